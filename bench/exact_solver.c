@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "exact/exact.h"
+#include "distance/exact/exact.h"
 
 typedef struct problem {
     int64_t n, m, d;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "sinkhorn/sinkhorn.h"
+#include "distance/sinkhorn/sinkhorn.h"
 
 static void fail(const char *why)
 {

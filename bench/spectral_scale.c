@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "graph/graph.h"
+#include "numeric/graph/graph.h"
 
 /* tests/mpi/spectral.c runs the same over ranks. */
 int bench_spectral(int argc, char **argv, const ddsc_team *team);

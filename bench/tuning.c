@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "eigen/eigen.h"
-#include "linalg/linalg.h"
-#include "plan/plan.h"
+#include "neighbors/planner/plan.h"
+#include "numeric/eigen/eigen.h"
+#include "numeric/linalg/linalg.h"
 
 static bool quick;
 

@@ -17,20 +17,20 @@ from common import BUILD, build_program
 # question: (the path that wins for small x, the one that wins for large x, what is done today)
 QUESTIONS = {
     "distances of points, by dimension": ("differences", "products",
-                                          "differences up to 16 (POINTS_MAX_DIRECT, src/cost)"),
+                                          "differences up to 16 (POINTS_MAX_DIRECT, src/distance/cost)"),
     "w2 pair, by points per item": ("tiles", "pair by pair",
-                                    "tiny problems up to 16 points; tiles share costs from 17 dimensions on (src/exact)"),
+                                    "tiny problems up to 16 points; tiles share costs from 17 dimensions on (src/distance/exact)"),
     "w2 pair of 16 words, by dimension": ("pair by pair", "tiles",
-                                          "costs of whole tiles from 17 dimensions on (PRODUCT_DIM, src/exact)"),
+                                          "costs of whole tiles from 17 dimensions on (PRODUCT_DIM, src/distance/exact)"),
     "sinkhorn pair, by points per item": ("tiles", "pair by pair",
-                                          "problem groups for small items (src/sinkhorn)"),
-    "eigenvectors, K = 10": ("dense", "block iteration", "dense_below of src/cluster, DENSE_MOST of src/eigen"),
+                                          "problem groups for small items (src/distance/sinkhorn)"),
+    "eigenvectors, K = 10": ("dense", "block iteration", "dense_below of src/cluster/spectral, DENSE_MOST of src/numeric/eigen"),
     "w2, images": ("all pairs", "pruned", "always pruned"),
     "w2, clouds of 60 points in space": ("all pairs", "pruned", "always pruned"),
     "w2, documents of 16 words": ("all pairs", "pruned", "always pruned"),
-    "sinkhorn, images": ("all pairs", "pruned", "pruned on a grid, or with 48 points and a small epsilon (src/metric)"),
-    "mmd, images": ("all pairs", "prefilter", "prefilter from 2,000 items on (PREFILTER_ITEMS, src/plan)"),
-    "lot, images": ("all pairs", "prefilter", "prefilter from 2,000 items on (PREFILTER_ITEMS, src/plan)"),
+    "sinkhorn, images": ("all pairs", "pruned", "pruned on a grid, or with 48 points and a small epsilon (src/neighbors/metric)"),
+    "mmd, images": ("all pairs", "prefilter", "prefilter from 2,000 items on (PREFILTER_ITEMS, src/neighbors/planner)"),
+    "lot, images": ("all pairs", "prefilter", "prefilter from 2,000 items on (PREFILTER_ITEMS, src/neighbors/planner)"),
 }
 
 

@@ -1,4 +1,4 @@
-/* libddsc_cuda.so: the table of a device (src/device/table.h) by CUDA. The only file, with the kernels it
+/* libddsc_cuda.so: the table of a device (src/base/device_table.h) by CUDA. The only file, with the kernels it
  * includes, that sees cuda_runtime.h. */
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 /* Entropic transport between items on a plane grid in doubles, one block of threads per pair. See
- * src/sinkhorn/grid.c and pace.c, whose iterations, over-relaxation and end these are. */
+ * src/distance/sinkhorn/grid.c and pace.c, whose iterations, over-relaxation and end these are. */
 #ifndef DDSC_CUDA_SCALING_CUH
 #define DDSC_CUDA_SCALING_CUH
 

@@ -1,5 +1,5 @@
 /* Lower bounds of transport between items on a plane grid, one block of threads per pair: some relaxed Sinkhorn
- * iterations at falling epsilon in floats, then c-transforms. See src/bound/refined.c, whose steps these are. Whatever
+ * iterations at falling epsilon in floats, then c-transforms. See src/distance/bound/refined.c, whose steps these are. Whatever
  * the potentials g of side 1 are, (g^c, g) is feasible, so its value is a bound; all that counts is the rounding of g^c,
  * two additions and a cost in floats per entry: within 2^-20 of the largest potential, which is taken off. */
 #ifndef DDSC_CUDA_TRANSPORT_CUH
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 extern "C" {
-#include "device/table.h"
+#include "base/device_table.h"
 }
 
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/recipe.h"
-#include "format/format.h"
+#include "io/format/format.h"
 #include "text/text.h"
 
 enum { FUZZ_MAX_BYTES = 1 << 26, FUZZ_MAX_MEMORY = 1 << 29 };

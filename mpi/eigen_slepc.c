@@ -165,7 +165,7 @@ typedef struct look {
 /* The degree at which the Krylov space of a random vector shows a largest Ritz value above theta if there is an
  * eigenvalue of at least `below`: with T the Chebyshev polynomial of [lowest, theta] and w the share of that
  * eigenvector, squared, w (below - theta) T(below)^2 > theta - lowest makes the Rayleigh quotient of T(M) x exceed
- * theta, whatever lies in between (src/eigen/verify.c has the same rule for blocks). */
+ * theta, whatever lies in between (src/numeric/eigen/verify.c has the same rule for blocks). */
 static double degree_needed(const job *j, double theta, double below)
 {
     double width = theta - j->lowest, gap = below - theta;

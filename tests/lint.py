@@ -1,101 +1,151 @@
-"""House rules that a compiler does not check: arrows between rooms, sizes of files and functions,
-words that must not stay, formatting. Prints each breach and exits 1 when there is one."""
+"""Project rules that a compiler does not check: arrows between layers and modules, sizes of files and functions,
+left-over words, formatting. Prints each breach and exits 1 if there is one."""
 import pathlib
 import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# A room may include itself and the rooms below it (docs/architecture.md shows the picture).
+# The layers of src/, bottom to top, and the modules of each, bottom to top. A module sees only what stands before it.
+LAYERS = {
+    "base": [],
+    "numeric": ["linalg", "graph", "eigen", "kmeans", "labels"],
+    "data": [],
+    "io": ["stream", "image", "hdf5", "format"],
+    "distance": ["simd", "cost", "exact", "sinkhorn", "bound", "lot", "mmd"],
+    "text": [],
+    "neighbors": ["pairs", "metric", "search", "planner"],
+    "cluster": ["baseline", "spectral"],
+    "assess": [],
+    "report": ["content", "render"],
+}
+# What each module includes: exactly this, no more and no less. docs/architecture.md shows the picture.
 BELOW = {
     "base": [],
-    "device": ["base"],
-    "linalg": ["base"],
-    "kernel": ["base"],
-    "kmeans": ["linalg", "base"],
-    "data": ["linalg", "base"],
-    "graph": ["linalg", "base"],
-    "stream": ["base"],
-    "image": ["stream", "data", "base"],
-    "hdf5": ["stream", "base"],
-    "format": ["image", "hdf5", "stream", "graph", "data", "linalg", "base"],
-    "text": ["format", "stream", "eigen", "graph", "data", "linalg", "base"],
-    "cost": ["data", "linalg", "kernel", "base"],
-    "exact": ["cost", "data", "linalg", "kernel", "base"],
-    "sinkhorn": ["cost", "data", "linalg", "base"],
-    "bound": ["sinkhorn", "device", "cost", "data", "linalg", "base"],
-    "lot": ["exact", "kmeans", "cost", "data", "linalg", "base"],
-    "mmd": ["cost", "data", "linalg", "base"],
-    "engine": ["stream", "graph", "data", "linalg", "base"],
-    "metric": ["engine", "device", "bound", "sinkhorn", "exact", "lot", "mmd", "cost", "data", "linalg", "base"],
-    "search": ["engine", "device", "graph", "linalg", "base"],
-    "plan": ["search", "metric", "engine", "bound", "lot", "mmd", "cost", "graph", "data", "linalg", "base"],
-    "eigen": ["device", "graph", "linalg", "base"],
-    "baseline": ["plan", "metric", "exact", "cost", "mmd", "data", "linalg", "kernel", "base"],
-    "cluster": ["baseline", "plan", "metric", "lot", "kmeans", "eigen", "graph", "data", "linalg", "base"],
-    "theory": ["cluster", "plan", "metric", "lot", "kmeans", "exact", "eigen", "graph", "data", "linalg", "base"],
-    "api": ["theory", "cluster", "baseline", "plan", "search", "metric", "engine", "text", "format", "stream", "lot",
-            "bound", "sinkhorn", "exact", "mmd", "cost", "eigen", "graph", "data", "linalg", "base"],
-    "result": ["theory", "cluster", "stream", "base"],
-    "report": ["result", "cluster", "stream", "base"],
+    "numeric/linalg": ["base"],
+    "numeric/graph": ["base"],
+    "numeric/eigen": ["base", "numeric/graph", "numeric/linalg"],
+    "numeric/kmeans": ["base", "numeric/linalg"],
+    "numeric/labels": ["base"],
+    "data": ["base", "numeric/linalg"],
+    "io/stream": ["base"],
+    "io/image": ["data", "io/stream"],
+    "io/hdf5": ["io/stream"],
+    "io/format": ["base", "data", "io/hdf5", "io/image", "io/stream", "numeric/graph", "numeric/linalg"],
+    "distance/simd": ["base"],
+    "distance/cost": ["base", "data", "distance/simd", "numeric/linalg"],
+    "distance/exact": ["base", "data", "distance/cost", "numeric/linalg"],
+    "distance/sinkhorn": ["base", "data", "distance/cost", "numeric/linalg"],
+    "distance/bound": ["base", "data", "distance/cost", "distance/sinkhorn", "numeric/linalg"],
+    "distance/lot": ["base", "data", "distance/exact", "numeric/kmeans", "numeric/linalg"],
+    "distance/mmd": ["base", "data", "distance/cost", "numeric/linalg"],
+    "text": ["base", "distance/exact", "io/format", "numeric/eigen", "numeric/linalg"],
+    "neighbors/pairs": ["base", "data", "io/stream", "numeric/graph", "numeric/linalg"],
+    "neighbors/metric": ["base", "distance/bound", "distance/cost", "distance/exact", "distance/lot", "distance/mmd",
+                         "distance/sinkhorn", "neighbors/pairs", "numeric/linalg"],
+    "neighbors/search": ["base", "neighbors/pairs", "numeric/graph", "numeric/linalg"],
+    "neighbors/planner": ["base", "distance/bound", "distance/lot", "distance/mmd", "neighbors/metric",
+                          "neighbors/search", "numeric/graph", "numeric/linalg"],
+    "cluster/baseline": ["base", "data", "distance/exact", "distance/simd", "neighbors/metric", "neighbors/planner",
+                         "numeric/linalg"],
+    "cluster/spectral": ["base", "data", "distance/lot", "neighbors/metric", "neighbors/planner", "numeric/eigen",
+                         "numeric/graph", "numeric/kmeans", "numeric/labels", "numeric/linalg"],
+    "assess": ["base", "cluster/spectral", "distance/exact", "neighbors/planner", "numeric/labels", "numeric/linalg"],
+    "report/content": ["assess", "base", "io/stream"],
+    "report/render": ["base", "io/stream", "report/content"],
 }
-# What hidden functions of a room begin with, so that a static library disturbs nobody; no prefix is that of two
-# rooms. A room that is not here has not been gone through, and its names are not looked at.
+# What hidden functions of a module begin with, so that a static library disturbs nobody; no two modules share a
+# prefix.
 PREFIXES = {
-    "base": ["arena", "clock", "ctx", "hash", "mem", "parallel", "pool", "progress", "rng", "scratch", "select", "stage",
-             "serial", "sized", "sort", "spin", "stats", "sum", "team", "tree", "workspace"],
-    "device": ["device"],
-    "linalg": ["la"],
-    "kernel": ["kernels"],
-    "kmeans": ["kmeans", "lloyd"],
+    "base": ["arena", "clock", "ctx", "device", "hash", "mem", "number", "parallel", "pool", "progress", "rng",
+             "scratch", "select", "serial", "sized", "sort", "spin", "stage", "stats", "sum", "team", "text", "tree",
+             "workspace"],
+    "numeric/linalg": ["la"],
+    "numeric/graph": ["affinity", "components", "graph", "operator", "sparse"],
+    "numeric/eigen": ["block", "dense", "eigen", "filter", "fresh", "order", "panel"],
+    "numeric/kmeans": ["kmeans", "lloyd"],
+    "numeric/labels": ["scores"],
     "data": ["check", "compress", "measures", "model", "parts", "recipe", "texts"],
-    "cost": ["cost", "ground", "points"],
-    "exact": ["arcs", "basis", "exact", "simplex", "start"],
-    "sinkhorn": ["sinkhorn"],
-    "bound": ["bound"],
-    "lot": ["lot"],
-    "mmd": ["mmd"],
-    "engine": ["journal", "nearest", "pairs", "prefilter", "tile", "tiles"],
-    "metric": ["metric"],
-    "search": ["pruned", "search"],
-    "plan": ["plan"],
-    "baseline": ["barycenter", "centre", "centres", "d2run", "fit", "method", "moments", "plane", "transport"],
-    "graph": ["affinity", "components", "graph", "operator", "sparse"],
-    "eigen": ["block", "dense", "eigen", "filter", "fresh", "order", "panel"],
-    "stream": ["fields", "files", "folder", "number", "owner", "room", "stream", "text", "writer", "zip"],
-    "image": ["image"],
-    "hdf5": ["h5"],
-    "format": ["h5ad", "archive", "cloud", "csv", "d2", "fcs", "idx", "io", "label", "labels", "mtx", "npy", "npz", "sets", "table"],
+    "io/stream": ["fields", "files", "numbers", "folder", "owner", "room", "stream", "writer", "zip"],
+    "io/image": ["image"],
+    "io/hdf5": ["h5"],
+    "io/format": ["archive", "cloud", "csv", "d2", "fcs", "h5ad", "idx", "io", "label", "labels", "mtx", "npy", "npz",
+                  "sets", "table"],
+    "distance/simd": ["kernels"],
+    "distance/cost": ["cost", "ground", "points"],
+    "distance/exact": ["arcs", "basis", "exact", "simplex", "start"],
+    "distance/sinkhorn": ["sinkhorn"],
+    "distance/bound": ["bound"],
+    "distance/lot": ["lot"],
+    "distance/mmd": ["mmd"],
     "text": ["corpus", "documents", "jsonl", "lemmas", "token", "tokens", "weights", "words"],
-    "cluster": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity", "scores",
-                "small", "spectral"],
-    "api": ["api"],
-    "theory": ["spectra", "spectrum", "stability", "subspace", "theory"],
-    "result": ["buffer", "picture", "put", "result"],
-    "report": ["chart", "html", "plot", "report"],
+    "neighbors/pairs": ["journal", "nearest", "pairs", "prefilter", "tile", "tiles"],
+    "neighbors/metric": ["metric"],
+    "neighbors/search": ["pruned", "search"],
+    "neighbors/planner": ["plan"],
+    "cluster/baseline": ["barycenter", "centre", "centres", "d2run", "fit", "method", "moments", "plane",
+                         "transport"],
+    "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity",
+                         "small", "spectral"],
+    "assess": ["gaps", "spectra", "spectrum", "stability", "structure", "subspace", "theory", "verdict"],
+    "report/content": ["buffer", "picture", "put", "result"],
+    "report/render": ["chart", "html", "plot", "report"],
 }
-# These headers belong to one room each, or to two.
-OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream", "zstd.h": "stream",
-         "jansson.h": "result, report", "png.h": "image", "jpeglib.h": "image", "hdf5.h": "hdf5",
-         "dlfcn.h": "device"}
+# Each of these headers belongs to one module, or to two.
+OWNED = {"omp.h": "base", "pthread.h": "base", "dlfcn.h": "base", "cblas.h": "numeric/linalg", "lapacke.h": "numeric/linalg",
+         "zlib.h": "io/stream", "zstd.h": "io/stream", "jansson.h": "report/content, report/render",
+         "png.h": "io/image", "jpeglib.h": "io/image", "hdf5.h": "io/hdf5"}
 # Of the folder mpi/ alone: neither the library nor the program may need them.
 OF_MPI = re.compile(r'#include ["<](mpi|slepc\w*|petsc\w*)\.h[">]')
 MAX_FILE, MAX_FUNCTION = 500, 100
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")
 
 
-def check_includes(path, lines):
-    room = path.relative_to(ROOT / "src").parts[0]
+def module_of(path):
+    """"distance/exact" of src/distance/exact/arcs.c, "base" of src/base/rng.c."""
+    return path.parent.relative_to(ROOT / "src").as_posix()
+
+
+def check_picture():
+    """BELOW against LAYERS: arrows go from a layer to lower ones, and within a layer to modules that stand before."""
+    order = [f"{layer}/{module}" if module else layer for layer, modules in LAYERS.items() for module in modules or [""]]
+    if sorted(order) != sorted(BELOW) or sorted(order) != sorted(PREFIXES):
+        yield f"tests/lint.py: LAYERS, BELOW and PREFIXES name other modules: {set(order) ^ set(BELOW) | set(order) ^ set(PREFIXES)}"
+    for module, targets in BELOW.items():
+        for target in targets:
+            if order.index(target) >= order.index(module):
+                yield f"tests/lint.py: {module} stands below {target} and must not see it"
+
+
+def includes(path, lines):
     for number, line in enumerate(lines, 1):
         found = re.match(r'#include ["<]([^">]+)[">]', line)
-        if not found:
-            continue
-        name = found.group(1)
-        if name in OWNED and room not in OWNED[name].split(", "):
+        if found:
+            yield number, found.group(1)
+
+
+def check_includes(path, lines, used):
+    """Records in `used` the arrows between modules that the file takes."""
+    module = module_of(path)
+    if module not in BELOW:
+        yield f"{path}: src/{module} is no module; tests/lint.py lists them"
+        return
+    for number, name in includes(path, lines):
+        if name in OWNED and module not in OWNED[name].split(", "):
             yield f"{path}:{number}: {name} belongs to {OWNED[name]}/"
-        target = name.split("/")[0]
-        if "/" in name and target in BELOW and target != room and target not in BELOW[room]:
-            yield f"{path}:{number}: {room}/ must not include {target}/"
+        target = name.rpartition("/")[0]
+        if target not in BELOW or target == module:
+            continue
+        used.add((module, target))
+        if target not in BELOW[module]:
+            yield f"{path}:{number}: {module}/ must not include {target}/"
+
+
+def check_used(used):
+    for module, targets in BELOW.items():
+        for target in targets:
+            if (module, target) not in used:
+                yield f"tests/lint.py: {module}/ may include {target}/ and does not: take it out of BELOW"
 
 
 def public_calls():
@@ -108,7 +158,7 @@ def public_calls():
 
 
 def check_calls(path, lines, public):
-    if path.parent.name in ("result", "report"):  # they stand on the public calls, under ctx_hold
+    if module_of(path).startswith("report/"):  # it stands on the public calls, under ctx_hold
         return
     for number, line in enumerate(lines, 1):
         if line[:1] not in (" ", "\t"):  # a definition
@@ -143,12 +193,8 @@ def check_sizes(path, lines):
             start = None
 
 
-def gone_through(path):
-    return path.relative_to(ROOT / "src").parts[0] in PREFIXES
-
-
 def check_opening(path, lines):
-    if path.suffix == ".c" and gone_through(path) and not lines[0].startswith("/*"):
+    if path.suffix == ".c" and not lines[0].startswith("/*"):
         yield f"{path}:1: no comment says what the file does"
 
 
@@ -158,7 +204,7 @@ def check_words(path, lines):
             yield f"{path}:{number}: left-over word: {line.strip()}"
 
 
-# What src/result and src/report tell of a result; cli/ takes it over from there.
+# What src/report says about a result; cli/ takes it over from there.
 OF_A_RESULT = re.compile(r'ddsc_(standing|theory|layout|project)_run\(|<(html|svg|table)\b|'
                          r'"(certificates|chosen|eigenvalues|gaps|borderline|neighbours|theorem_2)"')
 
@@ -166,7 +212,7 @@ OF_A_RESULT = re.compile(r'ddsc_(standing|theory|layout|project)_run\(|<(html|sv
 def check_program(path, lines):
     for number, line in enumerate(lines, 1):
         if OF_A_RESULT.search(line):
-            yield f"{path}:{number}: told by src/result and src/report, not by the program: {line.strip()}"
+            yield f"{path}:{number}: said by src/report, not by the program: {line.strip()}"
         if re.match(r'#include "(?!ddsc/)[^"]*/', line):
             yield f"{path}:{number}: cli/ knows the public header alone"
 
@@ -185,26 +231,26 @@ def functions(text):
 
 
 def check_names(sources):
-    """Structs and functions of one name in two files, and hidden functions without a prefix of their room."""
-    rooms_of = {}
-    for room, prefixes in PREFIXES.items():
+    """Structs and functions of one name in two files, and hidden functions without a prefix of their module."""
+    owner = {}
+    for module, prefixes in PREFIXES.items():
         for prefix in prefixes:
-            if prefix in rooms_of:
-                yield f"tests/lint.py: prefix {prefix}_ of both {rooms_of[prefix]}/ and {room}/"
-            rooms_of[prefix] = room
+            if prefix in owner:
+                yield f"tests/lint.py: prefix {prefix}_ of both {owner[prefix]}/ and {module}/"
+            owner[prefix] = module
     places = {}
     for path in sources:
         text = strip_comments(path.read_text())
-        room = path.relative_to(ROOT / "src").parts[0]
+        module = module_of(path)
         for name in re.findall(r"(?m)^(?:typedef )?struct (\w+) \{", text):
             places.setdefault(f"struct {name}", set()).add(path)
         for name, is_static in functions(text):
             places.setdefault(name, set()).add(path)
-            if not is_static and not name.startswith("ddsc_") and gone_through(path):
-                if not any(name.startswith(prefix + "_") for prefix in PREFIXES[room]):
-                    yield f"{path}: {name} has no prefix of {room}/"
+            if not is_static and not name.startswith("ddsc_"):
+                if not any(name.startswith(prefix + "_") for prefix in PREFIXES.get(module, [])):
+                    yield f"{path}: {name} has no prefix of {module}/"
     for name, files in sorted(places.items()):
-        if len(files) > 1 and any(map(gone_through, files)):
+        if len(files) > 1:
             yield f"{name} stands in {', '.join(sorted(str(path) for path in files))}"
 
 
@@ -224,12 +270,13 @@ def main():
     tracked = subprocess.run(["git", "ls-files", "*.c", "*.h"], cwd=ROOT, capture_output=True,
                              text=True, check=True).stdout.split()
     files = [ROOT / name for name in tracked if (ROOT / name).exists()]
-    breaches = []
+    used = set()
+    breaches = [*check_picture()]
     public = public_calls()
     for path in files:
         lines = path.read_text().split("\n")
         if path.is_relative_to(ROOT / "src"):
-            breaches += check_includes(path, lines)
+            breaches += check_includes(path, lines, used)
             breaches += check_calls(path, lines, public)
             breaches += check_opening(path, lines)
         if path.is_relative_to(ROOT / "cli"):
@@ -237,6 +284,7 @@ def main():
         breaches += check_mpi(path, lines)
         breaches += check_sizes(path, lines)
         breaches += check_words(path, lines)
+    breaches += check_used(used)
     breaches += check_names([path for path in files if path.is_relative_to(ROOT / "src")])
     breaches += check_format(files)
     for breach in breaches:

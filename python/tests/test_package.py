@@ -54,7 +54,7 @@ def test_the_source_distribution_holds_the_library(tmp_path):
         "c/cli/main.c",
         "c/include/ddsc/ddsc.h",
         "c/src/base/version.h.in",
-        "c/src/exact/simplex.c",
+        "c/src/distance/exact/simplex.c",
     ):
         assert wanted in names, wanted
     assert not any("__pycache__" in n or n.startswith("c/tests") for n in names)

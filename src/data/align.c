@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/linalg.h"
+#include "numeric/linalg/linalg.h"
 
 enum { LATTICE_MAX_CELLS = 1 << 22 };
 

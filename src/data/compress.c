@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/linalg.h"
+#include "numeric/linalg/linalg.h"
 
 static double merge_cost(const double *x, const double *a, int64_t d, int64_t i, int64_t j)
 {

@@ -1,4 +1,4 @@
-/* The merging kernel; the public call, with its exact error, is in api/compress.c. */
+/* The merging kernel; the public call, with its exact error, is in distance/exact/compress_items.c. */
 #ifndef DDSC_DATA_COMPRESS_H
 #define DDSC_DATA_COMPRESS_H
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/parts.h"
-#include "linalg/linalg.h"
+#include "numeric/linalg/linalg.h"
 
 /* ---- the list ---- */
 

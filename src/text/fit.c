@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/linalg.h"
+#include "numeric/linalg/linalg.h"
 #include "text/text.h"
 
 static const double MOVE = 0.3; /* share of the way towards the company */

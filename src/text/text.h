@@ -5,7 +5,7 @@
 #ifndef DDSC_TEXT_TEXT_H
 #define DDSC_TEXT_TEXT_H
 
-#include "format/format.h"
+#include "io/format/format.h"
 
 /* Defaults overlaid with what was given (or NULL), checked. */
 ddsc_status corpus_settings_take(ddsc_context *ctx, ddsc_text_settings *own,

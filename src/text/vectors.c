@@ -284,7 +284,7 @@ static ddsc_status binary_take(vector_reader *r, const char *word, size_t n,
     }
     CHECK(MEM_RESERVE(r->ctx, v->point, &v->room, (v->n + 1) * v->dim));
     double *x = v->point + v->n * v->dim;
-    number_to_double(x, bytes, v->dim, (num_type){'f', 4, !NUM_HOST_LITTLE});
+    numbers_to_double(x, bytes, v->dim, (num_type){'f', 4, !NUM_HOST_LITTLE});
     for (int64_t k = 0; k < v->dim; k++)
         if (!isfinite(x[k]))
             return stream_fail(r->s, "word \"%s\": number %lld is not finite",

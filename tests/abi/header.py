@@ -56,7 +56,7 @@ def enumerators(text):
 
 def first_versions():
     """Struct -> last field of its first version, from the sources."""
-    text = "".join(path.read_text() for path in sorted((ROOT / "src").glob("*/*.c")))
+    text = "".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.c")))
     return dict(re.findall(r"SIZED_INIT\(\w+,\s*(ddsc_\w+),\s*(\w+)", text))
 
 

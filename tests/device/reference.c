@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/table.h"
+#include "base/device_table.h"
 
 enum { STRIP = 96, LONGEST = 200 };
 

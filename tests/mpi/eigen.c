@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "eigen/eigen.h"
+#include "numeric/eigen/eigen.h"
 
 static const double TOLERANCE = 1e-9;
 

@@ -8,7 +8,7 @@
 #include "base/blocks.h"
 #include "base/team.h"
 #include "ddsc_mpi.h"
-#include "eigen/solver.h"
+#include "numeric/eigen/solver.h"
 #include "sparse_support.h"
 
 static ddsc_team team;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 
 const char *device_name(void)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/format.h"
+#include "io/format/format.h"
 #include "support.h"
 
 enum { TEST_PATH = 4096 };

@@ -2,7 +2,7 @@
 #ifndef DDSC_TEST_SPARSE_SUPPORT_H
 #define DDSC_TEST_SPARSE_SUPPORT_H
 
-#include "eigen/eigen.h"
+#include "numeric/eigen/eigen.h"
 #include "support.h"
 
 /* Collects undirected weighted edges. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost/cost.h"
-#include "exact/solver.h"
+#include "distance/cost/cost.h"
+#include "distance/exact/solver.h"
 
 /* ---- problems ---- */
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph.h"
-#include "linalg/linalg.h"
-#include "lot/lot.h"
+#include "distance/lot/lot.h"
+#include "numeric/graph/graph.h"
+#include "numeric/linalg/linalg.h"
 #include "support.h"
 
 static ddsc_metric_settings settings_of(ddsc_metric metric)

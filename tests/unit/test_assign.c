@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cluster/cluster.h"
+#include "cluster/spectral/cluster.h"
 #include "data/model.h"
-#include "plan/plan.h"
+#include "neighbors/planner/plan.h"
 #include "support.h"
 
 static const ddsc_metric metrics[] = {DDSC_METRIC_W2, DDSC_METRIC_SINKHORN, DDSC_METRIC_MMD,

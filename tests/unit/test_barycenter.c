@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "exact/exact.h"
-#include "linalg/linalg.h"
+#include "distance/exact/exact.h"
+#include "numeric/linalg/linalg.h"
 #include "support.h"
 
 static const ddsc_barycenter_method all_methods[] = {DDSC_BARYCENTER_ADMM, DDSC_BARYCENTER_IBP,

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bound/bound.h"
-#include "bound/first.h"
-#include "exact/exact.h"
+#include "distance/bound/bound.h"
+#include "distance/bound/first.h"
+#include "distance/exact/exact.h"
 #include "support.h"
 
 /* ---- sets ---- */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "exact/exact.h"
-#include "linalg/linalg.h"
+#include "distance/exact/exact.h"
+#include "numeric/linalg/linalg.h"
 #include "support.h"
 
 enum { ROWS = 9, N_COSTS = 3 };

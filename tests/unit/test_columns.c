@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
+#include "cluster/spectral/cluster.h"
 #include "graph_support.h"
-#include "plan/plan.h"
+#include "neighbors/planner/plan.h"
 
 static measures *gaussians(ddsc_context *ctx, int64_t k, int64_t n, int64_t points, double apart)
 {

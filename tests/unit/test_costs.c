@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bound/first.h"
-#include "exact/exact.h"
-#include "graph/graph.h"
+#include "distance/bound/first.h"
+#include "distance/exact/exact.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 
 enum { ROWS = 9 }; /* of the matrix of costs */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exact/exact.h"
+#include "distance/exact/exact.h"
 #include "support.h"
 
 static const ddsc_barycenter_method all_methods[] = {DDSC_BARYCENTER_ADMM, DDSC_BARYCENTER_IBP,

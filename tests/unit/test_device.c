@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "base/device.h"
 #include "device_support.h"
 #include "support.h"
 

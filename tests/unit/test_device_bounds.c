@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bound/bound.h"
-#include "device/device.h"
+#include "base/device.h"
+#include "distance/bound/bound.h"
 #include "device_support.h"
 #include "support.h"
 

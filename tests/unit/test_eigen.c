@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eigen/solver.h"
-#include "linalg/linalg.h"
+#include "numeric/eigen/solver.h"
+#include "numeric/linalg/linalg.h"
 #include "sparse_support.h"
 
 static const double pi = 3.14159265358979323846;

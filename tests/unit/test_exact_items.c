@@ -1,5 +1,5 @@
 /* Exact transport between items, and what has to hold whatever the numbers are. */
-#include "cost/cost.h"
+#include "distance/cost/cost.h"
 #include "transport.h"
 
 /* ---- properties ---- */

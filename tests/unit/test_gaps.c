@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cluster/cluster.h"
+#include "assess/assess.h"
 #include "support.h"
 
 enum { N = 240, K = 3 };
@@ -35,9 +35,9 @@ static ddsc_structure find(cluster_gap *out, int64_t n, int64_t dim, const doubl
     assert_int_equal(ddsc_graph_create_from_vectors(ctx, &g, n, dim, rows, &graph), DDSC_OK);
     assert_int_equal(ddsc_spectral_run(ctx, &c, g, &set), DDSC_OK);
     assert_int_equal(cluster_direction(ctx, place, c), DDSC_OK);
-    assert_int_equal(cluster_gaps(ctx, out, &c->affinity, ddsc_clustering_get_labels(c), K, place),
+    assert_int_equal(gaps_find(ctx, out, &c->affinity, ddsc_clustering_get_labels(c), K, place),
                      DDSC_OK);
-    ddsc_structure said = cluster_structure(out, K, g, c->view.n_components).structure;
+    ddsc_structure said = structure_find(out, K, g, c->view.n_components).structure;
     free(place);
     ddsc_clustering_destroy(c);
     ddsc_graph_destroy(g);
@@ -166,7 +166,7 @@ static void test_many_clusters(void **state)
         labels[i] = i < 3 ? 0 : i / EACH; /* the first cluster is the smallest */
     }
     labels[3] = 1;
-    assert_int_equal(cluster_gaps(ctx, gap, &ring, labels, MANY, NULL), DDSC_OK);
+    assert_int_equal(gaps_find(ctx, gap, &ring, labels, MANY, NULL), DDSC_OK);
     int n_examined = 0;
     for (int c = 0; c < MANY; c++)
         n_examined += gap[c].examined;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 
 /* A graph from a full matrix of D^2 (n x n): the tau smallest of each row. */

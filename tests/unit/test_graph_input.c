@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "graph_support.h"
-#include "plan/plan.h"
+#include "neighbors/planner/plan.h"
 #include "support.h"
 
 /* ---- settings ---- */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "graph_support.h"
-#include "plan/plan.h"
+#include "neighbors/planner/plan.h"
 
 /* Clouds of few points around a centre in many dimensions: the middle ones become hubs. The last few items
  * are copies of the first. */

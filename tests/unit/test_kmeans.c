@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
-#include "kmeans/kmeans.h"
+#include "cluster/spectral/cluster.h"
+#include "numeric/kmeans/kmeans.h"
 #include "support.h"
 
 /* n rows around k centres far apart, truth[i] = i % k. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 
 enum { N = 60, GROUPS = 3 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linalg/linalg.h"
-#include "lot/lot.h"
+#include "distance/lot/lot.h"
+#include "numeric/linalg/linalg.h"
 #include "support.h"
 
 static ddsc_metric_settings lot_settings(ddsc_reference_rule rule)

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "graph_support.h"
-#include "metric/metric.h"
+#include "neighbors/metric/metric.h"
 #include "support.h"
 
 /* ---- the public calls, every metric ---- */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mmd/inside.h"
+#include "distance/mmd/internal.h"
 #include "support.h"
 
 static double plain_kernel(const mmd_kernel *kernel, double r2)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/prefilter.h"
-#include "graph/graph.h"
-#include "metric/metric.h"
+#include "neighbors/metric/metric.h"
+#include "neighbors/pairs/prefilter.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 
 typedef struct made {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "graph_support.h"
-#include "plan/plan.h"
+#include "neighbors/planner/plan.h"
 #include "support.h"
 
 /* ---- a backend whose values are a function of the pair ---- */

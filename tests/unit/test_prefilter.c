@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph.h"
-#include "metric/metric.h"
-#include "mmd/mmd.h"
-#include "plan/plan.h"
+#include "distance/mmd/mmd.h"
+#include "neighbors/metric/metric.h"
+#include "neighbors/planner/plan.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 
 enum { SIDE = 12 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
-#include "linalg/linalg.h"
+#include "cluster/spectral/cluster.h"
+#include "numeric/linalg/linalg.h"
 #include "support.h"
 
 /* n rows whose column a has the standard deviation 1 / (1 + a), turned a little. */

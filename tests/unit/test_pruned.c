@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/search.h"
+#include "neighbors/search/search.h"
 #include "support.h"
 
 #if defined(__SANITIZE_ADDRESS__)

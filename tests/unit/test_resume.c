@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/journal.h"
-#include "graph/graph.h"
+#include "neighbors/pairs/journal.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 
 /* Published values of XXH64. */

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
+#include "cluster/spectral/cluster.h"
 #include "graph_support.h"
-#include "plan/plan.h"
+#include "neighbors/planner/plan.h"
 
 /* n items of one point in `dim` dimensions: D^2 has rank dim + 2. */
 static measures *lone_points(ddsc_context *ctx, int64_t n, int64_t dim)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sinkhorn/sinkhorn.h"
+#include "distance/sinkhorn/sinkhorn.h"
 #include "support.h"
 
 typedef struct sample {

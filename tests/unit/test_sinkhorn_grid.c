@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bound/minorant.h"
-#include "bound/tuning.h"
-#include "cost/cost.h"
-#include "sinkhorn/grid.h"
-#include "sinkhorn/tuning.h"
+#include "distance/bound/minorant.h"
+#include "distance/bound/tuning.h"
+#include "distance/cost/cost.h"
+#include "distance/sinkhorn/grid.h"
+#include "distance/sinkhorn/tuning.h"
 #include "support.h"
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "graph/graph.h"
-#include "metric/metric.h"
-#include "sinkhorn/group.h"
+#include "distance/sinkhorn/group.h"
+#include "neighbors/metric/metric.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 
 enum { G = SINKHORN_GROUP, SIDE = SINKHORN_GROUP_SIDE, CAP = 100000 };

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bound/first.h"
-#include "cost/cost.h"
-#include "graph/graph.h"
+#include "distance/bound/first.h"
+#include "distance/cost/cost.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 
 static const int64_t CAP = 100000;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
+#include "cluster/spectral/cluster.h"
 #include "support.h"
 
 /* sizes[g] points around centre (10 g, 0), consecutive. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
+#include "cluster/spectral/cluster.h"
 #include "support.h"
 
 enum { N = 3000, DIM = 37, K = 11 };

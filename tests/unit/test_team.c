@@ -6,7 +6,7 @@
 
 #include "base/context.h"
 #include "base/team.h"
-#include "graph/graph.h"
+#include "numeric/graph/graph.h"
 #include "support.h"
 #include "virtual_team.h"
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/decompose.h"
+#include "cluster/spectral/decompose.h"
 #include "support.h"
-#include "theory/theory.h"
+#include "assess/assess.h"
 
 static measures *gaussians(ddsc_context *ctx, int64_t k, int64_t n, int64_t points, double apart)
 {

@@ -1,0 +1,166 @@
+/* Do items differ at all, by more than the points that chance dealt them? A permutation test of "all items are samples of
+ * one law", for sets too small for gaps: points are described by their coordinates and their squared distance to the
+ * mean of all, each in standard deviations; T adds up the squared mean descriptions of the items, times their
+ * points. Under the law points, each with its weight, are exchangeable, so T after dealing them anew is as likely as T
+ * itself, whatever the law is (Fisher 1935), and p = (1 + deals with T or more) / (1 + deals). Entries of items over one table
+ * of points (images, histograms, documents) are not exchangeable, no point being twice in an item, nor are weights of all kinds: there is
+ * no p then. */
+#include <math.h>
+#include <string.h>
+
+#include "assess/assess.h"
+
+enum { DEALS = 199, DEAL_WORK = 100000000 /* entries times descriptions times deals */ };
+
+typedef struct point_deal {
+    int64_t m, f;           /* entries, descriptions of each */
+    double *x;              /* m x f */
+    double *weight;         /* m: of a point that has the mean weight of its item, 1 */
+    int64_t *first, *place; /* items + 1: their entries; m: the deal */
+    double *mean;           /* f */
+} point_deal;
+
+static void describe_point(const ddsc_measures_view *v, const double *mean, int64_t entry,
+                           double *x)
+{
+    const double *point = v->support + v->index[entry] * v->dim;
+    x[v->dim] = 0;
+    for (int64_t c = 0; c < v->dim; c++) {
+        x[c] = point[c] - mean[c];
+        x[v->dim] += x[c] * x[c];
+    }
+}
+
+/* Less their mean, in standard deviations; what does not vary becomes 0. */
+static void standardise(const point_deal *p)
+{
+    for (int64_t c = 0; c < p->f; c++) {
+        double sum = 0, square = 0, mass = 0;
+        for (int64_t e = 0; e < p->m; e++) {
+            sum += p->weight[e] * p->x[e * p->f + c];
+            mass += p->weight[e];
+        }
+        sum /= mass;
+        for (int64_t e = 0; e < p->m; e++)
+            square += p->weight[e] * (p->x[e * p->f + c] - sum) * (p->x[e * p->f + c] - sum) / mass;
+        for (int64_t e = 0; e < p->m; e++)
+            p->x[e * p->f + c] = square > 0 ? (p->x[e * p->f + c] - sum) / sqrt(square) : 0;
+    }
+}
+
+/* Every step-th entry of each item, at least one. */
+static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measures_view *v)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t most = BASE_MAX(DEAL_WORK / (DEALS * p->f), 2 * v->n_items);
+    int64_t step = 1 + v->n_entries / BASE_MAX(most, 1);
+    double *centre = NULL;
+    TRY(MEM_NEW(ctx, p->first, v->n_items + 1));
+    p->first[0] = 0;
+    for (int64_t i = 0; i < v->n_items; i++)
+        p->first[i + 1] = p->first[i] + (v->offset[i + 1] - v->offset[i] + step - 1) / step;
+    p->m = p->first[v->n_items];
+    TRY(MEM_NEW(ctx, p->x, p->m * p->f));
+    TRY(MEM_NEW(ctx, p->weight, p->m));
+    TRY(MEM_NEW(ctx, p->place, p->m));
+    TRY(MEM_NEW(ctx, p->mean, p->f));
+    TRY(MEM_ZERO(ctx, centre, v->dim));
+    for (int64_t e = 0; e < v->n_entries; e++) /* items weigh alike */
+        for (int64_t c = 0; c < v->dim; c++)
+            centre[c] += v->weight[e] * v->support[v->index[e] * v->dim + c] / (double)v->n_items;
+    for (int64_t i = 0; i < v->n_items; i++)
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
+            int64_t e = v->offset[i] + (k - p->first[i]) * step;
+            p->weight[k] = v->weight[e] * (double)(v->offset[i + 1] - v->offset[i]);
+            p->place[k] = k;
+            describe_point(v, centre, e, p->x + k * p->f);
+        }
+    standardise(p);
+done:
+    mem_free(ctx, centre);
+    return status;
+}
+
+static double differences(const point_deal *p, int64_t n)
+{
+    double total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double mass = 0, square = 0;
+        memset(p->mean, 0, (size_t)p->f * sizeof *p->mean);
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
+            const double *x = p->x + p->place[k] * p->f;
+            double weight = p->weight[p->place[k]];
+            mass += weight;
+            for (int64_t c = 0; c < p->f; c++)
+                p->mean[c] += weight * x[c];
+        }
+        for (int64_t c = 0; c < p->f; c++)
+            square += p->mean[c] * p->mean[c];
+        total += mass > 0 ? (double)(p->first[i + 1] - p->first[i]) * square / (mass * mass) : 0;
+    }
+    return total;
+}
+
+/* Are they draws? Points that belong to one item each (some may be equal by chance), with weights that are whole
+ * multiples of the least one of their item, as equal points that became one have; other weights are scaled item by
+ * item, which leaves them not exchangeable. */
+static bool are_draws(const ddsc_measures_view *v)
+{
+    if (10 * v->n_support < 9 * v->n_entries)
+        return false;
+    for (int64_t i = 0; i < v->n_items; i++) {
+        double least = INFINITY;
+        for (int64_t e = v->offset[i]; e < v->offset[i + 1]; e++)
+            least = fmin(least, v->weight[e]);
+        for (int64_t e = v->offset[i]; e < v->offset[i + 1]; e++) {
+            double times = v->weight[e] / least;
+            if (!(fabs(times - nearbyint(times)) <= 1e-6 * times && times < 100))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* p of "all items are samples of one law" by dealing their points anew; NaN: there are no points as they are. */
+static ddsc_status items_alike(ddsc_context *ctx, double *p_value, const ddsc_measures_view *v,
+                               int64_t cost)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = v->n_items, beyond = 0;
+    point_deal p = {.f = v->dim + 1};
+    if (n < 2 || n * p.f > DEAL_WORK / (2 * DEALS) || cost == DDSC_COST_MATRIX ||
+        cost == DDSC_COST_COSINE || !are_draws(v))
+        return DDSC_OK;
+    TRY(deal_open(ctx, &p, v));
+    double found = differences(&p, n);
+    for (uint64_t deal = 0; deal < DEALS; deal++) {
+        rng random = rng_make(ctx_seed(ctx), RNG_ABOUT, (UINT64_C(1) << 40) + deal);
+        for (int64_t k = p.m - 1; k > 0; k--) {
+            int64_t j = rng_below(&random, k + 1), kept = p.place[k];
+            p.place[k] = p.place[j];
+            p.place[j] = kept;
+        }
+        beyond += differences(&p, n) >= found * (1 - 1e-9);
+    }
+    *p_value = (double)(1 + beyond) / (1 + DEALS);
+done:
+    MEM_FREE(ctx, p.x, p.weight, p.first, p.place, p.mean);
+    return status;
+}
+
+ddsc_status verdict_find(ddsc_context *ctx, structure_tally *t, double *p, const cluster_gap *gap,
+                         int64_t k, const ddsc_graph *g, int64_t n_components,
+                         const ddsc_measures *data, int64_t cost)
+{
+    ddsc_measures_view v;
+    *t = structure_find(gap, k, g, n_components);
+    *p = NAN;
+    if (t->structure != DDSC_STRUCTURE_UNDECIDED || t->n_examined == 0 || k < 2 || t->copies ||
+        !data)
+        return DDSC_OK;
+    ddsc_measures_get_view(data, &v);
+    CHECK(items_alike(ctx, p, &v, cost));
+    if (*p <= THEORY_DIFFER)
+        t->structure = DDSC_STRUCTURE_WEAK;
+    return DDSC_OK;
+}

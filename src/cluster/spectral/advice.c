@@ -1,0 +1,336 @@
+/* What a person should know about a result, and do next, in plain sentences. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cluster/spectral/decompose.h"
+
+/* An item that is a neighbour of so large a part of a set worth counting in is told. */
+enum { HUBS_LEAST_ITEMS = 100 };
+static const double HUBS_TOLD = 0.25;
+
+enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
+
+/* Errors of D^2 above this part of their spread may well change who is a neighbour. */
+static const double COLUMNS_POOR = 0.25;
+
+/* An item is far when its nearest neighbour is so many times as far as that of nine in ten. */
+static const double FAR_TIMES = 10;
+
+typedef struct writer {
+    char *text;
+    size_t used;
+} writer;
+
+__attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t room = ADVICE_SIZE - w->used;
+    if (w->used > 0 && room > 1) {
+        w->text[w->used++] = ' ';
+        room--;
+    }
+    int length = vsnprintf(w->text + w->used, room, format, arguments);
+    va_end(arguments);
+    w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
+}
+
+/* Where distances were left out: are there enough? */
+static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
+{
+    double each = set->graph->sample * (double)(d->n - 1);
+    if (set->graph->sample < 1 && each < 2 * (double)d->tau)
+        advice_say(
+            w,
+            "With sample = %g an item has about %.1f known distances for tau = %lld neighbours, so "
+            "its list is hardly that of its nearest; raise the sample.",
+            set->graph->sample, each, (long long)d->tau);
+    if (d->n_columns > 0 && isnan(d->columns_error))
+        advice_say(
+            w,
+            "%lld columns are too few to tell how good the other distances are; raise the fraction "
+            "of columns.",
+            (long long)d->n_columns);
+    else if (d->n_columns > 0 && d->columns_error > COLUMNS_POOR)
+        advice_say(
+            w,
+            "Distances outside the %lld columns are rough: their error is %.2f of their spread. "
+            "Raise "
+            "the fraction of columns.",
+            (long long)d->n_columns, d->columns_error);
+}
+
+static void say_components(writer *w, const ddsc_clustering_view *v, const decomposition *d,
+                           const outcome *o, const ddsc_cluster_settings *set)
+{
+    if (d->n_parts > v->k)
+        advice_say(w,
+                   "The graph has %lld components, more than K = %lld: clusters follow the larger "
+                   "components. Raise tau (now %lld) to link them, or ask for %lld clusters.",
+                   (long long)d->n_components, (long long)v->k, (long long)d->tau,
+                   (long long)d->n_parts);
+    if (d->n_isolated > 0)
+        advice_say(w, "Items without a neighbour at a known distance: %lld.",
+                   (long long)d->n_isolated);
+    say_sample(w, d, set);
+    if (o->n_without_row > 0)
+        advice_say(
+            w,
+            "Items in components too small for a cluster of their own, without a link to the rest, "
+            "went to the largest cluster: %lld. Raise tau to link them.",
+            (long long)o->n_without_row);
+}
+
+/* The nearest K below and above that does not cut a cluster of eigenvalues; 0: none. */
+static int64_t clear_k(const eigen_result *e, const double *eigenvalues, int64_t from, int64_t step)
+{
+    for (int64_t k = from; k >= 2 && k < e->k; k += step)
+        if (choose_is_clear(eigenvalues, e->residual, k))
+            return k;
+    return 0;
+}
+
+static void say_gap(writer *w, const ddsc_clustering_view *v, const decomposition *d,
+                    const double *eigenvalues)
+{
+    const eigen_result *e = &d->eigen;
+    if (v->k < 2 || v->k >= e->k || d->n_parts > v->k || d->affinity.flat)
+        return;
+    if (choose_is_clear(eigenvalues, e->residual, v->k))
+        return;
+    int64_t below = clear_k(e, eigenvalues, v->k - 1, -1);
+    int64_t above = clear_k(e, eigenvalues, v->k + 1, 1);
+    advice_say(
+        w,
+        "K = %lld cuts through a cluster of eigenvalues (%.6g and %.6g), so the data hardly say "
+        "where the cut lies.",
+        (long long)v->k, eigenvalues[v->k - 1], eigenvalues[v->k]);
+    if (below > 0 && above > 0)
+        advice_say(w, "K = %lld or %lld would not.", (long long)below, (long long)above);
+    else if (below > 0 || above > 0)
+        advice_say(w, "K = %lld would not.", (long long)BASE_MAX(below, above));
+    if (e->by_team)
+        advice_say(w, "Another number of ranks may give some items other labels.");
+}
+
+static void say_affinity(writer *w, const decomposition *d)
+{
+    int64_t n_edges = d->affinity.n_edges;
+    if (d->affinity.flat && n_edges > 0)
+        advice_say(
+            w, "No item can be told from its neighbours, so only components can be told apart.");
+    else if (2 * d->affinity.n_clamped > n_edges)
+        advice_say(
+            w,
+            "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "
+            "estimator has none.",
+            (long long)d->affinity.n_clamped, (long long)n_edges);
+    if (d->affinity.n_faint > 0 && d->affinity.gamma > 0)
+        advice_say(
+            w,
+            "At gamma = %g all affinities of %lld items vanish in double precision and were taken "
+            "as equal; choose a smaller gamma, or auto.",
+            d->affinity.gamma, (long long)d->affinity.n_faint);
+}
+
+/* A group much farther from the rest than items are from each other, which joined another cluster
+ * as too small for one of its own. */
+static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph *g,
+                                 const int32_t *label, const outcome *o, double usual)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n_cells = 0, *size = NULL, far = -1;
+    double *way_out = NULL; /* the shortest edge that leaves the cell, squared */
+    for (int64_t i = 0; i < g->n; i++)
+        n_cells = BASE_MAX(n_cells, o->cells[i] + 1);
+    TRY(MEM_ZERO(ctx, size, n_cells));
+    TRY(MEM_NEW(ctx, way_out, n_cells));
+    for (int64_t c = 0; c < n_cells; c++)
+        way_out[c] = INFINITY;
+    for (int64_t i = 0; i < g->n; i++) {
+        size[o->cells[i]]++;
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++) {
+            int32_t one = o->cells[i], other = o->cells[g->index[p]];
+            if (one == other)
+                continue;
+            way_out[one] = fmin(way_out[one], g->d2[p]);
+            way_out[other] = fmin(way_out[other], g->d2[p]);
+        }
+    }
+    for (int64_t i = 0; i < g->n && far < 0; i++) {
+        int32_t c = o->cells[i];
+        if ((double)size[c] < o->least && isfinite(way_out[c]) &&
+            sqrt(BASE_MAX(way_out[c], 0)) > FAR_TIMES * usual)
+            far = i;
+    }
+    bool joined = false;
+    for (int64_t i = 0; far >= 0 && i < g->n; i++)
+        joined |= label[i] == label[far] && o->cells[i] != o->cells[far];
+    if (joined)
+        advice_say(
+            w,
+            "Item %lld of the %lld clustered (from 0) and those near it (%lld in all) lie far from "
+            "all others (%.3g), but are too "
+            "few for a cluster of their own and joined another: look at them as outliers, or let "
+            "them be one (--min-cluster 0; min_cluster of the library).",
+            (long long)far, (long long)g->n, (long long)size[o->cells[far]],
+            sqrt(way_out[o->cells[far]]));
+done:
+    MEM_FREE(ctx, way_out, size);
+    return status;
+}
+
+/* Items much farther from their nearest neighbour than others are from theirs. Every item has tau
+ * links, so no cut of the graph sets one alone apart. */
+static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, const int32_t *label,
+                           const outcome *o)
+{
+    ddsc_status status = DDSC_OK;
+    double *near = NULL, *sorted = NULL;
+    int64_t n_far = 0, first = -1, n_with = 0;
+    if (g->n < FAR_LEAST_ITEMS)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, near, g->n));
+    for (int64_t i = 0; i < g->n; i++)
+        near[i] = g->offset[i] < g->offset[i + 1] ? sqrt(BASE_MAX(g->d2[g->offset[i]], 0)) : 0;
+    TRY(MEM_COPY(ctx, sorted, near, g->n));
+    double usual = select_smallest(sorted, g->n, (9 * g->n) / 10 - 1);
+    for (int64_t i = 0; i < g->n; i++)
+        if (near[i] > FAR_TIMES * usual) {
+            first = first < 0 ? i : first;
+            n_far++;
+        }
+    for (int64_t i = 0; first >= 0 && i < g->n; i++)
+        n_with += label[i] == label[first] && near[i] <= FAR_TIMES * usual;
+    if (usual > 0 && n_with > 0)
+        advice_say(w,
+                   "Item %lld%s of the %lld clustered (from 0) lies far from all others (%.3g to "
+                   "its nearest, "
+                   "which is within %.3g for nine of ten items), and no cut of the graph sets it "
+                   "apart: look at it as an "
+                   "outlier, or leave it out.",
+                   (long long)first, n_far > 1 ? " (and others)" : "", (long long)g->n, near[first],
+                   usual);
+    else if (usual > 0)
+        TRY(say_far_group(ctx, w, g, label, o, usual));
+done:
+    MEM_FREE(ctx, near, sorted);
+    return status;
+}
+
+static void say_hubs(writer *w, const ddsc_clustering_view *v)
+{
+    double nobody = 100 * (double)v->plain_n_nobody / (double)v->n;
+    if (v->hubs_rescaled)
+        advice_say(
+            w,
+            "One item was among the nearest of %lld of %lld, and %.0f%% of the items were so of "
+            "nobody (hubs), so neighbours were chosen by a locally rescaled distance.",
+            (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
+    else if (v->n >= HUBS_LEAST_ITEMS && (double)v->in_degree_largest > HUBS_TOLD * (double)v->n)
+        advice_say(
+            w,
+            "One item is a neighbour of %lld of %lld (a hub), and %.0f%% of the items are of "
+            "nobody.",
+            (long long)v->in_degree_largest, (long long)v->n, nobody);
+}
+
+/* What speaks for another K; that for the one at hand has been said. */
+static void say_candidates(writer *w, const ddsc_clustering_view *v)
+{
+    k_candidate c[CANDIDATES_MOST];
+    int64_t n = choose_candidates(c, v->sweep, v->n_sweep, v->k);
+    for (int64_t i = 0; i < n; i++) {
+        const char *joint = "";
+        char why[128] = "";
+        size_t used = 0;
+        if (c[i].row->k == v->k)
+            continue;
+        if (c[i].gap) {
+            used += (size_t)snprintf(why, sizeof why, "relative gap %.2f", c[i].row->relative_gap);
+            joint = ", ";
+        }
+        if (c[i].modularity) {
+            used += (size_t)snprintf(why + used, sizeof why - used, "%smodularity %.3f", joint,
+                                     c[i].row->modularity);
+            joint = ", ";
+        }
+        if (c[i].stability)
+            snprintf(why + used, sizeof why - used, "%shalves agree by %.2f", joint,
+                     c[i].row->stability);
+        advice_say(w, "K = %lld is worth a look (%s).", (long long)c[i].row->k, why);
+    }
+}
+
+/* A clear gap that parts clusters of very different size: that is all there is, or the large one hides others. Where the gap
+ * is wide, sets of both kinds look alike (docs/guide.md), so it is said and not decided. */
+static void say_lopsided(writer *w, const ddsc_clustering_view *v)
+{
+    k_candidate c[CANDIDATES_MOST];
+    int64_t n = choose_candidates(c, v->sweep, v->n_sweep, v->k);
+    char others[128] = "";
+    size_t used = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (c[i].hidden)
+            used += (size_t)snprintf(others + used, sizeof others - used, "%sK = %lld",
+                                     used ? " or " : "", (long long)c[i].row->k);
+    if (used)
+        advice_say(
+            w,
+            "The gap parts clusters of very different size (%lld to %lld items): either that is "
+            "all there is, or the large one hides classes, for which %s would speak. Look at "
+            "them, or cluster the large one alone.",
+            (long long)c[0].row->smallest, (long long)c[0].row->largest, others);
+}
+
+static void say_clusters(writer *w, const ddsc_clustering_view *v, const decomposition *d,
+                         const outcome *o)
+{
+    int64_t smallest = v->n;
+    for (int64_t r = 0; r < v->n_sweep; r++)
+        if (v->sweep[r]->k == v->k)
+            smallest = v->sweep[r]->smallest;
+    if (o->chosen)
+        advice_say(
+            w,
+            "K = %lld of %lld to %lld is a suggestion, made by %s; on sets that nobody tuned "
+            "on such a K was right in one of four and within one in under half.",
+            (long long)v->k, (long long)o->k_low, (long long)o->k_high,
+            o->by_gap ? "the gap in the eigenvalues" : "modularity");
+    if (o->chosen && v->n_sweep > 1)
+        say_candidates(w, v);
+    if (o->chosen && v->n_sweep > 1 && o->by_gap)
+        say_lopsided(w, v);
+    if (o->n_found < v->k)
+        advice_say(w, "Only %lld cluster%s found: the graph of tau = %lld tells no more apart.",
+                   (long long)o->n_found, o->n_found == 1 ? " was" : "s were", (long long)d->tau);
+    else if (!o->rule_met)
+        advice_say(
+            w,
+            "The smallest cluster has %lld items: %lld clusters of at least %.0f were not found. "
+            "Try a smaller K.",
+            (long long)smallest, (long long)v->k, o->least);
+}
+
+ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,
+                         const decomposition *d, const outcome *o, const ddsc_graph *graph,
+                         const ddsc_cluster_settings *set)
+{
+    writer w = {0};
+    CHECK(MEM_ZERO(ctx, *text, ADVICE_SIZE));
+    w.text = *text;
+    if (o->not_converged)
+        advice_say(
+            &w,
+            "The eigenvectors did not all reach the tolerance %g (largest residual %.2g%s); allow "
+            "more than %lld products.",
+            set->eigen_tolerance, view->max_residual, view->verified ? "" : ", not verified",
+            (long long)set->eigen_max_iterations);
+    say_components(&w, view, d, o, set);
+    say_clusters(&w, view, d, o);
+    say_gap(&w, view, d, o->eigenvalues);
+    say_affinity(&w, d);
+    say_hubs(&w, view);
+    return say_far(ctx, &w, graph, view->labels, o);
+}

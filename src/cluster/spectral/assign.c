@@ -1,0 +1,312 @@
+/* Labels for new items. With a the affinities of a new item to its nearest old ones and M v =
+ * lambda v, the extension of v that keeps this equation is (Bengio et al. 2004)
+ *
+ *     v(new) / sqrt(degree) = sum_j a_j (v_j / sqrt(degree_j)) / (lambda sum_j a_j),
+ *
+ * so a row of the embedding is the weighted mean of the neighbours' rows, column by column over
+ * lambda, and normalised like them. */
+#include <math.h>
+#include <string.h>
+
+#include "base/sized.h"
+#include "base/workspace.h"
+#include "cluster/spectral/cluster.h"
+#include "data/model.h"
+#include "data/recipe.h"
+#include "neighbors/planner/plan.h"
+#include "numeric/linalg/linalg.h"
+
+/* Columns of smaller eigenvalues change from neighbour to neighbour: dividing by them would make
+ * noise large. */
+static const double LEAST_EIGENVALUE = 0.1;
+
+static const ddsc_assign_settings defaults = {.exact_graph = DDSC_GRAPH_AUTO};
+SIZED_INIT(settings_struct, ddsc_assign_settings, exact_graph, &defaults);
+SIZED_INIT(assignment_struct, ddsc_assignment, far, NULL);
+
+static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
+                                        const ddsc_assign_settings *given)
+{
+    ddsc_graph_settings graph;
+    CHECK(sized_take(ctx, &settings_struct, own, given));
+    ddsc_graph_settings_init(&graph);
+    graph.exact_graph = own->exact_graph;
+    return plan_check_graph(ctx, &graph);
+}
+
+typedef struct assignment {
+    const ddsc_model *m;
+    const measures *joint;  /* old items, then new ones */
+    const ddsc_graph *near; /* column c: the nearest old items of new item c */
+    int32_t *far;
+    int32_t *label; /* this and the next three: or NULL */
+    double *confidence, *distance;
+    double *rows; /* n_new x width */
+    scratch work; /* per worker: width of a row, k shares */
+} assignment;
+
+/* Affinity to each neighbour as the graph of all items would have it: half from the new item's
+ * list, half from the neighbour's, if the new item is near enough to be on it. */
+static double link_of(const ddsc_model *m, double scale, int64_t old, double d2)
+{
+    double a = affinity_value(d2, m->gamma, scale, m->scale[old]);
+    return d2 < m->reach[old] ? a : a / 2;
+}
+
+static double scale_of(const ddsc_model *m, const ddsc_graph *g, int64_t item)
+{
+    int64_t n = g->offset[item + 1] - g->offset[item];
+    double d2 = g->d2[g->offset[item] + BASE_MIN(n, AFFINITY_NEIGHBOUR) - 1];
+    return BASE_MAX(sqrt(BASE_MAX(d2, 0)), m->least_scale);
+}
+
+/* The row of a new item, and what part of its links goes to each cluster. False: no neighbour has a
+ * row. */
+static bool extend(const assignment *a, int64_t item, double *row, double *share)
+{
+    const ddsc_model *m = a->m;
+    const ddsc_graph *g = a->near;
+    double scale = scale_of(m, g, item), total = 0;
+    memset(row, 0, (size_t)m->width * sizeof *row);
+    memset(share, 0, (size_t)m->k * sizeof *share);
+    for (int64_t p = g->offset[item]; p < g->offset[item + 1]; p++) {
+        int64_t old = g->index[p];
+        double link = link_of(m, scale, old, g->d2[p]), weight = link * m->radius[old];
+        total += link;
+        share[m->items->label[old]] += link;
+        for (int64_t j = 0; j < m->width; j++)
+            row[j] += weight * m->embedding[old * m->width + j];
+    }
+    for (int64_t j = 0; j < m->width; j++)
+        row[j] /= BASE_MAX(m->eigenvalue[j], LEAST_EIGENVALUE);
+    for (int64_t c = 0; c < m->k; c++)
+        share[c] /= total;
+    double norm = la_norm(m->width, row);
+    for (int64_t j = 0; j < m->width && norm > 0; j++)
+        row[j] /= norm;
+    return norm > 0;
+}
+
+/* The label of the nearest centre; 1 - d/e, d the distance to it and e to the nearest of another
+ * label. */
+static int32_t nearest_centre(const ddsc_model *m, const double *row, double *confidence)
+{
+    int32_t label = m->centre_label[0];
+    double best = INFINITY, other = INFINITY;
+    for (int64_t c = 0; c < m->n_centres; c++) {
+        double d = la_distance2(m->width, row, m->centre + c * m->width);
+        if (d < best) {
+            other = m->centre_label[c] == label ? other : best;
+            best = d;
+            label = m->centre_label[c];
+        } else if (m->centre_label[c] != label) {
+            other = fmin(other, d);
+        }
+    }
+    *confidence = other < INFINITY && other > 0 ? 1 - sqrt(best / other) : other > 0;
+    return label;
+}
+
+/* Where no neighbour has a row: the cluster most links go to, by how much more than the next. */
+static int32_t largest_share(const ddsc_model *m, const double *share, double *confidence)
+{
+    int32_t best = 0;
+    double next = 0;
+    for (int32_t c = 1; c < m->k; c++) {
+        if (share[c] > share[best]) {
+            next = share[best];
+            best = c;
+        } else {
+            next = fmax(next, share[c]);
+        }
+    }
+    *confidence = share[best] - next;
+    return best;
+}
+
+/* The old item that the new one equals, if it is among the nearest; else -1. Extending the
+ * eigenvectors to a place where they are known gives what is known. */
+static int64_t twin_of(const assignment *a, int64_t item)
+{
+    const ddsc_graph *g = a->near;
+    for (int64_t p = g->offset[item]; p < g->offset[item + 1]; p++)
+        if (measures_equal_items(a->joint, g->index[p], a->m->n + item))
+            return g->index[p];
+    return -1;
+}
+
+/* Label, row and confidence of one new item. */
+static int32_t place_item(const assignment *a, int64_t item, double *row, double *share,
+                          double *confidence)
+{
+    const ddsc_model *m = a->m;
+    bool placed = extend(a, item, row, share);
+    int64_t twin = twin_of(a, item);
+    if (twin >= 0) {
+        memcpy(row, m->embedding + twin * m->width, (size_t)m->width * sizeof *row);
+        placed = la_norm(m->width, row) > 0;
+    }
+    int32_t label =
+        placed ? nearest_centre(m, row, confidence) : largest_share(m, share, confidence);
+    return twin >= 0 ? m->items->label[twin] : label;
+}
+
+static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const assignment *a = arg;
+    const ddsc_model *m = a->m;
+    for (int64_t i = begin; i < end; i++) {
+        double confidence, *row = scratch_of(&a->work, worker), *share = row + m->width;
+        int32_t label = place_item(a, i, row, share, &confidence);
+        if (a->label)
+            a->label[i] = label;
+        if (a->rows)
+            memcpy(a->rows + i * m->width, row, (size_t)m->width * sizeof *row);
+        double d2 = a->near->d2[a->near->offset[i] + BASE_MIN(m->far_neighbour, a->near->tau) - 1];
+        double distance = sqrt(BASE_MAX(d2, 0));
+        if (a->confidence)
+            a->confidence[i] = confidence;
+        if (a->distance)
+            a->distance[i] = distance;
+        a->far[i] = distance > m->far_distance && a->near->d2[a->near->offset[i]] > 0;
+    }
+    return DDSC_OK;
+}
+
+/* The share of far items that is more than chance: one in a hundred is flagged anyway. */
+static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const int32_t *far)
+{
+    out->n_far = 0;
+    for (int64_t i = 0; i < n; i++)
+        out->n_far += far[i];
+    if (10 * out->n_far > n)
+        ctx_warn(ctx,
+                 "%lld of %lld items are farther from the model's items than those are from each "
+                 "other: their labels mean little",
+                 (long long)out->n_far, (long long)n);
+}
+
+/* Points of other words lie in another space, even where they have as many coordinates. */
+static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const measures *data)
+{
+    static const char advice[] = "encode new documents with those of the model (ddsc text DOCS "
+                                 "--vectors MODEL.npz)";
+    if (measures_words_equal(&data->words, &m->items->words))
+        return DDSC_OK;
+    if (data->words.n > 0)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the items have words fitted to other documents than the model's: %s",
+                        advice);
+    ctx_warn(ctx,
+             "the model's words were fitted to its documents, and the items do not say what "
+             "theirs are: %s",
+             advice);
+    return DDSC_OK;
+}
+
+/* Columns in another order are another space, too. */
+static ddsc_status assign_check_coordinates(ddsc_context *ctx, const measures_texts *there,
+                                            int64_t d, const measures *data)
+{
+    const measures_texts *here = &data->coordinates;
+    if (data->d != d)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the items have points of %lld coordinates, those of the model of %lld",
+                        (long long)data->d, (long long)d);
+    for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
+        if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "coordinate %lld of the items is \"%.60s\", that of the model "
+                            "\"%.60s\": the same coordinates are needed, in the same order",
+                            (long long)k + 1, texts_get(here, k), texts_get(there, k));
+    return DDSC_OK;
+}
+
+/* Items that come as they are go through what the model's have gone through. */
+static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const ddsc_model *m,
+                                     const measures *data)
+{
+    const measures_recipe *there = &m->items->recipe;
+    if (measures_recipe_equal(&data->recipe, there))
+        return DDSC_OK;
+    if (data->recipe.n > 0)
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "the items have gone through other transforms than the model's, or the same "
+            "ones fitted to them: give them as they were, and the model's are repeated");
+    CHECK(
+        assign_check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));
+    return recipe_apply(ctx, moved, data, there);
+}
+
+static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_stats *stats,
+                          const ddsc_model *m, const measures *data,
+                          const ddsc_assign_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    measures *joint = NULL, *moved = NULL;
+    ddsc_graph *near = NULL;
+    ddsc_graph_settings graph;
+    graph_plan p = {0};
+    local_scales by = {0};
+    int32_t *far = NULL;
+    assignment a = {.m = m,
+                    .rows = out->rows,
+                    .label = out->labels,
+                    .confidence = out->confidence,
+                    .distance = out->distance};
+    TRY(repeat_transforms(ctx, &moved, m, data));
+    data = moved ? moved : data;
+    TRY(assign_check_coordinates(ctx, &m->items->coordinates, m->items->d, data));
+    TRY(check_words(ctx, m, data));
+    if (!metric_find(m->metric.metric)->bounds)
+        TRY(plan_check_pruned(ctx, set->exact_graph, metric_find(m->metric.metric)->name));
+    TRY(measures_join(ctx, &joint, m->items, data));
+    ddsc_graph_settings_init(&graph);
+    graph.exact_graph = set->exact_graph;
+    TRY(plan_make(ctx, &p, joint, &m->metric, &graph));
+    if (m->hub_scale)
+        TRY(graph_scales_make(ctx, &by, m->hub_scale, m->n));
+    TRY(plan_query(ctx, &near, stats, &p, m->n, BASE_MIN(m->n, BASE_MAX(1, m->tau)),
+                   m->hub_scale ? &by : NULL));
+    graph_sort(near);
+    if (!out->far)
+        TRY(MEM_NEW(ctx, far, data->n));
+    a.joint = joint;
+    a.near = near;
+    a.far = out->far ? out->far : far;
+    TRY(scratch_create(ctx, &a.work, m->width + m->k, sizeof(double)));
+    TRY(parallel_for(ctx, near->n, 64, assign_range, &a));
+    count_far(ctx, out, data->n, a.far);
+done:
+    scratch_free(ctx, &a.work);
+    graph_scales_free(ctx, &by);
+    metric_resolved_free(&p.metric);
+    mem_free(ctx, far);
+    ddsc_graph_destroy(near);
+    ddsc_measures_destroy(joint);
+    ddsc_measures_destroy(moved);
+    return status;
+}
+
+ddsc_status ddsc_assign_run(ddsc_context *ctx, ddsc_assignment *given, ddsc_pair_stats *stats,
+                            const ddsc_model *m, const ddsc_measures *data,
+                            const ddsc_assign_settings *settings)
+{
+    ddsc_assign_settings set;
+    ddsc_assignment own;
+    ddsc_pair_stats found = {0};
+    CHECK(ctx_enter(ctx));
+    CHECK(ctx_need(ctx, given, "assignment"));
+    CHECK(ctx_need(ctx, m, "model"));
+    CHECK(ctx_need(ctx, data, "measures"));
+    CHECK(sized_take(ctx, &assignment_struct, &own, given));
+    CHECK(stats_check(ctx, stats));
+    CHECK(assign_settings_take(ctx, &set, settings));
+    ddsc_status status = assign(ctx, &own, &found, m, data, &set);
+    if (status < 0)
+        return status;
+    sized_give(&assignment_struct, given, &own);
+    stats_give(stats, &found);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* How many clusters: the gap in the eigenvalues where there is one, else modularity. */
+#include <math.h>
+
+#include "cluster/spectral/cluster.h"
+
+/* Keeps the ratio of two tiny eigenvalues from meaning anything. */
+static const double GAP_OFFSET = 0.01;
+static const double GAP_CLEAR = 2;
+
+/* A gap may hide classes where one cluster is so many times as large as another, and a higher K has so much more
+ * modularity. It then decides from a higher ratio on, unless halves of the items find other clusters at that K (docs/guide.md). */
+enum { LOPSIDED_TIMES = 2 };
+static const double LOPSIDED_GAIN = 0.1, LOPSIDED_CLEAR = 2.5, LOPSIDED_STABLE = 0.7;
+
+/* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues; vectors of residual r on the two sides of
+ * a gap g mix by r / g (Davis, Kahan 1970). */
+static const double GAP_TINY = 0.01, RESIDUALS_TIMES = 1000;
+
+bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t k)
+{
+    double next = eigenvalues[k], residual = fmax(residuals[k - 1], residuals[k]);
+    return next - eigenvalues[k - 1] > fmax(GAP_TINY * next, RESIDUALS_TIMES * residual);
+}
+
+/* An agreement of halves that is so little below the best one is as good. */
+static const double STABILITY_LEVEL = 0.05;
+
+ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
+                               int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    team_part rows = sparse_rows(ctx, a);
+    double *volume = NULL, total = 0, inside = 0;
+    TRY(MEM_ZERO(ctx, volume, k + 1));
+    for (int64_t i = rows.begin; i < rows.end; i++)
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
+            volume[labels[i]] += a->value[p];
+            if (labels[i] == labels[a->column[p]])
+                inside += a->value[p];
+        }
+    volume[k] = inside;
+    if (a->divided)
+        TRY(team_add(ctx, volume, k + 1));
+    inside = volume[k];
+    for (int64_t c = 0; c < k; c++)
+        total += volume[c];
+    *q = total > 0 ? inside / total : 0;
+    for (int64_t c = 0; c < k && total > 0; c++)
+        *q -= volume[c] / total * (volume[c] / total);
+done:
+    mem_free(ctx, volume);
+    return status;
+}
+
+void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *residuals, int64_t n)
+{
+    row->gap = 0;
+    row->relative_gap = 1;
+    row->gap_clear = 0;
+    if (row->k >= n)
+        return;
+    double last = eigenvalues[row->k - 1], next = eigenvalues[row->k];
+    row->gap = next - last;
+    row->relative_gap = (next + GAP_OFFSET) / (last + GAP_OFFSET);
+    row->gap_clear = choose_is_clear(eigenvalues, residuals, row->k);
+}
+
+bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)
+{
+    return modular->k > gap->k && gap->largest > LOPSIDED_TIMES * gap->smallest &&
+           modular->modularity > gap->modularity + LOPSIDED_GAIN;
+}
+
+int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap)
+{
+    int64_t widest = 0, modular = 0;
+    for (int64_t i = 1; i < n; i++) {
+        if (rows[i].relative_gap > rows[widest].relative_gap)
+            widest = i;
+        if (rows[i].modularity > rows[modular].modularity)
+            modular = i;
+    }
+    bool doubtful = choose_lopsided(&rows[widest], &rows[modular]) &&
+                    rows[modular].stability >= LOPSIDED_STABLE;
+    *by_gap = rows[widest].relative_gap >= (doubtful ? LOPSIDED_CLEAR : GAP_CLEAR);
+    return *by_gap ? widest : modular;
+}
+
+static const ddsc_k_row *stable_row(const ddsc_k_row *const *rows, int64_t n)
+{
+    const ddsc_k_row *found = NULL;
+    double best = -INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        best = fmax(best, rows[i]->stability); /* of NaN the other */
+    for (int64_t i = 0; i < n; i++)
+        if (rows[i]->stability >= best - STABILITY_LEVEL)
+            found = rows[i];
+    return found;
+}
+
+static k_candidate *candidate_of(k_candidate *out, int64_t *n, const ddsc_k_row *row)
+{
+    int64_t at = 0;
+    while (at < *n && out[at].row != row)
+        at++;
+    if (at == *n)
+        out[(*n)++] = (k_candidate){.row = row};
+    return &out[at];
+}
+
+int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
+                          int64_t chosen)
+{
+    const ddsc_k_row *widest = rows[0], *modular = rows[0], *stable = stable_row(rows, n);
+    int64_t found = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (rows[i]->k == chosen)
+            candidate_of(out, &found, rows[i]);
+        if (rows[i]->relative_gap > widest->relative_gap)
+            widest = rows[i];
+        if (rows[i]->modularity > modular->modularity)
+            modular = rows[i];
+    }
+    candidate_of(out, &found, widest)->gap = true;
+    candidate_of(out, &found, modular)->modularity = true;
+    if (stable)
+        candidate_of(out, &found, stable)->stability = true;
+    bool lopsided = widest->k == chosen && widest->relative_gap >= GAP_CLEAR &&
+                    choose_lopsided(widest, modular);
+    for (int64_t i = 0; i < found; i++)
+        out[i].hidden = lopsided && out[i].row->k > chosen;
+    return found;
+}

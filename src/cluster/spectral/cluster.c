@@ -1,0 +1,366 @@
+/* The public calls of clustering: settings, the object, the two ways in. */
+#include <math.h>
+#include <string.h>
+
+#include "base/sized.h"
+#include "cluster/spectral/decompose.h"
+#include "neighbors/planner/plan.h"
+
+/* Neighbours of the graph on which modularity compares K: memory grows with it. */
+enum { WIDE_MOST = 100 };
+
+static const ddsc_cluster_settings defaults = {
+    .gamma_rule = DDSC_GAMMA_AUTO,
+    .min_cluster = 0.2,
+    .kmeans_restarts = 30,
+    .eigen_tolerance = 1e-8,
+    .eigen_max_iterations = 20000,
+};
+SIZED_INIT(settings_struct, ddsc_cluster_settings, min_cluster, &defaults);
+
+static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings *s)
+{
+    CHECK(ctx_check(ctx, s->gamma_rule >= DDSC_GAMMA_AUTO && s->gamma_rule <= DDSC_GAMMA_LOCAL,
+                    "gamma_rule", (double)s->gamma_rule, "one of 0 .. 3"));
+    CHECK(ctx_check(ctx, s->gamma_rule != DDSC_GAMMA_VALUE || (isfinite(s->gamma) && s->gamma > 0),
+                    "gamma", s->gamma, "positive and finite"));
+    CHECK(ctx_check(ctx, s->min_cluster >= 0 && s->min_cluster <= 1, "min_cluster", s->min_cluster,
+                    "from 0 to 1"));
+    CHECK(ctx_check(ctx, s->kmeans_restarts >= 1, "kmeans_restarts", (double)s->kmeans_restarts,
+                    "at least 1"));
+    CHECK(ctx_check(ctx, s->eigen_tolerance > 0 && s->eigen_tolerance < 1, "eigen_tolerance",
+                    s->eigen_tolerance, "between 0 and 1"));
+    CHECK(ctx_check(ctx, s->eigen_max_iterations >= 1, "eigen_max_iterations",
+                    (double)s->eigen_max_iterations, "at least 1"));
+    CHECK(ctx_check(ctx, s->joined >= 0 && s->joined < (int64_t)1 << CLUSTER_METRICS, "joined",
+                    (double)s->joined, "a sum of 1 << metric, 0: none"));
+    if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
+                        (long long)s->k_min, (long long)s->k_max);
+    return DDSC_OK;
+}
+
+/* What the paper uses where our defaults differ; of other metrics nothing is touched, which a run that is taken up
+ * would see. */
+static void take_paper(ddsc_metric_settings *metric)
+{
+    if (metric->metric == DDSC_METRIC_MMD && metric->mmd_estimator == DDSC_MMD_AUTO)
+        metric->mmd_estimator = DDSC_MMD_UNBIASED;
+    if (metric->metric == DDSC_METRIC_MMD && metric->bandwidth_rule == DDSC_BANDWIDTH_AUTO)
+        metric->bandwidth_rule = DDSC_BANDWIDTH_NEAR;
+    if (metric->metric == DDSC_METRIC_LOT && metric->reference_rule == DDSC_REFERENCE_AUTO)
+        metric->reference_rule = DDSC_REFERENCE_NORMAL;
+}
+
+ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan)
+{
+    for (int m = 0; m < CLUSTER_METRICS; m++) {
+        ddsc_metric_settings part = plan->metric;
+        part.metric = (ddsc_metric)m;
+        if (plan->set.joined >> m & 1)
+            CHECK(plan_check_metric(ctx, &part));
+    }
+    return DDSC_OK;
+}
+
+ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
+                                  const ddsc_cluster_settings *given)
+{
+    CHECK(sized_take(ctx, &settings_struct, &plan->set, given));
+    CHECK(settings_check(ctx, &plan->set));
+    CHECK(plan_take_metric(ctx, &plan->metric, plan->set.metric));
+    CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph, !plan->set.paper));
+    if (plan->set.paper)
+        take_paper(&plan->metric);
+    plan->set.metric = &plan->metric;
+    plan->set.graph = &plan->graph;
+    plan->set.joined &= ~((int64_t)1 << plan->metric.metric);
+    return cluster_check_parts(ctx, plan);
+}
+
+static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
+                                       const ddsc_cluster_settings *set)
+{
+    if (n < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
+    if (set->k_max > n)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "%lld clusters were asked for; the number of items is %lld",
+                        (long long)set->k_max, (long long)n);
+    return DDSC_OK;
+}
+
+static ddsc_status clustering_create(ddsc_context *ctx, ddsc_clustering **out)
+{
+    CHECK(MEM_ZERO(ctx, *out, 1));
+    (*out)->ctx = ctx;
+    (*out)->view.pairs = &(*out)->pairs;
+    return DDSC_OK;
+}
+
+void ddsc_clustering_destroy(ddsc_clustering *clustering)
+{
+    if (!clustering)
+        return;
+    ddsc_context *ctx = clustering->ctx;
+    ddsc_graph_destroy(clustering->graph);
+    metric_resolved_free(&clustering->metric);
+    mem_free(ctx, clustering->scale);
+    sparse_free(ctx, &clustering->affinity);
+    MEM_FREE(ctx, clustering->advice, clustering->radius, clustering->cells,
+             clustering->sweep_labels, clustering->sweep_list, clustering->sweep,
+             clustering->details, clustering->residuals, clustering->spectrum,
+             clustering->eigenvalues, clustering->embedding, clustering->labels,
+             clustering->joined_list, clustering->joined);
+    mem_free(ctx, clustering);
+}
+
+void ddsc_clustering_get_view_sized(const ddsc_clustering *clustering, ddsc_clustering_view *view,
+                                    size_t size)
+{
+    static const ddsc_pair_stats none = {0};
+    ddsc_clustering_view own = {.pairs = &none, .advice = ""};
+    if (clustering)
+        own = clustering->view;
+    sized_view(view, size, &own, sizeof own);
+}
+
+const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
+{
+    return clustering ? clustering->labels : NULL;
+}
+
+void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering, ddsc_affinity_view *view,
+                                        size_t size)
+{
+    ddsc_affinity_view own = {0};
+    if (clustering) {
+        const sparse *a = &clustering->affinity;
+        own = (ddsc_affinity_view){.n = a->n,
+                                   .n_entries = a->nnz,
+                                   .offset = a->offset,
+                                   .column = a->column,
+                                   .value = a->value,
+                                   .gamma = clustering->view.gamma,
+                                   .scale = clustering->scale,
+                                   .scale_rank = AFFINITY_NEIGHBOUR,
+                                   .scale_floor = clustering->scale_floor,
+                                   .radius = clustering->radius};
+    }
+    sized_view(view, size, &own, sizeof own);
+}
+
+/* What the run left by name stays with its result. */
+static ddsc_status take_details(ddsc_context *ctx, ddsc_clustering *c)
+{
+    int64_t n;
+    const ddsc_detail *left = ddsc_context_get_details(ctx, &n);
+    CHECK(MEM_COPY(ctx, c->details, left, n));
+    c->view.details = c->details;
+    c->view.n_details = n;
+    return DDSC_OK;
+}
+
+ddsc_status cluster_graph(ddsc_context *ctx, ddsc_clustering **out, const ddsc_graph *graph,
+                          const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_clustering *c = NULL;
+    TRY(clustering_create(ctx, &c));
+    TRY(spectral_fit(ctx, c, NULL, graph, NULL, NULL, set));
+    TRY(take_details(ctx, c));
+    *out = c;
+    c = NULL;
+done:
+    ddsc_clustering_destroy(c);
+    return status;
+}
+
+ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
+                              const ddsc_graph *graph, const ddsc_cluster_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    cluster_plan plan;
+    CHECK(ctx_enter_new(context, clustering));
+    if (!graph)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no graph given to cluster");
+    TRY(cluster_settings_take(context, &plan, settings));
+    TRY(cluster_check_items(context, graph->n, &plan.set));
+    TRY(cluster_graph(context, clustering, graph, &plan.set));
+done:
+    return status;
+}
+
+/* Where K is to be chosen, modularity looks at a wider graph; its nearest tau are the usual one. */
+static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings *set)
+{
+    if (set->k_min == set->k_max && set->k_min > 0)
+        return tau;
+    int64_t wide = BASE_MIN((int64_t)ceil(1.25 * sqrt((double)n)), WIDE_MOST);
+    return BASE_MIN(BASE_MAX(tau, wide), n - 1);
+}
+
+/* The graph of one metric, and where K is to be chosen a wider one. */
+static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph **graph,
+                              ddsc_graph **wide, const ddsc_measures *data,
+                              const ddsc_metric_settings *metric, const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    graph_plan p = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
+    TRY(plan_make(ctx, &p, data, metric, set->graph));
+    p.fills = !set->paper;
+    int64_t width = search_width(data->n, p.tau, set);
+    TRY(plan_neighbors(ctx, wide, &stats, &p, width));
+    if (width > p.tau) {
+        TRY(graph_narrow(ctx, graph, *wide, p.tau));
+    } else {
+        *graph = *wide;
+        *wide = NULL;
+    }
+    graph_sort(*graph);
+    if (*wide)
+        graph_sort(*wide);
+    (*graph)->copies = plan_joins_copies(data, *graph);
+    if (metric->metric == set->metric->metric) {
+        c->metric = p.metric;
+        p.metric = (metric_resolved){0};
+    }
+    if (c->view.n_joined == 0)
+        c->pairs = stats;
+    else
+        cluster_join_stats(&c->pairs, &stats);
+done:
+    metric_resolved_free(&p.metric);
+    return status;
+}
+
+bool cluster_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, int before)
+{
+    int own = (int)set->metric->metric, m = before;
+    *part = *set->metric;
+    if (before < 0)
+        return true;
+    for (m = before == own ? 0 : before + 1; m < CLUSTER_METRICS; m++)
+        if (m != own && (set->joined >> m & 1))
+            break;
+    part->metric = (ddsc_metric)m;
+    if (set->paper)
+        take_paper(part);
+    return m < CLUSTER_METRICS;
+}
+
+static ddsc_status note_part(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *g,
+                             ddsc_metric metric, double gamma, double seconds)
+{
+    in_degrees found;
+    CHECK(graph_in_degrees(ctx, &found, g, g->tau));
+    int64_t at = c->view.n_joined++;
+    c->joined[at] = (ddsc_joined_row){.metric = metric,
+                                      .gamma = gamma,
+                                      .n_edges = g->offset[g->n],
+                                      .hubs_rescaled = g->scale != NULL,
+                                      .in_degree_largest = found.largest,
+                                      .n_nobody = found.n_none,
+                                      .seconds = seconds};
+    c->joined_list[at] = &c->joined[at];
+    return DDSC_OK;
+}
+
+/* The graphs of all metrics into *joined; that of the first stays with the clustering. */
+static ddsc_status find_joined(ddsc_context *ctx, ddsc_clustering *c, joined_graphs *joined,
+                               const ddsc_measures *data, const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph *graph = NULL, *wide = NULL;
+    ddsc_metric_settings part;
+    affinity_settings how = decompose_affinity_rule(set);
+    TRY(MEM_ZERO(ctx, c->joined, CLUSTER_METRICS));
+    TRY(MEM_NEW(ctx, c->joined_list, CLUSTER_METRICS));
+    c->view.joined = c->joined_list;
+    for (int last = -1; cluster_part(&part, set, last); last = (int)part.metric) {
+        double started = clock_seconds();
+        TRY(find_graph(ctx, c, &graph, &wide, data, &part, set));
+        double seconds = clock_seconds() - started;
+        TRY(cluster_join_add(ctx, joined, graph, wide, &how));
+        TRY(note_part(ctx, c, graph, part.metric, joined->last_gamma, seconds));
+        if (!c->graph) {
+            c->graph = graph;
+            graph = NULL;
+        }
+        ddsc_graph_destroy(graph);
+        ddsc_graph_destroy(wide);
+        graph = wide = NULL;
+    }
+    cluster_join_finish(joined);
+done:
+    ddsc_graph_destroy(graph);
+    ddsc_graph_destroy(wide);
+    return status;
+}
+
+ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
+                        const ddsc_measures *data, const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_clustering *c = NULL;
+    ddsc_graph *wide = NULL;
+    joined_graphs joined = {0};
+    double started = clock_seconds();
+    const char *before = stage_enter(ctx, "distances");
+    TRY(clustering_create(ctx, &c));
+    if (set->joined)
+        TRY(find_joined(ctx, c, &joined, data, set));
+    else
+        TRY(find_graph(ctx, c, &c->graph, &wide, data, set->metric, set));
+    c->view.seconds_distances = clock_seconds() - started;
+    c->view.graph = c->graph;
+    TRY(spectral_fit(ctx, c, kept, c->graph, wide, set->joined ? &joined : NULL, set));
+    TRY(take_details(ctx, c));
+    *out = c;
+    c = NULL;
+done:
+    cluster_join_free(ctx, &joined);
+    ddsc_graph_destroy(wide);
+    ddsc_clustering_destroy(c);
+    stage_leave(ctx, before);
+    return status;
+}
+
+ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_measures *data,
+                            const ddsc_cluster_settings *given)
+{
+    ddsc_metric_settings part;
+    if (!data)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
+    CHECK(cluster_settings_take(ctx, plan, given));
+    CHECK(cluster_check_items(ctx, data->n, &plan->set));
+    if (plan->set.paper && data->words.n > 0)
+        ctx_warn(ctx, "the vectors of the words were fitted to the documents, which the paper "
+                      "does not do (text --paper keeps them as they are)");
+    plan_warn_tau(ctx, data->n, plan->set.graph);
+    CHECK(plan_warn_clusters(ctx, data, plan->set.k_max));
+    for (int last = -1; cluster_part(&part, &plan->set, last); last = (int)part.metric)
+        CHECK(plan_warn_bandwidth(ctx, data, &part));
+    return plan_warn_coordinates(ctx, data);
+}
+
+ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
+                             const ddsc_measures *data, const ddsc_cluster_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    cluster_plan plan;
+    CHECK(ctx_enter_new(context, clustering));
+    TRY(cluster_prepare(context, &plan, data, settings));
+    if (plan.set.joined && ctx_resume_folder(context)) {
+        status =
+            ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                     "a folder to resume from keeps the pairs of one metric: it does not go with "
+                     "joined metrics");
+        goto done;
+    }
+    TRY(cluster_fit(context, clustering, NULL, data, &plan.set));
+done:
+    return status;
+}

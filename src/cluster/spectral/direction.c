@@ -1,0 +1,155 @@
+/* Items in order along the first direction of diffusion: the slowest change of the random walk on the graph, f with
+ * D^-1 A f = lambda f for the largest lambda below 1. Along a gradient that is the gradient; between two groups it goes
+ * from one to the other. Where the graph has several parts, each has a direction of its own, and the parts come one
+ * after the other, the largest first; a part whose direction is not among the vectors found has no order (-1). Eigenfunctions are radius times row of the embedding. */
+#include <math.h>
+
+#include "cluster/spectral/cluster.h"
+
+/* Eigenvectors are known to about this. A link of weight w alone between two halves of n items makes an eigenvalue of
+ * about w / (n degree); below this the vector is as good as constant on both sides, and what is left of it is no order. So
+ * such links hold nothing together here; never any link above FAINT_MOST of the degree. */
+static const double FAINT = 1e-8, FAINT_MOST = 1e-4;
+/* A column that varies less than this in a part, in proportion to its size there, is one of the constants, or what
+ * tells the part from others. */
+static const double VARIES = 1e-2;
+/* A column with less than this of its square in a part is none of its own. */
+static const double ELSEWHERE = 1e-9;
+
+typedef struct part_column {
+    double n, sum, square;
+    bool now; /* the part takes its values from this column */
+} part_column;
+
+static double walk_value(const ddsc_clustering *c, int64_t i, int64_t column)
+{
+    return c->radius[i] * c->embedding[i * c->view.n_vectors + column];
+}
+
+/* value (n): from this column in parts where it is the first that varies; found: parts that have one. */
+static void take_column(const ddsc_clustering *c, double *value, bool *found, part_column *sum,
+                        const int32_t *part, int64_t n_parts, int64_t column)
+{
+    int64_t n = c->view.n;
+    double whole = 0;
+    for (int64_t k = 0; k < n_parts; k++)
+        sum[k] = (part_column){0};
+    for (int64_t i = 0; i < n; i++) {
+        double f = walk_value(c, i, column);
+        part_column *s = &sum[part[i]];
+        s->n += c->radius[i] > 0;
+        s->sum += f;
+        s->square += f * f;
+        whole += f * f;
+    }
+    for (int64_t k = 0; k < n_parts; k++) {
+        double spread = sum[k].square - sum[k].sum * sum[k].sum / fmax(sum[k].n, 1);
+        sum[k].now =
+            !found[k] && spread > VARIES * sum[k].square && sum[k].square > ELSEWHERE * whole;
+        found[k] |= sum[k].now;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (sum[part[i]].now && c->radius[i] > 0)
+            value[i] = walk_value(c, i, column);
+}
+
+/* Signs of eigenvectors mean nothing: later rows come later, on the whole. */
+static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_parts,
+                       part_column *sum)
+{
+    for (int64_t k = 0; k < n_parts; k++)
+        sum[k] = (part_column){0};
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(value[i])) {
+            sum[part[i]].n++;
+            sum[part[i]].sum += value[i];
+        }
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(value[i]))
+            sum[part[i]].square += (double)i * (value[i] - sum[part[i]].sum / sum[part[i]].n);
+    for (int64_t i = 0; i < n; i++)
+        value[i] = sum[part[i]].square < 0 ? -value[i] : value[i];
+}
+
+/* Ranks by part, the largest first, then by value, those without one last; -1 in parts not found. */
+static ddsc_status rank_items(ddsc_context *ctx, int64_t *rank, const double *value,
+                              const int32_t *part, const bool *found, int64_t n, int64_t n_parts)
+{
+    ddsc_status status = DDSC_OK;
+    double *key = NULL, *size = NULL;
+    int32_t *order = NULL, *parts = NULL;
+    int64_t *at = NULL, begin = 0;
+    TRY(MEM_NEW(ctx, key, n));
+    TRY(MEM_ZERO(ctx, size, n_parts));
+    TRY(MEM_NEW(ctx, order, n));
+    TRY(MEM_NEW(ctx, parts, n_parts));
+    TRY(MEM_NEW(ctx, at, n_parts));
+    for (int64_t i = 0; i < n; i++) {
+        key[i] = isnan(value[i]) ? INFINITY : value[i];
+        size[part[i]]--;
+    }
+    sort_order(parts, size, n_parts);
+    for (int64_t k = 0; k < n_parts; k++) {
+        at[parts[k]] = begin;
+        begin -= (int64_t)size[parts[k]];
+    }
+    sort_order(order, key, n);
+    for (int64_t t = 0; t < n; t++)
+        rank[order[t]] = found[part[order[t]]] ? at[part[order[t]]]++ : -1;
+done:
+    MEM_FREE(ctx, at, parts, order, size, key);
+    return status;
+}
+
+/* Parts that more than faint links hold together. */
+static ddsc_status find_parts(ddsc_context *ctx, int32_t *part, int64_t *n_parts, const sparse *a)
+{
+    ddsc_status status = DDSC_OK;
+    double *degree = NULL;
+    int64_t *offset = NULL;
+    int32_t *column = NULL;
+    double least = fmin(FAINT * (double)a->n, FAINT_MOST);
+    TRY(MEM_ZERO(ctx, degree, a->n));
+    TRY(MEM_ZERO(ctx, offset, a->n + 1));
+    TRY(MEM_NEW(ctx, column, a->nnz));
+    for (int64_t i = 0; i < a->n; i++)
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
+            degree[i] += a->value[p];
+    for (int64_t i = 0; i < a->n; i++) {
+        offset[i + 1] = offset[i];
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
+            if (a->value[p] >= least * fmin(degree[i], degree[a->column[p]]))
+                column[offset[i + 1]++] = a->column[p];
+    }
+    TRY(components_find(ctx, part, n_parts, a->n, offset, column));
+done:
+    MEM_FREE(ctx, column, offset, degree);
+    return status;
+}
+
+ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clustering *c)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = c->view.n, n_parts = 0;
+    int32_t *part = NULL;
+    double *value = NULL;
+    bool *found = NULL;
+    part_column *sum = NULL;
+    TRY(MEM_NEW(ctx, part, n));
+    TRY(MEM_NEW(ctx, value, n));
+    TRY(find_parts(ctx, part, &n_parts, &c->affinity));
+    if (n_parts > c->view.n_vectors)
+        TRY(components_find(ctx, part, &n_parts, n, c->affinity.offset, c->affinity.column));
+    TRY(MEM_ZERO(ctx, found, n_parts));
+    TRY(MEM_NEW(ctx, sum, n_parts));
+    for (int64_t i = 0; i < n; i++)
+        value[i] = NAN;
+    /* The first of a graph in one part is its constant. */
+    for (int64_t k = n_parts == 1; k < c->view.n_vectors; k++)
+        take_column(c, value, found, sum, part, n_parts, k);
+    turn_signs(value, part, n, n_parts, sum);
+    TRY(rank_items(ctx, rank, value, part, found, n, n_parts));
+done:
+    MEM_FREE(ctx, sum, found, value, part);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* A tree over the clusters: the two that are linked most are merged, and again, until one is left. The link of two is
+ *   r = w(A, B) vol / (vol A vol B),
+ * the affinity between them over what a graph with the same degrees, drawn at random, would have there. It is an
+ * average over A x B weighted by degrees, so r never rises from one merge to the next (average linkage). Heights are
+ * 1 / (1 + r): 1 where nothing links the two, 1/2 where as much does as by chance, towards 0 where they are one.
+ * Of merges at one height, that of the nearest centres comes first. */
+#include "cluster/spectral/cluster.h"
+#include "numeric/linalg/linalg.h"
+
+typedef struct merge_state {
+    int64_t k;
+    double *across; /* k x k: affinity between groups */
+    double *volume; /* k: sum of degrees */
+    int64_t *node;  /* k: number in the tree of the group at this place, -1: merged into another */
+    int64_t *size;
+    int64_t dim;
+    double *centre; /* k x dim: mean place of the items; or NULL */
+    double *apart;  /* k x k: squared distance of the centres */
+} merge_state;
+
+static void sum_affinities(merge_state *s, const sparse *a, const int32_t *labels)
+{
+    for (int64_t i = 0; i < a->n; i++)
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
+            s->volume[labels[i]] += a->value[p];
+            s->across[labels[i] * s->k + labels[a->column[p]]] += a->value[p];
+        }
+}
+
+/* Of groups without any edge nothing is linked; 1 / (1 + r). */
+static double height_of(const merge_state *s, int64_t a, int64_t b, double total)
+{
+    double chance = s->volume[a] * s->volume[b];
+    double r = chance > 0 ? s->across[a * s->k + b] * total / chance : 0;
+    return 1 / (1 + r);
+}
+
+/* From centre a to all. */
+static void measure_centre(merge_state *s, int64_t a)
+{
+    if (!s->centre)
+        return;
+    la_differences(s->k, 1, s->dim, s->centre, s->centre + a * s->dim, s->apart + a * s->k, 1);
+    for (int64_t b = 0; b < s->k; b++)
+        s->apart[b * s->k + a] = s->apart[a * s->k + b];
+}
+
+/* The lowest pair, ties by centres, then by place. */
+static cluster_merge lowest(const merge_state *s, double total)
+{
+    cluster_merge best = {-1, -1, 2, 0};
+    double near = 0;
+    for (int64_t a = 0; a < s->k; a++)
+        for (int64_t b = a + 1; b < s->k && s->node[a] >= 0; b++) {
+            double height = s->node[b] >= 0 ? height_of(s, a, b, total) : 2;
+            if (height > best.height || height > 1)
+                continue;
+            double apart = s->apart[a * s->k + b];
+            if (height == best.height && apart >= near)
+                continue;
+            near = apart;
+            best = (cluster_merge){a, b, height, s->size[a] + s->size[b]};
+        }
+    return best;
+}
+
+static void take_in(merge_state *s, int64_t a, int64_t b, int64_t node)
+{
+    for (int64_t c = 0; c < s->k; c++) {
+        s->across[a * s->k + c] += s->across[b * s->k + c];
+        s->across[c * s->k + a] += s->across[c * s->k + b];
+    }
+    double sum = (double)(s->size[a] + s->size[b]);
+    for (int64_t c = 0; s->centre && sum > 0 && c < s->dim; c++)
+        s->centre[a * s->dim + c] = ((double)s->size[a] * s->centre[a * s->dim + c] +
+                                     (double)s->size[b] * s->centre[b * s->dim + c]) /
+                                    sum;
+    measure_centre(s, a);
+    s->volume[a] += s->volume[b];
+    s->size[a] += s->size[b];
+    s->node[a] = node;
+    s->node[b] = -1;
+}
+
+ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *a,
+                           const int32_t *labels, int64_t k, const int64_t *size, double *centre,
+                           int64_t dim)
+{
+    ddsc_status status = DDSC_OK;
+    merge_state s = {.k = k, .centre = centre, .dim = dim};
+    double total = 0, last = 0;
+    TRY(MEM_ZERO(ctx, s.across, k * k));
+    TRY(MEM_ZERO(ctx, s.apart, k * k));
+    TRY(MEM_ZERO(ctx, s.volume, k));
+    TRY(MEM_COPY(ctx, s.size, size, k));
+    TRY(MEM_NEW(ctx, s.node, k));
+    sum_affinities(&s, a, labels);
+    for (int64_t c = 0; c < k; c++) {
+        s.node[c] = c;
+        total += s.volume[c];
+        measure_centre(&s, c);
+    }
+    for (int64_t m = 0; m + 1 < k; m++) {
+        TRY(progress_poll(ctx));
+        cluster_merge found = lowest(&s, total);
+        int64_t one = found.a, other = found.b;
+        found.a = BASE_MIN(s.node[one], s.node[other]);
+        found.b = BASE_MAX(s.node[one], s.node[other]);
+        last = found.height = BASE_MAX(found.height, last); /* but for rounding it is */
+        take_in(&s, one, other, k + m);
+        out[m] = found;
+    }
+done:
+    MEM_FREE(ctx, s.node, s.size, s.volume, s.apart, s.across);
+    return status;
+}

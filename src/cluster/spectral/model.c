@@ -1,0 +1,155 @@
+/* A model from a clustering: the items and all that new ones are compared with. */
+#include "data/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cluster/spectral/cluster.h"
+#include "distance/lot/lot.h"
+#include "neighbors/planner/plan.h"
+#include "numeric/linalg/linalg.h"
+
+/* Of items like the old ones, this part is not called far away. */
+static const double FAR_QUANTILE = 0.99;
+
+/* The metric as the clustering used it; new items are compared exactly. */
+static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
+                               const ddsc_metric_settings *used)
+{
+    ddsc_metric_settings *set = &m->metric;
+    *set = *used;
+    set->mmd_features = set->lot_components = 0;
+    if (set->cost == DDSC_COST_MATRIX) {
+        CHECK(MEM_COPY(ctx, m->cost_matrix, used->cost_matrix, used->cost_size * used->cost_size));
+        set->cost_matrix = m->cost_matrix;
+    }
+    if (set->metric == DDSC_METRIC_LOT) {
+        CHECK(lot_reference_make(ctx, &m->reference, data, set));
+        set->reference_size = 0;
+        set->reference_measures = m->reference;
+    }
+    return plan_check_metric(ctx, set);
+}
+
+/* The cells of k-means, in rows of the embedding; items without a row have no say. */
+static ddsc_status model_find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *count = NULL, n_cells = 0, kept = 0, width = m->width;
+    for (int64_t i = 0; i < m->n; i++)
+        n_cells = BASE_MAX(n_cells, c->cells[i] + 1);
+    TRY(MEM_ZERO(ctx, m->centre, n_cells * width));
+    TRY(MEM_ZERO(ctx, m->centre_label, n_cells));
+    TRY(MEM_ZERO(ctx, count, n_cells));
+    for (int64_t i = 0; i < m->n; i++) {
+        const double *row = m->embedding + i * width;
+        double *centre = m->centre + c->cells[i] * width;
+        if (la_norm(width, row) == 0)
+            continue;
+        for (int64_t j = 0; j < width; j++)
+            centre[j] += row[j];
+        m->centre_label[c->cells[i]] = c->labels[i];
+        count[c->cells[i]]++;
+    }
+    for (int64_t k = 0; k < n_cells; k++) {
+        if (count[k] == 0)
+            continue;
+        for (int64_t j = 0; j < width; j++)
+            m->centre[kept * width + j] = m->centre[k * width + j] / (double)count[k];
+        m->centre_label[kept++] = m->centre_label[k];
+    }
+    m->n_centres = kept;
+done:
+    mem_free(ctx, count);
+    return status;
+}
+
+/* Distances to the neighbour that tells how far is far, and the quantile of them. */
+static ddsc_status find_far(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
+{
+    ddsc_status status = DDSC_OK;
+    double *distance = NULL;
+    int64_t n = 0;
+    m->far_neighbour = BASE_MAX(1, BASE_MIN(AFFINITY_NEIGHBOUR, m->tau));
+    TRY(MEM_NEW(ctx, distance, m->n));
+    for (int64_t i = 0; i < m->n; i++)
+        if (g->offset[i + 1] - g->offset[i] >= m->far_neighbour)
+            distance[n++] = sqrt(BASE_MAX(0, g->d2[g->offset[i] + m->far_neighbour - 1]));
+    m->far_distance = INFINITY;
+    if (n > 0)
+        m->far_distance = select_smallest(distance, n, (int64_t)(FAR_QUANTILE * (double)(n - 1)));
+done:
+    mem_free(ctx, distance);
+    return status;
+}
+
+static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
+{
+    CHECK(MEM_NEW(ctx, m->scale, m->n));
+    CHECK(MEM_NEW(ctx, m->reach, m->n));
+    CHECK(affinity_scales(ctx, m->scale, &m->least_scale, g));
+    for (int64_t i = 0; i < m->n; i++) {
+        int64_t n_known = g->offset[i + 1] - g->offset[i];
+        m->reach[i] = n_known < g->tau ? MODEL_REACH_MOST : g->d2[g->offset[i + 1] - 1];
+    }
+    if (g->scale)
+        CHECK(MEM_COPY(ctx, m->hub_scale, g->scale, m->n));
+    return find_far(ctx, m, g);
+}
+
+static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
+{
+    CHECK(MEM_COPY(ctx, m->embedding, c->embedding, m->n * m->width));
+    CHECK(MEM_COPY(ctx, m->radius, c->radius, m->n));
+    CHECK(MEM_NEW(ctx, m->eigenvalue, m->width));
+    for (int64_t j = 0; j < m->width; j++)
+        m->eigenvalue[j] = 1 - c->eigenvalues[j];
+    return model_find_centres(ctx, m, c);
+}
+
+static ddsc_status check_call(ddsc_context *ctx, const measures *data, const ddsc_clustering *c)
+{
+    CHECK(ctx_need(ctx, data, "measures"));
+    CHECK(ctx_need(ctx, c, "clustering"));
+    if (!c->graph)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "ddsc_model_create: the clustering was made from a graph, so there is "
+                        "nothing to compare new items with");
+    if (c->view.n_joined > 0)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "a clustering of joined metrics has no rule for new items: cluster by one "
+                        "metric, or all items together");
+    if (data->n != c->view.n)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "ddsc_model_create: a clustering of %lld items, but %lld measures",
+                        (long long)c->view.n, (long long)data->n);
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_measures *data,
+                              const ddsc_clustering *clustering,
+                              const ddsc_cluster_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    cluster_plan plan;
+    ddsc_model *m = NULL;
+    CHECK(ctx_enter_new(ctx, out));
+    TRY(check_call(ctx, data, clustering));
+    TRY(cluster_settings_take(ctx, &plan, settings));
+    TRY(MEM_ZERO(ctx, m, 1));
+    *m = (ddsc_model){.ctx = ctx,
+                      .n = data->n,
+                      .k = clustering->view.k,
+                      .tau = clustering->graph->tau,
+                      .gamma = clustering->view.gamma,
+                      .width = clustering->view.n_vectors};
+    TRY(take_metric(ctx, m, data, &clustering->metric.set));
+    TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
+    TRY(take_graph(ctx, m, clustering->graph));
+    TRY(take_embedding(ctx, m, clustering));
+    *out = m;
+    m = NULL;
+done:
+    ddsc_model_destroy(m);
+    return status;
+}

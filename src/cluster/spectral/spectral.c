@@ -1,0 +1,383 @@
+/* Labels from a graph: one decomposition, then for every K rows, k-means and the rule of small
+ * groups. */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/spectral/decompose.h"
+
+enum { AUTO_LOW = 2, AUTO_HIGH = 15, EXTRA_MAX = 30 };
+
+typedef struct spectral_job {
+    const ddsc_cluster_settings *set;
+    decomposition d;
+    sparse wide;    /* affinity of more neighbours, for modularity; empty: d.a serves */
+    double *rows;   /* n x width of the K at work */
+    double *length; /* n: of the rows before they were normalised */
+    int32_t *cells; /* n for every K: labels before small clusters are merged */
+    int64_t width;
+    double *packed;     /* rows of the items that have one, where not all have */
+    const double *live; /* those rows: packed, or simply rows */
+    int32_t *item;      /* their items */
+    int64_t n_packed;
+    int32_t *packed_label;
+    double
+        *pairs; /* squared distances of those rows, where they pay; shared by all cuts of one K */
+} spectral_job;
+
+/* What became of one K. */
+typedef struct cut_result {
+    int64_t n_found, n_merged; /* clusters; small ones merged */
+    bool rule_met;             /* K clusters of the size asked for */
+} cut_result;
+
+static void job_free_rows(ddsc_context *ctx, spectral_job *j)
+{
+    MEM_FREE(ctx, j->pairs, j->packed_label, j->item, j->packed, j->cells, j->length, j->rows);
+    sparse_free(ctx, &j->wide);
+    *j = (spectral_job){.set = j->set, .d = j->d};
+}
+
+static void job_free(ddsc_context *ctx, spectral_job *j)
+{
+    job_free_rows(ctx, j);
+    decomposition_free(ctx, &j->d);
+}
+
+static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high, int64_t n_sweep)
+{
+    int64_t n = j->d.n, widest = BASE_MIN(embed_width(k_high, j->set->paper), j->d.eigen.k);
+    CHECK(MEM_NEW(ctx, j->rows, n * widest));
+    CHECK(MEM_NEW(ctx, j->length, n));
+    CHECK(MEM_NEW(ctx, j->cells, n * n_sweep));
+    CHECK(MEM_NEW(ctx, j->item, n));
+    return MEM_NEW(ctx, j->packed_label, n);
+}
+
+static bool is_zero(const double *row, int64_t width)
+{
+    for (int64_t j = 0; j < width; j++)
+        if (row[j] != 0)
+            return false;
+    return true;
+}
+
+/* Rows for K clusters, and those that are not zero side by side. */
+static ddsc_status make_rows(ddsc_context *ctx, spectral_job *j, int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = j->d.n;
+    j->width = BASE_MIN(embed_width(k, j->set->paper), j->d.eigen.k);
+    TRY(embed_rows(ctx, j->rows, j->length, j->width, &j->d, k, j->set->paper));
+    j->live = j->rows;
+    j->n_packed = 0;
+    mem_free(ctx, j->pairs);
+    j->pairs = NULL;
+    for (int64_t i = 0; i < n; i++)
+        if (!is_zero(j->rows + i * j->width, j->width))
+            j->item[j->n_packed++] = (int32_t)i;
+    if (j->n_packed == n)
+        goto done;
+    mem_free(ctx, j->packed);
+    TRY(MEM_NEW(ctx, j->packed, j->n_packed * j->width));
+    for (int64_t p = 0; p < j->n_packed; p++)
+        memcpy(j->packed + p * j->width, j->rows + j->item[p] * j->width,
+               (size_t)j->width * sizeof *j->rows);
+    j->live = j->packed;
+done:
+    return status;
+}
+
+/* Labels of the packed rows to all items; the others join the largest cluster. */
+static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
+{
+    int64_t best = 0, best_size = 0;
+    for (int64_t c = 0; c < k; c++) {
+        int64_t size = 0;
+        for (int64_t p = 0; p < j->n_packed; p++)
+            size += j->packed_label[p] == c;
+        if (size > best_size) {
+            best = c;
+            best_size = size;
+        }
+    }
+    for (int64_t i = 0; i < j->d.n; i++)
+        labels[i] = (int32_t)best;
+    for (int64_t p = 0; p < j->n_packed; p++)
+        labels[j->item[p]] = j->packed_label[p];
+}
+
+/* Where the metric tells nothing apart inside a component, components are all there is to find: the
+ * k largest are the clusters, and what is left joins the first of them. Eigenvectors beyond those
+ * of the components are arbitrary there, so k-means must not see them. */
+static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, int32_t *labels,
+                                    int64_t *k_found, int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    const decomposition *d = &j->d;
+    int64_t *size = NULL;
+    int32_t *label = NULL;
+    TRY(MEM_ZERO(ctx, size, d->n_parts));
+    TRY(MEM_ZERO(ctx, label, d->n_parts));
+    for (int64_t i = 0; i < d->n; i++)
+        if (d->part[i] >= 0)
+            size[d->part[i]]++;
+    *k_found = BASE_MIN(k, d->n_parts);
+    for (int32_t c = 0; c < *k_found; c++) {
+        int64_t largest = 0;
+        for (int64_t p = 1; p < d->n_parts; p++)
+            if (size[p] > size[largest])
+                largest = p;
+        label[largest] = c;
+        size[largest] = 0;
+    }
+    for (int64_t i = 0; i < d->n; i++)
+        labels[i] = d->part[i] >= 0 ? label[d->part[i]] : 0;
+    TRY(kmeans_renumber(ctx, labels, k_found, d->n, *k_found));
+done:
+    MEM_FREE(ctx, label, size);
+    return status;
+}
+
+/* k-means for k clusters. */
+static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int64_t *k_found,
+                       int64_t k, int64_t restarts, int64_t progress)
+{
+    double inertia;
+    kmeans_problem problem = {.n = j->n_packed,
+                              .dim = j->width,
+                              .rows = j->live,
+                              .k = BASE_MIN(k, j->n_packed),
+                              .restarts = restarts,
+                              .progress = progress,
+                              .bounded = true};
+    if (j->d.affinity.flat)
+        return label_components(ctx, j, labels, k_found, k);
+    if (!j->pairs)
+        CHECK(kmeans_pairs(ctx, &j->pairs, &problem));
+    problem.pairs = j->pairs;
+    CHECK(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
+    spread_labels(j, labels, *k_found);
+    return kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found);
+}
+
+/* Ask for more clusters until K stand by the rule, then merge the rest. When that does not come
+ * about, the first cut stands. */
+static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels, int32_t *cells,
+                               cut_result *r, int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    small_rule rule = {j->set->min_cluster * (double)j->d.n / (double)k, k};
+    int32_t *trial = NULL;
+    int64_t n_standing, n_trial, trial_restarts = (j->set->kmeans_restarts + 2) / 3;
+    *r = (cut_result){.rule_met = true};
+    TRY(cut(ctx, j, labels, &r->n_found, k, j->set->kmeans_restarts, 1));
+    memcpy(cells, labels, (size_t)j->d.n * sizeof *cells);
+    if (j->set->paper || rule.least <= 0 || k == 1 || r->n_found < k)
+        goto done;
+    TRY(small_count(ctx, &n_standing, labels, r->n_found, &j->d, &rule));
+    if (n_standing == k)
+        goto done;
+    r->rule_met = false;
+    TRY(MEM_NEW(ctx, trial, j->d.n));
+    for (int64_t extra = 1; extra <= EXTRA_MAX && k + extra <= j->n_packed; extra++) {
+        TRY(cut(ctx, j, trial, &n_trial, k + extra, trial_restarts, 0));
+        if (n_trial < k + extra)
+            break;
+        TRY(small_count(ctx, &n_standing, trial, n_trial, &j->d, &rule));
+        if (n_standing < k)
+            continue;
+        memcpy(cells, trial, (size_t)j->d.n * sizeof *cells);
+        TRY(small_merge(ctx, trial, &n_trial, &r->n_merged, &j->d, &rule));
+        memcpy(labels, trial, (size_t)j->d.n * sizeof *labels);
+        r->n_found = n_trial;
+        r->rule_met = true;
+        break;
+    }
+done:
+    mem_free(ctx, trial);
+    return status;
+}
+
+static ddsc_status fill_row(ddsc_context *ctx, ddsc_k_row *row, const spectral_job *j,
+                            const double *eigenvalues, const int32_t *labels, int64_t k_found)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *size = NULL, n = j->d.n;
+    int64_t k = BASE_MAX(row->k, k_found); /* the others are empty */
+    TRY(MEM_ZERO(ctx, size, k));
+    for (int64_t i = 0; i < n; i++)
+        size[labels[i]]++;
+    row->smallest = n;
+    for (int64_t c = 0; c < k; c++) {
+        row->smallest = BASE_MIN(row->smallest, size[c]);
+        row->largest = BASE_MAX(row->largest, size[c]);
+    }
+    choose_k_gaps(row, eigenvalues, j->d.eigen.residual, j->d.eigen.k);
+    TRY(cluster_modularity(ctx, &row->modularity, j->wide.n > 0 ? &j->wide : &j->d.a, labels,
+                           k_found));
+    kmeans_problem all = {.n = n, .dim = j->width, .rows = j->rows, .k = k_found};
+    TRY(kmeans_inertia(ctx, &row->inertia, labels, &all));
+done:
+    mem_free(ctx, size);
+    return status;
+}
+
+static void choose_range(outcome *o, int64_t n, const ddsc_cluster_settings *set)
+{
+    o->chosen = set->k_min != set->k_max || set->k_min == 0;
+    o->k_low = set->k_min > 0 ? set->k_min : BASE_MIN(AUTO_LOW, n);
+    o->k_high = set->k_max > 0 ? set->k_max : BASE_MIN(AUTO_HIGH, n);
+}
+
+/* Every K of the range: labels and table row. */
+static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
+                                  cut_result *results, const outcome *o)
+{
+    int64_t n = j->d.n, n_rows = o->k_high - o->k_low + 1;
+    CHECK(MEM_ZERO(ctx, c->sweep, n_rows));
+    CHECK(MEM_NEW(ctx, c->sweep_list, n_rows));
+    CHECK(MEM_NEW(ctx, c->sweep_labels, n_rows * n));
+    CHECK(job_rooms(ctx, j, o->k_high, n_rows));
+    progress_begin(ctx, "k-means", n_rows * j->set->kmeans_restarts);
+    for (int64_t r = 0; r < n_rows; r++) {
+        int32_t *labels = c->sweep_labels + r * n;
+        c->sweep_list[r] = &c->sweep[r];
+        c->sweep[r].k = o->k_low + r;
+        CHECK(make_rows(ctx, j, c->sweep[r].k));
+        CHECK(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
+        const char *before = stage_enter(ctx, "sweep");
+        CHECK(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
+        CHECK(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
+                               c->sweep[r].k));
+        stage_leave(ctx, before);
+    }
+    progress_end(ctx);
+    c->view.sweep = c->sweep_list;
+    c->view.n_sweep = n_rows;
+    c->view.sweep_labels = c->sweep_labels;
+    return DDSC_OK;
+}
+
+/* Labels and rows of the chosen K. */
+static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
+                                   int64_t chosen)
+{
+    int64_t n = j->d.n;
+    CHECK(MEM_COPY(ctx, c->labels, c->sweep_labels + chosen * n, n));
+    if (c->view.n_sweep > 1)
+        CHECK(make_rows(ctx, j, c->sweep[chosen].k));
+    CHECK(MEM_COPY(ctx, c->cells, j->cells + chosen * n, n));
+    CHECK(MEM_NEW(ctx, c->radius, n));
+    for (int64_t i = 0; i < n; i++)
+        c->radius[i] = j->length[i] / sqrt(j->d.degree[i]);
+    c->embedding = j->rows;
+    j->rows = NULL;
+    c->view.n = n;
+    c->view.k = c->sweep[chosen].k;
+    c->view.n_vectors = j->width;
+    c->view.labels = c->labels;
+    c->view.embedding = c->embedding;
+    c->view.n_components = j->d.n_components;
+    c->view.gamma = j->d.affinity.gamma;
+    return DDSC_OK;
+}
+
+/* The affinity and its scales, for those who ask later. */
+static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
+                                 const ddsc_graph *graph)
+{
+    if (j->d.affinity.gamma == 0 && c->view.n_joined == 0) {
+        CHECK(MEM_NEW(ctx, c->scale, j->d.n));
+        CHECK(affinity_scales(ctx, c->scale, &c->scale_floor, graph));
+    }
+    c->affinity = j->d.a;
+    j->d.a = (sparse){0};
+    return DDSC_OK;
+}
+
+/* The weights of the wider graph, by the same gamma. */
+static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
+{
+    affinity_report ignored;
+    affinity_settings how = {.rule = DDSC_GAMMA_LOCAL};
+    if (j->d.affinity.gamma > 0)
+        how = (affinity_settings){.rule = DDSC_GAMMA_VALUE, .gamma = j->d.affinity.gamma};
+    how.divided = j->d.a.divided;
+    return affinity_build(ctx, &j->wide, &ignored, wide, &how);
+}
+
+/* Who is a neighbour of how many, as the view tells it. */
+static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph)
+{
+    in_degrees found;
+    CHECK(graph_in_degrees(ctx, &found, graph, graph->tau));
+    c->view.hubs_rescaled = graph->scale != NULL;
+    c->view.in_degree_largest = found.largest;
+    c->view.n_nobody = found.n_none;
+    c->view.plain_in_degree_largest = graph->scale ? graph->plain.largest : found.largest;
+    c->view.plain_n_nobody = graph->scale ? graph->plain.n_none : found.n_none;
+    return DDSC_OK;
+}
+
+ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
+                         const ddsc_graph *graph, const ddsc_graph *wide, joined_graphs *joined,
+                         const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    spectral_job j = {.set = set};
+    outcome o = {0};
+    cut_result *results = NULL;
+    choose_range(&o, graph->n, set);
+    int64_t n_rows = o.k_high - o.k_low + 1;
+    double started = clock_seconds();
+    const char *before = stage_enter(ctx, "affinity");
+    TRY(MEM_NEW(ctx, results, n_rows));
+    TRY(decompose_graph(ctx, &j.d, graph, joined, set, o.k_high));
+    if (status == DDSC_NOT_CONVERGED)
+        o.not_converged = true;
+    if (!kept && !j.d.affinity.flat && 2 * j.d.affinity.n_clamped > j.d.affinity.n_edges)
+        ctx_warn(ctx,
+                 "most neighbour distances are negative estimates and count as zero, so weights "
+                 "hardly tell neighbours apart; the biased estimator has none");
+    if (j.d.n_left_out > 0)
+        TRY(sparse_gather(ctx, &j.d.a));
+    TRY(cluster_spectrum(ctx, c, &j.d));
+    TRY(tell_hubs(ctx, c, graph));
+    if (joined) {
+        j.wide = joined->wide;
+        joined->wide = (sparse){0};
+    } else if (wide) {
+        TRY(weigh_wide(ctx, &j, wide));
+    }
+    double decomposed = clock_seconds();
+    stage_enter(ctx, "advice");
+    TRY(spectral_sweep(ctx, c, &j, results, &o));
+    int64_t chosen = choose_row(c->sweep, n_rows, &o.by_gap);
+    TRY(spectral_settle(ctx, c, &j, chosen));
+    c->view.seconds_eigen = decomposed - started;
+    c->view.seconds_kmeans = clock_seconds() - decomposed;
+    c->view.n_merged_small = results[chosen].n_merged;
+    o.n_found = results[chosen].n_found;
+    o.rule_met = results[chosen].rule_met;
+    o.n_without_row = j.d.n - j.n_packed;
+    o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
+    o.eigenvalues = c->eigenvalues;
+    o.cells = c->cells;
+    TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, graph, set));
+    c->view.advice = c->advice;
+    job_free_rows(ctx, &j); /* room for the affinity of all ranks */
+    if (!kept)
+        eigen_free(ctx, &j.d.eigen);
+    TRY(sparse_gather(ctx, &j.d.a));
+    if (kept) {
+        *kept = j.d;
+        j.d = (decomposition){0};
+    } else {
+        TRY(keep_affinity(ctx, c, &j, graph));
+    }
+done:
+    mem_free(ctx, results);
+    job_free(ctx, &j);
+    stage_leave(ctx, before);
+    return status;
+}

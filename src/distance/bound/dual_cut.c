@@ -1,0 +1,59 @@
+/* Dual cuts: potentials of one solved pair bound the distance of its ends to every other item. */
+#include <math.h>
+
+#include "base/simd.h"
+#include "distance/bound/bound.h"
+#include "distance/bound/tuning.h"
+#include "numeric/linalg/linalg.h"
+
+bool bound_cut_applies(const measures *m)
+{
+    return measures_is_shared(m) && m->v <= BOUND_CUT_SUPPORT;
+}
+
+ddsc_status bound_cut_table_make(ddsc_context *ctx, bound_cut_table *out, const measures *m)
+{
+    double unit = bound_unit(m);
+    bound_cut_table t = {.v = m->v, .unit2 = unit * unit};
+    CHECK(MEM_NEW(ctx, t.cost, m->v * m->v));
+    for (int64_t k = 0; k < m->v * m->v; k++) {
+        const double *x = measures_point(m, (int32_t)(k / m->v));
+        const double *y = measures_point(m, (int32_t)(k % m->v));
+        t.cost[k] = (float)(la_distance2(m->d, x, y) / t.unit2);
+        t.largest = fmax(t.largest, (double)t.cost[k]);
+    }
+    *out = t;
+    return DDSC_OK;
+}
+
+void bound_cut_table_free(ddsc_context *ctx, bound_cut_table *t)
+{
+    mem_free(ctx, t->cost);
+    *t = (bound_cut_table){0};
+}
+
+SIMD_CLONES static void lower_to(float *restrict potential, const float *restrict cost, float f,
+                                 int64_t n)
+{
+    for (int64_t y = 0; y < n; y++) {
+        float value = cost[y] - f;
+        potential[y] = value < potential[y] ? value : potential[y];
+    }
+}
+
+void bound_cut_make(const bound_cut_table *t, item_view item, const double *f, double *constant,
+                    float *potential)
+{
+    double largest = t->largest;
+    *constant = 0;
+    for (int64_t y = 0; y < t->v; y++)
+        potential[y] = INFINITY;
+    for (int64_t x = 0; x < item.n; x++) {
+        double own = f[x] / t->unit2;
+        *constant += item.weight[x] * own;
+        largest = fmax(largest, fabs(own));
+        lower_to(potential, t->cost + item.index[x] * t->v, (float)own, t->v);
+    }
+    /* Rounding of cost, f and their difference is each at most 2^-24 of twice the largest. */
+    *constant -= largest * 0x1p-20;
+}

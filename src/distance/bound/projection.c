@@ -1,0 +1,299 @@
+/* The projection bound: quantile embeddings of rotated frames, shortened by principal directions;
+ * those of a few frames are kept whole for the bound of single pairs. */
+#include <math.h>
+#include <string.h>
+
+#include "base/simd.h"
+#include "base/team.h"
+#include "base/workspace.h"
+#include "distance/bound/axes.h"
+#include "distance/bound/bound.h"
+#include "distance/bound/first.h"
+#include "numeric/linalg/linalg.h"
+
+enum {
+    BINS = 64,
+    MAX_DIRECTIONS = 127,
+    FEW_DIRECTIONS = 31, /* where closer bounds follow */
+    SAMPLE = 512,
+    BLOCK = 32,
+    PLANE_FRAMES = 12,
+    MAX_AXES = 48,
+    KEPT_AXES = 16,
+    WIDTH = 16
+};
+
+typedef float vector __attribute__((vector_size(4 * WIDTH)));
+
+/* Of one worker. */
+typedef struct embed_scratch {
+    axes_scratch axes;
+    double *long_row;  /* BLOCK x length */
+    double *short_row; /* BLOCK x MAX_DIRECTIONS */
+} embed_scratch;
+
+typedef struct embedder {
+    ddsc_context *ctx;
+    const measures *m;
+    bound_axes axes;
+    int64_t n_frames, length; /* length = n_axes BINS */
+    double *share;            /* n_frames, sum 1: weights in the average over frames */
+    int64_t kept_every;       /* frames kept whole: one in so many */
+    double *sample;           /* rows of some items */
+    int64_t n_sample;
+    la_principal basis;         /* its directions and mean */
+    int64_t most, n_directions; /* found; those that count */
+    double slack;               /* relative to |e_i|^2 + |e_j|^2: rounding of the float products */
+    scratch memory;
+    spin lock; /* of out.longest */
+    bound_projection out;
+} embedder;
+
+static embed_scratch scratch_take(const embedder *e, arena *a)
+{
+    embed_scratch s;
+    s.axes = bound_axes_take(&e->axes, a);
+    ARENA_TAKE(a, s.long_row, BLOCK * e->length);
+    ARENA_TAKE(a, s.short_row, BLOCK * MAX_DIRECTIONS);
+    return s;
+}
+
+static embed_scratch scratch_get(const embedder *e, int worker)
+{
+    return scratch_take(e, &(arena){.base = scratch_of(&e->memory, worker)});
+}
+
+double bound_unit(const measures *m)
+{
+    double extent = 0;
+    int exponent = 0;
+    for (int64_t k = m->d; k < m->v * m->d; k++)
+        extent = fmax(extent, fabs(m->support[k] - m->support[k % m->d]));
+    frexp(extent, &exponent);
+    return ldexp(1, BASE_MAX(exponent, -500)); /* its square is not 0 */
+}
+
+/* ---- frames ---- */
+
+/* The average over one frame is that frame: none is kept then. */
+static ddsc_status frames_make(embedder *e, bool keep)
+{
+    int64_t d = e->m->d;
+    e->n_frames = d == 1 ? 1 : d == 2 ? PLANE_FRAMES : BASE_MAX(1, MAX_AXES / d);
+    e->length = e->n_frames * d * BINS;
+    int64_t n_kept = keep ? BASE_MIN(e->n_frames, KEPT_AXES / d) : 0;
+    n_kept = n_kept < 2 ? 0 : n_kept;
+    e->kept_every = n_kept > 0 ? e->n_frames / n_kept : 1;
+    e->out.n_frames = n_kept;
+    CHECK(bound_axes_make(e->ctx, &e->axes, e->m, e->n_frames, BINS, rng_make(0, RNG_FRAMES, 0)));
+    CHECK(MEM_NEW(e->ctx, e->share, e->n_frames));
+    for (int64_t f = 0; f < e->n_frames; f++) {
+        e->share[f] = 1 / (double)e->n_frames;
+        /* Along the axes of a grid projections stay discrete, which keeps them far apart. */
+        if (e->m->grid.found && e->n_frames > 1)
+            e->share[f] = f == 0 ? 0.5 : 0.5 / (double)(e->n_frames - 1);
+        for (int64_t k = f * d; k < (f + 1) * d; k++)
+            e->axes.scale[k] = sqrt(e->share[f] / BINS);
+    }
+    return DDSC_OK;
+}
+
+/* ---- principal directions of a sample ---- */
+
+static ddsc_status sample_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    embedder *e = arg;
+    embed_scratch w = scratch_get(e, worker);
+    for (int64_t s = begin; s < end; s++)
+        bound_axes_item(&e->axes, &w.axes, s * e->m->n / e->n_sample, e->sample + s * e->length);
+    return DDSC_OK;
+}
+
+static ddsc_status basis_find(void *arg)
+{
+    embedder *e = arg;
+    return la_principal_make(e->ctx, &e->basis, e->n_sample, e->length, e->sample, e->most);
+}
+
+static ddsc_status basis_share(embedder *e)
+{
+    la_principal *b = &e->basis;
+    int64_t bytes = sizeof(double);
+    if (team_rank(e->ctx) > 0) {
+        CHECK(MEM_NEW(e->ctx, b->mean, e->length));
+        CHECK(MEM_NEW(e->ctx, b->direction, e->most * e->length));
+        CHECK(MEM_NEW(e->ctx, b->image, e->n_sample * e->most));
+    }
+    CHECK(team_first(e->ctx, b->mean, e->length * bytes));
+    CHECK(team_first(e->ctx, b->direction, e->most * e->length * bytes));
+    CHECK(team_first(e->ctx, b->image, e->n_sample * e->most * bytes));
+    return team_first(e->ctx, &b->all, bytes);
+}
+
+/* Those below 1e-6 of the sum of squares add nothing. Orthonormal up to rounding, which the slack
+ * covers. */
+static ddsc_status basis_make(embedder *e)
+{
+    int64_t most = e->out.n_frames > 0 ? FEW_DIRECTIONS : MAX_DIRECTIONS;
+    e->n_sample = BASE_MIN(e->m->n, SAMPLE);
+    most = BASE_MIN(most, BASE_MIN(e->n_sample, e->length));
+    CHECK(MEM_NEW(e->ctx, e->sample, e->n_sample * e->length));
+    CHECK(team_fill(e->ctx, e->sample, e->n_sample, 8, e->length * (int64_t)sizeof *e->sample,
+                    sample_range, e));
+    e->most = most;
+    CHECK(team_by_first(e->ctx, basis_find, e));
+    CHECK(basis_share(e));
+    for (; e->n_directions < most; e->n_directions++) {
+        double sum = 0;
+        for (const double *x = e->basis.image + e->n_directions;
+             x < e->basis.image + e->n_sample * most; x += most)
+            sum += *x * *x;
+        if (!(sum > 1e-6 * e->basis.all))
+            break;
+    }
+    return DDSC_OK;
+}
+
+/* ---- all items ---- */
+
+static double length2(const float *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < n; c++)
+        sum += (double)x[c] * (double)x[c];
+    return sum;
+}
+
+/* The kept frames, no longer weighted by their shares; from the mean, where floats are fine. Returns the longest. */
+static double keep_frames(const embedder *e, int64_t i, const double *row)
+{
+    const bound_projection *b = &e->out;
+    double longest = 0;
+    for (int64_t k = 0; k < b->n_frames; k++) {
+        int64_t f = k * e->kept_every;
+        float *to = b->frame + (i * b->n_frames + k) * b->length;
+        for (int64_t c = 0; c < b->length; c++)
+            to[c] = (float)(row[f * b->length + c] / sqrt(e->share[f]));
+        longest = fmax(longest, sqrt(length2(to, b->length)));
+    }
+    return longest;
+}
+
+/* Coordinates along the basis, and the length of the rest as the last one. */
+static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    embedder *e = arg;
+    bound_projection *b = &e->out;
+    embed_scratch s = scratch_get(e, worker);
+    int64_t n = end - begin, p = e->n_directions;
+    double longest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double *row = s.long_row + i * e->length;
+        bound_axes_item(&e->axes, &s.axes, begin + i, row);
+        for (int64_t c = 0; c < e->length; c++)
+            row[c] -= e->basis.mean[c];
+        longest = fmax(longest, keep_frames(e, begin + i, row));
+    }
+    spin_lock(&e->lock);
+    b->longest = fmax(b->longest, longest);
+    spin_unlock(&e->lock);
+    if (p > 0)
+        la_gemm(false, true, n, p, e->length, 1, s.long_row, e->length, e->basis.direction,
+                e->length, 0, s.short_row, p);
+    for (int64_t i = 0; i < n; i++) {
+        const double *row = s.long_row + i * e->length, *along = s.short_row + i * p;
+        float *to = b->row + (begin + i) * b->p;
+        double rest = la_dot(e->length, row, row) - la_dot(p, along, along), norm2 = 0;
+        for (int64_t k = 0; k < p; k++)
+            to[k] = (float)along[k];
+        to[p] = (float)sqrt(fmax(rest, 0));
+        for (int64_t k = 0; k <= p; k++)
+            norm2 += (double)to[k] * (double)to[k];
+        b->start[begin + i] = (float)(1 - e->slack) * (float)norm2;
+    }
+    return DDSC_OK;
+}
+
+/* Slack: float products of p terms and rounded coordinates; (p + 7) 2^-23 of the norms covers both. */
+ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
+                                  bool frames)
+{
+    ddsc_status status = DDSC_OK;
+    embedder e = {.ctx = ctx, .m = m};
+    bound_projection *b = &e.out;
+    arena measured = {0};
+    *out = (bound_projection){0};
+    TRY(frames_make(&e, frames));
+    scratch_take(&e, &measured);
+    TRY(scratch_create(ctx, &e.memory, measured.used, 1));
+    TRY(basis_make(&e));
+    b->n = m->n;
+    b->p = e.n_directions + 1;
+    e.slack = (double)(b->p + 7) * 0x1p-23;
+    b->length = m->d * BINS;
+    b->unit2 = e.axes.unit * e.axes.unit;
+    TRY(MEM_NEW(ctx, b->row, m->n * b->p));
+    TRY(MEM_NEW(ctx, b->start, m->n));
+    if (b->n_frames > 0)
+        TRY(team_table_new(ctx, &b->frame,
+                           m->n * b->n_frames * b->length * (int64_t)sizeof *b->frame));
+    TRY(team_fill(ctx, b->row, m->n, BLOCK, b->p * (int64_t)sizeof *b->row, embed_range, &e));
+    TRY(team_gather(ctx, b->start, m->n, BLOCK, sizeof *b->start));
+    if (b->n_frames > 0)
+        TRY(team_gather(ctx, b->frame, m->n, BLOCK,
+                        b->n_frames * b->length * (int64_t)sizeof *b->frame));
+    TRY(team_largest(ctx, &b->longest, 1));
+    *out = *b;
+    *b = (bound_projection){0};
+done:
+    la_principal_free(ctx, &e.basis);
+    scratch_free(ctx, &e.memory);
+    bound_axes_free(ctx, &e.axes);
+    MEM_FREE(ctx, e.share, e.sample);
+    bound_projection_free(ctx, b);
+    return status;
+}
+
+void bound_projection_free(ddsc_context *ctx, bound_projection *b)
+{
+    team_unshare(ctx, b->frame);
+    MEM_FREE(ctx, b->row, b->start);
+    *b = (bound_projection){0};
+}
+
+SIMD_CLONES static float frame_distance2(const float *x, const float *y, int64_t n)
+{
+    vector sum = {0};
+    for (int64_t c = 0; c < n; c += WIDTH) {
+        vector gap = *(const vector *)(x + c) - *(const vector *)(y + c);
+        sum += gap * gap;
+    }
+    float total = 0;
+    for (int k = 0; k < WIDTH; k++)
+        total += sum[k];
+    return total;
+}
+
+/* Rounded coordinates move each row by 2^-24 of its length, the sum is off by length 2^-24. */
+device_frames bound_projection_frames(const bound_projection *b)
+{
+    return (device_frames){.n = b->n_frames > 0 ? b->n : 0,
+                           .n_frames = b->n_frames,
+                           .length = b->length,
+                           .rows = b->frame,
+                           .keep = 1 - (double)b->length * 0x1p-24,
+                           .slack = b->longest * 0x1p-22};
+}
+
+double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough)
+{
+    float largest = 0, stop = (float)fmin(1.01 * enough / b->unit2, 1e30);
+    for (int64_t f = 0; f < b->n_frames && largest <= stop; f++) {
+        float d2 = frame_distance2(b->frame + (i * b->n_frames + f) * b->length,
+                                   b->frame + (j * b->n_frames + f) * b->length, b->length);
+        largest = d2 > largest ? d2 : largest;
+    }
+    device_frames slack = bound_projection_frames(b);
+    double distance = fmax(0, sqrt((double)largest) * slack.keep - slack.slack);
+    return distance * distance * b->unit2;
+}

@@ -1,0 +1,304 @@
+/* The refined bound: a few relaxed Sinkhorn iterations at falling epsilon, started from the
+ * potentials of the affine map between the Gaussians of the two items, then c-transforms: whatever f
+ * is, (f^cc, f^c) is feasible, so W2^2 >= sum a f^cc + sum b f^c.
+ *
+ * Entropic potentials are too smooth by about those of each item with itself (Feydy et al. 2019,
+ * Pooladian et al. 2022), which are kept for every item and level: taking them off before the
+ * c-transform, and putting those of the next level on, is worth several times the iterations. */
+#include "base/team.h"
+#include "distance/bound/refined.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- steps ---- */
+
+static void side_set(const bound_refined *b, refined_side *s, int64_t i)
+{
+    item_view view = measures_item(b->m, i);
+    s->item = i;
+    s->n = view.n;
+    s->weight = view.weight;
+    s->self = b->self + b->m->offset[i];
+}
+
+static void couple(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
+{
+    side_set(b, &w->side[0], i);
+    side_set(b, &w->side[1], j);
+    b->coupling->couple(b, w, b->epsilon[0]);
+}
+
+/* Scalings exp(f / epsilon) self of the affine potentials f. */
+static void begin(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
+{
+    couple(b, w, i, j);
+    for (int k = 0; k < 2; k++) {
+        refined_side *s = &w->side[k];
+        b->coupling->affine(b, w, k);
+        bound_scaling_exp(s->scaling, w->wide, s->self, 1 / b->epsilon[0], s->n);
+    }
+}
+
+/* One iteration at each of some levels; two, taking longer steps, at the fine ones. */
+static void refine_levels(const bound_refined *b, refined_pair *w, int from, int to)
+{
+    for (int level = from; level < to; level++) {
+        bool fine = level >= BOUND_PAIR_LEVELS;
+        for (int k = 0; level > 0 && k < 2; k++) {
+            refined_side *s = &w->side[k];
+            bound_scaling_square(s->scaling, s->self, s->self + b->m->nnz, s->n);
+            s->self += b->m->nnz;
+        }
+        if (level > 0)
+            bound_kernel_square(w->kernel, w->kernel_size);
+        for (int half = 0; half < (fine ? 4 : 2); half++) {
+            refined_side *s = &w->side[1 - half % 2];
+            b->coupling->sums(b, w, 1 - half % 2);
+            bound_scaling_relax(s->scaling, w->packed, fine, s->n);
+        }
+    }
+}
+
+/* ---- from scalings to potentials ---- */
+
+/* The c-transform of what is packed, its mean, and its largest magnitude. */
+static double transform(const bound_refined *b, refined_pair *w, int to, double *largest)
+{
+    const refined_side *onto = &w->side[to];
+    double sum = 0;
+    b->coupling->transform(b, w, to);
+    for (int64_t k = 0; k < onto->n; k++) {
+        double value = (double)w->packed[k], size = fabs(value);
+        sum += onto->weight[k] * value;
+        *largest = size <= *largest ? *largest : size; /* NaN stays */
+    }
+    return sum;
+}
+
+/* f^c on side 1, of the potentials f at hand. */
+static double first_transform(const bound_refined *b, refined_pair *w, int level, double *largest)
+{
+    const refined_side *x = &w->side[0];
+    *largest = 0;
+    bound_scaling_log(w->packed, x->scaling, x->self, (float)b->epsilon[level], x->n);
+    return transform(b, w, 1, largest);
+}
+
+/* The difference of the means along axis c, side 0 - side 1. */
+static double shift(const bound_refined *b, const refined_pair *w, int64_t c)
+{
+    int64_t d = b->m->d, i = w->side[0].item, j = w->side[1].item;
+    return b->step[c] * (b->mean[i * d + c] - b->mean[j * d + c]);
+}
+
+/* The value of the feasible pair (f^cc, f^c), f^c being at hand. Only the second transform is
+ * rounded against the first as it stands. */
+static double second_transform(const bound_refined *b, refined_pair *w, double first,
+                               double largest)
+{
+    const double *rounding = b->rounding;
+    double value = first + transform(b, w, 0, &largest);
+    for (int64_t c = 0; c < b->m->d; c++)
+        value += shift(b, w, c) * shift(b, w, c);
+    value -= rounding[0] + rounding[1] * sqrt(largest) + rounding[2] * largest;
+    value *= b->unit * b->unit;
+    return isfinite(value) ? value : 0;
+}
+
+static double feasible_value(const bound_refined *b, refined_pair *w, int level)
+{
+    double largest, first = first_transform(b, w, level, &largest);
+    return second_transform(b, w, first, largest);
+}
+
+/* ---- pairs ---- */
+
+/* Most candidates are far away and fall at the first check; a bound below the given part of what is
+ * enough will not get there. */
+static const double hopeless[BOUND_PAIR_LEVELS] = {0.6, -1 /* no check */, 0.85, 0.92, 0};
+
+double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker)
+{
+    refined_pair *w = &b->pair[worker];
+    double best = 0;
+    begin(b, w, i, j);
+    if (!isfinite(enough)) {
+        refine_levels(b, w, 0, BOUND_START_LEVELS);
+        return fmax(0, feasible_value(b, w, BOUND_START_LEVELS - 1));
+    }
+    for (int level = 0; level < BOUND_PAIR_LEVELS; level++) {
+        refine_levels(b, w, level, level + 1);
+        if (hopeless[level] < 0)
+            continue;
+        best = fmax(best, feasible_value(b, w, level));
+        if (best > enough || best < hopeless[level] * enough)
+            break;
+    }
+    return best;
+}
+
+/* The first levels, and from f^c what a solve starts from: potentials for the points where they are,
+ * no longer from the means. With d the difference of the means, |x - y - d|^2 and |x - y|^2 differ by
+ * 2 d x - 2 d y and a constant. */
+static double start_levels(const bound_refined *b, refined_pair *w, int64_t i, int64_t j,
+                           double *largest)
+{
+    double y[BOUND_POINT_DIM];
+    begin(b, w, i, j);
+    refine_levels(b, w, 0, BOUND_START_LEVELS);
+    double first = first_transform(b, w, BOUND_START_LEVELS - 1, largest);
+    w->started[0] = i;
+    w->started[1] = j;
+    w->start_finite = isfinite(*largest);
+    for (int64_t k = 0; w->start_finite && k < w->side[1].n; k++) {
+        double g = (double)w->packed[k];
+        b->coupling->point(b, w, k, y);
+        for (int64_t c = 0; c < b->m->d; c++)
+            g -= 2 * shift(b, w, c) * y[c];
+        w->start[k] = b->unit * b->unit * g;
+    }
+    return first;
+}
+
+double bound_refined_last(bound_refined *b, int64_t i, int64_t j, double enough, int worker)
+{
+    refined_pair *w = &b->pair[worker];
+    double largest, first = start_levels(b, w, i, j, &largest);
+    double best = fmax(0, second_transform(b, w, first, largest));
+    if (best > enough || best < BOUND_HOPELESS_LAST * enough)
+        return best;
+    refine_levels(b, w, BOUND_START_LEVELS, BOUND_REFINED_LEVELS);
+    return fmax(best, feasible_value(b, w, BOUND_REFINED_LEVELS - 1));
+}
+
+const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int worker)
+{
+    refined_pair *w = &b->pair[worker];
+    double largest;
+    if (w->started[0] != i || w->started[1] != j)
+        start_levels(b, w, i, j, &largest);
+    return w->start_finite ? w->start : NULL;
+}
+
+/* ---- on a device ---- */
+
+const device_grid *bound_refined_for_device(bound_refined *b)
+{
+    if (!b || b->coupling != &bound_refined_grid)
+        return NULL;
+    b->grid = (device_grid){.n = b->m->n,
+                            .side = SINKHORN_GRID_SIDE,
+                            .offset = b->m->offset,
+                            .weight = b->m->weight,
+                            .cell = b->items.cell,
+                            .mean = b->mean,
+                            .cov = b->cov,
+                            .step = {b->step[0], b->step[1]},
+                            .rounding = b->rounding[0],
+                            .unit = b->unit * b->unit,
+                            .n_levels = BOUND_REFINED_LEVELS,
+                            .n_start = BOUND_START_LEVELS,
+                            .n_pair = BOUND_PAIR_LEVELS,
+                            .epsilon = b->epsilon,
+                            .self = b->self,
+                            .hopeless = hopeless,
+                            .hopeless_tight = BOUND_HOPELESS_LAST};
+    return &b->grid;
+}
+
+/* ---- preparation ---- */
+
+/* Scalings of the item with itself; values of any size do, they are only kept ordinary. */
+static ddsc_status own_range(void *arg, int64_t begin_item, int64_t end_item, int worker)
+{
+    bound_refined *b = arg;
+    refined_pair *w = &b->pair[worker];
+    refined_side *s = &w->side[0];
+    for (int64_t i = begin_item; i < end_item; i++) {
+        couple(b, w, i, i);
+        for (int64_t k = 0; k < s->n; k++)
+            s->scaling[k] = 1;
+        for (int level = 0; level < BOUND_REFINED_LEVELS; level++) {
+            float *self = b->self + level * b->m->nnz + b->m->offset[i];
+            for (int t = 0; t < BOUND_SELF_ITERATIONS; t++) {
+                b->coupling->sums(b, w, 1);
+                bound_scaling_average(s->scaling, w->packed, s->n);
+            }
+            for (int64_t k = 0; k < s->n; k++)
+                self[k] = fminf(fmaxf(s->scaling[k], 1e-12f), 1e12f);
+            bound_kernel_square(w->kernel, w->kernel_size);
+        }
+    }
+    return DDSC_OK;
+}
+
+bool bound_refined_applies(const measures *m)
+{
+    return m->n >= BOUND_REFINED_ITEMS && (sinkhorn_grid_fits(m) || bound_refined_dense_applies(m));
+}
+
+/* Large clouds are solved as fast from the solver's own start. */
+bool bound_refined_starts(const measures *m)
+{
+    return bound_refined_applies(m) &&
+           (sinkhorn_grid_fits(m) || measures_largest_item(m) <= BOUND_START_SIZE);
+}
+
+void bound_refined_destroy(bound_refined *b)
+{
+    if (!b)
+        return;
+    sinkhorn_grid_items_free(b->ctx, &b->items);
+    team_unshare(b->ctx, b->self);
+    MEM_FREE(b->ctx, b->mean, b->cov, b->variance, b->floats, b->doubles, b->pair, b);
+}
+
+static ddsc_status scalings_open(bound_refined *b)
+{
+    int n_workers = parallel_width(b->ctx);
+    int64_t n = b->largest;
+    CHECK(MEM_ZERO(b->ctx, b->pair, n_workers));
+    CHECK(MEM_ZERO(b->ctx, b->floats, n_workers * (3 * n + b->n_own)));
+    CHECK(MEM_ZERO(b->ctx, b->doubles, n_workers * 2 * n));
+    for (int k = 0; k < n_workers; k++) {
+        refined_pair *w = &b->pair[k];
+        float *at = b->floats + k * (3 * n + b->n_own);
+        w->side[0].scaling = at;
+        w->side[1].scaling = at + n;
+        w->packed = at + 2 * n;
+        w->own = at + 3 * n;
+        w->wide = b->doubles + k * 2 * n;
+        w->start = w->wide + n;
+        w->started[0] = w->started[1] = -1;
+    }
+    return DDSC_OK;
+}
+
+ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    bound_refined *b = NULL;
+    TRY(MEM_ZERO(ctx, b, 1));
+    *b = (bound_refined){.ctx = ctx, .m = m};
+    b->largest = (measures_largest_item(m) / BOUND_VECTOR + 1) * BOUND_VECTOR;
+    b->coupling = sinkhorn_grid_fits(m) ? &bound_refined_grid : &bound_refined_dense;
+    TRY(MEM_NEW(ctx, b->mean, m->n * m->d));
+    TRY(b->coupling->open(b));
+    for (int k = 0; k < BOUND_REFINED_LEVELS; k++)
+        b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->spread, -k);
+    TRY(team_table_new(ctx, &b->self,
+                       (BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR) * (int64_t)sizeof *b->self));
+    if (!team_table_of(ctx, b->self)) /* shared memory comes cleared */
+        memset(b->self + BOUND_REFINED_LEVELS * m->nnz, 0, BOUND_VECTOR * sizeof *b->self);
+    TRY(scalings_open(b));
+    TRY(team_for(ctx, m->n, 8, own_range, b));
+    for (int level = 0; level < BOUND_REFINED_LEVELS; level++)
+        TRY(team_gather_entries(ctx, b->self + level * m->nnz, m->offset, m->n, 8,
+                                sizeof *b->self));
+    *out = b;
+    b = NULL;
+done:
+    bound_refined_destroy(b);
+    return status;
+}

@@ -1,0 +1,165 @@
+/* Coupling by a dense matrix of squared distances, for items with points of their own. */
+#include <math.h>
+
+#include "distance/bound/refined.h"
+
+static const float FAR_AWAY = 1e15f; /* coordinates of padding */
+
+/* The coupling's arrays: where they lie in refined_pair.own. */
+typedef struct dense_own {
+    int64_t ld;           /* of the matrices: side 1, padded */
+    float *cost, *kernel; /* side 0 x ld */
+    float *x;             /* side 0 x d, from the mean */
+    float *y;             /* d x ld, from the mean */
+    float *mass;          /* of the side being summed over */
+} dense_own;
+
+bool bound_refined_dense_applies(const measures *m)
+{
+    return m->d > 1 && m->d <= BOUND_POINT_DIM && m->nnz >= BOUND_DENSE_MEAN_SIZE * m->n &&
+           measures_largest_item(m) <= BOUND_DENSE_SIZE;
+}
+
+static dense_own own_of(const bound_refined *b, const refined_pair *w)
+{
+    int64_t area = b->largest * b->largest, edge = b->largest * b->m->d;
+    float *at = w->own;
+    return (dense_own){.ld = BASE_ROUND_UP(w->side[1].n, BOUND_VECTOR),
+                       .cost = at,
+                       .kernel = at + area,
+                       .x = at + 2 * area,
+                       .y = at + 2 * area + edge,
+                       .mass = at + 2 * area + 2 * edge};
+}
+
+/* ---- one pair ---- */
+
+/* Points of side k from their mean: rows for side 0, columns for side 1. */
+static void take_points(const bound_refined *b, const refined_pair *w, int k, float *out,
+                        int64_t point_step, int64_t axis_step)
+{
+    item_view view = measures_item(b->m, w->side[k].item);
+    const double *mean = b->mean + w->side[k].item * b->m->d;
+    for (int64_t p = 0; p < view.n; p++)
+        for (int64_t c = 0; c < b->m->d; c++)
+            out[p * point_step + c * axis_step] =
+                (float)(measures_point(b->m, view.index[p])[c] / b->unit - mean[c]);
+}
+
+static void dense_couple(const bound_refined *b, refined_pair *w, double epsilon)
+{
+    dense_own r = own_of(b, w);
+    int64_t n = w->side[0].n, d = b->m->d;
+    take_points(b, w, 0, r.x, d, 1);
+    take_points(b, w, 1, r.y, 1, r.ld);
+    for (int64_t c = 0; c < d; c++)
+        for (int64_t p = w->side[1].n; p < r.ld; p++)
+            r.y[c * r.ld + p] = FAR_AWAY;
+    for (int64_t i = 0; i < n; i++)
+        bound_dense_distances(r.cost + i * r.ld, r.x + i * d, r.y, d, r.ld);
+    w->kernel = r.kernel;
+    w->kernel_size = n * r.ld;
+    bound_kernel_exp(w->kernel, r.cost, (float)(-1 / epsilon), w->kernel_size);
+}
+
+/* Axis by axis f(x) = (1 - s) x^2, s the ratio of the standard deviations. */
+static void dense_affine(const bound_refined *b, refined_pair *w, int k)
+{
+    dense_own r = own_of(b, w);
+    const double *own = b->variance + w->side[k].item * b->m->d;
+    const double *other = b->variance + w->side[1 - k].item * b->m->d;
+    int64_t point_step = k == 0 ? b->m->d : 1, axis_step = k == 0 ? 1 : r.ld;
+    const float *points = k == 0 ? r.x : r.y;
+    for (int64_t p = 0; p < w->side[k].n; p++)
+        w->wide[p] = 0;
+    for (int64_t c = 0; c < b->m->d; c++) {
+        double bend = own[c] > 0 ? 1 - sqrt(other[c] / own[c]) : 0;
+        for (int64_t p = 0; p < w->side[k].n; p++) {
+            double x = (double)points[p * point_step + c * axis_step];
+            w->wide[p] += bend * x * x;
+        }
+    }
+}
+
+static void dense_sums(const bound_refined *b, refined_pair *w, int to)
+{
+    dense_own r = own_of(b, w);
+    const refined_side *from = &w->side[1 - to];
+    for (int64_t k = 0; k < BASE_ROUND_UP(from->n, BOUND_VECTOR); k++)
+        r.mass[k] = k < from->n ? (float)from->weight[k] * from->scaling[k] : 0;
+    if (to == 1)
+        bound_dense_column_sums(w->packed, r.kernel, r.mass, w->side[0].n, r.ld);
+    else
+        bound_dense_row_sums(w->packed, r.kernel, r.mass, w->side[0].n, r.ld);
+}
+
+static void dense_transform(const bound_refined *b, refined_pair *w, int to)
+{
+    dense_own r = own_of(b, w);
+    int64_t n = w->side[1 - to].n;
+    for (int64_t k = 0; k < BASE_ROUND_UP(n, BOUND_VECTOR); k++)
+        r.mass[k] = k < n ? -w->packed[k] : 0;
+    if (to == 1)
+        bound_dense_column_minima(w->packed, r.cost, r.mass, w->side[0].n, r.ld);
+    else
+        bound_dense_row_minima(w->packed, r.cost, r.mass, w->side[0].n, r.ld);
+}
+
+static void dense_point(const bound_refined *b, const refined_pair *w, int64_t k, double *x)
+{
+    const double *point = measures_point(b->m, measures_item(b->m, w->side[1].item).index[k]);
+    for (int64_t c = 0; c < b->m->d; c++)
+        x[c] = point[c] / b->unit;
+}
+
+/* ---- preparation ---- */
+
+/* Mean and variances of an item; the largest coordinate from the mean is returned. */
+static double item_moments(const bound_refined *b, int64_t i)
+{
+    item_view view = measures_item(b->m, i);
+    double *mean = b->mean + i * b->m->d, *variance = b->variance + i * b->m->d, farthest = 0;
+    for (int64_t c = 0; c < b->m->d; c++) {
+        mean[c] = variance[c] = 0;
+        for (int64_t p = 0; p < view.n; p++)
+            mean[c] += view.weight[p] * (measures_point(b->m, view.index[p])[c] / b->unit);
+        for (int64_t p = 0; p < view.n; p++) {
+            double x = measures_point(b->m, view.index[p])[c] / b->unit - mean[c];
+            variance[c] += view.weight[p] * x * x;
+            farthest = fmax(farthest, fabs(x));
+        }
+    }
+    return farthest;
+}
+
+/* Rounding: coordinates as floats move a point by at most e = sqrt(d) 2^-23 farthest against another,
+ * which changes c by 2 e sqrt(c) + e^2; then d + 3 roundings of c and one of the difference. All this
+ * where c <= 4 largest; other pairs of points cannot be violated. */
+static ddsc_status dense_open(bound_refined *b)
+{
+    int64_t n = b->m->n, d = b->m->d;
+    double farthest = 0;
+    CHECK(MEM_NEW(b->ctx, b->variance, n * d));
+    b->unit = bound_unit(b->m);
+    for (int64_t i = 0; i < n; i++) {
+        farthest = fmax(farthest, item_moments(b, i));
+        for (int64_t c = 0; c < d; c++)
+            b->spread += b->variance[i * d + c] / (double)n;
+    }
+    b->spread = fmax(b->spread, 1e-6);
+    for (int64_t c = 0; c < d; c++)
+        b->step[c] = 1;
+    double e = sqrt((double)d) * 0x1p-23 * farthest;
+    b->rounding[0] = e * e;
+    b->rounding[1] = 4 * e;
+    b->rounding[2] = (double)(d + 8) * 0x1p-21;
+    b->n_own = 2 * b->largest * (b->largest + d) + b->largest;
+    return DDSC_OK;
+}
+
+const refined_coupling bound_refined_dense = {.open = dense_open,
+                                              .couple = dense_couple,
+                                              .affine = dense_affine,
+                                              .sums = dense_sums,
+                                              .transform = dense_transform,
+                                              .point = dense_point};

@@ -1,0 +1,161 @@
+/* Coupling over a plane grid: squared distances are sums of one term per axis, so kernels are products,
+ * and both the sums of the iterations and the minima of the c-transforms are taken an axis at a time
+ * over the bounding boxes of the items. */
+#include <math.h>
+#include <string.h>
+
+#include "distance/bound/refined.h"
+
+/* A function of the distance along each axis, and for the second axis its mirror image. */
+enum { ROW = 0, COLUMN = GRID_TABLE, MIRROR = 2 * GRID_TABLE, TABLES = 3 * GRID_TABLE };
+
+/* The coupling's arrays, as they lie in refined_pair.own. */
+typedef struct grid_own {
+    float kernel[TABLES], cost[TABLES];
+    float mass[2][GRID_BOX]; /* weight times scaling, 0 where the item has no point */
+    float wall[2][GRID_BOX]; /* potentials with the sign changed, infinite there */
+    float half[GRID_BOX], result[GRID_BOX]; /* the box after one axis, after both */
+} grid_own;
+
+static const grid_item *item_of(const bound_refined *b, const refined_pair *w, int k)
+{
+    return &b->items.item[w->side[k].item];
+}
+
+static const uint16_t *places_of(const bound_refined *b, const refined_pair *w, int k)
+{
+    return b->items.place + b->m->offset[w->side[k].item];
+}
+
+/* Costs (t - shift)^2 and kernels exp(-cost / epsilon) for the distances t between two boxes, in steps.
+ * Tiny kernels are left out: they would only make denormal products. */
+static void grid_couple(const bound_refined *b, refined_pair *w, double epsilon)
+{
+    grid_own *own = (grid_own *)(void *)w->own;
+    const grid_item *x = item_of(b, w, 0), *y = item_of(b, w, 1);
+    for (int k = 0; k < 2; k++)
+        for (int64_t p = 0; p < (int64_t)item_of(b, w, k)->size[0] * item_of(b, w, k)->ld; p++) {
+            own->mass[k][p] = 0;
+            own->wall[k][p] = INFINITY;
+        }
+    for (int axis = 0; axis < 2; axis++) {
+        float *cost = own->cost + (axis == 0 ? ROW : COLUMN) + GRID_TABLE_ZERO;
+        float *kernel = own->kernel + (axis == 0 ? ROW : COLUMN) + GRID_TABLE_ZERO;
+        int low, high;
+        sinkhorn_grid_reach(x, y, axis, &low, &high);
+        for (int t = low; t <= high; t++) {
+            double off = b->step[axis] * ((double)t - (x->mean[axis] - y->mean[axis]));
+            cost[t] = (float)(off * off);
+        }
+        bound_kernel_exp(kernel + low, cost + low, (float)(-1 / epsilon), high - low + 1);
+        for (int t = low; axis == 1 && t <= high; t++) {
+            own->cost[MIRROR + GRID_TABLE_ZERO - t] = cost[t];
+            own->kernel[MIRROR + GRID_TABLE_ZERO - t] = kernel[t];
+        }
+    }
+    w->kernel = own->kernel;
+    w->kernel_size = TABLES;
+}
+
+typedef void (*mix_fn)(const grid_mix *x, float *out, const float *coef, const float *in);
+
+/* From values on the box of the other side to what is packed of side `to`, by one table per axis. */
+static void carry_values(const bound_refined *b, refined_pair *w, int to, const float *from,
+                         const float *tables, mix_fn mix)
+{
+    grid_own *own = (grid_own *)(void *)w->own;
+    const grid_item *x = item_of(b, w, 1 - to), *y = item_of(b, w, to);
+    const uint16_t *place = places_of(b, w, to);
+    grid_carry by = sinkhorn_grid_carry(x, y, to == 1 ? 1 : -1);
+    by.columns.in_step = -1; /* the matrix of column distances is the table, read backwards */
+    const float *columns = tables + (to == 1 ? MIRROR : COLUMN) + GRID_TABLE_ZERO;
+    mix(&by.rows, own->half, tables + ROW + by.row_at, from);
+    mix(&by.columns, own->result, own->half, columns + (y->first[1] - x->first[1]));
+    for (int64_t k = 0; k < w->side[to].n; k++)
+        w->packed[k] = own->result[place[k]];
+}
+
+static void grid_sums(const bound_refined *b, refined_pair *w, int to)
+{
+    grid_own *own = (grid_own *)(void *)w->own;
+    const refined_side *from = &w->side[1 - to];
+    const uint16_t *place = places_of(b, w, 1 - to);
+    float *mass = own->mass[1 - to];
+    for (int64_t k = 0; k < from->n; k++)
+        mass[place[k]] = (float)from->weight[k] * from->scaling[k];
+    carry_values(b, w, to, mass, own->kernel, bound_mix_sum);
+}
+
+static void grid_transform(const bound_refined *b, refined_pair *w, int to)
+{
+    grid_own *own = (grid_own *)(void *)w->own;
+    const uint16_t *place = places_of(b, w, 1 - to);
+    float *wall = own->wall[1 - to];
+    for (int64_t k = 0; k < w->side[1 - to].n; k++)
+        wall[place[k]] = -w->packed[k];
+    carry_values(b, w, to, wall, own->cost, bound_mix_min);
+}
+
+/* ---- geometry ---- */
+
+/* f(x) = x' (1 - M) x, x from the mean. */
+static void grid_affine(const bound_refined *b, refined_pair *w, int k)
+{
+    const grid_item *own = item_of(b, w, k);
+    const uint16_t *cell = b->items.cell + b->m->offset[w->side[k].item];
+    const double *step = b->step;
+    double m[3];
+    sinkhorn_grid_affine(own->cov, item_of(b, w, 1 - k)->cov, m);
+    double xx = (1 - m[0]) * step[0] * step[0], yy = (1 - m[2]) * (step[1] * step[1]);
+    double xy = -2 * m[1] * step[0] * step[1];
+    for (int64_t p = 0; p < w->side[k].n; p++) {
+        double x = (double)(cell[p] / SINKHORN_GRID_SIDE) - own->mean[0];
+        double y = (double)(cell[p] % SINKHORN_GRID_SIDE) - own->mean[1];
+        w->wide[p] = xx * x * x + xy * x * y + yy * y * y;
+    }
+}
+
+static void grid_point(const bound_refined *b, const refined_pair *w, int64_t k, double *x)
+{
+    int cell = b->items.cell[b->m->offset[w->side[1].item] + k];
+    x[0] = b->step[0] * (cell / SINKHORN_GRID_SIDE);
+    x[1] = b->step[1] * (cell % SINKHORN_GRID_SIDE);
+}
+
+/* Rounding: each of the two sums of a transform is off by 2^-24 of terms of magnitude c and `largest`,
+ * and so is a cost, where c <= 4 largest; other pairs of points cannot be violated. Points may be off
+ * the grid by 1e-9 of their distance to its origin; see grid_find. */
+static ddsc_status grid_open(bound_refined *b)
+{
+    const measures *m = b->m;
+    const measures_grid *grid = &m->grid;
+    for (int axis = 0; axis < 2; axis++)
+        if (grid->shape[axis] > 1)
+            b->unit = fmax(b->unit, grid->step[axis]);
+    b->rounding[2] = 0x1p-20;
+    for (int axis = 0; axis < 2; axis++) {
+        b->step[axis] = grid->shape[axis] > 1 ? grid->step[axis] / b->unit : 1;
+        double extent = b->step[axis] * (double)grid->shape[axis];
+        b->rounding[0] += 1e-8 * extent * extent;
+    }
+    CHECK(sinkhorn_grid_items_make(b->ctx, &b->items, m, b->step));
+    CHECK(MEM_NEW(b->ctx, b->cov, 3 * m->n));
+    for (int64_t i = 0; i < m->n; i++) {
+        const grid_item *item = &b->items.item[i];
+        memcpy(b->cov + 3 * i, item->cov, sizeof item->cov);
+        b->mean[2 * i] = item->mean[0];
+        b->mean[2 * i + 1] = item->mean[1];
+        b->spread += (item->cov[0] + item->cov[2]) / (double)m->n;
+    }
+    /* Below a few cells there is nothing to tell apart. */
+    b->spread = fmax(b->spread, 20 * b->step[0] * b->step[1]);
+    b->n_own = sizeof(grid_own) / sizeof(float);
+    return DDSC_OK;
+}
+
+const refined_coupling bound_refined_grid = {.open = grid_open,
+                                             .couple = grid_couple,
+                                             .affine = grid_affine,
+                                             .sums = grid_sums,
+                                             .transform = grid_transform,
+                                             .point = grid_point};

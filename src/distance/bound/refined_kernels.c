@@ -1,0 +1,240 @@
+/* Kernels of the refined bounds. Floats are enough: what rounding may add to a bound is taken off it. */
+#include "distance/bound/refined_kernels.h"
+
+enum { CHUNK = 4 }; /* vectors held at once for each of two rows */
+
+typedef float vector __attribute__((vector_size(4 * BOUND_VECTOR)));
+typedef int32_t vector_whole __attribute__((vector_size(4 * BOUND_VECTOR)));
+typedef uint32_t vector_bits __attribute__((vector_size(4 * BOUND_VECTOR)));
+
+SIMD_INLINE vector load(const float *from)
+{
+    vector x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+
+SIMD_INLINE void store(float *to, vector x)
+{
+    memcpy(to, &x, sizeof x);
+}
+
+/* ---- grids ---- */
+
+/* Lane by lane, which compilers turn into the one instruction there is for it. */
+SIMD_INLINE vector lesser(vector x, vector y)
+{
+    vector z;
+    for (int k = 0; k < BOUND_VECTOR; k++)
+        z[k] = x[k] < y[k] ? x[k] : y[k];
+    return z;
+}
+
+/* One or two rows by `n_vectors` vectors, kept in registers. */
+SIMD_INLINE void mix_rows(const grid_mix *x, float *out, const float *coef0, const float *in,
+                          const int n_vectors, const bool two, const bool min)
+{
+    const float *coef1 = coef0 + x->row_step;
+    vector row0[CHUNK], row1[CHUNK];
+    for (int k = 0; k < n_vectors; k++)
+        row0[k] = row1[k] = (vector){0} + (min ? __builtin_inff() : 0);
+    for (int64_t s = 0; s < x->n; s++, in += x->in_step)
+        for (int k = 0; k < n_vectors; k++) {
+            vector value = load(in + k * BOUND_VECTOR);
+            float c0 = coef0[s * x->step];
+            row0[k] = min ? lesser(c0 + value, row0[k]) : row0[k] + c0 * value;
+            if (two) {
+                float c1 = coef1[s * x->step];
+                row1[k] = min ? lesser(c1 + value, row1[k]) : row1[k] + c1 * value;
+            }
+        }
+    for (int k = 0; k < n_vectors; k++) {
+        store(out + k * BOUND_VECTOR, row0[k]);
+        if (two)
+            store(out + x->width + k * BOUND_VECTOR, row1[k]);
+    }
+}
+
+/* Full chunks, then what is left, with the number of vectors a constant in each call. */
+SIMD_INLINE void mix_floats(const grid_mix *x, float *out, const float *coef, const float *in,
+                            const bool two, const bool min)
+{
+    for (int64_t c = 0; c < x->width; c += CHUNK * BOUND_VECTOR, in += CHUNK * BOUND_VECTOR) {
+        int64_t n_vectors = (x->width - c) / BOUND_VECTOR;
+        for (int64_t r = 0; r < x->rows; r += 2) {
+            float *to = out + r * x->width + c;
+            const float *by = coef + r * x->row_step;
+            if (n_vectors >= 4)
+                mix_rows(x, to, by, in, 4, two, min);
+            else if (n_vectors == 3)
+                mix_rows(x, to, by, in, 3, two, min);
+            else if (n_vectors == 2)
+                mix_rows(x, to, by, in, 2, two, min);
+            else
+                mix_rows(x, to, by, in, 1, two, min);
+        }
+    }
+}
+
+SIMD_CLONES void bound_mix_sum(const grid_mix *x, float *out, const float *coef, const float *in)
+{
+    mix_floats(x, out, coef, in, true, false);
+}
+
+SIMD_CLONES void bound_mix_min(const grid_mix *x, float *out, const float *coef, const float *in)
+{
+    mix_floats(x, out, coef, in, true, true);
+}
+
+/* ---- dense ---- */
+
+SIMD_CLONES void bound_dense_distances(float *restrict out, const float *x, const float *restrict y,
+                                       int64_t d, int64_t ld)
+{
+    for (int64_t j = 0; j < ld; j++)
+        out[j] = 0;
+    for (int64_t k = 0; k < d; k++)
+        for (int64_t j = 0; j < ld; j++) {
+            float gap = x[k] - y[k * ld + j];
+            out[j] += gap * gap;
+        }
+}
+
+/* Four rows at a time: one row of accumulators waits for its own additions. */
+SIMD_CLONES void bound_dense_column_sums(float *restrict out, const float *restrict a,
+                                         const float *v, int64_t rows, int64_t ld)
+{
+    int64_t i = 0;
+    for (int64_t j = 0; j < ld; j++)
+        out[j] = 0;
+    for (; i + 4 <= rows; i += 4, a += 4 * ld)
+        for (int64_t j = 0; j < ld; j++)
+            out[j] += (v[i] * a[j] + v[i + 1] * a[ld + j]) +
+                      (v[i + 2] * a[2 * ld + j] + v[i + 3] * a[3 * ld + j]);
+    for (; i < rows; i++, a += ld)
+        for (int64_t j = 0; j < ld; j++)
+            out[j] += v[i] * a[j];
+}
+
+SIMD_INLINE float vector_sum(vector x)
+{
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+SIMD_CLONES void bound_dense_row_sums(float *out, const float *a, const float *v, int64_t rows,
+                                      int64_t ld)
+{
+    for (int64_t i = 0; i < rows; i++, a += ld) {
+        vector even = {0}, odd = {0};
+        int64_t j = 0;
+        for (; j + 2 * BOUND_VECTOR <= ld; j += 2 * BOUND_VECTOR) {
+            even += load(a + j) * load(v + j);
+            odd += load(a + j + BOUND_VECTOR) * load(v + j + BOUND_VECTOR);
+        }
+        if (j < ld)
+            even += load(a + j) * load(v + j);
+        out[i] = vector_sum(even + odd);
+    }
+}
+
+SIMD_CLONES void bound_dense_column_minima(float *out, const float *a, const float *f, int64_t rows,
+                                           int64_t ld)
+{
+    mix_floats(&(grid_mix){.rows = 1, .width = ld, .step = 1, .in_step = ld, .n = rows}, out, f, a,
+               false, true);
+}
+
+/* By masks: the compiler does not see the one instruction through `lesser` here. */
+SIMD_CLONES void bound_dense_row_minima(float *out, const float *a, const float *g, int64_t rows,
+                                        int64_t ld)
+{
+    for (int64_t i = 0; i < rows; i++, a += ld) {
+        vector least = (vector){0} + __builtin_inff();
+        for (int64_t j = 0; j < ld; j += BOUND_VECTOR) {
+            vector value = load(g + j) + load(a + j);
+            vector_bits less = (vector_bits)(value < least);
+            least = (vector)((less & (vector_bits)value) | (~less & (vector_bits)least));
+        }
+        out[i] = least[0];
+        for (int k = 1; k < BOUND_VECTOR; k++)
+            out[i] = least[k] < out[i] ? least[k] : out[i];
+    }
+}
+
+/* ---- kernels ---- */
+
+/* 2^n 2^r with r in [-1/2, 1/2], 2^r by its Taylor series: 2e-7 of the value. */
+SIMD_INLINE vector exponential(vector x)
+{
+    const float to_integer = 0x1.8p23f; /* adding it leaves the nearest integer in the low bits */
+    vector y = x * 0x1.715476p+0f, shifted = y + to_integer;
+    vector r = (y - (shifted - to_integer)) * 0x1.62e43p-1f;
+    vector p = 1 + r * (1 + r * (0.5f + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120)))));
+    return p * (vector)(((vector_bits)shifted + 127) << 23);
+}
+
+SIMD_CLONES void bound_kernel_exp(float *out, const float *cost, float scale, int64_t n)
+{
+    for (int64_t k = 0; k < n; k += BOUND_VECTOR) {
+        vector x = scale * load(cost + k);
+        vector_bits kept = (vector_bits)(x > -41.0f);
+        store(out + k, (vector)(kept & (vector_bits)exponential(x)));
+    }
+}
+
+SIMD_CLONES void bound_kernel_square(float *kernel, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        kernel[k] = kernel[k] < 1e-9f ? 0 : kernel[k] * kernel[k];
+}
+
+/* ---- scalings ---- */
+
+SIMD_CLONES void bound_scaling_exp(float *u, double *wide, const float *self,
+                                   double inverse_epsilon, int64_t n)
+{
+    for (int64_t k = 0; k < n; k += SIMD_LANES)
+        simd_store(wide + k, simd_exp(inverse_epsilon * simd_load(wide + k)));
+    for (int64_t k = 0; k < n; k++)
+        u[k] = (float)wide[k] * self[k];
+}
+
+SIMD_CLONES void bound_scaling_relax(float *v, const float *sums, bool more, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        float plain = 1 / sums[k], half = __builtin_sqrtf(plain / v[k]);
+        float quarter = more ? __builtin_sqrtf(half) : 1;
+        v[k] = plain * half * quarter * (more ? __builtin_sqrtf(quarter) : 1);
+    }
+}
+
+SIMD_CLONES void bound_scaling_average(float *s, const float *sums, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        s[k] = __builtin_sqrtf(s[k] / sums[k]);
+}
+
+SIMD_CLONES void bound_scaling_square(float *u, const float *self, const float *next, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        float bare = u[k] / self[k];
+        u[k] = bare * bare * next[k];
+    }
+}
+
+/* Exponent, and 2 atanh((m - 1) / (m + 1)) by its series on mantissas m in [sqrt(1/2), sqrt(2)]. */
+SIMD_INLINE vector logarithm(vector x)
+{
+    vector_whole exponent = (vector_whole)((vector_bits)x - 0x3f3504f3) >> 23;
+    vector m = (vector)((vector_bits)x - ((vector_bits)exponent << 23));
+    vector z = (m - 1) / (m + 1), z2 = z * z;
+    vector series = 1 + z2 * (1.0f / 3 + z2 * (1.0f / 5 + z2 * (1.0f / 7)));
+    return __builtin_convertvector(exponent, vector) * 0x1.62e43p-1f + 2 * z * series;
+}
+
+SIMD_CLONES void bound_scaling_log(float *f, const float *u, const float *self, float epsilon,
+                                   int64_t n)
+{
+    for (int64_t k = 0; k < n; k += BOUND_VECTOR)
+        store(f + k, epsilon * logarithm(load(u + k) / load(self + k)));
+}

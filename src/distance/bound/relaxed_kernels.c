@@ -1,0 +1,289 @@
+/* Minima over the rows and columns of a pair's costs: row minima go down the columns, column minima are folded
+ * sixteen at a time. */
+#include "distance/bound/relaxed_kernels.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/simd.h"
+
+enum { WIDTH = RELAXED_WIDTH };
+
+typedef int32_t vector_bits __attribute__((vector_size(64), aligned(4)));
+typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(4)));
+
+SIMD_INLINE vector wide_load(const float *at)
+{
+    return *(const vector *)at;
+}
+
+SIMD_INLINE void wide_store(float *at, vector x)
+{
+    *(vector *)at = x;
+}
+
+SIMD_INLINE vector vector_min(vector a, vector b)
+{
+    vector_bits less = a < b;
+    return (vector)(((vector_bits)a & less) | ((vector_bits)b & ~less));
+}
+
+SIMD_INLINE float wide_sum(vector x)
+{
+    float sum = 0;
+    for (int k = 0; k < WIDTH; k++)
+        sum += x[k];
+    return sum;
+}
+
+/* Neighbours taken together, the lesser of the two or their sum: the halves of the result belong to a
+ * and b. */
+SIMD_INLINE vector fold(vector a, vector b, bool least)
+{
+    vector even =
+        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    vector odd =
+        __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return least ? vector_min(even, odd) : even + odd;
+}
+
+/* Lane k is the least lane of x[k], or the sum of its lanes. */
+SIMD_INLINE vector fold_all(const vector *x, bool least)
+{
+    vector two[8], four[4];
+    for (int k = 0; k < 8; k++)
+        two[k] = fold(x[2 * k], x[2 * k + 1], least);
+    for (int k = 0; k < 4; k++)
+        four[k] = fold(two[2 * k], two[2 * k + 1], least);
+    return fold(fold(four[0], four[1], least), fold(four[2], four[3], least), least);
+}
+
+/* ---- centres ---- */
+
+/* Sixteen columns from q on, sixteen rows from p on: their part of the weighted sums over columns is added to
+ * by_column, those over rows are returned. */
+SIMD_INLINE vector mean_products(const relaxed_pair *t, int64_t q, int64_t p, float *by_column)
+{
+    const vector zero = {0};
+    vector weight = wide_load(t->weight + p), sum = q == 0 ? zero : wide_load(by_column + p),
+           x[WIDTH];
+    for (int64_t k = 0; k < WIDTH; k++) {
+        x[k] = zero;
+        if (q + k < t->n) {
+            vector product = wide_load(t->product + t->local[q + k] * t->ld + p);
+            x[k] = product * weight;
+            sum += product * (float)t->column_weight[q + k];
+        }
+    }
+    wide_store(by_column + p, sum);
+    return fold_all(x, false);
+}
+
+SIMD_CLONES float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2,
+                                       float *column, const float *column_away2)
+{
+    vector both = {0};
+    for (int64_t q = 0; q < t->n; q += WIDTH) {
+        vector sum = mean_products(t, q, 0, row);
+        for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
+            sum += mean_products(t, q, p, row);
+        for (int64_t k = 0; k < WIDTH && q + k < t->n; k++)
+            column[q + k] = column_away2[q + k] - sum[k];
+    }
+    for (int64_t p = 0; p < t->slots; p += WIDTH)
+        both += wide_load(t->weight + p) * wide_load(row + p);
+    float between = wide_sum(both);
+    for (int64_t p = 0; p < t->slots; p += WIDTH)
+        wide_store(row + p, wide_load(row_away2 + p) - wide_load(row + p) + between);
+    return between;
+}
+
+/* ---- minima ---- */
+
+/* Sixteen columns from q on, sixteen rows from p on: costs, never below 0, kept for the second pass;
+ * returns the least of each column. */
+SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
+{
+    const vector zero = {0}, far = zero + RELAXED_FAR;
+    vector own = wide_load(t->row + p);
+    vector least = q == 0 ? far : wide_load(t->least + p), x[WIDTH];
+    for (int64_t k = 0; k < WIDTH; k++) {
+        x[k] = far;
+        if (q + k < t->n) {
+            x[k] = wide_load(t->product + t->local[q + k] * t->ld + p) + (own + t->column[q + k]);
+            x[k] = (vector)((vector_bits)x[k] & (x[k] > zero));
+            wide_store(t->cost + (q + k) * t->slots + p, x[k]);
+            least = vector_min(least, x[k]);
+        }
+    }
+    wide_store(t->least + p, least);
+    return fold_all(x, true);
+}
+
+/* What row potentials leave to sixteen columns is returned; what column potentials leave to sixteen
+ * rows is kept in `rest`. */
+SIMD_INLINE vector rest_at(const relaxed_pair *t, int64_t q, int64_t p, vector column_least)
+{
+    const vector zero = {0}, far = zero + RELAXED_FAR;
+    vector least = wide_load(t->least + p), rest = q == 0 ? far : wide_load(t->rest + p), x[WIDTH];
+    for (int64_t k = 0; k < WIDTH; k++) {
+        x[k] = far;
+        if (q + k < t->n) {
+            vector cost = wide_load(t->cost + (q + k) * t->slots + p);
+            x[k] = cost - least;
+            rest = vector_min(rest, cost - column_least[k]);
+        }
+    }
+    wide_store(t->rest + p, rest);
+    return fold_all(x, true);
+}
+
+SIMD_INLINE vector weights_at(const relaxed_pair *t, int64_t q)
+{
+    vector weight = {0};
+    for (int64_t k = 0; k < WIDTH && q + k < t->n; k++)
+        weight[k] = (float)t->column_weight[q + k];
+    return weight;
+}
+
+/* Padding must not bind the columns: its potential is 0, its costs are far. */
+SIMD_INLINE void clear_padding(const relaxed_pair *t)
+{
+    for (int64_t p = 0; p < t->slots; p++)
+        t->least[p] = t->row[p] < RELAXED_FAR / 2 ? t->least[p] : 0;
+}
+
+SIMD_CLONES float bound_relaxed_pair(const relaxed_pair *t)
+{
+    vector by_row = {0}, by_column = {0};
+    for (int64_t q = 0; q < t->n; q += WIDTH) {
+        vector least = costs_at(t, q, 0);
+        for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
+            least = vector_min(least, costs_at(t, q, p));
+        wide_store(t->column_least + q, least);
+    }
+    clear_padding(t);
+    for (int64_t q = 0; q < t->n; q += WIDTH) {
+        vector least = wide_load(t->column_least + q), left = rest_at(t, q, 0, least);
+        for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
+            left = vector_min(left, rest_at(t, q, p, least));
+        vector weight = weights_at(t, q);
+        by_row += weight * left;
+        by_column += weight * least;
+    }
+    for (int64_t p = 0; p < t->slots; p += WIDTH) {
+        by_row += wide_load(t->weight + p) * wide_load(t->least + p);
+        by_column += wide_load(t->weight + p) * wide_load(t->rest + p);
+    }
+    float row_sum = wide_sum(by_row), column_sum = wide_sum(by_column);
+    return t->keep * (row_sum > column_sum ? row_sum : column_sum);
+}
+
+/* ---- soft minima ---- */
+
+/* exp(x) for x <= 0, to 3e-7 of it; below -80 that of -80. As simd_exp, with a shorter polynomial. */
+SIMD_INLINE vector soft_exp(vector x)
+{
+    const vector zero = {0};
+    const float to_integer = 0x1.8p23f; /* adding it leaves the nearest integer in the low bits */
+    x = -vector_min(zero + 80, -x);
+    vector shifted = x * 0x1.715476p+0f + to_integer, n = shifted - to_integer;
+    vector r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+    vector p = 1 / 120.0f + r * (1 / 720.0f);
+    p = 1 / 6.0f + r * (1 / 24.0f + r * p);
+    p = 1 + (r + r * r * (0.5f + r * p));
+    vector_bits exponent = (vector_bits)shifted - (vector_bits)(zero + to_integer) + 127;
+    return p * (vector)(exponent << 23);
+}
+
+/* log(x) of positive normal x, to 3e-7 and as much of it. As simd_log. */
+SIMD_INLINE vector soft_log(vector x)
+{
+    const vector zero = {0};
+    const vector_bits half = (vector_bits)(zero + 0x1.6a09e6p-1f); /* sqrt(1/2) */
+    vector_bits n = ((vector_bits)x - half) >> 23;
+    vector m = (vector)((vector_bits)x - (n << 23)), s = (m - 1) / (m + 1), z = s * s;
+    vector tail = z * (2 / 3.0f + z * (2 / 5.0f + z * (2 / 7.0f + z * (2 / 9.0f))));
+    return __builtin_convertvector(n, vector) * 0x1.62e43p-1f + (2 * s + s * tail);
+}
+
+/* Sixteen columns from q on: exponents 2 x'y', kept; their largest. */
+SIMD_INLINE vector exponents_at(const relaxed_pair *t, int64_t q, int64_t p, vector least)
+{
+    for (int64_t k = q; k < q + WIDTH && k < t->n; k++) {
+        vector x = wide_load(t->product + t->local[k] * t->ld + p) +
+                   (wide_load(t->row + p) + t->column[k]);
+        wide_store(t->cost + k * t->slots + p, x);
+        least = vector_min(least, x);
+    }
+    return least;
+}
+
+/* What sixteen rows add to the sums of sixteen columns; sums of the rows are kept in `rest`. */
+SIMD_INLINE vector soft_sums_at(const relaxed_pair *t, int64_t q, int64_t p, float least,
+                                float inverse)
+{
+    const vector zero = {0};
+    vector weight = wide_load(t->weight + p), rest = q == 0 ? zero : wide_load(t->rest + p),
+           x[WIDTH];
+    for (int64_t k = 0; k < WIDTH; k++) {
+        x[k] = zero;
+        if (q + k < t->n) {
+            vector e = soft_exp((least - wide_load(t->cost + (q + k) * t->slots + p)) * inverse);
+            rest += e * (float)t->column_weight[q + k];
+            x[k] = e * weight;
+        }
+    }
+    wide_store(t->rest + p, rest);
+    return fold_all(x, false);
+}
+
+/* Rounding: exponents are off by 2^-22 of themselves, which the caller has taken off with that of products;
+ * exp, log and the two sums by less than one part in 2^21 for each term. */
+SIMD_CLONES float bound_relaxed_soft(const relaxed_pair *t, float epsilon)
+{
+    const vector zero = {0}, tiny = zero + 1e-37f;
+    vector by_row = zero, by_column = zero, lowest = zero + RELAXED_FAR;
+    float least = RELAXED_FAR, inverse = 1 / epsilon;
+    for (int64_t q = 0; q < t->n; q += WIDTH)
+        for (int64_t p = 0; p < t->slots; p += WIDTH)
+            lowest = exponents_at(t, q, p, lowest);
+    for (int k = 0; k < WIDTH; k++)
+        least = lowest[k] < least ? lowest[k] : least;
+    for (int64_t q = 0; q < t->n; q += WIDTH) {
+        vector sum = soft_sums_at(t, q, 0, least, inverse);
+        for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
+            sum += soft_sums_at(t, q, p, least, inverse);
+        by_column += weights_at(t, q) * soft_log(sum + tiny);
+    }
+    for (int64_t p = 0; p < t->slots; p += WIDTH)
+        by_row += wide_load(t->weight + p) * soft_log(wide_load(t->rest + p) + tiny);
+    float row_sum = wide_sum(by_row), column_sum = wide_sum(by_column);
+    float better = row_sum < column_sum ? row_sum : column_sum;
+    return least - epsilon * (better + (float)(t->n + t->slots + 32) * 0x1p-21f);
+}
+
+/* ---- costs of other kinds ---- */
+
+SIMD_CLONES void bound_relaxed_roots(float *cost, const float *own, float norm, float keep,
+                                     int64_t slots)
+{
+    for (int64_t t = 0; t < slots; t++) {
+        float square = cost[t] + keep * (own[t] + norm);
+        cost[t] = sqrtf(square > 0 ? square : 0) * (1 - 0x1p-22f);
+    }
+}
+
+SIMD_CLONES float bound_city_distance(const float *x, const float *y, int64_t d)
+{
+    vector sum = {0};
+    int64_t k = 0;
+    for (; k + WIDTH <= d; k += WIDTH) {
+        vector gap = wide_load(x + k) - wide_load(y + k);
+        sum += (vector)((vector_bits)gap & INT32_MAX);
+    }
+    float total = wide_sum(sum);
+    for (; k < d; k++)
+        total += fabsf(x[k] - y[k]);
+    return total;
+}

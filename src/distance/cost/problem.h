@@ -1,0 +1,18 @@
+/* The structs of a caller with one transport problem. */
+#ifndef DDSC_DISTANCE_COST_PROBLEM_H
+#define DDSC_DISTANCE_COST_PROBLEM_H
+
+#include "base/base.h"
+
+/* Copies the caller's struct for the answer. */
+ddsc_status cost_transport_take(ddsc_context *ctx, ddsc_transport *own,
+                                const ddsc_transport *given);
+/* Copies the caller's structs and checks the problem; *mass is the common sum of both weights. */
+ddsc_status cost_problem_take(ddsc_context *ctx, ddsc_transport *own,
+                              ddsc_transport_problem *problem, double *mass,
+                              const ddsc_transport *given, const ddsc_transport_problem *asked,
+                              double largest_cost);
+/* Copies the result back into the caller's struct. */
+void cost_problem_give(ddsc_transport *given, const ddsc_transport *own);
+
+#endif

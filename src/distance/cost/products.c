@@ -1,0 +1,116 @@
+/* Squared distances between points of many dimensions as |x|^2 + |y|^2 - 2 xy, a good deal less
+ * work than differences, which take over where the products cancel. Every product is summed in eight
+ * lanes in a fixed order, so a cost is a function of its two points alone, whatever is computed
+ * beside it. */
+#include "base/simd.h"
+#include "distance/cost/cost.h"
+#include "distance/cost/tuning.h"
+#include "distance/simd/kernels.h"
+#include "numeric/linalg/linalg.h"
+
+enum { SIDE = DOT_SIDE };
+
+/* A product of d terms in eight lanes is good to (d/8 + 4) 2^-53 |x||y|, a norm likewise, hence a
+ * cost that is at least 2^-4 of the norms to 32 (d/8 + 6) 2^-53 of itself: 7e-14 at d = 100.
+ * Products of points within the limits are far from overflow and lose no digits to underflow. */
+static const cost_limits product_limits = {0x1p-4, 1e-160, 1e160};
+
+/* The last lanes of a point; those that whole steps have counted are zero. */
+SIMD_INLINE simd_f64 tail_of(const double *x, int64_t d)
+{
+    simd_i64 lane = {0, 1, 2, 3, 4, 5, 6, 7}, keep = lane >= SIMD_LANES - d % SIMD_LANES;
+    return (simd_f64)((simd_i64)simd_load(x + d - SIMD_LANES) & keep);
+}
+
+SIMD_CLONES static void squares(double *out, const double *const *row, int64_t d)
+{
+    simd_f64 sum[SIDE];
+    for (int r = 0; r < SIDE; r++)
+        sum[r] = simd_load(row[r]) * simd_load(row[r]);
+    for (int64_t k = SIMD_LANES; k + SIMD_LANES <= d; k += SIMD_LANES)
+        for (int r = 0; r < SIDE; r++)
+            sum[r] += simd_load(row[r] + k) * simd_load(row[r] + k);
+    if (d % SIMD_LANES > 0)
+        for (int r = 0; r < SIDE; r++)
+            sum[r] += tail_of(row[r], d) * tail_of(row[r], d);
+    simd_store4(out, simd_four_sums(sum[0], sum[1], sum[2], sum[3]));
+}
+
+/* SIDE points from `at` on; beyond the end the last one again. */
+static void point_to(const double **out, const point_list *p, int64_t at)
+{
+    for (int k = 0; k < SIDE; k++)
+        out[k] = measures_point(p->m, p->index[BASE_MIN(at + k, p->n - 1)]);
+}
+
+double cost_norms(const point_list *p, double *norm2)
+{
+    double largest = 0;
+    for (int64_t k = 0; k < p->n; k += SIDE) {
+        const double *row[SIDE];
+        double square[SIDE];
+        point_to(row, p, k);
+        squares(square, row, p->m->d);
+        for (int64_t r = 0; r < BASE_MIN(SIDE, p->n - k); r++) {
+            norm2[k + r] = square[r];
+            largest = BASE_MAX(largest, square[r]);
+        }
+    }
+    return largest;
+}
+
+/* Rows p .. against columns [begin, end). */
+static void multiply_group(const kernels *k, double *cost, const point_list *x, int64_t p,
+                           const point_list *y, int64_t begin, int64_t end)
+{
+    const double *row[SIDE], *column[SIDE];
+    double edge[SIDE * SIDE];
+    int64_t rows = BASE_MIN(SIDE, x->n - p);
+    point_to(row, x, p);
+    for (int64_t q = begin; q < end; q += SIDE) {
+        double *out = cost + p * y->n + q;
+        int64_t columns = BASE_MIN(SIDE, end - q);
+        point_to(column, y, q);
+        if (rows == SIDE && columns == SIDE) {
+            k->dots(out, y->n, row, column, x->m->d);
+            continue;
+        }
+        k->dots(edge, SIDE, row, column, x->m->d);
+        for (int64_t r = 0; r < rows; r++)
+            memcpy(out + r * y->n, edge + r * SIDE, (size_t)columns * sizeof *out);
+    }
+}
+
+/* A few columns, which the nearest cache holds, against all rows. */
+static void multiply_all(double *cost, const point_list *x, const point_list *y)
+{
+    const kernels *k = kernels_find();
+    for (int64_t q = 0; q < y->n; q += PRODUCT_STRIP)
+        for (int64_t p = 0; p < x->n; p += SIDE)
+            multiply_group(k, cost, x, p, y, q, BASE_MIN(q + PRODUCT_STRIP, y->n));
+}
+
+SIMD_CLONES int64_t cost_from_products(double *cost, double own, const double *norm2, int64_t n,
+                                       const cost_limits *limits)
+{
+    const cost_limits own_limits = *limits;
+    int64_t n_spoilt = 0;
+    for (int64_t j = 0; j < n; j++) {
+        double norms = own + norm2[j], value = norms - 2 * cost[j];
+        cost[j] = value;
+        n_spoilt += cost_is_spoilt(value, norms, &own_limits);
+    }
+    return n_spoilt;
+}
+
+void cost_products(double *cost, const point_list *x, const double *x_norm, const point_list *y,
+                   const double *y_norm)
+{
+    multiply_all(cost, x, y);
+    for (int64_t p = 0; p < x->n; p++, cost += y->n)
+        if (cost_from_products(cost, x_norm[p], y_norm, y->n, &product_limits) > 0)
+            for (int64_t q = 0; q < y->n; q++)
+                if (cost_is_spoilt(cost[q], x_norm[p] + y_norm[q], &product_limits))
+                    cost[q] = la_distance2(y->m->d, measures_point(x->m, x->index[p]),
+                                           measures_point(y->m, y->index[q]));
+}

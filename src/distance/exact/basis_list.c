@@ -1,0 +1,132 @@
+/* Large trees: preorder as a ring, where a subtree is a stretch, and subtree sizes. */
+#include "distance/exact/simplex.h"
+
+/* Parents first, each child goes right behind its parent. */
+void basis_list_build(simplex *s)
+{
+    int64_t n_tree = s->n + s->m;
+    s->link[s->root] = (tree_link){s->root, s->root, s->root};
+    for (int64_t k = n_tree - 2; k >= 0; k--) {
+        int32_t x = s->order[k], above = s->node[x].parent, next = s->link[above].next;
+        s->link[x] = (tree_link){next, above, x};
+        s->link[above].next = x;
+        s->link[next].previous = x;
+    }
+    for (int64_t k = 0; k < n_tree; k++)
+        s->node[s->order[k]].size = 1;
+    for (int64_t k = 0; k < n_tree - 1; k++) {
+        int32_t x = s->order[k], above = s->node[x].parent;
+        s->node[above].size += s->node[x].size;
+    }
+    /* The child hung first comes last: walking parents first, the last child seen is kept. */
+    for (int64_t k = 0; k < n_tree - 1; k++) {
+        int32_t x = s->order[k], end = s->link[x].last, after = s->link[end].next;
+        int32_t above = s->node[x].parent;
+        if (after == s->root || s->node[after].parent != above)
+            s->link[above].last = end;
+    }
+}
+
+/* The smaller subtree climbs: of two nodes with equal sizes neither lies above the other. */
+void basis_list_cycle(simplex *s, int32_t source, int32_t sink)
+{
+    const tree_node *node = s->node;
+    int64_t n_x = 0, n_y = 0;
+    int32_t x = source, y = sink;
+    while (x != y) {
+        if (node[x].size <= node[y].size) {
+            s->path[0][n_x++] = x;
+            x = node[x].parent;
+        } else {
+            s->path[1][n_y++] = y;
+            y = node[y].parent;
+        }
+    }
+    s->path[0][n_x] = s->path[1][n_y] = x;
+    s->length[0] = n_x;
+    s->length[1] = n_y;
+}
+
+static void join_links(tree_link *link, int32_t left, int32_t right)
+{
+    link[left].next = right;
+    link[right].previous = left;
+}
+
+/* Take the stretch of path[at] out of the ring; ancestors that ended with it end before it. */
+static void ring_cut(simplex *s, int32_t top)
+{
+    tree_link *link = s->link;
+    int32_t before = link[top].previous, end = link[top].last;
+    for (int32_t x = s->node[top].parent; x >= 0 && link[x].last == end; x = s->node[x].parent)
+        link[x].last = before;
+    join_links(link, before, link[end].next);
+}
+
+/* New preorder of a subtree hung by path[0]: the old subtree of path[0], then for each node up to
+ * the top what was its own before and after the subtree below. Returns the last node. */
+static int32_t ring_turn(simplex *s, const int32_t *path, int64_t at)
+{
+    tree_link *link = s->link;
+    int32_t end = link[path[0]].last, below_end = end;
+    int32_t left_end = link[path[0]].previous, right = link[end].next;
+    for (int64_t k = 1; k <= at; k++) {
+        int32_t x = path[k], x_end = link[x].last, next_left = link[x].previous;
+        join_links(link, end, x);
+        end = left_end;
+        if (x_end != below_end) {
+            int32_t next_right = link[x_end].next;
+            join_links(link, end, right);
+            end = below_end = x_end;
+            right = next_right;
+        }
+        left_end = next_left;
+    }
+    return end;
+}
+
+void basis_list_move(simplex *s, int side, int64_t at)
+{
+    const int32_t *path = s->path[side], *other = s->path[!side];
+    tree_link *link = s->link;
+    int32_t top = path[at], hook = other[0], moved = s->node[top].size;
+    ring_cut(s, top);
+    int32_t end = ring_turn(s, path, at);
+    int32_t after = link[hook].next;
+    join_links(link, hook, path[0]);
+    join_links(link, end, after);
+    for (int32_t x = hook; x >= 0 && link[x].last == hook; x = s->node[x].parent)
+        link[x].last = end;
+    for (int64_t k = at + 1; k < s->length[side]; k++)
+        s->node[path[k]].size -= moved;
+    for (int64_t k = 0; k < s->length[!side]; k++)
+        s->node[other[k]].size += moved;
+    for (int64_t k = at; k > 0; k--)
+        s->node[path[k]].size = moved - s->node[path[k - 1]].size;
+    s->node[path[0]].size = moved;
+    for (int64_t k = 1; k <= at; k++)
+        link[path[k]].last = end;
+    link[path[0]].last = end;
+}
+
+/* Whichever part is smaller moves: only differences of potentials matter. */
+void basis_list_shift(simplex *s, double by)
+{
+    int32_t x = s->moved, stretch_end = s->link[x].last;
+    int64_t count = s->node[x].size, rest = s->n + s->m - count;
+    if (rest < count) {
+        int32_t before = s->link[x].previous;
+        x = s->link[stretch_end].next;
+        stretch_end = before;
+        count = rest;
+        by = -by;
+    }
+    const tree_link *link = s->link;
+    int32_t y = stretch_end; /* from both ends at once: two chains of loads */
+    for (; count > 1; count -= 2, x = link[x].next, y = link[y].previous) {
+        s->potential64[x] += by;
+        s->potential64[y] += by;
+    }
+    if (count)
+        s->potential64[x] += by;
+}

@@ -1,0 +1,160 @@
+/* The int32 system: costs in dense rows, potentials under masks. Sixteen costs fit a cache line and
+ * one instruction prices them; what rounding to 24 bits leaves is seen in the certificate. */
+#include <math.h>
+#include <string.h>
+
+#include "distance/exact/simplex.h"
+
+static int32_t *cost_row32(const simplex *s, int64_t i)
+{
+    return s->cost32 + i * s->ld;
+}
+
+static int32_t *near_blocks(const simplex *s, int64_t row)
+{
+    return s->near_block + row / ROW_GROUP * (s->ld / COLUMN_BLOCK + 1);
+}
+
+static bool fill_row32(simplex *s, int64_t i)
+{
+    const exact_costs *c = &s->cost;
+    if (!c->whole_x || s->scale32 < 1)
+        return s->k->quantise(cost_row32(s, i), exact_cost_row(c, i), s->m, s->offset32,
+                              s->scale32);
+    s->k->whole_distances(cost_row32(s, i), c->whole_x + i * c->d, c->whole_y, c->stride, c->d,
+                          s->ld, ilogb(s->scale32));
+    return true;
+}
+
+/* The scale is a power of two: costs that are small integers stay exact. */
+void simplex_int32_costs(simplex *s, double low, double high)
+{
+    int exponent;
+    bool from_zero = s->cost.whole_x || (low >= 0 && low <= 0.5 * high);
+    s->offset32 = from_zero ? 0 : low; /* whole distances are not shifted */
+    frexp(high - s->offset32, &exponent);
+    s->scale32 = simplex_scale(INT32_BITS, exponent);
+    s->exact32 = s->offset32 == 0;
+    if (s->cost.dense && isinf(s->cost.cap) && s->m == s->ld && !s->cost.whole_x) {
+        s->exact32 &=
+            s->k->quantise(s->cost32, s->cost.dense, s->n * s->m, s->offset32, s->scale32);
+        return;
+    }
+    for (int64_t i = 0; i < s->n; i++) {
+        s->exact32 &= fill_row32(s, i);
+        for (int64_t j = s->m; j < s->ld; j++)
+            cost_row32(s, i)[j] = INT32_REMOVED;
+    }
+}
+
+/* The best of a block of rows per pivot, from where the last search ended. */
+static bool price_all(simplex *s, entering *found)
+{
+    const int32_t *sink = s->potential32 + s->sink0;
+    int64_t row, column, at = s->next_row;
+    for (int64_t seen = 0; seen < s->n;) {
+        int64_t first = at, rows = BASE_MIN(s->block_rows, s->n - at);
+        int32_t best = s->k->block_best(cost_row32(s, first), sink, s->potential32 + first, rows,
+                                        s->ld, &row, &column);
+        at = first + rows < s->n ? first + rows : 0;
+        seen += rows;
+        if (best < 0) {
+            s->next_row = at;
+            *found = (entering){first + row, column, best};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The best of four rows per pivot, over the blocks of columns listed for them, from where the last
+ * search ended. The same rows serve twice, since all that they touch is near at hand. */
+static bool price_listed(simplex *s, entering *found)
+{
+    const int32_t *sink = s->potential32 + s->sink0;
+    int64_t row, column;
+    for (int64_t seen = 0; seen < s->n; seen += ROW_GROUP) {
+        int64_t first = s->next_row, rows = BASE_MIN(ROW_GROUP, s->n - first);
+        int32_t best =
+            s->k->near_best(cost_row32(s, first), sink, s->potential32 + first, rows, s->ld,
+                            near_blocks(s, first), s->near_count[first / ROW_GROUP], &row, &column);
+        s->next_row = first + ROW_GROUP < s->n ? first + ROW_GROUP : 0;
+        if (best < 0) {
+            s->twice = s->twice == first ? -1 : first;
+            s->next_row = s->twice == first ? first : s->next_row;
+            *found = (entering){first + row, column, best};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Blocks with arcs of negative reduced cost join the lists, none of which has one; false when there
+ * are none. */
+static bool sweep_blocks(simplex *s)
+{
+    int64_t added = 0;
+    for (int64_t first = 0; first < s->n; first += ROW_GROUP) {
+        int32_t *count = s->near_count + first / ROW_GROUP;
+        if (*count == s->ld / COLUMN_BLOCK)
+            continue;
+        int64_t own = s->k->blocks_below(near_blocks(s, first) + *count, cost_row32(s, first),
+                                         s->potential32 + s->sink0, s->potential32 + first,
+                                         BASE_MIN(ROW_GROUP, s->n - first), s->ld);
+        *count += (int32_t)own;
+        added += own;
+    }
+    return added > 0;
+}
+
+static bool price_int32(simplex *s, entering *found)
+{
+    if (!s->near)
+        return price_all(s, found);
+    while (!price_listed(s, found))
+        if (!sweep_blocks(s))
+            return false;
+    return true;
+}
+
+static int64_t largest_potential(const simplex *s)
+{
+    int64_t largest = 0;
+    for (int64_t x = 0; x < s->nodes; x++)
+        largest = BASE_MAX(largest,
+                           s->potential32[x] < 0 ? -(int64_t)s->potential32[x] : s->potential32[x]);
+    return largest;
+}
+
+static bool shift_tree32(simplex *s, double by)
+{
+    int32_t step = (int32_t)by;
+    s->k->shift_int32(s->potential32, s->cut, s->nodes, step);
+    s->bound32 += step < 0 ? -(int64_t)step : step;
+    if (s->bound32 <= INT32_LIMIT)
+        return true;
+    s->bound32 = largest_potential(s);
+    return s->bound32 <= INT32_LIMIT / 2;
+}
+
+/* Potentials from the tree, parents first. */
+static bool begin_int32(simplex *s)
+{
+    s->twice = -1;
+    s->block_rows = BASE_MAX(2, PRICE_CELLS / s->ld);
+    memset(s->potential32, 0, (size_t)s->nodes * sizeof *s->potential32);
+    s->bound32 = 0;
+    for (int64_t k = s->n + s->m - 2; k >= 0; k--) {
+        int32_t x = s->order[k], above = s->node[x].parent;
+        int64_t cost = x < s->sink0 ? cost_row32(s, x)[above - s->sink0]
+                                    : -(int64_t)cost_row32(s, above)[x - s->sink0];
+        int64_t value = s->potential32[above] + cost;
+        s->bound32 = BASE_MAX(s->bound32, value < 0 ? -value : value);
+        if (s->bound32 > INT32_LIMIT)
+            return false;
+        s->potential32[x] = (int32_t)value;
+    }
+    return true;
+}
+
+const number_system simplex_int32 = {begin_int32, price_int32, shift_tree32};

@@ -1,0 +1,37 @@
+/* Costs of a block of pairs made before they are solved. Documents share words: of n items by n, the
+ * points that several have are multiplied once, and all products of a tile run in one go. */
+#include "distance/cost/cost.h"
+#include "distance/exact/solver.h"
+
+bool exact_tile_applies(const measures *m, const ground_cost *ground)
+{
+    return ground_from_squares(ground->kind) && m->d >= PRODUCT_DIM && m->n > 0 &&
+           m->nnz <= 2 * TINY_SIDE * m->n;
+}
+
+/* Every pair of the block must be one that its own solve would take by products. */
+static bool within_range(const measures *m, const block_points *p)
+{
+    for (int64_t i = p->begin; i < p->end; i++) {
+        const int32_t *place = cost_tile_places(p, m, i);
+        double largest = 0;
+        for (int64_t k = 0; k < measures_item(m, i).n; k++)
+            largest = BASE_MAX(largest, p->norm2[place[k]]);
+        if (!cost_products_fit(largest))
+            return false;
+    }
+    return true;
+}
+
+ddsc_status exact_tile_costs(exact_solver *s, const measures *m, int64_t i0, int64_t i1, int64_t j0,
+                             int64_t j1)
+{
+    cost_tile *t = &s->tile;
+    CHECK(cost_tile_list(s->ctx, t, m, &(item_block){i0, i1, j0, j1}, INT64_MAX));
+    if (t->x.n * t->y.n > TILE_CELLS)
+        return DDSC_OK;
+    cost_tile_norms(t, m);
+    if (!within_range(m, &t->x) || !within_range(m, &t->y))
+        return DDSC_OK;
+    return cost_tile_make(s->ctx, t, m, &s->ground);
+}

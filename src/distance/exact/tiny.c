@@ -1,0 +1,24 @@
+/* Problems of at most TINY_SIDE x TINY_SIDE, which the kernels solve in one call, and their basis as
+ * others have it. */
+#include <string.h>
+
+#include "distance/exact/simplex.h"
+
+simplex_end simplex_tiny(simplex *s)
+{
+    tiny_tree t;
+    s->k->tiny(&t, &(tiny_problem){.n = s->n,
+                                   .m = s->m,
+                                   .cost = s->cost32,
+                                   .supply = s->supply,
+                                   .demand = s->supply + s->sink0,
+                                   .max_pivots = s->max_pivots});
+    for (int64_t x = 0; x < 2 * TINY_SIDE; x++)
+        s->node[x] = (tree_node){.flow = t.flow[x], .parent = t.parent[x]};
+    memcpy(s->potential32, t.potential, sizeof t.potential);
+    memcpy(s->order, t.order, sizeof t.order);
+    s->root = t.root;
+    s->ordered = true;
+    s->pivots = t.pivots < 0 ? s->max_pivots : t.pivots;
+    return t.pivots < 0 ? SIMPLEX_CAPPED : SIMPLEX_OPTIMAL;
+}

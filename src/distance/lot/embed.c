@@ -1,0 +1,134 @@
+/* Linear optimal transport (Wang, Slepcev, Basu, Ozolek, Rohde 2013): one exact transport from a
+ * fixed reference to each item, whose barycentric projection makes the item a row of numbers. */
+#include <math.h>
+#include <string.h>
+
+#include "base/team.h"
+#include "distance/exact/exact.h"
+#include "distance/lot/lot.h"
+#include "numeric/linalg/linalg.h"
+
+typedef struct embedding {
+    ddsc_context *ctx;
+    const measures *m, *reference;
+    int64_t max_pivots, columns;
+    double *z;
+    exact_solver **solver;  /* one per worker */
+    ddsc_pair_stats *stats; /* one per worker */
+} embedding;
+
+int64_t lot_columns(const measures *reference)
+{
+    return measures_item(reference, 0).n * reference->d;
+}
+
+/* z_r = sqrt(w_r) (sum_j g_rj x_j / w_r - x_r) = sum_j g_rj (x_j - x_r) / sqrt(w_r). */
+static void project_plan(const embedding *e, const exact_solver *solver, int64_t n_plan, int64_t i,
+                         double *z)
+{
+    const int32_t *row, *column;
+    const double *mass;
+    int64_t d = e->m->d;
+    item_view from = measures_item(e->reference, 0), to = measures_item(e->m, i);
+    exact_plan(solver, &row, &column, &mass);
+    memset(z, 0, (size_t)e->columns * sizeof *z);
+    for (int64_t p = 0; p < n_plan; p++) {
+        int64_t r = row[p];
+        const double *x = measures_point(e->m, to.index[column[p]]);
+        const double *x_r = measures_point(e->reference, from.index[r]);
+        double share = mass[p] / sqrt(from.weight[r]);
+        for (int64_t k = 0; k < d; k++)
+            z[r * d + k] += share * (x[k] - x_r[k]);
+    }
+}
+
+static ddsc_status embed_items(void *arg, int64_t begin, int64_t end, int worker)
+{
+    embedding *e = arg;
+    ddsc_pair_stats *stats = &e->stats[worker];
+    ddsc_status status = DDSC_OK;
+    for (int64_t i = begin; i < end; i++) {
+        exact_result found;
+        exact_solver *solver = e->solver[worker];
+        ddsc_status solved =
+            exact_solve_items(solver, &found, e->reference, 0, e->m, i, e->max_pivots);
+        TRY(solved);
+        project_plan(e, solver, found.n_plan, i, e->z + i * e->columns);
+        stats->n_solved++;
+        stats->n_iterations += found.pivots;
+        stats->n_not_converged += solved == DDSC_NOT_CONVERGED;
+        stats->max_gap = fmax(stats->max_gap, found.gap);
+        progress_add(e->ctx, 1);
+    }
+done:
+    return status;
+}
+
+/* Sums of integers and a maximum: the same whoever did the work. */
+static void add_stats(ddsc_pair_stats *stats, const ddsc_pair_stats *from)
+{
+    stats->n_solved += from->n_solved;
+    stats->n_iterations += from->n_iterations;
+    stats->n_not_converged += from->n_not_converged;
+    stats->max_gap = fmax(stats->max_gap, from->max_gap);
+}
+
+ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
+                      const measures *reference, int64_t max_pivots)
+{
+    ddsc_status status = DDSC_OK;
+    int n_workers = parallel_width(ctx);
+    embedding e = {.ctx = ctx, .m = m, .reference = reference, .max_pivots = max_pivots, .z = z};
+    e.columns = lot_columns(reference);
+    TRY(MEM_ZERO(ctx, e.stats, n_workers));
+    TRY(exact_create_team(ctx, &e.solver, &ground_sqeuclidean));
+    progress_begin(ctx, "transport to reference", m->n);
+    TRY(team_fill(ctx, z, m->n, 4, e.columns * (int64_t)sizeof *z, embed_items, &e));
+    progress_end(ctx);
+    ddsc_pair_stats all = {0};
+    for (int w = 0; w < n_workers; w++)
+        add_stats(&all, &e.stats[w]);
+    TRY(team_stats(ctx, &all));
+    add_stats(stats, &all);
+    stats->reference_size = measures_item(reference, 0).n;
+done:
+    exact_destroy_team(ctx, e.solver);
+    mem_free(ctx, e.stats);
+    return status;
+}
+
+ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_stats *stats,
+                    const measures *m, const ddsc_metric_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    measures *reference = NULL;
+    la_principal p = {0};
+    double *rows = NULL;
+    int64_t size = 0;
+    *z = NULL;
+    TRY(lot_reference_make(ctx, &reference, m, settings));
+    *columns = lot_columns(reference);
+    if (!mul_ok(m->n, *columns, &size))
+        TRY(ctx_fail(ctx, DDSC_ERROR_MEMORY, "an embedding of %lld x %lld is too large",
+                     (long long)m->n, (long long)*columns));
+    TRY(MEM_NEW(ctx, rows, size));
+    TRY(lot_embed(ctx, rows, stats, m, reference, settings->w2_max_pivots));
+    if (settings->lot_components > 0 && settings->lot_components < *columns) {
+        progress_begin(ctx, "components", 0);
+        TRY(la_principal_make(ctx, &p, m->n, *columns, rows, settings->lot_components));
+        progress_end(ctx);
+        stats->reduction_error = p.all > 0 ? fmax(0, 1 - p.kept / p.all) : 0;
+        *columns = stats->n_components = settings->lot_components;
+        mem_free(ctx, rows);
+        rows = p.image;
+        p.image = NULL;
+    }
+    TRY(lot_check(ctx, stats, m, rows, *columns, settings->w2_max_pivots));
+    *z = rows;
+    rows = NULL;
+done:
+    la_principal_free(ctx, &p);
+    mem_free(ctx, rows);
+    ddsc_measures_destroy(reference);
+    return status;
+}

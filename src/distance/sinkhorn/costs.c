@@ -1,0 +1,103 @@
+/* The costs of a pair. A small shared support in many dimensions has them in a table; otherwise few
+ * dimensions go by differences and many by products. They are the same bits whoever asks. */
+#include "distance/sinkhorn/costs.h"
+
+#include "distance/cost/cost.h"
+
+enum { TABLE_BLOCK = 128 };
+
+static const int64_t TABLE_BYTES = (int64_t)64 << 20;
+
+static bool wants_table(const measures *m, const ground_cost *ground)
+{
+    return ground_from_squares(ground->kind) && m->d > POINTS_MAX_DIRECT && measures_is_shared(m) &&
+           m->v <= TABLE_BYTES / (int64_t)sizeof(double) / m->v;
+}
+
+/* ---- opening ---- */
+
+static ddsc_status scratch_open(const sinkhorn_costs *c, cost_scratch *w)
+{
+    int64_t size = 0, n_points = c->table ? TABLE_BLOCK : c->largest;
+    if (!mul_ok(c->largest, c->largest, &size))
+        return ctx_fail(c->ctx, DDSC_ERROR_MEMORY, "an item of %lld points is too large",
+                        (long long)c->largest);
+    CHECK(MEM_NEW(c->ctx, w->cost, size));
+    if (sinkhorn_costs_by_lists(c)) {
+        CHECK(MEM_NEW(c->ctx, w->norm2, 2 * c->largest));
+    } else {
+        CHECK(points_panel_create(c->ctx, &w->rows, &c->support, n_points));
+        CHECK(points_panel_create(c->ctx, &w->columns, &c->support, n_points));
+    }
+    return c->group_side > 0 ? sinkhorn_panel_open(c, w) : DDSC_OK;
+}
+
+static ddsc_status table_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    sinkhorn_costs *c = arg;
+    cost_scratch *w = &c->scratch[worker];
+    int64_t v = c->m->v;
+    points_distance2_rows(&c->support, &w->rows, &w->columns, begin, end, c->table + begin * v, v);
+    ground_finish(c->ground.kind, c->table + begin * v, (end - begin) * v);
+    return DDSC_OK;
+}
+
+ddsc_status sinkhorn_costs_open(ddsc_context *ctx, sinkhorn_costs *c, const measures *m,
+                                const ground_cost *ground, int64_t group_side)
+{
+    *c = (sinkhorn_costs){.ctx = ctx, .m = m, .ground = *ground, .n_workers = parallel_width(ctx)};
+    c->largest = measures_largest_item(m);
+    c->group_side = group_side;
+    c->most = BASE_MIN(SINKHORN_GROUP_SIDE, c->largest);
+    CHECK(points_open(ctx, &c->support, m->v, m->d, m->support));
+    CHECK(MEM_ZERO(ctx, c->scratch, c->n_workers));
+    if (wants_table(m, ground))
+        CHECK(MEM_NEW(ctx, c->table, m->v * m->v));
+    for (int w = 0; w < c->n_workers; w++)
+        CHECK(scratch_open(c, &c->scratch[w]));
+    return c->table ? parallel_for(ctx, m->v, TABLE_BLOCK, table_range, c) : DDSC_OK;
+}
+
+void sinkhorn_costs_close(sinkhorn_costs *c)
+{
+    for (int k = 0; c->scratch && k < c->n_workers; k++) {
+        cost_scratch *w = &c->scratch[k];
+        sinkhorn_panel_close(c, w);
+        cost_tile_free(c->ctx, &w->tile);
+        points_panel_free(c->ctx, &w->rows);
+        points_panel_free(c->ctx, &w->columns);
+        MEM_FREE(c->ctx, w->norm2, w->cost);
+    }
+    MEM_FREE(c->ctx, c->scratch, c->table);
+    points_close(c->ctx, &c->support);
+}
+
+/* ---- one pair ---- */
+
+const double *sinkhorn_costs_pair(sinkhorn_costs *c, int64_t i, int64_t j, int worker,
+                                  int64_t *stride)
+{
+    cost_scratch *w = &c->scratch[worker];
+    item_view x = measures_item(c->m, i), y = measures_item(c->m, j);
+    *stride = y.n;
+    if (c->table) {
+        for (int64_t p = 0; p < x.n; p++) {
+            const double *row = c->table + x.index[p] * c->m->v;
+            for (int64_t q = 0; q < y.n; q++)
+                w->cost[p * y.n + q] = row[y.index[q]];
+        }
+    } else if (!sinkhorn_costs_by_lists(c)) {
+        points_panel_load(&w->rows, &c->support, x.n, x.index, 0);
+        points_panel_load(&w->columns, &c->support, y.n, y.index, 0);
+        points_distance2(&c->support, &w->rows, &w->columns, w->cost, y.n);
+        ground_finish(c->ground.kind, w->cost, x.n * y.n);
+    } else if (!cost_tile_fill(&w->tile, w->cost, c->m, i, c->m, j)) {
+        point_list rows = {c->m, x.n, x.index}, columns = {c->m, y.n, y.index};
+        if (ground_from_squares(c->ground.kind)) {
+            cost_norms(&rows, w->norm2);
+            cost_norms(&columns, w->norm2 + x.n);
+        }
+        ground_lists(&c->ground, w->cost, &rows, w->norm2, &columns, w->norm2 + x.n);
+    }
+    return w->cost;
+}

@@ -1,0 +1,195 @@
+/* The dense engine from starting potentials to a converged plan. An epsilon far below the costs comes
+ * down in levels, each started from an extrapolation of the two before. Within a level scaling
+ * iterations go at their pace (pace.h); where that is too slow Newton steps follow, and where sums
+ * leave their range the scalings are absorbed into the potentials. */
+#include <math.h>
+#include <string.h>
+
+#include "distance/sinkhorn/dense.h"
+
+static const double EXPONENT_LIMIT = 200; /* e^200: far from overflow, and from it and back too */
+/* Marginal error at which a level is left. A mass below it may be out of place then, and be out of
+ * reach at the next levels: when they get stuck, all is done again with less haste. */
+static const double LEVEL_TOLERANCE[] = {3e-4, 1e-6, 0};
+enum { N_ATTEMPTS = 3 };
+
+/* ---- absorption ---- */
+
+void sinkhorn_dense_start(sinkhorn_solver *z, double epsilon)
+{
+    z->epsilon = epsilon;
+    if (!sinkhorn_dense_fill(&z->s, epsilon, EXPONENT_LIMIT)) {
+        sinkhorn_dense_reduce(&z->s);
+        sinkhorn_dense_fill(&z->s, epsilon, EXPONENT_LIMIT);
+    }
+}
+
+static void absorb_side(dense_side *x, double epsilon)
+{
+    for (int64_t i = 0; i < x->n; i++) {
+        x->potential[i] += epsilon * log(x->scale[i] / x->weight[i]);
+        x->scale[i] = x->weight[i];
+    }
+}
+
+static void absorb(sinkhorn_solver *z)
+{
+    absorb_side(&z->s.row, z->epsilon);
+    absorb_side(&z->s.column, z->epsilon);
+}
+
+static void widen(sinkhorn_seen *seen, const dense_side *x)
+{
+    for (int64_t i = 0; i < x->n; i++) {
+        seen->low = fmin(seen->low, x->scale[i] / x->weight[i]);
+        seen->high = fmax(seen->high, x->scale[i] / x->weight[i]);
+    }
+}
+
+/* ---- one level ---- */
+
+static ddsc_status check_cancel(sinkhorn_solver *z)
+{
+    if (z->polls)
+        return progress_poll(z->ctx);
+    return ctx_cancelled(z->ctx) ? DDSC_ERROR_CANCELLED : DDSC_OK;
+}
+
+/* Newton steps until the tolerance, as long as they make headway. */
+static ddsc_status run_newton(sinkhorn_solver *z, dense_run *run)
+{
+    double mark = INFINITY;
+    bool moved = true;
+    run->error = sinkhorn_dense_settle(&z->s);
+    for (int k = 0; moved && run->error > run->tolerance && run->iterations < run->cap; k++) {
+        if (k % SINKHORN_NEWTON_WINDOW == 0) {
+            if (!(run->error < 0.5 * mark))
+                break;
+            mark = run->error;
+        }
+        CHECK(check_cancel(z));
+        CHECK(sinkhorn_dense_newton(z, &run->error, &moved));
+        run->iterations++;
+        sinkhorn_seen scalings = {.low = INFINITY};
+        widen(&scalings, &z->s.row);
+        widen(&scalings, &z->s.column);
+        if (!sinkhorn_in_range(&sinkhorn_engine_dense, &scalings)) {
+            absorb(z);
+            sinkhorn_dense_start(z, z->epsilon);
+            run->error = sinkhorn_dense_settle(&z->s);
+        }
+    }
+    return DDSC_OK;
+}
+
+/* Iterate at the epsilon of the kernel. Without `may_stick` give up once Newton steps fail. */
+static ddsc_status run_level(sinkhorn_solver *z, dense_run *run, bool may_stick)
+{
+    int64_t n = z->s.row.n, m = z->s.column.n, attempts = 0;
+    const sinkhorn_pace fresh = {.engine = &sinkhorn_engine_dense,
+                                 .tolerance = run->tolerance,
+                                 .most_passes = sinkhorn_newton_passes(n, m),
+                                 .omega = 1};
+    sinkhorn_pace pace = fresh;
+    while (run->iterations < run->cap) {
+        sinkhorn_seen seen = sinkhorn_dense_pass(&z->s, pace.omega);
+        run->iterations++;
+        if (n * m > SINKHORN_POLL_CELLS || run->iterations % 64 == 0)
+            CHECK(check_cancel(z));
+        sinkhorn_verdict verdict = sinkhorn_pace_next(&pace, &seen);
+        int64_t patience = pace.patience;
+        if (verdict == SINKHORN_DONE)
+            break;
+        if (verdict == SINKHORN_GO_ON)
+            continue;
+        if (verdict == SINKHORN_FAR) {
+            absorb(z);
+            sinkhorn_dense_start(z, z->epsilon);
+        } else {
+            CHECK(run_newton(z, run));
+            if (run->error <= run->tolerance || !may_stick)
+                return DDSC_OK;
+            patience = (int64_t)1 << BASE_MIN(++attempts, 10);
+        }
+        pace = fresh;
+        pace.patience = patience;
+    }
+    run->error = sinkhorn_dense_settle(&z->s);
+    return DDSC_OK;
+}
+
+/* ---- the levels ---- */
+
+/* The least factor^k epsilon at or above the first epsilon, so that the last step lands on it. */
+int64_t sinkhorn_levels(double range, double epsilon)
+{
+    double ratio = SINKHORN_FIRST_EPSILON * range / epsilon;
+    return ratio > 1 ? (int64_t)ceil(fmin(log(ratio) / log(SINKHORN_LEVEL_FACTOR), 600)) : 0;
+}
+
+static double level_epsilon(double epsilon, int64_t level)
+{
+    return epsilon * pow(SINKHORN_LEVEL_FACTOR, (double)level);
+}
+
+/* value + (next - now) / (now - before) (value - last): the potentials are smooth in epsilon, and
+ * straight lines once it is small. */
+static void extrapolate_side(dense_side *x, double weight)
+{
+    for (int64_t i = 0; i < x->n; i++) {
+        double now = x->potential[i];
+        x->potential[i] += weight * (now - x->last[i]);
+        x->last[i] = now;
+    }
+}
+
+static void next_level(sinkhorn_solver *z, double before, double epsilon)
+{
+    double now = z->epsilon, weight = before > 0 ? (epsilon - now) / (now - before) : 0;
+    absorb(z);
+    extrapolate_side(&z->s.row, weight);
+    extrapolate_side(&z->s.column, weight);
+    sinkhorn_dense_start(z, epsilon);
+}
+
+/* All levels down to epsilon; run->error stays above run->tolerance when one got stuck. */
+static ddsc_status run_levels(sinkhorn_solver *z, double epsilon, dense_run *run,
+                              double level_tolerance, bool may_stick)
+{
+    double tolerance = run->tolerance, before = 0;
+    int64_t level = sinkhorn_levels(z->range, epsilon);
+    sinkhorn_dense_start(z, level_epsilon(epsilon, level));
+    for (;; level--) {
+        run->tolerance = level > 0 ? fmax(tolerance, level_tolerance) : tolerance;
+        ddsc_status status = run_level(z, run, may_stick);
+        bool stuck = run->error > run->tolerance, spent = run->iterations >= run->cap;
+        run->tolerance = tolerance;
+        if (status < 0 || level == 0 || (stuck && !spent))
+            return status;
+        double now = z->epsilon;
+        if (spent) {
+            level = 1; /* straight to the epsilon asked for */
+            before = 0;
+        }
+        next_level(z, before, level_epsilon(epsilon, level - 1));
+        before = now;
+    }
+}
+
+static void restart_side(dense_side *x)
+{
+    memset(x->potential, 0, (size_t)x->n * sizeof *x->potential);
+    memcpy(x->scale, x->weight, (size_t)x->n * sizeof *x->scale);
+}
+
+ddsc_status sinkhorn_dense_iterate(sinkhorn_solver *z, double epsilon, dense_run *run)
+{
+    for (int attempt = 0;; attempt++) {
+        bool last = attempt == N_ATTEMPTS - 1 || sinkhorn_levels(z->range, epsilon) == 0;
+        CHECK(run_levels(z, epsilon, run, LEVEL_TOLERANCE[attempt], last));
+        if (last || run->error <= run->tolerance || run->iterations >= run->cap)
+            return DDSC_OK;
+        restart_side(&z->s.row);
+        restart_side(&z->s.column);
+    }
+}

@@ -1,0 +1,152 @@
+/* Bounding boxes and moments of items on a plane grid, and the map between their Gaussians. */
+#include "distance/sinkhorn/grid_items.h"
+
+#include <math.h>
+
+#include "base/team.h"
+
+enum { SIDE = SINKHORN_GRID_SIDE, ITEMS_GRAIN = 64 };
+
+/* Points must meet the grid to rounding: values are those of the grid. */
+static const double OFF_GRID = 1e-13;
+
+static void cell_of(const measures *m, int32_t row, int32_t at[2])
+{
+    for (int axis = 0; axis < 2; axis++) {
+        double x = measures_point(m, row)[axis] - m->grid.origin[axis];
+        at[axis] = (int32_t)round(x / m->grid.step[axis]);
+    }
+}
+
+bool sinkhorn_grid_fits(const measures *m)
+{
+    return m->grid.found && m->d == 2 && m->grid.shape[0] <= SIDE && m->grid.shape[1] <= SIDE;
+}
+
+bool sinkhorn_grid_is_exact(const measures *m)
+{
+    const measures_grid *grid = &m->grid;
+    for (int64_t r = 0; r < m->v; r++) {
+        int32_t at[2];
+        cell_of(m, (int32_t)r, at);
+        for (int axis = 0; axis < 2; axis++) {
+            double x = measures_point(m, (int32_t)r)[axis], step = grid->step[axis];
+            double off = x - (grid->origin[axis] + (double)at[axis] * step);
+            if (fabs(off) > OFF_GRID * step * (double)grid->shape[axis])
+                return false;
+        }
+    }
+    return true;
+}
+
+static void find_box(const measures *m, item_view view, grid_item *item)
+{
+    int32_t last[2] = {-1, -1}, at[2];
+    item->first[0] = item->first[1] = SIDE;
+    for (int64_t k = 0; k < view.n; k++) {
+        cell_of(m, view.index[k], at);
+        for (int axis = 0; axis < 2; axis++) {
+            item->first[axis] = BASE_MIN(item->first[axis], at[axis]);
+            last[axis] = BASE_MAX(last[axis], at[axis]);
+        }
+    }
+    for (int axis = 0; axis < 2; axis++)
+        item->size[axis] = last[axis] - item->first[axis] + 1;
+    item->ld = BASE_ROUND_UP(item->size[1], SIMD_LANES);
+}
+
+bool sinkhorn_grid_pays(const measures *m)
+{
+    double boxes = 0, dense = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        grid_item item;
+        item_view view = measures_item(m, i);
+        find_box(m, view, &item);
+        double h = item.size[0], w = item.size[1];
+        boxes += SINKHORN_GRID_CELL_PRICE * h * w * (h + w);
+        dense += (double)(view.n * view.n) + 64;
+    }
+    return boxes < dense;
+}
+
+static void find_places(const measures *m, item_view view, const grid_item *item, uint16_t *cell,
+                        uint16_t *place)
+{
+    int32_t at[2];
+    for (int64_t k = 0; k < view.n; k++) {
+        cell_of(m, view.index[k], at);
+        cell[k] = (uint16_t)(at[0] * SIDE + at[1]);
+        place[k] = (uint16_t)((at[0] - item->first[0]) * item->ld + at[1] - item->first[1]);
+    }
+}
+
+/* Mean and covariance; that of a single cell is added, so that lines and points have a map too. */
+static void find_moments(item_view view, const uint16_t *cell, const double step[2],
+                         grid_item *item)
+{
+    item->mean[0] = item->mean[1] = item->cov[1] = 0;
+    for (int64_t k = 0; k < view.n; k++) {
+        item->mean[0] += view.weight[k] * (double)(cell[k] / SIDE);
+        item->mean[1] += view.weight[k] * (double)(cell[k] % SIDE);
+    }
+    item->cov[0] = step[0] * step[0] / 12;
+    item->cov[2] = step[1] * step[1] / 12;
+    for (int64_t k = 0; k < view.n; k++) {
+        double y = step[0] * ((double)(cell[k] / SIDE) - item->mean[0]);
+        double x = step[1] * ((double)(cell[k] % SIDE) - item->mean[1]);
+        item->cov[0] += view.weight[k] * y * y;
+        item->cov[1] += view.weight[k] * y * x;
+        item->cov[2] += view.weight[k] * x * x;
+    }
+}
+
+typedef struct items_job {
+    grid_items *out;
+    const measures *m;
+} items_job;
+
+static ddsc_status items_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const items_job *j = arg;
+    grid_items *out = j->out;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        item_view view = measures_item(j->m, i);
+        uint16_t *cell = out->cell + j->m->offset[i];
+        find_box(j->m, view, &out->item[i]);
+        find_places(j->m, view, &out->item[i], cell, out->place + j->m->offset[i]);
+        find_moments(view, cell, out->step, &out->item[i]);
+    }
+    return DDSC_OK;
+}
+
+ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const measures *m,
+                                     const double step[2])
+{
+    int64_t bytes = sizeof *out->cell, item = sizeof *out->item;
+    *out = (grid_items){.step = {step[0], step[1]}};
+    CHECK(team_table_new(ctx, &out->item, m->n * item));
+    CHECK(team_table_new(ctx, &out->cell, m->nnz * bytes));
+    CHECK(team_table_new(ctx, &out->place, m->nnz * bytes));
+    CHECK(team_fill(ctx, out->item, m->n, ITEMS_GRAIN, item, items_range, &(items_job){out, m}));
+    CHECK(team_gather_entries(ctx, out->cell, m->offset, m->n, ITEMS_GRAIN, bytes));
+    return team_gather_entries(ctx, out->place, m->offset, m->n, ITEMS_GRAIN, bytes);
+}
+
+void sinkhorn_grid_items_free(ddsc_context *ctx, grid_items *items)
+{
+    team_unshare(ctx, items->item);
+    team_unshare(ctx, items->cell);
+    team_unshare(ctx, items->place);
+}
+
+/* M = A^-1 # B, the geometric mean; in the plane that of P and Q is sqrt(pq) S / sqrt(det S), S = P
+ * / p + Q / q, with p, q the roots of their determinants. */
+void sinkhorn_grid_affine(const double a[3], const double b[3], double m[3])
+{
+    double p = sqrt(a[0] * a[2] - a[1] * a[1]), q = sqrt(b[0] * b[2] - b[1] * b[1]);
+    double s[3] = {a[2] / p + b[0] / q, b[1] / q - a[1] / p, a[0] / p + b[2] / q};
+    double scale = sqrt(q / p / (s[0] * s[2] - s[1] * s[1]));
+    for (int k = 0; k < 3; k++)
+        m[k] = scale * s[k];
+}

@@ -1,0 +1,98 @@
+/* The pace of scaling iterations. A window of iterations measures the rate of convergence; from it come
+ * the over-relaxation (Thibault, Chizat, Dossal, Papadakis 2021; the optimal factor is Young's 1954)
+ * and a forecast of the iterations left. Over-relaxed iterations leave neither marginal exact, so that
+ * an end is called only after plain ones. */
+#include "distance/sinkhorn/pace.h"
+
+#include <math.h>
+
+#include "distance/sinkhorn/tuning.h"
+
+/* Windows: bench/sinkhorn.py --parts pairs. A stalled dense problem has groups of points that hardly
+ * exchange mass, for Newton steps; on a grid a first over-relaxation from Gaussians may overshoot, and
+ * plain iterations are worth a try. */
+const sinkhorn_engine sinkhorn_engine_dense = {
+    .plain_window = 8, .relaxed_window = 12, .stalled = 0.9999, .range = SINKHORN_DENSE_RANGE};
+const sinkhorn_engine sinkhorn_engine_grid = {.plain_window = 12,
+                                              .relaxed_window = 12,
+                                              .stalled = 0.9,
+                                              .range = SINKHORN_GRID_RANGE,
+                                              .settles = true};
+
+double sinkhorn_pace_omega(double eta)
+{
+    return 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
+}
+
+/* Young's relation of the rate under omega and the plain rate eta; below omega - 1 it is silent. */
+static double relax(double rate, double omega)
+{
+    if (rate >= 1)
+        return 1;
+    if (omega > 1 && rate <= omega - 1)
+        return omega;
+    return sinkhorn_pace_omega((rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega));
+}
+
+/* From times measured over sizes 4 to 1000 (bench/sinkhorn.py --parts pairs). */
+double sinkhorn_newton_price(int64_t rows, int64_t columns)
+{
+    double n = (double)rows, m = (double)columns;
+    return (500 + n * m * (2 + 0.04 * n) + 0.01 * n * n * n) / (45 + 0.17 * n * m);
+}
+
+double sinkhorn_newton_passes(int64_t n, int64_t m)
+{
+    return n <= SINKHORN_NEWTON_ROWS ? 3 * sinkhorn_newton_price(n, m) : (double)INFINITY;
+}
+
+/* At the end of a window: the rate seen, the omega it asks for, and whether to go on so. */
+static sinkhorn_verdict decide(sinkhorn_pace *p, double error, int64_t window)
+{
+    double rate = pow(error / p->mark, 1 / (double)(window / 2)), wanted = relax(rate, p->omega);
+    double coming = rate >= 1 ? p->engine->stalled : fmin(0.9999, fmax(wanted - 1, 0.2));
+    double passes = log(p->tolerance / error) / log(coming);
+    p->omega = wanted;
+    p->since = 0;
+    if (p->patience > 0) {
+        p->patience--;
+        return SINKHORN_GO_ON;
+    }
+    return passes > p->most_passes ? SINKHORN_SLOW : SINKHORN_GO_ON;
+}
+
+sinkhorn_verdict sinkhorn_pace_next(sinkhorn_pace *p, const sinkhorn_seen *seen)
+{
+    const sinkhorn_engine *engine = p->engine;
+    double error = seen->row_error + seen->column_error;
+    bool relaxed = p->omega > 1, close = error <= p->tolerance;
+    int64_t window = relaxed ? engine->relaxed_window : engine->plain_window;
+    if (!sinkhorn_in_range(engine, seen))
+        return SINKHORN_FAR;
+    if (engine->settles ? close : p->exact_columns && seen->row_error <= p->tolerance)
+        return SINKHORN_DONE;
+    p->exact_columns = !relaxed;
+    p->since++;
+    if (relaxed && close) {
+        p->omega = 1;
+        p->since = 0;
+        return SINKHORN_GO_ON;
+    }
+    if (p->since == window / 2)
+        p->mark = error;
+    return p->since < window || close ? SINKHORN_GO_ON : decide(p, error, window);
+}
+
+double sinkhorn_dual_bound(sinkhorn_look look, void *state, int looks, double patience,
+                           double epsilon, double enough)
+{
+    double best = -INFINITY, value;
+    for (int k = 0; k < looks && look(state, k, &value); k++) {
+        double before = best;
+        if (isfinite(value))
+            best = fmax(best, value - 1e-12 * (fabs(value) + epsilon));
+        if (best > enough || (k > 0 && best + patience * (best - before) < enough))
+            break;
+    }
+    return best;
+}

@@ -1,0 +1,248 @@
+/* The pairs of a set by the engine that suits them. In a tile of small items the columns, ordered by
+ * size, are put in groups of eight, and each row is solved with one group after the other. What a group
+ * cannot solve goes to the dense solver, which would have found the same bits for all: so neither the
+ * groups nor the shape of a tile can be seen in a value. */
+#include "distance/sinkhorn/set.h"
+
+#include "distance/sinkhorn/costs.h"
+#include "distance/sinkhorn/grid.h"
+#include "distance/sinkhorn/group.h"
+
+enum { G = SINKHORN_GROUP };
+
+struct sinkhorn_set {
+    ddsc_context *ctx;
+    const measures *m;
+    sinkhorn_rule rule;
+    int64_t side;
+    sinkhorn_costs costs;
+    sinkhorn_grid *grid; /* NULL: none */
+    int n_workers;
+    sinkhorn_solver **solver; /* one per worker */
+    sinkhorn_group **group;   /* one per worker; NULL: none */
+    double *group_weight;     /* nnz weights as groups take them */
+    bool *fits;               /* n: is the item one for a group? */
+};
+
+/* ---- opening ---- */
+
+bool sinkhorn_group_applies(const measures *m)
+{
+    return m->nnz <= SINKHORN_GROUP_SIDE * m->n;
+}
+
+/* Enough tiles for every thread; of small items in whole groups, with few enough points for their
+ * costs: a few larger items do not count there. */
+static int64_t tile_side(const measures *m, bool groups)
+{
+    int64_t n = m->n, largest = measures_largest_item(m), side;
+    if (!groups) {
+        side = BASE_MIN(SINKHORN_TILE_POINTS / largest, n / 32);
+        return BASE_MAX(1, BASE_MIN(SINKHORN_TILE_SIDE, side));
+    }
+    side = BASE_MIN(SINKHORN_GROUP_TILE_POINTS / BASE_MIN(SINKHORN_GROUP_SIDE, largest), n / 16);
+    return BASE_MAX(1, BASE_MIN(SINKHORN_GROUP_TILE_SIDE, side) / G) * G;
+}
+
+static ddsc_status groups_open(sinkhorn_set *s)
+{
+    CHECK(MEM_NEW(s->ctx, s->group_weight, s->m->nnz));
+    CHECK(MEM_NEW(s->ctx, s->fits, s->m->n));
+    for (int64_t i = 0; i < s->m->n; i++) {
+        item_view x = measures_item(s->m, i);
+        s->fits[i] = sinkhorn_group_scale(s->group_weight + s->m->offset[i], x.weight, x.n) &&
+                     sinkhorn_group_fits(x.n, 1);
+    }
+    CHECK(MEM_ZERO(s->ctx, s->group, s->n_workers));
+    for (int w = 0; w < s->n_workers; w++)
+        CHECK(sinkhorn_group_create(s->ctx, &s->group[w]));
+    return DDSC_OK;
+}
+
+void sinkhorn_set_close(sinkhorn_set *s)
+{
+    if (!s)
+        return;
+    for (int w = 0; s->solver && w < s->n_workers; w++)
+        sinkhorn_destroy(s->solver[w]);
+    for (int w = 0; s->group && w < s->n_workers; w++)
+        sinkhorn_group_destroy(s->ctx, s->group[w]);
+    MEM_FREE(s->ctx, s->solver, s->group, s->group_weight, s->fits);
+    sinkhorn_grid_destroy(s->grid);
+    sinkhorn_costs_close(&s->costs);
+    mem_free(s->ctx, s);
+}
+
+ddsc_status sinkhorn_set_open(ddsc_context *ctx, sinkhorn_set **out, const measures *m,
+                              const ground_cost *ground, const sinkhorn_rule *rule)
+{
+    ddsc_status status = DDSC_OK;
+    sinkhorn_set *s = NULL;
+    bool grid = ground->kind == DDSC_COST_SQEUCLIDEAN && sinkhorn_grid_applies(m, rule->epsilon),
+         groups = !grid && sinkhorn_group_applies(m);
+    TRY(MEM_ZERO(ctx, s, 1));
+    *s = (sinkhorn_set){.ctx = ctx, .m = m, .rule = *rule, .n_workers = parallel_width(ctx)};
+    s->side = tile_side(m, groups);
+    if (grid)
+        TRY(sinkhorn_grid_create(ctx, &s->grid, m, rule));
+    TRY(sinkhorn_costs_open(ctx, &s->costs, m, ground, groups ? s->side : 0));
+    TRY(MEM_ZERO(ctx, s->solver, s->n_workers));
+    for (int w = 0; w < s->n_workers; w++)
+        TRY(sinkhorn_create(ctx, &s->solver[w]));
+    if (groups)
+        TRY(groups_open(s));
+    *out = s;
+    s = NULL;
+done:
+    sinkhorn_set_close(s);
+    return status;
+}
+
+const grid_items *sinkhorn_set_grid(const sinkhorn_set *s)
+{
+    return s->grid ? sinkhorn_grid_get_items(s->grid) : NULL;
+}
+
+int64_t sinkhorn_set_side(const sinkhorn_set *s)
+{
+    return s->side;
+}
+
+/* ---- one pair ---- */
+
+static sinkhorn_problem problem_of(sinkhorn_set *s, int64_t i, int64_t j, int worker)
+{
+    item_view x = measures_item(s->m, i), y = measures_item(s->m, j);
+    sinkhorn_problem problem = {.n = x.n, .m = y.n, .a = x.weight, .b = y.weight, .rule = s->rule};
+    problem.cost = sinkhorn_costs_pair(&s->costs, i, j, worker, &problem.cost_stride);
+    return problem;
+}
+
+ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int64_t j,
+                              int worker)
+{
+    if (ctx_cancelled(s->ctx))
+        return DDSC_ERROR_CANCELLED;
+    if (s->grid && sinkhorn_grid_solve(s->grid, found, i, j, worker))
+        return DDSC_OK;
+    sinkhorn_problem problem = problem_of(s, i, j, worker);
+    return sinkhorn_solve(s->solver[worker], found, &problem);
+}
+
+ddsc_status sinkhorn_set_self(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int worker)
+{
+    sinkhorn_problem problem = problem_of(s, i, i, worker);
+    return sinkhorn_self(s->solver[worker], found, &problem);
+}
+
+ddsc_status sinkhorn_set_reserve(sinkhorn_set *s)
+{
+    for (int w = 0; !s->grid && w < s->n_workers; w++)
+        CHECK(sinkhorn_reserve(s->solver[w], s->costs.largest));
+    return DDSC_OK;
+}
+
+double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int looks,
+                          int worker)
+{
+    if (s->grid)
+        return sinkhorn_grid_bound(s->grid, i, j, enough, looks, worker);
+    sinkhorn_problem problem = problem_of(s, i, j, worker);
+    return sinkhorn_bound(s->solver[worker], &problem, enough);
+}
+
+/* ---- a tile ---- */
+
+static ddsc_status solve_and_take(sinkhorn_set *s, const sinkhorn_tile *t, int64_t i, int64_t j,
+                                  int worker)
+{
+    sinkhorn_result found;
+    ddsc_status status = sinkhorn_set_pair(s, &found, i, j, worker);
+    if (status >= 0)
+        t->take(t->arg, i, j, &found, status);
+    return status;
+}
+
+/* Columns of a block that fit a group, by rising size; ties stay in order. */
+static int64_t order_columns(const sinkhorn_set *s, const item_block *block, int64_t *column)
+{
+    int64_t n = 0;
+    for (int64_t j = block->j0; j < block->j1; j++) {
+        int64_t size = measures_item(s->m, j).n, at = n;
+        if (!s->fits[j])
+            continue;
+        for (; at > 0 && measures_item(s->m, column[at - 1]).n > size; at--)
+            column[at] = column[at - 1];
+        column[at] = j;
+        n++;
+    }
+    return n;
+}
+
+/* Row i by up to eight columns, of which the last is the largest. */
+static ddsc_status row_by_group(sinkhorn_set *s, const sinkhorn_tile *t, int64_t i,
+                                const int64_t *column, int64_t n_columns, int worker)
+{
+    ddsc_status status = DDSC_OK;
+    sinkhorn_group *group = s->group[worker];
+    const measures *m = s->m;
+    sinkhorn_result found[G];
+    bool solved[G] = {false};
+    int64_t item[G], n = measures_item(m, i).n, largest = measures_item(m, column[n_columns - 1]).n;
+    int n_wanted = 0;
+    for (int p = 0; p < G; p++) {
+        item[p] = p < n_columns && t->wants(t->arg, i, column[p]) ? column[p] : -1;
+        n_wanted += item[p] >= 0;
+    }
+    if (n_wanted > 1) {
+        double *cost = sinkhorn_group_begin(group, n, largest);
+        sinkhorn_panel_group(&s->costs, i, item, largest, cost, worker);
+        for (int p = 0; p < G; p++)
+            if (item[p] >= 0)
+                sinkhorn_group_put(group, p, n, s->group_weight + m->offset[i],
+                                   measures_item(m, item[p]).n,
+                                   s->group_weight + m->offset[item[p]]);
+        sinkhorn_group_solve(group, found, solved, &s->rule);
+    }
+    for (int p = 0; p < G; p++) {
+        if (item[p] < 0)
+            continue;
+        if (!solved[p]) {
+            TRY(solve_and_take(s, t, i, item[p], worker));
+            continue;
+        }
+        bool converged = found[p].marginal_error <= s->rule.tolerance;
+        ddsc_status end = converged ? DDSC_OK : DDSC_NOT_CONVERGED;
+        t->take(t->arg, i, item[p], &found[p], end);
+        TRY(end);
+    }
+done:
+    return status;
+}
+
+ddsc_status sinkhorn_set_tile(sinkhorn_set *s, const sinkhorn_tile *t, int worker)
+{
+    ddsc_status status = DDSC_OK;
+    const item_block *b = &t->block;
+    int64_t column[SINKHORN_GROUP_TILE_SIDE], n_columns = 0;
+    bool groups =
+        s->group && b->j1 - b->j0 > 1 && b->i1 - b->i0 <= s->side && b->j1 - b->j0 <= s->side;
+    if (groups) {
+        n_columns = order_columns(s, b, column);
+        TRY(sinkhorn_panel_tile(&s->costs, b, worker));
+    }
+    for (int64_t i = b->i0; i < b->i1; i++) {
+        bool grouped = groups && s->fits[i] && n_columns > 0;
+        if (ctx_cancelled(s->ctx))
+            return DDSC_ERROR_CANCELLED;
+        for (int64_t j = b->j0; j < b->j1; j++)
+            if (!(grouped && s->fits[j]) && t->wants(t->arg, i, j))
+                TRY(solve_and_take(s, t, i, j, worker));
+        if (grouped)
+            sinkhorn_panel_row(&s->costs, i, worker);
+        for (int64_t k = 0; grouped && k < n_columns; k += G)
+            TRY(row_by_group(s, t, i, column + k, BASE_MIN(G, n_columns - k), worker));
+    }
+done:
+    return status;
+}

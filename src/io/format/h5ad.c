@@ -1,0 +1,417 @@
+/* HDF5: cells in AnnData's layout (h5ad), or plain tables. One row of a matrix is one point; the
+ * columns about rows (a sample, a class) stand in the folder obs, or beside the matrix. Layout: AnnData's
+ * on-disk format 0.1.0 (encoding-type and so on), and that of its version 0.7 before it. */
+#include "io/format/h5ad.h"
+
+#ifdef DDSC_HAVE_HDF5
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- columns about rows ---- */
+
+/* Texts of the rows themselves, or of categories that rows have the number of. */
+typedef struct row_texts {
+    text_rows text;
+    int64_t n;
+    int64_t *code; /* NULL: text i is that of row i; -1: the row has none */
+} row_texts;
+
+static const char *row_text(const row_texts *t, int64_t row)
+{
+    int64_t at = t->code ? t->code[row] : row;
+    return at < 0 ? "" : t->text.text + t->text.at[at];
+}
+
+static void row_texts_free(ddsc_context *ctx, row_texts *t)
+{
+    MEM_FREE(ctx, t->text.text, t->text.at, t->code);
+}
+
+static ddsc_status add_text(void *arg, int64_t element, const char *text, size_t n)
+{
+    row_texts *t = arg;
+    t->n = element + 1;
+    return text_rows_add(&t->text, element, text, n);
+}
+
+static ddsc_status read_table(h5ad *h, row_texts *t, const char *path)
+{
+    h5_array a;
+    CHECK(h5_array_open(&h->f, &a, path));
+    t->text.ctx = h->ctx;
+    ddsc_status status = h5_read_texts(&a, add_text, t);
+    h5_array_close(&a);
+    return status;
+}
+
+static ddsc_status wrong_length(h5ad *h, const char *path, int64_t n)
+{
+    return stream_fail(h->s, "\"%s\" has %lld elements for %lld rows of \"%s\"", QUOTE(path),
+                       (long long)n, (long long)h->n_rows, QUOTE(h->matrix));
+}
+
+/* One whole number per row. */
+static ddsc_status read_codes(h5ad *h, int64_t **code, const char *path)
+{
+    ddsc_status status = DDSC_OK;
+    h5_array a;
+    CHECK(h5_array_open(&h->f, &a, path));
+    if (a.n_axes != 1 || a.shape[0] != h->n_rows)
+        TRY(wrong_length(h, path, a.shape[0]));
+    TRY(MEM_NEW(h->ctx, *code, h->n_rows));
+    TRY(h5_read_integers(&a, 0, h->n_rows, *code));
+done:
+    h5_array_close(&a);
+    return status;
+}
+
+static ddsc_status read_categories(h5ad *h, row_texts *t, const char *categories, const char *codes)
+{
+    CHECK(read_table(h, t, categories));
+    CHECK(read_codes(h, &t->code, codes));
+    for (int64_t i = 0; i < h->n_rows; i++)
+        if (t->code[i] >= t->n)
+            return stream_fail(h->s, "row %lld of \"%s\" has the category %lld of %lld",
+                               (long long)i, QUOTE(codes), (long long)t->code[i], (long long)t->n);
+    return DDSC_OK;
+}
+
+/* Values that may be missing: those whose mask is set. */
+static ddsc_status read_masked(h5ad *h, row_texts *t, const char *values, const char *mask)
+{
+    CHECK(read_table(h, t, values));
+    if (t->n != h->n_rows)
+        return wrong_length(h, values, t->n);
+    CHECK(read_codes(h, &t->code, mask));
+    for (int64_t i = 0; i < h->n_rows; i++)
+        t->code[i] = t->code[i] ? -1 : i;
+    return DDSC_OK;
+}
+
+/* obs/NAME, else NAME. */
+static ddsc_status find_obs(h5ad *h, const char *name, char path[H5_PATH], h5_kind *kind)
+{
+    snprintf(path, H5_PATH, "obs/%.400s", name);
+    CHECK(h5_find(&h->f, path, kind));
+    if (*kind == H5_NOTHING) {
+        snprintf(path, H5_PATH, "%.400s", name);
+        CHECK(h5_find(&h->f, path, kind));
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status fail_no_column(h5ad *h, const char *name, const char *option)
+{
+    char list[400];
+    h5_kind kind;
+    CHECK(h5_find(&h->f, "obs", &kind));
+    if (kind == H5_TABLE)
+        return stream_fail(h->s, "was written by an AnnData before 0.7, which is not read; read "
+                                 "and write it by a newer one first");
+    CHECK(h5_list(&h->f, kind == H5_FOLDER ? "obs" : "/", list, sizeof list));
+    if (!name)
+        return stream_fail(h->s,
+                           "say which column names the items, a sample for example (--id "
+                           "COLUMN), of: %s",
+                           list);
+    return stream_fail(h->s, "no column is called \"%s\" (%s); the columns are: %s", QUOTE(name),
+                       option, list);
+}
+
+static ddsc_status read_column(h5ad *h, row_texts *t, const char *name, const char *option)
+{
+    char path[H5_PATH], first[H5_PATH + 16], second[H5_PATH + 16];
+    h5_kind kind, inner;
+    CHECK(find_obs(h, name, path, &kind));
+    if (kind == H5_NOTHING)
+        return fail_no_column(h, name, option);
+    if (kind == H5_FOLDER) {
+        snprintf(first, sizeof first, "%s/categories", path);
+        snprintf(second, sizeof second, "%s/codes", path);
+        CHECK(h5_find(&h->f, first, &inner));
+        if (inner == H5_TABLE)
+            return read_categories(h, t, first, second);
+        snprintf(first, sizeof first, "%s/values", path);
+        snprintf(second, sizeof second, "%s/mask", path);
+        return read_masked(h, t, first, second);
+    }
+    snprintf(first, sizeof first, "obs/__categories/%.400s", name);
+    CHECK(h5_find(&h->f, first, &inner));
+    if (inner == H5_TABLE)
+        return read_categories(h, t, first, path);
+    CHECK(read_table(h, t, path));
+    return t->n == h->n_rows ? DDSC_OK : wrong_length(h, path, t->n);
+}
+
+/* ---- items ---- */
+
+enum { MAX_IDS = 8, MAX_ASKED = 8 };
+
+typedef struct cell_grouping {
+    row_texts id[MAX_IDS], label, where, asked[MAX_ASKED]; /* the last: columns about items */
+    int n_ids, n_asked;
+    const char *asked_name[MAX_ASKED];
+    char name_text[MAX_ASKED][H5_PATH];
+    text_rows meta; /* of each item its n_asked texts */
+    h5ad *h;
+    const char *where_value; /* NULL: every row is taken */
+    bool has_label;
+    text_table ids;
+    label_list labels;
+    int64_t *item; /* of each row, or -1 */
+    char *joined;
+    int64_t joined_room;
+} cell_grouping;
+
+static ddsc_status open_ids(h5ad *h, cell_grouping *g)
+{
+    const char *names = h->set->id_columns ? h->set->id_columns : "id";
+    char name[H5_PATH], path[H5_PATH];
+    h5_kind kind;
+    if (!h->set->id_columns) {
+        CHECK(find_obs(h, "id", path, &kind));
+        if (kind == H5_NOTHING)
+            return fail_no_column(h, NULL, NULL);
+    }
+    for (const char *at = names;; at++) {
+        size_t n = strcspn(at, ",");
+        if (g->n_ids == MAX_IDS)
+            return stream_fail(h->s, "at most %d columns may name an item", MAX_IDS);
+        snprintf(name, sizeof name, "%.*s", (int)BASE_MIN(n, (size_t)400), at);
+        CHECK(read_column(h, &g->id[g->n_ids++], name, "--id"));
+        at += n;
+        if (*at == '\0')
+            return DDSC_OK;
+    }
+}
+
+static ddsc_status open_asked(void *arg, const char *name)
+{
+    cell_grouping *g = arg;
+    char path[H5_PATH];
+    h5_kind kind;
+    CHECK(find_obs(g->h, name, path, &kind));
+    if (kind == H5_NOTHING)
+        return DDSC_OK;
+    if (g->n_asked == MAX_ASKED)
+        return stream_fail(g->h->s, "at most %d columns about items are read", MAX_ASKED);
+    snprintf(g->name_text[g->n_asked], H5_PATH, "%.400s", name);
+    g->asked_name[g->n_asked] = g->name_text[g->n_asked];
+    return read_column(g->h, &g->asked[g->n_asked++], name, "--batch");
+}
+
+static ddsc_status open_columns(h5ad *h, cell_grouping *g)
+{
+    const ddsc_read_settings *set = h->set;
+    char name[H5_PATH];
+    h5_kind kind;
+    CHECK(open_ids(h, g));
+    CHECK(find_obs(h, "label", name, &kind));
+    g->has_label = set->label_column || kind != H5_NOTHING;
+    if (g->has_label)
+        CHECK(
+            read_column(h, &g->label, set->label_column ? set->label_column : "label", "--label"));
+    if (set->where) {
+        size_t n = strcspn(set->where, "=");
+        snprintf(name, sizeof name, "%.*s", (int)BASE_MIN(n, (size_t)400), set->where);
+        CHECK(read_column(h, &g->where, name, "--where"));
+        g->where_value = set->where + n + 1;
+    }
+    return set->item_columns ? text_each_listed(set->item_columns, open_asked, g) : DDSC_OK;
+}
+
+/* The id of a row: its id columns, with a slash between them. */
+static ddsc_status join_parts(h5ad *h, cell_grouping *g, int64_t row, int64_t *length)
+{
+    *length = 0;
+    for (int k = 0; k < g->n_ids; k++) {
+        const char *part = row_text(&g->id[k], row);
+        int64_t n = (int64_t)strlen(part);
+        CHECK(MEM_RESERVE(h->ctx, g->joined, &g->joined_room, *length + n + 1));
+        if (k > 0)
+            g->joined[(*length)++] = '/';
+        memcpy(g->joined + *length, part, (size_t)n);
+        *length += n;
+    }
+    return DDSC_OK;
+}
+
+/* What a row says about its item: as its first row does. */
+static ddsc_status take_asked_texts(h5ad *h, cell_grouping *g, int64_t row, int64_t item,
+                                    bool is_new)
+{
+    for (int k = 0; k < g->n_asked; k++) {
+        const char *text = row_text(&g->asked[k], row);
+        int64_t at = item * g->n_asked + k, size = 2 * (int64_t)strlen(text) + 1;
+        CHECK(MEM_RESERVE(h->ctx, g->joined, &g->joined_room, size));
+        size_t n = text_tidy(g->joined, text, DDSC_TITLE_MAX);
+        if (is_new)
+            CHECK(text_rows_add(&g->meta, at, g->joined, n));
+        const char *first = g->meta.text + g->meta.at[at];
+        if (strlen(first) != n || memcmp(first, g->joined, n) != 0)
+            return stream_fail(
+                h->s, "row %lld has \"%s\" in the column \"%s\", but \"%s\" has \"%s\" before",
+                (long long)row, QUOTE(text), QUOTE(g->asked_name[k]),
+                QUOTE(text_table_get(&g->ids, item)), QUOTE(first));
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status group_row(h5ad *h, cell_grouping *g, int64_t row)
+{
+    int64_t length, number;
+    bool is_new;
+    g->item[row] = -1;
+    if (g->where_value && strcmp(row_text(&g->where, row), g->where_value) != 0)
+        return DDSC_OK;
+    CHECK(join_parts(h, g, row, &length));
+    if (length == 0)
+        return stream_fail(h->s, "row %lld has no id; leave such rows out by --where",
+                           (long long)row);
+    CHECK(text_table_add(h->ctx, &g->ids, g->joined, (size_t)length, &number, &is_new));
+    g->item[row] = number;
+    CHECK(take_asked_texts(h, g, row, number, is_new));
+    if (!g->has_label)
+        return DDSC_OK;
+    const char *label = row_text(&g->label, row);
+    if (is_new)
+        return label_list_add(h->ctx, &g->labels, label, strlen(label));
+    int32_t code = g->labels.code[number];
+    const char *first = code < 0 ? "" : text_table_get(&g->labels.names, code);
+    if (strcmp(first, label) != 0)
+        return stream_fail(h->s, "row %lld has the label \"%s\", but \"%s\" has \"%s\" before",
+                           (long long)row, QUOTE(label), QUOTE(text_table_get(&g->ids, number)),
+                           QUOTE(first));
+    return DDSC_OK;
+}
+
+/* Rows item by item, in the order of the file within each. */
+static ddsc_status place_rows(h5ad *h, const int64_t *item, int64_t n_items)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts *p = h->out;
+    int64_t *next = NULL;
+    p->n = n_items;
+    TRY(MEM_ZERO(h->ctx, p->offset, p->n + 1));
+    for (int64_t i = 0; i < h->n_rows; i++)
+        if (item[i] >= 0)
+            p->offset[item[i] + 1]++;
+    for (int64_t i = 0; i < p->n; i++)
+        p->offset[i + 1] += p->offset[i];
+    p->v = p->nnz = p->offset[p->n];
+    TRY(MEM_COPY(h->ctx, next, p->offset, p->n + 1));
+    TRY(MEM_NEW(h->ctx, h->place, h->n_rows));
+    for (int64_t i = 0; i < h->n_rows; i++)
+        h->place[i] = item[i] < 0 ? -1 : next[item[i]]++;
+done:
+    mem_free(h->ctx, next);
+    return status;
+}
+
+static ddsc_status group_rows(h5ad *h)
+{
+    ddsc_status status = DDSC_OK;
+    cell_grouping g = {.h = h, .meta = {.ctx = h->ctx}};
+    TRY(open_columns(h, &g));
+    TRY(MEM_NEW(h->ctx, g.item, h->n_rows));
+    for (int64_t i = 0; i < h->n_rows; i++)
+        TRY(group_row(h, &g, i));
+    if (g.ids.n == 0)
+        TRY(stream_fail(h->s, "none of its %lld rows has %s", (long long)h->n_rows,
+                        h->set->where ? QUOTE(h->set->where) : "an id"));
+    TRY(place_rows(h, g.item, g.ids.n));
+    if (g.has_label)
+        TRY(label_list_finish(h->ctx, &g.labels, h->out));
+    if (g.n_asked > 0) {
+        TRY(texts_pack(h->ctx, &h->out->meta_names, g.n_asked, g.asked_name));
+        h->out->meta = (measures_texts){h->out->n * g.n_asked, g.meta.text, g.meta.at};
+        g.meta = (text_rows){0};
+    }
+    h->out->id_text = g.ids.text;
+    h->out->id_at = g.ids.at;
+    g.ids.text = NULL;
+    g.ids.at = NULL;
+done:
+    for (int k = 0; k < g.n_ids; k++)
+        row_texts_free(h->ctx, &g.id[k]);
+    for (int k = 0; k < g.n_asked; k++)
+        row_texts_free(h->ctx, &g.asked[k]);
+    row_texts_free(h->ctx, &g.label);
+    row_texts_free(h->ctx, &g.where);
+    text_table_free(h->ctx, &g.ids);
+    label_list_free(h->ctx, &g.labels);
+    MEM_FREE(h->ctx, g.item, g.joined, g.meta.text, g.meta.at);
+    return status;
+}
+
+/* ---- weights ---- */
+
+static ddsc_status take_weights(h5ad *h, h5_array *a, double *weight)
+{
+    if (a->n_axes != 1 || a->shape[0] != h->n_rows)
+        return wrong_length(h, a->path, a->shape[0]);
+    CHECK(h5_read_doubles(a, 0, h->n_rows, weight));
+    CHECK(MEM_NEW(h->ctx, h->out->weight, h->out->nnz));
+    for (int64_t i = 0; i < h->n_rows; i++)
+        if (h->place[i] >= 0)
+            h->out->weight[h->place[i]] = weight[i];
+    return DDSC_OK;
+}
+
+static ddsc_status read_point_weights(h5ad *h)
+{
+    ddsc_status status = DDSC_OK;
+    char path[H5_PATH];
+    h5_kind kind;
+    h5_array a = {.id = -1};
+    double *weight = NULL;
+    const char *name = h->set->weight_column;
+    TRY(find_obs(h, name ? name : "weight", path, &kind));
+    if (kind == H5_NOTHING && !name)
+        return DDSC_OK;
+    if (kind == H5_FOLDER)
+        return stream_fail(h->s,
+                           "\"%s\" is no plain column of numbers (one that may lack values, or "
+                           "categories): weights must be numbers",
+                           QUOTE(path));
+    if (kind != H5_TABLE)
+        TRY(fail_no_column(h, name, "--weight"));
+    TRY(h5_array_open(&h->f, &a, path));
+    TRY(MEM_NEW(h->ctx, weight, h->n_rows));
+    TRY(take_weights(h, &a, weight));
+done:
+    h5_array_close(&a);
+    mem_free(h->ctx, weight);
+    return status;
+}
+
+ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
+                      const ddsc_read_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    h5ad h = {.ctx = ctx, .s = s, .out = out, .set = set, .names = {.ctx = ctx}};
+    TRY(h5_open(ctx, &h.f, s));
+    TRY(h5ad_find_matrix(&h));
+    TRY(group_rows(&h));
+    TRY(read_point_weights(&h));
+    TRY(h5ad_read_matrix(&h));
+    for (int64_t k = 0; set->arcsinh > 0 && k < out->v * out->d; k++)
+        out->support[k] = asinh(out->support[k] / set->arcsinh);
+done:
+    h5_close(&h.f);
+    MEM_FREE(ctx, h.names.text, h.names.at, h.to, h.place);
+    return status;
+}
+
+#else
+
+ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
+                      const ddsc_read_settings *set)
+{
+    h5_file f;
+    (void)out, (void)set;
+    return h5_open(ctx, &f, s);
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* The words of a set of documents in its npz: text_words, text_vectors, text_df and text_rules. They
+ * stand beside the items of a set or of a model, all four or none. */
+#include <math.h>
+
+#include "io/format/archive.h"
+
+enum { N_RULES = 5 }; /* documents counted, tokens, weighting, idf, lemmas */
+static const char *const names[] = {"text_words", "text_vectors", "text_df", "text_rules"};
+
+/* ---- writing ---- */
+
+static const char *get_word(const void *arg, int64_t i)
+{
+    const measures_words *w = arg;
+    return w->text + w->at[i];
+}
+
+ddsc_status npz_add_words(npz_writer *z, const measures_words *w)
+{
+    int64_t shape[2] = {w->n, w->d}, n_rules = N_RULES;
+    int64_t rules[N_RULES] = {w->n_documents, w->tokens, w->weighting, w->idf, w->lemmas};
+    if (w->n == 0)
+        return DDSC_OK;
+    CHECK(npz_add_strings(z, names[0], get_word, w, w->n));
+    CHECK(npz_writer_add(z, names[1], NPY_FLOAT4, 2, shape, 4, NULL, w->vector));
+    CHECK(npz_writer_add(z, names[2], NPY_INT8, 1, &w->n, 8, NULL, w->df));
+    CHECK(npz_writer_add(z, names[3], NPY_INT8, 1, &n_rules, 8, NULL, rules));
+    return DDSC_OK;
+}
+
+/* ---- reading ---- */
+
+static ddsc_status read_texts(archive *z, measures_words *w)
+{
+    CHECK(archive_open_array(z, names[0], 1));
+    if (z->array.count < 1)
+        return stream_fail(z->member, "is empty");
+    w->n = z->array.count;
+    return archive_read_strings(z, &w->text, &w->at);
+}
+
+static ddsc_status read_word_vectors(archive *z, measures_words *w)
+{
+    ddsc_status status = DDSC_OK;
+    double *table = NULL;
+    int64_t rows;
+    TRY(archive_read_table(z, names[1], &table, &rows, &w->d));
+    if (rows != w->n || w->d < 1)
+        TRY(stream_fail(z->s, "has %lld words, but vectors of the shape (%lld, %lld)",
+                        (long long)w->n, (long long)rows, (long long)w->d));
+    TRY(MEM_NEW(z->ctx, w->vector, rows * w->d));
+    for (int64_t k = 0; k < rows * w->d; k++) {
+        w->vector[k] = (float)table[k];
+        if (!isfinite(w->vector[k]))
+            TRY(stream_fail(z->s, "the vector of word %lld holds a number that is not finite",
+                            (long long)(k / w->d)));
+    }
+done:
+    mem_free(z->ctx, table);
+    return status;
+}
+
+/* Integers from low to high, n of them. */
+static ddsc_status read_counts(archive *z, int64_t **out, const char *name, int64_t n, int64_t low,
+                               int64_t high)
+{
+    CHECK(archive_open_array(z, name, 1));
+    if (z->array.count != n)
+        return stream_fail(z->member, "has %lld elements instead of %lld",
+                           (long long)z->array.count, (long long)n);
+    CHECK(npy_read_integers(z->ctx, out, z->member, &z->array));
+    for (int64_t k = 0; k < n; k++)
+        if ((*out)[k] < low || (*out)[k] > high)
+            return stream_fail(z->member, "element %lld is %lld", (long long)k,
+                               (long long)(*out)[k]);
+    return archive_close_array(z);
+}
+
+static ddsc_status read_rules(archive *z, measures_words *w)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *rule = NULL;
+    TRY(read_counts(z, &rule, names[3], N_RULES, 0, INT64_MAX));
+    w->n_documents = rule[0];
+    w->tokens = rule[1];
+    w->weighting = rule[2];
+    w->idf = rule[3];
+    w->lemmas = rule[4];
+    if (w->n_documents < 1 || w->tokens > 1 || w->weighting > 1 || w->idf > 1 || w->lemmas > 1)
+        TRY(stream_fail(z->s, "the array '%s' makes no sense", names[3]));
+done:
+    mem_free(z->ctx, rule);
+    return status;
+}
+
+ddsc_status archive_read_words(archive *z, measures_words *out)
+{
+    int n_there = 0;
+    for (int k = 0; k < 4; k++)
+        n_there += archive_has(z, names[k]);
+    if (n_there == 0)
+        return DDSC_OK;
+    if (n_there < 4)
+        return stream_fail(z->s, "has some of the arrays %s, %s, %s and %s, but not all", names[0],
+                           names[1], names[2], names[3]);
+    CHECK(read_texts(z, out));
+    CHECK(read_word_vectors(z, out));
+    CHECK(read_rules(z, out));
+    CHECK(read_counts(z, &out->df, names[2], out->n, 1, out->n_documents));
+    return DDSC_OK;
+}
+
+ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s)
+{
+    ddsc_status status = DDSC_OK;
+    archive z;
+    TRY(archive_open(ctx, &z, s));
+    TRY(archive_read_words(&z, out));
+done:
+    archive_close(&z);
+    return status;
+}

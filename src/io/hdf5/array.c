@@ -1,0 +1,345 @@
+/* Tables of an HDF5 file: opened with every size checked, read in runs of rows. */
+#include "io/hdf5/hdf5.h"
+
+#ifdef DDSC_HAVE_HDF5
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/hdf5/internal.h"
+
+enum { BATCH_BYTES = 1 << 22, CHUNK_BYTES = 1 << 26, TEXTS_AT_ONCE = 256, TEXT_BYTES = 1 << 24 };
+
+/* ---- opening ---- */
+
+static ddsc_status check_filters(h5_array *a, hid_t creation)
+{
+    int n = H5Pget_nfilters(creation);
+    for (int k = 0; k < n; k++) {
+        unsigned flags, config, values[8];
+        size_t n_values = 8;
+        char name[QUOTE_TEXT] = "";
+        H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)k, &flags, &n_values, values,
+                                             sizeof name, name, &config);
+        bool known = filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
+                     filter == H5Z_FILTER_FLETCHER32 || filter == H5Z_FILTER_SZIP;
+        if (!known || H5Zfilter_avail(filter) <= 0)
+            return stream_fail(a->f->s,
+                               "\"%s\" is packed by the filter %d (%s), which is not read; write "
+                               "the file with gzip compression, or none",
+                               QUOTE(a->path), (int)filter, *name ? QUOTE(name) : "no name");
+    }
+    return DDSC_OK;
+}
+
+/* Where the values are: in this file, in pieces of a bearable size. */
+static ddsc_status check_layout(h5_array *a, size_t size, int64_t most, int64_t *chunk_rows)
+{
+    ddsc_status status = DDSC_OK;
+    hsize_t chunk[H5_MAX_AXES] = {0};
+    hid_t creation = H5Dget_create_plist(a->id);
+    *chunk_rows = 0;
+    if (creation < 0)
+        return h5_fail(a->f, "damaged HDF5 data at", a->path);
+    H5D_layout_t layout = H5Pget_layout(creation);
+    if (layout == H5D_VIRTUAL || H5Pget_external_count(creation) > 0)
+        TRY(stream_fail(a->f->s, "\"%s\" keeps its values in other files, which is not read",
+                        QUOTE(a->path)));
+    TRY(check_filters(a, creation));
+    if (layout == H5D_CHUNKED) {
+        int64_t bytes = (int64_t)size;
+        bool fits = H5Pget_chunk(creation, H5_MAX_AXES, chunk) == a->n_axes;
+        for (int k = 0; k < a->n_axes && fits; k++)
+            fits = chunk[k] <= INT64_MAX && mul_ok(bytes, (int64_t)chunk[k], &bytes);
+        if (!fits || bytes > most)
+            TRY(stream_fail(a->f->s,
+                            "\"%s\" is cut into pieces of %lld bytes, more than its values "
+                            "can need",
+                            QUOTE(a->path), fits ? (long long)bytes : -1LL));
+        *chunk_rows = (int64_t)chunk[0];
+    }
+done:
+    H5Pclose(creation);
+    return status;
+}
+
+static ddsc_status read_axes(h5_array *a, hid_t space)
+{
+    hsize_t shape[H5_MAX_AXES] = {0};
+    a->n_axes = H5Sget_simple_extent_ndims(space);
+    if (H5Sget_simple_extent_type(space) != H5S_SIMPLE || a->n_axes < 1 || a->n_axes > H5_MAX_AXES)
+        return stream_fail(a->f->s, "\"%s\" has %d axes; tables of 1 to %d are read",
+                           QUOTE(a->path), a->n_axes, H5_MAX_AXES);
+    H5Sget_simple_extent_dims(space, shape, NULL);
+    a->width = 1;
+    for (int k = 0; k < a->n_axes; k++) {
+        a->shape[k] = shape[k] > INT64_MAX ? -1 : (int64_t)shape[k];
+        if (a->shape[k] < 0 || (k > 0 && !mul_ok(a->width, a->shape[k], &a->width)))
+            return stream_fail(a->f->s, "\"%s\" declares an impossible size", QUOTE(a->path));
+    }
+    return DDSC_OK;
+}
+
+/* What is declared may be at most what is stored, unpacked: missing pieces are made up by libhdf5. */
+static ddsc_status check_size(h5_array *a, hid_t type, int64_t *most)
+{
+    int64_t bytes = 0, stored = (int64_t)BASE_MIN(H5Dget_storage_size(a->id), (hsize_t)a->f->size);
+    bool fits = mul_ok(a->shape[0], a->width, &bytes) &&
+                mul_ok(bytes, (int64_t)BASE_MAX(H5Tget_size(type), 8), &bytes);
+    *most = BASE_MAX(STREAM_EXPANSION_FLOOR, stored * STREAM_EXPANSION_RATIO);
+    if (!fits || bytes > *most || bytes > stream_limit(a->f->s))
+        return stream_fail(
+            a->f->s, "\"%s\" declares %lld rows of %lld values, but %lld bytes are stored",
+            QUOTE(a->path), (long long)a->shape[0], (long long)a->width, (long long)stored);
+    return DDSC_OK;
+}
+
+static ddsc_status check_array(h5_array *a, hid_t type, hid_t space)
+{
+    int64_t most, chunk_rows;
+    H5T_class_t class = H5Tget_class(type);
+    a->is_text = class == H5T_STRING;
+    if (!a->is_text && class != H5T_INTEGER && class != H5T_FLOAT && class != H5T_ENUM)
+        return stream_fail(a->f->s, "\"%s\" holds neither numbers nor texts", QUOTE(a->path));
+    CHECK(read_axes(a, space));
+    CHECK(check_size(a, type, &most));
+    CHECK(check_layout(a, H5Tget_size(type), most, &chunk_rows));
+    a->batch = BASE_MAX(BATCH_BYTES / 8 / BASE_MAX(a->width, 1), 1);
+    if (chunk_rows > 0 && chunk_rows <= CHUNK_BYTES / 8 / BASE_MAX(a->width, 1))
+        a->batch = BASE_ROUND_UP(a->batch, chunk_rows); /* so that none is unpacked twice */
+    return DDSC_OK;
+}
+
+ddsc_status h5_array_open(h5_file *f, h5_array *a, const char *path)
+{
+    *a = (h5_array){.f = f, .id = -1};
+    snprintf(a->path, sizeof a->path, "%s", path);
+    h5_turn turn = h5_begin();
+    ddsc_status status = h5_reach(f, path, &a->id);
+    if (status >= 0 && (a->id < 0 || H5Iget_type(a->id) != H5I_DATASET))
+        status = stream_fail(f->s, "there is no table \"%s\"", QUOTE(path));
+    if (status >= 0) {
+        hid_t type = H5Dget_type(a->id), space = H5Dget_space(a->id);
+        status = type < 0 || space < 0 ? h5_fail(f, "damaged HDF5 data at", path)
+                                       : check_array(a, type, space);
+        if (type >= 0)
+            H5Tclose(type);
+        if (space >= 0)
+            H5Sclose(space);
+    }
+    h5_end(turn);
+    if (status < 0)
+        h5_array_close(a);
+    return status;
+}
+
+void h5_array_close(h5_array *a)
+{
+    if (!a->f || a->id < 0)
+        return;
+    h5_turn turn = h5_begin();
+    H5Oclose(a->id);
+    h5_end(turn);
+    a->id = -1;
+}
+
+/* ---- reading ---- */
+
+/* Rows into memory of that type; the caller has its turn. */
+static bool read_run(h5_array *a, int64_t begin, int64_t n, hid_t type, hid_t transfer, void *out)
+{
+    hsize_t start[H5_MAX_AXES] = {(hsize_t)begin}, count[H5_MAX_AXES] = {(hsize_t)n};
+    for (int k = 1; k < a->n_axes; k++)
+        count[k] = (hsize_t)a->shape[k];
+    hid_t space = H5Dget_space(a->id), memory = H5Screate_simple(a->n_axes, count, NULL);
+    bool good = space >= 0 && memory >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+                H5Dread(a->id, type, memory, space, transfer, out) >= 0;
+    if (memory >= 0)
+        H5Sclose(memory);
+    if (space >= 0)
+        H5Sclose(space);
+    return good;
+}
+
+static ddsc_status read_as(h5_array *a, int64_t begin, int64_t n, bool integers, void *out)
+{
+    if (a->is_text)
+        return stream_fail(a->f->s, "\"%s\" holds texts, not numbers", QUOTE(a->path));
+    if (begin < 0 || n < 0 || begin > a->shape[0] - n)
+        return stream_fail(a->f->s, "\"%s\" has only %lld rows", QUOTE(a->path),
+                           (long long)a->shape[0]);
+    CHECK(progress_poll(a->f->ctx));
+    if (n == 0 || a->width == 0)
+        return DDSC_OK;
+    h5_turn turn = h5_begin();
+    hid_t type = integers ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE;
+    ddsc_status status = read_run(a, begin, n, type, H5P_DEFAULT, out)
+                             ? DDSC_OK
+                             : h5_fail(a->f, "damaged HDF5 data in", a->path);
+    h5_end(turn);
+    return status;
+}
+
+ddsc_status h5_read_doubles(h5_array *a, int64_t begin, int64_t n, double *out)
+{
+    return read_as(a, begin, n, false, out);
+}
+
+ddsc_status h5_read_integers(h5_array *a, int64_t begin, int64_t n, int64_t *out)
+{
+    return read_as(a, begin, n, true, out);
+}
+
+/* ---- texts ---- */
+
+/* Texts of any length lie in blocks of ours, so that many which point to one long text of the file,
+ * and those of a read that fails, are counted. */
+typedef struct text_blocks {
+    ddsc_context *ctx;
+    ddsc_status status;
+    size_t bytes;
+    int n;
+    void *block[TEXTS_AT_ONCE];
+} text_blocks;
+
+static void *block_get(size_t size, void *arg)
+{
+    text_blocks *b = arg;
+    b->bytes += BASE_MIN(size, (size_t)TEXT_BYTES);
+    if (b->n == TEXTS_AT_ONCE || b->bytes >= TEXT_BYTES || b->status < 0)
+        return NULL;
+    b->status = mem_get(b->ctx, &b->block[b->n], (int64_t)size, 1);
+    return b->status < 0 ? NULL : b->block[b->n++];
+}
+
+/* All are released together. */
+static void block_keep(void *block, void *arg)
+{
+    (void)block, (void)arg;
+}
+
+static ddsc_status give_text(h5_array *a, int64_t element, const char *text, size_t n,
+                             h5_text_fn fn, void *arg)
+{
+    /* Many elements may point to one text of the file: what they come to is bounded as a packed file is. */
+    int64_t most =
+        BASE_MAX(STREAM_EXPANSION_FLOOR,
+                 BASE_MIN(a->f->size, INT64_MAX / STREAM_EXPANSION_RATIO) * STREAM_EXPANSION_RATIO);
+    most = BASE_MIN(most, stream_limit(a->f->s));
+    a->f->text_bytes += (int64_t)n + 1;
+    if (a->f->text_bytes > most)
+        return stream_fail(a->f->s,
+                           "the texts of \"%s\" come to more than %lld bytes, from a file of %lld",
+                           QUOTE(a->path), (long long)most, (long long)a->f->size);
+    if (text_count_chars(text) < 0)
+        return stream_fail(a->f->s, "element %lld of \"%s\" is not UTF-8", (long long)element,
+                           QUOTE(a->path));
+    return fn(arg, element, text, n);
+}
+
+static ddsc_status variable_texts(h5_array *a, hid_t type, int64_t begin, int64_t n, h5_text_fn fn,
+                                  void *arg)
+{
+    text_blocks blocks = {.ctx = a->f->ctx};
+    char *text[TEXTS_AT_ONCE] = {NULL};
+    h5_turn turn = h5_begin();
+    hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
+    H5Pset_vlen_mem_manager(transfer, block_get, &blocks, block_keep, &blocks);
+    bool good = read_run(a, begin, n, type, transfer, text);
+    ddsc_status status = blocks.status;
+    if (!good && status >= 0)
+        status = blocks.bytes >= TEXT_BYTES
+                     ? stream_fail(a->f->s, "\"%s\" holds texts that are too long", QUOTE(a->path))
+                     : h5_fail(a->f, "damaged HDF5 data in", a->path);
+    H5Pclose(transfer);
+    h5_end(turn);
+    for (int64_t k = 0; k < n && status >= 0; k++) {
+        const char *one = text[k] ? text[k] : "";
+        status = give_text(a, begin + k, one, strlen(one), fn, arg);
+    }
+    mem_free_all(a->f->ctx, (size_t)blocks.n, blocks.block);
+    return status;
+}
+
+static ddsc_status fixed_texts(h5_array *a, hid_t type, size_t size, int64_t begin, int64_t n,
+                               h5_text_fn fn, void *arg)
+{
+    ddsc_status status = DDSC_OK;
+    char *text = NULL;
+    TRY(mem_zero(a->f->ctx, &text, n, size));
+    h5_turn turn = h5_begin();
+    if (!read_run(a, begin, n, type, H5P_DEFAULT, text))
+        status = h5_fail(a->f, "damaged HDF5 data in", a->path);
+    h5_end(turn);
+    for (int64_t k = 0; k < n && status >= 0; k++) {
+        char *one = text + (size_t)k * size; /* one byte longer than the file's, for the NUL */
+        status = give_text(a, begin + k, one, strlen(one), fn, arg);
+    }
+done:
+    mem_free(a->f->ctx, text);
+    return status;
+}
+
+/* The type of these texts in memory; size 0: of any length. */
+static void text_type(h5_array *a, hid_t *type, size_t *size)
+{
+    hid_t stored = H5Dget_type(a->id);
+    *size = H5Tis_variable_str(stored) > 0 ? 0 : H5Tget_size(stored) + 1;
+    *type = H5Tcopy(H5T_C_S1);
+    H5Tset_cset(*type, H5Tget_cset(stored));
+    H5Tset_size(*type, *size ? *size : H5T_VARIABLE);
+    H5Tclose(stored);
+}
+
+static ddsc_status read_strings(h5_array *a, h5_text_fn fn, void *arg)
+{
+    ddsc_status status = DDSC_OK;
+    hid_t type;
+    size_t size;
+    h5_turn turn = h5_begin();
+    text_type(a, &type, &size);
+    h5_end(turn);
+    if (size > TEXT_BYTES)
+        TRY(stream_fail(a->f->s, "\"%s\" holds texts of %zu bytes", QUOTE(a->path), size));
+    int64_t batch = size ? BASE_MAX(BATCH_BYTES / (int64_t)size, 1) : TEXTS_AT_ONCE;
+    for (int64_t at = 0; at < a->shape[0]; at += batch) {
+        int64_t n = BASE_MIN(batch, a->shape[0] - at);
+        TRY(progress_poll(a->f->ctx));
+        TRY(size ? fixed_texts(a, type, size, at, n, fn, arg)
+                 : variable_texts(a, type, at, n, fn, arg));
+    }
+done:
+    turn = h5_begin();
+    H5Tclose(type);
+    h5_end(turn);
+    return status;
+}
+
+/* Whole numbers without a point, others with all digits. */
+static ddsc_status values_as_texts(h5_array *a, h5_text_fn fn, void *arg)
+{
+    ddsc_status status = DDSC_OK;
+    double *value = NULL;
+    char text[NUMBER_TEXT];
+    TRY(MEM_NEW(a->f->ctx, value, BASE_MIN(a->batch, a->shape[0])));
+    for (int64_t at = 0; at < a->shape[0]; at += a->batch) {
+        int64_t n = BASE_MIN(a->batch, a->shape[0] - at);
+        TRY(h5_read_doubles(a, at, n, value));
+        for (int64_t k = 0; k < n; k++)
+            TRY(fn(arg, at + k, text, (size_t)number_format(text, value[k])));
+    }
+done:
+    mem_free(a->f->ctx, value);
+    return status;
+}
+
+ddsc_status h5_read_texts(h5_array *a, h5_text_fn fn, void *arg)
+{
+    if (a->n_axes != 1)
+        return stream_fail(a->f->s, "\"%s\" has %d axes where one is needed", QUOTE(a->path),
+                           a->n_axes);
+    return a->is_text ? read_strings(a, fn, arg) : values_as_texts(a, fn, arg);
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* image: files that are pictures become items. Every decoder gives the same pixels. */
+#ifndef DDSC_IO_IMAGE_IMAGE_H
+#define DDSC_IO_IMAGE_IMAGE_H
+
+#include "data/measures.h"
+#include "io/stream/stream.h"
+
+enum { IMAGE_MAX_PIXELS = 1 << 24, IMAGE_MAX_BYTES = 1 << 28 };
+
+typedef struct image {
+    int64_t width, height;
+    unsigned char *pixel; /* height x width x 4: red, green, blue, opacity */
+} image;
+
+/* Memory for so many pixels, or an error naming the size. */
+ddsc_status image_allocate(ddsc_context *ctx, image *im, io_stream *s, int64_t width,
+                           int64_t height);
+/* Each takes the whole file in memory. */
+ddsc_status image_decode_png(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
+                             int64_t n);
+ddsc_status image_decode_jpeg(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
+                              int64_t n);
+/* PGM and PPM, plain and raw (P2, P3, P5, P6). */
+ddsc_status image_decode_pnm(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
+                             int64_t n);
+/* One image, one item; by libpng and libjpeg where they are built in. */
+ddsc_status image_read(ddsc_context *ctx, measures_parts *out, io_stream *s, ddsc_image_as as);
+
+#endif

@@ -1,0 +1,60 @@
+/* Temporary files and folders are called ".ddsc-HOST-PID-NUMBER.tmp". What a process of this machine that
+ * is no longer there left behind can so be told from what others, here or on a shared disk, are at
+ * work on. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/stream/stream.h"
+
+enum { HOST_LENGTH = 32 };
+
+/* Letters, digits and points, so that '-' ends it. */
+static void host_name(char out[HOST_LENGTH + 1])
+{
+    memset(out, 0, HOST_LENGTH + 1);
+    if (gethostname(out, HOST_LENGTH) != 0 || !*out)
+        strcpy(out, "host");
+    for (char *c = out; *c; c++)
+        if (!((*c >= '0' && *c <= '9') || (*c >= 'A' && *c <= 'Z') || (*c >= 'a' && *c <= 'z')))
+            *c = '.';
+}
+
+void owner_name(char out[OWNER_TEXT])
+{
+    char host[HOST_LENGTH + 1];
+    host_name(host);
+    snprintf(out, OWNER_TEXT, "%s-%ld", host, (long)getpid());
+}
+
+bool owner_is_gone(const char *text)
+{
+    char host[HOST_LENGTH + 1];
+    long pid = 0;
+    host_name(host);
+    size_t n = strlen(host);
+    return strncmp(text, host, n) == 0 && sscanf(text + n, "-%ld-", &pid) == 1 && pid > 0 &&
+           kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+bool owner_left(const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(name, OWNER_PREFIX, strlen(OWNER_PREFIX)) == 0 && n > 4 &&
+           strcmp(name + n - 4, ".tmp") == 0 && owner_is_gone(name + strlen(OWNER_PREFIX));
+}
+
+void owner_clean(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
+        if (owner_left(e->d_name))
+            unlinkat(dirfd(dir), e->d_name, 0); /* a folder stays: folder_open looks after it */
+    if (dir)
+        closedir(dir);
+}

@@ -1,0 +1,184 @@
+/* Exact transport: one problem per pair, one solver per worker. w2: the value is D^2; w1: it is D. */
+#include "distance/bound/bound.h"
+#include "distance/exact/exact.h"
+#include "neighbors/metric/metric.h"
+#include "neighbors/metric/tuning.h"
+
+typedef struct transport {
+    ddsc_context *ctx;
+    const measures *m;
+    ground_cost ground;
+    bool is_distance; /* D is the value */
+    int64_t max_pivots;
+    int n_workers;
+    exact_solver **solver;
+    pair_ij *last;       /* per worker: what its solver holds */
+    bool starts;         /* solves start from the potentials of a dual bound */
+    bound_refined *dual; /* NULL: none for this set, or not yet */
+} transport;
+
+/* Refined bounds and cuts are of W2^2. */
+static bool has_squares(const transport *s)
+{
+    return s->ground.kind == DDSC_COST_SQEUCLIDEAN && !s->is_distance;
+}
+
+static void transport_close(void *state)
+{
+    transport *s = state;
+    if (!s)
+        return;
+    exact_destroy_team(s->ctx, s->solver);
+    bound_refined_destroy(s->dual);
+    mem_free(s->ctx, s->last);
+    mem_free(s->ctx, s);
+}
+
+static ddsc_status transport_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    transport *s = NULL;
+    (void)stats;
+    TRY(MEM_ZERO(job->ctx, s, 1));
+    *s = (transport){.ctx = job->ctx, .m = job->m, .n_workers = job->n_workers};
+    s->max_pivots = job->set->w2_max_pivots;
+    s->ground = ground_of(job->set);
+    s->is_distance = metric_is_distance(job->set);
+    TRY(ground_check(job->ctx, &s->ground, job->m));
+    TRY(exact_create_team(job->ctx, &s->solver, &s->ground));
+    TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
+    s->starts = has_squares(s) && bound_refined_starts(job->m);
+    if (s->starts)
+        TRY(bound_refined_create(job->ctx, &s->dual, job->m));
+    ctx_note(job->ctx, "solver",
+             s->starts                                ? "network simplex from dual potentials"
+             : exact_tile_applies(job->m, &s->ground) ? "network simplex, costs of whole tiles"
+                                                      : "network simplex",
+             "%lld points per item, %lld dimensions",
+             (long long)(job->m->nnz / BASE_MAX(1, job->m->n)), (long long)job->m->d);
+    *state = s;
+    s = NULL;
+done:
+    transport_close(s);
+    return status;
+}
+
+/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made tile by
+ * tile take microseconds, and share the more the larger the tile. */
+static void transport_shape(const void *state, pair_shape *shape)
+{
+    const transport *s = state;
+    bool shared = exact_tile_applies(s->m, &s->ground);
+    int64_t side = shared ? W2_SIDE_TILE_COSTS : W2_SIDE;
+    int64_t blocks = shared ? W2_BLOCKS_TILE_COSTS : W2_BLOCKS;
+    shape->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / blocks));
+}
+
+static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
+                                  int worker, ddsc_pair_stats *stats)
+{
+    transport *s = state;
+    exact_solver *solver = s->solver[worker];
+    ddsc_status worst = DDSC_OK;
+    bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
+    if (!single && !t->wanted && exact_tile_applies(s->m, &s->ground))
+        CHECK(exact_tile_costs(solver, s->m, t->i0, t->i1, t->j0, t->j1));
+    for (int64_t i = t->i0; i < t->i1; i++) {
+        if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
+            return DDSC_ERROR_CANCELLED;
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            exact_result result;
+            if (!tile_wants(t, i, j))
+                continue;
+            if (s->starts)
+                exact_start(solver, bound_refined_start(s->dual, i, j, worker));
+            ddsc_status solved =
+                exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
+            if (solved < 0)
+                return solved;
+            worst = solved == DDSC_OK ? worst : solved;
+            d2[(i - t->i0) * ld + (j - t->j0)] =
+                s->is_distance ? result.primal * result.primal : result.primal;
+            stats->n_iterations += result.pivots;
+            stats->max_gap = BASE_MAX(stats->max_gap, result.gap);
+            stats->n_not_converged += solved == DDSC_NOT_CONVERGED;
+            s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
+        }
+    }
+    return worst;
+}
+
+/* ---- bounds ---- */
+
+typedef struct bounds_state {
+    transport *s;
+    metric_first *first;
+    bound_cut_table cuts;
+} bounds_state;
+
+static void bounds_close(void *state)
+{
+    bounds_state *b = state;
+    if (!b)
+        return;
+    ddsc_context *ctx = b->s->ctx;
+    metric_first_close(b->first);
+    bound_cut_table_free(ctx, &b->cuts);
+    mem_free(ctx, b);
+}
+
+/* Cuts are cheaper than dual bounds, but where there are those they add too little. */
+static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
+{
+    ddsc_status status = DDSC_OK;
+    const measures *m = job->m;
+    bounds_state *b = NULL;
+    transport *s = metric;
+    bool dual = has_squares(s) && bound_refined_applies(m);
+    TRY(MEM_ZERO(job->ctx, b, 1));
+    b->s = s;
+    TRY(metric_first_open(job->ctx, &b->first, &offer->first, &offer->level[BOUND_FRAME], m,
+                          &s->ground, 0, s->is_distance));
+    offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = dual;
+    offer->level[BOUND_CUT] = !dual && has_squares(s) && bound_cut_applies(m);
+    if (dual && !s->dual)
+        TRY(bound_refined_create(job->ctx, &s->dual, m));
+    offer->grid = dual ? bound_refined_for_device(s->dual) : NULL;
+    if (offer->level[BOUND_CUT])
+        TRY(bound_cut_table_make(job->ctx, &b->cuts, m));
+    *state = b;
+    b = NULL;
+done:
+    bounds_close(b);
+    return status;
+}
+
+static double bounds_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
+                          int worker)
+{
+    const bounds_state *b = state;
+    if (level == BOUND_FRAME)
+        return metric_first_frame(b->first, i, j, enough);
+    return level == BOUND_DUAL ? bound_refined_pair(b->s->dual, i, j, enough, worker)
+                               : bound_refined_last(b->s->dual, i, j, enough, worker);
+}
+
+static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
+{
+    const bounds_state *b = state;
+    const exact_solver *solver = b->s->solver[worker];
+    pair_ij last = b->s->last[worker];
+    bound_cut_make(&b->cuts, measures_item(b->s->m, side == 0 ? last.i : last.j),
+                   side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
+    cut->unit = b->cuts.unit2;
+}
+
+static const pair_bounds transport_bounds = {
+    .open = bounds_open, .close = bounds_close, .pair = bounds_pair, .cut = bounds_cut};
+
+#define TRANSPORT(named)                                                                       \
+    {                                                                                          \
+        .name = named, .tile_side = W2_SIDE, .open = transport_open, .close = transport_close, \
+        .tile = transport_tile, .shape = transport_shape, .bounds = &transport_bounds          \
+    }
+const pair_backend metric_w2 = TRANSPORT("w2"), metric_w1 = TRANSPORT("w1");

@@ -1,0 +1,169 @@
+/* Settings resolved: rules that look at the data become the values they give. The one place where an
+ * epsilon in percent, a rule for the bandwidth and a rule for the reference are read. */
+#include <math.h>
+#include <string.h>
+
+#include "distance/cost/ground.h"
+#include "distance/lot/lot.h"
+#include "distance/mmd/mmd.h"
+#include "neighbors/metric/metric.h"
+#include "numeric/linalg/linalg.h"
+
+const pair_backend *metric_find(ddsc_metric metric)
+{
+    switch (metric) {
+    case DDSC_METRIC_W2: return &metric_w2;
+    case DDSC_METRIC_SINKHORN: return &metric_sinkhorn;
+    case DDSC_METRIC_MMD: return &metric_mmd;
+    case DDSC_METRIC_LOT: return &metric_lot;
+    case DDSC_METRIC_W1: return &metric_w1;
+    }
+    return NULL;
+}
+
+/* Twice the pooled variance is the mean cost of two random points: stands in for a median of 0. */
+static double mean_cost(const measures *m)
+{
+    double total = 0;
+    for (int64_t k = 0; k < m->d; k++) {
+        double mean = 0;
+        for (int64_t p = 0; p < m->nnz; p++)
+            mean += measures_point(m, m->index[p])[k] / (double)m->nnz;
+        for (int64_t p = 0; p < m->nnz; p++) {
+            double away = measures_point(m, m->index[p])[k] - mean;
+            total += 2 * away * away / (double)m->nnz;
+        }
+    }
+    return total;
+}
+
+/* Percent of the median cost. Where all points coincide every epsilon gives the same answer. */
+static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set, const measures *m)
+{
+    double scale = 100;
+    if (set->epsilon_is_percent) {
+        ground_cost ground = ground_of(set);
+        CHECK(cost_median(ctx, &ground, m, &scale));
+        if (!(scale > 0))
+            scale = ground.kind == DDSC_COST_SQEUCLIDEAN ? mean_cost(m) : ground_range(&ground, m);
+        if (!(scale > 0))
+            scale = 1;
+    }
+    set->epsilon = fmin(fmax(set->epsilon * (scale / 100), 1e-300), 1e300);
+    set->epsilon_is_percent = 0;
+    return DDSC_OK;
+}
+
+/* Below this the squares of differences lose digits, or vanish. */
+static const double EXTENT_LEAST = 1e-140;
+
+/* W2 is solved in units of a power of two and marks what cannot be squared; epsilon, bandwidths and
+ * kernels have no such way out. */
+static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
+{
+    double extent = 0;
+    for (int64_t k = 0; k < m->d; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t p = 0; p < m->v; p++) {
+            double x = m->support[p * m->d + k];
+            low = fmin(low, x);
+            high = fmax(high, x);
+        }
+        extent = fmax(extent, high - low);
+    }
+    if (extent > 0 && extent < EXTENT_LEAST)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "coordinates differ by %.3g at most: too small to square (multiply all by "
+                        "a constant)",
+                        extent);
+    return DDSC_OK;
+}
+
+/* ---- costs ---- */
+
+/* cos(x, y) looks at directions alone: every point is brought to length 1. */
+ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
+{
+    CHECK(measures_subset(ctx, out, m, m->n, NULL));
+    (*out)->grid.found = false;
+    for (int64_t r = 0; r < m->v; r++) {
+        double *x = (*out)->support + r * m->d, largest = 0;
+        for (int64_t k = 0; k < m->d; k++)
+            largest = fmax(largest, fabs(x[k]));
+        if (largest == 0)
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "cost = cosine: point %lld of the set is 0 in every coordinate and has "
+                            "no direction; leave such points out",
+                            (long long)r);
+        for (int64_t k = 0; k < m->d; k++)
+            x[k] /= largest; /* so that no square leaves the range of numbers */
+        double length = la_norm(m->d, x);
+        for (int64_t k = 0; k < m->d; k++)
+            x[k] /= length;
+    }
+    return DDSC_OK;
+}
+
+/* The default becomes a name; a matrix is copied, as a clustering keeps its settings. */
+static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const measures *m)
+{
+    ddsc_metric_settings *own = &out->set;
+    if (own->cost == DDSC_COST_DEFAULT)
+        own->cost = own->metric == DDSC_METRIC_W1 ? DDSC_COST_EUCLIDEAN : DDSC_COST_SQEUCLIDEAN;
+    if (own->cost == DDSC_COST_COSINE)
+        return metric_to_unit_length(ctx, &out->unit, m);
+    if (own->cost != DDSC_COST_MATRIX) {
+        own->cost_matrix = NULL;
+        own->cost_size = 0;
+        return DDSC_OK;
+    }
+    CHECK(MEM_COPY(ctx, out->cost_matrix, own->cost_matrix, own->cost_size * own->cost_size));
+    for (int64_t i = 0; i < own->cost_size;
+         i++) /* equal up to rounding; bounds need it to the bit */
+        for (int64_t j = 0; j < i; j++) {
+            double *above = &out->cost_matrix[j * own->cost_size + i];
+            double *below = &out->cost_matrix[i * own->cost_size + j];
+            *above = *below = *above / 2 + *below / 2;
+        }
+    own->cost_matrix = out->cost_matrix;
+    ground_cost ground = ground_of(own);
+    return ground_check(ctx, &ground, m);
+}
+
+ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
+                           const ddsc_metric_settings *set)
+{
+    ddsc_metric_settings *own = &out->set;
+    *out = (metric_resolved){.ctx = ctx, .set = *set, .backend = metric_find(set->metric)};
+    CHECK(resolve_cost(ctx, out, m));
+    m = metric_measures(out, m);
+    if (set->metric == DDSC_METRIC_SINKHORN || set->metric == DDSC_METRIC_MMD)
+        CHECK(check_extent(ctx, m));
+    if (set->mmd_estimator == DDSC_MMD_AUTO)
+        own->mmd_estimator = DDSC_MMD_BIASED;
+    if (set->metric == DDSC_METRIC_SINKHORN)
+        return resolve_epsilon(ctx, own, m);
+    if (set->metric == DDSC_METRIC_MMD) {
+        if (set->mmd_features > 0)
+            out->backend = &metric_features;
+        if (set->mmd_kernel == DDSC_KERNEL_ENERGY)
+            return DDSC_OK; /* has none */
+        CHECK(mmd_bandwidth(ctx, &own->bandwidth, m, set));
+        own->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
+    }
+    if (set->metric == DDSC_METRIC_LOT && set->reference_rule != DDSC_REFERENCE_MEASURES) {
+        CHECK(lot_reference_make(ctx, &out->reference, m, set));
+        own->reference_rule = DDSC_REFERENCE_MEASURES;
+        own->reference_measures = out->reference;
+    }
+    return DDSC_OK;
+}
+
+void metric_resolved_free(metric_resolved *r)
+{
+    ddsc_measures_destroy(r->reference);
+    ddsc_measures_destroy(r->unit);
+    if (r->cost_matrix)
+        mem_free(r->ctx, r->cost_matrix);
+    *r = (metric_resolved){0};
+}

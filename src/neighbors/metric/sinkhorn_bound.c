@@ -1,0 +1,164 @@
+/* Lower bounds of the sinkhorn values. Any potentials give one of the regularised value (the dual),
+ * and so of the divergence, whose self terms are known. All values but the divergence are at least
+ * that of exact transport, as the entropy term is not negative and the plan is one of those exact
+ * transport chooses from: where the dual is not cheap, and for the sharp value, its bounds serve. Small
+ * items in many dimensions have a dual that costs no more than those: relaxed transport with soft minima.
+ *
+ * A value found with a marginal error e differs from the true one by at most e times the range of
+ * the costs, which is taken off every bound. */
+#include <math.h>
+
+#include "distance/bound/bound.h"
+#include "distance/bound/first.h"
+#include "distance/bound/minorant.h"
+#include "distance/bound/tuning.h"
+#include "distance/sinkhorn/tuning.h"
+#include "neighbors/metric/metric.h"
+#include "neighbors/metric/sinkhorn.h"
+#include "neighbors/pairs/prefilter.h"
+
+typedef struct sinkhorn_bound_state {
+    sinkhorn_metric *s;
+    metric_first *exact; /* first bounds; NULL: minorants on the grid */
+    first_bounds first;  /* of exact transport */
+    bound_minorant minorant;
+    bound_refined *refined; /* of W2; NULL: duals */
+    double unit, offered;   /* of values, of D^2 */
+} sinkhorn_bound_state;
+
+static bool by_dual(const sinkhorn_metric *s)
+{
+    return sinkhorn_set_grid(s->set) && !s->rule.sharp;
+}
+
+/* Of small items in many dimensions: soft minima where epsilon is not too small for them. */
+static bool by_relaxed(const sinkhorn_metric *s)
+{
+    return !by_dual(s) && !s->rule.sharp && s->ground.kind == DDSC_COST_SQEUCLIDEAN &&
+           bound_relaxed_applies(s->m, &s->ground);
+}
+
+/* What a bound of the transport value is above one of the value asked for. */
+static double offset(const sinkhorn_metric *s, int64_t i, int64_t j)
+{
+    return s->rule.tolerance * s->range + (s->self ? 0.5 * (s->self[i] + s->self[j]) : 0);
+}
+
+/* From a bound of the transport value to one of D^2. */
+static double lowered(const sinkhorn_metric *s, int64_t i, int64_t j, double bound)
+{
+    double value = BASE_MAX(0, bound - offset(s, i, j));
+    return s->is_distance ? value * value : value;
+}
+
+static void bound_close(void *state)
+{
+    sinkhorn_bound_state *b = state;
+    if (!b)
+        return;
+    metric_first_close(b->exact);
+    bound_minorant_free(b->s->ctx, &b->minorant);
+    bound_refined_destroy(b->refined);
+    mem_free(b->s->ctx, b);
+}
+
+/* Not below 0, and rounded down. */
+static float to_float(double x)
+{
+    return x > 1e-30 ? (float)(x * (1 - 0x1p-23)) : 0;
+}
+
+static void bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
+{
+    const sinkhorn_bound_state *b = state;
+    if (b->exact)
+        prefilter_tile(&b->first, t, low, ld, worker);
+    else
+        bound_minorant_tile(&b->minorant, t->i0, t->i1, t->j0, t->j1, low, ld, worker);
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->i0 == t->j0 ? i + 1 : t->j0; j < t->j1; j++) {
+            float *out = low + (i - t->i0) * ld + (j - t->j0);
+            int64_t x = first_item(b->minorant.order, i), y = first_item(b->minorant.order, j);
+            *out = to_float(lowered(b->s, x, y, b->unit * (double)*out) / b->offered);
+        }
+}
+
+static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
+{
+    ddsc_status status = DDSC_OK;
+    sinkhorn_metric *s = metric;
+    sinkhorn_bound_state *b = NULL;
+    bool small = !sinkhorn_set_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
+    bool soft = false, squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
+    int exponent;
+    double median, epsilon = 0;
+    TRY(MEM_ZERO(job->ctx, b, 1));
+    b->s = s;
+    frexp(s->range, &exponent);
+    b->unit = ldexp(1, exponent);
+    if (by_relaxed(s)) { /* soft minima leave nothing for single duals to do */
+        TRY(cost_median(job->ctx, &s->ground, s->m, &median));
+        soft = s->rule.epsilon >= BOUND_SOFT_EPSILON * median;
+        epsilon = soft ? fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median) : 0;
+    }
+    if (!by_dual(s)) {
+        TRY(metric_first_open(job->ctx, &b->exact, &b->first, &offer->level[BOUND_FRAME], job->m,
+                              &s->ground, epsilon, false));
+        b->unit = b->first.unit;
+    } else {
+        TRY(bound_minorant_make(job->ctx, &b->minorant, s->m, sinkhorn_set_grid(s->set),
+                                s->rule.epsilon, b->unit, job->n_old));
+        ctx_note(job->ctx, "first bounds", "linear minorants", "a grid of %lld x %lld",
+                 (long long)s->m->grid.shape[0], (long long)s->m->grid.shape[1]);
+    }
+    b->offered = s->is_distance ? b->unit * b->unit : b->unit;
+    if ((s->rule.sharp || (small && !soft)) && squares && bound_refined_applies(s->m))
+        TRY(bound_refined_create(job->ctx, &b->refined, s->m));
+    offer->level[BOUND_DUAL] = (!s->rule.sharp && !soft) || b->refined;
+    if (offer->level[BOUND_DUAL] && !b->refined)
+        TRY(sinkhorn_set_reserve(s->set));
+    offer->first = (first_bounds){.n = job->m->n,
+                                  .side = b->exact ? b->first.side : BOUND_MINORANT_SIDE,
+                                  .unit = b->offered,
+                                  .order = b->minorant.order,
+                                  .tile = bound_tile,
+                                  .state = b};
+    *state = b;
+    b = NULL;
+done:
+    bound_close(b);
+    return status;
+}
+
+static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
+                         int worker)
+{
+    const sinkhorn_bound_state *b = state;
+    sinkhorn_metric *s = b->s;
+    double limit = (s->is_distance ? sqrt(enough) : enough) + offset(s, i, j);
+    if (level == BOUND_FRAME)
+        return lowered(s, i, j, metric_first_frame(b->exact, i, j, limit));
+    limit *= 1 + 2e-9;
+    if (b->refined)
+        return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));
+    int looks = isfinite(enough) ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
+    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
+}
+
+/* Off the grid small problems are solved faster than their bounds are found, and so are those of a
+ * large epsilon, which take few iterations; its sharp values are far above W2. */
+static bool bound_pays(const void *metric, const char **why)
+{
+    const sinkhorn_metric *s = metric;
+    double most = s->rule.sharp ? BOUND_SHARP_EPSILON : BOUND_LARGE_EPSILON;
+    bool slow = s->rule.epsilon <= most * s->range;
+    bool dense = s->m->nnz >= BOUND_SINKHORN_POINTS * s->m->n;
+    if (by_dual(s) || by_relaxed(s) || (slow && dense))
+        return true;
+    *why = dense ? "a large epsilon takes few iterations"
+                 : "small items in few dimensions are solved as fast";
+    return false;
+}
+
+const pair_bounds metric_sinkhorn_bounds = {
+    .open = bound_open, .close = bound_close, .pair = bound_pair, .pays = bound_pays};

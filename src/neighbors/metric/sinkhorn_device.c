@@ -1,0 +1,154 @@
+/* Values of entropic transport under squared distances by a device, for whole matrices: a strip of columns is made before its
+ * tiles are asked for. The iterations are those of the processor and end by the same test, but their last digits
+ * differ; so a graph, which is the same bytes everywhere, never asks here, and neither does "auto". What the device
+ * leaves unsolved the processor does. */
+#include <math.h>
+#include <string.h>
+
+#include "base/device.h"
+#include "base/team.h"
+#include "neighbors/metric/sinkhorn.h"
+#include "neighbors/metric/tuning.h"
+
+struct metric_remote {
+    ddsc_context *ctx;
+    device dev;
+    device_rule rule;
+    int64_t n, strip;
+    bool grid;       /* items lie on one */
+    double *moments; /* n x 2 means, n x 3 covariances */
+    int64_t j0, j1;  /* columns at hand */
+    pair_ij *pair;
+    device_scaled *found; /* by column, then row: pairs i < j one after the other */
+};
+
+void metric_remote_close(metric_remote *r)
+{
+    if (!r)
+        return;
+    device_close(&r->dev);
+    MEM_FREE(r->ctx, r->moments, r->pair, r->found, r);
+}
+
+/* Pairs of the columns below j. */
+static int64_t pairs_below(int64_t j)
+{
+    return j * (j - 1) / 2;
+}
+
+static bool hand_over_points(const metric_remote *r, const measures *m, char *why)
+{
+    device_points points = {.n = m->n,
+                            .d = m->d,
+                            .n_support = m->v,
+                            .support = m->support,
+                            .offset = m->offset,
+                            .index = m->index,
+                            .weight = m->weight};
+    return r->dev.table.load_points(r->dev.state, &points, why) == 0;
+}
+
+static bool hand_over_grid(metric_remote *r, const sinkhorn_metric *s, char *why)
+{
+    const grid_items *items = sinkhorn_set_grid(s->set);
+    double *mean = r->moments, *cov = r->moments + 2 * r->n;
+    for (int64_t i = 0; i < r->n; i++) {
+        memcpy(mean + 2 * i, items->item[i].mean, 2 * sizeof *mean);
+        memcpy(cov + 3 * i, items->item[i].cov, 3 * sizeof *cov);
+    }
+    device_grid grid = {.n = r->n,
+                        .side = SINKHORN_GRID_SIDE,
+                        .offset = s->m->offset,
+                        .weight = s->m->weight,
+                        .cell = items->cell,
+                        .mean = mean,
+                        .cov = cov,
+                        .step = {items->step[0], items->step[1]},
+                        .unit = 1};
+    return r->dev.table.load_grid(r->dev.state, &grid, why) == 0;
+}
+
+ddsc_status metric_remote_open(metric_remote **out, const sinkhorn_metric *s, int64_t side)
+{
+    ddsc_status status = DDSC_OK;
+    metric_remote *r = NULL;
+    char why[DEVICE_WORDS] = "";
+    *out = NULL;
+    if (s->ground.kind != DDSC_COST_SQEUCLIDEAN || s->m->n < 2 || team_size(s->ctx) > 1)
+        return DDSC_OK;
+    TRY(MEM_ZERO(s->ctx, r, 1));
+    *r = (metric_remote){.ctx = s->ctx, .n = s->m->n, .grid = sinkhorn_set_grid(s->set) != NULL};
+    r->rule =
+        (device_rule){s->rule.epsilon, s->rule.tolerance, s->rule.max_iterations, s->rule.sharp};
+    if (!device_open(s->ctx, &r->dev, 0) ||
+        !(r->grid ? r->dev.table.load_grid && r->dev.table.scale
+                  : r->dev.table.load_points && r->dev.table.scale_points))
+        goto done;
+    r->strip = BASE_MAX(1, SINKHORN_DEVICE_PAIRS / r->n / side) * side;
+    int64_t most = BASE_MIN(r->strip, r->n) * r->n;
+    TRY(MEM_NEW(s->ctx, r->moments, 5 * r->n));
+    TRY(MEM_NEW(s->ctx, r->pair, most));
+    TRY(MEM_NEW(s->ctx, r->found, most));
+    if (!(r->grid ? hand_over_grid(r, s, why) : hand_over_points(r, s->m, why))) {
+        device_fail(s->ctx, &r->dev, why);
+        goto done;
+    }
+    ctx_device_used(s->ctx, r->dev.name);
+    ctx_note(s->ctx, "device", ddsc_context_get_device(s->ctx), "%s: scalings in doubles",
+             r->dev.about.name);
+    *out = r;
+    r = NULL;
+done:
+    metric_remote_close(r);
+    return status;
+}
+
+int64_t metric_remote_strip(const metric_remote *r)
+{
+    return r ? r->strip : 0;
+}
+
+/* A value that cannot be is a failure like any other. */
+static bool values_plausible(const metric_remote *r, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        if (r->found[k].iterations != 0 &&
+            !(isfinite(r->found[k].regularised) && r->found[k].iterations > 0 &&
+              (!r->rule.sharp || isfinite(r->found[k].sharp)) &&
+              r->found[k].marginal_error <= r->rule.tolerance))
+            return false;
+    return true;
+}
+
+void metric_remote_prepare(metric_remote *r, int64_t j0, int64_t j1)
+{
+    char why[DEVICE_WORDS] = "it gave values that cannot be";
+    int64_t n = 0;
+    const device_table *table = &r->dev.table;
+    r->j0 = r->j1 = j1;
+    if (!r->dev.state)
+        return;
+    for (int64_t j = j0; j < j1; j++)
+        for (int64_t i = 0; i < j; i++)
+            r->pair[n++] = (pair_ij){(int32_t)i, (int32_t)j};
+    if (n > 0 && ((r->grid ? table->scale : table->scale_points)(r->dev.state, &r->rule, n,
+                                                                 &r->pair->i, r->found, why) != 0 ||
+                  !values_plausible(r, n))) {
+        device_fail(r->ctx, &r->dev, why);
+        device_close(&r->dev);
+        return;
+    }
+    r->j0 = j0;
+}
+
+bool metric_remote_find(const metric_remote *r, sinkhorn_result *found, int64_t i, int64_t j)
+{
+    if (!r || j < r->j0 || j >= r->j1 || i >= j)
+        return false;
+    const device_scaled *at = &r->found[pairs_below(j) - pairs_below(r->j0) + i];
+    *found = (sinkhorn_result){.regularised = at->regularised,
+                               .sharp = r->rule.sharp ? at->sharp : NAN,
+                               .marginal_error = at->marginal_error,
+                               .iterations = at->iterations};
+    return at->iterations > 0;
+}

@@ -1,0 +1,62 @@
+/* Values and bounds over a journal: looked up first, kept afterwards. A pair that is looked up
+ * leaves no potentials behind and gives no cut: the search may solve a few more pairs, the graph is
+ * the same. */
+#include <math.h>
+
+#include "neighbors/pairs/pairs.h"
+#include "neighbors/pairs/tuning.h"
+
+/* The wanted values of a tile to or from a row of them. */
+static void copy_values(const pair_tile *t, double *d2, int64_t ld, double *values, bool out)
+{
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            double *value = &d2[(i - t->i0) * ld + (j - t->j0)];
+            if (!tile_wants(t, i, j))
+                continue;
+            if (out)
+                *values++ = *value;
+            else
+                *value = *values++;
+        }
+}
+
+ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2, int64_t ld,
+                            int worker)
+{
+    pair_worker *w = &p->worker[worker];
+    ddsc_pair_stats took = {0};
+    CHECK(w->late);
+    w->replayed = journal_find(p->journal, t, n, w->kept, &took, worker);
+    if (w->replayed) {
+        copy_values(t, d2, ld, w->kept, false);
+        pairs_merge_stats(&w->stats, &took);
+        w->n_resumed += n;
+        return took.n_not_converged > 0 ? DDSC_NOT_CONVERGED : DDSC_OK;
+    }
+    double began = clock_seconds();
+    ddsc_status status = p->backend->tile(p->state, t, d2, ld, worker, &took);
+    pairs_merge_stats(&w->stats, &took);
+    if (status < 0 || clock_seconds() - began < JOURNAL_CHEAP_S * (double)n)
+        return status;
+    copy_values(t, d2, ld, w->kept, true);
+    CHECK(journal_keep(p->journal, t, n, w->kept, &took, worker));
+    return status;
+}
+
+/* A dual bound is a function of the pair and of what is enough: (j, i), which is no tile, holds
+ * both; the quick look and the full one are apart. */
+double pairs_kept_bound(pairs *p, int64_t i, int64_t j, double enough, int worker)
+{
+    pair_tile t = {.i0 = BASE_MAX(i, j), .i1 = isfinite(enough), .j0 = BASE_MIN(i, j), .j1 = -1};
+    ddsc_pair_stats took = {0};
+    double kept[2];
+    if (journal_find(p->journal, &t, 2, kept, &took, worker) && kept[0] == enough)
+        return kept[1];
+    kept[0] = enough;
+    kept[1] = p->backend->bounds->pair(p->bounds, BOUND_DUAL, i, j, enough, worker);
+    ddsc_status status = journal_keep(p->journal, &t, 2, kept, &took, worker);
+    if (status < 0)
+        p->worker[worker].late = status;
+    return kept[1];
+}

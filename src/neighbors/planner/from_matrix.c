@@ -1,0 +1,162 @@
+/* The graph of a finished matrix: checked entry by entry, then cut by the same heaps. */
+#include <math.h>
+
+#include "neighbors/planner/plan.h"
+#include "numeric/graph/graph.h"
+
+typedef struct table {
+    ddsc_context *ctx;
+    int64_t n;
+    const double *value;
+    bool squared;
+    double sample;
+    int64_t tau;
+    nearest near;
+} table;
+
+static ddsc_status bad_entry(const table *t, int64_t i, int64_t j, const char *why)
+{
+    return ctx_fail(t->ctx, DDSC_ERROR_INPUT, "matrix entry (%lld, %lld) is %.15g: %s",
+                    (long long)i, (long long)j, t->value[i * t->n + j], why);
+}
+
+/* Equal up to 1e-9 relative; an entry unknown on one side only is no symmetric matrix either. */
+static bool agree(double x, double y)
+{
+    if (isnan(x) || isnan(y))
+        return isnan(x) && isnan(y);
+    return fabs(x - y) <= 1e-9 * BASE_MAX(fabs(x), fabs(y));
+}
+
+static ddsc_status check_table(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const table *t = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        const double *row = t->value + i * t->n;
+        if (!isnan(row[i]) && row[i] != 0)
+            return bad_entry(t, i, i, "the diagonal must be 0");
+        for (int64_t j = 0; j < t->n; j++) {
+            double mirrored = t->value[j * t->n + i];
+            if (isinf(row[j]) || (!t->squared && row[j] > 1e150))
+                return bad_entry(t, i, j, "must be at most 1e150, or NaN when unknown");
+            if (row[j] < 0 && !t->squared)
+                return bad_entry(t, i, j, "a distance must not be negative");
+            if (j > i && !agree(row[j], mirrored))
+                return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
+                                "the matrix is not symmetric: entry (%lld, %lld) is %.17g but "
+                                "(%lld, %lld) is %.17g",
+                                (long long)i, (long long)j, row[j], (long long)j, (long long)i,
+                                mirrored);
+        }
+    }
+    return DDSC_OK;
+}
+
+/* A matrix of distances whose squares leave the range of numbers would be one of zeros. */
+static ddsc_status check_squares(const table *t)
+{
+    double largest = 0;
+    for (int64_t k = 0; !t->squared && k < t->n * t->n; k++)
+        largest = fmax(largest, t->value[k]); /* NaN is left out */
+    if (largest == 0 || largest >= 1e-140)
+        return DDSC_OK;
+    return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
+                    "the largest distance of the matrix is %.3g: too small to square (multiply all "
+                    "by a constant)",
+                    largest);
+}
+
+/* The entry above the diagonal speaks for both ends, as it does in the tiles of a metric. */
+static ddsc_status cut_table(void *arg, int64_t begin, int64_t end, int worker)
+{
+    table *t = arg;
+    uint64_t seed = ctx_seed(t->ctx);
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t j = i + 1; j < t->n; j++) {
+            double value = t->value[i * t->n + j] + 0.0;
+            if (isnan(value) || (t->sample < 1 && !pairs_sampled(seed, t->sample, i, j)))
+                continue;
+            if (!t->squared)
+                value *= value;
+            nearest_offer(&t->near, i, j, value);
+        }
+    return DDSC_OK;
+}
+
+static bool none_taken(const nearest *near, int64_t n)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        count += near->count[i];
+    return count == 0;
+}
+
+/* The same columns that a metric would have been asked for. */
+static ddsc_status table_columns(const table *t, ddsc_graph **graph, const ddsc_graph_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    column_set c;
+    TRY(search_columns_draw(t->ctx, &c, t->n, set->sample_columns));
+    for (int64_t i = 0; i < c.n; i++)
+        for (int64_t a = 0; a < c.m; a++) {
+            int64_t from = BASE_MIN(i, c.order[a]), to = BASE_MAX(i, c.order[a]);
+            double value = from == to ? 0 : t->value[from * t->n + to] + 0.0;
+            if (isnan(value))
+                TRY(bad_entry(t, from, to, "columns that are drawn must be known"));
+            c.d2[i * c.m + a] = t->squared ? value : value * value;
+        }
+    TRY(plan_columns(t->ctx, graph, &c, t->tau, (hub_search){.rule = set->hubs, .tau = t->tau}));
+done:
+    search_columns_free(t->ctx, &c);
+    return status;
+}
+
+static ddsc_status search_table(void *arg, ddsc_graph **graph, const local_scales *by)
+{
+    ddsc_status status = DDSC_OK;
+    table *t = arg;
+    TRY(nearest_create(t->ctx, &t->near, 0, t->n, t->tau));
+    t->near.by = by;
+    TRY(parallel_for(t->ctx, t->n, 16, cut_table, t));
+    if (t->sample < 1 && t->n > 1 && none_taken(&t->near, t->n))
+        TRY(pairs_none_sampled(t->ctx, t->sample, t->n));
+    if (t->n > 1 && none_taken(&t->near, t->n))
+        TRY(ctx_fail(t->ctx, DDSC_ERROR_INPUT, "the matrix holds no known distance between items"));
+    TRY(nearest_finish(t->ctx, &t->near, graph));
+done:
+    nearest_free(t->ctx, &t->near);
+    return status;
+}
+
+ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph, int64_t n,
+                                          const double *matrix, unsigned flags,
+                                          const ddsc_graph_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph_settings set;
+    int64_t size;
+    CHECK(ctx_enter_new(context, graph));
+    if (!matrix && n > 0)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                        "ddsc_graph_create_from_matrix: matrix is NULL");
+    CHECK(ctx_check(context, mul_ok(n, n, &size), "n", (double)n, "0 or positive, and fit"));
+    table t = {
+        .ctx = context, .n = n, .value = matrix, .squared = (flags & DDSC_DISTANCE_SQUARED) != 0};
+    TRY(ctx_check_flags(context, "ddsc_graph_create_from_matrix", flags, DDSC_DISTANCE_SQUARED));
+    TRY(plan_take_graph(context, &set, settings, false));
+    TRY(plan_check_pruned(context, set.exact_graph, "a finished matrix"));
+    plan_warn_tau(context, n, &set);
+    t.sample = set.sample;
+    TRY(parallel_for(context, n, 16, check_table, &t));
+    TRY(check_squares(&t));
+    t.tau = plan_tau(n, &set);
+    if (set.sample_columns < 1 && n > 1)
+        TRY(table_columns(&t, graph, &set));
+    else
+        TRY(plan_choose(context, graph, &(hub_search){set.hubs, t.tau, search_table, &t}));
+    graph_sort(*graph);
+done:
+    return status;
+}

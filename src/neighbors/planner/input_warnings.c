@@ -1,0 +1,197 @@
+/* What can be told before any distance is computed: settings that ask for more than the set has, and
+ * coordinates whose units leave nothing to the others. These are warnings; the run goes on. */
+#include <math.h>
+#include <stdio.h>
+
+#include "distance/mmd/mmd.h"
+#include "neighbors/planner/plan.h"
+#include "neighbors/planner/tuning.h"
+#include "numeric/graph/graph.h"
+
+void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set)
+{
+    if (n > 1 && set->tau >= n)
+        ctx_warn(ctx, "tau = %lld, but an item has only %lld others: all of them are taken (--tau)",
+                 (long long)set->tau, (long long)n - 1);
+}
+
+/* A bandwidth far from the distances between points makes all kernels 0, or 1 up to rounding, and all
+ * items equally far. */
+ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
+                                const ddsc_metric_settings *set)
+{
+    double near;
+    if (set->metric != DDSC_METRIC_MMD || set->mmd_kernel == DDSC_KERNEL_ENERGY ||
+        set->bandwidth_rule != DDSC_BANDWIDTH_VALUE)
+        return DDSC_OK;
+    CHECK(mmd_point_distance(ctx, &near, m, 0.05, BANDWIDTH_TRIED));
+    if (set->bandwidth < near / BANDWIDTH_SMALL || set->bandwidth > near * BANDWIDTH_LARGE)
+        ctx_warn(ctx,
+                 "bandwidth = %g is too %s to tell items apart: one in twenty pairs of points is "
+                 "nearer than %.3g (--bandwidth auto)",
+                 set->bandwidth, set->bandwidth < near ? "small" : "large", near);
+    return DDSC_OK;
+}
+
+/* ---- copies ---- */
+
+static uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k)
+{
+    uint64_t *hash;
+    int64_t n_distinct = 0;
+    if (k < 2)
+        return DDSC_OK;
+    CHECK(MEM_NEW(ctx, hash, m->n));
+    for (int64_t i = 0; i < m->n; i++) {
+        item_view item = measures_item(m, i);
+        hash[i] = (uint64_t)item.n;
+        for (int64_t e = 0; e < item.n; e++) {
+            union {
+                double number;
+                uint64_t bits;
+            } weight = {item.weight[e]};
+            hash[i] = hash_word(hash_word(hash[i], (uint64_t)item.index[e]), weight.bits);
+        }
+    }
+    sort_u64(hash, m->n);
+    for (int64_t i = 0; i < m->n; i++)
+        n_distinct += i == 0 || hash[i] != hash[i - 1];
+    mem_free(ctx, hash);
+    if (n_distinct < k)
+        ctx_warn(
+            ctx,
+            "%lld clusters were asked for, but only %lld of the %lld items are distinct: there "
+            "cannot be more clusters than that (-k)",
+            (long long)k, (long long)n_distinct, (long long)m->n);
+    return DDSC_OK;
+}
+
+bool plan_joins_copies(const measures *m, const ddsc_graph *g)
+{
+    for (int64_t i = 0; i < g->n; i++)
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++)
+            if (!measures_equal_items(m, i, g->index[p]))
+                return false;
+    return g->offset[g->n] > 0;
+}
+
+/* ---- coordinates ---- */
+
+typedef struct sense_spread {
+    double *middle; /* d: mean of the support, so that little cancels */
+    double *square; /* d: mean over items of the mean square within an item */
+    double *sum;    /* d: sum over items of their means */
+    double *own;    /* d: sum over items of their means squared */
+    double *mean;   /* d: of one item */
+} sense_spread;
+
+/* Mean squared distance along coordinate k between points of different items: with s_i the mean
+ * square and u_i the mean of item i, that of s_i + s_j - 2 u_i u_j over i != j. */
+static double between(const sense_spread *s, int64_t k, int64_t n)
+{
+    double count = (double)n * (double)(n - 1);
+    return fmax(0, 2 * s->square[k] - 2 * (s->sum[k] * s->sum[k] - s->own[k]) / count);
+}
+
+static void add_to_spread(const sense_spread *s, const measures *m, int64_t i)
+{
+    item_view item = measures_item(m, i);
+    for (int64_t k = 0; k < m->d; k++)
+        s->mean[k] = 0;
+    for (int64_t e = 0; e < item.n; e++) {
+        const double *point = measures_point(m, item.index[e]);
+        for (int64_t k = 0; k < m->d; k++) {
+            double x = point[k] - s->middle[k];
+            s->mean[k] += item.weight[e] * x;
+            s->square[k] += item.weight[e] * x * x / (double)m->n;
+        }
+    }
+    for (int64_t k = 0; k < m->d; k++) {
+        s->sum[k] += s->mean[k];
+        s->own[k] += s->mean[k] * s->mean[k];
+    }
+}
+
+/* "patient", or 2 (of 0 to 5) where coordinates have no names. */
+static void describe(char *text, size_t size, const measures *m, int64_t k)
+{
+    const char *name = ddsc_measures_get_coordinate_name(m, k);
+    if (name)
+        snprintf(text, size, "\"%.120s\"", name);
+    else
+        snprintf(text, size, "%lld (of 0 to %lld)", (long long)k, (long long)m->d - 1);
+}
+
+static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measures *m, double total)
+{
+    int64_t most = 0;
+    for (int64_t k = 0; k < m->d; k++)
+        most = between(s, k, m->n) > between(s, most, m->n) ? k : most;
+    double share = between(s, most, m->n) / total;
+    char which[160];
+    describe(which, sizeof which, m, most);
+    if (share >= UNITS_SHARE)
+        ctx_warn(ctx,
+                 "coordinate %s makes %.4g%% of the squared distances, so that the others hardly "
+                 "count: bring the coordinates to one unit, or leave it out (--drop, --arcsinh)",
+                 which, 100 * share);
+}
+
+/* A whole number that all points of an item share, and that items differ in: an id or a class that was
+ * read as a coordinate. */
+static bool is_id(const measures *m, int64_t k)
+{
+    double first = m->support[m->index[0] * m->d + k];
+    int64_t n_several = 0;
+    bool differs = false;
+    for (int64_t i = 0; i < m->n; i++) {
+        item_view item = measures_item(m, i);
+        double own = measures_point(m, item.index[0])[k];
+        if (own != floor(own))
+            return false;
+        for (int64_t e = 1; e < item.n; e++)
+            if (measures_point(m, item.index[e])[k] != own)
+                return false;
+        n_several += item.n > 1;
+        differs |= own != first;
+    }
+    return differs && 2 * n_several > m->n;
+}
+
+ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    sense_spread s = {0};
+    double total = 0;
+    if (m->d < 2 || m->n < 2 || m->grid.found || m->words.n > 0)
+        return DDSC_OK;
+    double **arrays[] = {&s.middle, &s.square, &s.sum, &s.own, &s.mean};
+    for (int a = 0; a < 5; a++)
+        TRY(MEM_ZERO(ctx, *arrays[a], m->d));
+    for (int64_t c = 0; c < m->v * m->d; c++)
+        s.middle[c % m->d] += m->support[c] / (double)m->v;
+    for (int64_t i = 0; i < m->n; i++)
+        add_to_spread(&s, m, i);
+    for (int64_t k = 0; k < m->d; k++)
+        total += between(&s, k, m->n);
+    for (int64_t k = 0; k < m->d; k++)
+        if (between(&s, k, m->n) >= ID_SHARE * total && is_id(m, k)) {
+            char which[160];
+            describe(which, sizeof which, m, k);
+            ctx_warn(ctx,
+                     "coordinate %s is a whole number that is the same for all points of an item: "
+                     "if it is an id or a class, leave it out (--drop, or --id, --label)",
+                     which);
+            goto done;
+        }
+    warn_of_units(ctx, &s, m, total);
+done:
+    MEM_FREE(ctx, s.middle, s.square, s.sum, s.own, s.mean);
+    return status;
+}

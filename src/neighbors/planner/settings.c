@@ -1,0 +1,203 @@
+/* Metric and graph settings: defaults, and a check of every field that names it with its value. */
+#include <math.h>
+
+#include "base/sized.h"
+#include "neighbors/planner/plan.h"
+
+/* The range of coordinates (data/parts.c): h^2 and 1/h^2 are finite in it. */
+static const double largest_bandwidth = 1e150;
+static const int64_t most_features = 1 << 20;
+
+static const ddsc_metric_settings metric_defaults = {
+    .metric = DDSC_METRIC_W2,
+    .epsilon = 5.0,
+    .epsilon_is_percent = 1,
+    .sinkhorn_value = DDSC_SINKHORN_REGULARISED,
+    .sinkhorn_tolerance = 1e-9,
+    .sinkhorn_max_iterations = 100000,
+    .mmd_kernel = DDSC_KERNEL_GAUSSIAN,
+    .bandwidth_rule = DDSC_BANDWIDTH_AUTO,
+    .mmd_estimator = DDSC_MMD_AUTO,
+    .reference_rule = DDSC_REFERENCE_AUTO,
+};
+static const ddsc_graph_settings graph_defaults = {
+    .exact_graph = DDSC_GRAPH_AUTO, .sample = 1.0, .sample_columns = 1.0};
+
+SIZED_INIT(metric_struct, ddsc_metric_settings, w2_max_pivots, &metric_defaults);
+SIZED_INIT(graph_struct, ddsc_graph_settings, sample, &graph_defaults);
+
+int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
+{
+    ddsc_graph_settings own;
+    if (!sized_copy(&graph_struct, &own, settings) || n < 1 || own.tau < 0)
+        return 0;
+    return plan_tau(n, &own);
+}
+
+/* Enumerations run from 0 to `last`; a caller in another language can pass anything. */
+static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t value, int64_t last)
+{
+    if (value >= 0 && value <= last)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s = %lld: must be one of 0 .. %lld", field,
+                    (long long)value, (long long)last);
+}
+
+/* ---- costs ---- */
+
+static const char *const cost_names[] = {"default", "sqeuclidean", "euclidean",
+                                         "cosine",  "cityblock",   "matrix"};
+
+/* Which metric takes which cost; of the others, what to do instead. */
+typedef struct cost_rule {
+    ddsc_metric metric;
+    unsigned takes; /* a bit for each */
+    const char *instead;
+} cost_rule;
+
+#define COST(name) (1u << DDSC_COST_##name)
+
+static const cost_rule cost_rules[] = {
+    {DDSC_METRIC_W2, COST(SQEUCLIDEAN) | COST(COSINE) | COST(MATRIX),
+     "w2 takes sqeuclidean, cosine or a matrix; transport by distances is the metric w1"},
+    {DDSC_METRIC_W1, COST(EUCLIDEAN) | COST(CITYBLOCK) | COST(MATRIX),
+     "w1 takes euclidean, cityblock or a matrix; squared costs are those of the metric w2"},
+    {DDSC_METRIC_SINKHORN,
+     COST(SQEUCLIDEAN) | COST(EUCLIDEAN) | COST(COSINE) | COST(CITYBLOCK) | COST(MATRIX), ""},
+    {DDSC_METRIC_MMD, COST(SQEUCLIDEAN),
+     "mmd compares points by a kernel, not by a cost; other costs are for w2, w1 and sinkhorn"},
+    {DDSC_METRIC_LOT, COST(SQEUCLIDEAN) | COST(COSINE),
+     "lot takes sqeuclidean or cosine: it needs squared Euclidean costs, for which the mean of "
+     "where a "
+     "point's mass goes is its image; other costs are for w2, w1 and sinkhorn"},
+};
+
+static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settings *s)
+{
+    const double *c = s->cost_matrix, most = 1e150;
+    int64_t n = s->cost_size;
+    double largest = 0;
+    if (!c || n < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "cost = matrix: cost_matrix and cost_size (%lld) must be given",
+                        (long long)n);
+    for (int64_t k = 0; k < n * n; k++) {
+        if (!(c[k] >= 0 && c[k] <= most))
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "matrix of costs: numbers from 0 to 1e150 are needed, but that of "
+                            "(%lld, %lld) is %g",
+                            (long long)(k / n), (long long)(k % n), c[k]);
+        largest = fmax(largest, c[k]);
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double gap = fabs(c[i * n + j] - c[j * n + i]);
+            if (i == j && c[i * n + i] != 0)
+                return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                                "matrix of costs: what stays where it is must cost nothing, but "
+                                "the cost of (%lld, "
+                                "%lld) is %g: set the diagonal to 0",
+                                (long long)i, (long long)i, c[i * n + i]);
+            if (gap > 1e-9 * largest)
+                return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                                "matrix of costs: they must be the same in both directions, but "
+                                "those of (%lld, "
+                                "%lld) are %g and %g",
+                                (long long)j, (long long)i, c[j * n + i], c[i * n + j]);
+        }
+    return ctx_check(ctx, largest == 0 || largest >= 1e-140, "matrix of costs: the largest cost",
+                     largest, "0 or at least 1e-140");
+}
+
+static ddsc_status check_cost(ddsc_context *ctx, const ddsc_metric_settings *s)
+{
+    CHECK(check_choice(ctx, "cost", s->cost, DDSC_COST_MATRIX));
+    for (size_t k = 0; k < sizeof cost_rules / sizeof *cost_rules; k++)
+        if (s->cost != DDSC_COST_DEFAULT && cost_rules[k].metric == s->metric &&
+            !(cost_rules[k].takes & 1u << s->cost))
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "cost = %s: %s", cost_names[s->cost],
+                            cost_rules[k].instead);
+    return s->cost == DDSC_COST_MATRIX ? check_cost_matrix(ctx, s) : DDSC_OK;
+}
+
+ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
+{
+    const measures *reference = s->reference_measures;
+    bool value_given = s->bandwidth_rule == DDSC_BANDWIDTH_VALUE;
+    CHECK(check_choice(ctx, "metric", (int64_t)s->metric, DDSC_METRIC_W1));
+    CHECK(check_cost(ctx, s));
+    CHECK(check_choice(ctx, "sinkhorn_value", (int64_t)s->sinkhorn_value, DDSC_SINKHORN_DEBIASED));
+    CHECK(check_choice(ctx, "mmd_kernel", (int64_t)s->mmd_kernel, DDSC_KERNEL_ENERGY));
+    CHECK(check_choice(ctx, "bandwidth_rule", (int64_t)s->bandwidth_rule, DDSC_BANDWIDTH_NEAR));
+    CHECK(check_choice(ctx, "mmd_estimator", (int64_t)s->mmd_estimator, DDSC_MMD_AUTO));
+    CHECK(check_choice(ctx, "reference_rule", (int64_t)s->reference_rule, DDSC_REFERENCE_AUTO));
+    CHECK(check_choice(ctx, "epsilon_is_percent", s->epsilon_is_percent, 1));
+    CHECK(ctx_check(ctx, isfinite(s->epsilon) && s->epsilon > 0, "epsilon", s->epsilon,
+                    "positive and finite"));
+    CHECK(ctx_check(ctx, s->sinkhorn_tolerance >= 1e-15 && s->sinkhorn_tolerance < 1,
+                    "sinkhorn_tolerance", s->sinkhorn_tolerance,
+                    "at least 1e-15, which double precision can meet, and below 1"));
+    CHECK(ctx_check(ctx, s->sinkhorn_max_iterations >= 1, "sinkhorn_max_iterations",
+                    (double)s->sinkhorn_max_iterations, "at least 1"));
+    CHECK(ctx_check(ctx,
+                    !value_given || (s->bandwidth >= 1 / largest_bandwidth &&
+                                     s->bandwidth <= largest_bandwidth),
+                    "bandwidth", s->bandwidth, "positive, from 1e-150 to 1e150"));
+    CHECK(ctx_check(ctx, s->mmd_features >= 0 && s->mmd_features <= most_features, "mmd_features",
+                    (double)s->mmd_features, "0 (exact) or 1 .. 1048576"));
+    /* Random features need a kernel with a spectrum to draw from. */
+    CHECK(ctx_check(ctx, s->mmd_features == 0 || s->mmd_kernel != DDSC_KERNEL_ENERGY,
+                    "mmd_features", (double)s->mmd_features,
+                    "0: the energy kernel has no random features; use gaussian or laplace"));
+    CHECK(ctx_check(ctx, s->reference_size >= 0, "reference_size", (double)s->reference_size,
+                    "0 (the mean support size) or positive"));
+    CHECK(ctx_check(ctx, s->lot_components >= 0, "lot_components", (double)s->lot_components,
+                    "0 (all) or positive"));
+    CHECK(ctx_check(ctx, s->w2_max_pivots >= 0, "w2_max_pivots", (double)s->w2_max_pivots,
+                    "0 (automatic) or positive"));
+    if (s->reference_rule == DDSC_REFERENCE_MEASURES && (!reference || reference->n < 1))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        reference ? "reference_measures holds no item"
+                                  : "reference_measures = NULL: reference_rule asks for its item");
+    return DDSC_OK;
+}
+
+ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *s)
+{
+    bool part = s->sample < 1 || s->sample_columns < 1;
+    CHECK(check_choice(ctx, "neighbors", (int64_t)s->neighbors, DDSC_NEIGHBORS_APPROXIMATE));
+    CHECK(check_choice(ctx, "exact_graph", (int64_t)s->exact_graph, DDSC_GRAPH_PRUNED));
+    CHECK(check_choice(ctx, "hubs", s->hubs, DDSC_HUBS_ALWAYS));
+    CHECK(ctx_check(ctx, s->tau >= 0, "tau", (double)s->tau,
+                    "0 (chosen from the number of items) or positive"));
+    CHECK(ctx_check(ctx, s->sample > 0 && s->sample <= 1, "sample", s->sample,
+                    "above 0 and at most 1"));
+    CHECK(ctx_check(ctx, s->sample_columns > 0 && s->sample_columns <= 1, "sample_columns",
+                    s->sample_columns, "above 0 and at most 1"));
+    if (s->neighbors == DDSC_NEIGHBORS_APPROXIMATE && part)
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "neighbors = approximate does not go with sample or sample_columns below 1");
+    if (s->sample < 1 && s->sample_columns < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "sample = %g and sample_columns = %g: only one of them may be below 1",
+                        s->sample, s->sample_columns);
+    return DDSC_OK;
+}
+
+ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
+                             const ddsc_metric_settings *given)
+{
+    CHECK(sized_take(ctx, &metric_struct, own, given));
+    return plan_check_metric(ctx, own);
+}
+
+ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
+                            const ddsc_graph_settings *given, bool for_clusters)
+{
+    CHECK(sized_take(ctx, &graph_struct, own, given));
+    CHECK(plan_check_graph(ctx, own));
+    if (own->hubs == DDSC_HUBS_DEFAULT)
+        own->hubs = for_clusters ? DDSC_HUBS_AUTO : DDSC_HUBS_OFF;
+    return DDSC_OK;
+}

@@ -1,0 +1,119 @@
+/* Neighbours beyond brute force: candidates by descent over rows of numbers, put in order by the metric
+ * itself, and how many of the true ones that finds. */
+#include <math.h>
+#include <string.h>
+
+#include "neighbors/search/search.h"
+#include "neighbors/search/tuning.h"
+#include "numeric/graph/graph.h"
+
+void search_rows_free(ddsc_context *ctx, search_rows *r)
+{
+    MEM_FREE(ctx, r->rows, r->offset);
+    *r = (search_rows){0};
+}
+
+/* Everybody is a candidate of some items, spread evenly through the set. */
+static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_t n_rows)
+{
+    int64_t next = 0;
+    l->n = n;
+    CHECK(MEM_NEW(ctx, l->offset, n + 1));
+    CHECK(MEM_NEW(ctx, l->index, n_rows * (n - 1)));
+    l->offset[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t *to = l->index + l->offset[i];
+        bool whole = next < n_rows && i == next * n / n_rows;
+        for (int64_t j = 0; whole && j < n; j++)
+            if (j != i)
+                *to++ = (int32_t)j;
+        next += whole;
+        l->offset[i + 1] = l->offset[i] + (whole ? n - 1 : 0);
+    }
+    return DDSC_OK;
+}
+
+/* Wilson's interval of 95% for a share p of n trials (Wilson 1927): unlike p -+ 2 s it holds for few trials
+ * and for shares next to 1. */
+static void wilson(ddsc_pair_stats *stats, double p, double n)
+{
+    const double z = 1.959963984540054;
+    double shrink = 1 + z * z / n, middle = (p + z * z / (2 * n)) / shrink;
+    double half = z / shrink * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    stats->recall = p;
+    stats->recall_low = BASE_MAX(0, middle - half);
+    stats->recall_high = BASE_MIN(1, middle + half);
+}
+
+/* Of the true neighbours of those items, the share found; equal distances are equally right. Neighbours of
+ * one item are found or missed together, so the spread over items tells how many trials they are worth:
+ * from one per item up to all of them. */
+static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc_graph *truth,
+                         const ddsc_graph *found, const local_scales *by)
+{
+    int64_t all = 0, n_rows = 0;
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < l->n; i++) {
+        int64_t begin = truth->offset[i], end = truth->offset[i + 1], right = 0;
+        if (l->offset[i + 1] == l->offset[i] || begin == end)
+            continue;
+        for (int64_t e = found->offset[i]; e < found->offset[i + 1]; e++)
+            right += local_key(by, found->index[e], found->d2[e]) <=
+                     local_key(by, truth->index[end - 1], truth->d2[end - 1]);
+        double share = (double)right / (double)(end - begin);
+        all += end - begin;
+        n_rows++;
+        sum += share;
+        squares += share * share;
+    }
+    stats->n_recall_rows = n_rows;
+    if (n_rows == 0)
+        return;
+    double n = (double)n_rows, p = sum / n, variance = (squares / n - p * p) / BASE_MAX(n - 1, 1);
+    double trials = variance > 0 ? p * (1 - p) / variance : n;
+    wilson(stats, p, BASE_MIN(BASE_MAX(trials, n), (double)all));
+}
+
+static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_graph *found,
+                                  bool cheap)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = p->n, n_rows = RECALL_CHEAP, n_solved;
+    pair_lists l = {0};
+    ddsc_graph *truth = NULL;
+    TRY(pairs_solved(p, &n_solved));
+    if (!cheap)
+        n_rows = BASE_MAX(RECALL_LEAST, BASE_MIN(n_rows, n_solved / (2 * n)));
+    n_rows = BASE_MIN(n_rows, n);
+    TRY(list_rows(p->ctx, &l, n, n_rows));
+    TRY(search_rerank(p, &truth, found->tau, &l));
+    compare_rows(stats, &l, truth, found, p->by);
+done:
+    ddsc_graph_destroy(truth);
+    search_lists_free(p->ctx, &l);
+    return status;
+}
+
+ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stats, int64_t tau,
+                               search_rows *rows)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph *candidates = NULL, *graph = NULL;
+    bool cheap = p->backend->rows != NULL;
+    int64_t k = rows->enclosing ? tau + BASE_MAX(10, tau / 2) : 4 * tau;
+    TRY(search_descend(p->ctx, &candidates, p->n, rows->columns, rows->rows, rows->offset, k));
+    search_rows_free(p->ctx, rows);
+    TRY(search_rerank(p, &graph, tau, &(pair_lists){p->n, candidates->offset, candidates->index}));
+    TRY(measure_recall(p, stats, graph, cheap));
+    if (stats->recall < RECALL_GOOD)
+        ctx_warn(p->ctx,
+                 "only about %.0f%% of the neighbors were found (%.0f to %.0f%%); an exact search "
+                 "finds all of them (--neighbors exact)",
+                 100 * stats->recall, 100 * stats->recall_low, 100 * stats->recall_high);
+    *out = graph;
+    graph = NULL;
+done:
+    ddsc_graph_destroy(graph);
+    ddsc_graph_destroy(candidates);
+    return status;
+}

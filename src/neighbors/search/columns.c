@@ -1,0 +1,186 @@
+/* Whole columns of the distance matrix: landmarks drawn at random, their distances to all items,
+ * and the graph made of these and of what the Nystrom method makes of them. */
+#include <math.h>
+#include <string.h>
+
+#include "neighbors/search/search.h"
+#include "neighbors/search/tuning.h"
+#include "numeric/graph/graph.h"
+#include "numeric/linalg/linalg.h"
+
+void search_columns_free(ddsc_context *ctx, column_set *c)
+{
+    MEM_FREE(ctx, c->d2, c->rank, c->order);
+    *c = (column_set){0};
+}
+
+/* A partial Fisher-Yates shuffle marks the landmarks; numbers go by item. */
+static void draw(ddsc_context *ctx, column_set *c)
+{
+    rng r = rng_make(ctx_seed(ctx), RNG_COLUMNS, 0);
+    int64_t at = 0, later = c->m;
+    for (int64_t i = 0; i < c->n; i++) {
+        c->order[i] = i;
+        c->rank[i] = -1;
+    }
+    for (int64_t k = 0; k < c->m; k++) {
+        int64_t other = k + rng_below(&r, c->n - k), t = c->order[k];
+        c->order[k] = c->order[other];
+        c->order[other] = t;
+        c->rank[c->order[k]] = 0;
+    }
+    for (int64_t i = 0; i < c->n; i++) {
+        if (c->rank[i] == 0)
+            c->rank[i] = (int32_t)at++;
+        c->order[c->rank[i] >= 0 ? c->rank[i] : later++] = i;
+    }
+}
+
+ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, double fraction)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t size;
+    *c = (column_set){.n = n, .m = (int64_t)llround(fraction * (double)n)};
+    if (c->m < COLUMNS_LEAST)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "sample_columns = %g of %lld items is %lld columns: %d are the least, some "
+                        "hundred do well",
+                        fraction, (long long)n, (long long)c->m, COLUMNS_LEAST);
+    if (!mul_ok(n, c->m, &size))
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld columns of %lld items are too many",
+                        (long long)c->m, (long long)n);
+    TRY(MEM_NEW(ctx, c->order, n));
+    TRY(MEM_NEW(ctx, c->rank, n));
+    TRY(MEM_ZERO(ctx, c->d2, size));
+    draw(ctx, c);
+done:
+    if (status < 0)
+        search_columns_free(ctx, c);
+    return status;
+}
+
+/* Rows of a tile are landmarks; its items are in the order of c->order. */
+static void columns_sink(void *arg, const pair_tile *t, const double *d2, int64_t ld)
+{
+    const column_set *c = arg;
+    for (int64_t i = t->i0; i < BASE_MIN(t->i1, c->m); i++)
+        for (int64_t j = BASE_MAX(t->j0, i + 1); j < t->j1; j++) {
+            double value = d2[(i - t->i0) * ld + (j - t->j0)];
+            c->d2[c->order[j] * c->m + i] = value;
+            if (j < c->m)
+                c->d2[c->order[i] * c->m + j] = value;
+        }
+}
+
+ddsc_status search_columns_fill(column_set *c, pairs *ordered)
+{
+    pair_choice first = {.i_end = c->m, .sample = 1};
+    return pairs_walk_all(ordered, &first, columns_sink, c);
+}
+
+/* ---- the graph ---- */
+
+typedef struct mixed {
+    const column_set *c;
+    landmark_map fit;
+} mixed;
+
+static double known_or(const mixed *s, int64_t i, int64_t j, double apart2)
+{
+    const column_set *c = s->c;
+    if (c->rank[i] >= 0)
+        return c->d2[j * c->m + c->rank[i]];
+    if (c->rank[j] >= 0)
+        return c->d2[i * c->m + c->rank[j]];
+    return apart2 + s->fit.rest[i] + s->fit.rest[j];
+}
+
+static ddsc_status mixed_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
+                              ddsc_pair_stats *stats)
+{
+    const mixed *s = state;
+    const double *x = s->fit.x;
+    int64_t dim = s->fit.dim;
+    (void)worker;
+    (void)stats;
+    la_differences(t->i1 - t->i0, t->j1 - t->j0, dim, x + t->i0 * dim, x + t->j0 * dim, d2, ld);
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            double *value = &d2[(i - t->i0) * ld + (j - t->j0)];
+            *value = known_or(s, i, j, *value);
+        }
+    return DDSC_OK;
+}
+
+static const pair_backend backend_mixed = {.name = "columns", .tile_side = 64, .tile = mixed_tile};
+
+/* Median of |x - middle|, which reorders and overwrites x; with middle NaN the median of x. */
+static double median_off(double *x, int64_t n, double middle)
+{
+    for (int64_t p = 0; p < n && !isnan(middle); p++)
+        x[p] = fabs(x[p] - middle);
+    return select_smallest(x, n, n / 2);
+}
+
+/* Some landmarks are held out, and the others predict the distances between them. In units of the
+ * distances' own spread: 1 is no better than one guess for all. */
+static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double *between,
+                                  int64_t m)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t each = BASE_MAX(HELD_OUT_SHARE_LEAST, BASE_MIN(m / HELD_OUT, HELD_OUT_SHARE));
+    int64_t n_out = m / each, n_in = m - n_out, n_pairs = 0, *item = NULL;
+    double *to = NULL, *off = NULL, *truth = NULL;
+    landmark_map fit = {0};
+    *error = NAN;
+    if (m < JUDGED_LEAST)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, item, m)); /* those that stay in, then those held out */
+    TRY(MEM_NEW(ctx, to, m * n_in));
+    TRY(MEM_NEW(ctx, off, n_out * n_out));
+    TRY(MEM_NEW(ctx, truth, n_out * n_out));
+    for (int64_t a = 0, in = 0, out = n_in; a < m; a++)
+        item[a % each == each - 1 ? out++ : in++] = a;
+    for (int64_t a = 0; a < m; a++)
+        for (int64_t b = 0; b < n_in; b++)
+            to[a * n_in + b] = between[item[a] * m + item[b]];
+    TRY(search_landmarks_fit(ctx, &fit, n_out, n_in, to + n_in * n_in, to));
+    for (int64_t a = 0; a < n_out; a++)
+        for (int64_t b = 0; b < a; b++, n_pairs++) {
+            double apart2 = la_distance2(fit.dim, fit.x + a * fit.dim, fit.x + b * fit.dim);
+            truth[n_pairs] = between[item[n_in + a] * m + item[n_in + b]];
+            off[n_pairs] = apart2 + fit.rest[a] + fit.rest[b] - truth[n_pairs];
+        }
+    double typical = median_off(off, n_pairs, 0);
+    double spread = median_off(truth, n_pairs, median_off(truth, n_pairs, NAN));
+    *error = typical == 0 ? 0 : spread > 0 ? typical / spread : NAN;
+done:
+    search_landmarks_free(ctx, &fit);
+    MEM_FREE(ctx, truth, off, to, item);
+    return status;
+}
+
+ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set *c, int64_t tau,
+                           const local_scales *by)
+{
+    ddsc_status status = DDSC_OK;
+    mixed s = {.c = c};
+    pairs p = {0};
+    pair_choice all = pairs_all(c->n);
+    double *between = NULL, error;
+    TRY(MEM_NEW(ctx, between, c->m * c->m));
+    for (int64_t a = 0; a < c->m; a++) /* rows of the columns */
+        memcpy(between + a * c->m, c->d2 + c->order[a] * c->m, (size_t)c->m * sizeof *between);
+    TRY(estimate_error(ctx, &error, between, c->m));
+    TRY(search_landmarks_fit(ctx, &s.fit, c->n, c->m, c->d2, between));
+    TRY(pairs_open(ctx, &p, c->n, &backend_mixed, &s, NULL));
+    p.by = by;
+    TRY(search_full(&p, out, tau, &all));
+    (*out)->n_columns = c->m;
+    (*out)->columns_error = error;
+done:
+    pairs_close(&p);
+    search_landmarks_free(ctx, &s.fit);
+    mem_free(ctx, between);
+    return status;
+}

@@ -1,0 +1,393 @@
+/* Bounds of the pruned search by a device: first bounds of all pairs, and the dual and tight ones of the pairs of a
+ * round. Rows of first bounds have the slack of float products, in any order, taken off their starts already, so
+ * the way of the device that errs no more than floats do serves as it is. What a device does not offer, or failed
+ * at, the processor does; so does it where several ranks make one search. Bounds may differ in their last digits
+ * from those made here, and with them the number of solves; the graph does not. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/device.h"
+#include "base/team.h"
+#include "neighbors/search/search.h"
+#include "neighbors/search/tuning.h"
+
+typedef struct remote_bounds {
+    ddsc_context *ctx;
+    const first_bounds *first;
+    void *cpu;
+    device dev;                 /* dev.state NULL: the processor does everything */
+    bool loaded, asked, framed, /* the rows are there; frames were sent, and came to be there; */
+        grid;                   /* the items of dual bounds are */
+    /* Of `nearest`: */
+    nearest *kept;
+    float *weight;       /* n, or NULL */
+    int64_t begin, size; /* the strip at work */
+    int32_t *index;      /* strip x tau */
+    float *key;
+    /* Of `within`: */
+    float *reach; /* n */
+    const double *wide;
+    int32_t *pair; /* REMOTE_FOUND x 2 */
+    float *low;    /* also of frames */
+    int64_t low_capacity;
+    bool odd; /* some of those cannot be */
+    prefilter_hit hit;
+    void *arg;
+} remote_bounds;
+
+static void lose_device(remote_bounds *r, const char *why)
+{
+    device_fail(r->ctx, &r->dev, why);
+    device_close(&r->dev);
+    r->loaded = r->framed = r->grid = false;
+}
+
+/* ---- open and close ---- */
+
+static void remote_close(void *state)
+{
+    remote_bounds *r = state;
+    if (!r)
+        return;
+    prefilter_cpu.close(r->cpu);
+    device_close(&r->dev);
+    MEM_FREE(r->ctx, r->weight, r->index, r->key, r->reach, r->pair, r->low, r);
+}
+
+/* And a way of making products that errs no more than floats do. */
+static bool has_rows(const remote_bounds *r)
+{
+    double radius = INFINITY;
+    int64_t columns = r->first->columns;
+    if (!r->dev.state || columns == 0 || r->first->order)
+        return false;
+    r->dev.table.way(r->dev.state, r->dev.about.n_ways - 1, columns, &radius);
+    return radius <= prefilter_radius(columns);
+}
+
+static void open_device(remote_bounds *r, const device_grid *grid)
+{
+    char why[DEVICE_WORDS] = "";
+    double n = (double)r->first->n, rows = r->first->order ? 0 : (double)r->first->columns;
+    if ((rows == 0 && !grid) || team_size(r->ctx) > 1 ||
+        !device_open(r->ctx, &r->dev, n * n * rows + (grid ? n * REMOTE_WORK_PER_ITEM : 0)))
+        return;
+    if (grid && r->dev.table.load_grid && r->dev.table.bounds) {
+        if (r->dev.table.load_grid(r->dev.state, grid, why) != 0) {
+            lose_device(r, why);
+            return;
+        }
+        r->grid = true;
+    }
+    if (!has_rows(r) && !r->grid) {
+        device_close(&r->dev);
+        return;
+    }
+    ctx_device_used(r->ctx, r->dev.name);
+    ctx_note(r->ctx, "device", ddsc_context_get_device(r->ctx), "%s: %s%s%s", r->dev.about.name,
+             has_rows(r) ? "first bounds" : "", has_rows(r) && r->grid ? ", " : "",
+             r->grid ? "dual bounds" : "");
+}
+
+static ddsc_status remote_open(ddsc_context *ctx, void **state, const first_bounds *bounds,
+                               const struct device_grid *grid)
+{
+    ddsc_status status = DDSC_OK;
+    remote_bounds *r = NULL;
+    TRY(MEM_ZERO(ctx, r, 1));
+    *r = (remote_bounds){.ctx = ctx, .first = bounds};
+    TRY(prefilter_cpu.open(ctx, &r->cpu, bounds, grid));
+    open_device(r, grid);
+    *state = r;
+    r = NULL;
+done:
+    remote_close(r);
+    return status;
+}
+
+/* ---- the nearest of every item ---- */
+
+/* Scales as floats about 1; *good: they can be. */
+static ddsc_status weigh_bounds(remote_bounds *r, const local_scales *by, bool *good)
+{
+    double largest = 0, least = INFINITY;
+    *good = true;
+    for (int64_t i = 0; by && i < r->first->n; i++) {
+        largest = fmax(largest, by->inverse[i]);
+        least = fmin(least, by->inverse[i]);
+    }
+    *good = !by || (least > 1e-9 * largest && largest < INFINITY && fabs(log2(largest)) < 400);
+    if (!by || !*good)
+        return DDSC_OK;
+    CHECK(MEM_NEW(r->ctx, r->weight, r->first->n));
+    for (int64_t i = 0; i < r->first->n; i++)
+        r->weight[i] = (float)ldexp(by->inverse[i], -ilogb(largest));
+    return DDSC_OK;
+}
+
+/* A weight errs by 2^-24 and so does its product with a bound; taken off again, and from those that were not
+ * kept, it leaves bounds. */
+static ddsc_status take_strip(void *arg, int64_t begin, int64_t end, int worker)
+{
+    remote_bounds *r = arg;
+    int64_t keep = r->kept->tau;
+    (void)worker;
+    for (int64_t c = begin; c < end; c++)
+        for (int64_t k = c * keep; k < (c + 1) * keep; k++) {
+            double low = (double)r->key[k], unit = r->first->unit;
+            if (r->weight)
+                low = (low - 0x1p-21 * fabs(low)) / (double)r->weight[r->index[k]] - 1e-36;
+            nearest_put(r->kept, r->begin + c, r->index[k], unit * low);
+        }
+    return DDSC_OK;
+}
+
+static bool plausible_lists(const remote_bounds *r)
+{
+    int64_t keep = r->kept->tau;
+    for (int64_t c = 0; c < r->size; c++)
+        for (int64_t k = c * keep; k < (c + 1) * keep; k++)
+            if (r->index[k] < 0 || r->index[k] >= r->first->n || r->index[k] == r->begin + c ||
+                !isfinite(r->key[k]))
+                return false;
+    return true;
+}
+
+static bool load_rows(remote_bounds *r, int64_t keep, int64_t *strip, char *why)
+{
+    const first_bounds *b = r->first;
+    device_rows rows = {
+        .n = b->n, .columns = b->columns, .rows = b->rows, .start = b->start, .weight = r->weight};
+    r->loaded =
+        r->dev.table.load(r->dev.state, r->dev.about.n_ways - 1, &rows, keep, strip, why) == 0;
+    return r->loaded;
+}
+
+/* For the walk: frames too, where there is memory for them. */
+static bool load_walk(remote_bounds *r, char *why)
+{
+    char no_room[DEVICE_WORDS];
+    int64_t strip;
+    if (!r->loaded && !load_rows(r, 1, &strip, why))
+        return false;
+    if (!r->asked && r->first->frames && r->dev.table.load_frames)
+        r->framed = r->dev.table.load_frames(r->dev.state, r->first->frames, no_room) == 0;
+    r->asked = true;
+    return true;
+}
+
+/* *why: what went wrong, if anything did. */
+static ddsc_status strips(remote_bounds *r, int64_t keep, char *why)
+{
+    int64_t n = r->first->n, strip = 0;
+    if (!load_rows(r, keep, &strip, why))
+        return DDSC_OK;
+    strip = BASE_MIN(strip, n);
+    CHECK(MEM_NEW(r->ctx, r->index, strip * keep));
+    CHECK(MEM_NEW(r->ctx, r->key, strip * keep));
+    for (r->begin = 0; r->begin < n; r->begin += strip) {
+        r->size = BASE_MIN(n - r->begin, strip);
+        if (r->dev.table.nearest(r->dev.state, r->begin, r->begin + r->size, keep, r->key, r->index,
+                                 why) != 0)
+            return DDSC_OK;
+        if (!plausible_lists(r)) {
+            snprintf(why, DEVICE_WORDS, "it gave lists that cannot be");
+            return DDSC_OK;
+        }
+        CHECK(parallel_for(r->ctx, r->size, 64, take_strip, r));
+        progress_add(r->ctx, r->size * (n - 1) / 2);
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status remote_nearest(void *state, nearest *kept)
+{
+    remote_bounds *r = state;
+    char why[DEVICE_WORDS] = "";
+    bool good = false;
+    r->kept = kept;
+    if (has_rows(r) && kept->tau <= r->dev.about.longest && kept->first == 0)
+        CHECK(weigh_bounds(r, kept->by, &good));
+    if (good) {
+        CHECK(strips(r, kept->tau, why));
+        MEM_FREE(r->ctx, r->index, r->key);
+        r->index = NULL;
+        r->key = NULL;
+        if (!why[0])
+            return DDSC_OK;
+        lose_device(r, why);
+        for (int64_t i = 0; i < kept->n; i++) {
+            kept->count[i] = 0;
+            kept->limit[i] = INFINITY;
+        }
+    }
+    return prefilter_cpu.nearest(r->cpu, kept);
+}
+
+/* ---- pairs within reach ---- */
+
+static ddsc_status hit_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const remote_bounds *r = arg;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t i = r->pair[2 * k], j = r->pair[2 * k + 1];
+        double bound = r->first->unit * (double)r->low[k];
+        if (bound <= BASE_MAX(r->wide[i], r->wide[j]))
+            CHECK(r->hit(r->arg, i, j, bound, r->framed, worker));
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status look_at_pairs(void *arg, int64_t begin, int64_t end, int worker)
+{
+    remote_bounds *r = arg;
+    bool good = true;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++)
+        good = good && r->pair[2 * k] >= 0 && r->pair[2 * k] < r->pair[2 * k + 1] &&
+               r->pair[2 * k + 1] < r->first->n && !isnan(r->low[k]);
+    if (!good)
+        __atomic_store_n(&r->odd, true, __ATOMIC_RELAXED);
+    return DDSC_OK;
+}
+
+typedef struct rectangle {
+    int64_t row[2], column[2];
+} rectangle;
+
+/* The tiles [begin, end) as rectangles: the rest of a column of tiles, whole columns, the beginning of one. */
+static int rectangles_of(const first_bounds *b, int64_t begin, int64_t end, rectangle *out)
+{
+    pair_tile first = tile_number(b->n, b->side, begin), last = tile_number(b->n, b->side, end - 1);
+    if (first.j0 == last.j0) {
+        out[0] = (rectangle){{first.i0, last.i1}, {first.j0, first.j1}};
+        return 1;
+    }
+    out[0] = (rectangle){{first.i0, first.j1}, {first.j0, first.j1}};
+    out[1] = (rectangle){{0, last.j0}, {first.j1, last.j0}};
+    out[2] = (rectangle){{0, last.i1}, {last.j0, last.j1}};
+    return 3;
+}
+
+/* Hits of the tiles into the arrays; REMOTE_FOUND + 1: there are more. */
+static ddsc_status find_pairs(remote_bounds *r, int64_t begin, int64_t end, int64_t *out, char *why)
+{
+    rectangle part[3];
+    int n_parts = rectangles_of(r->first, begin, end, part);
+    int64_t n = 0;
+    for (int k = 0; k < n_parts; k++) {
+        int64_t found = 0, left = REMOTE_FOUND - n;
+        if (part[k].row[0] == part[k].row[1] || part[k].column[0] == part[k].column[1])
+            continue;
+        if (r->dev.table.within(r->dev.state, part[k].row, part[k].column, r->reach, left,
+                                r->pair + 2 * n, r->low + n, &found, why) != 0)
+            return DDSC_OK;
+        if (found < 0 || found > left) {
+            *out = found < 0 ? found : REMOTE_FOUND + 1;
+            return DDSC_OK;
+        }
+        n += found;
+    }
+    *out = n;
+    r->odd = false;
+    CHECK(parallel_for(r->ctx, n, 4096, look_at_pairs, r));
+    if (r->odd)
+        snprintf(why, DEVICE_WORDS, "it gave pairs that cannot be");
+    return DDSC_OK;
+}
+
+/* Nothing is handed on before all of it is there: should the device fail, the processor does these tiles from
+ * the beginning. What is too much at once is asked for in halves; a tile never is. */
+static ddsc_status within_tiles(remote_bounds *r, int64_t begin, int64_t end)
+{
+    char why[DEVICE_WORDS] = "";
+    int64_t n = 0;
+    if (r->dev.state && load_walk(r, why))
+        CHECK(find_pairs(r, begin, end, &n, why));
+    if (r->dev.state && !why[0] && (n < 0 || (n > REMOTE_FOUND && end - begin < 2)))
+        snprintf(why, sizeof why, "it gave more pairs than there are");
+    if (r->dev.state && why[0])
+        lose_device(r, why);
+    if (!r->dev.state)
+        return prefilter_cpu.within(r->cpu, begin, end, r->wide, r->hit, r->arg);
+    if (n > REMOTE_FOUND) {
+        CHECK(within_tiles(r, begin, (begin + end) / 2));
+        return within_tiles(r, (begin + end) / 2, end);
+    }
+    for (int64_t t = begin; t < end; t++) {
+        pair_tile tile = tile_number(r->first->n, r->first->side, t);
+        progress_add(r->ctx, tile_pairs(&tile));
+    }
+    return parallel_for(r->ctx, n, 64, hit_range, r);
+}
+
+static ddsc_status remote_within(void *state, int64_t begin, int64_t end, const double *reach,
+                                 prefilter_hit hit, void *arg)
+{
+    remote_bounds *r = state;
+    if (!has_rows(r) || !r->dev.table.within)
+        return prefilter_cpu.within(r->cpu, begin, end, reach, hit, arg);
+    r->wide = reach;
+    r->hit = hit;
+    r->arg = arg;
+    if (!r->reach) {
+        CHECK(MEM_NEW(r->ctx, r->reach, r->first->n));
+        CHECK(MEM_NEW(r->ctx, r->pair, 2 * REMOTE_FOUND));
+        CHECK(MEM_RESERVE(r->ctx, r->low, &r->low_capacity, REMOTE_FOUND));
+    }
+    for (int64_t i = 0; i < r->first->n; i++)
+        r->reach[i] = nextafterf((float)(reach[i] / r->first->unit), INFINITY);
+    return within_tiles(r, begin, end);
+}
+
+/* ---- bounds of single pairs, many at once ---- */
+
+/* Floats, in units of the keys. */
+static ddsc_status frame_pairs(remote_bounds *r, int64_t n, const pair_ij *pair, double *bound,
+                               char *why)
+{
+    CHECK(MEM_RESERVE(r->ctx, r->low, &r->low_capacity, n));
+    if (r->dev.table.framed(r->dev.state, n, &pair->i, r->low, why) != 0)
+        return DDSC_OK;
+    for (int64_t k = 0; k < n; k++)
+        bound[k] = r->first->unit * (double)r->low[k];
+    return DDSC_OK;
+}
+
+static bool makes_pairs(remote_bounds *r, bound_level level, char *why)
+{
+    if (level != BOUND_FRAME)
+        return r->grid;
+    return has_rows(r) && r->dev.table.framed && load_walk(r, why) && r->framed;
+}
+
+static ddsc_status remote_pairs(void *state, bound_level level, int64_t n, const pair_ij *pair,
+                                const double *enough, double *bound, bool *made)
+{
+    remote_bounds *r = state;
+    char why[DEVICE_WORDS] = "";
+    *made = false;
+    if (makes_pairs(r, level, why)) {
+        if (level == BOUND_FRAME)
+            CHECK(frame_pairs(r, n, pair, bound, why));
+        else if (n > 0)
+            r->dev.table.bounds(r->dev.state, level == BOUND_DUAL ? DEVICE_DUAL : DEVICE_TIGHT, n,
+                                &pair->i, enough, bound, why);
+        *made = !why[0];
+    }
+    for (int64_t k = 0; *made && k < n; k++)
+        if (!isfinite(bound[k])) {
+            snprintf(why, sizeof why, "it gave bounds that cannot be");
+            *made = false;
+        }
+    if (why[0])
+        lose_device(r, why);
+    return DDSC_OK;
+}
+
+const prefilter_device search_remote = {.name = "device",
+                                        .open = remote_open,
+                                        .close = remote_close,
+                                        .nearest = remote_nearest,
+                                        .within = remote_within,
+                                        .pairs = remote_pairs};

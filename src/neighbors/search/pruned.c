@@ -1,0 +1,380 @@
+/* The tau-NN graph without most of the solves, edge for edge the one of the full matrix.
+ *
+ * Every item has a list of candidates in the order of a lower bound. In rounds, each item chooses its
+ * next few; the pairs of a round are solved in parallel, each for both its ends, and each solve may
+ * raise the bounds of what is left on both lists by a linear minorant (a cut). A candidate whose
+ * bound lies beyond the tau-th distance found so far can never enter: distances found only fall,
+ * bounds only rise.
+ *
+ * With local scales (numeric/graph/hubs.c) everything an item compares is a key: D^2, or a bound of it, over the scale of
+ * the other. For fixed items that is monotone in D^2, so a bound stays a bound.
+ *
+ * An item chooses on the state at the start of the round; then pairs that both ends chose are put
+ * down once. So not only the graph but also the count of solves is the same for any number of
+ * threads, and no end needs to know what another chose before it. */
+#include "neighbors/search/pruned.h"
+
+#include <string.h>
+
+#include "neighbors/search/tuning.h"
+
+/* ---- choosing ---- */
+
+/* What the pair's bounds are raised up to: without a limit there is nothing to exceed. */
+static double enough_of(const pruned *s, int64_t i, int64_t j)
+{
+    const local_scales *by = s->p->by;
+    return BASE_MAX(local_limit(by, j, s->limit[i]), local_limit(by, i, s->limit[j]));
+}
+
+/* For a dual bound; symmetric in the ends of a pair. */
+static bool waits(const pruned *s, int64_t i, const candidate *c)
+{
+    if (!s->p->offer.level[BOUND_DUAL] || c->reached >= HAS_DUAL)
+        return false;
+    return c->reached < HAS_LOOK || isfinite(enough_of(s, i, c->index));
+}
+
+/* Solves that would fill the heap of item i if no one else proposed them. */
+static int64_t n_missing(const pruned *s, int64_t i)
+{
+    return isfinite(s->limit[i]) ? 0 : s->tau - s->near.count[i];
+}
+
+/* The first few that wait; as long as there is no limit, enough of them to choose from. */
+static void choose_for_bounds(pruned *s, int64_t i)
+{
+    candidate_list *l = &s->list[i];
+    int64_t left = DUAL_BATCH;
+    if (!isfinite(s->limit[i])) {
+        left = 2 * n_missing(s, i);
+        for (int64_t k = 0; k < l->n; k++)
+            left -= !waits(s, i, &l->at[k]);
+    }
+    for (int64_t k = 0; k < l->n; k++) {
+        l->at[k].chosen = left > 0 && waits(s, i, &l->at[k]);
+        l->at[k].also = false;
+        left -= l->at[k].chosen;
+    }
+}
+
+/* The first few. Where a limit is known, nobody overtakes a candidate that waits. */
+static void choose_for_solves(pruned *s, int64_t i)
+{
+    candidate_list *l = &s->list[i];
+    bool limited = isfinite(s->limit[i]);
+    int64_t left = limited ? s->batch : (n_missing(s, i) + 1) / 2;
+    for (int64_t k = 0; k < l->n; k++) {
+        bool waiting = waits(s, i, &l->at[k]);
+        if (waiting && limited)
+            left = 0;
+        l->at[k].chosen = left > 0 && !waiting;
+        l->at[k].also = false;
+        left -= l->at[k].chosen;
+    }
+}
+
+static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        (s->solving ? choose_for_solves : choose_for_bounds)(s, i);
+    return DDSC_OK;
+}
+
+/* What a pair that was chosen reaches in this round; symmetric in its ends. */
+static reached goal_of(const pruned *s, int64_t i, int64_t j)
+{
+    return s->solving ? SETTLED : isfinite(enough_of(s, i, j)) ? HAS_DUAL : HAS_LOOK;
+}
+
+static void mark_pair(pruned *s, candidate *c, int64_t item, int64_t other)
+{
+    if (c)
+        c->reached = (uint8_t)goal_of(s, item, other);
+    if (s->solving)
+        pruned_seen_settle(s, item, other);
+}
+
+/* The owners of other ends are told. */
+static ddsc_status tell_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < s->list[i].n; k++) {
+            const candidate *c = &s->list[i].at[k];
+            if (c->chosen && !pruned_owns(s, c->index))
+                CHECK(pruned_tell(s, c->index, i, 0, worker));
+        }
+    return DDSC_OK;
+}
+
+static void hear_choice(pruned *s, const pair_news *news)
+{
+    candidate *c = pruned_list_find(s, news->item, news->other);
+    if (c)
+        c->also = true;
+    mark_pair(s, c, news->item, news->other);
+}
+
+/* Marks at both ends and one record of each pair: of two ends that chose it the lower item makes
+ * them, so every mark has one writer. */
+static ddsc_status mark_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    block_pairs *b = &s->block[begin / block_rows(s->n)];
+    (void)worker;
+    b->n = 0;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < s->list[i].n; k++) {
+            candidate *c = &s->list[i].at[k];
+            int32_t j = c->index;
+            bool owns = pruned_owns(s, j);
+            candidate *back = c->chosen && owns ? pruned_list_find(s, j, i) : NULL;
+            bool twice = back ? back->chosen : c->also;
+            if (!c->chosen || (twice && j < i))
+                continue;
+            mark_pair(s, c, i, j);
+            if (owns)
+                mark_pair(s, back, j, i);
+            CHECK(MEM_RESERVE(s->ctx, b->at, &b->capacity, b->n + 1));
+            b->at[b->n++] = (pair_ij){(int32_t)BASE_MIN(i, j), (int32_t)BASE_MAX(i, j)};
+        }
+    return DDSC_OK;
+}
+
+static ddsc_status propose_pairs(pruned *s, bool solving)
+{
+    int64_t rows = block_rows(s->n);
+    s->solving = solving;
+    s->n_pairs = 0;
+    CHECK(team_for(s->ctx, s->n, rows, choose_pairs, s));
+    if (!s->alone) {
+        CHECK(team_for(s->ctx, s->n, rows, tell_range, s));
+        CHECK(pruned_hear(s, hear_choice));
+    }
+    CHECK(team_for(s->ctx, s->n, rows, mark_range, s));
+    for (int64_t b = s->own.begin / rows; b * rows < s->own.end; b++) {
+        const block_pairs *from = &s->block[b];
+        CHECK(MEM_RESERVE(s->ctx, s->pair, &s->pair_capacity, s->n_pairs + from->n));
+        if (from->n > 0)
+            memcpy(s->pair + s->n_pairs, from->at, (size_t)from->n * sizeof *s->pair);
+        s->n_pairs += from->n;
+    }
+    return pruned_deal(s);
+}
+
+/* ---- dual bounds ---- */
+
+static void raise_bound(pruned *s, const pair_news *news)
+{
+    candidate *c = pruned_list_find(s, news->item, news->other);
+    if (!c)
+        return;
+    spin_lock(&s->near.lock[news->item]);
+    c->bound = BASE_MAX(c->bound, local_key(s->p->by, news->other, news->value));
+    spin_unlock(&s->near.lock[news->item]);
+}
+
+static void offer_value(pruned *s, const pair_news *news)
+{
+    nearest_offer_one(&s->near, news->item, news->other, news->value);
+}
+
+/* To both ends of a pair: here, or by mail. */
+static ddsc_status tell_ends(pruned *s, pair_ij pair, double value, news_fn fn, int worker)
+{
+    for (int side = 0; side < 2; side++) {
+        pair_news news = {value, side == 0 ? pair.i : pair.j, side == 0 ? pair.j : pair.i};
+        if (pruned_owns(s, news.item))
+            fn(s, &news);
+        else
+            CHECK(pruned_tell(s, news.item, news.other, value, worker));
+    }
+    return DDSC_OK;
+}
+
+ddsc_status pruned_bounds_make(pruned *s, bound_level level)
+{
+    const prefilter_device *d = s->p->device;
+    s->made = false;
+    if (!d->pairs)
+        return DDSC_OK;
+    CHECK(MEM_RESERVE(s->ctx, s->bound, &s->bound_capacity, s->n_pairs));
+    CHECK(d->pairs(s->device, level, s->n_pairs, s->pair, s->enough, s->bound, &s->made));
+    if (s->made)
+        pairs_count_bounds(s->p, level, s->n_pairs, 0);
+    return DDSC_OK;
+}
+
+double pruned_bound_of(pruned *s, bound_level level, int64_t k, int worker)
+{
+    return s->made ? s->bound[k]
+                   : pairs_bound(s->p, level, s->pair[k].i, s->pair[k].j, s->enough[k], worker);
+}
+
+static ddsc_status enough_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++)
+        s->enough[k] = enough_of(s, s->pair[k].i, s->pair[k].j);
+    return DDSC_OK;
+}
+
+static ddsc_status round_bounds(pruned *s, bound_level level)
+{
+    CHECK(MEM_RESERVE(s->ctx, s->enough, &s->enough_capacity, s->n_pairs));
+    CHECK(parallel_for(s->ctx, s->n_pairs, 4096, enough_range, s));
+    return s->p->offer.level[level] ? pruned_bounds_make(s, level) : DDSC_OK;
+}
+
+static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    for (int64_t k = begin; k < end; k++) {
+        double bound = pruned_bound_of(s, BOUND_DUAL, k, worker);
+        CHECK(tell_ends(s, s->pair[k], bound, raise_bound, worker));
+    }
+    return DDSC_OK;
+}
+
+/* ---- solves ---- */
+
+/* Maxima commute, so order does not matter. */
+void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
+{
+    candidate_list *l = &s->list[item];
+    spin_lock(&s->near.lock[item]);
+    for (int64_t k = 0; k < l->n; k++) {
+        int64_t other = l->at[k].index;
+        double bound = pairs_cut_bound(s->p, cut, other);
+        l->at[k].bound = fmax(l->at[k].bound, local_key(s->p->by, other, bound));
+    }
+    spin_unlock(&s->near.lock[item]);
+    pairs_count_bounds(s->p, BOUND_CUT, l->n, worker);
+}
+
+/* Is a bound that costs a small part of the solve beyond both limits? */
+static bool abandons(pruned *s, int64_t k, int worker)
+{
+    return s->p->offer.level[BOUND_TIGHT] && isfinite(s->enough[k]) &&
+           beyond(pruned_bound_of(s, BOUND_TIGHT, k, worker), s->enough[k]);
+}
+
+static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    ddsc_status status = DDSC_OK;
+    pair_cut cut;
+    double d2;
+    for (int64_t k = begin; k < end; k++) {
+        pair_ij pair = s->pair[k];
+        if (abandons(s, k, worker))
+            continue;
+        TRY(pairs_value(s->p, pair, &d2, worker));
+        TRY(tell_ends(s, pair, d2, offer_value, worker));
+        for (int side = 0; side < 2; side++) {
+            int64_t item = side == 0 ? pair.i : pair.j;
+            if (!pairs_cut(s->p, worker, side, &cut))
+                continue;
+            if (pruned_owns(s, item))
+                pruned_apply_cut(s, item, &cut, worker);
+            else
+                TRY(pruned_tell_cut(s, item, &cut, worker));
+        }
+    }
+done:
+    return status;
+}
+
+/* The pairs dealt to this rank, as a stage of their own: a device makes the bounds that it needs beforehand, and
+ * what other ranks found out about own rows is heard at the end. */
+static ddsc_status timed_pairs(pruned *s, bound_level level, int64_t grain, parallel_fn fn,
+                               news_fn heard)
+{
+    const char *before = stage_enter(s->ctx, "bounds");
+    ddsc_status status = round_bounds(s, level);
+    stage_enter(s->ctx, level == BOUND_DUAL ? "bounds" : "solves");
+    if (status >= 0)
+        status = parallel_for(s->ctx, s->n_pairs, grain, fn, s);
+    if (status >= 0 && !s->alone)
+        status = pruned_hear(s, heard);
+    stage_leave(s->ctx, before);
+    return status;
+}
+
+ddsc_status pruned_rounds(pruned *s, bool reports)
+{
+    ddsc_status status = DDSC_OK;
+    s->batch = SOLVE_BATCH;
+    for (int64_t left = s->n_left, n_bounds = 0;; left = s->n_left) {
+        TRY(pruned_lists_clean(s, true));
+        if (s->p->offer.level[BOUND_DUAL])
+            TRY(propose_pairs(s, false));
+        n_bounds = s->p->offer.level[BOUND_DUAL] ? s->n_round : 0;
+        if (n_bounds > 0) {
+            TRY(timed_pairs(s, BOUND_DUAL, 8, bound_range, raise_bound));
+            TRY(pruned_lists_clean(s, false));
+        }
+        TRY(propose_pairs(s, true));
+        if (reports)
+            progress_add(s->ctx, left - s->n_left);
+        if (s->n_round > 0) {
+            TRY(timed_pairs(s, BOUND_TIGHT, 1, solve_range, offer_value));
+            TRY(pruned_hear_cuts(s));
+            /* Few are left, of items that solve most of them: rounds would be many, and idle. */
+            if (s->n_round <= s->n / FEW_SHARE)
+                s->batch = BASE_MIN(2 * s->batch, s->width);
+        } else if (n_bounds == 0) {
+            break;
+        }
+    }
+done:
+    return status;
+}
+
+/* ---- the search ---- */
+
+static ddsc_status state_open(pruned *s)
+{
+    CHECK(nearest_create(s->ctx, &s->near, 0, s->n, s->tau));
+    s->near.by = s->p->by;
+    CHECK(pruned_team_open(s));
+    CHECK(MEM_NEW(s->ctx, s->limit, s->n));
+    CHECK(MEM_ZERO(s->ctx, s->block, block_count(s->n)));
+    return MEM_ZERO(s->ctx, s->found, s->p->n_workers);
+}
+
+static void state_close(pruned *s)
+{
+    for (int w = 0; s->found && w < s->p->n_workers; w++)
+        mem_free(s->ctx, s->found[w].at);
+    for (int64_t b = 0; s->block && b < block_count(s->n); b++)
+        mem_free(s->ctx, s->block[b].at);
+    MEM_FREE(s->ctx, s->found, s->block, s->storage, s->list, s->pair, s->enough, s->bound,
+             s->limit, s->reach, s->within, s->seen);
+    nearest_free(s->ctx, &s->near);
+    pruned_team_close(s);
+}
+
+ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau)
+{
+    ddsc_status status = DDSC_OK;
+    pruned s = {.ctx = p->ctx, .p = p, .n = p->n, .tau = tau};
+    TRY(state_open(&s));
+    TRY(p->device->open(p->ctx, &s.device, &p->offer.first, p->offer.grid));
+    TRY(pruned_lists_make(&s));
+    pruned_take_known(&s);
+    progress_begin(p->ctx, "neighbours", s.n_left);
+    TRY(pruned_rounds(&s, true));
+    progress_end(p->ctx);
+    TRY(pruned_walk(&s));
+    TRY(nearest_spread(p->ctx, &s.near));
+    TRY(nearest_finish(p->ctx, &s.near, out));
+done:
+    p->device->close(s.device);
+    state_close(&s);
+    return status;
+}

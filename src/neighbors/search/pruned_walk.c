@@ -1,0 +1,216 @@
+/* The walk: when the first lists are worked off, limits are known, and every pair that is on no
+ * list and in reach of an item whose list ran out before its limit goes through the bounds once.
+ * What is left is little; it is put on lists and solved before the walk goes on, which keeps memory
+ * small and the limits fresh. */
+#include "neighbors/search/pruned.h"
+#include "neighbors/search/tuning.h"
+
+/* Ends of the pair for which it is new and in reach. */
+static bool keep_ends(const pruned *s, found_pair *e)
+{
+    const local_scales *by = s->p->by;
+    e->at_i = e->at_i && local_key(by, e->j, e->bound) <= s->reach[e->i];
+    e->at_j = e->at_j && local_key(by, e->i, e->bound) <= s->reach[e->j];
+    return e->at_i || e->at_j;
+}
+
+/* Bounds of a pair are raised up to the limits of the ends that look. */
+static double enough_of_found(const pruned *s, const found_pair *e)
+{
+    const local_scales *by = s->p->by;
+    double at_i = e->at_i ? local_limit(by, e->j, s->limit[e->i]) : 0;
+    double at_j = e->at_j ? local_limit(by, e->i, s->limit[e->j]) : 0;
+    return BASE_MAX(at_i, at_j);
+}
+
+/* By a single frame; is the pair still in reach? */
+static bool still_in_reach(pruned *s, found_pair *e, int worker)
+{
+    if (!s->p->offer.level[BOUND_FRAME] || e->reached >= HAS_FRAME)
+        return true;
+    double enough = enough_of_found(s, e);
+    e->bound = fmax(e->bound, pairs_bound(s->p, BOUND_FRAME, e->i, e->j, enough, worker));
+    e->reached = HAS_FRAME;
+    return keep_ends(s, e);
+}
+
+/* A pair whose first bound is in reach of an end. */
+static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, bool framed, int worker)
+{
+    pruned *s = arg;
+    seen_state at_i = pruned_seen(s, i, j), at_j = pruned_seen(s, j, i);
+    found_pair e = {.bound = BASE_MAX(0, bound),
+                    .i = (int32_t)i,
+                    .j = (int32_t)j,
+                    .reached = framed ? HAS_FRAME : 0,
+                    .at_i = at_i == NOT_SEEN,
+                    .at_j = at_j == NOT_SEEN};
+    if (ctx_cancelled(s->ctx))
+        return DDSC_ERROR_CANCELLED;
+    if (!keep_ends(s, &e) || at_i == SEEN_SETTLED || at_j == SEEN_SETTLED ||
+        pruned_is_known(s, i, j) || !still_in_reach(s, &e, worker))
+        return DDSC_OK;
+    found_list *found = &s->found[worker];
+    CHECK(MEM_RESERVE(s->ctx, found->at, &found->capacity, found->n + 1));
+    found->at[found->n++] = e;
+    return DDSC_OK;
+}
+
+/* ---- dual bounds of what was found ---- */
+
+static ddsc_status dual_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    for (int64_t k = begin; k < end; k++)
+        s->bound[k] = pruned_bound_of(s, BOUND_DUAL, k, worker);
+    return DDSC_OK;
+}
+
+/* The pairs of a worker's list since the last time, to their places. */
+static ddsc_status gather_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    (void)worker;
+    for (int64_t w = begin; w < end; w++) {
+        int64_t at = s->found[w].first;
+        for (int64_t k = 0; k < s->found[w].n; k++) {
+            const found_pair *e = &s->found[w].at[k];
+            if (e->reached == HAS_DUAL)
+                continue;
+            s->pair[at] = (pair_ij){e->i, e->j};
+            s->enough[at++] = enough_of_found(s, e);
+        }
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status gather_found(pruned *s)
+{
+    s->n_pairs = 0;
+    for (int w = 0; w < s->p->n_workers; w++) {
+        s->found[w].first = s->n_pairs;
+        for (int64_t k = 0; k < s->found[w].n; k++)
+            s->n_pairs += s->found[w].at[k].reached != HAS_DUAL;
+    }
+    CHECK(MEM_RESERVE(s->ctx, s->pair, &s->pair_capacity, s->n_pairs));
+    CHECK(MEM_RESERVE(s->ctx, s->enough, &s->enough_capacity, s->n_pairs));
+    CHECK(MEM_RESERVE(s->ctx, s->bound, &s->bound_capacity, s->n_pairs));
+    return parallel_for(s->ctx, s->p->n_workers, 1, gather_range, s);
+}
+
+/* What is out of reach by now is dropped. */
+static ddsc_status drop_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    (void)worker;
+    for (int64_t w = begin; w < end; w++) {
+        found_list *l = &s->found[w];
+        int64_t kept = 0, at = l->first;
+        for (int64_t k = 0; k < l->n; k++) {
+            found_pair e = l->at[k];
+            if (e.reached != HAS_DUAL)
+                e.bound = fmax(e.bound, s->bound[at++]);
+            e.reached = HAS_DUAL;
+            if (keep_ends(s, &e))
+                l->at[kept++] = e;
+        }
+        l->n = kept;
+    }
+    return DDSC_OK;
+}
+
+/* All at once, so that a device can make them. */
+static ddsc_status dual_of_found(pruned *s)
+{
+    if (!s->p->offer.level[BOUND_DUAL])
+        return DDSC_OK;
+    CHECK(gather_found(s));
+    CHECK(pruned_bounds_make(s, BOUND_DUAL));
+    CHECK(parallel_for(s->ctx, s->n_pairs, 8, dual_range, s));
+    return parallel_for(s->ctx, s->p->n_workers, 1, drop_range, s);
+}
+
+/* A step of the walk: so many tiles, and what came of them. */
+typedef struct walk_stride {
+    int64_t tiles, least;
+    int64_t n_met;   /* pairs that got a dual bound */
+    int64_t n_found; /* in reach since lists were last worked off */
+} walk_stride;
+
+static ddsc_status count_found(const pruned *s, walk_stride *step)
+{
+    int64_t count[] = {s->p->offer.level[BOUND_DUAL] ? s->n_pairs : 0, 0};
+    for (int w = 0; w < s->p->n_workers; w++)
+        count[1] += s->found[w].n;
+    CHECK(team_sum(s->ctx, count, 2));
+    step->n_met = count[0];
+    step->n_found = count[1];
+    return DDSC_OK;
+}
+
+/* As long a step as memory allows, going by the one before: the fewer, the less ranks wait for each other. Items may
+ * lie in an order, easy ones first, so there is an end to it. */
+static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
+{
+    double n = (double)s->n, left = FOUND_PER_ITEM * n - (double)step->n_found;
+    double met = (double)step->n_met / (MET_PER_ITEM * n);
+    double found = (double)(step->n_found - found_before) / left;
+    double tiles = (double)step->tiles / fmax(0.5, fmax(met, found));
+    tiles = fmin(tiles, WALK_STRIDE * (double)step->least);
+    step->tiles = BASE_MAX(step->least, (int64_t)tiles);
+}
+
+/* Who looks: items whose list ran out before their limit. An infinite end: the list had every item. */
+static ddsc_status set_looks(const pruned *s, bool *looks, bool *any)
+{
+    for (int64_t i = s->own.begin; i < s->own.end; i++) {
+        double to = s->list[i].complete_to;
+        looks[i] = isfinite(to) && !beyond(to, s->limit[i]);
+    }
+    CHECK(team_gather(s->ctx, looks, s->n, block_rows(s->n), sizeof *looks));
+    *any = false;
+    for (int64_t i = 0; i < s->n; i++)
+        *any = *any || looks[i];
+    return DDSC_OK;
+}
+
+ddsc_status pruned_walk(pruned *s)
+{
+    ddsc_status status = DDSC_OK;
+    bool *looks = NULL, any;
+    int64_t n_tiles = tile_count(s->n, s->p->offer.first.side), all = s->n * (s->n - 1) / 2;
+    walk_stride step = {.least = BASE_MAX(WALK_TILES, n_tiles / WALK_STEPS)};
+    TRY(MEM_NEW(s->ctx, looks, s->n));
+    TRY(set_looks(s, looks, &any));
+    if (!any)
+        goto done;
+    /* Marks of a pair change when it is solved alone, which is after the walk has met it: these will do. */
+    TRY(team_gather(s->ctx, s->seen, s->n, block_rows(s->n), s->width * (int64_t)sizeof *s->seen));
+    TRY(MEM_NEW(s->ctx, s->reach, s->n));
+    TRY(MEM_NEW(s->ctx, s->within, s->n));
+    progress_begin(s->ctx, "candidates", all);
+    step.tiles = step.least;
+    for (int64_t begin = 0, end; begin < n_tiles; begin = end) {
+        int64_t found_before = step.n_found;
+        end = BASE_MIN(n_tiles, begin + step.tiles);
+        for (int64_t i = 0; i < s->n; i++) {
+            s->reach[i] = looks[i] ? reach_of(s->limit[i]) : -INFINITY;
+            s->within[i] = local_limit_any(s->p->by, s->reach[i]);
+        }
+        TRY(s->p->device->within(s->device, begin, end, s->within, meet_pair, s));
+        TRY(dual_of_found(s));
+        TRY(count_found(s, &step));
+        if (step.n_found < FOUND_PER_ITEM * s->n && end < n_tiles) {
+            set_step(s, &step, found_before);
+            continue;
+        }
+        TRY(pruned_lists_refill(s));
+        TRY(pruned_rounds(s, false));
+        step.n_found = 0;
+    }
+    progress_end(s->ctx);
+    pairs_count_first(s->p, all);
+done:
+    mem_free(s->ctx, looks);
+    return status;
+}

@@ -1,0 +1,268 @@
+/* Block Davidson with Chebyshev filters (Zhou and Saad 2007; Zhou 2010): a basis V, grown by filtered
+ * Ritz vectors and cut back to the best ones when it is full. It starts from a random block wider than
+ * what is wanted, so that every copy of a multiple eigenvalue has a share in it. M V is not kept: the
+ * product that a filter begins with gives the residuals too, and is no dearer than M V times the Ritz
+ * vectors' coordinates. */
+#include <math.h>
+#include <string.h>
+
+#include "numeric/eigen/solver.h"
+#include "numeric/linalg/linalg.h"
+
+enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 16, DEGREE_MAX = 64 };
+enum { ROUNDS = 12 }; /* filters of the check; then what it found so far joins the block */
+
+typedef struct basis {
+    panel x, mx, old;       /* the step: Ritz vectors, their products, a copy; contiguous */
+    int64_t keep, capacity; /* columns after and before a cut */
+    int64_t step;           /* columns added at a time */
+    double *h, *rows, *u;   /* capacity^2: V^T M V, its eigenvectors */
+    double *residual;       /* of the step */
+    int64_t n_converged;    /* leading Ritz pairs */
+    int64_t n_reported;     /* of those, to the progress callback */
+    double *values;
+} basis;
+
+static ddsc_status basis_new(solver *s, basis *b)
+{
+    int64_t c;
+    b->step = BASE_MIN(BASE_MAX(STEP_MIN, s->wanted / 4 / 8 * 8), STEP_MAX);
+    b->keep = BASE_MIN(s->wanted + guard_width(s->wanted), s->room);
+    c = b->keep + BASE_MAX(6 * b->step, s->wanted);
+    b->capacity = c = BASE_MIN(c, s->room);
+    CHECK(MEM_NEW(s->ctx, s->theta, c));
+    CHECK(MEM_ZERO(s->ctx, b->h, c * c));
+    CHECK(MEM_NEW(s->ctx, b->rows, 2 * c * c));
+    CHECK(MEM_NEW(s->ctx, b->u, c * c));
+    CHECK(MEM_NEW(s->ctx, b->values, c));
+    return MEM_NEW(s->ctx, b->residual, b->step);
+}
+
+static void basis_free(ddsc_context *ctx, basis *b)
+{
+    panel_free(ctx, &b->x);
+    panel_free(ctx, &b->mx);
+    panel_free(ctx, &b->old);
+    MEM_FREE(ctx, b->h, b->rows, b->u, b->values, b->residual);
+}
+
+/* theta, u from h: Ritz values descending, vectors in columns. */
+static ddsc_status solve_projected(solver *s, basis *b)
+{
+    int64_t w = s->v.width, ld = b->capacity;
+    double *copy = b->rows + w * w;
+    for (int64_t i = 0; i < w; i++)
+        for (int64_t j = 0; j < w; j++)
+            copy[i * w + j] = (b->h[i * ld + j] + b->h[j * ld + i]) / 2;
+    ddsc_status status = la_eigen_symmetric(s->ctx, w, copy, b->values, b->rows);
+    for (int64_t j = 0; j < w && status >= 0; j++) {
+        s->theta[j] = b->values[w - 1 - j];
+        for (int64_t i = 0; i < w; i++)
+            b->u[i * ld + j] = b->rows[(w - 1 - j) * w + i];
+    }
+    return status;
+}
+
+/* Turn the basis into its first `count` Ritz vectors. */
+static ddsc_status cut_back(solver *s, basis *b, int64_t count)
+{
+    int64_t ld = b->capacity;
+    CHECK(panel_rotate(s->ctx, &s->v, count, b->u, ld));
+    s->v.width = count;
+    memset(b->h, 0, (size_t)(ld * ld) * sizeof *b->h);
+    memset(b->u, 0, (size_t)(ld * ld) * sizeof *b->u);
+    for (int64_t j = 0; j < count; j++) {
+        b->h[j * ld + j] = s->theta[j];
+        b->u[j * ld + j] = 1;
+    }
+    return DDSC_OK;
+}
+
+/* Add the columns of x, orthonormal to the basis, with their products. */
+static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
+{
+    int64_t at = s->v.width, ld = b->capacity, count = x->width;
+    double *c = b->rows;
+    CHECK(filter_product(s, count, x->x, mx->x));
+    s->n_products++;
+    CHECK(panel_copy(s->ctx, &s->v, at, x, 0, count));
+    s->v.width = at + count;
+    CHECK(panel_gram(s->ctx, c, &s->v, mx));
+    for (int64_t i = 0; i < s->v.width; i++)
+        for (int64_t j = 0; j < count; j++)
+            b->h[i * ld + at + j] = b->h[(at + j) * ld + i] = c[i * count + j];
+    return solve_projected(s, b);
+}
+
+/* A random block of `keep` columns through one filter becomes the basis, with its first projection. */
+static ddsc_status basis_start(solver *s, basis *b)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t w = b->keep, n = s->m->n;
+    const panel *known[] = {&s->exact};
+    panel x = {0}, mx = {0};
+    TRY(panel_new(s->ctx, &x, n, w));
+    TRY(panel_new(s->ctx, &mx, n, w));
+    TRY(panel_random(s->ctx, &x, 0, w, &s->noise));
+    if (w < s->room)
+        TRY(filter_apply(s, &x, &mx, 0, DEGREE_START, false));
+    TRY(panel_orthonormalise(s->ctx, &x, 1, known, &s->noise));
+    TRY(filter_product(s, w, x.x, mx.x));
+    s->n_products++;
+    TRY(panel_gram(s->ctx, b->rows, &x, &mx));
+    for (int64_t i = 0; i < w; i++)
+        memcpy(b->h + i * b->capacity, b->rows + i * w, (size_t)w * sizeof *b->h);
+    panel_free(s->ctx, &mx);
+    TRY(panel_new(s->ctx, &s->v, n, b->capacity));
+    TRY(panel_copy(s->ctx, &s->v, 0, &x, 0, w));
+    s->v.width = w;
+    panel_free(s->ctx, &x);
+    TRY(panel_new(s->ctx, &b->x, n, b->step));
+    TRY(panel_new(s->ctx, &b->mx, n, b->step));
+    TRY(panel_new(s->ctx, &b->old, n, b->step));
+    TRY(solve_projected(s, b));
+done:
+    panel_free(s->ctx, &mx);
+    panel_free(s->ctx, &x);
+    return status;
+}
+
+static double goal(const solver *s)
+{
+    return fmax(0.3 * s->tolerance, 1e-14);
+}
+
+/* Ritz vectors from `first` on into x, their products into mx, their residuals. */
+static ddsc_status look_from(solver *s, basis *b, int64_t first, int64_t count)
+{
+    b->x.width = b->x.stride = b->mx.width = b->mx.stride = count;
+    b->old.width = b->old.stride = count;
+    CHECK(panel_multiply(s->ctx, &b->x, &s->v, b->u + first, b->capacity));
+    CHECK(filter_product(s, count, b->x.x, b->mx.x));
+    s->n_products++;
+    return panel_residuals(s->ctx, b->residual, &b->x, &b->mx, s->theta + first);
+}
+
+/* The step's vectors: from the first unconverged one on. */
+static ddsc_status look(solver *s, basis *b)
+{
+    for (int64_t passed = 1; passed > 0 && b->n_converged < s->wanted;) {
+        CHECK(look_from(s, b, b->n_converged, BASE_MIN(b->step, s->v.width - b->n_converged)));
+        for (passed = 0; passed < b->x.width && b->residual[passed] <= goal(s); passed++)
+            b->n_converged++;
+    }
+    int64_t reached = BASE_MIN(b->n_converged, s->wanted);
+    if (reached > b->n_reported) {
+        progress_add(s->ctx, reached - b->n_reported);
+        b->n_reported = reached;
+    }
+    return DDSC_OK;
+}
+
+/* The cut lies among the guards. Where the Ritz values down to there hardly differ (more equal
+ * eigenvalues than columns), that damps nothing: a contamination of size e at distance g gives the
+ * residual r = e g and moves the Ritz value by e^2 g, so g is about r^2 / spread, and the cut must
+ * lie that far down. */
+static double choose_cut(const solver *s, const basis *b)
+{
+    int64_t first = b->n_converged, w = s->v.width;
+    int64_t left = BASE_MAX(s->wanted - first, 1);
+    int64_t at = BASE_MIN(w - 1, first + left + (w - first - left) / 2);
+    double spread = fmax(s->theta[first] - s->theta[at], 1e-16);
+    double distance = 0.3 * b->residual[0] * b->residual[0] / spread;
+    return fmax(fmin(s->theta[at], s->theta[first] - fmin(distance, 0.5)), -0.98);
+}
+
+/* Enough to gain a factor of about ten, and as many products as pay beside the work of a step; but without
+ * lifting rounding errors along known vectors. */
+static int64_t choose_degree(const solver *s, const basis *b, double cut)
+{
+    double want = 2.5 / fmax(filter_growth(cut, s->theta[b->n_converged]), 1e-4);
+    double most = log(1e9) / fmax(filter_growth(cut, 1), 1e-4);
+    return (int64_t)fmin(fmax(want, DEGREE_MIN), fmin(fmax(most, 2), DEGREE_MAX));
+}
+
+/* p(M) x is p(theta) x and, where x is nearly an eigenvector, hardly anything else. What else it is makes the
+ * basis grow: taken apart here, it needs one pass to be made orthonormal; left to the passes, two or three. */
+static ddsc_status filter_step(solver *s, basis *b, double cut)
+{
+    int64_t degree = choose_degree(s, b, cut), count = b->x.width;
+    double *value = b->rows; /* count x count, diagonal */
+    memset(value, 0, (size_t)(count * count) * sizeof *value);
+    for (int64_t j = 0; j < count; j++)
+        value[j * count + j] = filter_value(cut, s->theta[b->n_converged + j], degree);
+    CHECK(panel_copy(s->ctx, &b->old, 0, &b->x, 0, count));
+    CHECK(filter_apply(s, &b->x, &b->mx, cut, degree, true));
+    return panel_subtract(s->ctx, &b->x, &b->old, value);
+}
+
+static ddsc_status block_grow(solver *s, basis *b)
+{
+    const panel *known[] = {&s->exact, &s->v};
+    CHECK(filter_step(s, b, choose_cut(s, b)));
+    if (s->v.width + b->x.width > b->capacity)
+        CHECK(cut_back(s, b, BASE_MIN(b->keep, b->capacity - b->x.width)));
+    CHECK(panel_orthonormalise(s->ctx, &b->x, 2, known, &s->noise));
+    return append(s, b, &b->x, &b->mx);
+}
+
+/* All wanted pairs once more; a later, larger Ritz value may have pushed converged ones back. */
+static ddsc_status recheck(solver *s, basis *b)
+{
+    CHECK(cut_back(s, b, BASE_MIN(b->keep, s->v.width)));
+    b->n_converged = 0;
+    for (int64_t passed = 1; passed > 0 && b->n_converged < s->wanted;) {
+        int64_t first = b->n_converged;
+        CHECK(look_from(s, b, first, BASE_MIN(b->step, s->wanted - first)));
+        for (passed = 0; passed < b->x.width && b->residual[passed] <= s->tolerance; passed++)
+            b->n_converged++;
+    }
+    return DDSC_OK;
+}
+
+static bool exhausted(const solver *s, const basis *b)
+{
+    return s->n_products >= s->max_products || s->v.width == s->room || b->capacity == b->keep;
+}
+
+ddsc_status block_solve(solver *s, bool *verified)
+{
+    ddsc_status status = DDSC_OK;
+    basis b = {0};
+    panel fresh = {0}, scratch = {0};
+    fresh_verdict verdict = FRESH_UNCLEAR;
+    filter_open(s);
+    TRY(basis_new(s, &b));
+    TRY(basis_start(s, &b));
+    while (verdict != FRESH_CLEAN) {
+        TRY(look(s, &b));
+        while (b.n_converged < s->wanted && !exhausted(s, &b)) {
+            TRY(block_grow(s, &b));
+            TRY(look(s, &b));
+        }
+        TRY(recheck(s, &b));
+        if (exhausted(s, &b) && b.n_converged < s->wanted)
+            break;
+        if (b.n_converged < s->wanted)
+            continue;
+        panel_free(s->ctx, &fresh);
+        TRY(fresh_search(s, ROUNDS, &verdict, &fresh));
+        if (verdict != FRESH_CLEAN && exhausted(s, &b))
+            break;
+        if (verdict != FRESH_CLEAN) {
+            TRY(panel_new(s->ctx, &scratch, fresh.n, fresh.width));
+            TRY(append(s, &b, &fresh, &scratch));
+            panel_free(s->ctx, &scratch);
+            b.n_converged = 0;
+        }
+    }
+    *verified = verdict == FRESH_CLEAN;
+    if (!*verified)
+        status = DDSC_NOT_CONVERGED;
+done:
+    filter_close(s);
+    panel_free(s->ctx, &scratch);
+    panel_free(s->ctx, &fresh);
+    basis_free(s->ctx, &b);
+    return status;
+}

@@ -1,0 +1,109 @@
+/* Leading eigenpairs by subspace iteration: a random block, wider than what is wanted, is multiplied
+ * by M and made orthonormal some times; then come the Ritz pairs of what it spans. */
+#include <math.h>
+#include <string.h>
+
+#include "numeric/eigen/eigen.h"
+#include "numeric/eigen/panel.h"
+#include "numeric/linalg/linalg.h"
+
+/* The space of the k largest shows up sooner in a block that holds some more. */
+static int64_t block_width(int64_t n, int64_t k)
+{
+    return BASE_MIN(n, k + BASE_MAX(16, k / 2));
+}
+
+static void swap_panels(panel *a, panel *b)
+{
+    panel c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* x orthonormal, mx = M x. */
+static ddsc_status leading_iterate(ddsc_context *ctx, panel *x, panel *mx, const sparse *m,
+                                   int64_t rounds)
+{
+    panel_noise noise = {.stream = RNG_EIGEN};
+    CHECK(panel_random(ctx, x, 0, x->width, &noise));
+    for (int64_t r = 0;; r++) {
+        CHECK(panel_orthonormalise(ctx, x, 0, NULL, &noise));
+        CHECK(operator_apply(ctx, m, x->width, x->x, mx->x));
+        progress_add(ctx, 1);
+        if (r == rounds)
+            return DDSC_OK;
+        swap_panels(x, mx);
+    }
+}
+
+/* Ritz values of the k largest |theta|, and their vectors as columns of u (width x k). */
+static ddsc_status leading_pairs(ddsc_context *ctx, double *value, double *u, double *h, int64_t w,
+                                 int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    double *theta = NULL, *rows = NULL, *key = NULL;
+    int32_t *order = NULL;
+    TRY(MEM_NEW(ctx, theta, w));
+    TRY(MEM_NEW(ctx, key, w));
+    TRY(MEM_NEW(ctx, order, w));
+    TRY(MEM_NEW(ctx, rows, w * w));
+    TRY(la_eigen_symmetric(ctx, w, h, theta, rows));
+    for (int64_t j = 0; j < w; j++)
+        key[j] = -fabs(theta[j]);
+    sort_order(order, key, w);
+    for (int64_t j = 0; j < k; j++) {
+        value[j] = theta[order[j]];
+        for (int64_t i = 0; i < w; i++)
+            u[i * k + j] = rows[order[j] * w + i];
+    }
+done:
+    MEM_FREE(ctx, theta, key, order, rows);
+    return status;
+}
+
+static ddsc_status leading_solve(ddsc_context *ctx, eigen_result *out, panel *x, panel *mx,
+                                 const sparse *m, int64_t rounds)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t w = x->width, k = out->k;
+    double *h = NULL, *u = NULL;
+    panel v = {.n = m->n, .width = k, .stride = k, .x = out->vector}, mv = {0};
+    TRY(MEM_NEW(ctx, h, w * w));
+    TRY(MEM_NEW(ctx, u, w * k));
+    TRY(leading_iterate(ctx, x, mx, m, rounds));
+    TRY(panel_gram(ctx, h, x, mx));
+    for (int64_t i = 0; i < w; i++)
+        for (int64_t j = 0; j < i; j++)
+            h[i * w + j] = h[j * w + i] = (h[i * w + j] + h[j * w + i]) / 2;
+    TRY(leading_pairs(ctx, out->value, u, h, w, k));
+    TRY(panel_multiply(ctx, &v, x, u, k));
+    TRY(panel_new(ctx, &mv, m->n, k));
+    TRY(panel_multiply(ctx, &mv, mx, u, k));
+    TRY(panel_residuals(ctx, out->residual, &v, &mv, out->value));
+done:
+    panel_free(ctx, &mv);
+    MEM_FREE(ctx, h, u);
+    return status;
+}
+
+ddsc_status eigen_leading(ddsc_context *ctx, eigen_result *out, const sparse *m, int64_t k,
+                          int64_t rounds)
+{
+    ddsc_status status = DDSC_OK;
+    panel x = {0}, mx = {0};
+    *out = (eigen_result){.n = m->n, .k = k, .n_products = rounds + 1};
+    progress_begin(ctx, "leading vectors", rounds + 1);
+    TRY(MEM_NEW(ctx, out->value, k));
+    TRY(MEM_NEW(ctx, out->residual, k));
+    TRY(MEM_NEW(ctx, out->vector, m->n * k));
+    TRY(panel_new(ctx, &x, m->n, block_width(m->n, k)));
+    TRY(panel_new(ctx, &mx, m->n, x.width));
+    TRY(leading_solve(ctx, out, &x, &mx, m, rounds));
+    progress_end(ctx);
+done:
+    panel_free(ctx, &x);
+    panel_free(ctx, &mx);
+    if (status < 0)
+        eigen_free(ctx, out);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* Orthonormal panels from Gram matrices: each pass takes the eigenvectors of the scaled Gram matrix
+ * (Stathopoulos and Wu, "A block orthogonalization procedure with constant synchronization
+ * requirements", 2002); passes repeat until the Gram matrix is the identity. */
+#include <math.h>
+#include <string.h>
+
+#include "numeric/eigen/panel.h"
+#include "numeric/linalg/linalg.h"
+
+enum { PASSES_MAX = 12 };
+
+static const double GRAM_TOLERANCE = 3e-14;
+/* What is left along vectors that were taken from one of length 1, and of its products with others. */
+static const double ROUNDING = 1e-15;
+/* Directions of a normalised panel below this are rounding noise. */
+static const double RANK_TOLERANCE = 1e-13;
+
+/* taken (x.width): the squares of what was taken from each column. */
+static ddsc_status project(ddsc_context *ctx, panel *x, int n_against, const panel *const *against,
+                           double *c, double *taken)
+{
+    memset(taken, 0, (size_t)x->width * sizeof *taken);
+    for (int k = 0; k < n_against; k++) {
+        CHECK(panel_gram(ctx, c, against[k], x));
+        CHECK(panel_subtract(ctx, x, against[k], c));
+        for (int64_t i = 0; i < against[k]->width; i++)
+            for (int64_t j = 0; j < x->width; j++)
+                taken[j] += c[i * x->width + j] * c[i * x->width + j];
+    }
+    return DDSC_OK;
+}
+
+/* The largest ratio of a column's square before and after a projection: rounding errors along what was taken
+ * stand out that much more. */
+static double shrinking(const double *g, const double *taken, int64_t b)
+{
+    double worst = 1;
+    for (int64_t j = 0; j < b; j++)
+        worst = fmax(worst, 1 + taken[j] / g[j * b + j]);
+    return worst;
+}
+
+static double distance_from_identity(const double *g, int64_t b)
+{
+    double worst = 0;
+    for (int64_t i = 0; i < b; i++)
+        for (int64_t j = 0; j < b; j++)
+            worst = fmax(worst, fabs(g[i * b + j] - (i == j)));
+    return worst;
+}
+
+/* u so that X u is orthonormal up to rounding: D Q T^-1/2 with D G D = Q T Q^T. Returns how many
+ * leading columns are sound; those after them have to be drawn anew. */
+static ddsc_status whiten(ddsc_context *ctx, double *u, int64_t *n_sound, double *g, int64_t b,
+                          double *values, double *rows)
+{
+    double *d = values + b;
+    for (int64_t i = 0; i < b; i++) {
+        double norm2 = g[i * b + i];
+        d[i] = norm2 > 0 && norm2 < INFINITY ? 1 / sqrt(norm2) : 0;
+    }
+    for (int64_t i = 0; i < b; i++)
+        for (int64_t j = 0; j < b; j++)
+            g[i * b + j] *= d[i] * d[j];
+    ddsc_status status = la_eigen_symmetric(ctx, b, g, values, rows);
+    *n_sound = 0;
+    memset(u, 0, (size_t)(b * b) * sizeof *u);
+    for (int64_t j = 0; j < b && status >= 0; j++) {
+        const double *q = rows + (b - 1 - j) * b;
+        double t = values[b - 1 - j];
+        if (!(t > RANK_TOLERANCE * (double)b))
+            break;
+        for (int64_t i = 0; i < b; i++)
+            u[i * b + j] = d[i] * q[i] / sqrt(t);
+        ++*n_sound;
+    }
+    return status;
+}
+
+ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
+                                 const panel *const *against, panel_noise *noise)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t b = x->width, widest = b, n_sound;
+    double *work = NULL;
+    for (int k = 0; k < n_against; k++)
+        widest = BASE_MAX(widest, against[k]->width);
+    TRY(MEM_NEW(ctx, work, b * (widest + 2 * b + 3)));
+    double *g = work, *u = g + b * widest, *rows = u + b * b, *values = rows + b * b;
+    double *taken = values + 2 * b;
+    bool apart = false; /* from what it is to be orthogonal to: only itself is left to look at */
+    for (int pass = 0; b > 0; pass++) {
+        TRY(project(ctx, x, apart ? 0 : n_against, against, g, taken));
+        TRY(panel_gram(ctx, g, x, x));
+        if (distance_from_identity(g, b) <= GRAM_TOLERANCE)
+            break;
+        if (pass == PASSES_MAX) {
+            status = ctx_fail(ctx, DDSC_ERROR_INTERNAL,
+                              "a block of %lld vectors did not become orthonormal", (long long)b);
+            break;
+        }
+        double shrunk = shrinking(g, taken, b);
+        TRY(whiten(ctx, u, &n_sound, g, b, values, rows));
+        TRY(panel_rotate(ctx, x, b, u, b));
+        if (n_sound < b)
+            TRY(panel_random(ctx, x, n_sound, b - n_sound, noise));
+        /* With t the least eigenvalue: a direction was lengthened by 1/sqrt(t), what it had left along the known
+         * vectors with it; errors of the Gram matrix by 1/t. */
+        apart = n_sound == b && ROUNDING * sqrt(shrunk / values[0]) <= GRAM_TOLERANCE;
+        if (apart && ROUNDING / values[0] <= GRAM_TOLERANCE)
+            break;
+    }
+done:
+    mem_free(ctx, work);
+    return status;
+}

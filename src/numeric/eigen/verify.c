@@ -1,0 +1,110 @@
+/* The check that nothing was missed: a fresh random block, kept orthogonal to everything known, is
+ * filtered until its largest Ritz value stands clearly on one side of the last wanted eigenvalue.
+ */
+#include <math.h>
+
+#include "numeric/eigen/solver.h"
+#include "numeric/linalg/linalg.h"
+
+enum { DEGREE_MAX = 160 };
+
+/* An eigenvector at the bound has a share of about 1/sqrt(n) of a random vector. Lifted by exp(L)
+ * against what lies below the cut, it holds the largest Ritz value above bound - 2 n exp(-2L); that
+ * must be well above the cut before a Ritz value below the cut says that there is none. */
+static double lift_wanted(const solver *s, double margin)
+{
+    return log(200 * (double)s->m->n / margin) / 2;
+}
+
+/* Up to that, but without lifting rounding errors along known vectors. */
+static int64_t fresh_degree(double lift, double growth, double growth_at_1)
+{
+    double want = 1 + (lift + log(2)) / fmax(growth, 1e-3);
+    double most = log(1e9) / fmax(growth_at_1, 1e-3);
+    return (int64_t)fmax(4, fmin(fmin(want, most), DEGREE_MAX));
+}
+
+/* Rayleigh-Ritz on the fresh block alone: it becomes Ritz vectors; the leading pair comes back. */
+static ddsc_status fresh_ritz(solver *s, panel *x, panel *y, double *theta, double *residual)
+{
+    enum { B = FRESH_WIDTH };
+    double h[B * B], rows[B * B], u[B * B], values[B], residuals[B];
+    int64_t b = x->width;
+    CHECK(filter_product(s, b, x->x, y->x));
+    s->n_products++;
+    CHECK(panel_gram(s->ctx, h, x, y));
+    CHECK(la_eigen_symmetric(s->ctx, b, h, values, rows));
+    for (int64_t j = 0; j < b; j++)
+        for (int64_t i = 0; i < b; i++)
+            u[i * b + j] = rows[(b - 1 - j) * b + i];
+    for (int64_t j = 0; j < b / 2; j++) {
+        double swap = values[j];
+        values[j] = values[b - 1 - j];
+        values[b - 1 - j] = swap;
+    }
+    CHECK(panel_rotate(s->ctx, x, b, u, b));
+    CHECK(panel_rotate(s->ctx, y, b, u, b));
+    CHECK(panel_residuals(s->ctx, residuals, x, y, values));
+    *theta = values[0];
+    *residual = residuals[0];
+    return DDSC_OK;
+}
+
+typedef struct fresh_state {
+    double bound, margin, lifted;
+    double theta, residual; /* the leading Ritz pair */
+} fresh_state;
+
+/* One filter and what it shows. */
+static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f, panel *fresh,
+                               panel *y, panel_noise *noise)
+{
+    const panel *known[] = {&s->exact, &s->v};
+    double cut = fmax(f->bound - f->margin, -0.98), growth = filter_growth(cut, f->bound);
+    double lift = cut < f->bound ? lift_wanted(s, f->bound - cut) : -INFINITY;
+    double before = f->residual;
+    int64_t degree = fresh_degree(lift, growth, filter_growth(cut, 1));
+    CHECK(filter_apply(s, fresh, y, cut, degree, false));
+    CHECK(panel_orthonormalise(s->ctx, fresh, 2, known, noise));
+    CHECK(fresh_ritz(s, fresh, y, &f->theta, &f->residual));
+    f->lifted += (double)degree * growth - log(2);
+    if (f->theta > f->bound + s->tolerance)
+        *verdict = FRESH_MISSED;
+    else if (f->lifted < lift)
+        *verdict = FRESH_UNCLEAR;
+    else if (f->theta <= cut || f->theta + f->residual <= f->bound + s->tolerance)
+        *verdict = FRESH_CLEAN;
+    else if (f->residual > 0.5 * before)
+        f->margin /= 4;
+    return DDSC_OK;
+}
+
+ddsc_status fresh_search(solver *s, int rounds, fresh_verdict *verdict, panel *fresh)
+{
+    ddsc_status status = DDSC_OK;
+    panel y = {0};
+    int64_t width = BASE_MIN(FRESH_WIDTH, s->room - s->v.width);
+    const panel *known[] = {&s->exact, &s->v};
+    panel_noise noise = {RNG_EIGEN_VERIFY, (uint64_t)s->n_products & 0xFFFF, s->component};
+    *fresh = (panel){0};
+    *verdict = FRESH_CLEAN;
+    if (width <= 0)
+        return DDSC_OK;
+    *verdict = FRESH_UNCLEAR;
+    TRY(panel_new(s->ctx, fresh, s->m->n, width));
+    TRY(panel_new(s->ctx, &y, s->m->n, width));
+    TRY(panel_random(s->ctx, fresh, 0, width, &noise));
+    TRY(panel_orthonormalise(s->ctx, fresh, 2, known, &noise));
+    /* A wide margin is quick. Eigenvalues between cut and bound rise too and may blur the picture;
+     * then the margin narrows, down to where the guards end. */
+    fresh_state f = {.bound = s->theta[s->wanted - 1], .residual = INFINITY};
+    double least = fmax(f.bound - s->theta[s->v.width - 1], 0.05 * (1 - f.bound));
+    f.margin = fmax(0.3 * (1 - f.bound), 1e-3);
+    for (int round = 0; round < rounds && *verdict == FRESH_UNCLEAR; round++) {
+        f.margin = fmax(f.margin, fmax(least, 1e-9));
+        TRY(fresh_round(s, verdict, &f, fresh, &y, &noise));
+    }
+done:
+    panel_free(s->ctx, &y);
+    return status;
+}

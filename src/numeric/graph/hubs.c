@@ -1,0 +1,116 @@
+/* How often each item is a neighbour of others, and neighbours chosen so that none is everybody's. In many
+ * dimensions a few items near the middle of the set come to be neighbours of nearly everybody (hubs) and many
+ * of nobody (Radovanovic et al. 2010); the skewness of the counts tells. Against that distances are rescaled by
+ * how near the neighbours of both ends are: D^2 / (s_i s_j), s the mean distance to the nearest (Jegou et al.
+ * 2010; Schnitzer et al. 2012). */
+#include <math.h>
+
+#include "numeric/graph/graph.h"
+
+/* No scale is smaller than this part of the median one, so that nobody is out of reach for being among near
+ * duplicates. */
+static const double LOCAL_FLOOR = 0.1;
+
+static double skewness_of(const int64_t *count, int64_t n, int64_t n_edges)
+{
+    double mean = (double)n_edges / (double)BASE_MAX(1, n), square = 0, cube = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double away = (double)count[i] - mean;
+        square += away * away;
+        cube += away * away * away;
+    }
+    return square > 0 ? cube / (square * sqrt(square / (double)n)) : 0;
+}
+
+ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g, int64_t tau)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *count = NULL, *apart = NULL, n_apart = 0;
+    *out = (in_degrees){0};
+    TRY(MEM_ZERO(ctx, count, g->n));
+    TRY(MEM_ZERO(ctx, apart, g->n));
+    for (int64_t i = 0; i < g->n; i++)
+        for (int64_t e = g->offset[i]; e < BASE_MIN(g->offset[i + 1], g->offset[i] + tau); e++) {
+            count[g->index[e]]++;
+            apart[g->index[e]] += g->d2[e] != 0;
+            n_apart += g->d2[e] != 0;
+        }
+    for (int64_t i = 0; i < g->n; i++) {
+        out->largest = BASE_MAX(out->largest, count[i]);
+        out->n_none += count[i] == 0;
+    }
+    out->skewness = skewness_of(apart, g->n, n_apart);
+done:
+    MEM_FREE(ctx, count, apart);
+    return status;
+}
+
+/* Mean distance to those that are no duplicates, of the first tau; 0: none. */
+static double mean_distance(const ddsc_graph *g, int64_t item, int64_t tau)
+{
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t e = g->offset[item]; e < BASE_MIN(g->offset[item + 1], g->offset[item] + tau); e++)
+        if (g->d2[e] > 0) {
+            sum += sqrt(g->d2[e]);
+            n++;
+        }
+    return n > 0 ? sum / (double)n : 0;
+}
+
+ddsc_status graph_scales_find(ddsc_context *ctx, double **scale, const ddsc_graph *g, int64_t tau)
+{
+    ddsc_status status = DDSC_OK;
+    double *copy = NULL;
+    TRY(MEM_NEW(ctx, *scale, g->n));
+    TRY(MEM_NEW(ctx, copy, g->n));
+    for (int64_t i = 0; i < g->n; i++)
+        copy[i] = (*scale)[i] = mean_distance(g, i, tau);
+    double median = affinity_median_positive(copy, g->n);
+    for (int64_t i = 0; i < g->n; i++)
+        (*scale)[i] = (*scale)[i] > 0 ? BASE_MAX((*scale)[i], LOCAL_FLOOR * median) : median;
+done:
+    mem_free(ctx, copy);
+    return status;
+}
+
+void graph_scales_free(ddsc_context *ctx, local_scales *s)
+{
+    MEM_FREE(ctx, s->scale, s->inverse);
+    *s = (local_scales){0};
+}
+
+ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const double *scale, int64_t n)
+{
+    ddsc_status status = DDSC_OK;
+    *s = (local_scales){0};
+    TRY(MEM_COPY(ctx, s->scale, scale, n));
+    TRY(MEM_NEW(ctx, s->inverse, n));
+    for (int64_t i = 0; i < n; i++) {
+        s->inverse[i] = 1 / scale[i];
+        s->widest = BASE_MAX(s->widest, scale[i]);
+    }
+done:
+    if (status < 0)
+        graph_scales_free(ctx, s);
+    return status;
+}
+
+/* Insertion: lists are short and half in order already. */
+void graph_sort(ddsc_graph *g)
+{
+    for (int64_t i = 0; i < g->n; i++)
+        for (int64_t e = g->offset[i] + 1; e < g->offset[i + 1]; e++) {
+            double d2 = g->d2[e];
+            int32_t index = g->index[e];
+            int64_t at = e;
+            for (; at > g->offset[i] &&
+                   (g->d2[at - 1] > d2 || (g->d2[at - 1] == d2 && g->index[at - 1] > index));
+                 at--) {
+                g->d2[at] = g->d2[at - 1];
+                g->index[at] = g->index[at - 1];
+            }
+            g->d2[at] = d2;
+            g->index[at] = index;
+        }
+}

@@ -1,0 +1,264 @@
+/* Restarts of k-means side by side, the sum it makes small, and the numbers of clusters. Equal
+ * partitions have equal sums to the last bit, whatever their numbers: so restarts are seen to agree,
+ * and the best is the same for any number of threads (ties: the earlier restart). */
+#include "numeric/kmeans/kmeans.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/blocks.h"
+#include "base/team.h"
+#include "numeric/linalg/linalg.h"
+
+enum { PIECE_MIN = 1024 };
+/* Restarts that end in one partition before the rest is spared. */
+enum { AGREEING = 8 };
+/* From so many pieces on threads share the rows of one restart, below each has restarts of its own. */
+enum { PIECES_SHARED = 16 };
+/* Operations that make waking a thread worth it. */
+enum { PIECE_WORK = 1 << 22 };
+
+typedef struct inertia_job {
+    const int32_t *labels;
+    int64_t dim, piece_rows;
+    const double *rows, *centre;
+    double *partial;
+} inertia_job;
+
+static ddsc_status inertia_piece(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const inertia_job *j = arg;
+    double sum = 0;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        sum += la_distance2(j->dim, j->rows + i * j->dim, j->centre + j->labels[i] * j->dim);
+    j->partial[begin / j->piece_rows] = sum;
+    return DDSC_OK;
+}
+
+void kmeans_means(double *centre, int64_t *count, const int32_t *labels, int64_t k, int64_t n,
+                  int64_t dim, const double *rows)
+{
+    memset(centre, 0, (size_t)(k * dim) * sizeof *centre);
+    memset(count, 0, (size_t)k * sizeof *count);
+    for (int64_t i = 0; i < n; i++) {
+        count[labels[i]]++;
+        for (int64_t c = 0; c < dim; c++)
+            centre[labels[i] * dim + c] += rows[i * dim + c];
+    }
+    for (int64_t c = 0; c < k * dim; c++)
+        centre[c] /= (double)BASE_MAX(count[c / dim], 1);
+}
+
+ddsc_status kmeans_pieces(ddsc_context *ctx, const kmeans_problem *problem, int64_t grain,
+                          parallel_fn fn, void *arg)
+{
+    if (!problem->alone)
+        return parallel_for(ctx, problem->n, grain, fn, arg);
+    if (ctx_cancelled(ctx))
+        return DDSC_ERROR_CANCELLED;
+    for (int64_t begin = 0; begin < problem->n; begin += grain)
+        CHECK(fn(arg, begin, BASE_MIN(problem->n, begin + grain), 0));
+    return DDSC_OK;
+}
+
+ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels,
+                           const kmeans_problem *p)
+{
+    ddsc_status status = DDSC_OK;
+    double *centre = NULL;
+    int64_t *count = NULL;
+    inertia_job j = {labels,  p->dim, BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * p->dim)),
+                     p->rows, NULL,   NULL};
+    TRY(MEM_NEW(ctx, centre, p->k * p->dim));
+    TRY(MEM_NEW(ctx, count, p->k));
+    TRY(MEM_NEW(ctx, j.partial, p->n / j.piece_rows + 1));
+    kmeans_means(centre, count, labels, p->k, p->n, p->dim, p->rows);
+    j.centre = centre;
+    TRY(kmeans_pieces(ctx, p, j.piece_rows, inertia_piece, &j));
+    *inertia = tree_sum(j.partial, (p->n + j.piece_rows - 1) / j.piece_rows, 1);
+done:
+    MEM_FREE(ctx, j.partial, count, centre);
+    return status;
+}
+
+ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found, int64_t n,
+                            int64_t k)
+{
+    int32_t *number = NULL, next = 0;
+    CHECK(MEM_NEW(ctx, number, k));
+    for (int64_t c = 0; c < k; c++)
+        number[c] = -1;
+    for (int64_t i = 0; i < n; i++) {
+        if (number[labels[i]] < 0)
+            number[labels[i]] = next++;
+        labels[i] = number[labels[i]];
+    }
+    *n_found = next;
+    mem_free(ctx, number);
+    return DDSC_OK;
+}
+
+/* ---- restarts ---- */
+
+/* What a worker needs for a restart, and its best so far. */
+typedef struct runner {
+    lloyd *l; /* one of the two, by whether there is a table */
+    lloyd_table *t;
+    int64_t *row; /* k: where a start lies */
+    double least;
+    int64_t which; /* the restart that got there; -1: none yet */
+    int32_t *best;
+} runner;
+
+typedef struct kmeans_tries {
+    ddsc_context *ctx;
+    kmeans_problem p;
+    runner *runners;
+    int n_runners;
+    bool divided;      /* ranks of a team take restarts in turn */
+    int64_t first;     /* restart of the loop's index 0 */
+    double *objective; /* of each restart */
+} kmeans_tries;
+
+static ddsc_status tries_create(kmeans_tries *f)
+{
+    CHECK(MEM_ZERO(f->ctx, f->runners, f->n_runners));
+    CHECK(MEM_NEW(f->ctx, f->objective, f->p.restarts));
+    for (int w = 0; w < f->n_runners; w++) {
+        runner *r = &f->runners[w];
+        r->which = -1;
+        CHECK(MEM_NEW(f->ctx, r->row, f->p.k));
+        CHECK(MEM_NEW(f->ctx, r->best, f->p.n));
+        CHECK(f->p.pairs ? lloyd_table_create(f->ctx, &r->t, &f->p)
+                         : lloyd_create(f->ctx, &r->l, &f->p, false));
+    }
+    return DDSC_OK;
+}
+
+static void tries_free(kmeans_tries *f)
+{
+    for (int w = 0; f->runners && w < f->n_runners; w++) {
+        lloyd_table_destroy(f->runners[w].t);
+        lloyd_destroy(f->runners[w].l);
+        MEM_FREE(f->ctx, f->runners[w].best, f->runners[w].row);
+    }
+    MEM_FREE(f->ctx, f->objective, f->runners);
+}
+
+static ddsc_status run_from_start(const kmeans_tries *f, runner *r, int64_t k,
+                                  const int32_t **found)
+{
+    int64_t dim = f->p.dim;
+    if (r->t)
+        return lloyd_table_run(r->t, r->row, k, found);
+    for (int64_t c = 0; c < k; c++)
+        memcpy(lloyd_centres(r->l) + c * dim, f->p.rows + r->row[c] * dim,
+               (size_t)dim * sizeof(double));
+    return lloyd_run(r->l, k, found);
+}
+
+/* Restarts [begin, end) of the loop. */
+static ddsc_status run_restarts(void *arg, int64_t begin, int64_t end, int worker)
+{
+    kmeans_tries *f = arg;
+    runner *r = &f->runners[worker];
+    for (int64_t t = f->first + begin; t < f->first + end; t++) {
+        rng random = rng_make(ctx_seed(f->ctx), RNG_KMEANS, (uint64_t)t);
+        const int32_t *found;
+        double objective;
+        int64_t k;
+        f->objective[t] = -1;
+        if (f->divided && t % team_size(f->ctx) != team_rank(f->ctx))
+            continue;
+        CHECK(kmeans_start_sampled(f->ctx, r->row, &k, &f->p, &random));
+        CHECK(run_from_start(f, r, k, &found));
+        CHECK(kmeans_inertia(f->ctx, &objective, found, &f->p));
+        progress_add(f->ctx, f->p.progress);
+        f->objective[t] = objective;
+        if (r->which < 0 || objective < r->least || (objective == r->least && t < r->which)) {
+            r->least = objective;
+            r->which = t;
+            memcpy(r->best, found, (size_t)f->p.n * sizeof *r->best);
+        }
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status run_some(kmeans_tries *f, int64_t first, int64_t end)
+{
+    f->first = first;
+    CHECK(f->p.alone ? parallel_for(f->ctx, end - first, 1, run_restarts, f)
+                     : run_restarts(f, 0, end - first, 0));
+    return f->divided ? team_largest(f->ctx, f->objective + first, end - first) : DDSC_OK;
+}
+
+static bool all_agree(const kmeans_tries *f, int64_t n)
+{
+    for (int64_t t = 1; t < n; t++)
+        if (f->objective[t] != f->objective[0])
+            return false;
+    return true;
+}
+
+/* One at least has run. */
+static runner *best_runner(const kmeans_tries *f)
+{
+    runner *best = &f->runners[0];
+    for (int w = 1; w < f->n_runners; w++) {
+        runner *r = &f->runners[w];
+        bool better = r->least < best->least || (r->least == best->least && r->which < best->which);
+        if (r->which >= 0 && (best->which < 0 || better))
+            best = r;
+    }
+    return best;
+}
+
+/* The labels of the best restart, from the rank that made it. Its own best is the best of all. */
+static ddsc_status share_best(const kmeans_tries *f, runner *best, int64_t n_run)
+{
+    int64_t which = 0, *parts = NULL;
+    for (int64_t t = 1; t < n_run; t++)
+        if (f->objective[t] < f->objective[which])
+            which = t;
+    CHECK(MEM_ZERO(f->ctx, parts, team_size(f->ctx)));
+    parts[which % team_size(f->ctx)] = f->p.n * (int64_t)sizeof *best->best;
+    best->least = f->objective[which];
+    ddsc_status status = team_gather_parts(f->ctx, best->best, parts);
+    mem_free(f->ctx, parts);
+    return status;
+}
+
+ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
+                       const kmeans_problem *problem)
+{
+    ddsc_status status = DDSC_OK;
+    kmeans_tries f = {.ctx = ctx, .p = *problem};
+    double *pairs = NULL;
+    int64_t restarts = problem->restarts, some = BASE_MIN(AGREEING, restarts), n_run = some;
+    if (!problem->pairs)
+        TRY(kmeans_pairs(ctx, &pairs, problem));
+    if (pairs)
+        f.p.pairs = pairs;
+    f.p.alone = f.p.pairs || lloyd_pieces(problem) < PIECES_SHARED;
+    f.divided = !f.p.pairs && lloyd_pieces(problem) > 1 && team_size(ctx) > 1;
+    f.n_runners = f.p.alone ? (int)BASE_MIN(parallel_width(ctx), restarts) : 1;
+    TRY(tries_create(&f));
+    TRY(run_some(&f, 0, some));
+    if (!all_agree(&f, some)) {
+        TRY(run_some(&f, some, restarts));
+        n_run = restarts;
+    } else {
+        progress_add(ctx, (restarts - some) * problem->progress);
+    }
+    runner *best = best_runner(&f);
+    if (f.divided)
+        TRY(share_best(&f, best, n_run));
+    TRY(kmeans_renumber(ctx, best->best, n_found, problem->n, problem->k));
+    memcpy(labels, best->best, (size_t)problem->n * sizeof *labels);
+    *inertia = best->least;
+done:
+    tries_free(&f);
+    mem_free(ctx, pairs);
+    return status;
+}

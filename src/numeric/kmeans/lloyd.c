@@ -1,0 +1,367 @@
+/* Lloyd's algorithm by matrix products, with the bounds of Hamerly (2010): a row whose centre is
+ * provably nearer than any other keeps its label without a look at its coordinates. Sums over rows
+ * go in pieces of fixed size, added up a fixed tree, so that the result does not depend on the
+ * thread count; a piece none of whose labels changed keeps its sums. */
+#include <math.h>
+#include <string.h>
+
+#include "base/blocks.h"
+#include "base/workspace.h"
+#include "numeric/kmeans/kmeans.h"
+#include "numeric/linalg/linalg.h"
+
+enum { CHUNK_ROWS = 128, PIECE_MIN = 1024, PIECES_MAX = 64, ITERATIONS_MAX = 300 };
+/* Operations that make waking a thread worth it. */
+enum { PIECE_WORK = 1 << 22 };
+
+/* Rows to look at, side by side; one per worker. */
+typedef struct lloyd_chunk {
+    int64_t n, row[CHUNK_ROWS];
+    double *rows; /* CHUNK_ROWS x dim */
+    double *dot;  /* CHUNK_ROWS x k */
+} lloyd_chunk;
+
+struct lloyd {
+    ddsc_context *ctx;
+    const kmeans_problem *p;
+    bool plain;
+    int64_t k;          /* centres in use */
+    int64_t piece_rows; /* a multiple of CHUNK_ROWS */
+    int64_t n_pieces;
+    double *centre;   /* k x dim */
+    double *before;   /* the same a round earlier */
+    double *centre2;  /* |c|^2 */
+    double *moved;    /* k: how far each centre went in the last round */
+    double *half;     /* k: half the distance to the nearest other centre */
+    double far, next; /* the two largest of `moved` */
+    int64_t far_centre;
+    double slack; /* differences of squared distances that rounding may turn round */
+    int32_t *label;
+    double *norm2;             /* n: |x|^2 */
+    double *upper, *lower;     /* n: distance to the own centre at most, to any other at least */
+    double *sum;               /* by piece: k x dim, weighted */
+    double *mass;              /* by piece: k sums of weights */
+    int64_t *count;            /* by piece: k counts */
+    int64_t *changed, *looked; /* by piece: labels that changed; rows looked at, ever */
+    double *total;             /* k x dim */
+    double *total_mass;        /* k */
+    int64_t *size;             /* k */
+    scratch chunk;             /* of lloyd_chunk and its arrays */
+};
+
+/* ---- object ---- */
+
+/* The chunk of a worker: its head, then rows and products. */
+static lloyd_chunk *chunk_of(const lloyd *l, int worker)
+{
+    arena a = {scratch_of(&l->chunk, worker), 0};
+    lloyd_chunk *c = arena_take(&a, 1, sizeof *c);
+    ARENA_TAKE(&a, c->rows, CHUNK_ROWS * l->p->dim);
+    ARENA_TAKE(&a, c->dot, CHUNK_ROWS * l->p->k);
+    return c;
+}
+
+static ddsc_status chunks_create(lloyd *l)
+{
+    int64_t bytes = (int64_t)sizeof(lloyd_chunk) + 64 +
+                    CHUNK_ROWS * (l->p->dim + l->p->k) * (int64_t)sizeof(double);
+    return l->p->alone ? mem_get(l->ctx, &l->chunk.block, bytes, 1)
+                       : scratch_create(l->ctx, &l->chunk, bytes, 1);
+}
+
+static void measure_norms(lloyd *l)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < l->p->n; i++) {
+        const double *row = l->p->rows + i * l->p->dim;
+        l->norm2[i] = la_dot(l->p->dim, row, row);
+        largest = fmax(largest, l->norm2[i]);
+    }
+    /* |c|^2 - 2 x.c of a centre within the rows is off by a few dim 2^-53 |x|^2 at most. */
+    l->slack = 0x1p-50 * (double)(l->p->dim + 8) * largest;
+}
+
+static int64_t lloyd_piece_rows(const kmeans_problem *p)
+{
+    int64_t rows = BASE_MAX(PIECE_MIN, p->n / PIECES_MAX + 1);
+    rows = BASE_MAX(rows, 4 * p->k);
+    rows = BASE_MAX(rows, PIECE_WORK / (p->k * p->dim));
+    return BASE_ROUND_UP(rows, CHUNK_ROWS);
+}
+
+int64_t lloyd_pieces(const kmeans_problem *p)
+{
+    return (p->n + lloyd_piece_rows(p) - 1) / lloyd_piece_rows(p);
+}
+
+ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p, bool plain)
+{
+    ddsc_status status = DDSC_OK;
+    lloyd *l = NULL;
+    TRY(MEM_ZERO(ctx, l, 1));
+    *l = (lloyd){.ctx = ctx, .p = p, .plain = plain};
+    l->piece_rows = lloyd_piece_rows(p);
+    l->n_pieces = lloyd_pieces(p);
+    TRY(MEM_NEW(ctx, l->centre, p->k * p->dim));
+    TRY(MEM_NEW(ctx, l->before, p->k * p->dim));
+    TRY(MEM_NEW(ctx, l->centre2, p->k));
+    TRY(MEM_NEW(ctx, l->moved, p->k));
+    TRY(MEM_NEW(ctx, l->half, p->k));
+    TRY(MEM_NEW(ctx, l->label, p->n));
+    TRY(MEM_NEW(ctx, l->norm2, p->n));
+    TRY(MEM_NEW(ctx, l->upper, p->n));
+    TRY(MEM_NEW(ctx, l->lower, p->n));
+    TRY(MEM_NEW(ctx, l->sum, l->n_pieces * p->k * p->dim));
+    TRY(MEM_NEW(ctx, l->count, l->n_pieces * p->k));
+    TRY(MEM_NEW(ctx, l->changed, l->n_pieces));
+    TRY(MEM_ZERO(ctx, l->looked, l->n_pieces));
+    TRY(MEM_NEW(ctx, l->total, p->k * p->dim));
+    TRY(MEM_NEW(ctx, l->size, p->k));
+    TRY(MEM_NEW(ctx, l->mass, l->n_pieces * p->k));
+    TRY(MEM_NEW(ctx, l->total_mass, p->k));
+    TRY(chunks_create(l));
+    measure_norms(l);
+    *out = l;
+    l = NULL;
+done:
+    lloyd_destroy(l);
+    return status;
+}
+
+void lloyd_destroy(lloyd *l)
+{
+    if (!l)
+        return;
+    MEM_FREE(l->ctx, l->centre, l->before, l->centre2, l->moved, l->half, l->label, l->norm2,
+             l->upper, l->lower, l->sum, l->count, l->changed, l->looked, l->total, l->size,
+             l->mass, l->total_mass);
+    scratch_free(l->ctx, &l->chunk);
+    mem_free(l->ctx, l);
+}
+
+double *lloyd_centres(lloyd *l)
+{
+    return l->centre;
+}
+
+int64_t lloyd_work(const lloyd *l)
+{
+    int64_t work = 0;
+    for (int64_t piece = 0; piece < l->n_pieces; piece++)
+        work += l->looked[piece];
+    return work;
+}
+
+/* ---- labels ---- */
+
+/* After the centres moved: can another be the nearest now? */
+static bool in_doubt(const lloyd *l, int64_t i)
+{
+    int32_t c = l->label[i];
+    if (l->plain || c < 0)
+        return true;
+    double upper = l->upper[i] + l->moved[c];
+    double lower = l->lower[i] - (c == l->far_centre ? l->next : l->far);
+    l->upper[i] = upper;
+    l->lower[i] = lower;
+    double away = BASE_MAX(lower, l->half[c]);
+    return !(away > upper && (away - upper) * (away + upper) > l->slack);
+}
+
+/* The nearest centre by |c|^2 - 2 x.c (ties: lower number), and bounds of the distances. */
+static int32_t own_centre(lloyd *l, int64_t i, const double *dot)
+{
+    int32_t best = 0;
+    double least = INFINITY, second = INFINITY;
+    for (int64_t c = 0; c < l->k; c++) {
+        double v = l->centre2[c] - 2 * dot[c];
+        if (v < least) {
+            second = least;
+            least = v;
+            best = (int32_t)c;
+        } else if (v < second) {
+            second = v;
+        }
+    }
+    l->upper[i] = sqrt(fmax(0, l->norm2[i] + least) + l->slack);
+    l->lower[i] = sqrt(fmax(0, l->norm2[i] + second - l->slack));
+    return best;
+}
+
+/* Rows [r->row[0], ...) against all centres; how many labels changed? */
+static int64_t look_at_chunk(lloyd *l, lloyd_chunk *r)
+{
+    int64_t dim = l->p->dim, changed = 0;
+    if (r->n == 0)
+        return 0;
+    la_gemm(false, true, r->n, l->k, dim, 1, r->rows, dim, l->centre, dim, 0, r->dot, l->k);
+    for (int64_t at = 0; at < r->n; at++) {
+        int64_t i = r->row[at];
+        int32_t c = own_centre(l, i, r->dot + at * l->k);
+        changed += c != l->label[i];
+        l->label[i] = c;
+    }
+    r->n = 0;
+    return changed;
+}
+
+static void sum_piece(lloyd *l, int64_t begin, int64_t end)
+{
+    int64_t dim = l->p->dim, piece = begin / l->piece_rows;
+    double *sum = l->sum + piece * l->k * dim;
+    double *mass = l->mass + piece * l->k;
+    int64_t *count = l->count + piece * l->k;
+    memset(sum, 0, (size_t)(l->k * dim) * sizeof *sum);
+    memset(mass, 0, (size_t)l->k * sizeof *mass);
+    memset(count, 0, (size_t)l->k * sizeof *count);
+    for (int64_t i = begin; i < end; i++) {
+        const double *row = l->p->rows + i * dim;
+        double *into = sum + l->label[i] * dim, weight = kmeans_weight(l->p, i);
+        count[l->label[i]]++;
+        mass[l->label[i]] += weight;
+        for (int64_t j = 0; j < dim; j++)
+            into[j] += weight * row[j];
+    }
+}
+
+/* Labels of a piece of rows, and their share of the new centres. */
+static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worker)
+{
+    lloyd *l = arg;
+    lloyd_chunk *r = chunk_of(l, worker);
+    int64_t piece = begin / l->piece_rows, dim = l->p->dim, changed = 0;
+    r->n = 0;
+    for (int64_t i = begin; i < end; i++) {
+        if (!in_doubt(l, i))
+            continue;
+        memcpy(r->rows + r->n * dim, l->p->rows + i * dim, (size_t)dim * sizeof *r->rows);
+        r->row[r->n++] = i;
+        l->looked[piece]++;
+        if (r->n == CHUNK_ROWS)
+            changed += look_at_chunk(l, r);
+    }
+    changed += look_at_chunk(l, r);
+    if (changed > 0)
+        sum_piece(l, begin, end);
+    l->changed[piece] = changed;
+    return DDSC_OK;
+}
+
+/* ---- centres ---- */
+
+/* The pieces up a fixed tree; how many labels changed? */
+static int64_t gather_pieces(lloyd *l)
+{
+    int64_t size = l->k * l->p->dim, changed = 0;
+    memset(l->size, 0, (size_t)l->k * sizeof *l->size);
+    for (int64_t j = 0; j < size; j++)
+        l->total[j] = tree_sum(l->sum + j, l->n_pieces, size);
+    for (int64_t c = 0; c < l->k; c++)
+        l->total_mass[c] = tree_sum(l->mass + c, l->n_pieces, l->k);
+    for (int64_t p = 0; p < l->n_pieces; p++) {
+        for (int64_t c = 0; c < l->k; c++)
+            l->size[c] += l->count[p * l->k + c];
+        changed += l->changed[p];
+    }
+    return changed;
+}
+
+/* The row farthest from its centre, of a cluster that can spare one; -1 when all coincide with it.
+ */
+static int64_t farthest(const lloyd *l)
+{
+    int64_t dim = l->p->dim, worst = -1;
+    double most = 0;
+    for (int64_t i = 0; i < l->p->n; i++) {
+        if (l->size[l->label[i]] < 2)
+            continue;
+        double d = la_distance2(dim, l->p->rows + i * dim, l->centre + l->label[i] * dim);
+        if (d > most) {
+            most = d;
+            worst = i;
+        }
+    }
+    return worst;
+}
+
+/* An empty cluster takes the farthest row of the others; the pieces it changes are summed again. */
+static int64_t fill_empty(lloyd *l)
+{
+    int64_t dim = l->p->dim, filled = 0;
+    for (int32_t c = 0; c < l->k; c++) {
+        if (l->size[c] > 0)
+            continue;
+        int64_t i = farthest(l);
+        if (i < 0)
+            return filled;
+        const double *row = l->p->rows + i * dim;
+        l->size[l->label[i]]--;
+        memcpy(l->centre + c * dim, row, (size_t)dim * sizeof *row);
+        l->size[c] = 1;
+        l->label[i] = c;
+        l->upper[i] = INFINITY;
+        int64_t begin = i / l->piece_rows * l->piece_rows;
+        sum_piece(l, begin, BASE_MIN(l->p->n, begin + l->piece_rows));
+        filled++;
+    }
+    return filled;
+}
+
+/* Half the distance of each centre to its nearest neighbour. */
+static void measure_gaps(lloyd *l)
+{
+    int64_t dim = l->p->dim;
+    for (int64_t c = 0; c < l->k; c++)
+        l->half[c] = INFINITY;
+    for (int64_t c = 0; c < l->k; c++)
+        for (int64_t b = 0; b < c; b++) {
+            double d = 0.5 * sqrt(la_distance2(dim, l->centre + b * dim, l->centre + c * dim));
+            d *= 1 - 1e-12;
+            l->half[b] = fmin(l->half[b], d);
+            l->half[c] = fmin(l->half[c], d);
+        }
+}
+
+static void move_centres(lloyd *l)
+{
+    int64_t dim = l->p->dim;
+    l->far = l->next = 0;
+    l->far_centre = 0;
+    for (int64_t c = 0; c < l->k; c++) {
+        double *centre = l->centre + c * dim;
+        for (int64_t j = 0; j < dim && l->size[c] > 0; j++)
+            centre[j] = l->total[c * dim + j] / l->total_mass[c];
+        l->centre2[c] = la_dot(dim, centre, centre);
+        l->moved[c] = (1 + 1e-12) * sqrt(la_distance2(dim, centre, l->before + c * dim));
+        if (l->moved[c] > l->far) {
+            l->next = l->far;
+            l->far = l->moved[c];
+            l->far_centre = c;
+        } else {
+            l->next = fmax(l->next, l->moved[c]);
+        }
+    }
+    measure_gaps(l);
+    memcpy(l->before, l->centre, (size_t)(l->k * dim) * sizeof *l->before);
+}
+
+ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels)
+{
+    l->k = n_centres;
+    memcpy(l->before, l->centre, (size_t)(l->k * l->p->dim) * sizeof *l->before);
+    for (int64_t i = 0; i < l->p->n; i++)
+        l->label[i] = -1;
+    for (int64_t c = 0; c < l->k; c++)
+        l->centre2[c] = la_dot(l->p->dim, l->centre + c * l->p->dim, l->centre + c * l->p->dim);
+    for (int round = 0; round < ITERATIONS_MAX; round++) {
+        CHECK(kmeans_pieces(l->ctx, l->p, l->piece_rows, assign_piece, l));
+        int64_t changed = gather_pieces(l), filled = fill_empty(l);
+        if (filled > 0)
+            gather_pieces(l);
+        move_centres(l);
+        if (changed + filled == 0)
+            break;
+    }
+    *labels = l->label;
+    return DDSC_OK;
+}

@@ -1,0 +1,34 @@
+/* k-means on the rows of a caller. */
+#include "numeric/kmeans/kmeans.h"
+#include "numeric/linalg/linalg.h"
+
+ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *inertia, int64_t n,
+                            int64_t dim, const double *rows, int64_t k, int64_t restarts)
+{
+    ddsc_status status = DDSC_OK;
+    double *centred = NULL, *mean = NULL, objective;
+    int64_t n_found;
+    CHECK(ctx_enter(context));
+    if (!labels || !rows)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "k-means needs rows and room for labels");
+    TRY(la_check_rows(context, "k-means", 1, n, dim, rows));
+    if (k < 1 || k > n || restarts < 1)
+        return ctx_fail(
+            context, DDSC_ERROR_ARGUMENT,
+            "k-means needs 1 <= k <= %lld rows and a restart, not k = %lld, %lld restarts",
+            (long long)n, (long long)k, (long long)restarts);
+    progress_begin(context, "k-means", restarts);
+    TRY(MEM_NEW(context, centred, n * dim));
+    TRY(MEM_NEW(context, mean, dim));
+    /* Moved to mean zero, the products that stand in for distances lose fewest digits. */
+    la_centre(n, dim, rows, mean, centred);
+    kmeans_problem problem = {
+        .n = n, .dim = dim, .rows = centred, .k = k, .restarts = restarts, .progress = 1};
+    TRY(kmeans_fit(context, labels, &objective, &n_found, &problem));
+    progress_end(context);
+    if (inertia)
+        *inertia = objective;
+done:
+    MEM_FREE(context, mean, centred);
+    return status;
+}

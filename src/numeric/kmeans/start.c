@@ -1,0 +1,209 @@
+/* Starting centres: k-means++ (Arthur and Vassilvitskii 2007), the best of a few draws each time.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/blocks.h"
+#include "numeric/kmeans/kmeans.h"
+#include "numeric/linalg/linalg.h"
+
+enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16, CHUNK_ROWS = 64 };
+/* Rows of a sample that stands for all in a start. */
+enum { SAMPLE_MIN = 4096, SAMPLE_PER_CENTRE = 64 };
+
+typedef struct spread {
+    const kmeans_problem *p;
+    int64_t piece_rows;
+    double *d2; /* of each row to the nearest centre so far */
+    int64_t drawn[DRAWS_MAX];
+    int n_draws;
+    double *rows;    /* n_draws x dim: the rows drawn, side by side */
+    double *partial; /* pieces x DRAWS_MAX: what would be left after each draw */
+} spread;
+
+/* Squared distances (n x DRAWS_MAX) of n rows to the first n_draws draws. */
+static void draw_distances(const spread *s, int64_t first, int64_t n, int n_draws, double *d2)
+{
+    int64_t dim = s->p->dim;
+    if (!s->p->pairs) {
+        la_differences(n, n_draws, dim, s->p->rows + first * dim, s->rows, d2, DRAWS_MAX);
+        return;
+    }
+    for (int t = 0; t < n_draws; t++) {
+        const double *pair = s->p->pairs + s->drawn[t] * s->p->n + first;
+        for (int64_t i = 0; i < n; i++)
+            d2[i * DRAWS_MAX + t] = pair[i];
+    }
+}
+
+/* Weighted sums of min(d2, distance to the draw) for every draw. */
+static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
+{
+    spread *s = arg;
+    double *sum = s->partial + begin / s->piece_rows * DRAWS_MAX;
+    (void)worker;
+    memset(sum, 0, DRAWS_MAX * sizeof *sum);
+    for (int64_t first = begin; first < end; first += CHUNK_ROWS) {
+        double d2[CHUNK_ROWS * DRAWS_MAX];
+        int64_t n = BASE_MIN(CHUNK_ROWS, end - first);
+        draw_distances(s, first, n, s->n_draws, d2);
+        for (int64_t i = 0; i < n; i++) {
+            double weight = kmeans_weight(s->p, first + i), most = s->d2[first + i];
+            for (int t = 0; t < s->n_draws; t++)
+                sum[t] += weight * BASE_MIN(d2[i * DRAWS_MAX + t], most);
+        }
+    }
+    return DDSC_OK;
+}
+
+/* Take the first draw as a centre. */
+static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
+{
+    spread *s = arg;
+    double *sum = s->partial + begin / s->piece_rows * DRAWS_MAX;
+    (void)worker;
+    *sum = 0;
+    for (int64_t first = begin; first < end; first += CHUNK_ROWS) {
+        double d2[CHUNK_ROWS * DRAWS_MAX];
+        int64_t n = BASE_MIN(CHUNK_ROWS, end - first);
+        draw_distances(s, first, n, 1, d2);
+        for (int64_t i = 0; i < n; i++) {
+            s->d2[first + i] = BASE_MIN(d2[i * DRAWS_MAX], s->d2[first + i]);
+            *sum += kmeans_weight(s->p, first + i) * s->d2[first + i];
+        }
+    }
+    return DDSC_OK;
+}
+
+static double partial_sum(const spread *s, int t)
+{
+    return tree_sum(s->partial + t, (s->p->n + s->piece_rows - 1) / s->piece_rows, DRAWS_MAX);
+}
+
+/* A row with probability proportional to weight x d2; the pieces' sums are in partial. */
+static int64_t draw_row(const spread *s, double total, rng *r)
+{
+    double at = rng_uniform(r) * total;
+    int64_t piece = 0, last = -1;
+    while ((piece + 1) * s->piece_rows < s->p->n && at >= s->partial[piece * DRAWS_MAX])
+        at -= s->partial[piece++ * DRAWS_MAX];
+    for (int64_t i = piece * s->piece_rows; i < s->p->n; i++) {
+        if (s->d2[i] > 0)
+            last = i;
+        at -= kmeans_weight(s->p, i) * s->d2[i];
+        if (at < 0 && last >= 0)
+            return last;
+    }
+    /* Rounding ran past the end: the last row that is not yet a centre. */
+    for (int64_t i = s->p->n - 1; last < 0 && i >= 0; i--)
+        if (s->d2[i] > 0)
+            last = i;
+    return last;
+}
+
+static void copy_drawn(spread *s, int n_draws)
+{
+    for (int t = 0; t < n_draws; t++)
+        memcpy(s->rows + t * s->p->dim, s->p->rows + s->drawn[t] * s->p->dim,
+               (size_t)s->p->dim * sizeof *s->rows);
+}
+
+/* The next centre: of several draws the one that leaves least. */
+static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *r)
+{
+    for (int t = 0; t < s->n_draws; t++)
+        s->drawn[t] = draw_row(s, total, r);
+    if (s->n_draws > 1) {
+        copy_drawn(s, s->n_draws);
+        CHECK(kmeans_pieces(ctx, s->p, s->piece_rows, try_draws, s));
+        double least = INFINITY;
+        int64_t best = s->drawn[0];
+        for (int t = 0; t < s->n_draws; t++) {
+            double left = partial_sum(s, t);
+            if (left < least) {
+                least = left;
+                best = s->drawn[t];
+            }
+        }
+        s->drawn[0] = best;
+    }
+    copy_drawn(s, 1);
+    return kmeans_pieces(ctx, s->p, s->piece_rows, take_draw, s);
+}
+
+int kmeans_draws(const kmeans_problem *problem)
+{
+    return problem->draws > 0 ? problem->draws
+                              : (int)fmin(DRAWS_MAX, 2 + floor(log((double)problem->k)));
+}
+
+ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
+                              const kmeans_problem *problem, rng *r)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = problem->n, dim = problem->dim;
+    spread s = {.p = problem, .n_draws = kmeans_draws(problem)};
+    *n_centres = 0;
+    s.piece_rows = BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim * s.n_draws));
+    TRY(MEM_NEW(ctx, s.d2, n));
+    TRY(MEM_NEW(ctx, s.rows, DRAWS_MAX * dim));
+    TRY(MEM_NEW(ctx, s.partial, (n / s.piece_rows + 1) * DRAWS_MAX));
+    for (int64_t i = 0; i < n; i++)
+        s.d2[i] = INFINITY;
+    s.drawn[0] = rng_below(r, n);
+    copy_drawn(&s, 1);
+    TRY(kmeans_pieces(ctx, problem, s.piece_rows, take_draw, &s));
+    for (;;) {
+        row[(*n_centres)++] = s.drawn[0];
+        double total = partial_sum(&s, 0);
+        if (*n_centres == problem->k || !(total > 0))
+            break;
+        TRY(next_centre(ctx, &s, total, r));
+    }
+done:
+    MEM_FREE(ctx, s.partial, s.rows, s.d2);
+    return status;
+}
+
+ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
+                                 const kmeans_problem *problem, rng *r)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t dim = problem->dim, n = problem->n, *from = NULL;
+    int64_t count = BASE_MAX(SAMPLE_MIN, SAMPLE_PER_CENTRE * problem->k);
+    double *rows = NULL;
+    if (!problem->bounded || problem->pairs || problem->weight || n < 2 * count)
+        return kmeans_start_rows(ctx, row, n_centres, problem, r);
+    TRY(MEM_NEW(ctx, from, count));
+    TRY(MEM_NEW(ctx, rows, count * dim));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t first = i * n / count;
+        from[i] = first + rng_below(r, (i + 1) * n / count - first);
+        memcpy(rows + i * dim, problem->rows + from[i] * dim, (size_t)dim * sizeof *rows);
+    }
+    kmeans_problem sample = *problem;
+    sample.n = count;
+    sample.rows = rows;
+    TRY(kmeans_start_rows(ctx, row, n_centres, &sample, r));
+    for (int64_t c = 0; c < *n_centres; c++)
+        row[c] = from[row[c]];
+    if (*n_centres < problem->k)
+        TRY(kmeans_start_rows(ctx, row, n_centres, problem, r));
+done:
+    MEM_FREE(ctx, rows, from);
+    return status;
+}
+
+ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
+                         const kmeans_problem *problem, rng *r)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *row = NULL, dim = problem->dim;
+    TRY(MEM_NEW(ctx, row, problem->k));
+    TRY(kmeans_start_rows(ctx, row, n_centres, problem, r));
+    for (int64_t c = 0; c < *n_centres; c++)
+        memcpy(centres + c * dim, problem->rows + row[c] * dim, (size_t)dim * sizeof *centres);
+done:
+    mem_free(ctx, row);
+    return status;
+}

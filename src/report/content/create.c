@@ -1,0 +1,303 @@
+/* A report from what a result consists of: views, rows, how items stand, scores, theory, map. */
+#include <string.h>
+
+#include "base/sized.h"
+#include "report/content/tree.h"
+
+SIZED_INIT(source_struct, ddsc_report_source, block, NULL);
+
+result_call result_call_begin(ddsc_context *ctx)
+{
+    result_call call = {.ctx = ctx, .plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
+    ctx_enter(ctx);
+    ctx_hold(ctx, true);
+    call.before = call.plain ? uselocale(call.plain) : (locale_t)0;
+    return call;
+}
+
+void result_call_end(result_call *call)
+{
+    if (call->plain) {
+        uselocale(call->before);
+        freelocale(call->plain);
+    }
+    ctx_hold(call->ctx, false);
+}
+
+/* ---- what the source says ---- */
+
+bool result_certified(const ddsc_report *r)
+{
+    return r->from.status == DDSC_OK &&
+           (!r->from.clustering || r->view.verified || r->view.eigen_dense);
+}
+
+bool result_by_metric(const ddsc_report *r)
+{
+    return r->k > 0 ? r->measures && r->view.graph : r->from.pairs != NULL;
+}
+
+const char *result_method(const ddsc_report *r)
+{
+    return r->from.method ? r->from.method : "ddsc";
+}
+
+const ddsc_graph *result_graph(const ddsc_report *r)
+{
+    return r->from.graph ? r->from.graph : r->view.graph;
+}
+
+const ddsc_k_row *result_chosen(const ddsc_report *r)
+{
+    for (int64_t i = 0; i < r->view.n_sweep; i++)
+        if (r->view.sweep[i]->k == r->view.k)
+            return r->view.sweep[i];
+    return NULL;
+}
+
+/* A result that a caller of another age filled in; fields it does not have are zero. */
+#define TAKE_RESULT(own, given)                                           \
+    do {                                                                  \
+        if (given)                                                        \
+            sized_view(&(own), sizeof(own), given, (given)->struct_size); \
+    } while (0)
+
+static void take_views(ddsc_report *r)
+{
+    const ddsc_report_source *from = &r->from;
+    ddsc_clustering_get_view(from->clustering, &r->view);
+    ddsc_d2_get_view(from->d2, &r->centers);
+    ddsc_stability_get_view(from->stability, &r->trust);
+    if (from->d2) {
+        r->view.n = r->centers.n;
+        r->view.k = r->centers.k;
+        r->view.labels = r->centers.labels;
+    } else if (!from->clustering) {
+        r->view.n = from->n_labels;
+        r->view.k = from->labels ? from->k : 0;
+        r->view.labels = from->labels;
+    }
+    if (from->clustering) {
+        r->coords = r->view.embedding;
+        r->n_coords = r->view.n_vectors;
+        r->n_tried = r->view.n_sweep > 1 ? r->view.n_sweep : 0;
+        r->tried = r->n_tried > 0 ? r->view.sweep_labels : NULL;
+    }
+    ddsc_graph_get_view(result_graph(r), &r->edges);
+    ddsc_measures_get_view(from->measures, &r->items);
+    r->measures = from->measures;
+    r->k = r->view.k;
+    r->n_rows = from->measures ? r->items.n_rows : r->view.n;
+    r->distances_s = from->seconds_distances + r->view.seconds_distances;
+    r->kmeans_s = from->clustering ? r->view.seconds_kmeans : from->seconds_kmeans;
+    if (from->clustering)
+        r->pairs = *r->view.pairs;
+    else
+        TAKE_RESULT(r->pairs, from->pairs);
+    TAKE_RESULT(r->compress, from->compress);
+}
+
+static ddsc_status check_source(ddsc_report *r)
+{
+    const ddsc_report_source *from = &r->from;
+    if (!!from->clustering + !!from->d2 + !!from->labels > 1)
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "a report is of a clustering, of d2 or of labels, not of several");
+    if (from->labels && (from->k < 1 || from->n_labels < 0))
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: %lld labels of %lld clusters",
+                        (long long)from->n_labels, (long long)from->k);
+    if (r->k > 0 && r->measures && r->view.n != r->items.n_items)
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: %lld labels, but %lld measures",
+                        (long long)r->view.n, (long long)r->items.n_items);
+    if (r->trust.n > 0 && r->trust.n != r->view.n)
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "report: a stability of %lld items, but %lld are clustered",
+                        (long long)r->trust.n, (long long)r->view.n);
+    if (r->edges.n > 0 && r->k > 0 && r->edges.n != r->view.n)
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "report: a graph of %lld items, but %lld are clustered",
+                        (long long)r->edges.n, (long long)r->view.n);
+    for (int64_t i = 0; r->k > 0 && i < r->view.n; i++)
+        if (r->view.labels[i] < 0 || r->view.labels[i] >= r->k)
+            return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                            "report: label %lld is %d, must be from 0 to %lld", (long long)i,
+                            (int)r->view.labels[i], (long long)r->k - 1);
+    return DDSC_OK;
+}
+
+/* ---- what is computed ---- */
+
+/* Labels by input row, -1 for dropped items and those left out. */
+static void label_rows(int32_t *to, const int32_t *labels, const ddsc_report *r)
+{
+    for (int64_t row = 0; row < r->n_rows; row++)
+        to[row] = -1;
+    for (int64_t i = 0; i < r->view.n; i++)
+        to[r->measures ? r->items.row[i] : i] = result_left_out(r, i) ? -1 : labels[i];
+}
+
+static ddsc_status take_rows(ddsc_report *r)
+{
+    int64_t n;
+    CHECK(MEM_NEW(r->ctx, r->label, r->n_rows));
+    CHECK(MEM_NEW(r->ctx, r->shown, r->n_rows));
+    CHECK(MEM_ZERO(r->ctx, r->size, r->k));
+    label_rows(r->label, r->view.labels, r);
+    CHECK(result_index(r, &n));
+    CHECK(result_find_outliers(r));
+    label_rows(r->shown, r->view.labels, r);
+    for (int64_t i = 0; i < r->view.n; i++)
+        r->size[r->view.labels[i]] += !result_left_out(r, i);
+    return DDSC_OK;
+}
+
+ddsc_status result_find_standing(ddsc_report *r, const int32_t *labels, int64_t n)
+{
+    ddsc_standing places;
+    if (!r->coords || n == 0)
+        return DDSC_OK;
+    CHECK(MEM_NEW(r->ctx, r->distance, n));
+    CHECK(MEM_NEW(r->ctx, r->doubt, n));
+    CHECK(MEM_NEW(r->ctx, r->next, n));
+    ddsc_standing_init(&places);
+    places.distance = r->distance;
+    places.doubt = r->doubt;
+    places.next = r->next;
+    return ddsc_standing_run(r->ctx, &places, n, r->n_coords, r->coords, labels, r->k);
+}
+
+static ddsc_status score_rows(ddsc_report *r, ddsc_scores *scores, const int32_t *labels)
+{
+    ddsc_scores_init(scores);
+    return ddsc_scores_run(r->ctx, scores, r->n_rows, labels, r->from.truth);
+}
+
+static ddsc_status score_all(ddsc_report *r)
+{
+    ddsc_status status = DDSC_OK;
+    int32_t *rows = NULL;
+    if (!r->from.truth)
+        return DDSC_OK;
+    r->scored = true;
+    TRY(score_rows(r, &r->scores, r->shown));
+    TRY(MEM_NEW(r->ctx, r->sweep_scores, r->view.n_sweep));
+    TRY(MEM_NEW(r->ctx, rows, r->n_rows));
+    for (int64_t k = 0; k < r->view.n_sweep; k++) {
+        label_rows(rows, r->view.sweep_labels + k * r->view.n, r);
+        TRY(score_rows(r, &r->sweep_scores[k], rows));
+    }
+done:
+    mem_free(r->ctx, rows);
+    return status;
+}
+
+static ddsc_status ask_theory(ddsc_report *r)
+{
+    ddsc_status status = DDSC_OK;
+    int32_t *truth = NULL;
+    if (!r->from.truth || !result_graph(r) || r->view.n_joined > 0)
+        return DDSC_OK;
+    TRY(MEM_NEW(r->ctx, truth, r->view.n));
+    TRY(MEM_NEW(r->ctx, r->intra, r->view.n));
+    TRY(MEM_NEW(r->ctx, r->inter, r->view.n));
+    TRY(MEM_NEW(r->ctx, r->xi, r->view.n));
+    for (int64_t i = 0; i < r->view.n; i++)
+        truth[i] = r->from.truth[r->row[i]];
+    ddsc_theory_init(&r->theory);
+    r->theory.item_intra = r->intra;
+    r->theory.item_inter = r->inter;
+    r->theory.item_xi = r->xi;
+    TRY(ddsc_theory_run(r->ctx, &r->theory, result_graph(r), truth, &r->plan.set));
+done:
+    mem_free(r->ctx, truth);
+    return status;
+}
+
+/* From the two widest directions of the embedding, neighbours drawn together. */
+static ddsc_status make_map(ddsc_report *r)
+{
+    ddsc_status status = DDSC_OK;
+    const ddsc_clustering_view *v = &r->view;
+    double *start = NULL;
+    if (!r->from.map || !result_graph(r) || v->n == 0 || v->n_vectors == 0)
+        return DDSC_OK;
+    TRY(MEM_NEW(r->ctx, start, 2 * v->n));
+    TRY(MEM_NEW(r->ctx, r->xy, 2 * r->n_rows));
+    TRY(ddsc_project_run(r->ctx, start, v->n, v->n_vectors, v->embedding));
+    TRY(ddsc_layout_run(r->ctx, r->xy, result_graph(r), start));
+    result_spread(r->xy, 2, r);
+done:
+    mem_free(r->ctx, start);
+    return status;
+}
+
+static ddsc_status result_fill(ddsc_report *r)
+{
+    stage_enter(r->ctx, "findings");
+    take_views(r);
+    CHECK(check_source(r));
+    if (r->k > 0) {
+        CHECK(take_rows(r));
+        CHECK(result_find_standing(r, r->view.labels, r->view.n));
+        CHECK(result_find_order(r));
+        CHECK(score_all(r));
+        CHECK(ask_theory(r));
+        stage_enter(r->ctx, "verdict");
+        CHECK(result_find_gaps(r));
+    }
+    stage_enter(r->ctx, "map");
+    CHECK(make_map(r));
+    stage_enter(r->ctx, "findings");
+    CHECK(result_tree(r));
+    return r->from.truth ? result_classes(r, r->from.truth) : DDSC_OK;
+}
+
+ddsc_status ddsc_report_create(ddsc_context *context, ddsc_report **report,
+                               const ddsc_report_source *source)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_report *r = NULL;
+    if (!context || !report)
+        return DDSC_ERROR_ARGUMENT;
+    result_call call = result_call_begin(context);
+    *report = NULL;
+    TRY(MEM_ZERO(context, r, 1));
+    r->ctx = context;
+    r->began = clock_seconds();
+    TRY(sized_take(context, &source_struct, &r->from, source));
+    TRY(cluster_settings_take(context, &r->plan, r->from.settings));
+    TRY(result_fill(r));
+    *report = r;
+    r = NULL;
+done:
+    ddsc_report_destroy(r);
+    result_call_end(&call);
+    return status;
+}
+
+void ddsc_report_destroy(ddsc_report *r)
+{
+    if (!r)
+        return;
+    json_decref(r->tree);
+    ddsc_measures_destroy(r->own_measures);
+    MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->doubt,
+             r->next, r->gap, r->shown, r->outlier, r->outlying, r->order, r->sweep_scores,
+             r->intra, r->inter, r->xi, r->own_coords, r->own_d2, r->own_tried, r->own_index,
+             r->own_offset);
+    mem_free(r->ctx, r);
+}
+
+void ddsc_report_get_view_sized(const ddsc_report *report, ddsc_report_view *view, size_t size)
+{
+    ddsc_report_view own = {0};
+    if (report) {
+        own = (ddsc_report_view){.n_rows = report->n_rows,
+                                 .k = report->k,
+                                 .labels = report->shown,
+                                 .map = report->xy,
+                                 .scores = report->scored ? &report->scores : NULL,
+                                 .certified = result_certified(report)};
+    }
+    sized_view(view, size, &own, sizeof own);
+}

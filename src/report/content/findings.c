@@ -1,0 +1,179 @@
+/* What a person wants to see of a clustering: typical and doubtful items, the distances between
+ * neighbours, classes against clusters. All of it goes to result.json, and from there to the page.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/content/tree.h"
+
+enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
+
+/* From this doubt on an item lies between two clusters; 0.5 is the fence. */
+static const double DOUBTFUL = 0.45;
+
+/* An item as ddsc_standing_run sees it. */
+typedef struct standing_item {
+    int64_t item;
+    int32_t next;
+    double distance, doubt;
+} standing_item;
+
+static int by_closeness(const void *a, const void *b)
+{
+    const standing_item *x = a, *y = b;
+    return x->distance != y->distance ? (x->distance < y->distance ? -1 : 1)
+                                      : (x->item > y->item) - (x->item < y->item);
+}
+
+static int by_doubt(const void *a, const void *b)
+{
+    const standing_item *x = a, *y = b;
+    return x->doubt != y->doubt ? (x->doubt > y->doubt ? -1 : 1)
+                                : (x->item > y->item) - (x->item < y->item);
+}
+
+static json_t *put_member(ddsc_report *r, json_t *list, const standing_item *m)
+{
+    char space[RESULT_ID];
+    json_t *item = put_row(r, list);
+    put_count(r, item, "row", r->row[m->item]);
+    put_text(r, item, "id", result_row_id(r, r->row[m->item], space));
+    const char *title = r->measures ? ddsc_measures_get_title(r->measures, r->row[m->item]) : NULL;
+    if (title && *title)
+        put_text(r, item, "title", title);
+    return item;
+}
+
+static void put_cluster(ddsc_report *r, json_t *clusters, standing_item *all, int64_t n,
+                        int64_t label)
+{
+    json_t *cluster = put_row(r, clusters);
+    put_count(r, cluster, "label", label);
+    put_count(r, cluster, "size", n);
+    qsort(all, (size_t)n, sizeof *all, by_closeness);
+    json_t *shown = put_array(r, cluster, "representatives");
+    for (int64_t i = 0; i < n && i < N_SHOWN; i++)
+        put_member(r, shown, &all[i]);
+    qsort(all, (size_t)n, sizeof *all, by_doubt);
+    shown = put_array(r, cluster, "borderline");
+    for (int64_t i = 0; i < n && i < N_SHOWN && all[i].next >= 0; i++) {
+        json_t *item = put_member(r, shown, &all[i]);
+        put_count(r, item, "next", all[i].next);
+        put_real(r, item, "doubt", all[i].doubt);
+    }
+}
+
+static ddsc_status put_clusters(ddsc_report *r, json_t *root)
+{
+    ddsc_status status = DDSC_OK;
+    json_t *clusters = put_array(r, root, "clusters");
+    standing_item *all = NULL;
+    int64_t *at = NULL;
+    TRY(MEM_NEW(r->ctx, all, r->view.n));
+    TRY(MEM_ZERO(r->ctx, at, r->k + 1));
+    for (int64_t c = 0; c < r->k; c++)
+        at[c + 1] = at[c] + r->size[c];
+    for (int64_t i = 0; i < r->view.n; i++)
+        if (!result_left_out(r, i))
+            all[at[r->view.labels[i]]++] =
+                (standing_item){i, r->next[i], r->distance[i], r->doubt[i]};
+    for (int64_t c = 0; c < r->k; c++) /* at[c] now ends cluster c */
+        put_cluster(r, clusters, all + at[c] - r->size[c], r->size[c], c);
+done:
+    MEM_FREE(r->ctx, at, all);
+    return status;
+}
+
+static double edge_length(double d2)
+{
+    return sqrt(fmax(d2, 0));
+}
+
+static void put_neighbours(ddsc_report *r, json_t *root)
+{
+    const ddsc_graph_view *g = &r->edges;
+    double low = INFINITY, high = -INFINITY;
+    int64_t count[N_BINS] = {0};
+    for (int64_t e = 0; e < g->n_edges; e++) {
+        low = fmin(low, edge_length(g->d2[e]));
+        high = fmax(high, edge_length(g->d2[e]));
+    }
+    if (g->n_edges == 0)
+        return;
+    double scale = high > low ? N_BINS / (high - low) : 0;
+    for (int64_t e = 0; e < g->n_edges; e++)
+        count[(int)fmin(scale * (edge_length(g->d2[e]) - low), N_BINS - 1)]++;
+    json_t *neighbours = put_object(r, root, "neighbours");
+    put_real(r, neighbours, "from", low);
+    put_real(r, neighbours, "to", high);
+    json_t *counts = put_array(r, neighbours, "counts");
+    for (int b = 0; b < N_BINS; b++)
+        put_last(r, counts, json_integer(count[b]));
+}
+
+ddsc_status result_put_findings(ddsc_report *r, json_t *root)
+{
+    if (!r->from.clustering || r->view.n == 0)
+        return DDSC_OK;
+    int64_t n_doubtful = 0;
+    for (int64_t i = 0; i < r->view.n; i++)
+        n_doubtful += r->next[i] >= 0 && r->doubt[i] > DOUBTFUL && !result_left_out(r, i);
+    put_count(r, root, "doubtful", n_doubtful);
+    CHECK(put_clusters(r, root));
+    put_neighbours(r, root);
+    return DDSC_OK;
+}
+
+/* The distinct classes, ascending; MAX_CLASSES + 1 when there are more. */
+static int64_t find_classes(int32_t *class, const int32_t *truth, int64_t n)
+{
+    int64_t n_classes = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t c = 0;
+        while (c < n_classes && class[c] != truth[i])
+            c++;
+        if (truth[i] < 0 || c < n_classes)
+            continue;
+        if (n_classes == MAX_CLASSES)
+            return MAX_CLASSES + 1;
+        for (c = n_classes++; c > 0 && class[c - 1] > truth[i]; c--)
+            class[c] = class[c - 1];
+        class[c] = truth[i];
+    }
+    return n_classes;
+}
+
+static json_t *result_class_name(const ddsc_report *r, int32_t class)
+{
+    char number[16];
+    const char *name = r->measures ? ddsc_measures_get_label_name(r->measures, class) : NULL;
+    snprintf(number, sizeof number, "%" PRId32, class);
+    return result_string(name ? name : number);
+}
+
+ddsc_status result_put_confusion(ddsc_report *r, json_t *scores)
+{
+    int32_t class[MAX_CLASSES];
+    const int32_t *truth = r->from.truth;
+    int64_t n = find_classes(class, truth, r->n_rows), *count = NULL;
+    if (n > MAX_CLASSES || r->k > MAX_CLASSES)
+        return DDSC_OK; /* too large to look at */
+    CHECK(MEM_ZERO(r->ctx, count, n * r->k));
+    for (int64_t i = 0; i < r->n_rows; i++)
+        for (int64_t c = 0; c < n; c++)
+            if (truth[i] == class[c] && r->shown[i] >= 0)
+                count[c * r->k + r->shown[i]]++;
+    json_t *table = put_object(r, scores, "confusion"), *names = put_array(r, table, "classes");
+    json_t *rows = put_array(r, table, "counts");
+    for (int64_t c = 0; c < n; c++) {
+        json_t *row = json_array();
+        put_last(r, names, result_class_name(r, class[c]));
+        put_last(r, rows, row);
+        for (int64_t k = 0; k < r->k; k++)
+            put_last(r, row, json_integer(count[c * r->k + k]));
+    }
+    mem_free(r->ctx, count);
+    return DDSC_OK;
+}

@@ -1,0 +1,23 @@
+/* picture: small pictures of planar items, side x side cells of 0 .. 15. */
+#ifndef DDSC_REPORT_CONTENT_PICTURE_H
+#define DDSC_REPORT_CONTENT_PICTURE_H
+
+#include "base/base.h"
+
+enum { PICTURE_MAX_SIDE = 32, PICTURE_LEVELS = 16 };
+
+typedef struct picture_frame {
+    double low[2], scale; /* cell = scale * (place - low) */
+    bool image;           /* places are (row, column) of an image */
+    int side;
+} picture_frame;
+
+/* The frame all items share; images of up to PICTURE_MAX_SIDE pixels keep their pixels. */
+picture_frame picture_frame_for(const ddsc_measures_view *items, int side);
+/* Adds the mass of an item to side x side cells. */
+void picture_add(double *mass, const picture_frame *f, const ddsc_measures_view *items,
+                 int64_t item);
+void picture_draw(unsigned char *cells, const picture_frame *f, const ddsc_measures_view *items,
+                  int64_t item);
+
+#endif

@@ -1,0 +1,401 @@
+/* What a reader asks first, answered from the numbers: how many groups, what are they, can I believe
+ * it, which items are doubtful, which lie apart, what next. Names of groups. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/render/page.h"
+
+enum { NAMED_FIRST = 12, ITEMS_FIRST = 3, NAME_PARTS = 3, TOLD_APART = 60 };
+
+const json_t *report_page_cluster(const ddsc_report *r, int64_t c)
+{
+    return json_array_get(report_page_get(r, "clusters", NULL), (size_t)c);
+}
+
+int64_t report_page_row(const ddsc_report *r, const json_t *item)
+{
+    const json_t *row = json_object_get(item, "row");
+    int64_t number = json_is_integer(row) ? json_integer_value(row) : -1;
+    return number >= 0 && number < r->n_rows ? number : -1;
+}
+
+/* ---- names ---- */
+
+/* "CD20 high, pS6 low": the coordinates that have names. */
+static void add_marker_name(buffer *t, const json_t *markers)
+{
+    for (size_t i = 0, n = 0; i < json_array_size(markers) && n < NAME_PARTS - 1; i++) {
+        const json_t *marker = json_array_get(markers, i);
+        const char *name = report_page_text(json_object_get(marker, "name"));
+        if (!*name)
+            continue;
+        double effect = json_number_value(json_object_get(marker, "effect"));
+        buffer_addf(t, "%s%s %s", n++ ? ", " : "", name, effect < 0 ? "low" : "high");
+    }
+}
+
+/* The name given, else one made of the explanation; false: there is neither. */
+static bool add_known_name(buffer *t, const ddsc_report *r, int64_t c)
+{
+    const json_t *cluster = report_page_cluster(r, c);
+    const char *name = result_cluster_name(cluster);
+    int64_t before = t->length;
+    if (name)
+        buffer_add(t, name);
+    else if (json_object_get(cluster, "words"))
+        result_add_traits(t, cluster, NAME_PARTS);
+    else
+        add_marker_name(t, json_object_get(cluster, "markers"));
+    return t->length > before;
+}
+
+static void add_plain_name(buffer *t, const ddsc_report *r, int64_t c)
+{
+    if (!add_known_name(t, r, c))
+        buffer_addf(t, "cluster %" PRId64, c);
+}
+
+bool report_page_has_name(const ddsc_report *r, int64_t c)
+{
+    buffer name = {.ctx = r->ctx};
+    bool known = add_known_name(&name, r, c);
+    buffer_free(&name);
+    return known;
+}
+
+static bool same_name(const ddsc_report *r, int64_t c, int64_t other)
+{
+    buffer one = {.ctx = r->ctx}, two = {.ctx = r->ctx};
+    add_plain_name(&one, r, c);
+    add_plain_name(&two, r, other);
+    bool same = one.status >= 0 && two.status >= 0 && strcmp(one.bytes, two.bytes) == 0;
+    buffer_free(&one);
+    buffer_free(&two);
+    return same;
+}
+
+void report_add_name(buffer *t, const ddsc_report *r, int64_t c)
+{
+    bool twice = false;
+    for (int64_t other = 0; r->k <= TOLD_APART && other < r->k && !twice; other++)
+        twice = other != c && same_name(r, c, other);
+    add_plain_name(t, r, c);
+    if (twice)
+        buffer_addf(t, " (%" PRId64 ")", c);
+}
+
+void report_page_name(buffer *t, const ddsc_report *r, int64_t c)
+{
+    buffer name = {.ctx = t->ctx};
+    report_add_name(&name, r, c);
+    if (name.status < 0)
+        t->status = name.status;
+    else
+        buffer_add_html(t, name.bytes);
+    buffer_free(&name);
+}
+
+/* ---- what a reader asks ---- */
+
+static void begin_answer(buffer *t, const char *question)
+{
+    buffer_addf(t, "<div><dt>%s</dt><dd>", question);
+}
+
+static bool verdict_is(const ddsc_report *r, const char *structure)
+{
+    return strcmp(report_page_text(report_page_get(r, "verdict", "structure")), structure) == 0;
+}
+
+/* A number that was asked for is no number that was found. */
+static void add_group_count(buffer *t, const ddsc_report *r)
+{
+    bool none = verdict_is(r, "none");
+    bool found = !none && !verdict_is(r, "weak") && !verdict_is(r, "undecided");
+    buffer_addf(t, "<b>%s%" PRId64 "%s", none ? "None that can be told apart.</b> " : "", r->k,
+                none    ? " were cut anyway"
+                : found ? "</b>"
+                        : "</b> were made");
+}
+
+static void answer_how_many(buffer *t, const ddsc_report *r)
+{
+    const json_t *sizes = report_page_get(r, "sizes", "clusters");
+    const json_t *sweep = report_page_get(r, "sweep", NULL);
+    int64_t least = INT64_MAX, most = 0;
+    size_t tried = json_array_size(sweep);
+    for (size_t c = 0; c < json_array_size(sizes); c++) {
+        int64_t size = json_integer_value(json_array_get(sizes, c));
+        least = BASE_MIN(least, size);
+        most = BASE_MAX(most, size);
+    }
+    begin_answer(t, "How many groups?");
+    add_group_count(t, r);
+    buffer_add(t, ", of ");
+    buffer_add_count(t, BASE_MIN(least, most));
+    buffer_add(t, least < most ? " to " : "");
+    if (least < most)
+        buffer_add_count(t, most);
+    buffer_add(t, " items each");
+    buffer_add(t, verdict_is(r, "weak") ? ", without clear gaps between them. " : ". ");
+    if (tried > 1)
+        buffer_addf(t,
+                    "%zu numbers of groups were tried, from %" JSON_INTEGER_FORMAT
+                    " to %" JSON_INTEGER_FORMAT ".",
+                    tried, json_integer_value(json_object_get(json_array_get(sweep, 0), "k")),
+                    json_integer_value(json_object_get(json_array_get(sweep, tried - 1), "k")));
+    buffer_add(t, "</dd></div>\n");
+}
+
+/* The most typical item of a group, where items can be drawn. */
+static void add_group_picture(buffer *t, const ddsc_report *r, int64_t c)
+{
+    const json_t *items = json_object_get(report_page_cluster(r, c), "representatives");
+    int64_t row = report_page_row(r, json_array_get(items, 0));
+    if (r->xy && result_has_pictures(r) && row >= 0)
+        buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas> ", row);
+}
+
+static void answer_what(buffer *t, const ddsc_report *r)
+{
+    const json_t *sizes = report_page_get(r, "sizes", "clusters");
+    int64_t n = BASE_MIN(r->k, NAMED_FIRST);
+    if (json_array_size(report_page_get(r, "clusters", NULL)) == 0)
+        return;
+    begin_answer(t, "What are they?");
+    for (int64_t c = 0; c < n; c++) {
+        buffer_add(t, c ? "; " : "");
+        add_group_picture(t, r, c);
+        buffer_addf(t, "<a href=\"#cluster-%" PRId64 "\">", c);
+        report_page_name(t, r, c);
+        buffer_add(t, "</a> (");
+        buffer_add_count(t, json_integer_value(json_array_get(sizes, (size_t)c)));
+        buffer_add(t, ")");
+    }
+    if (r->k > n)
+        buffer_addf(t, "; and %" PRId64 " more", r->k - n);
+    buffer_add(t, ".</dd></div>\n");
+}
+
+/* "; " between parts of a list. */
+static void begin_part(buffer *t, int *n, const char *words)
+{
+    buffer_add(t, (*n)++ ? "; " : "");
+    buffer_add(t, words);
+}
+
+/* Errors of w2 are shares of it, those of mmd differences of D^2. */
+static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
+{
+    const json_t *error = report_page_get(r, "approximation", "error_median");
+    const json_t *pairs = report_page_get(r, "approximation", "sample_pairs");
+    const char *of = report_page_text(report_page_get(r, "approximation", "of"));
+    bool lot = strcmp(of, "w2") == 0;
+    if (!json_is_number(error))
+        return;
+    begin_part(t, n, "distances stand for ");
+    buffer_addf(t, lot ? "%s and are off by %.2g%%" : "%s, with D^2 off by %.2g", of,
+                (lot ? 100 : 1) * json_number_value(error));
+    buffer_addf(t, " (median of %" JSON_INTEGER_FORMAT " pairs)", json_integer_value(pairs));
+}
+
+/* How far what the settings ask for is from the thing itself, in parts; none: it is the thing itself. */
+static int add_errors(buffer *t, const ddsc_report *r)
+{
+    const json_t *recall = report_page_get(r, "pairs", "recall");
+    const json_t *columns = report_page_get(r, "pairs", "columns_error");
+    const json_t *moved = report_page_get(r, "compress", "mean_w2");
+    const json_t *filled = json_object_get(report_page_get(r, "pairs", "details"), "filled_error");
+    double sample = json_number_value(report_page_get(r, "settings", "sample"));
+    int n = 0;
+    add_metric_error(t, r, &n);
+    if (json_is_number(moved)) {
+        begin_part(t, &n, "points were merged, which moved an item by ");
+        buffer_addf(t, "%.2g in the mean (W2)", json_number_value(moved));
+    }
+    if (json_is_number(columns)) {
+        begin_part(t, &n, "squared distances that were filled in are off by ");
+        buffer_addf(t, "%.2g of their spread (median)", json_number_value(columns));
+    }
+    if (sample > 0 && sample < 1) {
+        begin_part(t, &n, "only a random part of the pairs was looked at: ");
+        buffer_addf(t, "%.2g%%", 100 * sample);
+        if (json_is_number(filled))
+            buffer_addf(t,
+                        ", from which the other squared distances follow, off by %.2g of their "
+                        "spread (median)",
+                        json_number_value(filled));
+    }
+    if (json_is_number(recall)) {
+        begin_part(t, &n, "of the nearest neighbours ");
+        buffer_addf(t, "%.3g%% were found (%" JSON_INTEGER_FORMAT " items looked at)",
+                    100 * json_number_value(recall),
+                    json_integer_value(report_page_get(r, "pairs", "recall_rows")));
+    }
+    return n;
+}
+
+static void add_exactness(buffer *t, const ddsc_report *r)
+{
+    buffer errors = {.ctx = t->ctx};
+    int n = add_errors(&errors, r);
+    buffer_add(t, !json_is_true(report_page_get(r, "certificates", "certified"))
+                      ? "Not all figures converged: see result.json for those that are marked."
+                      : "All figures were computed exactly as the settings ask.");
+    if (errors.status < 0)
+        t->status = errors.status;
+    else if (n) {
+        buffer_add(t, " These ask for an approximation: ");
+        buffer_add_html(t, errors.bytes);
+        buffer_add(t, ".");
+    }
+    buffer_free(&errors);
+}
+
+static void answer_belief(buffer *t, const ddsc_report *r)
+{
+    const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
+    const json_t *evidence = report_page_get(r, "verdict", "evidence");
+    const json_t *halves = json_object_get(evidence, "halves_agree");
+    begin_answer(t, "Can I believe it?");
+    buffer_add(t, "<b class=\"verdict ");
+    buffer_add_html(t, structure);
+    buffer_add(t, "\">");
+    buffer_add_html(t, report_page_text(report_page_get(r, "verdict", "text")));
+    buffer_add(t, "</b> ");
+    if (json_is_number(halves))
+        buffer_addf(t,
+                    "Groups found in one random half of the items and in the other agree %s "
+                    "(%.2f, where 1 is always and 0 is chance). ",
+                    result_agreement_word(json_number_value(halves)), json_number_value(halves));
+    add_exactness(t, r);
+    buffer_add(t, "</dd></div>\n");
+}
+
+void report_page_item(buffer *t, const json_t *item)
+{
+    const json_t *title = json_object_get(item, "title");
+    buffer_add_html(t, report_page_text(title ? title : json_object_get(item, "id")));
+}
+
+/* The most doubtful item that is not shown yet; NULL: none left. */
+static const json_t *most_doubtful(const ddsc_report *r, double below, double *doubt)
+{
+    const json_t *found = NULL;
+    *doubt = -1;
+    for (int64_t c = 0; c < r->k; c++) {
+        const json_t *items = json_object_get(report_page_cluster(r, c), "borderline");
+        for (size_t i = 0; i < json_array_size(items); i++) {
+            const json_t *item = json_array_get(items, i);
+            double d = json_number_value(json_object_get(item, "doubt"));
+            if (d < below && d > *doubt && report_page_row(r, item) >= 0) {
+                *doubt = d;
+                found = item;
+            }
+        }
+    }
+    return found;
+}
+
+/* A button that opens the item; it ends a list of those before. */
+static void add_item_button(buffer *t, const json_t *item, const char *before)
+{
+    buffer_addf(t, "%s<button class=\"item\" data-row=\"%" JSON_INTEGER_FORMAT "\">", before,
+                json_integer_value(json_object_get(item, "row")));
+    report_page_item(t, item);
+    buffer_add(t, "</button>");
+}
+
+static void answer_apart(buffer *t, const ddsc_report *r)
+{
+    const json_t *items = report_page_get(r, "outliers", "items");
+    int64_t n = json_integer_value(report_page_get(r, "outliers", "count")), shown = 0;
+    if (!report_page_get(r, "outliers", NULL))
+        return;
+    begin_answer(t, "Which items lie apart?");
+    buffer_add(t, n ? "<b>" : "<b>None</b>");
+    if (n) {
+        buffer_add_count(t, n);
+        buffer_add(t, n == 1 ? "</b> lies apart from all others (ringed on the map)"
+                             : "</b> lie apart from all others (ringed on the map)");
+        if (json_is_true(report_page_get(r, "outliers", "left_out")))
+            buffer_add(t, " and in no group");
+    }
+    for (size_t i = 0; i < json_array_size(items) && shown < ITEMS_FIRST; i++)
+        if (report_page_row(r, json_array_get(items, i)) >= 0)
+            add_item_button(t, json_array_get(items, i), shown++ ? ", " : ": ");
+    buffer_add(t, ".</dd></div>\n");
+}
+
+static void answer_doubt(buffer *t, const ddsc_report *r)
+{
+    const json_t *doubtful = report_page_get(r, "doubtful", NULL);
+    int64_t n = json_integer_value(doubtful);
+    double doubt, below = INFINITY;
+    if (!json_is_integer(doubtful))
+        return;
+    begin_answer(t, "Which items are doubtful?");
+    buffer_add(t, n ? "<b>" : "<b>None");
+    if (n)
+        buffer_add_count(t, n);
+    buffer_add(t, n == 1 ? "</b> lies nearly as close to another group as to its own"
+                         : "</b> lie nearly as close to another group as to their own");
+    for (int64_t i = 0; i < n && i < ITEMS_FIRST; i++) {
+        const json_t *item = most_doubtful(r, below, &doubt);
+        if (!item)
+            break;
+        below = doubt;
+        add_item_button(t, item, i ? ", " : ", most of all ");
+    }
+    buffer_add(t, ".</dd></div>\n");
+}
+
+static void add_advice(buffer *t, const char *words, bool bad)
+{
+    buffer_addf(t, "<p class=\"advice%s\">", bad ? " bad" : "");
+    buffer_add_html(t, words);
+    buffer_add(t, "</p>\n");
+}
+
+/* What the verdict means for whoever wants to use the groups. */
+static const char *next_step(const ddsc_report *r)
+{
+    if (verdict_is(r, "none"))
+        return "Do not build on these groups: nothing in the data asks for them. Other columns, "
+               "other features or another metric (ddsc compare) may show more.";
+    if (verdict_is(r, "undecided"))
+        return "Get more items, or use the neighbours of single items, which need no groups.";
+    if (verdict_is(r, "weak"))
+        return "Use the groups to sort the items, not as kinds of things, unless something that "
+               "took no part here (classes, other columns, new items) bears them out.";
+    return "Read typical and doubtful items of each group, then give it a name (ddsc name). Groups "
+           "that touch may as well be cut elsewhere.";
+}
+
+static void answer_next(buffer *t, const ddsc_report *r)
+{
+    const char *advice = report_page_text(report_page_get(r, "advice", NULL));
+    const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
+    bool exact = json_is_true(report_page_get(r, "certificates", "certified"));
+    if (!*structure && !*advice && exact)
+        return;
+    begin_answer(t, "What should I do next?");
+    if (!exact)
+        add_advice(t, "Not converged: these results are marked, see result.json.", true);
+    buffer_add(t, *structure ? next_step(r) : "");
+    if (*advice)
+        add_advice(t, advice, false);
+    buffer_add(t, "</dd></div>\n");
+}
+
+void report_page_answers(buffer *t, const ddsc_report *r)
+{
+    buffer_add(t, "<dl class=\"answers\">\n");
+    answer_how_many(t, r);
+    answer_what(t, r);
+    answer_belief(t, r);
+    answer_doubt(t, r);
+    answer_apart(t, r);
+    answer_next(t, r);
+    buffer_add(t, "</dl>\n");
+}

@@ -1,0 +1,160 @@
+/* The report of a folder that ddsc_report_save wrote: page and pictures can be made again. */
+#include <unistd.h>
+
+#include "report/render/report.h"
+
+typedef struct folder_reader {
+    ddsc_report *r;
+    report_path path; /* of the file at hand */
+} folder_reader;
+
+/* k-means has no map, a matrix no items: files that may be missing. */
+static bool is_there(folder_reader *f, const char *name)
+{
+    return access(report_path_of(&f->path, name), F_OK) == 0;
+}
+
+static ddsc_status read_refuse(folder_reader *f, const char *why)
+{
+    return ctx_fail(f->r->ctx, DDSC_ERROR_INPUT, "%s: %s", f->path.text, why);
+}
+
+static ddsc_status load_tree(folder_reader *f)
+{
+    json_error_t error;
+    ddsc_report *r = f->r;
+    r->tree = json_load_file(report_path_of(&f->path, "result.json"), 0, &error);
+    if (!r->tree && access(f->path.text, R_OK) != 0)
+        return read_refuse(f, "cannot be read; `ddsc report` wants a folder that `ddsc cluster -o` "
+                              "wrote");
+    if (!r->tree)
+        return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s: line %d: %s", f->path.text, error.line,
+                        error.text);
+    r->n_rows = json_integer_value(json_object_get(r->tree, "n"));
+    r->k = json_integer_value(json_object_get(r->tree, "k"));
+    if (r->n_rows < 1 || r->k < 1 || r->k > r->n_rows)
+        return read_refuse(f, "is not a result of `ddsc cluster`: n and k are missing or wrong");
+    return DDSC_OK;
+}
+
+static ddsc_status load_labels(folder_reader *f)
+{
+    ddsc_report *r = f->r;
+    int64_t n = 0;
+    CHECK(ddsc_labels_read(r->ctx, &r->label, &n, report_path_of(&f->path, "labels.csv")));
+    if (n != r->n_rows)
+        return read_refuse(f, "does not have as many labels as result.json has items");
+    for (int64_t i = 0; i < n; i++)
+        if (r->label[i] < -1 || r->label[i] >= r->k)
+            return read_refuse(f, "has a label that is not one of the K clusters");
+    return DDSC_OK;
+}
+
+static ddsc_status load_map(folder_reader *f)
+{
+    int64_t n = 0, columns = 0;
+    if (!is_there(f, "map.npy"))
+        return DDSC_OK;
+    CHECK(ddsc_rows_read(f->r->ctx, &f->r->xy, &n, &columns, f->path.text));
+    if (n != f->r->n_rows || columns != 2)
+        return read_refuse(f, "should have two columns and a row for each item");
+    return DDSC_OK;
+}
+
+/* Outliers that labels.csv leaves out stand on the page in the cluster they are nearest to. */
+static ddsc_status restore_outliers(folder_reader *f)
+{
+    ddsc_report *r = f->r;
+    const json_t *outliers = json_object_get(r->tree, "outliers"), *row;
+    size_t i;
+    CHECK(MEM_COPY(r->ctx, r->shown, r->label, r->n_rows));
+    if (!json_is_true(json_object_get(outliers, "left_out")))
+        return DDSC_OK;
+    json_array_foreach(json_object_get(outliers, "items"), i, row)
+    {
+        json_int_t at = json_integer_value(json_object_get(row, "row"));
+        json_int_t cluster = json_integer_value(json_object_get(row, "cluster"));
+        if (at < 0 || at >= r->n_rows || cluster < 0 || cluster >= r->k || r->label[at] >= 0)
+            return read_refuse(f, "has labels that do not go with the outliers of result.json");
+        r->label[at] = (int32_t)cluster;
+    }
+    return DDSC_OK;
+}
+
+/* Ids and pictures come from the items kept in the model; without it rows are numbers. */
+static ddsc_status load_items(folder_reader *f)
+{
+    ddsc_report *r = f->r;
+    if (is_there(f, "model.npz")) {
+        CHECK(ddsc_measures_read(r->ctx, &r->own_measures, f->path.text, NULL));
+        r->measures = r->own_measures;
+        ddsc_measures_get_view(r->measures, &r->items);
+    }
+    int64_t n;
+    CHECK(result_index(r, &n));
+    if (r->measures && n != r->items.n_items)
+        return read_refuse(f, "does not have as many items as labels.csv has labels");
+    return DDSC_OK;
+}
+
+/* What the drawer of an item and the slider over K tell; results without them have neither. */
+static ddsc_status load_details(folder_reader *f)
+{
+    if (is_there(f, "graph.mtx"))
+        CHECK(report_load_graph(f->r, f->path.text));
+    if (is_there(f, "embedding.npy"))
+        CHECK(report_load_embedding(f->r, f->path.text));
+    if (is_there(f, "sweep.csv"))
+        CHECK(report_load_sweep(f->r, f->path.text));
+    return DDSC_OK;
+}
+
+static ddsc_status load_truth(folder_reader *f)
+{
+    ddsc_report *r = f->r;
+    ddsc_status status = DDSC_OK;
+    int32_t *truth = NULL;
+    int64_t n = 0;
+    if (!is_there(f, "truth.csv"))
+        return DDSC_OK;
+    TRY(ddsc_labels_read(r->ctx, &truth, &n, f->path.text));
+    if (n != r->n_rows)
+        status = read_refuse(f, "does not have as many classes as result.json has items");
+    else
+        TRY(result_classes(r, truth));
+done:
+    ddsc_release(r->ctx, truth);
+    return status;
+}
+
+ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report, const char *folder)
+{
+    ddsc_status status = DDSC_OK;
+    folder_reader f = {0};
+    if (!context || !report)
+        return DDSC_ERROR_ARGUMENT;
+    result_call call = result_call_begin(context);
+    *report = NULL;
+    if (!folder) {
+        status = ctx_fail(context, DDSC_ERROR_ARGUMENT, "folder is NULL");
+        goto done;
+    }
+    TRY(MEM_ZERO(context, f.r, 1));
+    f.r->ctx = context;
+    f.r->saved = true;
+    TRY(report_path_new(context, &f.path, folder));
+    TRY(load_tree(&f));
+    TRY(load_labels(&f));
+    TRY(restore_outliers(&f));
+    TRY(load_map(&f));
+    TRY(load_items(&f));
+    TRY(load_details(&f));
+    TRY(load_truth(&f));
+    *report = f.r;
+    f.r = NULL;
+done:
+    mem_free(context, f.path.text);
+    ddsc_report_destroy(f.r);
+    result_call_end(&call);
+    return status;
+}

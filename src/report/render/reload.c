@@ -1,0 +1,175 @@
+/* Files of a result read back for its page: neighbours with their distances (graph.mtx), how items
+ * stand in their clusters (from embedding.npy), labels of every K tried (sweep.csv). Rows of these
+ * files are input rows; the report wants items. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/stream/stream.h"
+#include "report/render/report.h"
+
+static int64_t count_items(const ddsc_report *r)
+{
+    int64_t n = 0;
+    for (int64_t row = 0; row < r->n_rows; row++)
+        n += r->item[row] >= 0;
+    return n;
+}
+
+/* The item of a row counted from 1, or -1. */
+static int64_t item_at(const ddsc_report *r, int64_t row)
+{
+    return row >= 1 && row <= r->n_rows ? r->item[row - 1] : -1;
+}
+
+/* "neighbour item distance^2", items ascending, neighbours as the graph has them. */
+static ddsc_status take_edge(ddsc_report *r, io_stream *s, const char *line, int64_t e, int64_t *at)
+{
+    char *end = NULL;
+    int64_t from = item_at(r, strtoll(line, &end, 10)), to = item_at(r, strtoll(end, &end, 10));
+    double d2 = strtod(end, &end);
+    if (from < 0 || to < *at || !isfinite(d2) || *end)
+        return stream_fail_line(s, ": is no edge of the graph of this result");
+    while (*at < to)
+        r->own_offset[++*at] = e;
+    r->own_index[e] = (int32_t)from;
+    r->own_d2[e] = d2;
+    return DDSC_OK;
+}
+
+enum { EDGE_BYTES = 4 }; /* a line has at least that many */
+
+static ddsc_status read_edges(ddsc_report *r, io_stream *s)
+{
+    char *line = NULL, *end = NULL;
+    size_t length;
+    int64_t n = count_items(r), at = 0, least;
+    do /* past the comments */
+        CHECK(stream_line(s, &line, &length));
+    while (line && *line == '%');
+    int64_t rows = line ? strtoll(line, &end, 10) : -1,
+            columns = line ? strtoll(end, &end, 10) : -1;
+    int64_t n_edges = line ? strtoll(end, &end, 10) : -1;
+    if (rows != r->n_rows || columns != r->n_rows || n_edges < 0)
+        return stream_fail(s, "is no graph of as many items as result.json has");
+    if (!mul_ok(n_edges, EDGE_BYTES, &least))
+        return stream_fail(s, "declares %lld edges", (long long)n_edges);
+    CHECK(stream_check_declared(s, least, "edges"));
+    CHECK(MEM_ZERO(r->ctx, r->own_offset, n + 1));
+    CHECK(MEM_NEW(r->ctx, r->own_index, n_edges));
+    CHECK(MEM_NEW(r->ctx, r->own_d2, n_edges));
+    for (int64_t e = 0; e < n_edges; e++) {
+        CHECK(stream_line(s, &line, &length));
+        if (!line)
+            return stream_fail(s, "ends after %lld of %lld edges", (long long)e,
+                               (long long)n_edges);
+        CHECK(take_edge(r, s, line, e, &at));
+    }
+    while (at < n)
+        r->own_offset[++at] = n_edges;
+    r->edges = (ddsc_graph_view){.n = n,
+                                 .n_edges = n_edges,
+                                 .offset = r->own_offset,
+                                 .index = r->own_index,
+                                 .d2 = r->own_d2};
+    return DDSC_OK;
+}
+
+ddsc_status report_load_graph(ddsc_report *r, const char *path)
+{
+    io_stream *s = NULL;
+    CHECK(stream_open(r->ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
+    ddsc_status status = read_edges(r, s);
+    stream_close(s);
+    return status;
+}
+
+ddsc_status report_load_embedding(ddsc_report *r, const char *path)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n_rows = 0, columns = 0, n = count_items(r);
+    int32_t *labels = NULL;
+    CHECK(ddsc_rows_read(r->ctx, &r->own_coords, &n_rows, &columns, path));
+    if (n_rows != r->n_rows || columns < 1)
+        return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s: should have a row for each item", path);
+    TRY(MEM_NEW(r->ctx, labels, n));
+    for (int64_t i = 0; i < n; i++) { /* row[i] >= i: nothing is overwritten before it has moved */
+        memmove(r->own_coords + i * columns, r->own_coords + r->row[i] * columns,
+                (size_t)columns * sizeof *r->own_coords);
+        labels[i] = r->label[r->row[i]];
+        for (int64_t c = 0; c < columns; c++)
+            if (!isfinite(r->own_coords[i * columns + c]))
+                TRY(ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s: row %lld has no place", path,
+                             (long long)r->row[i]));
+    }
+    r->coords = r->own_coords;
+    r->n_coords = columns;
+    TRY(result_find_standing(r, labels, n));
+done:
+    mem_free(r->ctx, labels);
+    return status;
+}
+
+/* One row of labels, each below the K of its column in result.json; -1: an outlier that is left out. */
+static ddsc_status take_tried(ddsc_report *r, io_stream *s, const field_list *field, int64_t row,
+                              int64_t n)
+{
+    const json_t *sweep = json_object_get(r->tree, "sweep");
+    if (row >= r->n_rows || field->n != r->n_tried + 1)
+        return stream_fail_line(s, ": should be a row of labels for each K of result.json");
+    for (int64_t k = 0; k < r->n_tried && r->item[row] >= 0; k++) {
+        int64_t label = -1;
+        int64_t most = json_integer_value(json_object_get(json_array_get(sweep, (size_t)k), "k"));
+        if (!number_parse_integer(field->text[k + 1], &label) || label < -1 || label >= most)
+            return stream_fail_line(s, ": label %lld is not one of %lld clusters", (long long)label,
+                                    (long long)most);
+        r->own_tried[k * n + r->item[row]] = (int32_t)label;
+    }
+    return DDSC_OK;
+}
+
+/* The labels say nothing where result.json does not say of which K they are. */
+static bool knows_tried(const ddsc_report *r)
+{
+    const json_t *sweep = json_object_get(r->tree, "sweep");
+    for (size_t k = 0; k < json_array_size(sweep); k++) {
+        json_int_t tried = json_integer_value(json_object_get(json_array_get(sweep, k), "k"));
+        if (tried < 1 || tried > r->n_rows)
+            return false;
+    }
+    return json_array_size(sweep) > 1;
+}
+
+static ddsc_status read_tried(ddsc_report *r, io_stream *s, field_list *field)
+{
+    char *line;
+    int64_t n = count_items(r), row = 0;
+    r->n_tried = (int64_t)json_array_size(json_object_get(r->tree, "sweep"));
+    CHECK(MEM_ZERO(r->ctx, r->own_tried, r->n_tried * n));
+    CHECK(stream_text_line(s, &line, ','));
+    if (line)
+        CHECK(stream_text_line(s, &line, ','));
+    for (; line; row++) {
+        CHECK(fields_split(r->ctx, field, s, line, ','));
+        CHECK(take_tried(r, s, field, row, n));
+        CHECK(stream_text_line(s, &line, ','));
+    }
+    if (row != r->n_rows)
+        return stream_fail(s, "does not have as many rows as result.json has items");
+    r->tried = r->own_tried;
+    return DDSC_OK;
+}
+
+ddsc_status report_load_sweep(ddsc_report *r, const char *path)
+{
+    io_stream *s = NULL;
+    field_list field = {0};
+    if (!knows_tried(r))
+        return DDSC_OK;
+    CHECK(stream_open(r->ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
+    ddsc_status status = read_tried(r, s, &field);
+    fields_free(r->ctx, &field);
+    stream_close(s);
+    return status;
+}

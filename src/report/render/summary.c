@@ -1,0 +1,312 @@
+/* The lines for people. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/render/report.h"
+
+enum { MAX_SIZES = 20 };
+
+static void add_head(buffer *t, const ddsc_report *r)
+{
+    char space[RESULT_METRICS];
+    const char *cost = result_cost_given(r);
+    int64_t n_found = 0; /* where the graph tells fewer apart than were asked for, some are empty */
+    buffer_add_count(t, r->view.n);
+    for (int64_t c = 0; c < r->k; c++)
+        n_found += r->size[c] > 0;
+    buffer_addf(t, " items in %" PRId64 " cluster%s", n_found, n_found == 1 ? "" : "s");
+    if (n_found < r->k)
+        buffer_addf(t, " (%" PRId64 " asked for)", r->k);
+    if (!r->measures)
+        buffer_add(t, ", distances as given");
+    else if (result_by_metric(r))
+        buffer_addf(t, ", metric %s%s%s", result_metric_names(r, space), cost ? ", cost " : "",
+                    cost ? cost : "");
+    else
+        buffer_addf(t, ", baseline %s", result_method(r));
+    buffer_add(t, "\n");
+    const json_t *verdict = json_object_get(r->tree, "verdict");
+    const char *text = json_string_value(json_object_get(verdict, "text"));
+    const json_t *halves = json_object_get(json_object_get(verdict, "evidence"), "halves_agree");
+    if (text)
+        buffer_addf(t, "  verdict      %s\n", text);
+    if (json_is_number(halves))
+        buffer_addf(t, "  stable       halves of the items agree %s on the clusters (%.2f)\n",
+                    result_agreement_word(json_number_value(halves)), json_number_value(halves));
+}
+
+static void add_parameters(buffer *t, const ddsc_report *r)
+{
+    const ddsc_pair_stats *p = &r->pairs;
+    bool pairs = result_by_metric(r);
+    buffer_addf(t, "  parameters   tau %" PRId64 "%s", r->edges.tau,
+                r->plan.graph.tau ? "" : " (from N)");
+    if (r->view.n_joined > 0)
+        buffer_add(t, ", gamma of each metric");
+    else if (r->view.gamma > 0)
+        buffer_addf(t, ", gamma %.4g", r->view.gamma);
+    else
+        buffer_add(t, ", gamma by local scaling");
+    if (pairs && result_uses(r, DDSC_METRIC_SINKHORN))
+        buffer_addf(t, ", epsilon %.4g", p->epsilon);
+    if (pairs && result_uses(r, DDSC_METRIC_MMD) && p->bandwidth > 0)
+        buffer_addf(t, ", bandwidth %.4g", p->bandwidth);
+    if (pairs && result_uses(r, DDSC_METRIC_LOT))
+        buffer_addf(t, ", reference of %" PRId64 " points", p->reference_size);
+    buffer_add(t, "\n");
+}
+
+/* What each metric brought into the average. */
+static void add_joined(buffer *t, const ddsc_report *r)
+{
+    for (int64_t i = 0; i < r->view.n_joined; i++) {
+        const ddsc_joined_row *j = r->view.joined[i];
+        buffer_addf(t, "%s%s (", i ? ", " : "  joined       ", result_metric_name(j->metric));
+        if (j->gamma > 0)
+            buffer_addf(t, "gamma %.4g", j->gamma);
+        else
+            buffer_add(t, "local scaling");
+        buffer_addf(t, "%s, %.2f s)", j->hubs_rescaled ? ", hubs rescaled" : "", j->seconds);
+    }
+    if (r->view.n_joined > 0)
+        buffer_addf(t, "; graph and map are of %s, no model for new items\n",
+                    result_metric_name(r->view.joined[0]->metric));
+}
+
+static void add_resumed(buffer *t, const ddsc_report *r)
+{
+    int64_t n = r->from.resume ? ddsc_context_get_resumed(r->ctx) : 0;
+    if (n == 0)
+        return;
+    buffer_add(t, ", ");
+    buffer_add_count(t, n);
+    buffer_addf(t, " of them before (%s)", r->from.resume);
+}
+
+/* Of a sample of the pairs: were the others filled in? */
+static void add_filled(buffer *t, const ddsc_report *r)
+{
+    for (int64_t i = 0; i < r->view.n_details; i++)
+        if (strcmp(r->view.details[i].name, "filled_error") == 0)
+            buffer_addf(t, ", others filled in (off by %.2g of their spread)",
+                        r->view.details[i].value);
+}
+
+static void add_pairs(buffer *t, const ddsc_report *r)
+{
+    const ddsc_pair_stats *p = &r->pairs;
+    if (!result_by_metric(r))
+        return;
+    buffer_add(t, "  pairs        ");
+    buffer_add_count(t, p->n_pairs);
+    buffer_add(t, ", solved ");
+    buffer_add_count(t, p->n_solved);
+    if (r->edges.n_columns > 0)
+        buffer_addf(t, " (%" PRId64 " whole columns)", r->edges.n_columns);
+    add_filled(t, r);
+    if (p->n_pruned) {
+        buffer_add(t, ", pruned ");
+        buffer_add_count(t, p->n_pruned);
+    }
+    if (p->n_recall_rows > 0)
+        buffer_addf(t,
+                    ", approximate (recall %.3f, 95%% interval %.3f to %.3f, on %" PRId64 " items)",
+                    p->recall, p->recall_low, p->recall_high, p->n_recall_rows);
+    if (p->n_checked > 0)
+        buffer_addf(t, ", off by %.2g in the median of %" PRId64 " pairs", p->check_median,
+                    p->n_checked);
+    add_resumed(t, r);
+    if (r->plan.metric.metric != DDSC_METRIC_MMD || r->view.n_joined > 0)
+        buffer_addf(t, ", largest %s %.1e",
+                    r->plan.metric.metric == DDSC_METRIC_SINKHORN ? "marginal error"
+                                                                  : "duality gap",
+                    p->max_gap);
+    buffer_add(t, "\n");
+}
+
+static void add_graph(buffer *t, const ddsc_report *r)
+{
+    const ddsc_k_row *chosen = result_chosen(r);
+    buffer_addf(t, "  graph        %" PRId64 " component%s", r->view.n_components,
+                r->view.n_components == 1 ? "" : "s");
+    if (chosen)
+        buffer_addf(t, "; eigengap %.4g after K = %" PRId64 ", relative %.3g", chosen->gap,
+                    chosen->k, chosen->relative_gap);
+    if (r->view.hubs_rescaled)
+        buffer_addf(t,
+                    "\n  hubs         one item was near %" PRId64 " of %" PRId64 ", now %" PRId64
+                    ": neighbours by rescaled distance",
+                    r->view.plain_in_degree_largest, r->view.n, r->view.in_degree_largest);
+    buffer_add(t, "\n");
+}
+
+static void add_transforms(buffer *t, const ddsc_report *r)
+{
+    const char *name, *column = ddsc_measures_get_batch(r->measures, 0);
+    for (int64_t k = 0; (name = ddsc_measures_get_transform(r->measures, k)); k++)
+        buffer_addf(t, "%s%s", k ? ", " : "  transforms   ", name);
+    if (column)
+        buffer_addf(t, " (of %s)", column);
+    buffer_add(t, ddsc_measures_get_transform(r->measures, 0) ? "\n" : "");
+}
+
+static void add_sizes(buffer *t, const ddsc_report *r)
+{
+    buffer_add(t, "  sizes       ");
+    for (int64_t c = 0; c < r->k && c < MAX_SIZES; c++)
+        buffer_addf(t, " %" PRId64, r->size[c]);
+    buffer_add(t, r->k > MAX_SIZES ? " ...\n" : "\n");
+    if (r->n_rows > r->view.n)
+        buffer_addf(t, "  dropped      %" PRId64 " items without mass (label -1)\n",
+                    r->n_rows - r->view.n);
+    if (r->n_outlying > 0)
+        buffer_addf(t, "  outliers     %" PRId64 " item%s apart from all others (%s)\n",
+                    r->n_outlying, r->n_outlying == 1 ? " lies" : "s lie",
+                    r->from.outliers ? "label -1, in no cluster"
+                                     : "marked in items.csv; --outliers gives them label -1");
+    if (r->from.compress)
+        buffer_addf(t,
+                    "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
+                    "%.4g\n",
+                    r->from.compress_points, r->compress.mean_w2, r->compress.max_w2);
+}
+
+static void add_traits(buffer *t, const ddsc_report *r)
+{
+    const json_t *clusters = json_object_get(r->tree, "clusters");
+    for (size_t c = 0; c < json_array_size(clusters) && c < MAX_SIZES; c++) {
+        buffer traits = {.ctx = t->ctx};
+        result_add_traits(&traits, json_array_get(clusters, c), 6);
+        if (traits.status < 0)
+            t->status = traits.status;
+        else if (traits.length > 0)
+            buffer_addf(t, "  %-12s %zu: %s%s\n", c ? "" : "what is in", c, traits.bytes,
+                        c == 0 && json_object_get(json_array_get(clusters, c), "markers")
+                            ? " (standard deviations)"
+                            : "");
+        buffer_free(&traits);
+    }
+}
+
+/* Columns that have to do with the clusters: p after Holm's correction below this. */
+static const double GOES_P = 0.05;
+
+static void add_goes_with(buffer *t, const ddsc_report *r)
+{
+    const json_t *about = json_object_get(r->tree, "about");
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(about); i++) {
+        const json_t *row = json_array_get(about, i);
+        if (json_number_value(json_object_get(row, "p_holm")) < GOES_P) {
+            buffer_add(t, any ? ", " : "  goes with    ");
+            result_add_about(t, row);
+            any = true;
+        }
+    }
+    buffer_add(t, any ? "\n" : "");
+}
+
+static void add_sweep(buffer *t, const ddsc_report *r)
+{
+    if (r->view.n_sweep < 2)
+        return;
+    buffer_addf(t, "  sweep           K   gap     relative  modularity  stability  sizes%s\n",
+                r->sweep_scores ? "        AMI     ARI" : "");
+    for (int64_t i = 0; i < r->view.n_sweep; i++) {
+        const ddsc_k_row *k = r->view.sweep[i];
+        buffer_addf(
+            t, "             %c %4" PRId64 "   %.4f  %8.3f  %10.4f  %9.3f  %4" PRId64 "-%-6" PRId64,
+            k->k == r->k ? '*' : ' ', k->k, k->gap, k->relative_gap, k->modularity, k->stability,
+            k->smallest, k->largest);
+        if (r->sweep_scores)
+            buffer_addf(t, "  %.4f  %.4f", r->sweep_scores[i].ami, r->sweep_scores[i].ari);
+        buffer_add(t, "\n");
+    }
+}
+
+static void add_scores(buffer *t, const ddsc_report *r)
+{
+    if (!r->scored)
+        return;
+    buffer_addf(t, "  scores       AMI %.4f, ARI %.4f, NMI %.4f, purity %.4f against %s%s",
+                r->scores.ami, r->scores.ari, r->scores.nmi, r->scores.purity,
+                r->from.truth_name ? "" : "labels in ",
+                r->from.truth_name ? r->from.truth_name : "the input");
+    if (r->scores.n < r->view.n)
+        buffer_addf(t, ", on the %" PRId64 " items that have a class%s", r->scores.n,
+                    r->from.outliers && r->n_outlying > 0 ? " and are no outliers" : "");
+    buffer_add(t, "\n");
+}
+
+static void add_centers(buffer *t, const ddsc_report *r)
+{
+    const ddsc_d2_view *c = &r->centers;
+    buffer_addf(t,
+                "  centres      %" PRId64 " points each; objective %.6g, from %.6g in %" PRId64
+                " steps\n  transports   ",
+                c->center_size, c->objective[c->n_objective - 1], c->objective[0],
+                c->n_objective - 1);
+    buffer_add_count(t, c->n_solved);
+    buffer_add(t, " solved of ");
+    buffer_add_count(t, c->n_pairs);
+    buffer_add(t, " items times centres\n");
+}
+
+static void add_trust(buffer *t, const ddsc_report *r)
+{
+    const ddsc_theory *c = &r->theory;
+    const ddsc_stability_view *v = &r->trust;
+    if (c->n_intra + c->n_inter > 0)
+        buffer_addf(
+            t,
+            "  classes      %.1f%% of the neighbours are of the same class; components %" PRId64
+            ", classes %" PRId64 "; tolerance xi %.3g\n",
+            100 * (double)c->n_intra / (double)(c->n_intra + c->n_inter), c->n_components,
+            c->n_classes, c->xi);
+    if (v->n > 0)
+        buffer_addf(t,
+                    "  stability    ARI %.3f, |sin Theta| %.3g of %.3g, mean of %" PRId64
+                    " resamples; %" PRId64 " items changed cluster\n",
+                    v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
+}
+
+/* Stages that took a hundredth of the whole or more. */
+/* Stages of a smaller share of the whole are left to result.json. */
+static const double SECONDS_TOLD = 0.05;
+
+static void add_seconds(buffer *t, const ddsc_report *r)
+{
+    result_times now = result_times_now(r);
+    double cpu = 0;
+    int64_t told = 0;
+    for (int64_t i = 0; i < now.n; i++)
+        cpu += now.list[i].cpu;
+    buffer_addf(t, "  seconds      %.2f, CPU %.2f (", now.total, cpu);
+    for (int64_t i = 1; i <= now.n; i++) {
+        double wall = i < now.n ? now.list[i].wall : now.other;
+        if (wall >= SECONDS_TOLD * now.total)
+            buffer_addf(t, "%s%s %.2f", told++ ? ", " : "", now.list[i % now.n].name, wall);
+    }
+    buffer_add(t, ")\n");
+}
+
+void report_summary(buffer *t, const ddsc_report *r)
+{
+    add_head(t, r);
+    if (r->from.clustering) {
+        add_parameters(t, r);
+        add_joined(t, r);
+        add_pairs(t, r);
+        add_graph(t, r);
+    }
+    if (r->from.d2)
+        add_centers(t, r);
+    add_transforms(t, r);
+    add_sizes(t, r);
+    add_traits(t, r);
+    add_goes_with(t, r);
+    add_sweep(t, r);
+    add_scores(t, r);
+    add_trust(t, r);
+    add_seconds(t, r);
+}

@@ -1,0 +1,89 @@
+/* Words that stay with a set, and documents encoded with those of another. */
+#include <string.h>
+
+#include "io/format/archive.h"
+#include "text/text.h"
+
+/* ---- keeping ---- */
+
+static ddsc_status keep_texts(ddsc_context *ctx, measures_words *out, const corpus *c,
+                              const word_vectors *v)
+{
+    int64_t bytes = 0;
+    for (int64_t w = 0; w < c->words.n; w++)
+        if (v->row[w] >= 0)
+            bytes += c->words.at[w + 1] - c->words.at[w];
+    CHECK(MEM_NEW(ctx, out->text, bytes));
+    CHECK(MEM_NEW(ctx, out->at, v->n + 1));
+    out->at[0] = 0;
+    for (int64_t w = 0; w < c->words.n; w++) {
+        int64_t s = v->row[w], n = c->words.at[w + 1] - c->words.at[w];
+        if (s < 0)
+            continue;
+        memcpy(out->text + out->at[s], text_table_get(&c->words, w), (size_t)n);
+        out->at[s + 1] = out->at[s] + n;
+    }
+    return DDSC_OK;
+}
+
+ddsc_status words_keep(ddsc_context *ctx, measures_words *out, const corpus *c,
+                       const word_vectors *v, const ddsc_text_settings *set)
+{
+    *out = (measures_words){.n = v->n,
+                            .d = v->dim,
+                            .n_documents = c->n,
+                            .tokens = set->tokens,
+                            .weighting = set->weighting,
+                            .idf = set->idf,
+                            .lemmas = set->lemmas_path != NULL};
+    CHECK(keep_texts(ctx, out, c, v));
+    CHECK(MEM_NEW(ctx, out->df, v->n));
+    CHECK(MEM_NEW(ctx, out->vector, v->n * v->dim));
+    for (int64_t w = 0; w < c->words.n; w++)
+        if (v->row[w] >= 0)
+            out->df[v->row[w]] = c->df[w];
+    for (int64_t k = 0; k < v->n * v->dim; k++)
+        out->vector[k] = (float)v->point[k];
+    return DDSC_OK;
+}
+
+/* ---- taking ---- */
+
+ddsc_status words_read_given(ddsc_context *ctx, measures_words *out, io_stream *s,
+                             ddsc_text_settings *set)
+{
+    CHECK(npz_read_words(ctx, out, s));
+    if (out->n == 0)
+        return stream_fail(s,
+                           "holds no words: `ddsc text` keeps them in its npz unless it was told "
+                           "--words general, and `ddsc cluster -o DIR` in DIR/model.npz");
+    if ((set->lemmas_path != NULL) != (out->lemmas == 1))
+        return stream_fail(s, "was made %s lemmas; further documents need the same (--lemmas)",
+                           out->lemmas ? "with" : "without");
+    set->tokens = (ddsc_tokens)out->tokens;
+    set->weighting = (ddsc_weighting)out->weighting;
+    set->idf = (ddsc_idf)out->idf;
+    return DDSC_OK;
+}
+
+ddsc_status words_take_given(ddsc_context *ctx, word_vectors *v, corpus *c,
+                             const measures_words *given)
+{
+    v->dim = given->d;
+    v->n_lines = given->n;
+    CHECK(MEM_NEW(ctx, v->row, c->words.n));
+    for (int64_t w = 0; w < c->words.n; w++)
+        v->row[w] = -1;
+    for (int64_t g = 0; g < given->n; g++) {
+        const char *text = given->text + given->at[g];
+        int64_t w = text_table_find(&c->words, text, strlen(text));
+        if (w < 0)
+            continue;
+        CHECK(mem_reserve(ctx, &v->point, &v->room, (v->n + 1) * v->dim, sizeof *v->point));
+        for (int64_t k = 0; k < v->dim; k++)
+            v->point[v->n * v->dim + k] = given->vector[g * given->d + k];
+        v->row[w] = (int32_t)v->n++;
+        c->df[w] = given->df[g];
+    }
+    return DDSC_OK;
+}
