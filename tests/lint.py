@@ -254,6 +254,21 @@ def check_names(sources):
             yield f"{name} stands in {', '.join(sorted(str(path) for path in files))}"
 
 
+def check_pins():
+    """Actions by commit, images by digest, packages of PyPI by hash: what a name stands for may change, these cannot."""
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        for number, line in enumerate(path.read_text().split("\n"), 1):
+            if re.search(r"\buses: ", line) and not re.search(r"@[0-9a-f]{40} # v\d", line):
+                yield f"{path}:{number}: an action must be pinned by commit, with its tag in a comment"
+            if re.search(r"\b(container|image): ", line) and not re.search(r"@sha256:[0-9a-f]{64}", line):
+                yield f"{path}:{number}: an image must be pinned by digest"
+    for path in sorted((ROOT / "tools" / "pip").glob("*.txt")):
+        pinned = re.findall(r"(?m)^([\w.-]+)==\S+(.*)$", path.read_text())
+        for name, rest in pinned if path.name != "debian.txt" else []:
+            if not rest.endswith("\\"):  # the lines that follow have the hashes
+                yield f"{path}: {name} has no hash; run tools/pip/refresh.sh"
+
+
 def check_format(files):
     try:
         done = subprocess.run(["clang-format", "--dry-run", "-Werror", *map(str, files)],
@@ -286,6 +301,7 @@ def main():
         breaches += check_words(path, lines)
     breaches += check_used(used)
     breaches += check_names([path for path in files if path.is_relative_to(ROOT / "src")])
+    breaches += check_pins()
     breaches += check_format(files)
     for breach in breaches:
         print(str(breach).replace(str(ROOT) + "/", ""))

@@ -4,7 +4,7 @@
 # `from` takes the sources of another tree (a release: what was committed). `check` makes nothing: it installs the
 # wheel that is there in a Debian 12 that has neither compiler nor BLAS and runs the package's tests there, with the
 # program of the wheel. `fallback` installs the source distribution in one with a compiler but no BLAS, where the build
-# takes the OpenBLAS of PyPI. Tools come from PyPI, into build/wheel-venv.
+# takes the OpenBLAS of PyPI. Tools come from PyPI, pinned by hash in tools/pip, into build/wheel-venv.
 set -eu
 cd "$(dirname "$0")/.."
 venv=build/wheel-venv
@@ -27,11 +27,11 @@ quiet() {
 
 get_tools() {
     mkdir -p build
-    cmp -s tools/wheel-tools.txt $venv/tools || {
+    cmp -s tools/pip/wheel.txt $venv/tools || {
         rm -rf $venv
         /usr/bin/python3 -m venv $venv
-        quiet $venv/bin/pip install -q --no-deps -r tools/wheel-tools.txt
-        cp tools/wheel-tools.txt $venv/tools
+        quiet $venv/bin/pip install -q --require-hashes --no-deps --only-binary=:all: -r tools/pip/wheel.txt
+        cp tools/pip/wheel.txt $venv/tools
     }
 }
 
@@ -59,18 +59,16 @@ make_wheel() { # TREE
     ls -l $out >&2
 }
 
-# The packages that tests use, whole or not at all.
-test_packages="pip numpy scipy scikit-learn pandas matplotlib tqdm pytest hypothesis POT anndata"
-fallback_packages="scikit-build-core==1.1.1 scipy-openblas32"
+# The packages that the tests use, all or none.
 get_house() {
     house=$PWD/build/wheelhouse
-    [ "$(cat "$house/list" 2>/dev/null)" = "$test_packages $fallback_packages" ] || {
+    cmp -s tools/pip/wheelhouse.txt "$house/list" || {
         get_tools
         rm -rf "$house" "$house.part"
         say "packages for the tests, from PyPI"
-        # shellcheck disable=SC2086 # lists are meant to split
-        quiet $venv/bin/pip download -q -d "$house.part" $test_packages $fallback_packages
-        echo "$test_packages $fallback_packages" >"$house.part/list"
+        quiet $venv/bin/pip download -q --require-hashes --no-deps --only-binary=:all: -d "$house.part" \
+            -r tools/pip/wheelhouse.txt
+        cp tools/pip/wheelhouse.txt "$house.part/list"
         mv "$house.part" "$house"
     }
 }

@@ -28,21 +28,20 @@ say() { printf 'python: %s\n' "$*" >&2; }
 
 [ -x $venv/bin/python ] || /usr/bin/python3 -m venv --system-site-packages $venv
 
-# Packages that Debian has not, held to its numpy and SciPy. Without PyPI their tests are skipped.
-extras="scikit-build-core>=1.1 pandas anndata tqdm mypy pyright"
-if [ "$(cat $venv/extras 2>/dev/null)" != "$extras" ]; then
-    say "looking on PyPI for $extras"
-    $venv/bin/python -c 'import numpy, scipy, sklearn
-for m in numpy, scipy: print(f"{m.__name__}=={m.__version__}")
-print(f"scikit-learn=={sklearn.__version__}")' >$venv/constraints.txt
-    # shellcheck disable=SC2086 # the list is meant to split
-    if timeout 300 $venv/bin/pip install -q --retries 1 --timeout 15 -c $venv/constraints.txt \
-        $extras >$venv/pip.log 2>&1; then
-        echo "$extras" >$venv/extras
+# Packages that Debian does not provide, pinned by hash. Without PyPI, tests that need them are skipped.
+extras=tools/pip/tests.txt
+cmp -s $extras $venv/extras || {
+    say "installing the packages of $extras from PyPI"
+    if timeout 300 $venv/bin/pip install -q --retries 1 --timeout 15 --require-hashes --no-deps --only-binary=:all: \
+        -r $extras >$venv/pip.log 2>&1; then
+        cp $extras $venv/extras
+    elif grep -q 'DO NOT MATCH THE HASHES' $venv/pip.log; then
+        cat $venv/pip.log >&2
+        exit 1
     else
-        say "PyPI could not be reached or has no fitting packages: tests that need them are skipped"
+        say "cannot install them (see $venv/pip.log); tests that need them are skipped"
     fi
-fi
+}
 
 # The library and the program are those of build/ where that is a release build: their objects are linked again, not
 # compiled. The legs wheel and fallback build the package from its own sources.

@@ -50,9 +50,9 @@ def at_work(program):
     """Start the program and wait until it reports progress: signals are then seen by it."""
     jobs = []
 
-    def start(*words, cwd=None):
+    def start(*words, cwd=None, preexec_fn=None):
         job = subprocess.Popen([program, *map(str, words), "--progress", "jsonl"], cwd=cwd,
-                               stderr=subprocess.PIPE, text=True)
+                               stderr=subprocess.PIPE, text=True, preexec_fn=preexec_fn)
         jobs.append(job)
         for line in job.stderr:
             if line.startswith("{") and json.loads(line).get("done", 0) > 0:

@@ -18,7 +18,7 @@ import pytest
 
 DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not DRIVER or not shutil.which("chromium"),
-                                reason="chromium and chromedriver are not installed")
+                                reason="chromium and chromedriver are not installed (./run setup installs them)")
 
 
 class Browser:
@@ -501,7 +501,9 @@ def axe(source):
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         got = subprocess.run(["python3", "-m", "pip", "download", "-q", "--no-deps", "--retries", "0", "--timeout", "10",
-                              "-d", path.parent, "axe-core-python==0.1.0"], capture_output=True)
+                              "--require-hashes", "--only-binary=:all:", "-d", path.parent,
+                              "-r", source / "tools" / "pip" / "axe.txt"], capture_output=True, text=True)
+        assert "DO NOT MATCH THE HASHES" not in got.stderr, got.stderr
         wheels = list(path.parent.glob("*.whl"))
         if got.returncode or not wheels:
             pytest.skip("axe-core cannot be had from PyPI")

@@ -65,7 +65,9 @@ def test_squared_estimates_below_zero_are_taken_back(ddsc, tmp_path):
 
 
 def test_a_closed_terminal_leaves_no_files(at_work, slow_set, tmp_path):
-    job = at_work("distance", slow_set, "-o", "D.npy", cwd=tmp_path)
+    # nohup ignores SIGHUP, and the program leaves an ignored signal ignored.
+    listen = lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    job = at_work("distance", slow_set, "-o", "D.npy", cwd=tmp_path, preexec_fn=listen)
     job.send_signal(signal.SIGHUP)
     job.communicate(timeout=300)
     assert job.returncode == 75
