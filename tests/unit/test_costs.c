@@ -493,7 +493,7 @@ static void test_refused(void **state)
     set.cost_size = ROWS - 1;
     matrix[ROWS - 1] = matrix[(ROWS - 1) * ROWS] = 0;
     memset(matrix, 0, sizeof matrix);
-    assert_refused(ctx, rows, &set, "there is a point 8");
+    assert_refused(ctx, rows, &set, "a point has the coordinate 8");
     set.cost_size = ROWS;
     static const struct {
         int64_t at;

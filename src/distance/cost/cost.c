@@ -1,9 +1,11 @@
-/* The scale of a set's costs: the median of squared distances over a fixed sample of point pairs,
- * by differences, whose digits do not depend on where the points lie. */
+/* Computes the scale of a set's costs: the median cost over a fixed sample of point pairs. Squared
+ * distances are computed from coordinate differences, so their accuracy does not depend on how far
+ * the points are from the origin. */
 #include "distance/cost/ground.h"
 #include "distance/cost/tuning.h"
 
-/* A random point of a random item, weights aside: every item counts alike whatever its size. */
+/* Draws a random point of an item. Weights are ignored, and all items are equally likely whatever
+ * their size. */
 static const double *draw_point(const measures *m, int64_t item, rng *r)
 {
     item_view v = measures_item(m, item);

@@ -61,7 +61,7 @@ void ground_block(ddsc_cost kind, const kernels *k, double *out, int64_t ld, int
             ground_finish(kind, out + i * ld, columns.n);
 }
 
-/* ---- points of a set ---- */
+/* ---- costs between listed points ---- */
 
 static int64_t matrix_row(const measures *m, int32_t point)
 {
@@ -90,7 +90,7 @@ void ground_lists(const ground_cost *g, double *cost, const point_list *x, const
         list_row(g, cost + p * y->n, x->m, x->index[p], y);
 }
 
-/* ---- a set ---- */
+/* ---- properties of a whole set ---- */
 
 double ground_range(const ground_cost *g, const measures *m)
 {
@@ -117,16 +117,17 @@ ddsc_status ground_check(ddsc_context *ctx, const ground_cost *g, const measures
         return DDSC_OK;
     if (m->d != 1)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "matrix of costs: it needs points of one coordinate, the row of the matrix "
-                        "they stand for (0 to %lld); these have %lld coordinates",
+                        "matrix of costs: points must have one coordinate, their row of the matrix "
+                        "(0 to %lld), but these have %lld coordinates",
                         (long long)g->size - 1, (long long)m->d);
     for (int64_t r = 0; r < m->v; r++) {
         double x = m->support[r];
         if (!(x >= 0 && x < (double)g->size && x == floor(x)))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "matrix of costs: there is a point %g, but it has the rows 0 to %lld: "
-                            "the coordinate of a point must be its row",
-                            x, (long long)g->size - 1);
+            return ctx_fail(
+                ctx, DDSC_ERROR_INPUT,
+                "matrix of costs: a point has the coordinate %g, which is not a row of the "
+                "matrix (0 to %lld)",
+                x, (long long)g->size - 1);
     }
     return DDSC_OK;
 }

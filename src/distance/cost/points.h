@@ -1,13 +1,15 @@
-/* Squared Euclidean distances between blocks of points. Few dimensions go by differences, many by a
- * matrix product with the entries that cancellation would spoil computed again by differences, so
- * every value is good to about 1e-12 relative and equal points are at distance exactly 0. */
+/* Squared Euclidean distances between blocks of points.
+ *
+ * In few dimensions they are computed by differences, and in many by a matrix product. Entries in
+ * which cancellation would lose too many digits are recomputed by differences. Every value thus has
+ * a relative error of about 1e-12, and equal points have distance exactly 0. */
 #ifndef DDSC_DISTANCE_COST_POINTS_H
 #define DDSC_DISTANCE_COST_POINTS_H
 
 #include "base/workspace.h"
 #include "distance/cost/tuning.h"
 
-/* A table of points (borrowed) and a centre that keeps the norms small. */
+/* A borrowed table of points, and a center that keeps the norms small. */
 typedef struct points {
     int64_t n, d;
     const double *x; /* n x d */
@@ -17,30 +19,33 @@ typedef struct points {
 ddsc_status points_open(ddsc_context *ctx, points *table, int64_t n, int64_t d, const double *x);
 void points_close(ddsc_context *ctx, points *table);
 
-/* Some points of a table, laid out for the block kernel. */
+/* Some points of a table, in the layout of the block kernel. */
 typedef struct points_panel {
     int64_t n, capacity;
-    double *x;     /* direct: d x capacity by coordinate; else n x d by point, centred */
-    double *norm2; /* of the centred points; not used by the direct form */
+    /* Direct form: d x capacity, one coordinate after another. Otherwise n x d, centered. */
+    double *x;
+    double *norm2; /* squared norms of the centered points; unused in the direct form */
     int64_t *row;  /* rows of the table */
 } points_panel;
 
-/* A panel with memory of its own, or out of an arena. */
+/* Creates a panel with its own memory. points_panel_take lays one out in an arena instead. */
 ddsc_status points_panel_create(ddsc_context *ctx, points_panel *panel, const points *table,
                                 int64_t capacity);
 void points_panel_free(ddsc_context *ctx, points_panel *panel);
 void points_panel_take(arena *a, points_panel *panel, const points *table, int64_t capacity);
-/* Rows index[0 .. n), or first .. first + n when index is NULL; n <= capacity. */
+/* Loads rows index[0 .. n) of the table, or rows first .. first + n - 1 if index is NULL. Requires
+ * n <= capacity. */
 void points_panel_load(points_panel *panel, const points *table, int64_t n, const int32_t *index,
                        int64_t first);
-/* n points of a loaded panel from `first` on; borrows from it. */
+/* Returns n points of a loaded panel, starting at `first`. The result borrows from the panel. */
 points_panel points_panel_part(const points_panel *panel, const points *table, int64_t first,
                                int64_t n);
-/* out[p * ld + q] = |rows_p - columns_q|^2. */
+/* Computes out[p * ld + q] = |rows_p - columns_q|^2. */
 void points_distance2(const points *table, const points_panel *rows, const points_panel *columns,
                       double *out, int64_t ld);
-/* Rows [begin, end) of the table of all squared distances, out[p * ld + q]; the panels take
- * end - begin points and as many columns as are computed at a time. */
+/* Computes rows [begin, end) of the matrix of squared distances between all points of the table.
+ * `rows` needs capacity for end - begin points. The capacity of `columns` is the number of columns
+ * computed at a time. */
 void points_distance2_rows(const points *table, points_panel *rows, points_panel *columns,
                            int64_t begin, int64_t end, double *out, int64_t ld);
 

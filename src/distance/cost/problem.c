@@ -1,4 +1,5 @@
-/* The structs of a caller with one transport problem: weights and costs are checked before any solver sees them. */
+/* Copies and checks the structs of a caller with one transport problem, before any solver sees its
+ * weights and costs. */
 #include "distance/cost/problem.h"
 
 #include <math.h>
@@ -12,16 +13,19 @@ static ddsc_status check_weights(ddsc_context *ctx, const char *name, const doub
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(weight[i]) || weight[i] < 0)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "%s[%lld] is %g: weights are finite and not negative", name,
-                            (long long)i, weight[i]);
+                            "%s[%lld] is %g; weights must be finite and >= 0", name, (long long)i,
+                            weight[i]);
         *total += weight[i];
     }
     if (!(*total > 0) || !isfinite(*total))
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "the weights %s sum to %g", name, *total);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the weights %s sum to %g; the sum must be positive and finite", name,
+                        *total);
     return DDSC_OK;
 }
 
-/* Weights that sum to the same, and costs of at most `largest`. */
+/* Checks the sizes, the weights and the costs. Both weights must have the same sum, and costs must
+ * be at most `largest`. */
 static ddsc_status check_problem(ddsc_context *ctx, const ddsc_transport_problem *p, double largest,
                                  double *mass)
 {
@@ -30,21 +34,22 @@ static ddsc_status check_problem(ddsc_context *ctx, const ddsc_transport_problem
     if (!p->a || !p->b || !p->cost)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL", !p->a ? "a" : !p->b ? "b" : "cost");
     if (p->n < 1 || p->m < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a problem of %lld x %lld has no cells",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "the problem is %lld x %lld; both sizes must be at least 1",
                         (long long)p->n, (long long)p->m);
     if (p->n > INT32_MAX / 2 || p->m > INT32_MAX / 2 || !mul_ok(p->n, p->m, &cells))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a problem of %lld x %lld is too large",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the problem is %lld x %lld, which is too large",
                         (long long)p->n, (long long)p->m);
     CHECK(check_weights(ctx, "a", p->a, p->n, &sum_a));
     CHECK(check_weights(ctx, "b", p->b, p->m, &sum_b));
     if (fabs(sum_a - sum_b) > 1e-6 * BASE_MAX(sum_a, sum_b))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the weights a sum to %.17g and b to %.17g: they must be equal", sum_a,
+                        "the weights a sum to %.17g and b to %.17g; the sums must be equal", sum_a,
                         sum_b);
     for (int64_t k = 0; k < cells; k++)
         if (!(fabs(p->cost[k]) <= largest))
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "cost[%lld][%lld] is %g: costs are finite, at most %g",
+                            "cost[%lld][%lld] is %g; costs must be finite and at most %g in size",
                             (long long)(k / p->m), (long long)(k % p->m), p->cost[k], largest);
     *mass = 0.5 * (sum_a + sum_b);
     return DDSC_OK;

@@ -1,13 +1,13 @@
-/* The structs of a caller with one transport problem. */
+/* Copies between the caller's structs and the library's for a single transport problem. */
 #ifndef DDSC_DISTANCE_COST_PROBLEM_H
 #define DDSC_DISTANCE_COST_PROBLEM_H
 
 #include "base/base.h"
 
-/* Copies the caller's struct for the answer. */
+/* Copies the caller's result struct. */
 ddsc_status cost_transport_take(ddsc_context *ctx, ddsc_transport *own,
                                 const ddsc_transport *given);
-/* Copies the caller's structs and checks the problem; *mass is the common sum of both weights. */
+/* Copies the caller's structs and checks the problem. *mass is the common sum of both weights. */
 ddsc_status cost_problem_take(ddsc_context *ctx, ddsc_transport *own,
                               ddsc_transport_problem *problem, double *mass,
                               const ddsc_transport *given, const ddsc_transport_problem *asked,

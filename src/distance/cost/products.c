@@ -1,7 +1,8 @@
-/* Squared distances between points of many dimensions as |x|^2 + |y|^2 - 2 xy, a good deal less
- * work than differences, which take over where the products cancel. Every product is summed in eight
- * lanes in a fixed order, so a cost is a function of its two points alone, whatever is computed
- * beside it. */
+/* Computes squared distances between points of many dimensions as |x|^2 + |y|^2 - 2 xy.
+ *
+ * This is much less work than differences, which are used only where the products cancel. Every
+ * product is summed in eight lanes in a fixed order, so a cost depends on its two points only and
+ * not on the rest of the block. */
 #include "base/simd.h"
 #include "distance/cost/cost.h"
 #include "distance/cost/tuning.h"
@@ -10,12 +11,14 @@
 
 enum { SIDE = DOT_SIDE };
 
-/* A product of d terms in eight lanes is good to (d/8 + 4) 2^-53 |x||y|, a norm likewise, hence a
- * cost that is at least 2^-4 of the norms to 32 (d/8 + 6) 2^-53 of itself: 7e-14 at d = 100.
- * Products of points within the limits are far from overflow and lose no digits to underflow. */
+/* A product of d terms in eight lanes has an error of at most (d/8 + 4) 2^-53 |x||y|, and so does a
+ * norm. A cost of at least 2^-4 times the norms therefore has a relative error of at most 32 (d/8 +
+ * 6) 2^-53, which is 7e-14 at d = 100. Within the limits, products neither overflow nor lose digits
+ * to underflow. */
 static const cost_limits product_limits = {0x1p-4, 1e-160, 1e160};
 
-/* The last lanes of a point; those that whole steps have counted are zero. */
+/* Returns the last lanes of a point, with zeros in the lanes that whole steps have already
+ * counted. */
 SIMD_INLINE simd_f64 tail_of(const double *x, int64_t d)
 {
     simd_i64 lane = {0, 1, 2, 3, 4, 5, 6, 7}, keep = lane >= SIMD_LANES - d % SIMD_LANES;
@@ -36,7 +39,7 @@ SIMD_CLONES static void squares(double *out, const double *const *row, int64_t d
     simd_store4(out, simd_four_sums(sum[0], sum[1], sum[2], sum[3]));
 }
 
-/* SIDE points from `at` on; beyond the end the last one again. */
+/* Sets pointers to SIDE points, starting at `at`. Beyond the end, the last point is repeated. */
 static void point_to(const double **out, const point_list *p, int64_t at)
 {
     for (int k = 0; k < SIDE; k++)
@@ -59,7 +62,7 @@ double cost_norms(const point_list *p, double *norm2)
     return largest;
 }
 
-/* Rows p .. against columns [begin, end). */
+/* Multiplies the SIDE rows from p on with the columns [begin, end). */
 static void multiply_group(const kernels *k, double *cost, const point_list *x, int64_t p,
                            const point_list *y, int64_t begin, int64_t end)
 {
@@ -81,7 +84,8 @@ static void multiply_group(const kernels *k, double *cost, const point_list *x, 
     }
 }
 
-/* A few columns, which the nearest cache holds, against all rows. */
+/* Multiplies all rows with all columns. It takes a few columns at a time, which fit the first-level
+ * cache. */
 static void multiply_all(double *cost, const point_list *x, const point_list *y)
 {
     const kernels *k = kernels_find();

@@ -1,5 +1,5 @@
-/* Which points the items of a tile have, each once, by a hash table over the rows of the support, and
- * the costs between all of them by products. */
+/* Lists the distinct points of the items of a tile with a hash table over the rows of the support,
+ * and computes the costs between all of them. */
 #include "distance/cost/tile_costs.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void take_point_lists(void *owner, arena *a)
     ARENA_TAKE(a, t->slot, t->n_slots);
 }
 
-/* The slot of a row of the table among those listed, or the free one where it belongs. */
+/* Returns the slot of a listed row of the table, or the free slot where it belongs. */
 static int32_t *point_slot(const cost_tile *t, const block_points *p, int32_t row)
 {
     uint64_t mask = (uint64_t)t->n_slots - 1, at = hash_u64((uint64_t)row);

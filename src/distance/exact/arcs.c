@@ -1,22 +1,28 @@
-/* Candidate arcs of the double system: for each row the arcs of least cost - guess, and a smoothing
- * of the guess on them. A few rounds of entropic scaling (Sinkhorn) on the sparse candidates
- * balance the guess against the weights; a start from balanced potentials needs about half the
- * pivots. */
+/* Chooses the candidate arcs of the double system and balances the guessed potentials on them.
+ *
+ * The candidates of row i are its arcs of least C_ij - g_j, between FEW_ARCS and MANY_ARCS of them
+ * unless many values are equal. If requested, a few rounds of entropic scaling (Sinkhorn) at two
+ * temperatures T run on these sparse arcs. A round sets u_i = a_i / sum_j K_ij v_j and v_j = b_j /
+ * sum_i K_ij u_i, with K_ij = exp(-(C_ij - g_j) / T). The column scalings update g, which balances
+ * the guess against the weights. Starting from balanced potentials needs about half of the pivots.
+ * The cost is one pass over all n x m costs, and ARCS per row and round. */
 #include <math.h>
 #include <string.h>
 
 #include "base/simd.h"
 #include "distance/exact/simplex.h"
 
-static const double padding = 0x1p52; /* cost of an unused slot: never negative */
+static const double padding =
+    0x1p52; /* cost of an unused slot: its reduced cost is never negative */
 
+/* Stores the arc from source i to a sink in a slot of row i, with its cost in quanta. */
 void arcs_set(simplex *s, int64_t i, int64_t slot, int32_t column, double cost)
 {
     s->arc_column[i * ARCS + slot] = column;
     s->arc_cost[i * ARCS + slot] = simplex_round(cost * s->scale64);
 }
 
-/* Keep `count` arcs of row i and fill up to whole vectors with arcs that are never chosen. */
+/* Keeps `count` arcs of row i and pads to whole vectors with arcs that are never chosen. */
 void arcs_pad(simplex *s, int64_t i, int64_t count)
 {
     int64_t end = BASE_MAX(8, (count + 7) / 8 * 8);
@@ -34,8 +40,9 @@ void arcs_drop(simplex *s)
         arcs_pad(s, i, 0);
 }
 
-/* All columns of the row in `value` below a limit that is widened or narrowed until it catches a
- * fair number; the width found serves the next row. */
+/* Collects the columns of the row in `value` below a limit. The limit is widened or narrowed until
+ * it selects between FEW_ARCS and MANY_ARCS columns, and the resulting width is the initial one for
+ * the next row. */
 static int64_t catch_cheapest(simplex *s, double least, double *width)
 {
     int64_t found = 0, few = BASE_MIN(FEW_ARCS, s->m);
@@ -48,8 +55,8 @@ static int64_t catch_cheapest(simplex *s, double least, double *width)
     return found;
 }
 
-/* Where ties leave too many, rows begin at different columns, so that they do not all want the same
- * few. */
+/* Stores the candidates of row i. If equal values leave too many, each row starts at a different
+ * column, so that the rows do not all keep the same few. */
 static void keep_row(simplex *s, int64_t i, const double *row, int64_t found)
 {
     int64_t count = BASE_MIN(found, MANY_ARCS), at = 0;
@@ -62,8 +69,8 @@ static void keep_row(simplex *s, int64_t i, const double *row, int64_t found)
 
 /* ---- smoothing ---- */
 
-/* ln x for x > 0 from the mantissa: ln m = 2 artanh((m - 1) / (m + 1)). To about 1e-11, with the
- * same bits everywhere. */
+/* Returns ln x for x > 0 to about 1e-11: x is split into mantissa and exponent, and ln m = 2
+ * artanh((m - 1) / (m + 1)). The bits are the same on every processor. */
 static double log_mantissa(double x)
 {
     int exponent;
@@ -77,7 +84,7 @@ static double log_mantissa(double x)
     return 2 * t * series + exponent * 0x1.62e42fefa39efp-1;
 }
 
-/* arc_weight = exp((least - value) / temperature) over the candidates of each row. */
+/* Computes arc_weight = exp((least - value) / temperature) over the candidates of each row. */
 SIMD_CLONES static void arc_weights(simplex *s, double temperature)
 {
     const double *sink = s->potential64 + s->sink0;
@@ -94,7 +101,7 @@ SIMD_CLONES static void arc_weights(simplex *s, double temperature)
     }
 }
 
-/* One round: rows then columns scaled to their weights. */
+/* Runs one round: scales the rows, then the columns, to their weights. */
 static void scale_arcs(simplex *s, double *v, double *column_sum)
 {
     memset(column_sum, 0, (size_t)s->m * sizeof *column_sum);
@@ -115,6 +122,7 @@ static void scale_arcs(simplex *s, double *v, double *column_sum)
             v[j] = (double)s->supply[s->sink0 + j] / column_sum[j];
 }
 
+/* Runs ARC_ROUNDS rounds at one temperature and updates the potentials of the sinks. */
 static void smooth_arcs(simplex *s, double temperature, double *v, double *column_sum)
 {
     double *sink = s->potential64 + s->sink0;

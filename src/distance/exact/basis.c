@@ -1,5 +1,10 @@
-/* Making the basis tree, and its nodes in order. Both are needed once per solve: by masks or lists
- * before the first pivot, and by the certificate, which takes children before parents. */
+/* Builds the basis tree from the parent of each node, and sorts its nodes.
+ *
+ * The order lists children before parents. It is computed by repeatedly removing leaves, in O(n +
+ * m) time. The certificate needs it to accumulate flows from the leaves and potentials from the
+ * root. The masks (or lists) of subtrees are built from the same order: the mask of a node is the
+ * union of the masks of its children and the node itself. Both are needed once per solve, before
+ * the first pivot and before the certificate. */
 #include <string.h>
 
 #include "distance/exact/simplex.h"

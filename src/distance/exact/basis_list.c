@@ -1,7 +1,14 @@
-/* Large trees: preorder as a ring, where a subtree is a stretch, and subtree sizes. */
+/* Trees of the network simplex as linked lists, for problems that are too large for bit masks.
+ *
+ * The nodes form a ring in preorder, so a subtree is a contiguous range of it: from its top to
+ * link[top].last. The number of nodes of each subtree is stored as well. The cycle of an entering
+ * arc is found by climbing from the end with the smaller subtree. A pivot re-roots the moved
+ * subtree by relinking ranges along the path, and shifts the potentials of the subtree or of the
+ * remaining nodes, whichever are fewer. Apart from pricing, a pivot costs about the length of the
+ * cycle plus the size of the smaller part. */
 #include "distance/exact/simplex.h"
 
-/* Parents first, each child goes right behind its parent. */
+/* Builds the ring, parents first. Each child is inserted directly after its parent. */
 void basis_list_build(simplex *s)
 {
     int64_t n_tree = s->n + s->m;
@@ -18,7 +25,8 @@ void basis_list_build(simplex *s)
         int32_t x = s->order[k], above = s->node[x].parent;
         s->node[above].size += s->node[x].size;
     }
-    /* The child hung first comes last: walking parents first, the last child seen is kept. */
+    /* The child that was inserted first comes last. x is the last child of its parent if the node
+     * after its subtree is not a sibling. */
     for (int64_t k = 0; k < n_tree - 1; k++) {
         int32_t x = s->order[k], end = s->link[x].last, after = s->link[end].next;
         int32_t above = s->node[x].parent;
@@ -27,7 +35,8 @@ void basis_list_build(simplex *s)
     }
 }
 
-/* The smaller subtree climbs: of two nodes with equal sizes neither lies above the other. */
+/* Finds the cycle by climbing from the node with the smaller subtree until both paths meet. Of two
+ * nodes with subtrees of equal size, neither is an ancestor of the other. */
 void basis_list_cycle(simplex *s, int32_t source, int32_t sink)
 {
     const tree_node *node = s->node;
@@ -53,7 +62,8 @@ static void join_links(tree_link *link, int32_t left, int32_t right)
     link[right].previous = left;
 }
 
-/* Take the stretch of path[at] out of the ring; ancestors that ended with it end before it. */
+/* Removes the subtree of `top` from the ring. Subtrees of ancestors that ended with it now end
+ * before it. */
 static void ring_cut(simplex *s, int32_t top)
 {
     tree_link *link = s->link;
@@ -63,8 +73,9 @@ static void ring_cut(simplex *s, int32_t top)
     join_links(link, before, link[end].next);
 }
 
-/* New preorder of a subtree hung by path[0]: the old subtree of path[0], then for each node up to
- * the top what was its own before and after the subtree below. Returns the last node. */
+/* Rearranges the preorder of a subtree whose new root is path[0]: first the old subtree of path[0],
+ * then for each node up to the top its own nodes before and after the subtree below. Returns the
+ * last node. */
 static int32_t ring_turn(simplex *s, const int32_t *path, int64_t at)
 {
     tree_link *link = s->link;
@@ -109,7 +120,8 @@ void basis_list_move(simplex *s, int side, int64_t at)
     link[path[0]].last = end;
 }
 
-/* Whichever part is smaller moves: only differences of potentials matter. */
+/* Shifts the potentials of the moved subtree, or those of all other nodes by the opposite amount if
+ * they are fewer. Only differences of potentials matter. */
 void basis_list_shift(simplex *s, double by)
 {
     int32_t x = s->moved, stretch_end = s->link[x].last;
@@ -122,7 +134,7 @@ void basis_list_shift(simplex *s, double by)
         by = -by;
     }
     const tree_link *link = s->link;
-    int32_t y = stretch_end; /* from both ends at once: two chains of loads */
+    int32_t y = stretch_end; /* two independent chains of loads, one from each end */
     for (; count > 1; count -= 2, x = link[x].next, y = link[y].previous) {
         s->potential64[x] += by;
         s->potential64[y] += by;

@@ -1,16 +1,22 @@
-/* The certificate: the plan and the potentials that belong to the last basis, with true weights and
- * costs in double. The simplex worked on rounded numbers; here nothing is taken from it but the tree,
- * so what it lost shows as a gap between <P, C> and sum a f + sum b g. The plan is feasible up to
- * rounding; the potentials are feasible exactly, which makes the dual value a proof.
- * Sums over many arcs carry their rounding errors along; those of tiny problems only when the gap
- * asks for it, as a few dozen terms seldom need it. */
+/* The certificate: recomputes the plan and the potentials of the final basis in double with the
+ * true weights and costs.
+ *
+ * The simplex worked on rounded numbers. Only its tree is used here, so its rounding errors appear
+ * as a gap between the primal value <P, C> and the dual value sum a f + sum b g. The flow on an arc
+ * is the excess of the subtree below it, which makes the plan feasible up to rounding. The g_j
+ * follow from f_i + g_j = C_ij on the arcs of the tree, and f_i = min_j (C_ij - g_j), rounded down.
+ * The potentials are therefore feasible on all arcs, and the dual value is a proven lower bound.
+ * The cost is O(n + m) for the plan and one pass over all n x m costs.
+ *
+ * Long sums are compensated. Tiny problems use plain sums first, because the gap of a few dozen
+ * terms rarely requires more. */
 #include <math.h>
 #include <string.h>
 
 #include "base/sum.h"
 #include "distance/exact/solver.h"
 
-/* The next double below x; x is finite and not zero. */
+/* Returns the next double below x. x must be finite and not zero. */
 static double step_down(double x)
 {
     int64_t bits;
@@ -22,7 +28,8 @@ static double step_down(double x)
 
 typedef enum care { PLAIN, CAREFUL } care;
 
-/* One body for both, without asking each time which it is. */
+/* The same function body serves plain and compensated sums, and inlining removes the test in
+ * add_term. */
 #define BOTH static inline __attribute__((always_inline))
 
 BOTH void add_term(sum *s, double x, care how)
@@ -40,8 +47,8 @@ static inline void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *
     *column = (x < net->sink0 ? above : x) - net->sink0;
 }
 
-/* The node of the largest weight: with its potential at zero, those that count are small, and what
- * the sums of the weights differ by costs nothing there. */
+/* Returns the node with the largest weight. If its potential is zero, the potentials of the other
+ * heavy nodes are small, and a difference between the two sums of weights costs nothing there. */
 int64_t exact_heaviest(const exact_solver *s)
 {
     const simplex *net = &s->net;
@@ -53,8 +60,8 @@ int64_t exact_heaviest(const exact_solver *s)
     return s->a[i] >= s->b[j] ? i : net->sink0 + j;
 }
 
-/* What the sums differ by goes to the heaviest node: at a light one it would be more than all it
- * has. */
+/* Adds the difference of the two sums of weights to the heaviest node. At a light node it could
+ * exceed the weight. */
 static void balance_sums(const exact_solver *s, sum *excess)
 {
     const simplex *net = &s->net;
@@ -68,9 +75,9 @@ static void balance_sums(const exact_solver *s, sum *excess)
     most->low -= off.low;
 }
 
-/* Flows of the tree for the true weights, leaves first. What crosses an arc is the excess of the
- * subtree below it; a flow that is zero up to rounding may come out negative and is left out, and
- * *lost counts it. */
+/* Computes the flows of the tree for the true weights, leaves first. The flow on an arc is the
+ * excess of the subtree below it. A flow that is zero up to rounding may come out negative. Such a
+ * flow is left out and added to *lost. */
 BOTH double certify_plan(exact_solver *s, int64_t *n_plan, double *lost, care how)
 {
     const simplex *net = &s->net;
@@ -105,7 +112,8 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, double *lost, care ho
     return sum_value(total);
 }
 
-/* A whole number of int32 units, and every arc was checked in integers. */
+/* Converts the int32 potentials. They are whole numbers of units, and the simplex checked every arc
+ * in integers. */
 static void int32_potentials(exact_solver *s)
 {
     const simplex *net = &s->net;
@@ -116,7 +124,8 @@ static void int32_potentials(exact_solver *s)
         s->g[j] = (zero - net->potential32[net->sink0 + j]) / net->scale32;
 }
 
-/* g along the tree from the true costs, errors carried along: f_i + g_j = C_ij on its arcs. */
+/* Computes g along the tree from the true costs, with compensated sums if `how` is CAREFUL. f_i +
+ * g_j = C_ij on the arcs of the tree. */
 BOTH void tree_potentials(exact_solver *s, care how)
 {
     const simplex *net = &s->net;
@@ -139,8 +148,8 @@ BOTH void tree_potentials(exact_solver *s, care how)
     }
 }
 
-/* Each f_i down to where all its arcs hold, one step further, since rounding may have hidden a
- * violation. */
+/* Lowers each f_i until all its arcs are feasible, and then by one more step, because rounding may
+ * have hidden a violation. */
 static void lower_f(exact_solver *s)
 {
     const simplex *net = &s->net;
@@ -183,7 +192,7 @@ BOTH void certify_with(exact_solver *s, exact_result *result, bool int32_optimal
 void exact_set_gap(exact_result *result, double difference, double floor)
 {
     result->gap = difference == 0 ? 0 : difference / fmax(fabs(result->primal), floor);
-    if (!isfinite(result->gap)) /* numbers too large: nothing is known */
+    if (!isfinite(result->gap)) /* the numbers overflowed, so the gap is unknown */
         result->gap = INFINITY;
 }
 

@@ -1,4 +1,10 @@
-/* Compression of a whole set with the exact W2 error of every item. */
+/* Compresses every item of a set to a limited number of points and measures the exact W2 error of
+ * each item.
+ *
+ * Points of an item are merged by compress_item until at most `limit` remain. Each merged item is
+ * then compared with the original by an exact transport, so the report states the true error and
+ * not a bound. Both passes run in parallel over the items. If the points have names, a merged point
+ * gets the names of its heaviest parts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +17,12 @@
 typedef struct job {
     ddsc_context *ctx;
     const measures *m;
-    int64_t limit, largest; /* points of an item: wanted, and there */
-    int64_t *n_left;        /* points left of each item */
+    int64_t limit, largest; /* points per item: the limit, and the largest number before merging */
+    int64_t *n_left;        /* remaining points of each item */
     double *points, *mass;  /* item i at offset[i] of m */
-    int64_t *into;          /* the same: the point left that each one is part of; NULL: no names */
-    scratch work;           /* of a worker: costs, then partners */
+    /* By entry: the merged point that contains it; NULL if points have no names. */
+    int64_t *into;
+    scratch work; /* per worker: costs, then partners */
 } job;
 
 static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -37,7 +44,7 @@ static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Squeeze the gaps out: points and masses of all items one after the other. */
+/* Moves the points and masses of all items together, so that no gaps remain between items. */
 static ddsc_status pack(ddsc_context *ctx, measures_parts *p, job *j)
 {
     const measures *m = j->m;
@@ -63,7 +70,7 @@ static ddsc_status pack(ddsc_context *ctx, measures_parts *p, job *j)
 
 enum { NAMES_JOINED = 6 };
 
-/* The heaviest entries of item i that went into point `left`; returns how many there are. */
+/* Finds the heaviest entries of item i that were merged into point `left`. Returns their number. */
 static int find_heaviest(const job *j, int64_t i, int64_t left, int64_t best[NAMES_JOINED])
 {
     item_view item = measures_item(j->m, i);
@@ -82,7 +89,7 @@ static int find_heaviest(const job *j, int64_t i, int64_t left, int64_t best[NAM
     return n;
 }
 
-/* "oil + prices": a point that was merged has the names of its heaviest parts. */
+/* Names each merged point after its heaviest parts, for example "oil + prices". */
 static ddsc_status name_merged(ddsc_context *ctx, measures_parts *p, const job *j)
 {
     ddsc_status status = DDSC_OK;
@@ -192,7 +199,8 @@ ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
     ddsc_compress_report measured;
     CHECK(ctx_enter_new(ctx, merged));
     if (!m || limit < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "compress to %lld points: at least 1 is needed",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "cannot compress to %lld points; the limit must be at least 1",
                         (long long)limit);
     CHECK(sized_take(ctx, &report_struct, &measured, report));
     CHECK(exact_compress_items(ctx, merged, &measured, m, limit));

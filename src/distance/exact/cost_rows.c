@@ -1,4 +1,10 @@
-/* Rows, cells and bounds of the costs of one problem, min(c(x_i, y_j), cap). */
+/* Rows, single entries and bounds of the costs of one problem, min(c(x_i, y_j), cap).
+ *
+ * A matrix row is returned in place if no cap applies. A row between points is computed into a
+ * scratch row by the distance kernels, which sum the coordinates in order. A single entry sums in
+ * the same order, so it has the same bits. The bounds of a matrix are its least and largest entry.
+ * For points, the lower bound is 0 and the upper bound is the cost of the largest possible distance
+ * between the bounding boxes of the two sets, which takes O((n + m) d) time. */
 #include "distance/exact/cost_rows.h"
 
 #include <math.h>
@@ -26,7 +32,8 @@ double exact_cost_between(const exact_costs *c, int64_t i, int64_t j)
     return c->kind == DDSC_COST_EUCLIDEAN ? sqrt(sum) : sum;
 }
 
-/* Costs are at most that between two corners of the box around both sets. */
+/* Returns an upper bound on the costs: the cost between the farthest corners of the bounding
+ * boxes. */
 static double box_diagonal(const exact_costs *c)
 {
     double sum = 0;

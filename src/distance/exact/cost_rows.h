@@ -1,5 +1,8 @@
-/* Where the solver gets costs from: a matrix, or two sets of points whose costs are
- * made again each time a row is asked for, so that a large problem needs no matrix. */
+/* The costs of one problem, as the solver reads them.
+ *
+ * Costs come from a matrix or from two sets of points. Costs between points are recomputed each
+ * time a row is requested, so a large problem needs no n x m memory. Rows and single entries have
+ * the same bits. All costs are capped at `cap`, which is infinite unless the solver lowers it. */
 #ifndef DDSC_DISTANCE_EXACT_COST_ROWS_H
 #define DDSC_DISTANCE_EXACT_COST_ROWS_H
 
@@ -8,30 +11,32 @@
 typedef struct exact_costs {
     const kernels *k;
     int64_t n, m;
-    ddsc_cost kind;      /* of points */
-    const double *dense; /* n x m, or NULL: points */
+    ddsc_cost kind;      /* cost between points */
+    const double *dense; /* n x m, or NULL to use the points */
     int64_t d, stride;
     const double *x; /* n x d */
-    const double *y; /* d x stride: coordinate by coordinate */
+    const double *y; /* d x stride, one coordinate after another */
     const int32_t *whole_x,
-        *whole_y; /* the same points when all are whole numbers, or NULL; whole_y
-                                         may be read COLUMN_BLOCK beyond its end */
-    double cap;   /* costs above this count as this */
+        /* The same points if all coordinates are integers, or NULL. whole_y may be read up to
+         * COLUMN_BLOCK entries beyond its end. */
+        *whole_y;
+    double cap;   /* larger costs are replaced with this value */
     bool bounded; /* low and high are known */
     double low, high;
     double *row; /* m: scratch for one row */
 } exact_costs;
 
-/* Row i, valid until the next call. */
+/* Returns row i. It is valid until the next call. */
 const double *exact_cost_row(const exact_costs *c, int64_t i);
-/* One of them with the same bits: the kernel sums coordinates in their order too. */
+/* Returns one entry. It has the same bits as in its row, because both sum the coordinates in the
+ * same order. */
 double exact_cost_between(const exact_costs *c, int64_t i, int64_t j);
 static inline double exact_cost_cell(const exact_costs *c, int64_t i, int64_t j)
 {
     double cost = c->dense ? c->dense[i * c->m + j] : exact_cost_between(c, i, j);
     return cost < c->cap ? cost : c->cap;
 }
-/* Bounds of all costs, low <= cost <= high; tight for a matrix. */
+/* Computes bounds on all costs, low <= cost <= high. They are tight for a matrix. */
 void exact_cost_bounds(const exact_costs *c, double *low, double *high);
 
 #endif

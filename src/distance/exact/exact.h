@@ -1,5 +1,13 @@
-/* exact: optimal transport by the network simplex, with a certificate. A solver owns a workspace
- * that grows and is reused over pairs, and knows nothing of threads: one solver per worker. */
+/* exact: solves optimal transport problems exactly with the network simplex and certifies each
+ * answer.
+ *
+ * The problem is min <P, C> over plans P >= 0 with row sums a and column sums b. Its dual is max
+ * sum a f + sum b g subject to f_i + g_j <= C_ij. Every solve returns a feasible plan and feasible
+ * potentials, so the optimum lies between the dual and the primal value up to rounding, and `gap`
+ * bounds the error.
+ *
+ * A solver owns a workspace that grows as needed and is reused for later problems. It is not
+ * thread-safe, so each worker has its own solver. */
 #ifndef DDSC_DISTANCE_EXACT_EXACT_H
 #define DDSC_DISTANCE_EXACT_EXACT_H
 
@@ -7,61 +15,67 @@
 #include "data/measures.h"
 #include "distance/cost/ground.h"
 
-/* Minimise <P, C> over plans P >= 0 with row sums a and column sums b. */
+/* A problem: minimize <P, C> over plans P >= 0 with row sums a and column sums b. */
 typedef struct exact_problem {
     int64_t n, m;
-    const double *a, *b; /* finite, not negative; sums equal up to rounding, need not be 1 */
+    const double *a, *b; /* finite, >= 0; sums equal up to rounding, any total */
     const double *cost;  /* n x m, finite, any sign */
 } exact_problem;
 
 typedef struct exact_result {
     double primal; /* <P, C> of the plan */
-    double dual;   /* sum a f + sum b g with f_i + g_j <= C_ij checked on all arcs */
-    /* (primal - dual) / max(|primal|, size / 1000), size = sum a |f| + sum b |g|: the floor keeps the
-     * rounding of the potentials from counting against costs of both signs. Between items there is no
-     * floor; the rounding of weights when they were divided by their sum is not part of the gap. */
+    double dual;   /* sum a f + sum b g, with f_i + g_j <= C_ij checked on all arcs */
+    /* (primal - dual) / max(|primal|, size / 1000), where size = sum a |f| + sum b |g|. With costs
+     * of both signs the value can be near zero, and the floor keeps the rounding of the potentials
+     * from dominating the gap. Between items no cost is negative, and a gap that matters relative
+     * to the value alone is recomputed without the floor. The gap does not include the rounding of
+     * weights that were divided by their sum. */
     double gap;
     int64_t pivots;
     int64_t n_plan;
     double size;
-    double lost; /* mass of flows that came out negative, and were left out */
+    double lost; /* total of the negative flows that were left out */
 } exact_result;
 
-typedef struct exact_solver exact_solver; /* workspace; no solve depends on the one before */
+typedef struct exact_solver exact_solver; /* holds no state that affects later solves */
 
 ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver);
 void exact_destroy(exact_solver *solver);
-/* One solver per worker, for items under the ground cost. */
+/* Creates one solver per worker for items under the given ground cost. */
 ddsc_status exact_create_team(ddsc_context *ctx, exact_solver ***solvers,
                               const ground_cost *ground);
 void exact_destroy_team(ddsc_context *ctx, exact_solver **solvers);
-/* Solve one problem. Potentials and plan stay in the workspace until the next solve. max_pivots 0:
- * a generous multiple of the size. DDSC_NOT_CONVERGED when the cap was met: primal is then an upper
- * bound (feasible plan), dual a valid lower bound, gap says how far apart. */
+/* Solves one problem. The potentials and the plan stay in the workspace until the next solve. If
+ * max_pivots is 0, the limit is a generous multiple of the problem size. Returns DDSC_NOT_CONVERGED
+ * if the limit was reached. The primal value is then still an upper bound, the dual a valid lower
+ * bound, and `gap` their relative difference. */
 ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
                         int64_t max_pivots);
-/* Transport from item i of mx to item j of my (same dimension; both sets may be one), squared Euclidean
- * unless the solver was made for another ground cost. Knows the points: faster than exact_solve on their cost matrix, and of bounded memory. */
+/* Solves the transport from item i of mx to item j of my. Both sets must have the same dimension,
+ * and they may be the same set. The cost is squared Euclidean unless the solver was created for
+ * another ground cost. This is faster than exact_solve on the cost matrix because it knows the
+ * points, and its memory is bounded. */
 ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const measures *mx,
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots);
-/* Potentials of item j for the next exact_solve_items to start from, borrowed until it returns. Any
- * finite ones will do, good ones save pivots. */
+/* Sets the potentials of item j from which the next exact_solve_items starts. They are borrowed
+ * until it returns. Any finite values are valid; good ones save pivots. */
 void exact_start(exact_solver *solver, const double *g);
-/* Is it worth making the costs of a tile of pairs of this set before its solves? */
+/* Returns true if computing the costs of a tile of pairs at once, before their solves, saves time
+ * for this set. */
 bool exact_tile_applies(const measures *m, const ground_cost *ground);
-/* Costs between the points of items [i0, i1) and [j0, j1), for the solves of pairs (i, j) of them
- * that follow; the answers do not change by it. */
+/* Computes the costs between the points of items [i0, i1) and [j0, j1) for the following solves of
+ * pairs (i, j) in that block. This does not change the results. */
 ddsc_status exact_tile_costs(exact_solver *solver, const measures *m, int64_t i0, int64_t i1,
                              int64_t j0, int64_t j1);
 const double *exact_f(const exact_solver *solver); /* n */
 const double *exact_g(const exact_solver *solver); /* m */
-/* The plan of the last solve: result.n_plan <= n + m - 1 entries of positive mass; rows and columns
- * are positions within the two items. */
+/* Returns the plan of the last solve: result.n_plan <= n + m - 1 entries of positive mass. Rows and
+ * columns are positions within the two items. */
 void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t **column,
                 const double **mass);
 
-/* A new set in which every item is merged to at most `limit` points (at least 1); the report holds the exact W2
- * error of every item. */
+/* Creates a new set in which every item is merged to at most `limit` points (limit >= 1). The
+ * report holds the exact W2 error of the merge over all items. */
 ddsc_status exact_compress_items(ddsc_context *ctx, ddsc_measures **merged,
                                  ddsc_compress_report *report, const measures *m, int64_t limit);
 

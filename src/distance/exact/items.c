@@ -1,5 +1,10 @@
-/* Transport between two items, from their points: costs as a matrix where it fits
- * and the dimension makes it worth keeping, else made again row by row. */
+/* Solves the transport between two items from their points.
+ *
+ * Costs are stored as a matrix if it fits and if the dimension makes storing worthwhile. Otherwise
+ * they are recomputed row by row. In many dimensions they come from inner products, and integer
+ * coordinates in few dimensions from int32 arithmetic. Points far from magnitude 1 are scaled by a
+ * power of two first, because their squares would overflow or underflow, and the result is scaled
+ * back. Two equal items have distance 0 without a solve. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +18,8 @@ typedef struct item_points {
     int32_t *whole_x, *whole_y;
 } item_points;
 
-/* A matrix of costs is gathered: it has no points to make rows from. */
+/* Returns true if the costs are stored as a matrix. A ground cost given as a matrix is always
+ * gathered, because it has no coordinates to compute rows from. */
 static bool keeps_matrix(const exact_solver *s, int64_t n, int64_t m, int64_t d)
 {
     return s->ground.kind == DDSC_COST_MATRIX || (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) ||
@@ -33,8 +39,8 @@ static void take_item_points(void *owner, arena *a)
     ARENA_TAKE(a, p->norm2, matrix ? n + m : 0);
 }
 
-/* Squares leave the number range long before coordinates do: far from 1, points are scaled by a
- * power of two, 2^-result. */
+/* Copies the points of both items. Squares leave the double range long before coordinates do, so
+ * points far from magnitude 1 are multiplied by 2^-result. Returns that exponent, or 0. */
 static int gather_scaled(const kernels *k, const item_points *p, const measures *mx, item_view x,
                          const measures *my, item_view y)
 {
@@ -60,7 +66,7 @@ static int gather_scaled(const kernels *k, const item_points *p, const measures 
     return exponent;
 }
 
-/* Copy to integers; false when one is no whole number or too large. */
+/* Converts values to integers. Returns false if one is not an integer or too large. */
 static bool to_whole(int32_t *out, const double *from, int64_t count)
 {
     bool whole = true;
@@ -72,7 +78,7 @@ static bool to_whole(int32_t *out, const double *from, int64_t count)
     return whole;
 }
 
-/* The same item: nothing moves. */
+/* Returns true if both items are equal, so that no mass moves. */
 static bool same_item(const measures *mx, int64_t i, const measures *my, int64_t j)
 {
     return mx == my && (i == j || measures_equal_items(mx, i, j));
@@ -101,8 +107,8 @@ static ddsc_status solve_same(exact_solver *s, exact_result *result, item_view x
     return DDSC_OK;
 }
 
-/* Costs by products, or out of a matrix; false: the cost, the dimension or the size of the points
- * forbids it. */
+/* Computes the costs from inner products, or gathers them from a matrix. Returns false if the cost,
+ * the dimension or the size of the coordinates does not permit it. */
 static bool listed_costs(exact_solver *s, const item_points *p, const measures *mx, int64_t i,
                          const measures *my, int64_t j)
 {
@@ -124,7 +130,8 @@ static bool listed_costs(exact_solver *s, const item_points *p, const measures *
     return true;
 }
 
-/* Returns the exponent of the unit the points were brought to, 2^result. */
+/* Sets the costs of a problem. Returns the exponent of the unit of the scaled points, which is
+ * 2^result. */
 static int set_costs(exact_costs *cost, exact_solver *s, const item_points *p, const measures *mx,
                      int64_t i, const measures *my, int64_t j)
 {
@@ -134,7 +141,7 @@ static int set_costs(exact_costs *cost, exact_solver *s, const item_points *p, c
     *cost = (exact_costs){.k = s->k, .n = n, .m = m, .kind = kind, .d = d, .cap = INFINITY};
     cost->dense = keeps_matrix(s, n, m, d) ? p->matrix : NULL;
     if (kind == DDSC_COST_MATRIX || (listed && exact_is_tiny(n, m)))
-        return 0; /* nothing else is asked of tiny problems */
+        return 0; /* tiny problems need the matrix only */
     int exponent = gather_scaled(s->k, p, mx, measures_item(mx, i), my, measures_item(my, j));
     cost->stride = m;
     cost->x = p->x;
@@ -160,8 +167,10 @@ static void scale_back(exact_solver *s, exact_result *result, int exponent)
     result->dual = ldexp(result->dual, exponent);
 }
 
-/* Squares next to the smallest numbers lose digits, or all of them, unless the plan moves nothing; and so
- * do distances that are roots of such squares, or that a graph keeps the squares of. */
+/* Returns a bound on the error that underflow causes in the value. Squared differences near the
+ * smallest doubles lose some or all digits. This affects squared costs, distances computed from
+ * such squares, and distances whose squares a graph stores. The bound is 0 if the plan moves
+ * nothing. */
 static double square_rounding(const exact_solver *s, const exact_result *result, const measures *mx,
                               item_view x, const measures *my, item_view y)
 {
@@ -210,9 +219,9 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
     TRY(workspace_lay_out(solver->ctx, &solver->given, take_item_points, &p));
     exponent = set_costs(&cost, solver, &p, mx, i, my, j);
     if (solver->ground.kind == DDSC_COST_SQEUCLIDEAN)
-        exponent *= 2; /* from here on of costs */
+        exponent *= 2; /* from here on, the exponent of the costs */
     if (exponent)
-        solver->start = NULL; /* it is in other units */
+        solver->start = NULL; /* the guess is in unscaled units */
     solver->strict = true;
     status = exact_solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots);
     if (status == DDSC_OK)

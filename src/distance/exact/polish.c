@@ -1,8 +1,12 @@
-/* Last pivots of a problem whose numbers span more than the simplex's integers hold: weights below
- * 2^-53 of the total, costs below 2^-49 of the largest. From the basis in hand, flows and potentials
- * are worked out along the tree with about 106 bits; dual pivots take out negative flows, primal ones
- * negative reduced costs (Ahuja, Magnanti, Orlin 1993, chapter 11), and what is left of both, and the
- * rounding of the flows, goes into the gap. Every pivot prices all arcs: few are needed, seldom. */
+/* Final pivots for problems whose numbers span a wider range than the simplex's integers: weights
+ * below 2^-53 of the total, or costs below 2^-49 of the largest.
+ *
+ * Flows and potentials of the current basis are recomputed along the tree with about 106 bits, as
+ * unevaluated sums of two doubles. Dual pivots then remove negative flows, and primal pivots remove
+ * negative reduced costs (Ahuja, Magnanti, Orlin 1993, chapter 11). The gap accounts for the flows
+ * and reduced costs that are still negative and for the rounding of the flows. Every pivot prices
+ * all n x m arcs. This is affordable because few problems need these pivots, and those need only a
+ * few. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -10,23 +14,24 @@
 #include "base/sum.h"
 #include "distance/exact/solver.h"
 
-static const double unit = 0x1p-104; /* rounding of a sum, relative to its parts */
+static const double unit = 0x1p-104; /* rounding error of a sum, relative to its terms */
 
 typedef struct polish {
     exact_solver *s;
     simplex *net;
     exact_costs truth;
-    sum *flow;      /* by node: the excess of its subtree */
+    sum *flow;      /* by node: excess of its subtree */
     sum *potential; /* by node: f or g */
-    double *error;  /* by node: of its flow */
-    uint8_t *below; /* by node: is it in the subtree that comes off? */
+    double *error;  /* by node: error bound of its flow */
+    uint8_t *below; /* by node: 1 if it is in the subtree that is cut off */
 } polish;
 
 typedef struct cell {
     int64_t row, column;
 } cell;
 
-/* Adds, and returns what rounding took off at most: often nothing, as weights are short numbers. */
+/* Adds x to *to and returns a bound on the rounding error. It is often 0 because weights have few
+ * significant bits. */
 static double add_both(sum *to, sum x)
 {
     sum low = {to->low, 0}, high = {to->high, 0};
@@ -50,9 +55,9 @@ static cell arc_to_parent(const polish *p, int32_t x)
 
 /* ---- along the tree ---- */
 
-/* The weights of the sinks times sum a / sum b, so that a factor common to all of one side, as division
- * by a rounded total leaves it, has no part in the answer. What rounding leaves goes to the heaviest.
- * Returns the relative error of a sink's weight. */
+/* Sets the excess of the nodes. The weights of the sinks are multiplied by sum a / sum b, so that a
+ * common factor of one side, such as the rounding error of a total, does not affect the result. The
+ * remaining difference goes to the heaviest node. Returns the relative error of a sink's weight. */
 static double set_excess(polish *p)
 {
     const exact_solver *s = p->s;
@@ -79,7 +84,7 @@ static double set_excess(polish *p)
     return factor == 1 && rest == 0 ? 0 : unit;
 }
 
-/* Excess of every subtree, children first, with a bound of its rounding. */
+/* Computes the excess of every subtree, children first, with a bound on its rounding error. */
 static void set_flows(polish *p)
 {
     const simplex *net = p->net;
@@ -97,7 +102,7 @@ static double flow_of(const polish *p, int32_t x)
     return is_source(p, x) ? sum_value(p->flow[x]) : -sum_value(p->flow[x]);
 }
 
-/* f_i + g_j = C_ij on the arcs of the tree. */
+/* Computes potentials with f_i + g_j = C_ij on the arcs of the tree. */
 static void set_potentials(polish *p)
 {
     const simplex *net = p->net;
@@ -108,7 +113,8 @@ static void set_potentials(polish *p)
         cell at = arc_to_parent(p, x);
         *own = (sum){-above.high, -above.low};
         sum_add(own, exact_cost_cell(&p->truth, at.row, at.column));
-        double high = own->high + own->low; /* short sums stay exact for long */
+        double high =
+            own->high + own->low; /* renormalizes; sums of few significant bits stay exact */
         own->low -= high - own->high;
         own->high = high;
     }
@@ -122,7 +128,7 @@ static double reduced(const polish *p, const double *row, int64_t i, int64_t j)
     return r.high + (r.low - f.low - g.low);
 }
 
-/* Is the reduced cost of an arc below what rounding may have left? */
+/* Returns true if the reduced cost of an arc is more negative than rounding can explain. */
 static bool is_negative(const polish *p, double r, const double *row, int64_t i, int64_t j)
 {
     return r < -unit *
@@ -133,7 +139,7 @@ static bool is_negative(const polish *p, double r, const double *row, int64_t i,
 
 /* ---- pivots ---- */
 
-/* Hang the subtree of x, which holds just one end of the arc, on the other end. */
+/* Attaches the subtree of x, which contains exactly one end of the arc, to the other end. */
 static void swap_arcs(polish *p, int32_t x, cell in)
 {
     simplex *net = p->net;
@@ -159,7 +165,7 @@ static void mark_below(polish *p, int32_t top)
     }
 }
 
-/* The node whose arc has the most negative flow, -1: none. */
+/* Returns the node whose arc has the most negative flow, or -1 if there is none. */
 static int32_t worst_flow(const polish *p)
 {
     int32_t worst = -1;
@@ -175,8 +181,9 @@ static int32_t worst_flow(const polish *p)
     return worst;
 }
 
-/* The cheapest arc that takes over from that of `out`: out of the subtree when that is one too many at
- * a sink, else into it. */
+/* Finds the cheapest arc to replace the arc of `out`. If `out` is a sink, its negative flow means
+ * that its subtree supplies too much, and the new arc leaves the subtree. Otherwise the new arc
+ * enters it. */
 static bool enter_dual(polish *p, int32_t out, cell *in)
 {
     const simplex *net = p->net;
@@ -198,7 +205,7 @@ static bool enter_dual(polish *p, int32_t out, cell *in)
     return least < INFINITY;
 }
 
-/* The arc of least reduced cost, if that is negative, ... */
+/* Finds the arc of least reduced cost. Returns false if none is negative. */
 static bool enter_primal(const polish *p, cell *in)
 {
     double least = 0;
@@ -215,8 +222,8 @@ static bool enter_primal(const polish *p, cell *in)
     return least < 0;
 }
 
-/* ... and the one of its cycle that blocks: those of both paths to the join lose flow in turns, the
- * first one does. */
+/* Returns the node whose arc blocks the cycle of the entering arc. On both paths to the join,
+ * losing and gaining arcs alternate, and the first arc loses. */
 static int32_t leave_primal(polish *p, cell in)
 {
     const simplex *net = p->net;
@@ -241,7 +248,8 @@ static int32_t leave_primal(polish *p, cell in)
     return leaving;
 }
 
-/* False: the cap was met, or the user wants no more. */
+/* Pivots until the basis is optimal. Returns false if it reached the limit, found no entering arc
+ * or was canceled. */
 static bool polish_all(polish *p, int64_t max_pivots)
 {
     cell in;
@@ -265,8 +273,9 @@ static bool polish_all(polish *p, int64_t max_pivots)
 
 /* ---- the certificate ---- */
 
-/* The plan, its value, and how far rounding of flows may put that off: where a flow may be negative
- * in truth, mending the plan costs at most the largest cost. */
+/* Computes the plan and its value. *loose bounds the error of the value that the rounding of flows
+ * can cause. Where the true flow may be negative, repairing the plan costs at most the largest
+ * cost. */
 static double take_plan(const polish *p, exact_result *result, double *loose)
 {
     exact_solver *s = p->s;
@@ -289,7 +298,8 @@ static double take_plan(const polish *p, exact_result *result, double *loose)
     return sum_value(total);
 }
 
-/* What the potentials exceed the costs by, weighed: sum a_i max_j (f_i + g_j - C_ij). */
+/* Returns the weighted infeasibility of the potentials: sum a_i max_j (f_i + g_j - C_ij), where
+ * feasible rows count as 0. */
 static double violation(const polish *p)
 {
     double all = 0;
@@ -326,7 +336,7 @@ ddsc_status exact_polish(exact_solver *s, exact_result *result)
     result->pivots = s->pivots;
     result->primal = take_plan(&p, result, &loose);
     loose += violation(&p);
-    if (result->primal > 0) /* of weights next to the smallest numbers, division left few bits */
+    if (result->primal > 0) /* weights near the smallest doubles kept few bits when divided */
         loose += DBL_MIN * (double)(net->n + net->m) * fmax(fabs(s->low), fabs(s->high));
     result->dual = result->primal - loose;
     result->lost = 0;

@@ -1,20 +1,29 @@
-/* Problems out of the ordinary, brought to ordinary form and back: zero weights are taken out,
- * costs near the ends of the number range are scaled by a power of two. */
+/* Brings problems with a cost matrix to the form that the solver expects, and converts the result
+ * back.
+ *
+ * Rows and columns of zero weight are removed, because the simplex needs positive supplies. Costs
+ * near the ends of the double range are scaled by a power of two, so that potentials, which are
+ * sums and differences of costs, neither overflow nor lose digits. The scaling is exact except for
+ * costs that underflow, and the values are recomputed from the true costs if one did. Removed rows
+ * and columns get the largest feasible potentials afterwards, so the dual solution covers the whole
+ * problem. Ordinary problems are passed on without a copy. */
 #include <math.h>
 
 #include "base/sum.h"
 #include "distance/exact/solver.h"
 
-enum { HIGH_EXPONENT = 600 }; /* large costs come down to this, so that small ones beside remain */
+enum {
+    HIGH_EXPONENT = 600
+}; /* large costs are scaled below 2^600, so that small ones do not underflow */
 
 typedef struct presolved {
     const exact_problem *whole;
-    int64_t n, m; /* positive weights */
+    int64_t n, m; /* number of positive weights */
     int32_t *row, *column;
     double *a, *b, *cost;
-    double *f, *g; /* of the whole problem */
+    double *f, *g; /* potentials of the whole problem */
     int exponent;  /* costs were multiplied by 2^-exponent */
-    bool lost;     /* some of them not exactly */
+    bool lost;     /* some costs were not scaled exactly */
 } presolved;
 
 typedef struct survey {
@@ -76,15 +85,16 @@ static void fill_presolved(presolved *r, const exact_problem *p)
         }
 }
 
-/* The largest t with t + other <= cost exactly. */
+/* Returns cost - other, lowered by one step if t + other would exceed the cost. */
 static double below(double cost, double other)
 {
     double t = cost - other;
     return t == 0 || t + other <= cost ? t : nextafter(t, -INFINITY);
 }
 
-/* Rows and columns without weight get the highest potentials that all arcs allow; those of other
- * rows may have been rounded up on the way back. */
+/* Restores the potentials of the whole problem. Rows and columns of zero weight get the largest
+ * potentials that all arcs allow. The potentials of other rows are lowered if scaling back rounded
+ * them up. */
 static void spread_potentials(exact_solver *s, const presolved *r, const exact_problem *p)
 {
     for (int64_t j = 0; j < p->m; j++)
@@ -106,7 +116,7 @@ static void spread_potentials(exact_solver *s, const presolved *r, const exact_p
                 r->g[j] = fmin(r->g[j], below(p->cost[i * p->m + j], r->f[i]));
 }
 
-/* Both values from the true costs; the gap is that of the primal alone. */
+/* Recomputes both values from the true costs. The gap is relative to the primal value alone. */
 static void value_again(const exact_solver *s, const presolved *r, const exact_problem *p,
                         exact_result *result)
 {

@@ -1,8 +1,13 @@
-/* The pivot loop, shared by both number systems: price, push flow round the cycle of the entering
- * arc, move the subtree that came off, shift its potentials (Dantzig's simplex on a spanning tree,
- * see Ahuja, Magnanti, Orlin 1993, chapter 11). Trees of up to MASK_NODES nodes keep each subtree as
- * a bit mask: membership is one bit, cutting and hanging are and/or of whole masks along the cycle,
- * which costs less than following links. */
+/* The pivot loop, shared by both number systems.
+ *
+ * This is Dantzig's simplex method on a spanning tree (Ahuja, Magnanti, Orlin 1993, chapter 11). A
+ * pivot has four steps: price an entering arc, push flow around its cycle, move the subtree below
+ * the leaving arc, and shift the potentials of that subtree by the reduced cost. Flows stay
+ * positive and the supplies are non-degenerate, so every pivot lowers the total cost.
+ *
+ * Trees of up to MASK_NODES nodes store each subtree as a bit mask. Membership is then one bit, and
+ * moving a subtree is a series of and/or operations on whole masks along the cycle, which is
+ * cheaper than following links. */
 #include "distance/exact/simplex.h"
 
 static bool mask_has(const simplex *s, int32_t top, int32_t node)
@@ -27,8 +32,9 @@ static void mask_cycle(simplex *s, int32_t source, int32_t sink)
     s->length[1] = length;
 }
 
-/* The arc of a path that blocks first. Arcs that lose flow alternate with arcs that gain, and the
- * first one loses: out of sources on the source's side, into sinks on the sink's. */
+/* Returns the smallest flow on the arcs of a path that lose flow, and sets *at to the first node
+ * with that flow. Losing and gaining arcs alternate, and the first arc loses. The losing arcs leave
+ * sources on the source's path and enter sinks on the sink's path. */
 static int64_t blocking(const simplex *s, int side, int64_t *at)
 {
     const int32_t *path = s->path[side];
@@ -69,7 +75,7 @@ static void reverse_path(simplex *s, int side, int64_t at, int64_t theta)
     }
 }
 
-/* The kernel's move for trees of one word. */
+/* Moves a subtree like the kernel `move`, for masks of one word. */
 static void move_word(simplex *s, int side, int64_t at)
 {
     const int32_t *path = s->path[side], *other = s->path[!side];
@@ -83,8 +89,8 @@ static void move_word(simplex *s, int side, int64_t at)
     mask[path[0]] = *s->cut = cut;
 }
 
-/* Cut off the subtree of path[side][at] and hang it by path[side][0] on path[!side][0]. `theta` is
- * the flow of the entering arc. */
+/* Cuts off the subtree of path[side][at] and attaches it at path[side][0] to path[!side][0].
+ * `theta` is the flow of the entering arc. */
 static void move_subtree(simplex *s, int side, int64_t at, int64_t theta)
 {
     if (s->words == 1) {
@@ -100,7 +106,8 @@ static void move_subtree(simplex *s, int side, int64_t at, int64_t theta)
     s->moved = s->path[side][0];
 }
 
-/* Asked now and then: the answer takes a look at a clock. */
+/* Returns true if the user canceled. It polls only every CANCEL_PIVOTS pivots because polling reads
+ * a clock. */
 static bool stopped(const simplex *s)
 {
     return s->pivots % CANCEL_PIVOTS == 0 && s->ctx && ctx_cancelled(s->ctx);

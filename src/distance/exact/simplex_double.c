@@ -1,12 +1,15 @@
-/* The double system: doubles that hold integers, of 51 bits, so that no sum is rounded. Each row
- * prices a few candidate arcs, since a large problem's costs do not fit the caches; when none of
- * them is negative a sweep over all arcs adds the ones that are, until there are none. */
+/* The double number system: doubles that hold integers of up to 51 bits, so no sum is rounded.
+ *
+ * The costs of a large problem do not fit the caches. Each row therefore prices only a few
+ * candidate arcs. If no candidate has a negative reduced cost, a sweep over all n x m arcs adds the
+ * arcs that do. The basis is optimal if the sweep finds none. A pivot prices at least PRICE_ROWS
+ * rows of candidates, and a sweep computes all n x m reduced costs. */
 #include <math.h>
 #include <string.h>
 
 #include "distance/exact/simplex.h"
 
-static const double limit64 = 0x1p51;
+static const double limit64 = 0x1p51; /* limit of |potential|, below which all sums are exact */
 
 static double quanta(const simplex *s, int64_t i, int64_t j)
 {
@@ -20,7 +23,8 @@ typedef struct choice {
 
 /* ---- sweeps ---- */
 
-/* Place for `count` new arcs in row i: drop arcs of the largest reduced cost when it is full. */
+/* Makes space for `count` new arcs in row i by dropping the arcs of largest reduced cost. Returns
+ * the number of arcs kept. */
 static int64_t make_place(simplex *s, int64_t i, int64_t count)
 {
     const double *sink = s->potential64 + s->sink0;
@@ -38,8 +42,8 @@ static int64_t make_place(simplex *s, int64_t i, int64_t count)
     return have;
 }
 
-/* All arcs of a row whose reduced cost is negative, cheapest first; at most SWEEP_ARCS are taken.
- */
+/* Adds the arcs of row i whose reduced cost is negative, cheapest first and at most SWEEP_ARCS.
+ * Returns false if there are none. */
 static bool sweep_row(simplex *s, int64_t i)
 {
     choice best[SWEEP_ARCS + 1];
@@ -74,7 +78,7 @@ static bool sweep_arcs(simplex *s)
 
 /* ---- pricing and potentials ---- */
 
-/* The best of a few rows per pivot, from where the last search ended. */
+/* Finds the best candidate arc of a few rows, starting after the row of the last search. */
 static bool price_candidates(simplex *s, entering *found)
 {
     const double *sink = s->potential64 + s->sink0;
@@ -113,7 +117,7 @@ static bool price_arcs(simplex *s, entering *found)
     return true;
 }
 
-/* Potentials from the tree, parents first. */
+/* Computes the potentials from the tree, parents first. */
 static bool begin_double(simplex *s)
 {
     memset(s->potential64, 0, (size_t)s->nodes * sizeof *s->potential64);

@@ -1,5 +1,10 @@
-/* The int32 system: costs in dense rows, potentials under masks. Sixteen costs fit a cache line and
- * one instruction prices them; what rounding to 24 bits leaves is seen in the certificate. */
+/* The int32 number system: dense rows of costs, and potentials selected by masks.
+ *
+ * A cost c becomes round((c - offset) * scale) with at most 24 bits, so potentials along a path
+ * stay within int32. A cache line holds 16 costs, and one vector operation prices them. The reduced
+ * costs of the rounded problem are exact, and the search ends only when no arc has a negative one.
+ * Pricing takes the best arc of a few rows and resumes after those rows, so a pivot examines a few
+ * hundred costs. The certificate shows the error from rounding to 24 bits. */
 #include <math.h>
 #include <string.h>
 
@@ -26,12 +31,13 @@ static bool fill_row32(simplex *s, int64_t i)
     return true;
 }
 
-/* The scale is a power of two: costs that are small integers stay exact. */
+/* Rounds the costs to int32. The scale is a power of two, so costs that are small integers stay
+ * exact. */
 void simplex_int32_costs(simplex *s, double low, double high)
 {
     int exponent;
     bool from_zero = s->cost.whole_x || (low >= 0 && low <= 0.5 * high);
-    s->offset32 = from_zero ? 0 : low; /* whole distances are not shifted */
+    s->offset32 = from_zero ? 0 : low; /* costs of integer points are not shifted */
     frexp(high - s->offset32, &exponent);
     s->scale32 = simplex_scale(INT32_BITS, exponent);
     s->exact32 = s->offset32 == 0;
@@ -47,7 +53,7 @@ void simplex_int32_costs(simplex *s, double low, double high)
     }
 }
 
-/* The best of a block of rows per pivot, from where the last search ended. */
+/* Finds the best arc of a block of rows, starting after the block of the last search. */
 static bool price_all(simplex *s, entering *found)
 {
     const int32_t *sink = s->potential32 + s->sink0;
@@ -67,8 +73,9 @@ static bool price_all(simplex *s, entering *found)
     return false;
 }
 
-/* The best of four rows per pivot, over the blocks of columns listed for them, from where the last
- * search ended. The same rows serve twice, since all that they touch is near at hand. */
+/* Finds the best arc of a row group over its listed blocks of columns, starting after the group of
+ * the last search. Each group is priced twice in a row because its data is then still in the
+ * cache. */
 static bool price_listed(simplex *s, entering *found)
 {
     const int32_t *sink = s->potential32 + s->sink0;
@@ -89,8 +96,8 @@ static bool price_listed(simplex *s, entering *found)
     return false;
 }
 
-/* Blocks with arcs of negative reduced cost join the lists, none of which has one; false when there
- * are none. */
+/* Adds to the lists the blocks that contain arcs of negative reduced cost; listed blocks contain
+ * none at this point. Returns false if there are none. */
 static bool sweep_blocks(simplex *s)
 {
     int64_t added = 0;
@@ -137,7 +144,7 @@ static bool shift_tree32(simplex *s, double by)
     return s->bound32 <= INT32_LIMIT / 2;
 }
 
-/* Potentials from the tree, parents first. */
+/* Computes the potentials from the tree, parents first. */
 static bool begin_int32(simplex *s)
 {
     s->twice = -1;

@@ -1,4 +1,10 @@
-/* The public calls for one exact transport problem: under a bare cost matrix, between two items. */
+/* Public functions for a single exact transport problem.
+ *
+ * ddsc_emd_run solves a problem given by weights and a cost matrix, and ddsc_w2_run solves the
+ * transport between two items under the squared Euclidean cost. Both check their input, solve with
+ * the network simplex (see exact.h) under its default limit on pivots, and copy the value, both
+ * bounds, the potentials and the plan into the caller's struct. Each call creates and destroys its
+ * own solver. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -13,7 +19,7 @@ static void copy_to(void *to, const void *from, int64_t count, size_t size)
         memcpy(to, from, (size_t)count * size);
 }
 
-/* To where the caller wants the answer of n x m points. */
+/* Copies the result of a problem with n x m points to the arrays that the caller provided. */
 static void hand_over(ddsc_transport *to, int64_t n, int64_t m, const exact_solver *solver,
                       const exact_result *found)
 {
@@ -41,7 +47,7 @@ static bool all_finite(const double *x, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += 0 * x[i]; /* NaN for numbers that are none */
+        sum += 0 * x[i]; /* NaN if x[i] is not finite */
     return sum == 0;
 }
 
@@ -51,9 +57,11 @@ static ddsc_status check_answer(ddsc_context *ctx, const exact_solver *solver,
     if (isfinite(found->primal) && isfinite(found->dual) && all_finite(exact_f(solver), p->n) &&
         all_finite(exact_g(solver), p->m))
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                    "weights and costs are too large: the value is between %g and %g", found->dual,
-                    found->primal);
+    return ctx_fail(
+        ctx, DDSC_ERROR_INPUT,
+        "weights and costs are too large: the value is between %g and %g, and parts of the result "
+        "overflow; scale the weights or the costs down",
+        found->dual, found->primal);
 }
 
 ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,
@@ -82,7 +90,7 @@ static ddsc_status check_item(ddsc_context *ctx, const measures *m, int64_t item
 {
     if (item >= 0 && item < m->n)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%c is %lld: the set has items 0 to %lld", name,
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%c is %lld, but the set has items 0 to %lld", name,
                     (long long)item, (long long)m->n - 1);
 }
 
@@ -92,8 +100,9 @@ static ddsc_status check_items(ddsc_context *ctx, const measures *x, int64_t i, 
     CHECK(check_item(ctx, x, i, 'i'));
     CHECK(check_item(ctx, y, j, 'j'));
     if (x->d != y->d)
-        CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "x has %lld dimensions and y %lld",
-                       (long long)x->d, (long long)y->d));
+        CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                       "x has %lld dimensions but y has %lld; they must be equal", (long long)x->d,
+                       (long long)y->d));
     return DDSC_OK;
 }
 

@@ -1,5 +1,12 @@
-/* The exact solver: brings weights and costs to integers, runs the simplex in int32, in double, or in
- * int32 then double where rounding mattered, and certifies the answer. */
+/* The exact solver: controls the solve of one problem.
+ *
+ * Weights and costs are rounded to integers, which makes all pivots exact. Problems that fit the
+ * caches run in int32 with 24-bit costs, and larger ones in doubles that hold 49-bit integers. If
+ * the rounding to int32 leaves a gap, the double system continues from the int32 basis.
+ *
+ * The certificate is computed from the final basis with the original numbers. If a few huge costs
+ * take the precision from the others, the problem is solved again with capped costs. If the
+ * certificate still leaves the value uncertain, exact_polish continues with 106 bits. */
 #include "distance/exact/solver.h"
 
 #include <math.h>
@@ -14,7 +21,8 @@ static int64_t round_up(int64_t x, int64_t to)
     return (x + to - 1) / to * to;
 }
 
-/* Balancing pays for problems that are not too small, and is all that a parent level is for. */
+/* Returns true if the potentials may be balanced. Balancing pays for all but small problems, and it
+ * is the only work of a parent level that provides potentials. */
 static bool may_balance(const exact_solver *s)
 {
     return s->net.dense && (s->potentials_only || s->net.n * s->net.m >= NEAR_CELLS);
@@ -159,7 +167,8 @@ static int64_t largest_of(const int64_t *value, int64_t n)
     return largest;
 }
 
-/* Positive integers that sum to `total`, each within a unit or so of its share. */
+/* Rounds weights to positive integers that sum to `total`. Each is within about one unit of its
+ * share. */
 static void settle_weights(int64_t *out, const double *weight, int64_t n, double all, int64_t total)
 {
     int exponent;
@@ -171,8 +180,8 @@ static void settle_weights(int64_t *out, const double *weight, int64_t n, double
         out[i] = BASE_MAX(share, 1);
         left -= out[i];
     }
-    /* Equal weights have equal errors: spread evenly, what is left over cancels them in any
-     * stretch. */
+    /* Equal weights have equal rounding errors. Spreading the remainder evenly over the indices
+     * cancels these errors over every range of indices. */
     int64_t count = BASE_MIN(left < 0 ? -left : left, n), step = left < 0 ? -1 : 1;
     for (int64_t k = 0; k < count; k++) {
         int64_t i = (2 * k + 1) * n / (2 * count), by = out[i] + step < 1 ? 0 : step;
@@ -183,8 +192,10 @@ static void settle_weights(int64_t *out, const double *weight, int64_t n, double
         out[largest_of(out, n)] += left;
 }
 
-/* Supplies times n + 1, one more for each source, n more for one sink: then no proper subset of the
- * nodes balances, since its sources would have to number 0 or n. */
+/* Sets the integer supplies and makes them non-degenerate. All supplies are multiplied by n + 1,
+ * each source then gets 1 more and one sink gets n more. If a proper subset of the nodes balanced,
+ * it would contain no source or all of them, because the sums are equal modulo n + 1. Neither is
+ * possible, because all supplies are positive. */
 static void set_supplies(exact_solver *s)
 {
     simplex *net = &s->net;
@@ -206,9 +217,10 @@ static void set_scale64(exact_solver *s)
     s->net.scale64 = simplex_scale(DOUBLE_BITS, exponent);
 }
 
-/* ---- the course of a solve ---- */
+/* ---- stages of a solve ---- */
 
-/* Potentials that outgrow 2^51 quanta get a larger quantum; they are at most n + m costs long. */
+/* Pivots in double. If potentials exceed 2^51 quanta, the quantum is enlarged and the run
+ * continues. This ends because potentials are at most n + m costs. */
 static simplex_end run_double(simplex *net)
 {
     simplex_end end = simplex_run(net, &simplex_double);
@@ -221,7 +233,7 @@ static simplex_end run_double(simplex *net)
     return end;
 }
 
-/* The highest potentials of the sources that those of the sinks allow. */
+/* Sets the potentials of the sources to the largest values that those of the sinks allow. */
 static void source_potentials(simplex *net)
 {
     for (int64_t i = 0; i < net->n; i++)
@@ -267,8 +279,8 @@ ddsc_status exact_solve_basis(exact_solver *s, simplex_end *end, const double *a
     return DDSC_OK;
 }
 
-/* The certificate of a basis, after pivots in double where rounding to int32, or the weights of
- * points on a line, left a gap. */
+/* Certifies the basis. If rounding to int32, or the weights of points on a line, left a gap, it
+ * pivots in double and certifies again. */
 static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_end *end)
 {
     bool exact = s->net.dense && *end == SIMPLEX_OPTIMAL && s->net.exact32;
@@ -278,7 +290,7 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
     if (*end == SIMPLEX_OVERFLOW ||
         (*end == SIMPLEX_OPTIMAL && rounded && result->gap > GAP_ACCEPTED)) {
         arcs_drop(&s->net);
-        basis_build(&s->net); /* tiny problems come without masks */
+        basis_build(&s->net); /* tiny problems have no masks yet */
         *end = run_double(&s->net);
         if (*end != SIMPLEX_STOPPED)
             exact_certify(s, result, false);
@@ -290,8 +302,9 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
     return DDSC_OK;
 }
 
-/* Is there more to the value than its certificate covers? Flows that the true weights turn negative,
- * and weights next to the smallest numbers, of which division by the total left few bits. */
+/* Returns true if the gap is too large, or if the value may have an error that the gap does not
+ * include. Such errors come from flows that become negative under the true weights, and from
+ * weights near the smallest doubles, which keep few bits after the division by their total. */
 static bool is_doubtful(const exact_solver *s, const exact_result *result)
 {
     double high = isinf(s->net.cost.cap) ? fmax(fabs(s->low), fabs(s->high)) : INFINITY;
@@ -303,7 +316,7 @@ static bool is_doubtful(const exact_solver *s, const exact_result *result)
              DBL_MIN * (double)(s->net.n + s->net.m) * high > most));
 }
 
-/* The largest true cost the plan pays. */
+/* Returns the largest true cost that the plan pays. */
 static double largest_used(const exact_solver *s, const exact_result *result)
 {
     exact_costs truth = s->net.cost;
@@ -314,10 +327,11 @@ static double largest_used(const exact_solver *s, const exact_result *result)
     return largest;
 }
 
-/* Costs far above all that matter (a forbidden arc, say) take the precision away. When a gap is
- * left and the plan pays far less than the largest cost, costs are cut off somewhat above what it
- * pays and the problem solved again: a plan below the cut is optimal for the true costs too, and
- * potentials below cut costs are below the true ones. */
+/* Solves the problem, with capped costs if needed. Costs far above all relevant ones (a forbidden
+ * arc, for example) take precision from the others. If a gap remains and the plan pays far less
+ * than the largest cost, the costs are capped somewhat above what the plan pays and the problem is
+ * solved again. A plan below the cap is also optimal for the true costs, and potentials that are
+ * feasible for capped costs are feasible for the true ones. */
 ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const double *a,
                                  const double *b, const exact_costs *cost, int64_t max_pivots)
 {

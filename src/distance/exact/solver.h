@@ -1,5 +1,10 @@
-/* The inside of the exact solver: workspace, levels, certificate. Only the exact solver's own files
- * and its test include this. */
+/* Internals of the exact solver: the workspace, the levels and the certificate.
+ *
+ * Only the source files of the exact solver and its test include this file. A solve rounds weights
+ * and costs to integers, guesses potentials from a coarser parent problem, builds a first basis
+ * greedily and pivots to optimality. exact_certify then recomputes the plan, the potentials and the
+ * gap from the optimal basis with the true numbers, so that errors of the integer arithmetic can
+ * widen the gap but cannot invalidate the bounds. */
 #ifndef DDSC_DISTANCE_EXACT_SOLVER_H
 #define DDSC_DISTANCE_EXACT_SOLVER_H
 
@@ -14,25 +19,25 @@ struct exact_solver {
     workspace own, given, level, polish;
     simplex net;
 
-    int64_t pivots; /* of rounds before this one */
+    int64_t pivots; /* pivots of earlier rounds */
 
-    /* The problem in hand: positive weights, costs of ordinary size. */
+    /* The current problem: positive weights, and costs far from overflow and underflow. */
     const double *a, *b;
     double sum_a, sum_b;
-    double b_factor;  /* makes the sums equal; 1 when they differ by rounding alone */
-    double low, high; /* bounds of the costs */
+    double b_factor;  /* sum_a / sum_b; 1 if they differ by rounding only */
+    double low, high; /* bounds on the costs */
 
     double *f, *g;
     int32_t *plan_row, *plan_column;
     double *plan_mass;
-    double *excess; /* two per node */
+    double *excess; /* two values per node */
 
-    ground_cost ground;   /* of items */
-    cost_tile tile;       /* costs of a block of pairs, made before their solves */
+    ground_cost ground;   /* ground cost between items */
+    cost_tile tile;       /* costs of a block of pairs, computed before their solves */
     const double *start;  /* guess of g for the next solve, or NULL */
-    bool strict;          /* costs are not negative: the gap is relative to the value alone */
-    bool potentials_only; /* balanced potentials are enough, no basis is asked for */
-    exact_solver *parent; /* the level above: solves groups of points for a first guess */
+    bool strict;          /* costs are >= 0; the gap is relative to the value alone */
+    bool potentials_only; /* balanced potentials suffice; no basis is needed */
+    exact_solver *parent; /* the coarser level, which solves groups of points */
 };
 
 static inline bool exact_is_tiny(int64_t n, int64_t m)
@@ -40,25 +45,26 @@ static inline bool exact_is_tiny(int64_t n, int64_t m)
     return n <= TINY_SIDE && m <= TINY_SIDE;
 }
 
-/* A problem of positive weights whose costs are far from overflow and underflow. */
+/* Solves a problem with positive weights and with costs far from overflow and underflow. */
 ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const double *a,
                                  const double *b, const exact_costs *cost, int64_t max_pivots);
-/* The basis alone, as good as max_pivots allow. */
+/* Computes a basis without certifying it. The basis is optimal unless max_pivots was reached. */
 ddsc_status exact_solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                               const exact_costs *cost, int64_t max_pivots);
-/* Guesses into the potentials of the sinks, from the same problem between groups of points; those of
- * problems of few points are poor, and *guessed is false. */
+/* Guesses the potentials of the sinks by solving the same problem between groups of points.
+ * Problems with few points get a poor guess only, and *guessed is then false. */
 ddsc_status start_multiscale(exact_solver *s, bool *guessed);
-/* Plan, potentials and both values from the basis tree, with the true weights and costs. */
+/* Computes the plan, the potentials and both values from the basis tree with the true weights and
+ * costs. */
 void exact_certify(exact_solver *s, exact_result *result, bool int32_optimal);
-/* Pivots with about 106 bits from the basis in hand, where certificate or weights leave a doubt, and the
- * certificate they lead to. */
+/* Pivots from the current basis with about 106 bits and certifies the result. This is needed if the
+ * certificate or the weights leave the value uncertain. */
 ddsc_status exact_polish(exact_solver *s, exact_result *result);
-/* Potentials of the basis in doubles, feasible on all arcs, and their size. */
+/* Computes potentials of the basis in double that are feasible on all arcs, and their size. */
 void exact_potentials(exact_solver *s, double *size);
-/* The gap from a difference of primal and dual, relative to the value, or to a floor below that. */
+/* Sets the gap from the difference of primal and dual value, relative to max(|primal|, floor). */
 void exact_set_gap(exact_result *result, double difference, double floor);
-/* The node of the largest weight. */
+/* Returns the node with the largest weight. */
 int64_t exact_heaviest(const exact_solver *s);
 
 #endif

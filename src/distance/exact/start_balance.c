@@ -1,22 +1,30 @@
-/* Smoothing of the first guess of a dense problem: a few rounds of entropic scaling (Sinkhorn) at
- * two temperatures balance the potentials of the sinks against the weights, which leaves about half
- * of the pivots to do. Only blocks of columns near the cheapest of a row take part; four rows share
- * a list of them. Floats are good enough for a guess, and every instruction set takes the same
- * steps. */
+/* Balances the first guess of the potentials of a dense problem against the weights.
+ *
+ * A few rounds of entropic scaling (Sinkhorn) at two temperatures T are run on the kernel K_ij =
+ * exp(-(C_ij - g_j - r_i) / T), where r_i is the least C_ij - g_j of row i. A round sets u_i = a_i
+ * / sum_j K_ij v_j and then v_j towards b_j / sum_i K_ij u_i, over-relaxed on the log scale by
+ * BALANCE_RELAXATION. At the end g_j increases by T log(v_j / b_j). A simplex that starts from
+ * balanced potentials needs about half of the pivots.
+ *
+ * Only blocks of columns near the least value of some row take part, and each group of four rows
+ * shares a list of them. A round is linear in the listed cells. Single precision is sufficient for
+ * a guess, and every instruction set executes the same operations. */
 #include <math.h>
 #include <string.h>
 
 #include "base/simd.h"
 #include "distance/exact/simplex.h"
 
-static const float least_sum = 1e-6f; /* keeps a sink that nobody wants from running away */
+/* Lower limit of a column sum. It bounds the potential of a sink that no source needs. */
+static const float least_sum = 1e-6f;
 
 typedef float f32 __attribute__((vector_size(64)));
 typedef float f32x8 __attribute__((vector_size(32)));
 typedef float f32x4 __attribute__((vector_size(16)));
 typedef int32_t i32 __attribute__((vector_size(64)));
 
-/* A scalar beside a vector is spread by one instruction, a list of lanes by many. */
+/* Broadcasts x. Compilers broadcast a scalar operand with one instruction, but build a list of
+ * lanes with many. */
 SIMD_INLINE f32 float_all(float x)
 {
     return x - (f32){0};
@@ -39,7 +47,7 @@ SIMD_INLINE f32x8 fold_halves(f32 x)
            __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
-/* The sums over the lanes of four vectors. */
+/* Returns the sums over the lanes of four vectors. */
 SIMD_INLINE f32x4 four_sums(f32 a, f32 b, f32 c, f32 d)
 {
     f32x8 p = fold_halves(a), q = fold_halves(b), r = fold_halves(c), s = fold_halves(d);
@@ -52,7 +60,7 @@ SIMD_INLINE f32x4 four_sums(f32 a, f32 b, f32 c, f32 d)
     return __builtin_shufflevector(t, t, 0, 1, 2, 3) + __builtin_shufflevector(t, t, 4, 5, 6, 7);
 }
 
-/* 2^x to 1e-4 of itself, from 2^-100 to 2^60. */
+/* Returns 2^x with a relative error of 1e-4, for x clamped to [-100, 60]. */
 SIMD_INLINE f32 power2(f32 x)
 {
     const float to_integer = 0x1.8p23f; /* adding it leaves the nearest integer in the low bits */
@@ -62,8 +70,8 @@ SIMD_INLINE f32 power2(f32 x)
     return (f32)((i32)p + ((i32)shifted << 23));
 }
 
-/* log2 x for normal x > 0, to 1e-4: x = 2^n m with m near 1, log m = 2 artanh((m - 1) / (m + 1)).
- */
+/* Returns log2 x for normal x > 0 with an error of 1e-4: x = 2^n m with m near 1, and log m = 2
+ * artanh((m - 1) / (m + 1)). */
 SIMD_INLINE f32 log2_of(f32 x)
 {
     const int32_t root_half = 0x3f3504f3; /* the bits of sqrt(1/2) */
@@ -72,7 +80,7 @@ SIMD_INLINE f32 log2_of(f32 x)
     return __builtin_convertvector(n, f32) + t * (2.885390f + q * (0.9617967f + q * 0.5770780f));
 }
 
-/* ---- which blocks ---- */
+/* ---- choice of the blocks ---- */
 
 SIMD_CLONES static int64_t count_below(const int32_t *cost, const int32_t *sink, int64_t count,
                                        int32_t limit)
@@ -83,7 +91,8 @@ SIMD_CLONES static int64_t count_below(const int32_t *cost, const int32_t *sink,
     return found;
 }
 
-/* How far above the least of a row its near columns reach: the mean over a few rows. */
+/* Returns how far the near columns of a row extend above its least value, averaged over a few
+ * rows. */
 static double near_width(const simplex *s)
 {
     const int32_t *sink = s->potential32 + s->sink0;
@@ -106,7 +115,8 @@ static double near_width(const simplex *s)
     return sum / SAMPLED_ROWS;
 }
 
-/* At least one block for each four rows. */
+/* Lists the blocks within `width` of the least value of some row. Each row group lists at least one
+ * block. */
 static void list_near(simplex *s, int32_t width)
 {
     const int32_t *sink = s->potential32 + s->sink0;
@@ -125,7 +135,8 @@ static void list_near(simplex *s, int32_t width)
 
 /* ---- scaling ---- */
 
-/* exp((least - value) / temperature), block after block, the four rows of each together. */
+/* Computes the kernel exp((least - value) / temperature), block by block, with the four rows of a
+ * block together. */
 SIMD_CLONES static void near_weights(const simplex *s, double temperature)
 {
     const i32 *sink = (const i32 *)(const void *)(s->potential32 + s->sink0);
@@ -147,8 +158,8 @@ SIMD_CLONES static void near_weights(const simplex *s, double temperature)
     }
 }
 
-/* One round: rows then columns scaled to their weights. The columns overshoot, which saves half of
- * the rounds. */
+/* Runs one round: scales the rows, then the columns, to their weights. Over-relaxing the columns
+ * halves the number of rounds. */
 SIMD_CLONES static void balance_round(const simplex *s)
 {
     const f32 *kernel = (const f32 *)(const void *)s->kernel;
@@ -181,7 +192,7 @@ SIMD_CLONES static void balance_round(const simplex *s)
     }
 }
 
-/* Guesses stay within the range of int32. */
+/* Applies the column scaling to the potentials of the sinks, clamped to half of INT32_LIMIT. */
 SIMD_CLONES static void update_sinks(const simplex *s, double temperature)
 {
     const f32 *log_v = (const f32 *)(const void *)s->log_scaling;
@@ -205,7 +216,7 @@ static void balance_at(simplex *s, double temperature)
     update_sinks(s, temperature);
 }
 
-/* Weights of both sides, each of a sum of 1. */
+/* Sets the weights of both sides, each with sum 1. */
 static void set_weights(simplex *s)
 {
     double total = 0;

@@ -1,7 +1,11 @@
-/* The first basis. Supplies are non-degenerate, so each step of a greedy rule uses up exactly one
- * node; that node becomes a child of the other, and n + m - 1 steps leave a spanning tree. The rule
- * is the cyclic row minimum, or on a line the order of the points, which is optimal: no pivots, only
- * the certificate. */
+/* Builds the first basis.
+ *
+ * The supplies are non-degenerate, so each step of a greedy rule exhausts exactly one node. That
+ * node becomes a child of the other one, and n + m - 1 steps leave a spanning tree with positive
+ * flows. The general rule is the cyclic row minimum: sources take turns, and each serves the open
+ * sink of least C_ij - g_j. On a line the rule serves sorted sources and sorted sinks in order,
+ * which is optimal for the convex costs used here. Such a problem needs no pivots, only the
+ * certificate. The cost is one row search per step, or O(n log n + m log m) on a line. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +19,8 @@ static int64_t cheapest_int32(simplex *s, int64_t i)
     return s->k->row_best(row, sink, s->ld);
 }
 
-/* A candidate that is still there, else the best of the whole row. */
+/* Returns the cheapest candidate that is still open, or else the cheapest open sink of the whole
+ * row. */
 static int64_t cheapest_double(simplex *s, int64_t i)
 {
     const double *sink = s->potential64 + s->sink0, *cost = s->arc_cost + i * ARCS;
@@ -33,7 +38,7 @@ static int64_t cheapest_double(simplex *s, int64_t i)
     return at;
 }
 
-/* One step from source i to a sink: true when the source was used up. */
+/* Ships from source i to a sink until one is exhausted. Returns true if it was the source. */
 static bool serve(simplex *s, int64_t *n_done, int64_t *n_sinks, int64_t i, int64_t sink)
 {
     int64_t *left = s->supply;

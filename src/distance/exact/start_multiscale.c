@@ -1,9 +1,13 @@
-/* A first guess of the potentials: neighbouring points are put into groups, one of each group
- * stands for all, the problem between these - the parent level - is solved (itself by way of one
- * more), and its potentials go over to all sinks by the c-transform g_j = min_I (C_Ij - f_I).
- * Potentials of near points are near, so that most pivots of the whole problem are saved by a
- * sixteenth of its costs. Without points, a few columns of costs serve as coordinates of the rows,
- * and a few rows as those of the columns. */
+/* Guesses the first potentials from a coarser problem, the parent level.
+ *
+ * Neighboring points are put into groups of at most GROUP, and one point represents each group. The
+ * problem between the representatives is solved, itself starting from a parent level of its own.
+ * Its potentials f_I are then transferred to all sinks by the c-transform g_j = min_I (C_Ij - f_I).
+ *
+ * Nearby points have nearby potentials, so the guess saves most pivots of the whole problem, and
+ * the parent problem has only a sixteenth of the costs. If the points are unknown, a few columns of
+ * the cost matrix serve as coordinates of the rows, and a few rows as coordinates of the
+ * columns. */
 #include <math.h>
 #include <string.h>
 
@@ -16,23 +20,24 @@ typedef struct grouping {
     int64_t n, d;
     const double *weight;
     const double *coordinate; /* n x d */
-    double *own;              /* the same, when it is made here */
-    int32_t *order;           /* points, group after group */
-    int32_t *chosen;          /* one point per group */
-    double *mass;             /* of a group */
+    double *own;              /* storage for the coordinates if they are computed here */
+    int32_t *order;           /* points, one group after another */
+    int32_t *chosen;          /* representative point of each group */
+    double *mass;             /* total weight of each group */
     int64_t n_groups;
 } grouping;
 
 typedef struct parent_level {
-    const exact_costs *cost; /* of the whole problem */
+    const exact_costs *cost; /* costs of the whole problem */
     grouping x, y;
     double *dense, *points_x, *points_y;
     int32_t *whole_x, *whole_y;
 } parent_level;
 
-/* ---- groups: halve at the median of the widest coordinate ---- */
+/* ---- groups: split at the median of the widest coordinate ---- */
 
-/* Two points per step: the chains of comparisons are what takes the time. */
+/* Returns the extent of coordinate k over [begin, end). Two points per step shorten the chains of
+ * comparisons, which dominate the time. */
 static double extent(const grouping *s, int64_t k, int64_t begin, int64_t end)
 {
     const double *at = s->coordinate + k;
@@ -59,8 +64,8 @@ static int64_t widest(const grouping *s, int64_t begin, int64_t end)
     return best;
 }
 
-/* Points of [begin, end) with coordinate < pivot (or <=) to the front, without a branch to
- * mispredict; returns where they end. */
+/* Moves the points of [begin, end) with coordinate < pivot (or <= pivot) to the front, without
+ * branches that could be mispredicted. Returns the end of that part. */
 static int64_t partition_points(const grouping *s, int64_t k, int64_t begin, int64_t end,
                                 double pivot, bool equal)
 {
@@ -82,7 +87,8 @@ static double median_of_three(double a, double b, double c)
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Selection: afterwards nothing before `middle` exceeds anything from it on. */
+/* Reorders [begin, end) so that no point before `middle` has a larger coordinate than a point from
+ * `middle` on. */
 static void select_middle(const grouping *s, int64_t k, int64_t begin, int64_t end, int64_t middle)
 {
     const double *at = s->coordinate + k;
@@ -100,7 +106,7 @@ static void select_middle(const grouping *s, int64_t k, int64_t begin, int64_t e
     }
 }
 
-/* The point nearest to the middle of its group stands for it. */
+/* Closes a group. The point with the least sum of squared distances to the others represents it. */
 static void close_group(grouping *s, int64_t begin, int64_t end)
 {
     double nearest = INFINITY, mass = 0;
@@ -120,7 +126,7 @@ static void close_group(grouping *s, int64_t begin, int64_t end)
     s->mass[s->n_groups++] = mass;
 }
 
-/* Cut [begin, end) into n_groups stretches of nearly equal length. */
+/* Divides [begin, end) into n_groups ranges of nearly equal length. */
 static void divide(grouping *s, int64_t begin, int64_t end, int64_t n_groups)
 {
     if (n_groups == 1) {
@@ -147,7 +153,7 @@ static void take_level(void *owner, arena *a)
 {
     parent_level *v = owner;
     const exact_costs *c = v->cost;
-    int64_t n_x = c->n / 2 + 1, n_y = c->m / 2 + 1; /* groups hold two or more */
+    int64_t n_x = c->n / 2 + 1, n_y = c->m / 2 + 1; /* groups have at least two points */
     grouping *sides[2] = {&v->x, &v->y};
     for (int z = 0; z < 2; z++) {
         grouping *s = sides[z];
@@ -181,7 +187,7 @@ static void set_coordinates(parent_level *v, const exact_costs *c)
     y->coordinate = y->own;
 }
 
-/* The points that stand for groups; whole numbers stay whole. */
+/* Copies the representative points. Integer coordinates stay integers. */
 static void gather_points(parent_level *v, exact_costs *out, const exact_costs *c)
 {
     for (int64_t k = 0; k < c->d; k++) {
@@ -217,7 +223,7 @@ static exact_costs parent_costs(parent_level *v, const exact_costs *c)
     return out;
 }
 
-/* ---- from the potentials f_I of the parent's sources to those of all sinks ---- */
+/* ---- from the potentials f_I of the parent level to those of all sinks ---- */
 
 static double parent_f(const simplex *from, int64_t i)
 {
@@ -225,7 +231,7 @@ static double parent_f(const simplex *from, int64_t i)
                        : from->potential64[i] / from->scale64;
 }
 
-/* Potentials of sinks are kept negative: max_I (f_I - C_Ij). */
+/* Sets the potentials of the sinks, which are stored negated: max_I (f_I - C_Ij). */
 static void transfer_int32(simplex *to, const parent_level *v, const simplex *from)
 {
     int32_t *sink = to->potential32 + to->sink0;
@@ -255,7 +261,8 @@ static void transfer_double(simplex *to, const parent_level *v, const simplex *f
         sink[j] *= to->scale64;
 }
 
-/* Few points: the mean cost of a column, which takes out what all its arcs share. */
+/* Guesses each potential as the mean cost of its column, which removes what all its arcs have in
+ * common. This is for problems with few points. */
 static void guess_by_means(simplex *net)
 {
     int32_t *sink = net->potential32 + net->sink0;

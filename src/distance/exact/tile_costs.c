@@ -1,5 +1,10 @@
-/* Costs of a block of pairs made before they are solved. Documents share words: of n items by n, the
- * points that several have are multiplied once, and all products of a tile run in one go. */
+/* Computes the costs of a block of pairs before the pairs are solved.
+ *
+ * Items such as documents share many points. In a block of pairs, each distinct point is listed
+ * once, and the costs between all listed points are computed in one pass with inner products. Each
+ * pair then copies its costs from the tile. The results do not change, because a cost depends on
+ * its two points only (see cost.h). A tile is skipped if it has more than TILE_CELLS costs or if
+ * some pair would not compute its costs from products on its own. */
 #include "distance/cost/cost.h"
 #include "distance/exact/solver.h"
 
@@ -9,7 +14,7 @@ bool exact_tile_applies(const measures *m, const ground_cost *ground)
            m->nnz <= 2 * TINY_SIDE * m->n;
 }
 
-/* Every pair of the block must be one that its own solve would take by products. */
+/* Returns true if every pair of the block would compute its costs from products on its own. */
 static bool within_range(const measures *m, const block_points *p)
 {
     for (int64_t i = p->begin; i < p->end; i++) {

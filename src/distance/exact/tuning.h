@@ -1,65 +1,86 @@
-/* Thresholds of exact transport, with the bench that made each: where nothing else is said,
- * `bench/exact.py --parts solver` on images of 28 x 28 and clouds of 16 to 4,000 points. */
+/* Thresholds of exact transport. Unless another benchmark is named, they were measured with
+ * `bench/exact.py --parts solver` on images of 28 x 28 pixels and clouds of 16 to 4,000 points.
+ *
+ * The first group decides how a problem is represented, the second how the first potentials are
+ * guessed, and the third how many arcs a pivot prices. The last group sets the bits of the integers
+ * and the gaps at which a result is accepted. Whatever these values are, every result is certified
+ * with the true weights and costs. */
 #ifndef DDSC_DISTANCE_EXACT_TUNING_H
 #define DDSC_DISTANCE_EXACT_TUNING_H
 
-/* ---- which form a problem takes (solver.c, items.c) ---- */
+/* ---- how a problem is represented (solver.c, items.c) ---- */
 enum {
-    DENSE_CELLS = 640 * 640, /* above this many costs candidate arcs beat dense rows of int32 */
-    MASK_NODES = 2048,       /* trees up to this size keep masks, larger ones lists */
-    MATRIX_DIM = 4, /* from this dimension on costs are kept, not made again per row, ... */
-    MATRIX_CELLS = 2048 * 2048, /* ... up to so many, which is 32 MiB; those of tiny ones always */
-    PRODUCT_DIM = 17,           /* from this dimension on costs come from products:
-                                   `bench/exact.py --parts pairs` */
-    TILE_CELLS = 512 * 512, /* costs of a tile that are made at once; more leave the second cache:
-                               `bench/exact.py --parts pairs --sets bbcsport` */
-    WHOLE_RANGE = 1 << 10,  /* coordinates that are whole numbers up to this are kept as int32 */
-    WHOLE_DIM = 8           /* in so few dimensions: sums of their squares fit */
+    /* Above this many costs, candidate arcs in double are faster than dense rows of int32. */
+    DENSE_CELLS = 640 * 640,
+    /* Largest tree, in nodes, that uses bit masks; larger trees use linked lists. */
+    MASK_NODES = 2048,
+    /* From this dimension on, costs are stored instead of being recomputed per row. */
+    MATRIX_DIM = 4,
+    /* Largest stored cost matrix (32 MiB). Matrices of tiny problems are always stored. */
+    MATRIX_CELLS = 2048 * 2048,
+    /* From this dimension on, costs are computed from inner products (`bench/exact.py --parts
+     * pairs`). */
+    PRODUCT_DIM = 17,
+    /* Costs of a tile that are computed at once. Larger tiles do not fit the second-level cache
+     * (`bench/exact.py --parts pairs --sets bbcsport`). */
+    TILE_CELLS = 512 * 512,
+    WHOLE_RANGE = 1 << 10, /* integer coordinates up to this size are stored as int32 */
+    WHOLE_DIM = 8          /* up to this dimension, the sum of their squares fits int32 */
 };
 
 /* ---- first guess of the potentials (start_multiscale.c, start_balance.c) ---- */
 enum {
-    GUESS_CELLS = 24 * 24,               /* smaller problems need no parent level */
-    NEAR_CELLS = 48 * 48,                /* below this balancing takes longer than what it saves */
-    POTENTIALS_ONLY_CELLS = 1280 * 1280, /* up to this size the parent level needs no pivots */
-    GROUP = 4,                           /* points of a group, at most */
-    LANDMARKS = 6,     /* columns that stand for coordinates where there are no points */
-    MEAN_ROWS = 64,    /* the sum of this many int32 costs fits */
-    NEAR_COLUMNS = 24, /* so many columns of a row count as near, ... */
-    SAMPLED_ROWS = 4,  /* ... measured in so many rows */
-    BALANCE_ROUNDS = 8 /* of scaling, at each of two temperatures */
+    GUESS_CELLS = 24 * 24, /* smaller problems need no parent level */
+    /* In smaller problems, balancing takes longer than the pivots it saves. */
+    NEAR_CELLS = 48 * 48,
+    /* Up to this size, the parent level needs potentials only and no pivots. */
+    POTENTIALS_ONLY_CELLS = 1280 * 1280,
+    GROUP = 4, /* maximum number of points per group */
+    /* Number of cost columns (rows) that serve as coordinates if the points are unknown. */
+    LANDMARKS = 6,
+    MEAN_ROWS = 64,    /* the sum of this many int32 costs fits int32 */
+    NEAR_COLUMNS = 24, /* a row's cheapest columns, which define its near width */
+    SAMPLED_ROWS = 4,  /* rows over which the near width is averaged */
+    BALANCE_ROUNDS = 8 /* scaling rounds at each of the two temperatures */
 };
-#define BALANCE_HOT 0.2 /* temperatures as shares of the width of near */
-#define BALANCE_COLD 0.08
-#define BALANCE_REACH 0.8 /* how far blocks that take part may be off, likewise */
-#define PRICE_REACH 0.4   /* the same where pricing alone asks */
-#define BALANCE_RELAXATION 1.5f
+/* The temperatures and reaches are fractions of the near width. */
+#define BALANCE_HOT 0.2         /* first temperature */
+#define BALANCE_COLD 0.08       /* second temperature */
+#define BALANCE_REACH 0.8       /* blocks of columns within this reach are balanced */
+#define PRICE_REACH 0.4         /* reach if only the pricing lists are needed */
+#define BALANCE_RELAXATION 1.5f /* over-relaxation of the columns, on the log scale */
 
 /* ---- pricing (simplex_int32.c, simplex_double.c, arcs.c) ---- */
 enum {
-    PRICE_CELLS = 256, /* int32: costs priced per pivot where no columns are listed */
+    PRICE_CELLS = 256, /* int32: costs priced per pivot without column lists */
     PRICE_ROWS = 4,    /* double: rows priced per pivot */
-    ARCS = 40,         /* candidate arcs of a row, a multiple of 8 */
-    FEW_ARCS = 16,     /* a row starts with this many candidates or more ... */
-    MANY_ARCS = 32,    /* ... but not with more than this */
-    ARC_TRIES = 24,    /* at a limit that catches so many */
-    ARC_ROUNDS = 5,    /* of scaling, at each of two temperatures */
-    SWEEP_ARCS = 8     /* candidates a sweep over all arcs may add to a row */
+    ARCS = 40,         /* maximum number of candidates per row, a multiple of 8 */
+    FEW_ARCS = 16,     /* minimum number of initial candidates per row */
+    MANY_ARCS = 32,    /* maximum number of initial candidates per row */
+    /* Attempts to find a cost limit that selects between FEW_ARCS and MANY_ARCS candidates. */
+    ARC_TRIES = 24,
+    ARC_ROUNDS = 5, /* scaling rounds at each of the two temperatures */
+    SWEEP_ARCS = 8  /* maximum number of candidates a sweep adds to a row */
 };
 
 /* ---- precision ---- */
 enum {
-    INT32_BITS = 24,        /* of a cost; a path of 32 of them stays below INT32_LIMIT */
-    DOUBLE_BITS = 49,       /* of a cost in doubles that hold integers */
-    CUT_ROUNDS = 40,        /* solves with costs cut off, at most */
-    CUT_FACTOR = 8,         /* cut at this multiple of the largest cost paid */
-    CUT_WORTH = 64,         /* a cut that gains less than this factor is not worth a solve */
-    POLISH_CELLS = 1 << 22, /* problems up to so many costs are finished with 106 bits ... */
-    POLISH_PIVOTS = 4,      /* ... by at most so many pivots per point */
-    CANCEL_PIVOTS = 512     /* large problems take a good part of a second for so many */
+    /* Bits of an int32 cost. A path of 32 arcs stays within INT32_LIMIT. */
+    INT32_BITS = 24,
+    DOUBLE_BITS = 49, /* bits of a cost in doubles that hold integers */
+    CUT_ROUNDS = 40,  /* maximum number of solves with capped costs */
+    CUT_FACTOR = 8,   /* the cap is this multiple of the largest cost paid */
+    CUT_WORTH = 64,   /* a cap must reduce the largest cost by this factor */
+    /* Problems with up to this many costs are finished with 106 bits. */
+    POLISH_CELLS = 1 << 22,
+    POLISH_PIVOTS = 4, /* maximum number of those pivots per point */
+    /* Pivots between two cancellation checks. Large problems need a good part of a second for this
+     * many. */
+    CANCEL_PIVOTS = 512
 };
-#define GAP_PROMISED 1e-10 /* what is called optimal has at most this gap */
+#define GAP_PROMISED 1e-10 /* largest gap of a result reported as optimal */
 #define GAP_ACCEPTED 3e-13 /* an int32 optimum below this needs no pivots in double */
-#define GAP_PLAIN 1e-14    /* above this plain sums may be to blame */
+/* Above this gap, plain summation may be the cause, so the certificate uses compensated sums. */
+#define GAP_PLAIN 1e-14
 
 #endif

@@ -1,5 +1,6 @@
-/* Linear optimal transport (Wang, Slepcev, Basu, Ozolek, Rohde 2013): one exact transport from a
- * fixed reference to each item, whose barycentric projection makes the item a row of numbers. */
+/* Embeds items by linear optimal transport (Wang, Slepcev, Basu, Ozolek, Rohde 2013). The exact
+ * transport from a fixed reference to an item has a barycentric projection, and its displacements
+ * form the item's vector. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ int64_t lot_columns(const measures *reference)
     return measures_item(reference, 0).n * reference->d;
 }
 
-/* z_r = sqrt(w_r) (sum_j g_rj x_j / w_r - x_r) = sum_j g_rj (x_j - x_r) / sqrt(w_r). */
+/* Computes z_r = sqrt(w_r) (sum_j g_rj x_j / w_r - x_r) = sum_j g_rj (x_j - x_r) / sqrt(w_r). */
 static void project_plan(const embedding *e, const exact_solver *solver, int64_t n_plan, int64_t i,
                          double *z)
 {
@@ -64,7 +65,8 @@ done:
     return status;
 }
 
-/* Sums of integers and a maximum: the same whoever did the work. */
+/* Adds the statistics of one worker. Sums of integers and a maximum do not depend on how the work
+ * was divided. */
 static void add_stats(ddsc_pair_stats *stats, const ddsc_pair_stats *from)
 {
     stats->n_solved += from->n_solved;
@@ -109,7 +111,8 @@ ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_s
     TRY(lot_reference_make(ctx, &reference, m, settings));
     *columns = lot_columns(reference);
     if (!mul_ok(m->n, *columns, &size))
-        TRY(ctx_fail(ctx, DDSC_ERROR_MEMORY, "an embedding of %lld x %lld is too large",
+        TRY(ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                     "an embedding of %lld x %lld values is too large; use a smaller reference",
                      (long long)m->n, (long long)*columns));
     TRY(MEM_NEW(ctx, rows, size));
     TRY(lot_embed(ctx, rows, stats, m, reference, settings->w2_max_pivots));

@@ -1,5 +1,6 @@
-/* Where the transports of LOT start from: a sample of the normal distribution with the mean and the
- * spread of all points, centres of all points by k-means, or an item of the caller. */
+/* Creates the reference from which LOT transports mass to the items. It is a sample of the normal
+ * distribution with the mean and standard deviation of all points, the k-means centers of all
+ * points, or an item of the caller. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@
 
 /* ---- a normal sample ---- */
 
-/* Mean and standard deviation of each axis over all items, each item counting alike. */
+/* Computes the mean and standard deviation of each coordinate over all items, with equal weight for
+ * each item. */
 static void pooled_scale(const measures *m, double *mean, double *scale)
 {
     int64_t d = m->d;
@@ -44,7 +46,7 @@ done:
     return status;
 }
 
-/* ---- k-means centres of the pooled points, or of a fixed sample of them ---- */
+/* ---- k-means centers of the pooled points, or of a fixed sample of them ---- */
 
 typedef struct pooled {
     double *rows, *weight, *mean;
@@ -66,7 +68,7 @@ static ddsc_status pool_points(ddsc_context *ctx, pooled *p, int64_t n, const me
     return DDSC_OK;
 }
 
-/* Fewer than `count` where there are fewer distinct points. */
+/* Computes k-means centers. *count is reduced if there are fewer distinct points. */
 static ddsc_status kmeans_centres(ddsc_context *ctx, double *out, int64_t *count, const measures *m)
 {
     ddsc_status status = DDSC_OK;
@@ -100,7 +102,7 @@ static ddsc_status copy_first_item(ddsc_context *ctx, measures_parts *parts, con
     item_view item = measures_item(from, 0);
     if (from->d != dim)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "reference_measures has %lld dimensions, the items have %lld",
+                        "reference_measures has %lld dimensions, but the items have %lld",
                         (long long)from->d, (long long)dim);
     parts->nnz = parts->v = item.n;
     CHECK(MEM_NEW(ctx, parts->support, item.n * dim));

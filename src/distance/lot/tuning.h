@@ -1,16 +1,20 @@
-/* Thresholds of linear optimal transport, with what made each. */
+/* Thresholds of linear optimal transport, with the benchmark behind each. */
 #ifndef DDSC_DISTANCE_LOT_TUNING_H
 #define DDSC_DISTANCE_LOT_TUNING_H
 
 enum {
-    KMEANS_SAMPLE = 20000, /* points that the centres of the reference are found from: more moves no
-                              distance of `bench/kernels.py` on lot by more than its check reports */
-    NORMAL_DIMENSIONS =
-        3,            /* up to these a normal sample is the better reference, above them k-means
-                              (bench/defaults.py) */
-    CHECK_PAIRS = 64, /* pairs solved exactly to tell the error, at most, ... */
-    CHECK_PAIRS_LEAST = 2, /* ... and at least ... */
-    CHECK_ARCS = 20000000  /* ... within so many arcs, some seconds of one thread */
+    /* Number of sampled points from which the k-means centers of the reference are computed. With
+     * more points, no distance of `bench/kernels.py` on lot changes by more than its check
+     * reports. */
+    KMEANS_SAMPLE = 20000,
+    /* Up to this dimension, a normal sample is the better reference, and above it k-means centers
+     * (`bench/defaults.py`). */
+    NORMAL_DIMENSIONS = 3,
+    /* Maximum number of pairs that are solved exactly to measure the error. */
+    CHECK_PAIRS = 64,
+    CHECK_PAIRS_LEAST = 2, /* minimum number of pairs */
+    /* Limit on the total number of arcs of these pairs, which take a few seconds on one thread. */
+    CHECK_ARCS = 20000000
 };
 
 #endif

@@ -1,12 +1,13 @@
-/* The bandwidth: a quantile of the distances between pooled points. A fixed sample of entries
- * bounds the work; a set with fewer entries is taken whole. */
+/* Chooses the bandwidth as a quantile of the distances between pooled points. A fixed sample of
+ * entries limits the work. Sets with fewer entries are used completely. */
 #include <math.h>
 
 #include "distance/cost/points.h"
 #include "distance/mmd/mmd.h"
 #include "distance/mmd/tuning.h"
 
-/* Quantile of squared values as a distance, linear between neighbours in rank. */
+/* Returns a quantile of squared values as a distance, interpolated linearly between neighboring
+ * ranks. */
 static double quantile_distance(double *r2, int64_t n, double level)
 {
     double at = level * (double)(n - 1);
@@ -27,7 +28,8 @@ static void draw_rows(ddsc_context *ctx, const measures *m, int64_t n, int32_t *
         row[p] = m->index[n == m->nnz ? p : rng_below(&r, m->nnz)];
 }
 
-/* Non-zero squared distances between all pairs of the drawn points; how many. */
+/* Collects the non-zero squared distances between all pairs of the sampled points. Returns their
+ * number. */
 static int64_t pair_distances(const points *table, int64_t n, const int32_t *row, double *block,
                               points_panel *some, points_panel *all, double *r2)
 {
@@ -46,7 +48,7 @@ static int64_t pair_distances(const points *table, int64_t n, const int32_t *row
     return count;
 }
 
-/* Quantiles of the non-zero distances; 1 when all points are equal. */
+/* Computes quantiles of the non-zero distances. They are 1 if all points are equal. */
 static ddsc_status distance_quantiles(ddsc_context *ctx, double *distance, const double *level,
                                       int n_levels, const measures *m, int64_t most)
 {
@@ -80,10 +82,11 @@ ddsc_status mmd_point_distance(ddsc_context *ctx, double *distance, const measur
     return distance_quantiles(ctx, distance, &level, 1, m, most);
 }
 
-/* The 5% quantile sees the near points, which tell items apart where there are such. In many dimensions all
- * distances are alike, and a kernel of that width leaves little but what an item has with itself: then the median.
- * Normal points of 2, 3, 4, 5, 10 dimensions have a median of 3.7, 2.6, 2.2, 1.95, 1.5 times that quantile; images in
- * the plane 3.6 to 4, words 1.3 to 1.7 (bench/defaults.py). */
+/* The 5% quantile reflects the close points, which distinguish items if such points exist. In many
+ * dimensions all distances are similar. A kernel of that width is then nearly zero except between a
+ * point and itself, so the median is used. For normal points in 2, 3, 4, 5 and 10 dimensions, the
+ * median is 3.7, 2.6, 2.2, 1.95 and 1.5 times the 5% quantile. For images in the plane it is 3.6 to
+ * 4 times, and for words 1.3 to 1.7 times (`bench/defaults.py`). */
 static const double NEAR_LEVEL = 0.05, ALIKE = 2;
 
 ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,

@@ -1,6 +1,6 @@
-/* Items with points of their own: the kernel between two items in blocks of points, made, summed
- * and forgotten. Entries of neighbouring items lie side by side, so a block of columns may hold
- * many small items or a part of a large one. */
+/* Computes MMD between items with separate supports. The kernel between two items is computed in
+ * blocks of points, which are summed and discarded. Entries of neighboring items are contiguous, so
+ * a block of columns may contain many small items or a part of a large one. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -14,7 +14,7 @@ SIMD_CLONES static void add_weighted(int64_t n, double weight, const double *row
         sums[q] += weight * row[q];
 }
 
-/* sums[q] = sum over the points p of item i of a_p k(x_p, column q). */
+/* Computes sums[q] = sum over the points p of item i of a_p k(x_p, column q). */
 static void kernel_sums(const mmd *s, int64_t i, mmd_worker *w)
 {
     item_view item = measures_item(s->m, i);
@@ -53,8 +53,7 @@ ddsc_status mmd_clouds_open(mmd *s)
     return team_fill(s->ctx, s->self, s->m->n, 1, sizeof *s->self, cloud_self_terms, s);
 }
 
-/* The tile at work; columns [e0, e1) of the entries are loaded and belong to items [first, last].
- */
+/* The loaded columns: entries [e0, e1), which belong to items [first, last]. */
 typedef struct strip_of_entries {
     int64_t e0, e1, first, last;
 } strip_of_entries;
@@ -68,7 +67,7 @@ static bool any_wanted(const int64_t range[4], const uint8_t *wanted, int64_t i,
     return false;
 }
 
-/* Share the sums of item i out to the items that own the columns. */
+/* Adds the sums of item i to the items that own the columns. */
 static void share_sums(const measures *m, const strip_of_entries *c, const double *sums,
                        double *cross)
 {
@@ -103,7 +102,8 @@ void mmd_clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, doub
         for (int64_t j = BASE_MAX(j0, i + 1); j < j1; j++) {
             double *value = d2 + (i - i0) * ld + (j - j0);
             *value = (s->self[i] + s->self[j]) - 2.0 * *value;
-            /* Blocks cut the sums elsewhere for j than for i; equal items are at 0 all the same. */
+            /* The blocks divide the sums of i and j at different points, so their rounding may
+             * differ. Equal items have distance 0. */
             if (s->set.biased && measures_equal_items(m, i, j))
                 *value = 0;
         }

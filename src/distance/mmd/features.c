@@ -1,6 +1,7 @@
-/* Feature space of a Gaussian kernel on a grid. Each axis kernel is U L U^T, so F = L^1/2 U^T on
- * every axis takes a histogram to coordinates phi with biased MMD^2 = |phi_i - phi_j|^2. A table of few points
- * has one such factor (table.c). Smooth kernels leave most coordinates next to constant: those go into the tail. */
+/* Computes the feature space of a Gaussian kernel on a grid. Each axis kernel is U L U^T, and
+ * applying F = L^1/2 U^T along every axis maps a histogram to coordinates phi with biased MMD^2 =
+ * |phi_i - phi_j|^2. A table of few points has a single factor (table.c). With smooth kernels, most
+ * coordinates are nearly constant, and these are moved to the tail. */
 #include <math.h>
 #include <string.h>
 
@@ -10,11 +11,11 @@
 
 typedef struct feature_space {
     mmd *s;
-    int64_t n;                  /* coordinates */
-    double *axis[GRID_MAX_DIM]; /* grid: F of each axis */
-    double unsure;              /* grid: rounding of F, relative to |a|^2 */
+    int64_t n;                  /* number of coordinates */
+    double *axis[GRID_MAX_DIM]; /* grid: factor F of each axis */
+    double unsure;              /* grid: rounding error of F, relative to |a|^2 */
     mmd_table table;
-    double *mean, *variance; /* n, of a sample */
+    double *mean, *variance; /* n, over a sample of items */
     int32_t *order;          /* n, largest variance first */
     mmd_features *out;
 } feature_space;
@@ -51,7 +52,7 @@ static void coordinates_of(const feature_space *k, const int64_t *items, int64_t
         mmd_table_apply(k->s, &k->table, items, n, w);
 }
 
-/* Mean and variance of every coordinate over items spread evenly through the set. */
+/* Computes the mean and variance of every coordinate over items spread evenly through the set. */
 static void sample_coordinates(feature_space *k)
 {
     mmd *s = k->s;
@@ -71,12 +72,13 @@ static void sample_coordinates(feature_space *k)
     }
     for (int64_t c = 0; c < cells; c++)
         k->variance[c] += k->mean[c] * k->mean[c];
-    sort_order(k->order, k->variance, cells); /* negated: the largest first */
+    sort_order(k->order, k->variance, cells); /* negated variances, so the largest is first */
     for (int64_t c = 0; c < cells; c++)
         k->variance[c] = -k->variance[c];
 }
 
-/* As few coordinates as leave the tail its share. */
+/* Returns the smallest number of coordinates that leaves at most FEATURE_TAIL of the variance to
+ * the tail. */
 static int64_t count_columns(const feature_space *k)
 {
     double total = 0, left = 0;
@@ -130,14 +132,16 @@ static ddsc_status feature_range(void *arg, int64_t begin, int64_t end, int work
     return DDSC_OK;
 }
 
-/* Entries in double that a pair of items costs: those of one of the two, or of both (half of the Gram). */
+/* Returns the mean number of entries that are read to compare one item with all others. A pair
+ * reads the entries of one item, or of both if only half of the Gram matrix is used. */
 static int64_t entries_all(const mmd *s)
 {
     return (s->half ? 2 : 1) * s->m->nnz;
 }
 
-/* Eigenvectors of a table against the sums of all pairs. Where there are so many points that all of their coordinates
- * would not pay, most kernels leave no fewer: less is put at stake. */
+/* Returns true if the eigenvectors of a table are worthwhile compared with the sums over all pairs.
+ * If the table has so many points that the full set of coordinates would not pay, the kernel rarely
+ * reduces it, and the eigenproblem must be much cheaper. */
 static bool table_pays(const mmd *s)
 {
     double v = (double)s->m->v, all = (double)s->m->n * (double)s->m->nnz;
@@ -162,7 +166,7 @@ static bool features_pay(const mmd *s, int64_t columns)
     return size < COLUMNS_PER_ENTRY * entries_all(s) && size < ctx_memory_left(s->ctx) / 8;
 }
 
-/* The factors of the axes, or that of the table. */
+/* Computes the factors of the axes or of the table. */
 static ddsc_status make_factors(feature_space *k)
 {
     mmd *s = k->s;
@@ -186,7 +190,7 @@ static ddsc_status feature_rows(feature_space *k)
 {
     mmd *s = k->s;
     mmd_features *f = k->out;
-    for (int64_t j = 0; j < s->m->n; j += s->strip) /* the terms within items */
+    for (int64_t j = 0; j < s->m->n; j += s->strip) /* computes the terms within items */
         CHECK(mmd_prepare(s, j, BASE_MIN(s->m->n, j + s->strip)));
     CHECK(MEM_NEW(s->ctx, f->rows, s->m->n * f->columns));
     CHECK(MEM_NEW(s->ctx, f->offset, s->m->n));
@@ -206,7 +210,7 @@ ddsc_status mmd_features_make(mmd *s, mmd_features *out)
         return DDSC_OK;
     feature_space k = {.s = s, .out = out};
     TRY(make_factors(&k));
-    if (k.n == 0) /* all items are equal, or their kernel is beyond floats */
+    if (k.n == 0) /* all items are equal, or the kernel exceeds the float range */
         goto done;
     TRY(MEM_ZERO(s->ctx, k.mean, k.n));
     TRY(MEM_ZERO(s->ctx, k.variance, k.n));

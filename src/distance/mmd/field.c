@@ -1,7 +1,9 @@
-/* The field of items on a shared table, g_j(v) = sum_q b_q k(x_v, y_q). The Gram of the table is
- * never held: a worker makes a stripe of it (all rows x MMD_LANES columns), uses it for every item,
- * and moves on. Filling the field and using it are the same sparse product. Where the field of all
- * items fits, half of the symmetric Gram is enough: K = L + L^T. */
+/* Computes the field of items on a shared table, g_j(v) = sum_q b_q k(x_v, y_q).
+ *
+ * The Gram matrix of the table is never stored. A worker computes one stripe of it (all rows x
+ * MMD_LANES columns), uses it for every item, and continues with the next stripe. Filling the field
+ * and using it are the same sparse product. If the field of all items fits in memory, half of the
+ * symmetric Gram matrix K = L + L^T is sufficient. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -26,7 +28,8 @@ SIMD_CLONES void mmd_gather(item_view item, const double *panel, double out[MMD_
     simd_store(out + 24, s3);
 }
 
-/* Half of the Gram L (below the diagonal, and half of it): rows after their lane count nothing. */
+/* Keeps half of a diagonal block: the entries whose row precedes their lane, and half of the
+ * diagonal. The other entries become 0. */
 static void cut_diagonal(int64_t n, double *block)
 {
     for (int64_t r = 0; r < n; r++) {
@@ -53,7 +56,7 @@ void mmd_stripe(const mmd *s, int64_t first, int64_t rows, double *stripe)
     }
 }
 
-/* The entries of an item that lie below a row of the table. */
+/* Returns the entries of an item whose table row is below `row`. */
 static item_view entries_below(item_view item, int64_t row)
 {
     int64_t low = 0, high = item.n;
@@ -68,7 +71,8 @@ static item_view entries_below(item_view item, int64_t row)
     return item;
 }
 
-/* Field rows [row, row + MMD_LANES) of one block of items, from the `below` first table rows. */
+/* Computes field rows [row, row + MMD_LANES) of one block of items from the first `below` rows of
+ * the table. */
 static void fill_block(const mmd *s, int64_t item, int64_t end, int64_t row, int64_t below,
                        const double *stripe)
 {
@@ -83,7 +87,8 @@ static void fill_block(const mmd *s, int64_t item, int64_t end, int64_t row, int
             to[r * MMD_LANES + k] = part[k][r];
 }
 
-/* The longest stripes first, so that the threads end together. */
+/* Fills the stripes [begin, end), counted from the longest one, so that the threads finish at about
+ * the same time. */
 static ddsc_status fill_stripes(void *arg, int64_t begin, int64_t end, int worker)
 {
     const mmd_fill *f = arg;
@@ -119,7 +124,8 @@ static bool lanes_wanted(const uint8_t *wanted, int64_t n)
     return false;
 }
 
-/* cross(i, j) += sum_p a_p g_j(p) for items i of `range`, written at d2[i * rows + j * columns]. */
+/* Adds sum_p a_p g_j(p) to cross(i, j) for items i of `range`. The entry is at d2[i * rows + j *
+ * columns]. */
 static void add_cross(const mmd *s, const int64_t range[4], double *d2, int64_t rows,
                       int64_t columns)
 {
@@ -136,7 +142,7 @@ static void add_cross(const mmd *s, const int64_t range[4], double *d2, int64_t 
     }
 }
 
-/* Of L alone: a^T K b = a^T L b + b^T L a. */
+/* Computes a tile. If the field uses L only, it adds both halves: a^T K b = a^T L b + b^T L a. */
 void mmd_field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
                     int64_t ld)
 {

@@ -1,7 +1,8 @@
-/* Random Fourier features (Rahimi and Recht 2007): with frequencies w_f drawn from the spectrum of
- * a shift-invariant kernel, k(x, y) is near the mean of cos(w_f (x - y)), so an item becomes the
- * mean over its points of (cos w_f x, sin w_f x) and the cost of a pair no longer depends on its
- * points. An approximation: its error falls as one over the root of the number of features. */
+/* Random Fourier features (Rahimi and Recht 2007). If the frequencies w_f are drawn from the
+ * spectrum of a shift-invariant kernel, k(x, y) is approximately the mean of cos(w_f (x - y)). Each
+ * item is represented by the mean of (cos w_f x, sin w_f x) over its points, so the cost of a pair
+ * no longer depends on the number of points. The approximation error is proportional to one over
+ * the square root of the number of features. */
 #include <math.h>
 #include <string.h>
 
@@ -18,15 +19,16 @@ typedef struct fourier {
     const measures *m;
     const mmd_kernel *kernel;
     bool biased;
-    int64_t n_frequencies, padded; /* padded to whole vectors */
-    points table;                  /* for its centre: angles stay small */
+    int64_t n_frequencies, padded; /* padded: rounded up to whole vectors */
+    points table;                  /* its center keeps the angles small */
     double *frequency;             /* padded x d */
     double *rows, *offset;
     scratch work; /* sums, angles, points */
 } fourier;
 
-/* Gaussian: normal / h. Laplace, exp(-r / h): multivariate Cauchy, a normal over |another normal|.
- */
+/* Draws the frequencies. For the Gaussian kernel they are normal / h. For the Laplace kernel exp(-r
+ * / h) they have a multivariate Cauchy distribution, and each is a normal vector divided by the
+ * absolute value of another normal variable. */
 static void draw_frequencies(fourier *f)
 {
     int64_t d = f->m->d;
@@ -40,8 +42,10 @@ static void draw_frequencies(fourier *f)
     }
 }
 
-/* Angle less a multiple n of pi/2, then Taylor series on [-pi/4, pi/4] (truncation below 1e-16). An
- * angle x is off by |x| 2^-53 at most; beyond 2^40 it is cut off: the phase is noise there. */
+/* Computes sine and cosine. The angle is reduced by a multiple n of pi/2, and Taylor series are
+ * evaluated on [-pi/4, pi/4], with truncation errors below 1e-16. The rounding error of an angle x
+ * is up to |x| 2^-53. Angles beyond 2^40 are clamped, because their phase is mostly rounding
+ * error. */
 SIMD_INLINE void sine_cosine(simd_f64 x, simd_f64 *sine, simd_f64 *cosine)
 {
     const double to_integer = 0x1.8p52;
@@ -81,7 +85,7 @@ SIMD_CLONES static void add_point(int64_t padded, double weight, const double *a
     }
 }
 
-/* sums: the mean over the points of an item of all cosines, then of all sines. */
+/* Computes the means over the points of an item, first of all cosines and then of all sines. */
 static void fourier_sums(const fourier *f, item_view item, double *sums)
 {
     int64_t d = f->m->d, padded = f->padded;
@@ -98,7 +102,7 @@ static void fourier_sums(const fourier *f, item_view item, double *sums)
     }
 }
 
-/* What the estimator adds to the squared norm of an item's row: D^2 = |z_i - z_j|^2 + c_i + c_j. */
+/* Returns the term c_i that the estimator adds for an item: D^2 = |z_i - z_j|^2 + c_i + c_j. */
 static double item_offset(const fourier *f, item_view item, double norm2)
 {
     double squares = 0;
@@ -140,7 +144,7 @@ ddsc_status mmd_fourier_make(ddsc_context *ctx, mmd_fourier *out, const measures
     f.padded = (f.n_frequencies + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
     *out = (mmd_fourier){.columns = 2 * f.n_frequencies};
     if (!mul_ok(m->n, out->columns, &size))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "mmd_features = %lld: too many for %lld items",
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "mmd_features = %lld is too large for %lld items",
                         (long long)n_features, (long long)m->n);
     TRY(MEM_NEW(ctx, out->rows, size));
     TRY(MEM_NEW(ctx, out->offset, m->n));
@@ -170,9 +174,9 @@ void mmd_fourier_free(ddsc_context *ctx, mmd_fourier *f)
     *f = (mmd_fourier){0};
 }
 
-/* ---- how far from the exact values ---- */
+/* ---- error against the exact values ---- */
 
-/* A few items drawn at random, fewer where they are large; ascending. */
+/* Draws a few random items in ascending order. If items are large, it draws fewer. */
 static int64_t draw_items(ddsc_context *ctx, const measures *m, int64_t *items)
 {
     rng r = rng_make(ctx_seed(ctx), RNG_CHECK, 0);
@@ -193,7 +197,7 @@ static int64_t draw_items(ddsc_context *ctx, const measures *m, int64_t *items)
     return n;
 }
 
-/* Exact D^2 of all pairs of a small set, tile by tile. */
+/* Computes the exact D^2 between all pairs of a small set. */
 static ddsc_status exact_pairs(ddsc_context *ctx, double *d2, const measures *m,
                                const mmd_kernel *kernel, bool biased)
 {

@@ -1,5 +1,5 @@
-/* The field on a regular grid: exp(-|x - y|^2 / 2h^2) is a product over the axes, so MMD_LANES
- * dense histograms at a time are multiplied by one small matrix per axis. */
+/* Computes the field on a regular grid. The Gaussian exp(-|x - y|^2 / 2h^2) is a product over the
+ * axes, so MMD_LANES dense histograms at a time are multiplied by one small matrix per axis. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@ static int64_t axis_slot(const measures_grid *grid, int64_t k, double x)
     return (int64_t)round((x - grid->origin[k]) / grid->step[k]);
 }
 
-/* Positions along axis k as the points themselves give them; slots nobody uses by the step. */
+/* Sets the positions along axis k to the coordinates of the points. Slots without points are
+ * computed from the step. */
 static void axis_positions(const measures *m, int64_t k, double *x)
 {
     for (int64_t p = 0; p < m->grid.shape[k]; p++)
@@ -68,7 +69,7 @@ void mmd_grid_close(mmd *s)
         mem_free(s->ctx, s->grid.axis[k]);
 }
 
-/* out = sum_q kernel_q line[q] over a line of n cells, all lanes. */
+/* Computes out = sum_q kernel_q line[q] over a line of n cells, for all lanes. */
 SIMD_INLINE void line_product(int64_t n, const double *kernel, const double *line, double *out)
 {
     for (int64_t lane = 0; lane < MMD_LANES; lane += SIMD_LANES) {
@@ -79,7 +80,8 @@ SIMD_INLINE void line_product(int64_t n, const double *kernel, const double *lin
     }
 }
 
-/* Multiply every line along an axis of n cells, `stride` cells apart, by the axis kernel. */
+/* Multiplies every line along an axis by the axis kernel. The n cells of a line are `stride` cells
+ * apart. */
 SIMD_CLONES static void smooth_axis(int64_t n_cells, int64_t n, int64_t stride,
                                     const double *kernel, double *cells, double *line)
 {

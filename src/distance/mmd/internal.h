@@ -1,4 +1,4 @@
-/* The inside of an mmd object, for the files of this room. */
+/* Internals of an mmd object, for the files of this module. */
 #ifndef DDSC_DISTANCE_MMD_INTERNAL_H
 #define DDSC_DISTANCE_MMD_INTERNAL_H
 
@@ -9,14 +9,16 @@
 /* The arrays of one worker. */
 typedef struct mmd_worker {
     points_panel rows, columns;
-    double *block;  /* kernel values, MMD_ROWS x MMD_COLUMNS */
-    double *sums;   /* MMD_COLUMNS sums over the rows of a block */
-    double *g;      /* the field of one item at its own points */
-    double *stripe; /* field: Gram of the table against MMD_LANES rows; grid: dense cells x lanes */
-    double *line;   /* grid: one line of cells x lanes */
+    double *block; /* kernel values, MMD_ROWS x MMD_COLUMNS */
+    double *sums;  /* MMD_COLUMNS sums over the rows of a block */
+    double *g;     /* field of one item at its own points */
+    /* Field: Gram matrix of the table against MMD_LANES rows. Grid: dense cells x lanes. */
+    double *stripe;
+    double *line; /* grid: one line of cells x lanes */
 } mmd_worker;
 
-/* A grid table: cell of every support row, and the kernel between the positions of each axis. */
+/* A table on a grid: the cell of every support row, and the kernel between the positions of each
+ * axis. */
 typedef struct mmd_grid {
     int64_t d, n_cells;
     int64_t shape[GRID_MAX_DIM];
@@ -30,37 +32,42 @@ struct mmd {
     mmd_settings set;
     mmd_way way;
     points table;
-    int64_t largest;            /* points of an item */
+    int64_t largest;            /* largest number of points of an item */
     double *self;               /* s_i */
-    int64_t side, strip, first; /* first: the column the field starts at */
-    bool half;                  /* the field sums over q <= v alone, half of q = v; has all items */
-    bool filled;                /* half: it is there */
-    double *field;              /* [block of MMD_LANES items][support row][lane] */
-    points_panel whole;         /* field: the table, laid out once */
+    int64_t side, strip, first; /* first: first column of the stored field */
+    /* The field holds all items and sums over q <= v only, with half of the term q = v. */
+    bool half;
+    bool filled;        /* half: the field has been computed */
+    double *field;      /* [block of MMD_LANES items][support row][lane] */
+    points_panel whole; /* field: the table in panel layout */
     mmd_grid grid;
-    scratch worker; /* of mmd_worker */
+    scratch worker; /* one mmd_worker per worker */
 };
 
 mmd_worker mmd_worker_of(const mmd *s, int worker);
 
-/* out[lane] = sum_p weight_p panel[index_p][lane], in the order of the entries. */
+/* Computes out[lane] = sum_p weight_p panel[index_p][lane], in the order of the entries. */
 void mmd_gather(item_view item, const double *panel, double out[MMD_LANES]);
+/* Returns the block of the field that holds an item. */
 static inline double *mmd_field_block(const mmd *s, int64_t item)
 {
     return s->field + (item - s->first) / MMD_LANES * s->m->v * MMD_LANES;
 }
+/* Returns the lane of an item within its block. */
 static inline int64_t mmd_field_lane(const mmd *s, int64_t item)
 {
     return (item - s->first) % MMD_LANES;
 }
 
-/* s_i from g_p = sum_q a_q k(x_p, x_q) at the item's own points, or half of it. */
+/* Computes s_i from g_p = sum_q a_q k(x_p, x_q) at the item's own points, or from half of it if
+ * s->half is set. */
 double mmd_self_term(const mmd *s, int64_t item, const double *g);
 
-/* The mean kernel over pairs of different points, pair by pair: no cancellation. */
+/* Returns the mean kernel over pairs of different points, computed pair by pair without
+ * cancellation. */
 double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item);
 
-/* Items [j0, j1) of the field, by the way chosen. */
+/* Items [j0, j1) of the field, to be filled with the chosen method. */
 typedef struct mmd_fill {
     mmd *s;
     int64_t j0, j1;
@@ -72,24 +79,25 @@ void mmd_field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted,
 ddsc_status mmd_grid_open(mmd *s);
 void mmd_grid_close(mmd *s);
 ddsc_status mmd_grid_fill(mmd *s, int64_t j0, int64_t j1);
-/* w->stripe [cell][lane] = the product over the axes of one matrix each, applied to up to MMD_LANES
- * items. */
+/* Applies one matrix per axis to up to MMD_LANES items. The result is in w->stripe [cell][lane]. */
 void mmd_grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n,
                     mmd_worker *w);
-/* stripe[v][lane] = k(x_v, x_(first + lane)) for v below `rows`; lanes beyond the table are 0. */
+/* Computes stripe[v][lane] = k(x_v, x_(first + lane)) for v < rows. Lanes beyond the table are
+ * 0. */
 void mmd_stripe(const mmd *s, int64_t first, int64_t rows, double *stripe);
 
-/* The feature space of a table (table.c): a' K b is F a . F b less the shifts of both over 2, to within `unsure`. */
+/* The feature space of a table (table.c): a' K b equals F a . F b - (a . shift + b . shift) / 2 up
+ * to `unsure`. */
 typedef struct mmd_table {
-    int64_t n;     /* coordinates */
+    int64_t n;     /* number of coordinates */
     double *panel; /* F: [block of MMD_LANES coordinates][support row][lane] */
-    double *shift; /* by support row */
+    double *shift; /* one value per support row */
     double unsure;
 } mmd_table;
 
 ddsc_status mmd_table_open(mmd *s, mmd_table *t);
 void mmd_table_close(mmd *s, mmd_table *t);
-/* w->stripe [coordinate][lane] of up to MMD_LANES items. */
+/* Computes the coordinates of up to MMD_LANES items in w->stripe [coordinate][lane]. */
 void mmd_table_apply(const mmd *s, const mmd_table *t, const int64_t *items, int64_t n,
                      mmd_worker *w);
 ddsc_status mmd_clouds_open(mmd *s);

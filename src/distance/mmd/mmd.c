@@ -1,5 +1,5 @@
-/* The choice of way by an estimate of its work, the terms within items, and the assembly of tiles,
- * D^2(i, j) = s_i + s_j - 2 sum_pq a_p b_q k(x_p, y_q). */
+/* Chooses the method by an estimate of its work, computes the terms within items, and assembles
+ * tiles of D^2(i, j) = s_i + s_j - 2 sum_pq a_p b_q k(x_p, y_q). */
 #include "distance/mmd/mmd.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "distance/mmd/internal.h"
 #include "numeric/linalg/linalg.h"
 
-/* ---- plan ---- */
+/* ---- choice of the method ---- */
 
 static int64_t field_strip(const mmd *s)
 {
@@ -15,7 +15,7 @@ static int64_t field_strip(const mmd *s)
     return BASE_MAX(FIELD_SIDE, columns / FIELD_SIDE * FIELD_SIDE);
 }
 
-/* Costs in multiply-adds, everything else roughly weighed against them. */
+/* Returns the cost of one kernel value in multiply-adds. Other operations are weighted roughly. */
 static double kernel_cost(const mmd *s)
 {
     double d = (double)s->m->d;
@@ -63,7 +63,8 @@ static mmd_way choose_way(const mmd *s)
     return way;
 }
 
-/* Tiles of clouds: about four million kernel values, yet enough tiles to go round. */
+/* Returns the side of tiles for separate supports. A tile has about four million kernel values, or
+ * fewer if there would not be enough tiles for all threads. */
 static int64_t clouds_side(const measures *m)
 {
     int64_t mean = m->nnz / BASE_MAX(1, m->n) + 1;
@@ -173,7 +174,8 @@ int64_t mmd_strip(const mmd *s)
 
 /* ---- terms within an item ---- */
 
-/* sum_{p != q} a_p a_q and sum_{p != q} a_p a_q k_pq pair by pair: no cancellation. */
+/* Computes the ratio of sum_{p != q} a_p a_q k_pq and sum_{p != q} a_p a_q pair by pair, without
+ * cancellation. */
 double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item)
 {
     double mass = 0, sum = 0;
@@ -203,8 +205,8 @@ double mmd_self_term(const mmd *s, int64_t i, const double *g)
     left /= share;
     if (s->set.biased)
         return sum;
-    /* One point holds nearly all the mass, or the kernel is so narrow that other points hardly
-     * count: the difference has lost its digits. */
+    /* The difference has lost its digits if one point has nearly all the mass, or if the kernel is
+     * so narrow that other points hardly contribute. */
     if (1.0 - squares < 1e-3 || left < 1e-4 * own * squares)
         return mmd_self_by_pairs(s->m, &s->set.kernel, item);
     return left / (1.0 - squares);
@@ -230,7 +232,7 @@ ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1)
 {
     if (s->way == MMD_CLOUDS || s->filled)
         return DDSC_OK;
-    if (s->half) { /* both ends of a pair are looked up in it, whatever columns are asked for */
+    if (s->half) { /* every pair needs the field of both items, so all columns are computed */
         j0 = 0;
         j1 = s->m->n;
     }

@@ -1,10 +1,14 @@
-/* Feature space of any kernel on a table of few points. K~ = (I - 1 w') K (I - w 1') with w the mean weights of
- * all items is positive semidefinite where K is so on weights that sum to 0, which takes in the energy kernel, and its
- * coordinates F a lie about the centre of the items. With K~ = F' F + E, g = K w, c = w' g and weights that sum to 1
+/* Computes the feature space of any kernel on a table of few points.
+ *
+ * Let w be the mean weights of all items and K~ = (I - 1 w') K (I - w 1'). K~ is positive
+ * semidefinite if K is so on weights that sum to 0, which includes the energy kernel. The
+ * coordinates F a are centered at the mean of the items. With K~ = F' F + E, g = K w, c = w' g and
+ * weights that sum to 1,
  *
  *     a' K b = F a . F b + a' E b + a . g + b . g - c.
  *
- * Whatever the eigenvalues came out as, |a' E b| is at most the largest entry of E, which is measured. */
+ * Whatever the accuracy of the eigenvalues, |a' E b| is at most the largest entry of E, which is
+ * computed. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +22,7 @@ typedef struct factoring {
     double *gram;    /* v x v: K, then K~ */
     double *mean;    /* v: w */
     double *factor;  /* F: n x v */
-    double *largest; /* by stripe: of |E| */
+    double *largest; /* by stripe: largest |E| */
 } factoring;
 
 static ddsc_status gram_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -35,8 +39,9 @@ static ddsc_status gram_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* K becomes K~, and the largest |k| is returned. The slack of all that is rounded in double: values of the kernel
- * (distance/cost/points.h) and sums of v or fewer terms, a few of them in a row, none above four times the largest |k|. */
+/* Replaces K with K~ and returns the largest |k|. `unsure` covers all rounding in double: that of
+ * the kernel values (see distance/cost/points.h) and of a few successive sums of at most v terms,
+ * each of them at most four times the largest |k|. */
 static double centre_gram(factoring *f)
 {
     const measures *m = f->s->m;
@@ -58,7 +63,7 @@ static double centre_gram(factoring *f)
     return largest;
 }
 
-/* F = L^1/2 U', the largest eigenvalues first; next to none are left to E. */
+/* Computes F = L^1/2 U', largest eigenvalues first. Eigenvalues near zero are left to E. */
 static ddsc_status factor_gram(factoring *f)
 {
     ddsc_status status = DDSC_OK;
@@ -101,7 +106,7 @@ static ddsc_status remainder_range(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* The factor as mmd_gather wants it. */
+/* Copies the factor to the layout of mmd_gather. */
 static ddsc_status panel_make(factoring *f)
 {
     mmd_table *t = f->t;

@@ -1,4 +1,4 @@
-/* Kernels for processors with AVX2. */
+/* Compiles the kernels for processors with AVX2. */
 #include "distance/simd/kernels.h"
 
 #ifdef __x86_64__

@@ -1,4 +1,4 @@
-/* Kernels for processors with AVX-512 F and DQ. */
+/* Compiles the kernels for processors with AVX-512 F and DQ. */
 #include "distance/simd/kernels.h"
 
 #ifdef __x86_64__

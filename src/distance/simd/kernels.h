@@ -1,44 +1,52 @@
-/* kernel: the inner loops of exact transport, one table of functions per instruction set. All work
- * in integers, or in doubles with the same operations in an order that cannot matter, so every table
- * gives the same bits. */
+/* kernels: the inner loops of exact transport, as one table of functions per instruction set.
+ *
+ * They work on integers, or on doubles with the same operations in every set. The order of these
+ * operations is either the same or cannot affect the result. Every table therefore gives the same
+ * bits. */
 #ifndef DDSC_DISTANCE_SIMD_KERNELS_H
 #define DDSC_DISTANCE_SIMD_KERNELS_H
 
 #include "base/base.h"
 
 enum {
-    COLUMN_BLOCK = 16, /* int32 of a cache line: rows of int32 costs, and the first sink, start at
-                          multiples of this, and columns are listed by blocks of it */
-    ROW_GROUP = 4,     /* rows that share a list of blocks of columns */
-    MASK_WORDS = 8,    /* masks of more than one word are multiples of this long */
-    DOT_SIDE = 4,
-    TINY_SIDE = COLUMN_BLOCK, /* problems up to this size on both sides have their own simplex */
-    INT32_LIMIT = 1 << 29,    /* |potential| above this leaves the int32 system */
-    INT32_REMOVED = 2 * INT32_LIMIT /* potential of a sink that is no candidate; cost of padding */
+    /* Number of int32 values in a cache line. Rows of int32 costs and the first sink start at
+     * multiples of it, and columns are listed in blocks of this size. */
+    COLUMN_BLOCK = 16,
+    ROW_GROUP = 4,  /* rows that share a list of blocks of columns */
+    MASK_WORDS = 8, /* masks longer than one word have a multiple of this many words */
+    DOT_SIDE = 4,   /* rows and columns that `dots` multiplies at a time */
+    /* Problems up to this size on both sides have their own simplex. */
+    TINY_SIDE = COLUMN_BLOCK,
+    INT32_LIMIT = 1 << 29, /* a larger |potential| ends a run in int32 */
+    /* Potential of a sink that is no longer a candidate, and cost of padding. */
+    INT32_REMOVED = 2 * INT32_LIMIT
 };
 
-/* How a subtree moves: nodes path[0] .. path[at] lie in it, path[at] at its top; path[at + 1 ..
- * length - 1] lie above it up to the join, other[0 .. n_other - 1] above its new place. */
+/* Describes how a subtree moves. Nodes path[0] .. path[at] are in it, with path[at] at its top.
+ * Nodes path[at + 1] .. path[length - 1] are above it up to the join, and other[0 .. n_other - 1]
+ * are above its new position. */
 typedef struct mask_move {
     uint64_t *mask;
     int64_t words;
     const int32_t *path, *other;
     int64_t at, length, n_other;
-    uint64_t *cut; /* out: the subtree */
+    uint64_t *cut; /* out: mask of the subtree */
 } mask_move;
 
-/* A basis tree of at most TINY_SIDE sources (nodes 0 ..) and TINY_SIDE sinks (nodes TINY_SIDE ..). */
+/* A basis tree with at most TINY_SIDE sources (from node 0 on) and TINY_SIDE sinks (from node
+ * TINY_SIDE on). */
 typedef struct tiny_tree {
     _Alignas(64) int32_t potential[2 * TINY_SIDE];
-    uint32_t mask[2 * TINY_SIDE]; /* the nodes of each subtree */
-    int64_t flow[2 * TINY_SIDE];  /* on the arc to the parent */
+    uint32_t mask[2 * TINY_SIDE]; /* nodes of each subtree */
+    int64_t flow[2 * TINY_SIDE];  /* flow on the arc to the parent */
     int32_t parent[2 * TINY_SIDE];
     int32_t order[2 * TINY_SIDE]; /* children before parents */
     int32_t root;
     int64_t pivots; /* -1: more than max_pivots */
 } tiny_tree;
 
-/* n x m costs in rows of TINY_SIDE, 64-byte aligned, INT32_REMOVED beyond m; positive supplies. */
+/* n x m costs in rows of TINY_SIDE, aligned to 64 bytes, with INT32_REMOVED beyond m. Supplies and
+ * demands are positive. */
 typedef struct tiny_problem {
     int64_t n, m;
     const int32_t *cost;
@@ -46,7 +54,7 @@ typedef struct tiny_problem {
     int64_t max_pivots;
 } tiny_problem;
 
-/* n points; coordinate k of point i is x[i * step + k * axis]. */
+/* n points. Coordinate k of point i is x[i * step + k * axis]. */
 typedef struct point_block {
     const double *x;
     int64_t n, step, axis;
@@ -56,66 +64,71 @@ typedef struct kernels {
     const char *name;
 
     /* ---- int32 costs, dense rows; count is a multiple of COLUMN_BLOCK ---- */
-    /* The least cost[i * count + j] + sink[j] - source[i] over a block of rows, if it is negative,
-     * and the first row and column that have it; 0 if none is. */
+    /* Returns the least cost[i * count + j] + sink[j] - source[i] over a block of rows if it is
+     * negative, and sets the first row and column that have it. Returns 0 otherwise. */
     int32_t (*block_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
                           int64_t rows, int64_t count, int64_t *row, int64_t *column);
-    /* The same over up to ROW_GROUP rows and the blocks of columns listed; of the columns of the row
-     * found, the first as they are listed. */
+    /* Does the same over up to ROW_GROUP rows and the listed blocks of columns. The column is the
+     * first one in list order. */
     int32_t (*near_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
                          int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
                          int64_t *row, int64_t *column);
-    /* The first j of least cost[j] + sink[j]. */
+    /* Returns the first j of least cost[j] + sink[j]. */
     int64_t (*row_best)(const int32_t *cost, const int32_t *sink, int64_t count);
-    /* The least cost[j] + sink[j]. */
+    /* Returns the least cost[j] + sink[j]. */
     int32_t (*row_least)(const int32_t *cost, const int32_t *sink, int64_t count);
-    /* The blocks of columns in which some of the rows has cost[i * count + j] + sink[j] < limit[i],
-     * ascending; `block` can take them all. */
+    /* Lists in ascending order the blocks of columns in which some row has cost[i * count + j] +
+     * sink[j] < limit[i], and returns their number. `block` must have space for all blocks. */
     int64_t (*blocks_below)(int32_t *block, const int32_t *cost, const int32_t *sink,
                             const int32_t *limit, int64_t rows, int64_t count);
-    /* high[j] = max(high[j], f - cost[j]). */
+    /* Computes high[j] = max(high[j], f - cost[j]). */
     void (*row_raise)(int32_t *high, const int32_t *cost, int64_t count, int32_t f);
-    /* out[j] = 2^shift sum over k of (x[k] - y[k * stride + j])^2; y may be read up to count. */
+    /* Computes out[j] = 2^shift sum over k of (x[k] - y[k * stride + j])^2. y may be read up to
+     * count. */
     void (*whole_distances)(int32_t *out, const int32_t *x, const int32_t *y, int64_t stride,
                             int64_t d, int64_t count, int shift);
-    /* out[j] = (cost[j] - offset) * scale to the nearest integer; true when nothing was lost. Any
-     * count. */
+    /* Rounds (cost[j] - offset) * scale to the nearest integer. Returns true if all results are
+     * exact. Any count is valid. */
     bool (*quantise)(int32_t *out, const double *cost, int64_t count, double offset, double scale);
 
     /* ---- trees ---- */
-    /* For masks of more than one word. */
+    /* Moves a subtree, for masks of more than one word. */
     void (*move)(const mask_move *m);
-    /* potential[x] += by for every x in the mask, x < count, a multiple of COLUMN_BLOCK. */
+    /* Adds `by` to potential[x] for every x < count in the mask. count is a multiple of
+     * COLUMN_BLOCK. */
     void (*shift_int32)(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by);
     void (*shift_double)(double *potential, const uint64_t *mask, int64_t count, double by);
-    /* Start and pivots of a tiny problem. */
+    /* Builds the first basis of a tiny problem and pivots to the optimum. */
     void (*tiny)(tiny_tree *t, const tiny_problem *p);
 
     /* ---- doubles, any count > 0 ---- */
-    /* out[i * ld + j] = |rows_i - columns_j|^2 in d dimensions, summed in the order of coordinates;
-     * columns.step is 1. */
+    /* Computes out[i * ld + j] = |rows_i - columns_j|^2 in d dimensions, summed in the order of the
+     * coordinates. Requires columns.step = 1. */
     void (*distances)(double *out, int64_t ld, int64_t d, point_block rows, point_block columns);
-    /* out[r * ld + c] = row[r] . column[c] for DOT_SIDE rows and columns of d numbers: eight sums,
-     * fused, then (0 + 4) + (2 + 6) and (1 + 5) + (3 + 7). */
+    /* Computes out[r * ld + c] = row[r] . column[c] for DOT_SIDE rows and columns of d numbers.
+     * Eight lanes are summed with fused multiply-adds and then added as ((0 + 4) + (2 + 6)) + ((1 +
+     * 5) + (3 + 7)). */
     void (*dots)(double *out, int64_t ld, const double *const *row, const double *const *column,
                  int64_t d);
-    /* The least and the largest value. */
+    /* Finds the least and the largest value. */
     void (*range)(double *low, double *high, const double *value, int64_t count);
-    /* f[i] = the least cost[i * count + j] - g[j]. */
+    /* Sets f[i] to the least cost[i * count + j] - g[j]. */
     void (*slack)(double *f, const double *cost, const double *g, int64_t rows, int64_t count);
-    /* out[j] = rint(cost[j] * scale) + sink[j]; returns the least. |cost| * scale < 2^51. */
+    /* Computes out[j] = rint(cost[j] * scale) + sink[j] and returns the least. Requires |cost| *
+     * scale < 2^51. */
     double (*row_quanta)(double *out, const double *cost, const double *sink, int64_t count,
                          double scale);
-    /* All j with value[j] < limit, ascending; `index` can take count + COLUMN_BLOCK. */
+    /* Collects all j with value[j] < limit in ascending order. `index` must have space for count +
+     * COLUMN_BLOCK entries. */
     int64_t (*collect)(int32_t *index, const double *value, int64_t count, double limit);
-    /* The least cost[k] + sink[column[k]]; count is a multiple of 8. */
+    /* Returns the least cost[k] + sink[column[k]]. count is a multiple of 8. */
     double (*arcs_least)(const double *cost, const int32_t *column, const double *sink,
                          int64_t count);
 } kernels;
 
 extern const kernels kernels_portable, kernels_avx2, kernels_avx512;
 
-/* The widest set this processor has. */
+/* Returns the kernels for the widest instruction set of this processor. */
 const kernels *kernels_find(void);
 
 #endif

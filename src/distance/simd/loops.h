@@ -1,5 +1,5 @@
-/* Every kernel, written once in lines and vectors; each instruction set includes this and has a
- * table of them. See kernels.h for what they promise. */
+/* The kernels, written once in terms of lines and vectors. Each instruction set includes this file
+ * and builds its own table. kernels.h specifies what the kernels compute. */
 #include "base/simd.h"
 #include "distance/simd/vector.h"
 
@@ -55,7 +55,7 @@ TARGET static int32_t near_best(const int32_t *cost, const int32_t *sink, const 
     const int32_t *own[ROW_GROUP];
     int_line least[ROW_GROUP], best = line_all(0);
     int32_t from[ROW_GROUP];
-    for (int64_t i = 0; i < ROW_GROUP; i++) { /* where rows lack, the last one again */
+    for (int64_t i = 0; i < ROW_GROUP; i++) { /* missing rows repeat the last one */
         int64_t at = BASE_MIN(i, rows - 1);
         own[i] = cost + at * count;
         from[i] = source[at];
@@ -114,7 +114,7 @@ TARGET static void whole_distances(int32_t *out, const int32_t *x, const int32_t
                                    int64_t d, int64_t count, int shift)
 {
     for (int64_t j = 0; j < count; j += INTS) {
-        uints sum = {0}; /* what stands beyond the points may wrap around */
+        uints sum = {0}; /* padding beyond the points may wrap around */
         for (int64_t k = 0; k < d; k++) {
             uints t = (uint32_t)x[k] - (uints)ints_at(y + k * stride + j);
             sum += t * t;
@@ -141,7 +141,7 @@ TARGET static bool quantise(int32_t *out, const double *cost, int64_t count, dou
 
 /* ---- trees ---- */
 
-/* `count` vectors of every mask on the way, from word w on. */
+/* Processes `count` vectors of every affected mask, starting at word w. */
 OP void move_words(mask_move m, int64_t w, int count)
 {
     uint64_t *mask = m.mask + w;
@@ -172,8 +172,9 @@ OP void move_words(mask_move m, int64_t w, int count)
         longs_put(mask + m.path[0] * m.words + v * LONGS, cut[v]);
 }
 
-/* Two vectors at a time where one is a whole cache line. Shorter ones go alone: masks are padded to
- * MASK_WORDS, and the half that holds nothing is passed over. */
+/* Moves a subtree. If a vector is a whole cache line, two are processed at a time. Shorter vectors
+ * are processed one at a time, because masks are padded to MASK_WORDS and an empty half can then be
+ * skipped. */
 TARGET static void move(const mask_move *m)
 {
     enum { TOGETHER = PARTS == 1 ? 2 : 1 };
@@ -209,9 +210,11 @@ TARGET static void shift_double(double *potential, const uint64_t *mask, int64_t
 }
 
 /* ---- doubles ----
- * Each in whole vectors first, then once in the first lanes of one. */
+ * Each kernel processes whole vectors first and then the remaining values in the first lanes of a
+ * vector. */
 
-/* A few rows by n columns: the chains of additions hide each other's delay. */
+/* Computes the distances between a few rows and n columns. Several rows at a time hide the latency
+ * of the additions. */
 OP void some_distances(double *out, int64_t ld, int64_t d, const point_block *x, int64_t i,
                        const point_block *y, int64_t j, int rows, int64_t n)
 {
@@ -250,7 +253,7 @@ TARGET static void distances(double *out, int64_t ld, int64_t d, point_block row
 
 TARGET static void range(double *low, double *high, const double *value, int64_t count)
 {
-    doubles first = doubles_all(value[0]), least = first, most = -first; /* most: of -value */
+    doubles first = doubles_all(value[0]), least = first, most = -first; /* `most` holds -value */
     int64_t j = 0;
     for (; j + LONGS <= count; j += LONGS) {
         least = doubles_min(doubles_at(value + j), least);
@@ -285,7 +288,7 @@ TARGET static void slack(double *f, const double *cost, const double *g, int64_t
 
 OP doubles some_quanta(double *out, const double *cost, const double *sink, int64_t n, double scale)
 {
-    const double magic = 0x1.8p52; /* adding and taking it away rounds to an integer */
+    const double magic = 0x1.8p52; /* adding and subtracting it rounds to an integer */
     doubles value = (doubles_some(cost, n) * scale + magic) - magic + doubles_some(sink, n);
     doubles_put(out, value, n);
     return doubles_first(n, value, doubles_all(INFINITY));
@@ -326,7 +329,7 @@ TARGET static double arcs_least(const double *cost, const int32_t *column, const
     return doubles_least(least);
 }
 
-/* Up to eight numbers, zeros beyond. */
+/* Loads up to eight values and sets the others to 0. */
 OP double_line eight_at(const double *from, int64_t n)
 {
     double_line x = {0};
@@ -335,7 +338,7 @@ OP double_line eight_at(const double *from, int64_t n)
     return x;
 }
 
-/* Numbers k .. k + n - 1 of some rows and DOT_SIDE columns. */
+/* Adds the products of values k .. k + n - 1 of some rows and DOT_SIDE columns. */
 OP void add_products(double_line (*sum)[DOT_SIDE], const double *const *row,
                      const double *const *column, int rows, int64_t k, int64_t n)
 {
@@ -372,7 +375,7 @@ OP void put_sums(double *out, const double_line *x)
 TARGET static void dot_block(double *out, int64_t ld, const double *const *row,
                              const double *const *column, int64_t d)
 {
-    enum { ROWS = PARTS == 1 ? DOT_SIDE : 1 }; /* whose sums the registers hold */
+    enum { ROWS = PARTS == 1 ? DOT_SIDE : 1 }; /* rows whose sums fit the registers */
     for (int r = 0; r < DOT_SIDE; r += ROWS) {
         double_line sum[ROWS][DOT_SIDE] = {0};
         int64_t k = 0;

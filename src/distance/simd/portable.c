@@ -1,4 +1,4 @@
-/* Kernels for any processor, and the choice among the sets. */
+/* Compiles the kernels for any processor, and selects the set of kernels to use. */
 #define TARGET
 #define VECTOR_BYTES 16
 #define KERNELS kernels_portable

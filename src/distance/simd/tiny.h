@@ -1,6 +1,8 @@
-/* Start and pivots of a problem of at most TINY_SIDE x TINY_SIDE: the same simplex with everything
- * in place. A row of costs is one line, a subtree one word, every pivot prices all arcs, and
- * potentials cannot leave the int32 range: a path has at most 31 arcs. Included by loops.h. */
+/* The simplex for problems of at most TINY_SIDE x TINY_SIDE, included by loops.h.
+ *
+ * The method is that of the general simplex, with all data in a few vectors. A row of costs is one
+ * line, a subtree is one word, and every pivot prices all arcs. Potentials cannot leave the int32
+ * range because a path has at most 31 arcs. */
 
 enum { NODES = 2 * TINY_SIDE };
 
@@ -11,8 +13,8 @@ OP uint32_t bit(int64_t node)
     return (uint32_t)1 << node;
 }
 
-/* Without a better guess: minus the mean cost of a column, which takes out what its arcs share.
- * Sums of padding wrap around and do not matter. */
+/* Guesses the potentials of the sinks as minus the mean cost of their columns, which removes what
+ * the arcs of a column have in common. Sums of padding may wrap around and are not used. */
 OP void guess(tiny_tree *t, const tiny_problem *p)
 {
     uint32_t sum[TINY_SIDE] = {0};
@@ -24,22 +26,23 @@ OP void guess(tiny_tree *t, const tiny_problem *p)
         t->potential[TINY_SIDE + j] = (int32_t)((int32_t)(sum[j] & INT32_MAX) * share);
 }
 
-/* The sink of least reduced cost among the open ones. */
+/* Returns the open sink of least reduced cost. */
 OP int64_t open_best(const int32_t *cost, const int32_t *sink, uint32_t open)
 {
     int_line value = line_select(open, line_at(cost, sink), line_all(INT32_MAX));
     return __builtin_ctz(line_equal(value, line_least(value)));
 }
 
-/* The source after i, in turn, of those that wait. */
+/* Returns the next waiting source after i, in cyclic order. */
 OP int64_t next_source(uint32_t waiting, int64_t i)
 {
     uint32_t later = waiting & ~(bit(i + 1) - 1);
     return __builtin_ctz(later ? later : waiting);
 }
 
-/* The cyclic row minimum; masks and order of the tree come along. While a source is served the
- * choice of the next one is made already: it falls only if that sink goes now. */
+/* Builds the first basis with the cyclic row minimum rule, together with the masks and the order of
+ * the tree. The sink of the next source is chosen while the current source is served. It is chosen
+ * again only if the current step exhausts it. */
 OP void first_basis(tiny_tree *t, const tiny_problem *p)
 {
     const int32_t *pot = t->potential + TINY_SIDE;
@@ -47,7 +50,7 @@ OP void first_basis(tiny_tree *t, const tiny_problem *p)
     uint32_t open = bit(p->m) - 1, waiting = bit(p->n) - 1;
     memcpy(left, p->supply, (size_t)p->n * sizeof *left);
     memcpy(left + TINY_SIDE, p->demand, (size_t)p->m * sizeof *left);
-    memset(t->flow, 0, sizeof t->flow); /* also of nodes that are not there: push adds to all */
+    memset(t->flow, 0, sizeof t->flow); /* unused nodes too, because push adds to all */
     for (int x = 0; x < NODES; x++)
         t->mask[x] = bit(x);
     int64_t chosen = open_best(p->cost, pot, open);
@@ -74,7 +77,7 @@ OP void first_basis(tiny_tree *t, const tiny_problem *p)
     t->flow[t->root] = 0;
 }
 
-/* Parents first. */
+/* Computes the potentials from the tree, parents first. */
 OP void potentials(tiny_tree *t, const tiny_problem *p)
 {
     int32_t *value = t->potential;
@@ -86,7 +89,8 @@ OP void potentials(tiny_tree *t, const tiny_problem *p)
     }
 }
 
-/* The entering arc: the least reduced cost of all, which is returned, in its first column. */
+/* Finds the entering arc in the first column that has the least reduced cost, and returns that
+ * cost. */
 OP int32_t price(const tiny_tree *t, const tiny_problem *p, int64_t *row, int64_t *column)
 {
     int_line best = line_all(INT32_MAX), where = line_all(0);
@@ -102,7 +106,7 @@ OP int32_t price(const tiny_tree *t, const tiny_problem *p, int64_t *row, int64_
     return value;
 }
 
-/* The nodes whose subtree holds a node. */
+/* Returns the nodes whose subtree contains the given node. */
 OP uint32_t holders(const tiny_tree *t, int64_t node)
 {
     uint32_t bits = 0;
@@ -111,9 +115,9 @@ OP uint32_t holders(const tiny_tree *t, int64_t node)
     return bits;
 }
 
-/* Flow round the cycle of the entering arc, as much as the arcs that lose allow: side[0] and side[1]
- * are its nodes below the join on the source's and on the sink's side. Returns the node below the
- * arc that is used up. */
+/* Pushes as much flow around the cycle of the entering arc as its losing arcs permit. side[0] and
+ * side[1] are the nodes of the cycle below the join, on the side of the source and of the sink.
+ * Returns the node below the arc that is used up. */
 OP int32_t push(tiny_tree *t, int64_t row, int64_t column, uint32_t side[2], int64_t *theta)
 {
     uint32_t above = holders(t, row), other = holders(t, TINY_SIDE + column), empty = 0;
@@ -135,8 +139,8 @@ OP int32_t push(tiny_tree *t, int64_t row, int64_t column, uint32_t side[2], int
     return __builtin_ctz(empty & losing);
 }
 
-/* The nodes of a subtree leave the masks of some nodes and join those of others; its potentials
- * move. */
+/* Removes the nodes of a subtree from the masks of `from`, adds them to the masks of `to`, and
+ * shifts the subtree's potentials. */
 OP void regraft(tiny_tree *t, uint32_t cut, uint32_t from, uint32_t to, int32_t by)
 {
     for (int x = 0; x < NODES; x += INTS) {
@@ -149,7 +153,8 @@ OP void regraft(tiny_tree *t, uint32_t cut, uint32_t from, uint32_t to, int32_t 
     }
 }
 
-/* Turn the arcs from `top` up to `end` round: `top` hangs on `hook` by an arc of flow `flow`. */
+/* Reverses the arcs from `top` up to `end` and attaches `top` to `hook` with an arc of flow
+ * `flow`. */
 OP void reverse(tiny_tree *t, int32_t top, int32_t end, int32_t hook, int64_t flow)
 {
     uint32_t cut = t->mask[end], below = 0;
@@ -187,7 +192,7 @@ OP int64_t pivot_all(tiny_tree *t, const tiny_problem *p)
     }
 }
 
-/* Children before parents: smaller subtrees before larger ones. */
+/* Sorts the nodes by the size of their subtrees, so that children precede parents. */
 OP void set_order(tiny_tree *t, const tiny_problem *p)
 {
     int32_t size[NODES], at[NODES + 2] = {0};

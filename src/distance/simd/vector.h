@@ -1,10 +1,12 @@
-/* Lines of 64 bytes - 16 int32, 8 doubles or 8 int64 - in as many vectors as an instruction set
- * takes for one. The compiler's vector types give + - * & | < and ==; what compilers do not find
- * from those on their own is named here, by intrinsics where there are some. A file that defines
- * TARGET and VECTOR_BYTES and includes loops.h has all kernels for its set.
+/* Vector operations for the kernels. A line has 64 bytes (16 int32, 8 doubles or 8 int64) and
+ * consists of as many vectors as the instruction set needs.
  *
- * No operation on doubles is reordered, and none is fused but doubles_fma: bits are the same on
- * every set. */
+ * The vector types of the compiler provide + - * & | < and ==. This file adds the operations that
+ * compilers do not derive from these, with intrinsics where available. A file that defines TARGET
+ * and VECTOR_BYTES and includes loops.h gets all kernels for its instruction set.
+ *
+ * No operation on doubles is reordered, and only doubles_fma is fused, so every instruction set
+ * gives the same bits. */
 #ifndef DDSC_DISTANCE_SIMD_VECTOR_H
 #define DDSC_DISTANCE_SIMD_VECTOR_H
 
@@ -19,7 +21,7 @@
 #define OP TARGET static inline __attribute__((always_inline))
 
 enum {
-    PARTS = 64 / VECTOR_BYTES, /* vectors of a line */
+    PARTS = 64 / VECTOR_BYTES, /* vectors per line */
     INTS = VECTOR_BYTES / 4,
     LONGS = VECTOR_BYTES / 8
 };
@@ -55,16 +57,22 @@ OP doubles doubles_at(const double *from)
     return x;
 }
 
-/* A scalar beside a vector is spread by one instruction, a list of lanes by many. */
+/* Compilers broadcast a scalar operand with one instruction, but build a list of lanes with
+ * many. */
 #define ints_all(x) ((int32_t)(x) - (ints){0})
 #define longs_all(x) ((int64_t)(x) - (longs){0})
 #define doubles_all(x) ((x) - (doubles){0})
 
-/* ---- what sets differ in ----
- * X_equal, X_less: the lanes for which it holds, as bits; ints_common: those where a & b is not 0.
- * X_select: yes where a bit is set; ints_pick: yes where a < b. doubles_some: the first n, 0 beyond;
- * doubles_put: stores the first n; doubles_first: the first n of x, of other beyond. doubles_round:
- * stores the nearest integers of the first n, true when nothing was lost. */
+/* ---- operations that depend on the instruction set ----
+ *
+ * - X_equal, X_less: the lanes for which the relation holds, as bits.
+ * - ints_common: the lanes in which a & b is not 0, as bits.
+ * - X_select: yes where a bit is set, else no.
+ * - ints_pick: yes where a < b, else no.
+ * - doubles_some: loads the first n values and sets the others to 0.
+ * - doubles_put: stores the first n values.
+ * - doubles_first: the first n values of x, and the rest of `other`.
+ * - doubles_round: stores the first n values rounded to integers; returns true if all are exact. */
 
 #if VECTOR_BYTES == 64
 #define M(x) ((__m512i)(x))
@@ -91,7 +99,7 @@ OP doubles doubles_at(const double *from)
 #define doubles_put(to, x, n) _mm512_mask_storeu_pd(to, FIRST(n), D(x))
 #define doubles_first(n, x, other) ((doubles)_mm512_mask_mov_pd(D(other), FIRST(n), D(x)))
 
-/* Without optimisation the gather is a macro that mixes signed and unsigned masks. */
+/* Without optimization, the gather intrinsic is a macro that mixes signed and unsigned masks. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 OP doubles doubles_gather(const double *from, const int32_t *at)
@@ -100,7 +108,8 @@ OP doubles doubles_gather(const double *from, const int32_t *at)
 }
 #pragma GCC diagnostic pop
 
-/* The numbers of the bits set, from `first` on; may write a whole line. */
+/* Stores the numbers of the set bits, counted from `first`, and returns how many there are. It may
+ * write a whole line. */
 OP int64_t put_numbers(int32_t *to, uint32_t bits, int32_t first)
 {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -232,7 +241,7 @@ OP ints ints_max(ints a, ints b)
     return ints_pick(a, b, b, a);
 }
 
-/* The lanes of a comparison, which are 0 or -1, as bits. */
+/* Converts the lanes of a comparison, which are 0 or -1, to bits. */
 OP uint32_t ints_bits(ints x)
 {
     uint32_t bits = 0;
@@ -313,7 +322,7 @@ typedef struct int_line {
     ints part[PARTS];
 } int_line;
 
-/* cost + sink of COLUMN_BLOCK columns. */
+/* Loads cost + sink for COLUMN_BLOCK columns. */
 OP int_line line_at(const int32_t *cost, const int32_t *sink)
 {
     int_line x;
@@ -344,7 +353,7 @@ OP int_line line_min(int_line x, int_line y)
     return x;
 }
 
-/* yes where x < y. */
+/* Selects yes where x < y, else no. */
 OP int_line line_pick(int_line x, int_line y, int_line yes, int_line no)
 {
     for (int p = 0; p < PARTS; p++)
@@ -352,7 +361,7 @@ OP int_line line_pick(int_line x, int_line y, int_line yes, int_line no)
     return x;
 }
 
-/* yes where a bit is set. */
+/* Selects yes where a bit is set, else no. */
 OP int_line line_select(uint32_t bits, int_line yes, int_line no)
 {
     for (int p = 0; p < PARTS; p++)

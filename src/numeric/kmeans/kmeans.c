@@ -1,6 +1,8 @@
-/* Restarts of k-means side by side, the sum it makes small, and the numbers of clusters. Equal
- * partitions have equal sums to the last bit, whatever their numbers: so restarts are seen to agree,
- * and the best is the same for any number of threads (ties: the earlier restart). */
+/* Runs the restarts of k-means, computes their objective, and numbers the clusters.
+ *
+ * The objective is computed from the labels alone. Equal partitions therefore have bitwise equal
+ * objectives, however their clusters are numbered. This shows when restarts agree, and the best
+ * restart is the same for any number of threads. Ties go to the earlier restart. */
 #include "numeric/kmeans/kmeans.h"
 
 #include <math.h>
@@ -11,11 +13,12 @@
 #include "numeric/linalg/linalg.h"
 
 enum { PIECE_MIN = 1024 };
-/* Restarts that end in one partition before the rest is spared. */
+/* If this many restarts all end in the same partition, the others are skipped. */
 enum { AGREEING = 8 };
-/* From so many pieces on threads share the rows of one restart, below each has restarts of its own. */
+/* From this many pieces on, threads share the rows of one restart. Below, each thread runs its own
+ * restarts. */
 enum { PIECES_SHARED = 16 };
-/* Operations that make waking a thread worth it. */
+/* Minimum number of operations that justifies waking a thread. */
 enum { PIECE_WORK = 1 << 22 };
 
 typedef struct inertia_job {
@@ -101,13 +104,13 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
 
 /* ---- restarts ---- */
 
-/* What a worker needs for a restart, and its best so far. */
+/* The arrays that a worker needs for a restart, and its best result so far. */
 typedef struct runner {
-    lloyd *l; /* one of the two, by whether there is a table */
+    lloyd *l; /* unused if there is a table of pairs, which t uses */
     lloyd_table *t;
-    int64_t *row; /* k: where a start lies */
+    int64_t *row; /* k: rows that are the starting centers */
     double least;
-    int64_t which; /* the restart that got there; -1: none yet */
+    int64_t which; /* the restart that found it; -1: none yet */
     int32_t *best;
 } runner;
 
@@ -116,9 +119,9 @@ typedef struct kmeans_tries {
     kmeans_problem p;
     runner *runners;
     int n_runners;
-    bool divided;      /* ranks of a team take restarts in turn */
-    int64_t first;     /* restart of the loop's index 0 */
-    double *objective; /* of each restart */
+    bool divided;      /* the ranks of a team share the restarts */
+    int64_t first;     /* restart of loop index 0 */
+    double *objective; /* by restart */
 } kmeans_tries;
 
 static ddsc_status tries_create(kmeans_tries *f)
@@ -158,7 +161,7 @@ static ddsc_status run_from_start(const kmeans_tries *f, runner *r, int64_t k,
     return lloyd_run(r->l, k, found);
 }
 
-/* Restarts [begin, end) of the loop. */
+/* Runs restarts [begin, end) of the loop. */
 static ddsc_status run_restarts(void *arg, int64_t begin, int64_t end, int worker)
 {
     kmeans_tries *f = arg;
@@ -201,7 +204,7 @@ static bool all_agree(const kmeans_tries *f, int64_t n)
     return true;
 }
 
-/* One at least has run. */
+/* Returns the runner with the best restart. At least one restart must have run. */
 static runner *best_runner(const kmeans_tries *f)
 {
     runner *best = &f->runners[0];
@@ -214,7 +217,8 @@ static runner *best_runner(const kmeans_tries *f)
     return best;
 }
 
-/* The labels of the best restart, from the rank that made it. Its own best is the best of all. */
+/* Copies the labels of the best restart from the rank that ran it. The best restart overall is also
+ * the best of its rank. */
 static ddsc_status share_best(const kmeans_tries *f, runner *best, int64_t n_run)
 {
     int64_t which = 0, *parts = NULL;

@@ -1,7 +1,9 @@
-/* Lloyd's algorithm by matrix products, with the bounds of Hamerly (2010): a row whose centre is
- * provably nearer than any other keeps its label without a look at its coordinates. Sums over rows
- * go in pieces of fixed size, added up a fixed tree, so that the result does not depend on the
- * thread count; a piece none of whose labels changed keeps its sums. */
+/* Lloyd's algorithm by matrix products, with the bounds of Hamerly (2010).
+ *
+ * A row keeps its label without computing any distance if the bounds prove that its center is still
+ * the nearest one. Sums over rows are computed in pieces of fixed size and added in a fixed tree,
+ * so that the result does not depend on the number of threads. A piece without changed labels keeps
+ * its sums. */
 #include <math.h>
 #include <string.h>
 
@@ -11,10 +13,10 @@
 #include "numeric/linalg/linalg.h"
 
 enum { CHUNK_ROWS = 128, PIECE_MIN = 1024, PIECES_MAX = 64, ITERATIONS_MAX = 300 };
-/* Operations that make waking a thread worth it. */
+/* Minimum number of operations that justifies waking a thread. */
 enum { PIECE_WORK = 1 << 22 };
 
-/* Rows to look at, side by side; one per worker. */
+/* Copies of the rows whose distances must be computed; one chunk per worker. */
 typedef struct lloyd_chunk {
     int64_t n, row[CHUNK_ROWS];
     double *rows; /* CHUNK_ROWS x dim */
@@ -25,33 +27,37 @@ struct lloyd {
     ddsc_context *ctx;
     const kmeans_problem *p;
     bool plain;
-    int64_t k;          /* centres in use */
+    int64_t k;          /* number of centers */
     int64_t piece_rows; /* a multiple of CHUNK_ROWS */
     int64_t n_pieces;
     double *centre;   /* k x dim */
-    double *before;   /* the same a round earlier */
+    double *before;   /* centers of the previous iteration */
     double *centre2;  /* |c|^2 */
-    double *moved;    /* k: how far each centre went in the last round */
-    double *half;     /* k: half the distance to the nearest other centre */
+    double *moved;    /* k: how far each center moved in the last iteration */
+    double *half;     /* k: half the distance to the nearest other center */
     double far, next; /* the two largest of `moved` */
     int64_t far_centre;
-    double slack; /* differences of squared distances that rounding may turn round */
+    double slack; /* rounding error of differences of squared distances */
     int32_t *label;
-    double *norm2;             /* n: |x|^2 */
-    double *upper, *lower;     /* n: distance to the own centre at most, to any other at least */
-    double *sum;               /* by piece: k x dim, weighted */
-    double *mass;              /* by piece: k sums of weights */
-    int64_t *count;            /* by piece: k counts */
-    int64_t *changed, *looked; /* by piece: labels that changed; rows looked at, ever */
-    double *total;             /* k x dim */
-    double *total_mass;        /* k */
-    int64_t *size;             /* k */
-    scratch chunk;             /* of lloyd_chunk and its arrays */
+    double *norm2; /* n: |x|^2 */
+    /* n: upper bound on the distance to the row's center, and lower bound on the distance to any
+     * other. */
+    double *upper, *lower;
+    double *sum;    /* by piece: k x dim, weighted */
+    double *mass;   /* by piece: k sums of weights */
+    int64_t *count; /* by piece: k counts */
+    /* By piece: labels that changed in this iteration, and rows compared with all centers so
+     * far. */
+    int64_t *changed, *looked;
+    double *total;      /* k x dim */
+    double *total_mass; /* k */
+    int64_t *size;      /* k */
+    scratch chunk;      /* lloyd_chunk and its arrays, per worker */
 };
 
 /* ---- object ---- */
 
-/* The chunk of a worker: its head, then rows and products. */
+/* Returns the chunk of a worker: the struct, then the rows and the products. */
 static lloyd_chunk *chunk_of(const lloyd *l, int worker)
 {
     arena a = {scratch_of(&l->chunk, worker), 0};
@@ -77,7 +83,7 @@ static void measure_norms(lloyd *l)
         l->norm2[i] = la_dot(l->p->dim, row, row);
         largest = fmax(largest, l->norm2[i]);
     }
-    /* |c|^2 - 2 x.c of a centre within the rows is off by a few dim 2^-53 |x|^2 at most. */
+    /* For a center within the rows, |c|^2 - 2 x.c has an error of at most a few dim 2^-53 |x|^2. */
     l->slack = 0x1p-50 * (double)(l->p->dim + 8) * largest;
 }
 
@@ -154,7 +160,8 @@ int64_t lloyd_work(const lloyd *l)
 
 /* ---- labels ---- */
 
-/* After the centres moved: can another be the nearest now? */
+/* Updates the bounds after the centers moved. Returns true if another center may now be the
+ * nearest. */
 static bool in_doubt(const lloyd *l, int64_t i)
 {
     int32_t c = l->label[i];
@@ -168,7 +175,8 @@ static bool in_doubt(const lloyd *l, int64_t i)
     return !(away > upper && (away - upper) * (away + upper) > l->slack);
 }
 
-/* The nearest centre by |c|^2 - 2 x.c (ties: lower number), and bounds of the distances. */
+/* Returns the center with the least |c|^2 - 2 x.c (the lower number on ties), and updates the
+ * bounds of the row. */
 static int32_t own_centre(lloyd *l, int64_t i, const double *dot)
 {
     int32_t best = 0;
@@ -188,7 +196,7 @@ static int32_t own_centre(lloyd *l, int64_t i, const double *dot)
     return best;
 }
 
-/* Rows [r->row[0], ...) against all centres; how many labels changed? */
+/* Compares the rows of a chunk with all centers. Returns the number of changed labels. */
 static int64_t look_at_chunk(lloyd *l, lloyd_chunk *r)
 {
     int64_t dim = l->p->dim, changed = 0;
@@ -224,7 +232,7 @@ static void sum_piece(lloyd *l, int64_t begin, int64_t end)
     }
 }
 
-/* Labels of a piece of rows, and their share of the new centres. */
+/* Updates the labels of a piece of rows, and the piece's share of the new centers. */
 static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
     lloyd *l = arg;
@@ -247,9 +255,9 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* ---- centres ---- */
+/* ---- centers ---- */
 
-/* The pieces up a fixed tree; how many labels changed? */
+/* Adds the sums of the pieces in a fixed tree. Returns the number of changed labels. */
 static int64_t gather_pieces(lloyd *l)
 {
     int64_t size = l->k * l->p->dim, changed = 0;
@@ -266,8 +274,8 @@ static int64_t gather_pieces(lloyd *l)
     return changed;
 }
 
-/* The row farthest from its centre, of a cluster that can spare one; -1 when all coincide with it.
- */
+/* Returns the row farthest from its center in a cluster with at least two rows, or -1 if all rows
+ * coincide with their center. */
 static int64_t farthest(const lloyd *l)
 {
     int64_t dim = l->p->dim, worst = -1;
@@ -284,7 +292,8 @@ static int64_t farthest(const lloyd *l)
     return worst;
 }
 
-/* An empty cluster takes the farthest row of the others; the pieces it changes are summed again. */
+/* Moves to each empty cluster the row that is farthest from its center. The affected pieces are
+ * summed again. */
 static int64_t fill_empty(lloyd *l)
 {
     int64_t dim = l->p->dim, filled = 0;
@@ -307,7 +316,7 @@ static int64_t fill_empty(lloyd *l)
     return filled;
 }
 
-/* Half the distance of each centre to its nearest neighbour. */
+/* Computes half the distance of each center to its nearest neighbor. */
 static void measure_gaps(lloyd *l)
 {
     int64_t dim = l->p->dim;

@@ -1,4 +1,4 @@
-/* k-means on the rows of a caller. */
+/* Public function for k-means on the rows of a caller. */
 #include "numeric/kmeans/kmeans.h"
 #include "numeric/linalg/linalg.h"
 
@@ -10,17 +10,17 @@ ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *iner
     int64_t n_found;
     CHECK(ctx_enter(context));
     if (!labels || !rows)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "k-means needs rows and room for labels");
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "k-means: rows and labels must not be NULL");
     TRY(la_check_rows(context, "k-means", 1, n, dim, rows));
     if (k < 1 || k > n || restarts < 1)
-        return ctx_fail(
-            context, DDSC_ERROR_ARGUMENT,
-            "k-means needs 1 <= k <= %lld rows and a restart, not k = %lld, %lld restarts",
-            (long long)n, (long long)k, (long long)restarts);
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                        "k-means requires 1 <= k <= %lld (the number of rows) and restarts >= 1, "
+                        "but k = %lld and restarts = %lld",
+                        (long long)n, (long long)k, (long long)restarts);
     progress_begin(context, "k-means", restarts);
     TRY(MEM_NEW(context, centred, n * dim));
     TRY(MEM_NEW(context, mean, dim));
-    /* Moved to mean zero, the products that stand in for distances lose fewest digits. */
+    /* Centered rows lose the fewest digits when distances are computed from products. */
     la_centre(n, dim, rows, mean, centred);
     kmeans_problem problem = {
         .n = n, .dim = dim, .rows = centred, .k = k, .restarts = restarts, .progress = 1};

@@ -1,5 +1,5 @@
-/* Starting centres: k-means++ (Arthur and Vassilvitskii 2007), the best of a few draws each time.
- */
+/* Chooses starting centers by greedy k-means++ (Arthur and Vassilvitskii 2007): each center is the
+ * best of a few random candidates. */
 #include <math.h>
 #include <string.h>
 
@@ -8,20 +8,20 @@
 #include "numeric/linalg/linalg.h"
 
 enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16, CHUNK_ROWS = 64 };
-/* Rows of a sample that stands for all in a start. */
+/* Minimum size of the sample that represents all rows in a start, in total and per center. */
 enum { SAMPLE_MIN = 4096, SAMPLE_PER_CENTRE = 64 };
 
 typedef struct spread {
     const kmeans_problem *p;
     int64_t piece_rows;
-    double *d2; /* of each row to the nearest centre so far */
+    double *d2; /* squared distance of each row to its nearest center so far */
     int64_t drawn[DRAWS_MAX];
     int n_draws;
-    double *rows;    /* n_draws x dim: the rows drawn, side by side */
-    double *partial; /* pieces x DRAWS_MAX: what would be left after each draw */
+    double *rows;    /* n_draws x dim: copies of the candidates */
+    double *partial; /* pieces x DRAWS_MAX: remaining sum for each candidate */
 } spread;
 
-/* Squared distances (n x DRAWS_MAX) of n rows to the first n_draws draws. */
+/* Computes the squared distances (n x DRAWS_MAX) of n rows to the first n_draws candidates. */
 static void draw_distances(const spread *s, int64_t first, int64_t n, int n_draws, double *d2)
 {
     int64_t dim = s->p->dim;
@@ -36,7 +36,7 @@ static void draw_distances(const spread *s, int64_t first, int64_t n, int n_draw
     }
 }
 
-/* Weighted sums of min(d2, distance to the draw) for every draw. */
+/* Computes the weighted sum of min(d2, distance to the candidate) for every candidate. */
 static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;
@@ -56,7 +56,7 @@ static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Take the first draw as a centre. */
+/* Makes the first candidate a center. */
 static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;
@@ -80,7 +80,8 @@ static double partial_sum(const spread *s, int t)
     return tree_sum(s->partial + t, (s->p->n + s->piece_rows - 1) / s->piece_rows, DRAWS_MAX);
 }
 
-/* A row with probability proportional to weight x d2; the pieces' sums are in partial. */
+/* Draws a row with probability proportional to weight x d2. `partial` holds the sums of the
+ * pieces. */
 static int64_t draw_row(const spread *s, double total, rng *r)
 {
     double at = rng_uniform(r) * total;
@@ -94,7 +95,7 @@ static int64_t draw_row(const spread *s, double total, rng *r)
         if (at < 0 && last >= 0)
             return last;
     }
-    /* Rounding ran past the end: the last row that is not yet a centre. */
+    /* Rounding moved past the end. Take the last row that is not yet a center. */
     for (int64_t i = s->p->n - 1; last < 0 && i >= 0; i--)
         if (s->d2[i] > 0)
             last = i;
@@ -108,7 +109,7 @@ static void copy_drawn(spread *s, int n_draws)
                (size_t)s->p->dim * sizeof *s->rows);
 }
 
-/* The next centre: of several draws the one that leaves least. */
+/* Chooses the next center: of several candidates, the one with the least remaining sum. */
 static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *r)
 {
     for (int t = 0; t < s->n_draws; t++)

@@ -1,7 +1,12 @@
-/* Lloyd's algorithm from the squared distances D of all pairs of rows, without coordinates: for few
- * rows of many dimensions. With m rows in cluster c and T_ic the sum of D_ij over its rows j,
- *   |x_i - mean_c|^2 = T_ic / m - W_c / (2 m^2),  W_c the sum of T_jc over its rows,
- * and a row that changes its cluster changes two columns of T. */
+/* Lloyd's algorithm from the squared distances D between all pairs of rows, without coordinates. It
+ * is used for few rows of many dimensions.
+ *
+ * Let cluster c have m rows, let T_ic be the sum of D_ij over its rows j, and let W_c be the sum of
+ * T_jc over its rows. Then
+ *
+ *    |x_i - mean_c|^2 = T_ic / m - W_c / (2 m^2).
+ *
+ * A row that moves to another cluster changes two columns of T. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +22,8 @@ typedef struct table_job {
     double *pairs;
 } table_job;
 
-/* A strip of rows against those up to its own end, and the mirror image of the rest. */
+/* Computes a strip of rows against all rows up to its end, and mirrors the part before the
+ * strip. */
 static ddsc_status fill_strip(void *arg, int64_t begin, int64_t end, int worker)
 {
     const table_job *j = arg;
@@ -39,7 +45,8 @@ ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem
     table_job j = {.p = p};
     int64_t draws = p->restarts * p->k * (kmeans_draws(p) + 1);
     *pairs = NULL;
-    /* Half a table costs as much as starts of n / 2 draws; the runs gain besides. */
+    /* Half of the table costs as much as starts with n / 2 candidates in total. The runs also
+     * become faster. */
     if (p->weight || p->n > ROWS_MOST || draws < p->n ||
         p->n * p->n > ctx_memory_left(ctx) / 4 / (int64_t)sizeof(double))
         return DDSC_OK;
@@ -59,11 +66,11 @@ struct lloyd_table {
     const kmeans_problem *p;
     int64_t k;
     int32_t *label, *nearest; /* n */
-    double *least;            /* n: squared distance to the nearest centre */
-    double *sum;              /* k x n: T, by cluster */
+    double *least;            /* n: squared distance to the nearest center */
+    double *sum;              /* k x n: T, one row per cluster */
     double *within;           /* k: W */
     int64_t *size;            /* k */
-    double apart;             /* squared distances up to this are but rounding */
+    double apart;             /* squared distances up to this are rounding errors */
 };
 
 ddsc_status lloyd_table_create(ddsc_context *ctx, lloyd_table **out, const kmeans_problem *p)
@@ -97,7 +104,7 @@ void lloyd_table_destroy(lloyd_table *t)
     mem_free(t->ctx, t);
 }
 
-/* Row i joins cluster c, or leaves it (sign -1). */
+/* Adds row i to cluster c, or removes it (sign -1). */
 static void table_add_row(lloyd_table *t, int64_t i, int32_t c, double sign)
 {
     int64_t n = t->p->n;
@@ -131,7 +138,7 @@ static void measure_within(lloyd_table *t)
         t->within[t->label[i]] += t->sum[t->label[i] * t->p->n + i];
 }
 
-/* The nearest centre of each row (ties: lower number). */
+/* Finds the nearest center of each row (the lower number on ties). */
 static void find_nearest(lloyd_table *t)
 {
     int64_t n = t->p->n;
@@ -157,7 +164,8 @@ static void move_row(lloyd_table *t, int64_t i, int32_t c)
     t->label[i] = c;
 }
 
-/* The row farthest from its centre, of a cluster that can spare one; -1 when all coincide with it. */
+/* Returns the row farthest from its center in a cluster with at least two rows, or -1 if all rows
+ * coincide with their center. */
 static int64_t table_farthest(const lloyd_table *t)
 {
     int64_t worst = -1;
@@ -174,7 +182,7 @@ static int64_t table_farthest(const lloyd_table *t)
     return worst;
 }
 
-/* An empty cluster takes the farthest row of the others. */
+/* Moves to each empty cluster the row that is farthest from its center. */
 static int64_t table_fill_empty(lloyd_table *t)
 {
     int64_t filled = 0;

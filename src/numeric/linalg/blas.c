@@ -1,5 +1,5 @@
-/* Thin row-major wrappers of BLAS, each of which pins it to the calling thread, and sums over rows in
- * a fixed order. */
+/* Row-major wrappers of BLAS that run on the calling thread only, and sums over rows in a fixed
+ * order. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "numeric/linalg/linalg.h"
 
 #ifdef DDSC_PYPI_BLAS
-/* That of PyPI has threads of its own and one setting for all of a process; this copy serves nobody else. */
+/* The OpenBLAS package on PyPI has its own threads and one setting per process. No other code uses
+ * this copy, so it is limited to one thread. */
 void scipy_openblas_set_num_threads(int);
 __attribute__((constructor)) static void keep_to_one_thread(void)
 {
@@ -40,7 +41,8 @@ void la_sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float
     serial_end(saved);
 }
 
-/* Four running sums: fixed order, so the same bits everywhere. */
+/* Returns the inner product with four running sums in a fixed order, so that the bits are the same
+ * everywhere. */
 double la_dot(int64_t n, const double *x, const double *y)
 {
     double s[4] = {0, 0, 0, 0};
@@ -81,7 +83,8 @@ void la_centre(int64_t n, int64_t d, const double *rows, double *mean, double *o
             out[i * d + k] = rows[i * d + k] - mean[k];
 }
 
-/* Gram-Schmidt, twice: once leaves rounding of the size of what was taken away. */
+/* Runs Gram-Schmidt twice, because one pass leaves rounding errors proportional to the removed
+ * part. */
 double la_orthogonalise(double *rows, int64_t at, int64_t d)
 {
     double *x = rows + at * d, before = la_norm(d, x);
@@ -118,12 +121,15 @@ ddsc_status la_check_rows(ddsc_context *ctx, const char *who, int64_t least, int
 {
     int64_t size;
     if (n < least || dim < 1 || !mul_ok(n, dim, &size) || n > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %lld rows of %lld columns", who,
-                        (long long)n, (long long)dim);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "%s: %lld rows of %lld columns is not a valid size", who, (long long)n,
+                        (long long)dim);
     for (int64_t i = 0; i < size; i++)
         if (!(fabs(rows[i]) <= 1e150))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "%s: row %lld, column %lld is %g: must be finite, at most 1e150", who,
-                            (long long)(i / dim), (long long)(i % dim), rows[i]);
+            return ctx_fail(
+                ctx, DDSC_ERROR_INPUT,
+                "%s: row %lld, column %lld is %g; values must be finite and at most 1e150 in "
+                "size",
+                who, (long long)(i / dim), (long long)(i % dim), rows[i]);
     return DDSC_OK;
 }

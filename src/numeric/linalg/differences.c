@@ -1,5 +1,5 @@
-/* Squared distances by differences: no cancellation, and bits that depend on the two rows alone,
- * not on their neighbours in a block as those of a matrix product do. */
+/* Computes squared distances by differences. There is no cancellation, and each value depends on
+ * its two rows only. In a matrix product, the bits also depend on the other rows of the block. */
 #include "base/simd.h"
 #include "numeric/linalg/linalg.h"
 
@@ -15,8 +15,8 @@ SIMD_INLINE simd_f64 tail_load(const double *from, int64_t n)
     return x;
 }
 
-/* Eight running sums per pair, over coordinates k, k + 8, ...; rows and columns are constants where
- * this is inlined. */
+/* Computes a block of distances with eight running sums per pair, over coordinates k, k + 8, ...
+ * The number of rows and columns is a constant at every call, so inlining unrolls the loops. */
 SIMD_INLINE void block(int rows, int columns, int64_t d, const double *x, const double *y,
                        double *out, int64_t ld)
 {

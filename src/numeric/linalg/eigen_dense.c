@@ -1,11 +1,12 @@
-/* Dense symmetric eigenproblems through LAPACK. */
+/* Solves dense symmetric eigenproblems with LAPACK. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
 #include "numeric/linalg/linalg.h"
 
-/* LAPACK's iterations need not end on a NaN. The triangle is the one that dsyevd reads below. */
+/* Returns true if the triangle that dsyevd reads contains NaN. LAPACK's iterations may not
+ * terminate on NaN. */
 static bool has_nan(int64_t n, const double *matrix)
 {
     for (int64_t i = 0; i < n; i++)
@@ -15,9 +16,10 @@ static bool has_nan(int64_t n, const double *matrix)
     return false;
 }
 
-/* Column-major on a symmetric matrix: eigenvectors come out as columns, that is, our rows. The
- * workspace is the context's, so that it counts against the memory limit. Divide and conquer fails on one
- * in some ten thousand matrices with many equal eigenvalues; QR iteration is then given the same. */
+/* The matrix is symmetric, so column-major LAPACK returns the eigenvectors as columns, which are
+ * rows in row-major order. The workspace is allocated from the context, so it counts against the
+ * memory limit. Divide and conquer fails on about one in ten thousand matrices with many equal
+ * eigenvalues, and QR iteration then solves the same problem. */
 ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, double *values,
                                double *vectors)
 {
@@ -28,7 +30,7 @@ ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, dou
     if (n == 0)
         return DDSC_OK;
     if (has_nan(n, matrix))
-        return ctx_fail(ctx, DDSC_ERROR_INTERNAL, "a dense eigenproblem of order %lld holds NaN",
+        return ctx_fail(ctx, DDSC_ERROR_INTERNAL, "a dense eigenproblem of order %lld contains NaN",
                         (long long)n);
     int saved = serial_begin();
     memcpy(vectors, matrix, bytes);
@@ -46,8 +48,9 @@ ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, dou
                                   n_work);
     }
     if (info != 0)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INTERNAL, "an eigenproblem of order %lld: LAPACK returned %d",
-                     (long long)n, (int)info));
+        TRY(ctx_fail(ctx, DDSC_ERROR_INTERNAL,
+                     "LAPACK failed on an eigenproblem of order %lld (info = %d)", (long long)n,
+                     (int)info));
 done:
     serial_end(saved);
     MEM_FREE(ctx, iwork, work);

@@ -1,6 +1,8 @@
-/* linalg: dense matrix work. The one room that names cblas and lapacke. Every call here runs on the
- * calling thread alone, so that bits do not depend on the thread count; parallelism is
- * parallel_for's. Memory comes from the context, LAPACK's workspaces too. */
+/* linalg: dense linear algebra. This is the only module that calls CBLAS and LAPACKE.
+ *
+ * Unless stated otherwise, functions run on the calling thread only, so that the bits do not depend
+ * on the number of threads. Parallelism comes from parallel_for. All memory, including LAPACK
+ * workspaces, comes from the context. */
 #ifndef DDSC_NUMERIC_LINALG_LINALG_H
 #define DDSC_NUMERIC_LINALG_LINALG_H
 
@@ -9,7 +11,8 @@
 
 #include "base/base.h"
 
-/* Row-major throughout. C = alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n. */
+/* Computes C = alpha op(A) op(B) + beta C, where op(A) is m x k and op(B) is k x n. All matrices
+ * are row-major. */
 void la_gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, double alpha,
              const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
              int64_t ldc);
@@ -18,36 +21,44 @@ void la_sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float
               int64_t ldc);
 double la_dot(int64_t n, const double *x, const double *y);
 double la_norm(int64_t n, const double *x);
-double la_distance2(int64_t n, const double *x, const double *y); /* |x - y|^2, no cancellation */
-/* out[p * ld + q] = |x_p - y_q|^2 of n and m rows of d, each a function of the two rows alone. */
+double la_distance2(int64_t n, const double *x,
+                    const double *y); /* |x - y|^2, without cancellation */
+/* Computes out[p * ld + q] = |x_p - y_q|^2 for n and m rows of length d. Each value depends on its
+ * two rows only. */
 void la_differences(int64_t n, int64_t m, int64_t d, const double *x, const double *y, double *out,
                     int64_t ld);
-/* n x dim rows of a caller: at least `least`, every value finite and of at most 1e150. */
+/* Checks n x dim rows of a caller. There must be at least `least` rows, and all values must be
+ * finite and at most 1e150 in size. */
 ddsc_status la_check_rows(ddsc_context *ctx, const char *who, int64_t least, int64_t n, int64_t dim,
                           const double *rows);
-/* The mean of n rows, and the rows less it; out may be the rows themselves, or NULL. */
+/* Computes the mean of n rows and subtracts it from them. `out` may be the rows themselves, or
+ * NULL. */
 void la_centre(int64_t n, int64_t d, const double *rows, double *mean, double *out);
-/* -1/2 of n x n squared distances, rows and columns less their means: inner products about the centre
- * of the points (Torgerson 1952). mean (n): of the columns; returns that of all. gram may be d2. */
+/* Double-centers n x n squared distances: -1/2 times the matrix, with the means of rows and columns
+ * removed. The result holds the inner products about the center of the points (Torgerson 1952).
+ * `mean` (n) gets the means of the columns, and the mean of all entries is returned. `gram` may be
+ * d2. */
 double la_centre_distances(int64_t n, const double *d2, double *mean, double *gram);
-/* Row `at` less its part along the rows before it, which are orthonormal, then of length 1. Returns
- * the length that was left, 0 where it was but rounding: the row is then zero. */
+/* Removes from row `at` its components along the preceding rows, which are orthonormal, and
+ * normalizes it. Returns the remaining length. If only rounding errors remain, it returns 0 and
+ * sets the row to zero. */
 double la_orthogonalise(double *rows, int64_t at, int64_t d);
 
-/* All eigenpairs of a symmetric matrix (n x n, destroyed): values ascending, vectors in the rows of
- * `vectors` (n x n). */
+/* Computes all eigenpairs of a symmetric n x n matrix, which is destroyed. The values are
+ * ascending, and the vectors are the rows of `vectors` (n x n). */
 ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, double *values,
                                double *vectors);
-/* The n_wanted largest: values descending, vectors as columns (n x n_wanted, row-major). */
+/* Computes the n_wanted largest eigenpairs. The values are descending, and the vectors are columns
+ * (n x n_wanted, row-major). */
 ddsc_status la_eigen_largest(ddsc_context *ctx, int64_t n, double *matrix, int64_t n_wanted,
                              double *values, double *vectors);
 
-/* The `keep` leading principal directions of n rows of d. Runs in parallel. */
+/* The `keep` leading principal directions of n rows of length d, computed in parallel. */
 typedef struct la_principal {
     double *mean;      /* d */
     double *direction; /* keep x d, orthonormal */
-    double *image;     /* n x keep: rows less their mean, along the directions */
-    double kept, all;  /* squared norms of the image and of the rows less their mean */
+    double *image;     /* n x keep: centered rows along the directions */
+    double kept, all;  /* squared norms of the image and of the centered rows */
 } la_principal;
 
 ddsc_status la_principal_make(ddsc_context *ctx, la_principal *out, int64_t n, int64_t d,

@@ -1,6 +1,9 @@
-/* Principal directions by a randomised range finder with power iterations (Halko, Martinsson, Tropp
- * 2011): Q <- orth(Z^T (Z Q)), where Z, the rows less their mean, is never held; then the axes of
- * Z Q. Four rounds leave the directions good to what the spectrum falls by in eight. */
+/* Computes principal directions by a randomized range finder with power iterations (Halko,
+ * Martinsson, Tropp 2011).
+ *
+ * The iteration is Q <- orth(Z^T (Z Q)), where Z holds the centered rows and is never stored. The
+ * principal axes of Z Q then give the directions. Four rounds reduce the error of a direction by
+ * the eighth power of the ratio between the singular values beyond the basis and its own. */
 #include <math.h>
 #include <string.h>
 
@@ -11,18 +14,18 @@ enum { SPARE = 8, ROUNDS = 4, PIECES = 16, CHUNK_ROWS = 64 };
 
 typedef struct range_finder {
     ddsc_context *ctx;
-    int64_t n, d, width; /* width: directions wanted and a few to spare */
+    int64_t n, d, width; /* width: number of directions wanted plus SPARE */
     const double *rows;
     const double *mean;
-    double *basis;  /* width x d, orthonormal rows or zero */
+    double *basis;  /* width x d, rows orthonormal or zero */
     double *image;  /* n x width */
     double *sum;    /* PIECES x width x d */
-    int64_t piece;  /* rows of a piece */
-    double *energy; /* PIECES: squared norms of the centred rows */
-    scratch chunk;  /* CHUNK_ROWS centred rows */
+    int64_t piece;  /* rows per piece */
+    double *energy; /* PIECES: squared norms of the centered rows */
+    scratch chunk;  /* CHUNK_ROWS centered rows */
 } range_finder;
 
-/* image = Z Q of a piece of rows, and the piece's share of image^T Z. */
+/* Computes image = Z Q for a piece of rows, and the piece's share of image^T Z. */
 static ddsc_status apply_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
     const range_finder *r = arg;
@@ -42,7 +45,7 @@ static ddsc_status apply_piece(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* The pieces' sums in order are the next basis. */
+/* Adds the sums of the pieces in order and orthonormalizes them, which gives the next basis. */
 static ddsc_status power_round(range_finder *r)
 {
     int64_t size = r->d * r->width;
@@ -56,7 +59,7 @@ static ddsc_status power_round(range_finder *r)
     return DDSC_OK;
 }
 
-/* Principal axes V within the basis: image V, and the directions V^T Q. */
+/* Computes the principal axes V within the basis, the image times V, and the directions V^T Q. */
 static ddsc_status turn_axes(range_finder *r, la_principal *out, int64_t keep)
 {
     ddsc_status status = DDSC_OK;

@@ -1,6 +1,8 @@
-/* Rows seen along two directions of the widest spread, for pictures. By power iteration from a
- * fixed start: where spreads are equal, as those of separate components are, a decomposition would
- * choose among the directions by rounding; this gives the same ones on every machine. */
+/* Projects rows onto the two directions of largest variance, for figures.
+ *
+ * The directions come from power iterations with a fixed start. If variances are equal, as they are
+ * for separate components, an eigendecomposition chooses among the directions by rounding. The
+ * power iteration finds the same ones on every machine. */
 #include <math.h>
 #include <string.h>
 
@@ -13,8 +15,8 @@ typedef struct projection {
     int64_t n, dim;
     const double *rows;
     int64_t order, length; /* the smaller and the larger of n and dim */
-    double *centred;       /* length x order: the rows less their mean, or their transpose */
-    double *products;      /* order x order: centred^T centred */
+    double *centred;       /* length x order: the centered rows or their transpose */
+    double *products;      /* order x order: centered^T centered */
     double *vector;        /* 2 x order */
     double *direction;     /* 2 x dim */
     double *xy;            /* n x 2 */
@@ -28,7 +30,8 @@ static double dot(const double *x, const double *y, int64_t n)
     return sum;
 }
 
-/* A power of two that brings all values below 1: products neither overflow nor lose a bit. */
+/* Returns a power of two that scales all values below 1, so that products neither overflow nor lose
+ * bits. */
 static double project_scale_of(const double *x, int64_t n)
 {
     double largest = 0;
@@ -54,7 +57,7 @@ static ddsc_status project_centre_rows(projection *p)
     return DDSC_OK;
 }
 
-/* Some rows of the products; every sum runs in the order of `length`. */
+/* Computes some rows of the products. Every sum runs in the order of `length`. */
 static ddsc_status multiply(void *arg, int64_t begin, int64_t end, int worker)
 {
     const projection *p = arg;
@@ -68,7 +71,8 @@ static ddsc_status multiply(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* v = C v, less its part along `before`, of length 1; false when nothing is left. */
+/* Replaces v with C v, orthogonal to `before` and of length 1. Returns false if the result is
+ * zero. */
 static bool sweep(const projection *p, double *v, double *work, const double *before)
 {
     for (int64_t a = 0; a < p->order; a++)
@@ -84,7 +88,7 @@ static bool sweep(const projection *p, double *v, double *work, const double *be
     return true;
 }
 
-/* An eigenvector of the products; zero where there is no spread but along `before`. */
+/* Computes an eigenvector of the products. It is zero if all variance is along `before`. */
 static ddsc_status project_iterate(const projection *p, double *v, double *work,
                                    const double *before)
 {
@@ -95,13 +99,14 @@ static ddsc_status project_iterate(const projection *p, double *v, double *work,
         n_sweeps++;
         CHECK(progress_poll(p->ctx));
     }
-    /* What is left may be rounding alone, which has no reason to stand across `before`. */
+    /* The remainder may consist of rounding errors only, and is then not orthogonal to `before`. */
     if (n_sweeps == 0 || (before && fabs(dot(v, before, p->order)) > 0.01))
         memset(v, 0, (size_t)p->order * sizeof *v);
     return DDSC_OK;
 }
 
-/* The direction of an eigenvector among the columns; its largest entry is made positive. */
+/* Converts an eigenvector to a direction in the space of the columns. Its largest entry is made
+ * positive. */
 static void take_direction(const projection *p, double *direction, const double *v)
 {
     int64_t largest = 0;
@@ -151,7 +156,7 @@ ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64
     projection p = {.ctx = context, .n = n, .dim = dim, .rows = rows, .xy = xy};
     CHECK(ctx_enter(context));
     if (!xy || !rows)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "projection needs rows and room for xy");
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "projection: rows and xy must not be NULL");
     TRY(la_check_rows(context, "projection", 1, n, dim, rows));
     p.order = BASE_MIN(n, dim);
     p.length = BASE_MAX(n, dim);
