@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "estimate.h"
@@ -164,9 +165,9 @@ static char *more_settings(const cluster_result *r)
     json_t *root = json_object();
     text t = {0};
     if (o->reference && o->method == METHOD_DDSC && metric_used(o, DDSC_METRIC_LOT))
-        json_put_text(root, "reference", o->reference);
+        json_put_text(root, "reference", o->private_ ? "..." : o->reference);
     if (o->cost_file)
-        json_put_text(root, "cost", o->cost_file);
+        json_put_text(root, "cost", o->private_ ? "..." : o->cost_file);
     if (o->method == METHOD_D2)
         json_put_text(root, "barycenter", choice_name(choices_barycenter, o->barycenter));
     if (r->d2) {
@@ -202,6 +203,8 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.settings = &o->cluster;
     from.truth = r->has_items ? r->in.view.label : r->truth;
     from.truth_name = o->truth ? o->truth : o->read.labels_path;
+    if (from.truth_name && o->private_)
+        from.truth_name = "...";
     from.stability = r->stability;
     from.compress = r->in.compressed ? &r->in.compress : NULL;
     from.compress_points = o->compress;
@@ -215,7 +218,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.block = o->block;
     from.outliers = o->outliers;
     from.inputs = o->operand;
-    from.n_inputs = o->n_operands;
+    from.n_inputs = o->private_ ? 0 : o->n_operands; /* paths may hold names */
     from.seconds_read = r->has_items ? r->in.seconds : r->read_s;
     from.seconds_distances = r->distances_s;
     from.seconds_kmeans = r->kmeans_s;
@@ -311,12 +314,15 @@ static bool own_files(const session *s)
 }
 
 /* Are the places of all files free? Before any long work. */
-static bool check_dir(const session *s, int *code)
+static bool check_dir(session *s, int *code)
 {
-    const char *names[32] = {NULL};
+    struct stat info;
+    const char *names[32] = {NULL}, *dir = s->opt.output;
     for (int i = 0; i < 31 && ddsc_report_get_file_name(i); i++)
         names[i] = ddsc_report_get_file_name(i);
-    return output_check_dir(s, s->opt.output, names, false, code);
+    bool there = stat(dir, &info) == 0 && S_ISDIR(info.st_mode);
+    return (!there || session_ok(s, ddsc_report_check(s->ctx, dir, DDSC_WRITE_OVERWRITE), code)) &&
+           output_check_dir(s, dir, names, false, code);
 }
 
 /* Why the cost does not go with the method; NULL: it does. ADMM alone moves no points to means. */

@@ -174,6 +174,7 @@ static const option_group *const name_groups[] = {&group_run, &group_help, NULL}
 const cli_verb verb_name = {
     .name = "name",
     .operands = "DIR CLUSTER=NAME...",
+    .operand_kind = OPERAND_RESULT,
     .min_operands = 2,
     .max_operands = -1,
     .summary = "give the clusters of an earlier result names",

@@ -91,8 +91,9 @@ static void summary(const session *s, const ddsc_graph_view *g, const ddsc_pair_
     }
     if (stats->n_recall_rows > 0)
         text_addf(&t,
-                  ", approximate: recall %.3f (95%% interval %.3f to %.3f) on %" PRId64 " items",
-                  stats->recall, stats->recall_low, stats->recall_high, stats->n_recall_rows);
+                  ", approximate: recall at least %.3f (95%% confidence; %.3f on %" PRId64
+                  " sampled items)",
+                  stats->recall_low, stats->recall, stats->n_recall_rows);
     output_add_resumed(&t, s);
     text_addf(&t, " in %.2f s\n", stats->seconds);
     output_summary(s, &t);

@@ -307,7 +307,7 @@ const option_group group_matrix = {"Matrix", matrix_options};
 #define FORCE                                                                     \
     {                                                                             \
         .name = "force", .letter = 'f', .kind = OPTION_FLAG, .offset = AT(force), \
-        .help = "overwrite files that exist"                                      \
+        .help = "overwrite files that exist, but never an input"                  \
     }
 #define JSON                                                      \
     {                                                             \
@@ -465,10 +465,9 @@ static const option_spec device_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(device),
      .argument = "auto|cpu|cuda[:N]",
-     .help =
-         "where products and bounds of all pairs are made (default auto: a GPU where one is and it "
-         "pays); graphs do not depend on it. Named for a matrix of sinkhorn values on a grid, a "
-         "GPU solves the pairs, to the same tolerance"},
+     .help = "where products and bounds of all pairs are computed (default auto: the CPU in this "
+             "version). cuda is experimental; graphs do not depend on it. For a matrix of sinkhorn "
+             "values on a grid, cuda solves the pairs, to the same tolerance"},
     END};
 const option_group group_device = {"Device", device_options};
 

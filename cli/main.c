@@ -65,7 +65,8 @@ static int run_parsed(session *s)
     }
     if (!session_open(s))
         return EXIT_MEMORY;
-    code = s->verb->run(s);
+    if (input_is_not_resumed(s, &code))
+        code = s->verb->run(s);
     session_close(s);
     return code;
 }
@@ -92,8 +93,8 @@ static int version(void)
     const char *cairo = "";
 #endif
     device_words device = device_look();
-    printf("ddsc %s\nfeatures: %s jansson%s\ndevice: %s%s%s\n", ddsc_version(), ddsc_features(),
-           cairo, device.there ? "cuda, " : "none (", device.about, device.there ? "" : ")");
+    printf("ddsc %s\nfeatures: %s jansson%s\ndevice: %s%s\n", ddsc_version(), ddsc_features(),
+           cairo, device.there ? "cuda (experimental), " : "cpu", device.there ? device.about : "");
     return EXIT_GOOD;
 }
 

@@ -82,11 +82,11 @@ const char *value_meta(cli_options *o, const char *value);
         .help = "columns about items (batch, age, ...), joined by its column id, or that of " \
                 "--id; may be given several times"                                            \
     }
-#define OPTION_PRIVATE                                                                          \
-    {                                                                                           \
-        .name = "private", .kind = OPTION_FLAG, .offset = offsetof(cli_options, private_),      \
-        .help = "keep ids (names of files and folders may be among them) and numbers only: no " \
-                "titles, words, names of classes, columns about items"                          \
+#define OPTION_PRIVATE                                                                            \
+    {                                                                                             \
+        .name = "private", .kind = OPTION_FLAG, .offset = offsetof(cli_options, private_),        \
+        .help = "keep ids (names of files and folders may be among them) and numbers only: no "   \
+                "titles, words, names of classes, columns about items, paths of the command line" \
     }
 
 /* Parse the words after the verb. false: a message was printed, *code is the exit code. */

@@ -187,10 +187,11 @@ DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 /* Where products of all pairs are made: "cpu" (as a context begins; NULL means it, too), "cuda" or
  * "cuda:1" (by the plug-in libddsc_cuda.so: beside the library, or in the folder that the environment
- * names as DDSC_PLUGIN_PATH), or "auto": on a device where there is one and the work is large. The
+ * names as DDSC_PLUGIN_PATH), or "auto", which means the CPU in this version. "cuda" is
+ * experimental and warns once: the plug-in has not been tested on a GPU since it was merged. The
  * metric has the last word on the processor, so a graph is the same bytes on every device. One that
- * is missing (with "auto": without a word), has too little memory or fails is told by one warning,
- * and the processor does the work. */
+ * is missing, has too little memory or fails is reported in one warning, and the processor does the
+ * work. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_device(ddsc_context *context,
                                                                const char *device);
 /* What has served since, such as "cuda:0"; "cpu" where no device did. */
@@ -615,6 +616,10 @@ DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *lab
 /* Bytes to a file. */
 DDSC_API ddsc_status ddsc_file_write(ddsc_context *context, const char *path, const void *bytes,
                                      size_t n_bytes, unsigned flags);
+/* Checks, before long work, that a file can be written to path: creates a temporary file in its folder
+ * and removes it. flags: ddsc_write_flags. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, const char *path,
+                                                       unsigned flags);
 
 /* ==== Text ==== */
 
@@ -817,10 +822,11 @@ typedef struct ddsc_pair_stats {
     int64_t n_features;                         /* random Fourier features used */
     int64_t n_components;   /* components of the LOT embedding kept; 0: not reduced */
     double reduction_error; /* share of the embedding's variance that the reduction left out */
-    double recall;          /* approximate neighbors: share of the true ones found, measured on
-                               n_recall_rows items; 0 when the search was exact */
+    double recall;          /* approximate neighbors: share of the true ones found for a random
+                               sample of n_recall_rows items, an estimate of that of all items;
+                               0 when the search was exact */
     int64_t n_recall_rows;
-    double recall_low, recall_high; /* 95% interval of the recall of all items */
+    double recall_low, recall_high; /* 95% interval of the recall of all items: state recall_low */
 } ddsc_pair_stats;
 
 #define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))
@@ -838,8 +844,9 @@ DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_
                                        const ddsc_measures *measures,
                                        const ddsc_metric_settings *settings, unsigned flags);
 /* Distances between two sets: out has a row for each item of `rows` and a column for each of
- * `columns`. What is chosen from the data looks at both sets. flags: SQUARED or 0. After an error
- * `out` may be filled in part. */
+ * `columns`. What is chosen from the data looks at both sets. The values are those of the matrix of
+ * one set that holds the items of `rows`, then those of `columns`, to the last bit if every item has
+ * points of its own. flags: SQUARED or 0. After an error `out` may be filled in part. */
 DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                     const ddsc_measures *rows, const ddsc_measures *columns,
                                     const ddsc_metric_settings *settings, unsigned flags);
@@ -1627,6 +1634,10 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
                                                          const ddsc_report *report,
                                                          ddsc_report_form form, ddsc_write_fn write,
                                                          void *user);
+/* Checks, before long work, that ddsc_report_save can write into `folder`, and leaves nothing behind.
+ * If a process was killed while it replaced the files there one by one, the old files come back. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_check(ddsc_context *context, const char *folder,
+                                                         unsigned flags);
 /* All files of the result into `folder`, which is made if it is missing (its parent must be there).
  * result.json comes last: where it stands, the rest is there. After an error the folder is as it was.
  * With DDSC_WRITE_OVERWRITE the files of an earlier result are replaced as a whole, in one step where

@@ -113,8 +113,8 @@ class Run:
         report = self._report if self.bar or callback else None
         if memory_limit is not None and not isinstance(memory_limit, numbers.Integral):
             raise ValueError(f"memory_limit={memory_limit!r}: must be a number of bytes, such as 2 * 1024**3")
-        limit = int(memory_limit or 0)
-        self.context = _core.Context(count_threads(n_jobs), self.seed, limit, report)
+        self.limit = int(memory_limit or 0)
+        self.context = _core.Context(count_threads(n_jobs), self.seed, self.limit, report)
         if not isinstance(device, str):
             raise ValueError(f"device={device!r}: must be \"auto\", \"cpu\", \"cuda\" or \"cuda:N\"")
         self.context.set_device(device)
@@ -124,6 +124,17 @@ class Run:
             self.bar(stage, done, total)
         if self.callback:
             self.callback(stage, done, total)
+
+    def check_room(self, items: Any) -> None:
+        """Refuse arrays that the library could not hold as float64 within the memory limit, before any of them
+        is converted."""
+        if self.limit == 0:
+            return
+        arrays = items if isinstance(items, (list, tuple)) else [items]
+        sizes = [getattr(array, "size", 0) for array in arrays]
+        need = 8 * sum(int(size) for size in sizes if isinstance(size, numbers.Integral))
+        if need > self.limit:
+            raise MemoryError(f"out of memory: the points of X need {need} bytes, limit {self.limit}")
 
     def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call into the library; what it warns of becomes a UserWarning, a positive status a

@@ -1,5 +1,6 @@
 """Sets from what people have, and what is refused."""
 
+import os
 import pickle
 
 import numpy as np
@@ -522,3 +523,21 @@ def test_read_takes_every_transform(tmp_path):
     assert np.array_equal(one.support, X.transformed(per_item=20, random_state=3).support)
     with pytest.raises(TypeError, match="normalize"):
         ddsc.read(tmp_path / "a.csv", normalize="rank")
+
+
+def test_paths_may_be_bytes(tmp_path):
+    path = os.fsencode(tmp_path / "two.csv")
+    (tmp_path / "two.csv").write_text("id,x\na,0\nb,1\n")
+    (tmp_path / "meta.csv").write_text("id,age\na,3\nb,4\n")
+    meta = os.fsencode(tmp_path / "meta.csv")
+    for given in path, [path], tmp_path / "two.csv":
+        assert ddsc.read(given, meta=meta).ids == ["a", "b"]
+    with pytest.raises(FileNotFoundError):
+        ddsc.read(b"/there/is/no/such/file")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_items_of_two_kinds_are_named(order):
+    items = [np.zeros((3, 2)), (np.ones((2, 2)), np.ones(2))][::order]
+    with pytest.raises(ValueError, match=r"item [01] is \(points, weights\), item [01] is not: give all"):
+        ddsc.Distributions(items)

@@ -191,18 +191,21 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
     CHECK(find_mass(f));
     for (int64_t k = 0; k < p->d; k++) {
         double mean = 0, variance = 0, low = INFINITY, high = -INFINITY;
-        for (int64_t r = 0; r < p->v; r++)
-            mean += f->mass[r] * p->support[r * p->d + k];
         for (int64_t r = 0; r < p->v; r++) {
             double x = p->support[r * p->d + k];
-            variance += f->mass[r] * (x - mean) * (x - mean);
+            mean += f->mass[r] * x;
             low = BASE_MIN(low, x);
             high = BASE_MAX(high, x);
+        }
+        int exponent = recipe_exponent(high - low);
+        for (int64_t r = 0; r < p->v; r++) {
+            double x = ldexp(p->support[r * p->d + k] - mean, -exponent);
+            variance += f->mass[r] * x * x;
         }
         bool varies =
             low < high && variance > 0; /* of one value only the rounding of the mean is left */
         value[k] = varies ? mean : low;
-        value[p->d + k] = varies ? 1 / sqrt(variance) : 1;
+        value[p->d + k] = varies ? ldexp(1 / sqrt(variance), -exponent) : 1;
     }
     return DDSC_OK;
 }
@@ -302,6 +305,18 @@ static void point_components(double *direction, int64_t n, int64_t d)
     }
 }
 
+/* Rows times the roots of their masses, in a unit in which their squares are in range. */
+static void weigh_by_mass(double *rows, const double *mass, int64_t n, int64_t d)
+{
+    double largest = 0;
+    for (int64_t p = 0; p < n * d; p++)
+        largest = BASE_MAX(largest, fabs(rows[p]));
+    int exponent = recipe_exponent(largest);
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t k = 0; k < d; k++)
+            rows[r * d + k] = sqrt(mass[r]) * ldexp(rows[r * d + k], -exponent);
+}
+
 static ddsc_status fit_components(fitting *f, recipe_kind kind, double *value)
 {
     ddsc_status status = DDSC_OK;
@@ -320,7 +335,8 @@ static ddsc_status fit_components(fitting *f, recipe_kind kind, double *value)
             value[k] += f->mass[r] * p->support[r * d + k];
     for (int64_t r = 0; r < p->v; r++)
         for (int64_t k = 0; k < d; k++)
-            rows[r * d + k] = sqrt(f->mass[r]) * (p->support[r * d + k] - value[k]);
+            rows[r * d + k] = p->support[r * d + k] - value[k];
+    weigh_by_mass(rows, f->mass, p->v, d);
     la_gemm(true, false, d, d, p->v, 1, rows, d, rows, d, 0, moments, d);
     TRY(la_eigen_symmetric(f->ctx, d, moments, values, vectors));
     for (int64_t j = 0; j < keep; j++)

@@ -304,6 +304,46 @@ static void cancel_stops_the_loop(void **state)
     ddsc_context_destroy(ctx);
 }
 
+typedef struct long_item {
+    ddsc_context *ctx;
+    atomic_int begun;
+} long_item;
+
+/* A helper that works on one item until the call is cancelled; the caller has nothing more to do. */
+static ddsc_status work_until_cancelled(void *arg, int64_t begin, int64_t end, int worker)
+{
+    long_item *item = arg;
+    (void)begin, (void)end;
+    double limit = clock_seconds() + 20;
+    if (worker > 0)
+        atomic_store(&item->begun, 1);
+    while (clock_seconds() < limit) {
+        if (worker == 0 && atomic_load(&item->begun))
+            return DDSC_OK;
+        if (worker > 0 && ctx_cancelled(item->ctx))
+            return DDSC_ERROR_CANCELLED;
+        usleep(1000);
+    }
+    return worker > 0 ? DDSC_ERROR_INTERNAL : DDSC_OK;
+}
+
+static void cancel_reaches_a_helper_at_work(void **state)
+{
+    (void)state;
+    int calls = 0;
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.threads = 2;
+    set.cancel = cancel_soon;
+    set.cancel_user = &calls;
+    long_item item = {0};
+    assert_int_equal(ddsc_context_create(&item.ctx, &set), DDSC_OK);
+    assert_int_equal(ctx_enter(item.ctx), DDSC_OK);
+    assert_int_equal(parallel_for(item.ctx, 2, 1, work_until_cancelled, &item),
+                     DDSC_ERROR_CANCELLED);
+    ddsc_context_destroy(item.ctx);
+}
+
 static void sizes_are_checked(void **state)
 {
     (void)state;
@@ -414,6 +454,7 @@ int main(void)
         cmocka_unit_test(parallel_for_covers_each_index_once),
         cmocka_unit_test(parallel_for_reports_the_lowest_failure),
         cmocka_unit_test(cancel_stops_the_loop),
+        cmocka_unit_test(cancel_reaches_a_helper_at_work),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(sorts_put_in_order),
         cmocka_unit_test(memory_is_laid_out),

@@ -176,6 +176,8 @@ typedef struct io_writer io_writer;
 
 /* path "-" is standard output. gzip when the name ends in .gz. flags: ddsc_write_flags. */
 ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, unsigned flags);
+/* Checks that a file can be written there, and leaves nothing behind. */
+ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags);
 ddsc_status writer_put(io_writer *w, const void *bytes, size_t n);
 ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -200,6 +202,8 @@ typedef const char *(*folder_name_fn)(int64_t number);
 /* flags: ddsc_write_flags. Cleans up what dead processes left beside the folder. */
 ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, folder_name_fn name,
                         unsigned flags);
+/* Checks that folder_open succeeds, and leaves nothing behind. */
+ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn name, unsigned flags);
 /* Write the files here. */
 const char *folder_stage(const io_folder *f);
 /* Files written here are not waited for one by one: those of the first n_names names are on the disk after this, and

@@ -93,8 +93,8 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n);
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats);
 void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 
-/* Distances into out: n x n, or condensed; with n_old >= 0 (n - n_old) x n_old, each later item
- * against the first n_old. flags: ddsc_distance_flags. */
+/* Distances into out: n x n, or condensed; with n_old >= 0 n_old x (n - n_old), the first
+ * n_old items against each later one. flags: ddsc_distance_flags. */
 ddsc_status pairs_matrix(pairs *p, double *out, int64_t n_old, unsigned flags);
 
 /* ---- with a journal, for pairs.c: look up, or compute and keep ---- */

@@ -42,7 +42,8 @@ static int64_t matrix_cells(int64_t n, int64_t n_old, unsigned flags)
     return flags & DDSC_DISTANCE_CONDENSED ? n * (n - 1) / 2 : n * n;
 }
 
-/* The matrix of a set, or with n_old >= 0 that of its later items against the first n_old. */
+/* The matrix of a set, or with n_old >= 0 the block of it with the first n_old items as rows and the others as
+ * columns. */
 static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
                               const measures *m, int64_t n_old, const ddsc_metric_settings *given,
                               unsigned flags)
@@ -105,8 +106,9 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
                         "columns of %lld",
                         (long long)rows->d, (long long)columns->d);
     CHECK(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
-    CHECK(measures_join(context, &joint, columns, rows));
-    ddsc_status status = run_matrix(context, out, stats, joint, columns->n, settings, flags);
+    /* Pairs are solved with the row first, as in the matrix of the rows followed by the columns. */
+    CHECK(measures_join(context, &joint, rows, columns));
+    ddsc_status status = run_matrix(context, out, stats, joint, rows->n, settings, flags);
     ddsc_measures_destroy(joint);
     return status;
 }

@@ -203,6 +203,8 @@ static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
 static int add_errors(buffer *t, const ddsc_report *r)
 {
     const json_t *recall = report_page_get(r, "pairs", "recall");
+    const json_t *low = report_page_get(r, "pairs", "recall_low"); /* missing in older results */
+    low = json_is_number(low) ? low : recall;
     const json_t *columns = report_page_get(r, "pairs", "columns_error");
     const json_t *moved = report_page_get(r, "compress", "mean_w2");
     const json_t *filled = json_object_get(report_page_get(r, "pairs", "details"), "filled_error");
@@ -228,8 +230,10 @@ static int add_errors(buffer *t, const ddsc_report *r)
     }
     if (json_is_number(recall)) {
         begin_part(t, &n, "of the nearest neighbours ");
-        buffer_addf(t, "%.3g%% were found (%" JSON_INTEGER_FORMAT " items looked at)",
-                    100 * json_number_value(recall),
+        buffer_addf(t,
+                    "at least %.3g%% were found (95%% confidence, from %" JSON_INTEGER_FORMAT
+                    " sampled items)",
+                    100 * json_number_value(low),
                     json_integer_value(report_page_get(r, "pairs", "recall_rows")));
     }
     return n;

@@ -110,8 +110,9 @@ static void add_pairs(buffer *t, const ddsc_report *r)
     }
     if (p->n_recall_rows > 0)
         buffer_addf(t,
-                    ", approximate (recall %.3f, 95%% interval %.3f to %.3f, on %" PRId64 " items)",
-                    p->recall, p->recall_low, p->recall_high, p->n_recall_rows);
+                    ", approximate (recall at least %.3f with 95%% confidence; %.3f on %" PRId64
+                    " sampled items)",
+                    p->recall_low, p->recall, p->n_recall_rows);
     if (p->n_checked > 0)
         buffer_addf(t, ", off by %.2g in the median of %" PRId64 " pairs", p->check_median,
                     p->n_checked);
