@@ -90,10 +90,8 @@ static ddsc_status gives_measures(ddsc_status status, ddsc_measures **place)
 static ddsc_status gives_rows(ddsc_context *ctx, ddsc_status s, void *out, size_t size, int64_t n,
                               int64_t m)
 {
-    if (!calls_gives(s, out))
-        return s; /* n and m are unset */
-    calls_add_answer(out, n * m * (int64_t)size);
-    ddsc_release(ctx, out);
+    if (calls_gives(s, out)) /* otherwise n and m are unset */
+        calls_add_answer(out, n * m * (int64_t)size), ddsc_release(ctx, out);
     return s;
 }
 
