@@ -94,12 +94,15 @@ static bool can_create_in(session *s, const char *place, const char *dir, int *c
     char *path = output_path(place, "ddsc-try");
     ddsc_status status = ddsc_file_check(s->ctx, path, DDSC_WRITE_OVERWRITE);
     const char *why = strrchr(ddsc_context_get_message(s->ctx), ':');
-    if (status < 0) {
+    bool good = status >= 0;
+    if (status == DDSC_ERROR_MEMORY) {
+        good = session_ok(s, status, code);
+    } else if (!good) {
         message_error("%s cannot be written%s", dir, why ? why : "");
         *code = EXIT_OUTPUT;
     }
     free(path);
-    return status >= 0;
+    return good;
 }
 
 /* The nearest part `place` of the path `dir` that exists must be a directory we may write in. */

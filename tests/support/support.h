@@ -18,6 +18,10 @@
  * depend on it, and a race shows only where there are several. */
 ddsc_context *test_context(int threads, uint64_t seed);
 
+/* The size of a test that is large in release builds: `full` there, and a third of it (at least 1) in builds with
+ * sanitizers, which run it 3 to 10 times slower. With DDSC_DEEP in the environment it is always `full`. */
+int64_t test_size(int64_t full);
+
 /* Run `call` again and again on one context with the k-th allocation failing, k = 1, 2, ..., until
  * it asks for fewer. Each failure must come back as DDSC_ERROR_MEMORY and leave nothing allocated,
  * and the context must be good for the next call. At powers of two that is once one without a

@@ -315,7 +315,8 @@ static void test_neighbors(void **state)
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
     measures *m = NULL, *few = NULL;
-    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, 4, 500, 12, 3, 4), DDSC_OK);
+    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, 4, test_size(500), 12, 3, 4),
+                     DDSC_OK);
     assert_int_equal(ddsc_measures_generate_gaussians(ctx, &few, 3, 80, 10, 2, 4), DDSC_OK);
     ddsc_metric_settings lot = test_metric(DDSC_METRIC_LOT);
     ddsc_metric_settings mmd = test_metric(DDSC_METRIC_MMD);

@@ -13,7 +13,7 @@
 #include "graph_support.h"
 #include "sinkhorn_support.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { REAL_IMAGES = 40, GRAPH_IMAGES = 280 };
 #else
 enum { REAL_IMAGES = 120, GRAPH_IMAGES = 600 };
