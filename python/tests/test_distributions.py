@@ -53,9 +53,9 @@ def test_flat_arrays_and_offsets(clouds):
         Distributions.from_arrays(np.zeros((3, 2)), [0, 3, 2, 3])
     assert len(Distributions.from_arrays(np.zeros((3, 2)), [0.0, 1.0, 3.0])) == 2
     for offsets in ([0, 1.5, 3], [0, np.nan, 3]):
-        with pytest.raises(ValueError, match="offsets must be whole numbers, not (1.5|nan)"):
+        with pytest.raises(ValueError, match="offsets must be integers, not (1.5|nan)"):
             Distributions.from_arrays(np.zeros((3, 2)), offsets)
-    with pytest.raises(TypeError, match="offsets must be whole numbers"):
+    with pytest.raises(TypeError, match="offsets must be integers"):
         Distributions.from_arrays(np.zeros((3, 2)), ["0", "3"])
 
 
@@ -118,7 +118,7 @@ def test_frames():
 def test_frames_that_contradict_themselves_are_refused():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"who": ["b", "a", "b"], "x": [0.0, 1, 2], "kind": ["s", "t", "t"]})
-    with pytest.raises(ValueError, match="item 'b' has the labels 's' and 't'"):
+    with pytest.raises(ValueError, match="item 'b' has two labels: 's' and 't'"):
         Distributions.from_frame(frame, "who", label="kind")
     with pytest.warns(UserWarning, match="left out: kind"):
         assert Distributions.from_frame(frame, "who").coordinate_names == ["x"]

@@ -70,7 +70,7 @@ def test_compare(groups):
     np.testing.assert_array_equal(told["ami"], told["ami"].T)
     alone = ddsc.compare(groups, 3, metrics=["lot"])
     assert [row["metric"] for row in alone["metrics"]] == ["lot"] and alone["metrics"][0]["structure"] == "clear"
-    with pytest.raises(ValueError, match="none are named"):
+    with pytest.raises(ValueError, match="at least one metric"):
         ddsc.compare(groups, metrics=[])
     with pytest.raises(ValueError, match="did you mean 'w2'"):
         ddsc.compare(groups, metrics=["w2", "emd"])
@@ -144,7 +144,7 @@ def test_weights_of_points(clouds):
     a = DDSC(2).fit(points, sample_weight=weights)
     b = DDSC(2).fit(Distributions(points, weights))
     np.testing.assert_array_equal(a.embedding_, b.embedding_)
-    with pytest.raises(ValueError, match="Distributions have their weights"):
+    with pytest.raises(ValueError, match="Distributions already have weights"):
         DDSC(2).fit(Distributions(points), sample_weight=weights)
 
 

@@ -568,7 +568,7 @@ def test_drawer_tells_the_plan_to_the_nearest_document(browser, ddsc, tmp_path):
     stays = sum(share for share, a, b in flows if a == b)
     moved = [share for share, a, b in flows if a != b]
     assert f"leaves {stays:.0f}% of its mass" in said or abs(float(said.split("leaves ")[1].split("%")[0]) - stays) <= 1
-    shown = [tuple(part.rsplit(" (", 1)) for part in said.split("so: ")[1].split(", ")] if moved else []
+    shown = [tuple(part.rsplit(" (", 1)) for part in said.split("flows are ")[1].split(", ")] if moved else []
     assert len(shown) == min(3, len(moved))
     for (way, share), mass in zip(shown, moved):
         assert abs(float(share.rstrip("%)")) - mass) <= 1 and tuple(way.split(" \u2192 ")) in {f[1:] for f in flows}
