@@ -213,8 +213,7 @@ static PyObject *dense(PyObject *module, PyObject *args)
         !buffer_get(histograms_of, &histograms, 'd', 0, "histograms"))
         goto done;
     if (support.ndim != 2 || histograms.ndim != 2 || histograms.shape[1] != support.shape[0]) {
-        PyErr_SetString(PyExc_ValueError,
-                        "histograms must have one column for each row of support");
+        PyErr_SetString(PyExc_ValueError, "histograms must have one column per support point");
         goto done;
     }
     if (context_begin(context)) {
