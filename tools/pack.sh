@@ -8,13 +8,13 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 to=$1
 build=$(cd "${2:-$root/build}" && pwd)
-[ ! -e "$to" ] || { echo "pack: $to is there already" >&2; exit 1; }
+[ ! -e "$to" ] || { echo "pack: $to already exists" >&2; exit 1; }
 for file in ddsc libddsc.so.0 tests/libddsc_reference.so tests/test_device; do
     [ -e "$build/$file" ] || { echo "pack: $build/$file is missing (cmake -DDDSC_TESTS=ON)" >&2; exit 1; }
 done
 mkdir -p "$to/lib"
 cp "$build/ddsc" "$build"/tests/test_device "$build"/tests/test_device_bounds "$build"/tests/test_device_eigen "$to"
-# Both plug-ins in one folder: the tests of faults ask the reference device whatever GPU there is.
+# Both plug-ins are in one folder, because the fault tests use the reference device on every machine.
 cp "$build/tests/libddsc_reference.so" "$to/lib"
 if [ -e "$build/libddsc_cuda.so" ]; then
     cp "$build/libddsc_cuda.so" "$to/lib"
@@ -31,7 +31,7 @@ done | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     done
 cat >"$to/go" <<'END'
 #!/bin/sh
-# Runs a program of this folder with the libraries and plug-ins of this folder; bench: gpu.py on its plug-in.
+# Runs a program with the libraries and plug-ins of this folder. "bench" runs gpu.py on the plug-in.
 here=$(cd "$(dirname "$0")" && pwd)
 export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" DDSC_PLUGIN_PATH="$here/lib"
 what=${1:?ddsc, bench or a test}
