@@ -32,7 +32,7 @@ def main():
     args = parser.parse_args()
     program = os.path.join(args.build, "tests", "mpi_eigen")
     if not os.path.exists(program):
-        print(f"skipped: no {program}; it is built with DDSC_TESTS=ON where MPI and SLEPc are")
+        print(f"skipped: no {program}; build it with DDSC_TESTS=ON, MPI and SLEPc")
         return 0
     with tempfile.TemporaryDirectory() as place:
         digits = os.path.join(place, "digits.npz")

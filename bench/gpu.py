@@ -301,7 +301,7 @@ def main():
     parser.add_argument("--columns", default="784,256,168,64,16")
     args = parser.parse_intermixed_args()
     if not pathlib.Path(args.plugin).exists():
-        sys.exit(f"device: skipped, there is no {args.plugin}")
+        sys.exit(f"device: skipped, {args.plugin} does not exist")
     device = Device(args.plugin)
     print(f"{device.about.name.decode()}, {device.about.memory / 2**30:.0f} GiB free")
     try:
@@ -311,9 +311,9 @@ def main():
     ceiling = {}
     if torch and torch.cuda.is_available():
         ceiling = ceilings(torch)
-        print("ceilings, TFLOP/s and TB/s:", {k: round(v, 2) for k, v in ceiling.items()})
+        print("measured peaks, TFLOP/s and TB/s:", {k: round(v, 2) for k, v in ceiling.items()})
     else:
-        print(f"ceilings, PyTorch's mm + topk: skipped, {'PyTorch sees no GPU' if torch else 'PyTorch is not installed'}")
+        print(f"measured peaks, PyTorch's mm + topk: skipped, {'PyTorch sees no GPU' if torch else 'PyTorch is not installed'}")
     x = (images(args.images, args.times, args.rows) if args.images
          else np.random.default_rng(1).standard_normal((args.rows or 20000, 784), np.float32))
     repeat = 3 if len(x) < 200000 else 1
@@ -326,7 +326,7 @@ def main():
         graphs(args.program, args.images)
         sinkhorn(torch, args.program, args.images)
     else:
-        print("graphs, Sinkhorn: skipped, they want --program and images")
+        print("graphs, Sinkhorn: skipped, they need --program and images")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def bench_mmd(args, program, scratch, rng):
         loop = numpy_loop(data, h, 300 if args.quick else 2000, rng)
         off = verify_mmd(data, edges, h, rng)
         good &= off < 1e-12
-        print(f"mmd {name:8s} N {len(data):5d}  ddsc {cpu:7.3f} s  floor {product + exps:7.3f} s (sgemm {product:.3f}, exp "
+        print(f"mmd {name:8s} N {len(data):5d}  ddsc {cpu:7.3f} s  limit {product + exps:7.3f} s (sgemm {product:.3f}, exp "
               f"{exps:.3f})  ratio to floor {cpu / (product + exps):5.2f}  NumPy loop {loop:8.1f} s  ratio {loop / cpu:7.0f}  "
               f"peak {megabytes:.0f} MB  off by {off:.1e}  two threads {wall:.3f} s", flush=True)
     return good

@@ -102,13 +102,13 @@ def main():
         recall = rank.neighbours(rank.stages[0][1])
         spectral = rank.spectral()
     print(f"Simulation: one rank of {given.ranks:,}, {own:,} of {given.items:.0e} items; recall in the cell {recall:.3f}; {spectral}")
-    print("| stage | CPU s of the rank | peak MB | sent, MB | s on the wire |\n|---|---|---|---|---|")
+    print("| stage | CPU s of the rank | peak MB | sent, MB | s for communication |\n|---|---|---|---|---|")
     whole = 0
     for stage, seconds, peak, sent, calls in rank.stages:
         wire = sent / BANDWIDTH + calls * LATENCY * math.log2(given.ranks)
         whole += seconds + wire
         print(f"| {stage} | {seconds:.1f} | {peak:.0f} | {sent / 1e6:.0f} | {wire:.2f} |")
-    print(f"| in all | {whole:.0f} s with what travels | {max(s[2] for s in rank.stages):.0f} | | |")
+    print(f"| total | {whole:.0f} s with communication | {max(s[2] for s in rank.stages):.0f} | | |")
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ def main():
                 runs[threads] = run(args, place, metric, n, threads)
             known[metric, n] = sum(run[1] for run in runs.values())
             print_table(metric, n, dict(sorted(runs.items())))
-    print(f"\n{time.monotonic() - began:.0f} s in all" + (f"; left out: {', '.join(left_out)}" if left_out else ""))
+    print(f"\n{time.monotonic() - began:.0f} s in total" + (f"; skipped: {', '.join(left_out)}" if left_out else ""))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def main():
         question, x, path, seconds = line.rstrip("\n").split("|")
         tables[question][int(x)][path] = float(seconds)
     if run.wait() != 0:
-        sys.exit("tuning: the program failed, or two paths gave different answers")
+        sys.exit("tuning: the program failed, or two paths gave different results")
     for question, rows in tables.items():
         small, large, today = QUESTIONS[question]
         print(f"\n{question}: {large} from {crossover(rows, small, large)} on; today: {today}")

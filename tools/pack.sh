@@ -1,8 +1,8 @@
 #!/bin/sh
-# A build in one folder, for a machine that has a GPU and none of the libraries: program, plug-ins, the tests of devices, their
-# shared libraries (but those of the C library) and bench/gpu.py.
+# Packs a build into one folder for a machine that has a GPU but not the libraries: the program, plug-ins, device tests,
+# their shared libraries (without the C library) and bench/gpu.py.
 #
-#     tools/pack.sh DIR [BUILD]        then there: DIR/go ddsc --version, DIR/go test_device, DIR/go bench images.idx
+#     tools/pack.sh DIR [BUILD]        then on that machine: DIR/go ddsc --version, DIR/go test_device, DIR/go bench images.idx
 set -eu
 [ $# -ge 1 ] || { echo "usage: tools/pack.sh DIR [BUILD]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
