@@ -156,7 +156,7 @@ class Run:
         sizes = [getattr(array, "size", 0) for array in arrays]
         need = 8 * sum(int(size) for size in sizes if isinstance(size, numbers.Integral))
         if need > self.limit:
-            raise MemoryError(f"out of memory: the points of X need {need} bytes, but memory_limit is {self.limit}")
+            raise MemoryError(f"out of memory: the points of X need {need} bytes, more than the limit {self.limit}")
 
     def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function of the library.

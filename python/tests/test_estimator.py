@@ -55,7 +55,7 @@ def test_joined_metrics(groups):
 def test_names_of_metrics(groups, metric, told):
     with pytest.raises(ValueError, match=told):
         DDSC(n_clusters=3, metric=metric).fit(groups)
-    with pytest.raises(ValueError, match="only DDSC joins" if "+" in metric else told):
+    with pytest.raises(ValueError, match="only DDSC accepts joined" if "+" in metric else told):
         ddsc.pairwise(groups, metric=metric)
 
 
@@ -242,7 +242,7 @@ def test_lists_that_are_refused(groups):
     with pytest.raises(ValueError, match="diagonal must be 0"):
         fit(G + sparse.identity(60))
     D = ddsc.pairwise(groups)
-    with pytest.raises(ValueError, match=r"one half of a symmetric matrix.*X \+ X.T"):
+    with pytest.raises(ValueError, match=r"one triangle of a symmetric matrix.*X \+ X.T"):
         fit(sparse.csr_matrix(np.triu(D, 1)))
     D[3, 4] *= 2
     with pytest.raises(ValueError, match="not symmetric"):

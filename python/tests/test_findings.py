@@ -321,7 +321,7 @@ def test_what_is_missing_is_named(monkeypatch):
     many.n_clusters_ = 1001
     assert (many.cut_tree(1001) == many.labels_).all()
     for level in ({"n_clusters": 1}, {"height": 0.9}):
-        with pytest.raises(ValueError, match="no tree over 1001 clusters"):
+        with pytest.raises(ValueError, match="no tree of 1001 clusters"):
             many.cut_tree(**level)
     for wrong in ({"vectors_from": "zzz"}, {"barycenter": "qq"}):
         with pytest.raises(ValueError, match=f"{[*wrong][0]}=.*must be one of"):
