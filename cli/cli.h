@@ -51,9 +51,11 @@ typedef struct cli_options {
     ddsc_transform_settings transform;
     int private_; /* names and titles stay behind */
     int precomputed, squared_input;
+    int encoding;        /* ddsc_encoding */
+    double read_timeout; /* seconds */
     /* method */
     int method;                    /* cli_method */
-    ddsc_cluster_settings cluster; /* points at the next two */
+    ddsc_cluster_settings cluster; /* its metric and graph are the next two */
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
     int hubs;                      /* ddsc_hubs */
@@ -76,7 +78,7 @@ typedef struct cli_options {
     int quiet, verbose, progress;
     const char *resume; /* folder of a run that can be taken up again, or NULL */
     int dry_run;
-    const char *device; /* or NULL: auto */
+    const char *device; /* or NULL: auto, the CPU in this version */
     /* text */
     ddsc_text_settings text;
     const char *vectors;
@@ -86,19 +88,23 @@ typedef struct cli_options {
     /* help */
     int help, man;
 
-    char *command; /* the whole command line, quoted for a shell */
+    char *command; /* quoted for a shell; with --private without paths and names */
     const char **operand;
     int n_operands;
     const struct option_spec **given; /* as they came */
     int n_given;
 } cli_options;
 
+/* What the operands of a verb are; for OPERAND_RESULT, the first one is the folder of a result. */
+typedef enum operand_kind { OPERAND_INPUT = 0, OPERAND_RESULT, OPERAND_WORD } operand_kind;
+
 typedef struct cli_verb cli_verb;
 typedef struct session session;
 
 struct cli_verb {
     const char *name;
-    const char *operands;           /* "INPUT... -k K [-o DIR]" */
+    const char *operands; /* "INPUT... -k K [-o DIR]" */
+    operand_kind operand_kind;
     int min_operands, max_operands; /* max -1: any number */
     const char *summary;            /* one line, no full stop */
     const char *description;
@@ -141,15 +147,27 @@ typedef struct plan_line {
     char stage[32], path[64], why[192];
 } plan_line;
 
+/* The settings that the library is called with: those of the options, and what the verb and the files that were
+ * read make of them. */
+typedef struct cli_settings {
+    ddsc_read_settings read;
+    ddsc_transform_settings transform;
+    ddsc_cluster_settings cluster; /* points at the next two */
+    ddsc_metric_settings metric;
+    ddsc_graph_settings graph;
+} cli_settings;
+
 struct session {
     const cli_verb *verb;
-    const cli_team *team; /* NULL: one process, or the first rank alone */
-    cli_options opt;
+    const cli_team *team;  /* NULL: one process, or the first rank alone */
+    const cli_options opt; /* as they were given */
+    cli_settings set;
+    int first_input; /* the operand that input begins with */
+    bool overwrite;  /* --force, or files of the same run */
     ddsc_context *ctx;
     struct progress *progress;
     bool not_converged; /* a call said so: exit code 4 */
     plan_line plan[32];
-    ddsc_report_step step[32]; /* the same, for reports */
     int n_plan;
 };
 
@@ -241,9 +259,13 @@ void input_warn_unused(const session *s);
 /* ---- output ---- */
 
 /* Is there a place for the file, and is it free (or --force)? Before any long work. */
-bool output_check_file(const session *s, const char *path, int *code);
-bool output_check_dir(const session *s, const char *dir, const char *const *names, bool overwrite,
+bool output_check_file(session *s, const char *path, int *code);
+bool output_check_dir(session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code);
+/* True unless the output `path` is the same file as an input of the verb; a message says so. */
+bool input_is_not(const session *s, const char *path, int *code);
+/* The same for the files in the folder of --resume. */
+bool input_is_not_resumed(const session *s, int *code);
 bool output_make_dir(const char *dir, int *code);
 bool output_make_parent(const char *path, int *code);
 /* "dir/name"; free() it. */

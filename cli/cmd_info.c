@@ -237,7 +237,8 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
     text_add(t, ddsc_measures_get_meta_name(in->measures, 0) ? "\n" : "");
     add_coordinates(t, in, f);
     device_words device = device_look();
-    text_addf(t, "device       %s%s\n", device.there ? "cuda, " : "none: ", device.about);
+    if (device.there)
+        text_addf(t, "device       cuda (experimental), %s\n", device.about);
     text_add(t, "memory       ");
     text_add_size(t, (double)ddsc_context_get_peak_memory(s->ctx));
     text_add(t, "\n");
@@ -305,7 +306,7 @@ static json_t *to_json(const session *s, const cli_input *in, const facts *f)
     device_words device = device_look();
     json_t *about = json_put_object(root, "device");
     json_put_text(about, "name", device.there ? "cuda" : "cpu");
-    json_put_text(about, "about", device.about);
+    json_put_text(about, "about", device.there ? device.about : "");
     json_put(root, "problems", json_incref(f->problems));
     json_put_count(root, "memory", ddsc_context_get_peak_memory(s->ctx));
     return root;
@@ -339,7 +340,8 @@ static int run(session *s)
 }
 
 static const option_group *const groups[] = {
-    &group_json, &group_input, &group_table, &group_transform, &group_run, &group_help, NULL};
+    &group_json,      &group_input, &group_input_format, &group_table,
+    &group_transform, &group_run,   &group_help,         NULL};
 
 const cli_verb verb_info = {
     .name = "info",

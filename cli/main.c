@@ -65,22 +65,26 @@ static int run_parsed(session *s)
     }
     if (!session_open(s))
         return EXIT_MEMORY;
-    code = s->verb->run(s);
+    if (input_is_not_resumed(s, &code))
+        code = s->verb->run(s);
     session_close(s);
     return code;
 }
 
 static int run_verb(const cli_verb *verb, int n_words, char **words, const cli_team *team)
 {
-    session s = {.verb = verb, .team = team};
+    cli_options given;
     int code;
-    options_init(&s.opt);
-    if (options_parse(&s.opt, verb, n_words, words, &code))
+    options_init(&given);
+    if (options_parse(&given, verb, n_words, words, &code)) {
+        session s = {.verb = verb, .team = team, .opt = given};
         code = run_parsed(&s);
-    if (s.team && code != EXIT_GOOD) /* before the ranks had met */
-        code = s.team->meet(s.team, code);
+        team = s.team;
+    }
+    if (team && code != EXIT_GOOD) /* before the ranks had met */
+        code = team->meet(team, code);
     message_release();
-    options_free(&s.opt);
+    options_free(&given);
     return code;
 }
 
@@ -92,8 +96,8 @@ static int version(void)
     const char *cairo = "";
 #endif
     device_words device = device_look();
-    printf("ddsc %s\nfeatures: %s jansson%s\ndevice: %s%s%s\n", ddsc_version(), ddsc_features(),
-           cairo, device.there ? "cuda, " : "none (", device.about, device.there ? "" : ")");
+    printf("ddsc %s\nfeatures: %s jansson%s\ndevice: %s%s\n", ddsc_version(), ddsc_features(),
+           cairo, device.there ? "cuda (experimental), " : "cpu", device.there ? device.about : "");
     return EXIT_GOOD;
 }
 

@@ -15,6 +15,7 @@ typedef struct parser {
     const cli_verb *verb;
     char **words;
     int n_words, at;
+    text shown; /* the options with numbers and choices as their values, the rest as "..." */
 } parser;
 
 void options_free(cli_options *o)
@@ -194,10 +195,26 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
     return EXIT_USAGE;
 }
 
-static int take(const parser *p, const option_spec *s, const char *value)
+/* Numbers and choices say nothing about the data; paths, columns and patterns may. */
+static bool tells_nothing(const option_spec *s, const char *value)
+{
+    if (s->kind == OPTION_OTHER)
+        return strcmp(value, "auto") == 0 || value[strspn(value, "0123456789.:%+-")] == '\0';
+    return s->kind == OPTION_COUNT || s->kind == OPTION_NUMBER || s->kind == OPTION_CHOICE;
+}
+
+static void show_option(parser *p, const option_spec *s, const char *value)
+{
+    text_addf(&p->shown, " --%s", s->name);
+    if (s->kind != OPTION_FLAG)
+        text_addf(&p->shown, " %s", tells_nothing(s, value) ? value : "...");
+}
+
+static int take(parser *p, const option_spec *s, const char *value)
 {
     const char *wanted;
     static const int one = 1;
+    show_option(p, s, value);
     p->o->given[p->o->n_given++] = s;
     switch (s->kind) {
     case OPTION_FLAG: memcpy((char *)p->o + s->offset, &one, sizeof one); return EXIT_GOOD;
@@ -310,6 +327,17 @@ static char *command_line(const cli_verb *verb, int n_words, char **words)
     return t.bytes;
 }
 
+/* With --private: the command without paths, columns and names. */
+static char *private_command(const parser *p)
+{
+    text t = {0};
+    text_addf(&t, "ddsc %s", p->verb->name);
+    for (int i = 0; i < p->o->n_operands; i++)
+        text_add(&t, " ...");
+    text_add(&t, text_get(&p->shown));
+    return t.bytes;
+}
+
 bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **words, int *code)
 {
     parser p = {.o = o, .verb = verb, .words = words, .n_words = n_words};
@@ -318,7 +346,6 @@ bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **wor
         letters += strlen(words[i]) + 1;
     o->operand = cli_allocate((size_t)n_words + 1, sizeof *o->operand);
     o->given = cli_allocate(letters + 1, sizeof *o->given);
-    o->command = command_line(verb, n_words, words);
     *code = EXIT_GOOD;
     bool operands_only = false;
     for (p.at = 0; p.at < n_words && *code == EXIT_GOOD; p.at++) {
@@ -332,6 +359,8 @@ bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **wor
         else
             *code = take_letters(&p, word + 1);
     }
+    o->command = o->private_ ? private_command(&p) : command_line(verb, n_words, words);
+    text_free(&p.shown);
     o->graph.hubs = o->hubs;
     if (*code == EXIT_GOOD)
         *code = check_operands(&p);

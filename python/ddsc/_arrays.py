@@ -192,7 +192,18 @@ def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]
         x = [np.asarray(item) for item in (ragged.unbind() if hasattr(ragged, "unbind") else ragged)]
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(_is_pair(item) for item in x):
         return [points for points, _ in x], [weights for _, weights in x], ids
+    if isinstance(x, (list, tuple)):
+        _refuse_mixed(x)
     return x, None, ids
+
+
+def _refuse_mixed(items: Any) -> None:
+    pairs = [_is_pair(item) for item in items]
+    if any(pairs):
+        raise ValueError(
+            f"item {pairs.index(True)} is (points, weights), item {pairs.index(False)} is not: give all items as "
+            "(points, weights), with None for the weights of points that weigh the same"
+        )
 
 
 def item_matrices(x: Any) -> List[Array]:

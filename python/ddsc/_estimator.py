@@ -20,7 +20,7 @@ from . import _core
 from ._arrays import CSR, as_doubles, is_sparse, make_csr, neighbor_lists, sparse_entries
 from ._baselines import check_baseline, more_settings, partition, vectors
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
-from ._distributions import Distributions, as_distributions
+from ._distributions import Distributions, as_distributions, check_output
 from ._functions import adjusted_mutual_info_score
 from ._run import Run
 from ._types import (
@@ -189,10 +189,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     callback : callable, optional
         Called as callback(stage, done, total) from the calling thread; an exception stops `fit`.
     memory_limit : int, optional
-        Bytes the library may hold; above it MemoryError.
+        Bytes the library may hold, the set made from X included; above it MemoryError. A set that is given as
+        `Distributions` is not counted.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Where products of all pairs are made: on a GPU where there is one and it pays, on the processor, or on that
-        GPU. Results do not depend on it; one that is missing or fails is a warning, and the processor does the work.
+        Where products of all pairs are computed. "auto" means the CPU in this version. "cuda" is experimental and
+        warns. Results do not depend on the device; a GPU that is missing or fails gives a warning, and the CPU does
+        the work.
 
     Attributes
     ----------
@@ -471,26 +473,27 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         else:
             graph = run(_core.graph_from_matrix, _distance_matrix(X), False, settings)
         self.n_features_in_ = matrix.shape[0]
-        self._model = None
+        self._model, self._source = None, ()
         self.stability_ = None
         found = run(_core.spectral, graph, self._cluster())
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
         return found, _core.graph_view(graph)
 
-    def _baseline_items(self, X: Any, sample_weight: Any) -> Tuple[Distributions, Distributions]:
+    def _baseline_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Distributions, Distributions]:
         """Items as they came, and as they are compared."""
-        rows = measures = as_distributions(X, sample_weight, self.on_empty)
+        rows = measures = as_distributions(X, sample_weight, self.on_empty, run)
         if self.compress is not None:
-            measures = rows.compress(whole("compress", self.compress), self.n_jobs)
+            measures = rows._compress(run, whole("compress", self.compress))
         self._compressed = None if self.compress is None else measures.max_w2_error
         self._row_ids = rows.ids if len(measures) < len(rows) else None
         self._model = self.stability_ = None
+        self._source = rows._source
         self.n_features_in_ = measures.dim
         return rows, measures
 
     def _fit_vectors(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Dict[str, Any], Distributions]:
         """Spectral clustering of plain vectors."""
-        rows, measures = self._baseline_items(X, sample_weight)
+        rows, measures = self._baseline_items(run, X, sample_weight)
         settings = self._graph()
         graph = run(_core.graph_from_vectors, vectors(run, measures._handle, self.vectors_from), settings)
         found = run(_core.spectral, graph, self._cluster())
@@ -501,7 +504,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _fit_partition(self, run: Run, X: Any, sample_weight: Any) -> None:
         """k-means of vectors, or D2 clustering: labels without a graph."""
-        rows, measures = self._baseline_items(X, sample_weight)
+        rows, measures = self._baseline_items(run, X, sample_weight)
         cut = partition(run, measures._handle, self)
         with Run(n_jobs=1, random_state=run.seed) as single:
             named = measures._named(single)
@@ -515,15 +518,13 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _fit_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         settings = (self._metric(), self._graph(), self._cluster())
-        measures = as_distributions(X, sample_weight, self.on_empty)
+        measures = as_distributions(X, sample_weight, self.on_empty, run)
         resamples = None if self.stability is None else whole("stability", self.stability)
         if resamples is not None and resamples < 1:
             raise ValueError(f"stability={resamples}: must be at least 1, or None")
         rows = measures
         if self.compress is not None:
-            measures = measures.compress(whole("compress", self.compress), self.n_jobs)
-        if self.resume is not None and settings[2]["joined"]:
-            raise ValueError("resume looks at one metric: it does not go with metrics joined by +")
+            measures = measures._compress(run, whole("compress", self.compress))
         if self.resume is not None:
             run.context.set_resume(os.fspath(self.resume), _resume_line(settings[2]))
         found = run(_core.cluster, measures._handle, *settings)
@@ -542,7 +543,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             named = measures._named(single)
             joined = settings[2]["joined"] != 0
             model = None if joined else single(_core.model_create, named, found, *settings)
-        self._model = None if joined else _Model(model)
+        self._model, self._source = None if joined else _Model(model), rows._source
         self._tell(run, named, found, None, trust, settings)
         self._compressed = None if self.compress is None else measures.max_w2_error
         self._row_ids = rows.ids if len(measures) < len(rows) else None
@@ -752,7 +753,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         path : path, optional
             Where to write it.
         overwrite : bool
-            Replace a file that is there.
+            Replace a file that is there; never one that the items were read from (ValueError).
 
         Returns
         -------
@@ -768,6 +769,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         check_fitted(self, "labels_")
         check_whole(self, "_items")
+        if path is not None:
+            check_output(path, getattr(self, "_source", ()))
         told, seed, truth = self._report
         with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1, random_state=seed) as run:
             place = functools.partial(os.path.join, folder)
@@ -1014,11 +1017,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         >>> model.assign([np.full((3, 2), 100.0)]).far
         array([ True])
         """
-        model, measures = self._new_items(X, sample_weight)
-        n = measures.n_items
-        labels, far = np.empty(n, np.int32), np.empty(n, np.int32)
-        confidence, distance = np.empty(n), np.empty(n)
         with self._run() as run:
+            model, measures = self._new_items(run, X, sample_weight)
+            n = measures.n_items
+            labels, far = np.empty(n, np.int32), np.empty(n, np.int32)
+            confidence, distance = np.empty(n), np.empty(n)
             run(_core.assign, model, measures._handle, None, labels, confidence, distance, far)
         parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
         return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
@@ -1027,8 +1030,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """Write the program's model.npz, which `load` and ``ddsc assign`` read: all that labels new items.
 
         Outliers that were left out stay so (the array `left_out`). A whole model, with its graph, table and report,
-        is kept by pickle.
+        is kept by pickle. A file that the items were read from is never overwritten (ValueError).
         """
+        check_output(path, getattr(self, "_source", ()))
         handle, file = self._kept_model(), os.fspath(path)
         n_items = _core.model_view(handle)["n_items"]
         labels = self.labels_ if len(self.labels_) == n_items else self.labels_[self._there()]
@@ -1100,9 +1104,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             model.labels_ = _shown_labels(folder, model.result_json(), model.labels_)
         return model
 
-    def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
+    def _new_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         model = self._kept_model()
-        measures = as_distributions(X, sample_weight, self.on_empty)
+        measures = as_distributions(X, sample_weight, self.on_empty, run)
         if not _core.model_view(model)["transformed"]:  # else they may have been of another dimension
             check_features(self, measures.dim)
         return model, measures
@@ -1112,10 +1116,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if self._extension is not None:
             near = self._near_by_matrix(X, self._extension["tau"], self._extension.get("chosen_by"))
             return _nystrom(self._extension, self.eigenvalues_, self.gamma_, *near)
-        model, measures = self._new_items(X, sample_weight)
-        rows = np.empty((measures.n_items, self.embedding_.shape[1]))
-        labels = np.empty(measures.n_items, np.int32)
         with self._run() as run:
+            model, measures = self._new_items(run, X, sample_weight)
+            rows = np.empty((measures.n_items, self.embedding_.shape[1]))
+            labels = np.empty(measures.n_items, np.int32)
             run(_core.assign, model, measures._handle, rows, labels, None, None, None)
         return measures._by_row(rows, np.nan), measures._by_row(labels, -1)
 

@@ -84,8 +84,8 @@ def pairwise(
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
     device : {"cpu", "auto", "cuda", "cuda:N"}
-        A GPU that is named solves the pairs of sinkhorn values on a grid, to the same tolerance: last digits
-        may differ.
+        "auto" means the CPU in this version; "cuda" is experimental and warns. A GPU solves the pairs of sinkhorn
+        values on a grid to the same tolerance: last digits may differ.
     **settings
         `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
         `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, as in
@@ -105,19 +105,19 @@ def pairwise(
            [5.   , 0.   , 7.071],
            [5.   , 7.071, 0.   ]])
     """
-    measures = as_distributions(X)
     set_ = metric_settings(metric=metric, **settings)
-    n = measures.n_items
-    shape: Any = (n * (n - 1) // 2,) if condensed else (n, n)
-    other = None if Y is None else as_distributions(Y)
-    if other is not None:
-        if condensed:
-            raise ValueError("condensed distances are those of one set: leave out Y")
-        shape = (n, other.n_items)
-    result: Floats = np.empty(shape) if out is None else out
-    if result.shape != shape or result.dtype != np.float64 or not result.flags.c_contiguous:
-        raise ValueError(f"out must be a C-ordered float64 array of shape {shape}")
     with Run(n_jobs, random_state, verbose, callback, memory_limit, device) as run:
+        measures = as_distributions(X, run=run)
+        n = measures.n_items
+        shape: Any = (n * (n - 1) // 2,) if condensed else (n, n)
+        other = None if Y is None else as_distributions(Y, run=run)
+        if other is not None:
+            if condensed:
+                raise ValueError("condensed distances are those of one set: leave out Y")
+            shape = (n, other.n_items)
+        result: Floats = np.empty(shape) if out is None else out
+        if result.shape != shape or result.dtype != np.float64 or not result.flags.c_contiguous:
+            raise ValueError(f"out must be a C-ordered float64 array of shape {shape}")
         if other is None:
             run(_core.distance, result, measures._handle, set_, condensed, squared)
         else:
@@ -170,10 +170,10 @@ def compare(
     if not names:
         raise ValueError("metrics: none are named")
     first, joined = joined_metrics("+".join(map(str, names)))
-    measures = as_distributions(X)
     set_ = metric_settings(metric=first, **settings)
     how = cluster_settings(n_clusters, "auto", False, 0.2, joined)
     with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
+        measures = as_distributions(X, run=run)
         told = run(_core.compare, measures._handle, set_, graph_settings(n_neighbors, hubs="auto"), how)
     n = len(told["rows"])
     by_number = {number: name for name, number in METRICS.items()}
@@ -246,10 +246,10 @@ def neighbors(
     >>> G.indices, G.data
     (array([1, 0, 1], dtype=int32), array([1., 1., 2.]))
     """
-    measures = as_distributions(X)
     set_ = metric_settings(metric=metric, **settings)
     graph = graph_settings(n_neighbors, exact_graph, sample, hubs)
     with Run(n_jobs, random_state, verbose, callback, memory_limit, device) as run:
+        measures = as_distributions(X, run=run)
         handle, _ = run(_core.neighbors, measures._handle, set_, graph)
     view = _core.graph_view(handle)
     data = np.asarray(view["d2"])

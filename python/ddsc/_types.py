@@ -35,6 +35,7 @@ Objects = NDArray[np.object_]
 Labels = Union[Sequence[int], Sequence[str], NDArray[np.integer[Any]], NDArray[np.str_], Objects]
 
 PathLike = Union[str, "os.PathLike[str]"]
+AnyPath = Union[PathLike, bytes, "os.PathLike[bytes]"]
 Progress = Callable[[str, int, int], object]
 RandomState = Union[None, int, np.random.RandomState, np.random.Generator]
 Json = Dict[str, Any]

@@ -160,3 +160,11 @@ def test_w2_is_that_of_sorted_values_on_a_line(case):
     expected = np.sqrt(np.mean((x[:n] - y[:n]) ** 2))
     found = ddsc.pairwise([x[:n, None], y[:n, None]], n_jobs=1)[0, 1]
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("first", [1, 20])
+def test_two_sets_have_the_bits_of_one(metric, first):
+    X = [np.random.default_rng(i).normal(size=(3 + i % 9, 3)) for i in range(50)]
+    whole = ddsc.pairwise(X, metric=metric)
+    np.testing.assert_array_equal(ddsc.pairwise(X[:first], X[first:], metric=metric), whole[:first, first:])

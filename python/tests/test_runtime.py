@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -142,6 +143,7 @@ LONG = """
         "ddsc.DDSC(5, metric='sinkhorn', epsilon='0.5%').fit(X)",
         "ddsc.DDSC(5, metric='w2').fit(X)",
         "ddsc.emd(None, None, np.random.default_rng(0).random((6000, 6000)))",
+        "ddsc.Distributions([np.random.default_rng(0).normal(size=(40000, 5))]).compress(3)",
         "ddsc.sinkhorn(None, None, np.random.default_rng(0).random((3000, 3000)), 1e-5)",
     ],
 )
@@ -254,3 +256,37 @@ def test_device(tmp_path, monkeypatch):
         found = ddsc.neighbors(X, metric="lot", device="cuda")
     assert (found != plain).nnz == 0
     assert ddsc.DDSC(3, metric="mmd").fit(X[:50]).result_json()["device"] == "cpu"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X, limit: ddsc.pairwise(X, memory_limit=limit),
+        lambda X, limit: ddsc.pairwise(X[:1], X[1:], memory_limit=limit),
+        lambda X, limit: ddsc.neighbors(X, n_neighbors=1, memory_limit=limit),
+        lambda X, limit: ddsc.compare(X, 2, memory_limit=limit),
+        lambda X, limit: ddsc.DDSC(2, memory_limit=limit).fit(X),
+        lambda X, limit: ddsc.DDSC(2, method="kmeans", memory_limit=limit).fit(X),
+    ],
+)
+def test_memory_limit_covers_the_set_that_is_made(call):
+    """Equal points, which a finished set stores once, and integers, which become float64 first."""
+    for dtype in float, np.int8:
+        X = [np.full((60000, 5), i, dtype) for i in range(2)]
+        tracemalloc.start()
+        with pytest.raises(MemoryError, match="limit 1000000"):
+            call(X, 10**6)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 10**6
+    lists = [[[float(i)] * 5] * 6000 for i in range(2)]  # of no known size: the library itself refuses
+    with pytest.raises(MemoryError, match="limit 400000"):
+        call(lists, 4 * 10**5)
+
+
+def test_memory_limit_counts_both_sets():
+    X, Y = ([np.random.default_rng(seed).random((9000, 2))] for seed in (0, 1))
+    with pytest.raises(MemoryError, match="limit"):
+        ddsc.pairwise(X, Y, metric="mmd", memory_limit=9 * 10**5)
+    made = ddsc.pairwise([x[:50] for x in X], [y[:50] for y in Y], memory_limit=10**8)
+    np.testing.assert_array_equal(made, ddsc.pairwise([x[:50] for x in X], [y[:50] for y in Y]))

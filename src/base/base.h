@@ -4,11 +4,11 @@
 #ifndef DDSC_BASE_BASE_H
 #define DDSC_BASE_BASE_H
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/invariant.h"
 #include "ddsc/ddsc.h"
 
 #define BASE_MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -46,17 +46,30 @@ void ctx_reword(ddsc_context *ctx, const char *from, const char *to);
 /* Refuses bits of `flags` that are not among `known`; `who` names the call. */
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);
+/* The context's settings for files: seconds, or negative for no child process; the encoding of text. */
+double ctx_read_timeout(const ddsc_context *ctx);
+ddsc_encoding ctx_encoding(const ddsc_context *ctx);
+/* In a forked child: no callback of the user is called from now on. */
+void ctx_detach(ddsc_context *ctx);
+/* The message so far, or "", which is forgotten: the next error writes over it. */
+const char *ctx_take_message(ddsc_context *ctx);
 /* What the call at work decided: which path `stage` took and why. Calling thread only; a stage that
  * takes the same path again adds nothing. `stage` and `path` are literals. */
 void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The paths that stages took in all calls before the one at work, each once, since the context was made. */
+typedef struct ctx_step {
+    char stage[32], path[64], why[160];
+} ctx_step;
+int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
 
 /* `CHECK(call)`: return on an error. For calls that have no information status (> 0) to pass on, which
  * debug builds make sure of. */
 #define CHECK(call)                  \
     do {                             \
         ddsc_status check_ = (call); \
-        assert(check_ <= 0);         \
+        DDSC_ASSERT(check_ <= 0);    \
         if (check_ < 0)              \
             return check_;           \
     } while (0)
@@ -253,5 +266,7 @@ void stage_leave(ddsc_context *ctx, const char *before);
 /* All stages since the context was made, in order of first entry, up to now; they add up to the life
  * of the context. The first, "other", is time in no stage. */
 int64_t stage_list(ddsc_context *ctx, const stage_time **list);
+/* Wall seconds of one stage so far; 0 where it was never entered. */
+double stage_seconds(ddsc_context *ctx, const char *name);
 
 #endif

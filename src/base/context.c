@@ -2,13 +2,11 @@
  * clock. */
 #include "base/context.h"
 
-#include <errno.h>
-#include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,7 +58,8 @@ static void libc_release(void *user, void *block)
     free(block);
 }
 
-SIZED_INIT(settings_struct, ddsc_context_settings, cancel_user, NULL);
+static const ddsc_context_settings defaults = {.read_timeout_s = 60};
+SIZED_INIT(settings_struct, ddsc_context_settings, cancel_user, &defaults);
 
 static bool context_settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
 {
@@ -68,7 +67,8 @@ static bool context_settings_take(ddsc_context_settings *own, const ddsc_context
         return false;
     int n_hooks = !!own->allocate + !!own->reallocate + !!own->release;
     if (own->threads < 0 || own->memory_limit < 0 || (n_hooks != 0 && n_hooks != 3) ||
-        (own->whole_process != 0 && own->whole_process != 1))
+        (own->whole_process != 0 && own->whole_process != 1) || !isfinite(own->read_timeout_s) ||
+        (unsigned)own->encoding > DDSC_ENCODING_CP1252)
         return false;
     if (n_hooks == 0) {
         own->allocate = libc_allocate;
@@ -136,77 +136,6 @@ int64_t ddsc_context_get_peak_memory(const ddsc_context *context)
     return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->peak) : 0;
 }
 
-/* A folder that can be written to, made if it is missing. Said now, not after hours of work. */
-static ddsc_status ctx_make_folder(ddsc_context *ctx, const char *folder)
-{
-    struct stat about;
-    if (!*folder)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the folder to resume from is empty");
-    if (strlen(folder) > PATH_MAX - 160) /* files in it have names, too */
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "the name of the folder to resume from is too long");
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: the folder cannot be made: %s", folder,
-                        strerror(errno));
-    if (stat(folder, &about) != 0)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: %s", folder, strerror(errno));
-    if (!S_ISDIR(about.st_mode))
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s is no folder to resume from", folder);
-    if (access(folder, W_OK | X_OK) != 0)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s cannot be written to: %s", folder,
-                        strerror(errno));
-    return DDSC_OK;
-}
-
-ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const char *settings)
-{
-    ddsc_status status = DDSC_OK;
-    char *own_folder = NULL, *own_settings = NULL;
-    CHECK(ctx_enter(ctx));
-    if (settings && strpbrk(settings, "\r\n"))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run are one line");
-    if (folder) {
-        settings = settings ? settings : "";
-        TRY(ctx_make_folder(ctx, folder));
-        TRY(MEM_COPY(ctx, own_folder, folder, strlen(folder) + 1));
-        TRY(MEM_COPY(ctx, own_settings, settings, strlen(settings) + 1));
-    }
-    MEM_FREE(ctx, ctx->resume_folder, ctx->resume_settings);
-    ctx->resume_folder = own_folder;
-    ctx->resume_settings = own_settings;
-    if (folder)
-        atomic_store(&ctx->resumed, 0);
-    own_folder = own_settings = NULL;
-done:
-    MEM_FREE(ctx, own_folder, own_settings);
-    return status;
-}
-
-int64_t ddsc_context_get_resumed(const ddsc_context *context)
-{
-    return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->resumed) : 0;
-}
-
-const char *ctx_resume_folder(const ddsc_context *ctx)
-{
-    return ctx->resume_paused ? NULL : ctx->resume_folder;
-}
-
-void ctx_resume_pause(ddsc_context *ctx, bool pause)
-{
-    ctx->resume_paused = pause;
-}
-
-const char *ctx_resume_settings(const ddsc_context *ctx)
-{
-    return ctx->resume_settings;
-}
-
-void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs)
-{
-    atomic_fetch_add_explicit(&ctx->resumed, n_pairs, memory_order_relaxed);
-}
-
 /* ---- devices ---- */
 
 bool ctx_device_named(const char *name)
@@ -245,6 +174,11 @@ const char *ctx_device(const ddsc_context *ctx)
 
 void ctx_device_used(ddsc_context *ctx, const char *name)
 {
+    if (!ctx->device_used[0] && strncmp(name, "cuda", 4) == 0)
+        ctx_warn(ctx,
+                 "device %s is experimental: its plug-in has not been tested on a GPU in this "
+                 "version of ddsc; compare important results with those of device cpu",
+                 name);
     snprintf(ctx->device_used, sizeof ctx->device_used, "%s", name);
     ctx->device_served = true;
 }
@@ -266,6 +200,29 @@ void ctx_hold(ddsc_context *ctx, bool hold)
     ctx->held_open = hold;
 }
 
+/* The notes of the call before join the steps of the context. */
+static void keep_notes(ddsc_context *ctx)
+{
+    for (int i = 0; i < ctx->n_notes && ctx->n_steps < CTX_STEPS; i++) {
+        const ctx_note_entry *note = &ctx->note[i];
+        ctx_step *step = &ctx->step[ctx->n_steps];
+        snprintf(step->stage, sizeof step->stage, "%s", note->stage);
+        snprintf(step->path, sizeof step->path, "%s", note->path);
+        snprintf(step->why, sizeof step->why, "%s", note->why);
+        bool known = false;
+        for (int k = 0; k < ctx->n_steps; k++)
+            known |= strcmp(ctx->step[k].stage, step->stage) == 0 &&
+                     strcmp(ctx->step[k].path, step->path) == 0;
+        ctx->n_steps += !known;
+    }
+}
+
+int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps)
+{
+    *steps = ctx->step;
+    return ctx->n_steps;
+}
+
 ddsc_status ctx_enter(ddsc_context *ctx)
 {
     if (!ctx)
@@ -273,6 +230,7 @@ ddsc_status ctx_enter(ddsc_context *ctx)
     if (ctx->held_open)
         return DDSC_OK;
     ctx->message[0] = '\0';
+    keep_notes(ctx);
     ctx->n_notes = 0;
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);
@@ -405,6 +363,29 @@ bool ctx_cancelled(ddsc_context *ctx)
         }
     }
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) != 0;
+}
+
+ddsc_encoding ctx_encoding(const ddsc_context *ctx)
+{
+    return ctx->set.encoding;
+}
+
+double ctx_read_timeout(const ddsc_context *ctx)
+{
+    return ctx->set.read_timeout_s;
+}
+
+void ctx_detach(ddsc_context *ctx)
+{
+    ctx->set.progress = NULL;
+    ctx->set.cancel = NULL;
+    ctx->set.warning = NULL;
+}
+
+const char *ctx_take_message(ddsc_context *ctx)
+{
+    bool there = atomic_exchange(&ctx->message_state, 0) == 2;
+    return there ? ctx->message : "";
 }
 
 uint64_t ctx_seed(const ddsc_context *ctx)

@@ -13,8 +13,8 @@ typedef struct device {
     char name[32]; /* "cuda:0" */
 } device;
 
-/* The device that the context asks for; false: the processor. `work`: multiplications in question, of
- * which "auto" wants many. */
+/* The device that the context asks for; false: the processor. `work`: multiplications in question; "auto"
+ * would need many, but means the CPU in this version. */
 bool device_open(ddsc_context *ctx, device *d, double work);
 void device_close(device *d);
 /* It failed: said once, and not asked again. */

@@ -1,6 +1,7 @@
 /* The threads behind parallel_for. OpenMP teams spin at the barrier of every loop, which on a busy
  * machine costs a time slice each; helpers here sleep, and only those at work are waited for. */
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/context.h"
@@ -73,6 +74,26 @@ static void forget_helpers_of_the_parent(pool *p)
     p->n_helpers = p->seats = p->busy = 0;
 }
 
+/* Waits for the helpers at work. The caller alone may ask the user, and does so every 50 ms: a helper in
+ * the middle of a long item then sees that it is to stop. */
+static void wait_for_helpers(ddsc_context *ctx)
+{
+    pool *p = &ctx->pool;
+    while (p->busy > 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 50000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&p->idle, &p->lock, &until);
+        if (p->busy == 0 || !ctx->set.cancel)
+            continue;
+        pthread_mutex_unlock(&p->lock); /* the user's function may take its time */
+        ctx_cancelled(ctx);
+        pthread_mutex_lock(&p->lock);
+    }
+}
+
 void pool_run(ddsc_context *ctx, int width, void (*job)(void *arg, int worker), void *arg)
 {
     pool *p = &ctx->pool;
@@ -88,8 +109,7 @@ void pool_run(ddsc_context *ctx, int width, void (*job)(void *arg, int worker), 
     job(arg, 0);
     pthread_mutex_lock(&p->lock);
     p->seats = 0;
-    while (p->busy > 0)
-        pthread_cond_wait(&p->idle, &p->lock);
+    wait_for_helpers(ctx);
     pthread_mutex_unlock(&p->lock);
 }
 

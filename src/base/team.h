@@ -40,10 +40,9 @@ ddsc_status team_fill(ddsc_context *ctx, void *rows, int64_t n, int64_t grain, i
  * processors of different kinds, and parts that are put together must be made with the same ones. */
 ddsc_status team_first(ddsc_context *ctx, void *data, int64_t bytes);
 
-/* value[k] of all ranks added up, in the order of ranks; n small. */
-ddsc_status team_sum(ddsc_context *ctx, int64_t *value, int64_t n);
-/* The same of any numbers. */
-ddsc_status team_add(ddsc_context *ctx, double *value, int64_t n);
+/* Replaces value[k] by its sum over all ranks, added in the order of ranks. n is small. */
+ddsc_status team_sum_i64(ddsc_context *ctx, int64_t *value, int64_t n);
+ddsc_status team_sum_f64(ddsc_context *ctx, double *value, int64_t n);
 /* The largest of each; what is no number counts as infinite. */
 ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n);
 /* The sum of lower ranks' values. */

@@ -18,6 +18,8 @@ int64_t text_next_char(const unsigned char **at);
 int64_t text_count_chars(const char *text);
 /* ddsc_text_visible. */
 size_t text_visible(char *out, size_t size, const char *text, size_t n_bytes);
+/* Text in an encoding other than UTF-8 into UTF-8; out has room for 3 n + 1 bytes. Returns the length. */
+size_t text_convert(char *out, const char *text, size_t n, ddsc_encoding encoding);
 /* Text from a file made safe for a message: control bytes replaced, long text cut. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
 #define QUOTE(text) text_quote((char[QUOTE_TEXT]){0}, text, strlen(text))

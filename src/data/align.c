@@ -66,6 +66,7 @@ typedef struct mover {
     measures_parts *p;
     recipe_kind kind;
     double *mean, *moments, *values, *axes; /* d, d x d, d, d x d */
+    int exponent;                           /* of the unit that moments are in (recipe_exponent) */
 } mover;
 
 static const double *point_of(const mover *w, int64_t e)
@@ -73,11 +74,19 @@ static const double *point_of(const mover *w, int64_t e)
     return w->p->support + (int64_t)w->p->index[e] * w->p->d;
 }
 
+/* Deviation of entry e from the mean along coordinate k, in the unit of the moments. */
+static double deviation(const mover *w, int64_t e, int64_t k)
+{
+    double x = point_of(w, e)[k] - w->mean[k];
+    return w->exponent ? ldexp(x, -w->exponent) : x;
+}
+
 /* Mean and central second moments; the weights of an item sum to 1, but for rounding. */
 static void take_moments(mover *w, int64_t i)
 {
     const measures_parts *p = w->p;
     int64_t d = p->d;
+    double largest = 0;
     memset(w->mean, 0, (size_t)d * sizeof *w->mean);
     memset(w->moments, 0, (size_t)(d * d) * sizeof *w->moments);
     for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
@@ -85,9 +94,12 @@ static void take_moments(mover *w, int64_t i)
             w->mean[k] += p->weight[e] * point_of(w, e)[k];
     for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
         for (int64_t k = 0; k < d; k++)
+            largest = BASE_MAX(largest, fabs(point_of(w, e)[k] - w->mean[k]));
+    w->exponent = recipe_exponent(largest);
+    for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
+        for (int64_t k = 0; k < d; k++)
             for (int64_t j = 0; j <= k; j++)
-                w->moments[k * d + j] += p->weight[e] * (point_of(w, e)[k] - w->mean[k]) *
-                                         (point_of(w, e)[j] - w->mean[j]);
+                w->moments[k * d + j] += p->weight[e] * deviation(w, e, k) * deviation(w, e, j);
     for (int64_t k = 0; k < d; k++)
         for (int64_t j = 0; j < k; j++)
             w->moments[j * d + k] = w->moments[k * d + j];
@@ -98,7 +110,7 @@ static double radius_of(const mover *w)
     double trace = 0;
     for (int64_t k = 0; k < w->p->d; k++)
         trace += w->moments[k * (w->p->d + 1)];
-    return sqrt(trace);
+    return ldexp(sqrt(trace), w->exponent);
 }
 
 /* Axes by falling variance, each pointing to where the item has its longer tail. */
@@ -112,7 +124,7 @@ static ddsc_status find_axes(mover *w, int64_t i)
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++) {
             double x = 0;
             for (int64_t k = 0; k < d; k++)
-                x += axis[k] * (point_of(w, e)[k] - w->mean[k]);
+                x += axis[k] * deviation(w, e, k);
             third += p->weight[e] * x * x * x;
             scale += p->weight[e] * fabs(x * x * x);
         }

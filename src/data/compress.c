@@ -13,9 +13,11 @@ static double merge_cost(const double *x, const double *a, int64_t d, int64_t i,
 }
 
 /* Cheapest partner of i among the living points after it (ties: lower index). */
-static void find_partner(merge_work *w, const double *x, const double *a, int64_t n, int64_t d,
-                         int64_t i)
+static ddsc_status find_partner(merge_work *w, const double *x, const double *a, int64_t n,
+                                int64_t d, int64_t i)
 {
+    if (ctx_cancelled(w->ctx))
+        return DDSC_ERROR_CANCELLED;
     w->cost[i] = INFINITY;
     w->partner[i] = -1;
     for (int64_t j = i + 1; j < n; j++) {
@@ -27,17 +29,18 @@ static void find_partner(merge_work *w, const double *x, const double *a, int64_
             w->partner[i] = j;
         }
     }
+    return DDSC_OK;
 }
 
 /* Point i changed place and j is gone: mend the partners of every living point. */
-static void mend_partners(merge_work *w, const double *x, const double *a, int64_t n, int64_t d,
-                          int64_t i, int64_t j)
+static ddsc_status mend_partners(merge_work *w, const double *x, const double *a, int64_t n,
+                                 int64_t d, int64_t i, int64_t j)
 {
     for (int64_t k = 0; k < n; k++) {
         if (a[k] <= 0)
             continue;
         if (k == i || w->partner[k] == i || w->partner[k] == j) {
-            find_partner(w, x, a, n, d, k);
+            CHECK(find_partner(w, x, a, n, d, k));
         } else if (k < i) {
             double c = merge_cost(x, a, d, k, i);
             if (c < w->cost[k] || (c == w->cost[k] && i < w->partner[k])) {
@@ -46,15 +49,17 @@ static void mend_partners(merge_work *w, const double *x, const double *a, int64
             }
         }
     }
+    return DDSC_OK;
 }
 
-int64_t compress_item(merge_work *w, double *x, double *a, int64_t n, int64_t d, int64_t m)
+ddsc_status compress_item(merge_work *w, double *x, double *a, int64_t n, int64_t d, int64_t m,
+                          int64_t *left)
 {
     int64_t alive = n;
     for (int64_t k = 0; w->into && k < n; k++)
         w->into[k] = k;
     for (int64_t i = 0; i < n && n > m; i++)
-        find_partner(w, x, a, n, d, i);
+        CHECK(find_partner(w, x, a, n, d, i));
     for (; alive > m; alive--) {
         int64_t i = -1;
         for (int64_t k = 0; k < n; k++)
@@ -68,7 +73,7 @@ int64_t compress_item(merge_work *w, double *x, double *a, int64_t n, int64_t d,
         a[j] = 0;
         if (w->into)
             w->into[j] = i;
-        mend_partners(w, x, a, n, d, i, j);
+        CHECK(mend_partners(w, x, a, n, d, i, j));
     }
     int64_t kept = 0;
     for (int64_t k = 0; w->into && k < n; k++) /* what k went into lies before it */
@@ -79,5 +84,6 @@ int64_t compress_item(merge_work *w, double *x, double *a, int64_t n, int64_t d,
             memmove(x + kept * d, x + k * d, (size_t)d * sizeof *x);
             a[kept++] = a[k];
         }
-    return kept;
+    *left = kept;
+    return DDSC_OK;
 }

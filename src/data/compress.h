@@ -2,16 +2,18 @@
 #ifndef DDSC_DATA_COMPRESS_H
 #define DDSC_DATA_COMPRESS_H
 
-#include <stdint.h>
+#include "base/base.h"
 
 typedef struct merge_work {
-    double *cost;     /* n */
-    int64_t *partner; /* n */
-    int64_t *into;    /* n, or NULL: gets the number of the point left that each one is part of */
+    ddsc_context *ctx; /* asked now and then whether the call is cancelled */
+    double *cost;      /* n */
+    int64_t *partner;  /* n */
+    int64_t *into;     /* n, or NULL: gets the number of the point left that each one is part of */
 } merge_work;
 
-/* Points x (n x d) and weights a (positive), changed in place; returns the number left, min(n, m).
- */
-int64_t compress_item(merge_work *w, double *x, double *a, int64_t n, int64_t d, int64_t m);
+/* Points x (n x d) and weights a (positive), changed in place: *left, min(n, m), remain. The
+ * only error is DDSC_ERROR_CANCELLED. */
+ddsc_status compress_item(merge_work *w, double *x, double *a, int64_t n, int64_t d, int64_t m,
+                          int64_t *left);
 
 #endif

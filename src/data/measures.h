@@ -66,25 +66,43 @@ typedef struct measures_grid {
     double origin[GRID_MAX_DIM], step[GRID_MAX_DIM];
 } measures_grid;
 
+/* The names of a set and of its raw parts. A macro, since C has no unnamed member of a named struct: both structs hold `names` to
+ * be copied as a whole, and its fields under their own names. */
+#define MEASURES_NAMES                                                                     \
+    int32_t *label;   /* n_rows or NULL */                                                 \
+    char *id_text;    /* packed ids, or NULL: numbers */                                   \
+    int64_t *id_at;   /* n_rows + 1 starts in id_text */                                   \
+    char *name_text;  /* packed class names, or NULL */                                    \
+    int64_t *name_at; /* n_names + 1 */                                                    \
+    int64_t n_names;                                                                       \
+    measures_texts coordinates, titles; /* d and n_rows of them, or none */                \
+    measures_texts meta_names, meta;    /* columns about rows; their values, row by row */ \
+    measures_words words;                                                                  \
+    measures_recipe recipe;
+
+typedef struct measures_names {
+    MEASURES_NAMES
+} measures_names;
+
+#define MEASURES_EMBED_NAMES  \
+    union {                   \
+        measures_names names; \
+        struct {              \
+            MEASURES_NAMES    \
+        };                    \
+    };
+
 struct ddsc_measures {
     ddsc_context *ctx; /* whose allocator made it */
     int64_t n, n_rows, v, nnz, d;
-    double *support;  /* v x d */
-    int64_t *offset;  /* n + 1 */
-    int32_t *index;   /* nnz, ascending within an item */
-    double *weight;   /* nnz, positive, each item sums to 1 */
-    int64_t *row;     /* n: input row of item i */
-    int32_t *label;   /* n_rows or NULL */
-    char *id_text;    /* packed ids, or NULL: numbers */
-    int64_t *id_at;   /* n_rows + 1 starts in id_text */
-    char *number_ids; /* numbers as text when there are no ids */
-    char *name_text;  /* packed class names, or NULL */
-    int64_t *name_at; /* n_names + 1 */
-    int64_t n_names;
-    measures_texts coordinates, points, titles; /* names: d, v and n_rows of them, or none */
-    measures_texts meta_names, meta;            /* columns about rows; their values, row by row */
-    measures_words words;
-    measures_recipe recipe;
+    double *support;       /* v x d */
+    int64_t *offset;       /* n + 1 */
+    int32_t *index;        /* nnz, ascending within an item */
+    double *weight;        /* nnz, positive, each item sums to 1 */
+    int64_t *row;          /* n: input row of item i */
+    char *number_ids;      /* numbers as text when there are no ids */
+    measures_texts points; /* names: v of them, or none */
+    MEASURES_EMBED_NAMES
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
     void *block; /* all arrays lie in it, and other ranks read them too; NULL: they are its own */
@@ -96,21 +114,13 @@ typedef struct ddsc_measures measures;
  * measures_build, which frees what it does not keep, also on error. */
 typedef struct measures_parts {
     int64_t n, v, nnz, d;
-    double *support; /* v x d */
-    int64_t *offset; /* n + 1 */
-    int32_t *index;  /* nnz, or NULL: entry p is point p (own points, v = nnz) */
-    double *weight;  /* nnz, or NULL: uniform */
-    int32_t *label;  /* n or NULL */
-    char *id_text;
-    int64_t *id_at;
-    char *name_text;
-    int64_t *name_at;
-    int64_t n_names;
-    measures_texts coordinates, points, titles; /* names: d, v and n of them, or none */
-    measures_texts meta_names, meta;            /* columns about items; their values, row by row */
-    measures_words words;
-    measures_recipe recipe;
-    bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the
+    double *support;          /* v x d */
+    int64_t *offset;          /* n + 1 */
+    int32_t *index;           /* nnz, or NULL: entry p is point p (own points, v = nnz) */
+    double *weight;           /* nnz, or NULL: uniform */
+    measures_texts points;    /* names: v of them, or none */
+    MEASURES_EMBED_NAMES      /* of n items */
+        bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the
                              search */
 } measures_parts;
 
@@ -123,6 +133,9 @@ ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p);
  * message ("clouds.npz: ..."); items are named by id and number. Takes over `parts` in every case. */
 ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
                            ddsc_on_empty on_empty, const char *where);
+
+/* For assertions: the promises of struct ddsc_measures. */
+bool measures_hold(const measures *m);
 
 /* Kernel-side view of one item. */
 typedef struct item_view {

@@ -38,6 +38,14 @@ int64_t recipe_count(int64_t kind, int64_t argument, int64_t d, int64_t *d_out)
     }
 }
 
+int recipe_exponent(double largest)
+{
+    int exponent = 0;
+    if (largest > 0 && (largest < 1e-80 || largest > 1e80))
+        frexp(largest, &exponent);
+    return exponent;
+}
+
 ddsc_status recipe_add(ddsc_context *ctx, measures_recipe *r, recipe_kind kind, int64_t argument,
                        int64_t count, double **value)
 {

@@ -42,6 +42,9 @@ typedef struct logicle_scale {
 logicle_scale recipe_logicle(const double parameter[4]);
 double recipe_logicle_at(const logicle_scale *s, double x);
 
+/* The unit in which deviations of up to `largest` are squared and cubed: its exponent of two if its cube
+ * would leave the range of numbers, else 0, so that ordinary data keep their bits. */
+int recipe_exponent(double largest);
 /* Step k on parts with weights and an index; m has the columns about their items. */
 ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measures *m,
                               const measures_recipe *r, int64_t k);

@@ -50,6 +50,40 @@ static ddsc_status add_step(fitting *f, recipe_kind kind, int64_t argument, fit_
     return recipe_apply_step(f->ctx, &f->p, f->m, &f->r, f->r.n - 1);
 }
 
+/* ---- lists: VALUE, or PATTERN=VALUE for some coordinates ---- */
+
+typedef struct pattern_list {
+    ddsc_context *ctx;
+    const char *transform;
+    text_table seen;
+} pattern_list;
+
+static ddsc_status see_pattern(void *arg, const char *word)
+{
+    pattern_list *list = arg;
+    const char *equals = strrchr(word, '=');
+    char pattern[256];
+    int64_t number;
+    bool is_new;
+    snprintf(pattern, sizeof pattern, "%.*s", equals ? (int)(equals - word) : 1,
+             equals ? word : "*");
+    for (char *at = pattern; *at; at++) /* case does not count */
+        *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
+    CHECK(text_table_add(list->ctx, &list->seen, pattern, strlen(pattern), &number, &is_new));
+    return is_new ? DDSC_OK
+                  : ctx_fail(list->ctx, DDSC_ERROR_ARGUMENT, "%s: \"%s\" has two values",
+                             list->transform, QUOTE(pattern));
+}
+
+/* Each name once; a later pattern may cover names before it. */
+static ddsc_status check_patterns(ddsc_context *ctx, const char *transform, const char *list)
+{
+    pattern_list p = {.ctx = ctx, .transform = transform};
+    ddsc_status status = text_each_listed(list, see_pattern, &p);
+    text_table_free(ctx, &p.seen);
+    return status;
+}
+
 /* ---- arcsinh: one cofactor, or PATTERN=COFACTOR for some coordinates ---- */
 
 typedef struct cofactors {
@@ -85,6 +119,7 @@ static ddsc_status take_cofactor(void *arg, const char *word)
 static ddsc_status fit_arcsinh(fitting *f, const char *list)
 {
     cofactors c = {.f = f};
+    CHECK(check_patterns(f->ctx, "arcsinh", list));
     CHECK(recipe_add(f->ctx, &f->r, RECIPE_ARCSINH, 0, f->p.d, &c.value));
     memset(c.value, 0, (size_t)f->p.d * sizeof *c.value);
     CHECK(text_each_listed(list, take_cofactor, &c));
@@ -167,6 +202,7 @@ static ddsc_status fit_logicle(fitting *f, const char *list)
     cofactors c = {.f = f};
     double *key = NULL;
     int32_t *order = NULL;
+    TRY(check_patterns(f->ctx, "logicle", list));
     TRY(recipe_add(f->ctx, &f->r, RECIPE_LOGICLE, 0, 4 * f->p.d, &c.value));
     memset(c.value, 0, 4 * (size_t)f->p.d * sizeof *c.value);
     TRY(text_each_listed(list, take_logicle, &c));
@@ -191,18 +227,21 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
     CHECK(find_mass(f));
     for (int64_t k = 0; k < p->d; k++) {
         double mean = 0, variance = 0, low = INFINITY, high = -INFINITY;
-        for (int64_t r = 0; r < p->v; r++)
-            mean += f->mass[r] * p->support[r * p->d + k];
         for (int64_t r = 0; r < p->v; r++) {
             double x = p->support[r * p->d + k];
-            variance += f->mass[r] * (x - mean) * (x - mean);
+            mean += f->mass[r] * x;
             low = BASE_MIN(low, x);
             high = BASE_MAX(high, x);
+        }
+        int exponent = recipe_exponent(high - low);
+        for (int64_t r = 0; r < p->v; r++) {
+            double x = ldexp(p->support[r * p->d + k] - mean, -exponent);
+            variance += f->mass[r] * x * x;
         }
         bool varies =
             low < high && variance > 0; /* of one value only the rounding of the mean is left */
         value[k] = varies ? mean : low;
-        value[p->d + k] = varies ? 1 / sqrt(variance) : 1;
+        value[p->d + k] = varies ? ldexp(1 / sqrt(variance), -exponent) : 1;
     }
     return DDSC_OK;
 }
@@ -302,6 +341,18 @@ static void point_components(double *direction, int64_t n, int64_t d)
     }
 }
 
+/* Rows times the roots of their masses, in a unit in which their squares are in range. */
+static void weigh_by_mass(double *rows, const double *mass, int64_t n, int64_t d)
+{
+    double largest = 0;
+    for (int64_t p = 0; p < n * d; p++)
+        largest = BASE_MAX(largest, fabs(rows[p]));
+    int exponent = recipe_exponent(largest);
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t k = 0; k < d; k++)
+            rows[r * d + k] = sqrt(mass[r]) * ldexp(rows[r * d + k], -exponent);
+}
+
 static ddsc_status fit_components(fitting *f, recipe_kind kind, double *value)
 {
     ddsc_status status = DDSC_OK;
@@ -320,7 +371,8 @@ static ddsc_status fit_components(fitting *f, recipe_kind kind, double *value)
             value[k] += f->mass[r] * p->support[r * d + k];
     for (int64_t r = 0; r < p->v; r++)
         for (int64_t k = 0; k < d; k++)
-            rows[r * d + k] = sqrt(f->mass[r]) * (p->support[r * d + k] - value[k]);
+            rows[r * d + k] = p->support[r * d + k] - value[k];
+    weigh_by_mass(rows, f->mass, p->v, d);
     la_gemm(true, false, d, d, p->v, 1, rows, d, rows, d, 0, moments, d);
     TRY(la_eigen_symmetric(f->ctx, d, moments, values, vectors));
     for (int64_t j = 0; j < keep; j++)
@@ -398,6 +450,7 @@ ddsc_status ddsc_measures_transform(ddsc_context *ctx, ddsc_measures **out, cons
     CHECK(ctx_need(ctx, m, "measures"));
     CHECK(sized_take(ctx, &settings_struct, &set, settings));
     CHECK(transform_check(ctx, &set, m));
+    const char *before = stage_enter(ctx, "transform");
     TRY(recipe_take_parts(ctx, &f.p, m));
     TRY(measures_recipe_copy(ctx, &f.r, &m->recipe));
     TRY(fit_all(&f, &set));
@@ -406,6 +459,7 @@ done:
     measures_parts_free(ctx, &f.p);
     measures_recipe_free(ctx, &f.r);
     mem_free(ctx, f.mass);
+    stage_leave(ctx, before);
     return status;
 }
 

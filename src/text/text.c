@@ -18,10 +18,11 @@ static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const ch
     }
     if (!vectors_path && set->words == DDSC_WORDS_GENERAL)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "general words need a file of vectors, and none is given");
+                        "words = general needs a file of vectors, and none is given");
     if (vectors_path && set->words == DDSC_WORDS_OWN)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "own words are learnt from the documents, yet a file of vectors is given");
+                        "words = own learns the vectors from the documents and cannot be combined "
+                        "with a file of vectors");
     if (n_stdin > 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "only one file can come from standard input");
     return DDSC_OK;

@@ -181,10 +181,7 @@ static ddsc_status check_content(io_stream *s, bool *binary)
 {
     unsigned char head[STREAM_PEEK_MAX];
     size_t n;
-    CHECK(stream_peek(s, head, sizeof head, &n));
-    const char *foreign = io_sniff_foreign(head, n);
-    if (foreign)
-        return stream_fail(s, "is %s", foreign);
+    CHECK(io_peek_content(s, head, &n));
     *binary = false;
     for (size_t k = 0; k < n; k++) /* numbers as bytes soon hold one that no text has */
         *binary = *binary || (head[k] < 0x20 && !strchr("\t\n\v\f\r", head[k])) || head[k] == 0;
@@ -268,6 +265,16 @@ static ddsc_status binary_word(vector_reader *r, char *word, size_t *n)
     }
 }
 
+/* A word in another encoding as UTF-8. One that is neither is the word of no document. */
+static size_t binary_utf8(const vector_reader *r, char *word, size_t n)
+{
+    char given[BINARY_WORD];
+    if (ctx_encoding(r->ctx) == DDSC_ENCODING_UTF8)
+        return n;
+    memcpy(given, word, n);
+    return text_convert(word, given, n, ctx_encoding(r->ctx));
+}
+
 static ddsc_status binary_take(vector_reader *r, const char *word, size_t n,
                                const unsigned char *bytes)
 {
@@ -311,12 +318,13 @@ static ddsc_status read_binary(vector_reader *r)
 {
     ddsc_status status = DDSC_OK;
     unsigned char *bytes = NULL;
-    char word[BINARY_WORD];
+    char word[3 * BINARY_WORD + 1];
     size_t n;
     TRY(binary_header(r));
     TRY(mem_get(r->ctx, &bytes, r->out->dim, 4));
     for (int64_t k = 0; k < r->promised; k++) {
         TRY(binary_word(r, word, &n));
+        n = binary_utf8(r, word, n);
         TRY(stream_read_exact(r->s, bytes, 4 * (size_t)r->out->dim, "a word vector"));
         TRY(binary_take(r, word, n, bytes));
     }

@@ -109,10 +109,21 @@ def test_no_plugin(ddsc, many, tmp_path):
     assert "no plug-in" in ddsc(*words, "cuda", env=env).stderr
     assert "plug-in" not in ddsc(*words, "auto", env=env).stderr
     assert "must be auto, cpu, cuda" in ddsc(*words, "cuda:", code=2, env=env).stderr
-    assert "device: none (no plug-in" in ddsc("--version", env=env).stdout
-    assert "none: no plug-in" in ddsc("info", many, env=env).stdout
-    about = json.loads(ddsc("info", many, "--json", env=env).stdout)["device"]
-    assert about["name"] == "cpu" and "no plug-in" in about["about"]
+    assert "device: cpu\n" in ddsc("--version", env=env).stdout
+    assert "device" not in ddsc("info", many, env=env).stdout
+    assert json.loads(ddsc("info", many, "--json", env=env).stdout)["device"] == {"name": "cpu", "about": ""}
+
+
+def test_cuda_is_experimental(ddsc, many, tmp_path):
+    """The reference device under the name of the CUDA plug-in: only --device cuda uses it, with a warning."""
+    (tmp_path / "libddsc_cuda.so").symlink_to(pathlib.Path(PLUGINS) / "libddsc_reference.so")
+    env = {"DDSC_PLUGIN_PATH": str(tmp_path)}
+    words = ["neighbors", many, "--metric", "mmd", "--json", "--progress", "none", "-f", "-o", tmp_path / "g.mtx"]
+    for more, device, n_warnings in ([], "cpu", 0), (["--device", "auto"], "cpu", 0), (["--device", "cuda"], "cuda:0", 1):
+        done = ddsc(*words, *more, env=env)
+        assert json.loads(done.stdout)["device"] == device
+        assert done.stderr.count("is experimental") == n_warnings
+    assert "device: cuda (experimental)" in ddsc("--version", env=env).stdout
 
 
 def test_resumed_runs_go_on_with_another_device(ddsc, many, tmp_path):

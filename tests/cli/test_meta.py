@@ -87,6 +87,25 @@ def test_private_keeps_ids_and_numbers(ddsc, cells, tmp_path):
             assert secret.encode() not in data and secret.encode("utf-32-le") not in data, path
 
 
+def test_private_omits_the_command_line(ddsc, cells, tmp_path):
+    """Neither paths nor columns of the command line are in any file, in any spelling of an option."""
+    folder = tmp_path / "SECRETfolder"
+    folder.mkdir()
+    for path, name in (cells, "SECRETcells.csv"), (tmp_path / "about.csv", "SECRETmeta.csv"):
+        (folder / name).write_text(path.read_text().replace("batch", "SECRETbatch", 1))
+    (folder / "SECRETtruth.csv").write_text("id,label\na,SECRETa\nb,SECRETb\nc,SECRETb\n")
+    words = [folder / "SECRETcells.csv", "--id", "sample", f"--meta={folder / 'SECRETmeta.csv'}", "--private",
+             "--truth", folder / "SECRETtruth.csv", "--batch", "SECRETbatch", "-k1", "--seed=7"]
+    ddsc("cluster", *words, "-q", "-o", tmp_path / "result")
+    for path in (tmp_path / "result").iterdir():
+        data = path.read_bytes()
+        assert b"SECRET" not in data and "SECRET".encode("utf-32-le") not in data, path
+    told = json.loads((tmp_path / "result" / "result.json").read_text())
+    assert told["command"] == ("ddsc cluster ... --id ... --meta ... --private --truth ... --batch ... "
+                               "--clusters 1 --seed 7 --quiet --output ...")
+    ddsc("report", tmp_path / "result", "-o", tmp_path / "again.html")
+
+
 def test_ids_of_several_columns(ddsc, tmp_path):
     (tmp_path / "a.csv").write_text("who,when,x\n" + "".join(
         f"{who},{when},{k}\n" for k, (who, when) in enumerate([("a", 1), ("a", 2), ("b", 1)])))

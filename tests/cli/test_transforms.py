@@ -336,3 +336,22 @@ def test_forged_transforms_are_refused(ddsc, cells, tmp_path):
         model["transform_values"] = np.zeros(1)
         np.savez(tmp_path / f"m{k}.npz", **model)
         assert "transforms" in ddsc("assign", tmp_path / f"m{k}.npz", cells, code=3).stderr
+
+
+@pytest.mark.parametrize("words, scaled", [
+    (["--normalise", "standard"], False), (["--align", "size"], False), (["--align", "deskew"], True),
+    (["--align", "principal"], True), (["--pca", "2"], True)])
+@pytest.mark.parametrize("unit", [2.0 ** -664, 2.0 ** 460])
+def test_scales_whose_squares_leave_the_range(ddsc, tmp_path, words, scaled, unit):
+    """Coordinates around 1e-200 (and 1e138) are transformed like the same coordinates around 1."""
+    rng = np.random.default_rng(8)
+    x = rng.normal([0, 3], [1, 4], (90, 2)) @ [[1, 0.5], [0, 1]] * (1 + np.repeat(np.arange(9) % 3, 10))[:, None]
+    common = {"weights": np.ones(90), "offsets": np.arange(0, 91, 10)}
+    np.savez(tmp_path / "a.npz", points=x, **common)
+    np.savez(tmp_path / "b.npz", points=x * unit, **common)
+    usual, _ = load(ddsc, tmp_path, tmp_path / "a.npz", *words)
+    other, _ = load(ddsc, tmp_path, tmp_path / "b.npz", *words)
+    assert np.allclose(points(other) / (unit if scaled else 1), points(usual), rtol=1e-12, atol=1e-12)
+    ddsc("distance", tmp_path / "b.npz", *words, "-o", tmp_path / "d.npy")  # exit 0: every value is certified
+    if not scaled:
+        ddsc("cluster", tmp_path / "b.npz", *words, "-k", 2, "-q", "-o", tmp_path / "o")

@@ -45,10 +45,18 @@ ddsc_status calls_read(void *user, ddsc_context *ctx, ddsc_measures **out);
 void reports_set_up(void);
 void reports_tear_down(void);
 ddsc_status compare_run(ddsc_context *ctx, int option);
+ddsc_status cluster_settings_resolve(ddsc_context *ctx, int option);
+ddsc_status merges_run(ddsc_context *ctx, int option);
+ddsc_status project_run(ddsc_context *ctx, int option);
+ddsc_status order_run(ddsc_context *ctx, int option);
+ddsc_status verdict_run(ddsc_context *ctx, int option);
+ddsc_status outliers_run(ddsc_context *ctx, int option);
 ddsc_status report_create(ddsc_context *ctx, int option);
 ddsc_status report_read(ddsc_context *ctx, int option);
 ddsc_status report_write(ddsc_context *ctx, int form);
 ddsc_status report_save(ddsc_context *ctx, int option);
+ddsc_status report_check(ddsc_context *ctx, int option);
+ddsc_status file_check(ddsc_context *ctx, int option);
 ddsc_status report_draw(ddsc_context *ctx, int option);
 ddsc_status comparison_write(ddsc_context *ctx, int picture);
 

@@ -304,6 +304,46 @@ static void cancel_stops_the_loop(void **state)
     ddsc_context_destroy(ctx);
 }
 
+typedef struct long_item {
+    ddsc_context *ctx;
+    atomic_int begun;
+} long_item;
+
+/* A helper that works on one item until the call is cancelled; the caller has nothing more to do. */
+static ddsc_status work_until_cancelled(void *arg, int64_t begin, int64_t end, int worker)
+{
+    long_item *item = arg;
+    (void)begin, (void)end;
+    double limit = clock_seconds() + 20;
+    if (worker > 0)
+        atomic_store(&item->begun, 1);
+    while (clock_seconds() < limit) {
+        if (worker == 0 && atomic_load(&item->begun))
+            return DDSC_OK;
+        if (worker > 0 && ctx_cancelled(item->ctx))
+            return DDSC_ERROR_CANCELLED;
+        usleep(1000);
+    }
+    return worker > 0 ? DDSC_ERROR_INTERNAL : DDSC_OK;
+}
+
+static void cancel_reaches_a_helper_at_work(void **state)
+{
+    (void)state;
+    int calls = 0;
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.threads = 2;
+    set.cancel = cancel_soon;
+    set.cancel_user = &calls;
+    long_item item = {0};
+    assert_int_equal(ddsc_context_create(&item.ctx, &set), DDSC_OK);
+    assert_int_equal(ctx_enter(item.ctx), DDSC_OK);
+    assert_int_equal(parallel_for(item.ctx, 2, 1, work_until_cancelled, &item),
+                     DDSC_ERROR_CANCELLED);
+    ddsc_context_destroy(item.ctx);
+}
+
 static void sizes_are_checked(void **state)
 {
     (void)state;
@@ -395,9 +435,30 @@ static void memory_is_laid_out(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* The predicates of assertions, on arrays that hold and arrays that break them. */
+static void invariants_are_recognized(void **state)
+{
+    (void)state;
+    const int64_t offset[] = {0, 2, 2, 5}, falling[] = {0, 3, 2, 5};
+    const int32_t order[] = {2, 0, 3, 1}, twice[] = {2, 0, 2, 1}, ascending[] = {-1, 0, 7};
+    const double weight[] = {0.25, 0.5, 0.25}, zero[] = {0.5, 0, 0.5}, bad[] = {1, NAN, 0};
+    assert_true(invariant_offsets(offset, 3) && !invariant_offsets(falling, 3));
+    assert_true(!invariant_offsets(offset + 1, 2)); /* must begin with 0 */
+    assert_true(invariant_permutation(order, 4) && !invariant_permutation(twice, 4));
+    assert_true(!invariant_permutation(order, 3));
+    assert_true(invariant_ascending(ascending, 3) && !invariant_ascending(order, 4));
+    assert_true(invariant_range(order, 4, 0, 4) && !invariant_range(order, 4, 0, 3));
+    assert_true(invariant_range(ascending, 3, -1, 8) && !invariant_range(ascending, 3, 0, 8));
+    assert_true(invariant_distribution(weight, 3) && !invariant_distribution(zero, 3));
+    assert_true(!invariant_distribution(weight, 2));
+    assert_true(invariant_between(weight, 3, 0, 1) && !invariant_between(bad, 3, 0, 1));
+    assert_true(invariant_descending(zero, 2) && !invariant_descending(weight, 3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(invariants_are_recognized),
         cmocka_unit_test(settings_have_defaults),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(every_status_has_a_name),
@@ -414,6 +475,7 @@ int main(void)
         cmocka_unit_test(parallel_for_covers_each_index_once),
         cmocka_unit_test(parallel_for_reports_the_lowest_failure),
         cmocka_unit_test(cancel_stops_the_loop),
+        cmocka_unit_test(cancel_reaches_a_helper_at_work),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(sorts_put_in_order),
         cmocka_unit_test(memory_is_laid_out),

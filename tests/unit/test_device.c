@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/device.h"
 #include "device_support.h"
@@ -149,9 +150,11 @@ static void test_order(void **state)
 static void test_metrics(void **state)
 {
     (void)state;
+    int64_t most =
+        BASE_MAX(310, test_size(600)); /* the first two sizes of each kind, or all three */
     for (int kind = 0; kind < 5; kind++)
         for (int hubs = DDSC_HUBS_OFF; hubs <= DDSC_HUBS_ALWAYS; hubs++)
-            for (int64_t n = kind == 4 ? 294 : kind == 3 ? 20 : 5; n < 600; n += 289) {
+            for (int64_t n = kind == 4 ? 294 : kind == 3 ? 20 : 5; n < most; n += 289) {
                 told t = {0};
                 ddsc_context *on = device_context(device_name(), 2, &t),
                              *off = device_context("cpu", 1, &t);
@@ -387,14 +390,51 @@ static void test_names(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* "auto" opens no device, however large the work and whatever plug-in there is. "cuda" opens it and warns
+ * once: the plug-in is experimental. */
+static void test_cuda_is_experimental(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/ddsc-device-XXXXXX", link[128], kept[4096];
+    device d;
+    double *x = vectors(400, 30, 0);
+    assert_non_null(mkdtemp(folder));
+    snprintf(link, sizeof link, "%s/libddsc_cuda.so", folder);
+    assert_int_equal(symlink(DDSC_BINARY_DIR "/tests/libddsc_reference.so", link), 0);
+    snprintf(kept, sizeof kept, "%s", getenv("DDSC_PLUGIN_PATH"));
+    setenv("DDSC_PLUGIN_PATH", folder, 1);
+    for (int named = 0; named < 2; named++) {
+        told t = {0};
+        ddsc_context *ctx = device_context(named ? "cuda" : "auto", 1, &t);
+        assert_int_equal(device_open(ctx, &d, 1e15), named);
+        device_close(&d);
+        ddsc_graph_destroy(graph_of_rows(ctx, 400, 30, x, 8, false));
+        assert_int_equal(strstr(t.last, "cuda:0 is experimental") != NULL, named);
+        t = (told){0};
+        ddsc_graph_destroy(graph_of_rows(ctx, 400, 30, x, 8, false));
+        assert_string_equal(t.last, "");
+        assert_string_equal(ddsc_context_get_device(ctx), named ? "cuda:0" : "cpu");
+        ddsc_context_destroy(ctx);
+    }
+    setenv("DDSC_PLUGIN_PATH", kept, 1);
+    unlink(link);
+    rmdir(folder);
+    free(x);
+}
+
 int main(void)
 {
     setenv("DDSC_PLUGIN_PATH", DDSC_BINARY_DIR "/tests", 0);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_radius),           cmocka_unit_test(test_order),
-        cmocka_unit_test(test_metrics),          cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_faults),           cmocka_unit_test(test_coarse),
-        cmocka_unit_test(test_allocations),      cmocka_unit_test(test_unused),
-        cmocka_unit_test(test_unused_after_use), cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_radius),
+                                       cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_metrics),
+                                       cmocka_unit_test(test_vectors),
+                                       cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_coarse),
+                                       cmocka_unit_test(test_allocations),
+                                       cmocka_unit_test(test_unused),
+                                       cmocka_unit_test(test_unused_after_use),
+                                       cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_cuda_is_experimental)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* The data model: checks, merging, normalising, grids, subsets, synthetic sets. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,7 +245,7 @@ static void compressing_keeps_mass_and_mean(void **state)
     for (int64_t m = 1; m <= N; m += 7) {
         double x[N * D], a[N], cost[N], mean[D] = {0}, after[D] = {0}, mass = 0;
         int64_t partner[N];
-        merge_work work = {cost, partner, NULL};
+        merge_work work = {ctx, cost, partner, NULL};
         for (int i = 0; i < N; i++) {
             a[i] = 0.1 + rng_uniform(&r);
             for (int c = 0; c < D; c++) {
@@ -253,7 +254,8 @@ static void compressing_keeps_mass_and_mean(void **state)
             }
             mass += a[i];
         }
-        int64_t left = compress_item(&work, x, a, N, D, m);
+        int64_t left = 0;
+        assert_int_equal(compress_item(&work, x, a, N, D, m, &left), DDSC_OK);
         assert_int_equal(left, m);
         double mass_after = 0;
         for (int64_t i = 0; i < left; i++) {
@@ -265,6 +267,56 @@ static void compressing_keeps_mass_and_mean(void **state)
         for (int c = 0; c < D; c++)
             assert_close(after[c], mean[c], 1e-10, 1e-10);
     }
+}
+
+typedef struct asked {
+    char stage[64]; /* of the last progress report */
+    int calls;
+} asked;
+
+static int cancel_soon(void *user)
+{
+    return ++((asked *)user)->calls > 5;
+}
+
+static void keep_stage(void *user, const char *stage, int64_t done, int64_t total)
+{
+    (void)done, (void)total;
+    snprintf(((asked *)user)->stage, sizeof((asked *)user)->stage, "%s", stage);
+}
+
+/* The user is asked many times within one large item, not between items alone. */
+static void compressing_one_item_can_be_cancelled(void **state)
+{
+    (void)state;
+    enum { N = 3000, D = 5 };
+    asked a = {.calls = -1000000}; /* none is cancelled before the call in question */
+    ddsc_context_settings set;
+    ddsc_context *own = NULL;
+    ddsc_measures *m = NULL, *merged = NULL;
+    ddsc_compress_report report;
+    ddsc_context_settings_init(&set);
+    ddsc_compress_report_init(&report);
+    set.threads = 1;
+    set.cancel = cancel_soon;
+    set.progress = keep_stage;
+    set.cancel_user = set.progress_user = &a;
+    assert_int_equal(ddsc_context_create(&own, &set), DDSC_OK);
+    rng r = rng_make(3, RNG_KMEANS, 0);
+    double *x = malloc(N * D * sizeof *x);
+    const int64_t offset[] = {0, N};
+    for (int64_t p = 0; p < N * D; p++)
+        x[p] = rng_normal(&r);
+    assert_int_equal(ddsc_measures_create_clouds(own, &m, 1, D, x, NULL, offset, DDSC_EMPTY_ERROR),
+                     DDSC_OK);
+    a = (asked){0};
+    assert_int_equal(ddsc_measures_compress(own, &merged, &report, m, 10), DDSC_ERROR_CANCELLED);
+    assert_null(merged);
+    assert_string_equal(a.stage, "merging points");
+    assert_string_equal(ddsc_context_get_message(own), "stopped on request");
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(own);
+    free(x);
 }
 
 static ddsc_status create_and_copy(ddsc_context *c, void *arg)
@@ -312,6 +364,7 @@ int main(void)
         cmocka_unit_test(subsets_keep_names),
         cmocka_unit_test(gaussian_groups_are_apart),
         cmocka_unit_test(compressing_keeps_mass_and_mean),
+        cmocka_unit_test(compressing_one_item_can_be_cancelled),
         cmocka_unit_test(failed_allocations_leave_nothing),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

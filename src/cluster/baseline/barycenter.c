@@ -84,9 +84,9 @@ ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings
     if (own->method == DDSC_BARYCENTER_ADMM || !by_distances(own->cost))
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "cost = %lld: the barycenter method %s takes sqeuclidean or cosine, since it "
-                    "moves points to means; other costs are for the method admm",
-                    (long long)own->cost, method_find(own->method)->name);
+                    "cost = %s: the barycenter method %s moves points to means and takes "
+                    "sqeuclidean or cosine; the method admm takes all costs",
+                    plan_cost_name(own->cost), method_find(own->method)->name);
 }
 
 ddsc_status barycenter_cost(ddsc_context *ctx, metric_resolved *cost, const measures *m,

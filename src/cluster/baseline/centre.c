@@ -95,7 +95,8 @@ ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const
     item_view from = measures_item(m, item);
     int64_t capacity = BASE_MAX(from.n, c->n), d = m->d;
     double *x = NULL, *w = NULL;
-    merge_work work = {0};
+    merge_work work = {.ctx = ctx};
+    int64_t left;
     TRY(MEM_NEW(ctx, x, capacity * d));
     TRY(MEM_NEW(ctx, w, capacity));
     TRY(MEM_NEW(ctx, work.cost, capacity));
@@ -103,7 +104,7 @@ ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const
     for (int64_t e = 0; e < from.n; e++)
         memcpy(x + e * d, measures_point(m, from.index[e]), (size_t)d * sizeof *x);
     memcpy(w, from.weight, (size_t)from.n * sizeof *w);
-    int64_t left = compress_item(&work, x, w, from.n, d, c->n);
+    TRY(compress_item(&work, x, w, from.n, d, c->n, &left));
     split_points(x, w, left, c->n, d, jitter, r);
     centre_normalise(w, c->n);
     memcpy(c->x + which * c->n * d, x, (size_t)(c->n * d) * sizeof *x);

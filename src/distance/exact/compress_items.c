@@ -35,10 +35,10 @@ static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker
             memcpy(x + p * j->m->d, measures_point(j->m, item.index[p]),
                    (size_t)j->m->d * sizeof *x);
         memcpy(a, item.weight, (size_t)item.n * sizeof *a);
-        merge_work work = {.cost = scratch_of(&j->work, worker)};
+        merge_work work = {.ctx = j->ctx, .cost = scratch_of(&j->work, worker)};
         work.partner = (int64_t *)(work.cost + j->largest);
         work.into = j->into ? j->into + j->m->offset[i] : NULL;
-        j->n_left[i] = compress_item(&work, x, a, item.n, j->m->d, j->limit);
+        CHECK(compress_item(&work, x, a, item.n, j->m->d, j->limit, &j->n_left[i]));
         progress_add(j->ctx, 1);
     }
     return DDSC_OK;

@@ -21,7 +21,7 @@ static void matrix_sink(void *arg, const pair_tile *t, const double *d2, int64_t
                 continue;
             value = to->squared ? value : sqrt(BASE_MAX(value, 0.0));
             if (to->n_old >= 0)
-                to->out[(j - to->n_old) * to->n_old + i] = value;
+                to->out[i * (n - to->n_old) + (j - to->n_old)] = value;
             else if (to->condensed)
                 to->out[i * n - i * (i + 1) / 2 + j - i - 1] = value;
             else

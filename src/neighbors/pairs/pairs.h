@@ -47,7 +47,7 @@ typedef struct pairs {
      * earlier search over the same pairs has left: of pair i < j in the list of i. */
     const local_scales *by;
     ddsc_graph *known;
-    bool remembers; /* pairs_solve keeps its values for pairs_take_known */
+    bool remembers; /* pairs_solve keeps its values for the next search */
 } pairs;
 
 ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backend *backend,
@@ -56,12 +56,13 @@ ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backen
 ddsc_status pairs_open_bounds(pairs *p, const pair_job *job);
 void pairs_close(pairs *p);
 
+/* Begins a search that chooses `by` scales (or NULL). Values that the search before it kept become `known`;
+ * remembers: this one keeps its own. */
+ddsc_status pairs_begin(pairs *p, const local_scales *by, bool remembers);
 /* One pair i < j. */
 ddsc_status pairs_value(pairs *p, pair_ij pair, double *d2, int worker);
 /* The same; its value goes to the heaps of both ends. */
 ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker);
-/* What was remembered becomes `known`. */
-ddsc_status pairs_take_known(pairs *p);
 /* Strips of columns, in order: before pairs with j in [j0, j1). */
 int64_t pairs_strip(const pairs *p);
 ddsc_status pairs_prepare(pairs *p, int64_t j0, int64_t j1);
@@ -93,8 +94,8 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n);
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats);
 void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 
-/* Distances into out: n x n, or condensed; with n_old >= 0 (n - n_old) x n_old, each later item
- * against the first n_old. flags: ddsc_distance_flags. */
+/* Distances into out: n x n, or condensed; with n_old >= 0 n_old x (n - n_old), the first
+ * n_old items against each later one. flags: ddsc_distance_flags. */
 ddsc_status pairs_matrix(pairs *p, double *out, int64_t n_old, unsigned flags);
 
 /* ---- with a journal, for pairs.c: look up, or compute and keep ---- */

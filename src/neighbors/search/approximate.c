@@ -13,31 +13,47 @@ void search_rows_free(ddsc_context *ctx, search_rows *r)
     *r = (search_rows){0};
 }
 
-/* Everybody is a candidate of some items, spread evenly through the set. */
+/* All others are candidates of n_rows items: one item drawn from each of n_rows equal parts of the set, so
+ * that neither the order of the set nor the search has a say in which. */
 static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_t n_rows)
 {
-    int64_t next = 0;
+    int64_t part = 0, drawn = -1;
     l->n = n;
     CHECK(MEM_NEW(ctx, l->offset, n + 1));
     CHECK(MEM_NEW(ctx, l->index, n_rows * (n - 1)));
     l->offset[0] = 0;
     for (int64_t i = 0; i < n; i++) {
         int32_t *to = l->index + l->offset[i];
-        bool whole = next < n_rows && i == next * n / n_rows;
+        if (part < n_rows && i == part * n / n_rows) {
+            int64_t size = (part + 1) * n / n_rows - i;
+            drawn =
+                i + (int64_t)(rng_hash(ctx_seed(ctx), RNG_CHECK, (uint64_t)n, (uint64_t)part++) %
+                              (uint64_t)size);
+        }
+        bool whole = i == drawn;
         for (int64_t j = 0; whole && j < n; j++)
             if (j != i)
                 *to++ = (int32_t)j;
-        next += whole;
         l->offset[i + 1] = l->offset[i] + (whole ? n - 1 : 0);
     }
     return DDSC_OK;
 }
 
-/* Wilson's interval of 95% for a share p of n trials (Wilson 1927): unlike p -+ 2 s it holds for few trials
- * and for shares next to 1. */
-static void wilson(ddsc_pair_stats *stats, double p, double n)
+/* The 97.5% quantile of Student's t with `degrees` of freedom: Cornish and Fisher's expansion about the normal
+ * quantile (Abramowitz and Stegun 26.7.5), within 0.1% from 6 degrees on. */
+static double student_quantile(double degrees)
 {
-    const double z = 1.959963984540054;
+    const double z = 1.959963984540054, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+    return z + (z3 + z) / (4 * degrees) + (5 * z5 + 16 * z3 + 3 * z) / (96 * degrees * degrees) +
+           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * degrees * degrees * degrees);
+}
+
+/* Wilson's interval of 95% for a share p of n trials (Wilson 1927): unlike p -+ 2 s it holds for few trials
+ * and for shares next to 1. What the trials are worth is estimated from n_rows items, hence Student's
+ * quantile. */
+static void wilson(ddsc_pair_stats *stats, double p, double n, int64_t n_rows)
+{
+    double z = student_quantile((double)BASE_MAX(n_rows - 1, 2));
     double shrink = 1 + z * z / n, middle = (p + z * z / (2 * n)) / shrink;
     double half = z / shrink * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
     stats->recall = p;
@@ -71,7 +87,10 @@ static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc
         return;
     double n = (double)n_rows, p = sum / n, variance = (squares / n - p * p) / BASE_MAX(n - 1, 1);
     double trials = variance > 0 ? p * (1 - p) / variance : n;
-    wilson(stats, p, BASE_MIN(BASE_MAX(trials, n), (double)all));
+    if (n_rows == l->n) /* nothing was left to chance */
+        stats->recall = stats->recall_low = stats->recall_high = p;
+    else
+        wilson(stats, p, BASE_MIN(BASE_MAX(trials, n), (double)all), n_rows);
 }
 
 static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_graph *found,

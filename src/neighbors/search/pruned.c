@@ -27,8 +27,8 @@ static double enough_of(const pruned *s, int64_t i, int64_t j)
     return BASE_MAX(local_limit(by, j, s->limit[i]), local_limit(by, i, s->limit[j]));
 }
 
-/* For a dual bound; symmetric in the ends of a pair. */
-static bool waits(const pruned *s, int64_t i, const candidate *c)
+/* Returns true if the pair still needs its dual bound. The result is the same for (i, j) and (j, i). */
+static bool needs_dual_bound(const pruned *s, int64_t i, const candidate *c)
 {
     if (!s->p->offer.level[BOUND_DUAL] || c->reached >= HAS_DUAL)
         return false;
@@ -41,7 +41,7 @@ static int64_t n_missing(const pruned *s, int64_t i)
     return isfinite(s->limit[i]) ? 0 : s->tau - s->near.count[i];
 }
 
-/* The first few that wait; as long as there is no limit, enough of them to choose from. */
+/* Chooses the first few that need a dual bound; without a limit, enough of them to choose solves from. */
 static void choose_for_bounds(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -49,26 +49,26 @@ static void choose_for_bounds(pruned *s, int64_t i)
     if (!isfinite(s->limit[i])) {
         left = 2 * n_missing(s, i);
         for (int64_t k = 0; k < l->n; k++)
-            left -= !waits(s, i, &l->at[k]);
+            left -= !needs_dual_bound(s, i, &l->at[k]);
     }
     for (int64_t k = 0; k < l->n; k++) {
-        l->at[k].chosen = left > 0 && waits(s, i, &l->at[k]);
+        l->at[k].chosen = left > 0 && needs_dual_bound(s, i, &l->at[k]);
         l->at[k].also = false;
         left -= l->at[k].chosen;
     }
 }
 
-/* The first few. Where a limit is known, nobody overtakes a candidate that waits. */
+/* Chooses the first few. Once a limit is known, no candidate is solved before an earlier one that needs its dual bound. */
 static void choose_for_solves(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
     bool limited = isfinite(s->limit[i]);
     int64_t left = limited ? s->batch : (n_missing(s, i) + 1) / 2;
     for (int64_t k = 0; k < l->n; k++) {
-        bool waiting = waits(s, i, &l->at[k]);
-        if (waiting && limited)
+        bool lacks_bound = needs_dual_bound(s, i, &l->at[k]);
+        if (lacks_bound && limited)
             left = 0;
-        l->at[k].chosen = left > 0 && !waiting;
+        l->at[k].chosen = left > 0 && !lacks_bound;
         l->at[k].also = false;
         left -= l->at[k].chosen;
     }
@@ -242,6 +242,23 @@ static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker
 
 /* ---- solves ---- */
 
+/* Is no bound on the lists of a pair's ends above its value, but for the slack of beyond()? A value that rounding took below 0
+ * counts as 0. */
+static bool bounds_hold(pruned *s, pair_ij pair, double d2)
+{
+    bool holds = true;
+    for (int side = 0; side < 2; side++) {
+        int64_t item = side == 0 ? pair.i : pair.j, other = side == 0 ? pair.j : pair.i;
+        if (!pruned_owns(s, item))
+            continue;
+        spin_lock(&s->near.lock[item]);
+        const candidate *c = pruned_list_find(s, item, other);
+        holds &= !c || !beyond(c->bound, local_key(s->p->by, other, BASE_MAX(d2, 0)));
+        spin_unlock(&s->near.lock[item]);
+    }
+    return holds;
+}
+
 /* Maxima commute, so order does not matter. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
@@ -250,6 +267,7 @@ void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
     for (int64_t k = 0; k < l->n; k++) {
         int64_t other = l->at[k].index;
         double bound = pairs_cut_bound(s->p, cut, other);
+        DDSC_ASSERT(other >= 0 && other < s->n && other != item);
         l->at[k].bound = fmax(l->at[k].bound, local_key(s->p->by, other, bound));
     }
     spin_unlock(&s->near.lock[item]);
@@ -274,6 +292,7 @@ static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker
         if (abandons(s, k, worker))
             continue;
         TRY(pairs_value(s->p, pair, &d2, worker));
+        DDSC_ASSERT(bounds_hold(s, pair, d2));
         TRY(tell_ends(s, pair, d2, offer_value, worker));
         for (int side = 0; side < 2; side++) {
             int64_t item = side == 0 ? pair.i : pair.j;

@@ -5,6 +5,8 @@
 #ifndef DDSC_NEIGHBORS_SEARCH_SEARCH_H
 #define DDSC_NEIGHBORS_SEARCH_SEARCH_H
 
+#include <math.h>
+
 #include "neighbors/pairs/pairs.h"
 
 /* Over all pairs of a choice; later items alone have lists where j_begin is not 0. */
@@ -100,6 +102,11 @@ typedef struct column_set {
 } column_set;
 
 enum { COLUMNS_LEAST = 2 };
+/* Columns of a fraction of n items. */
+static inline int64_t columns_of(int64_t n, double fraction)
+{
+    return (int64_t)llround(fraction * (double)n);
+}
 /* Draw the landmarks; at least COLUMNS_LEAST must come of it. */
 ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, double fraction);
 void search_columns_free(ddsc_context *ctx, column_set *c);

@@ -31,7 +31,7 @@ enum {
     DESCENT_ROUNDS = 20,
     DESCENT_FEW = 1000, /* one changed neighbour in so many ends it */
     RECALL_CHEAP = 128, /* items whose recall is measured: where a pair costs little ... */
-    RECALL_LEAST = 12,  /* ... and where it is a transport problem */
+    RECALL_LEAST = 24,  /* ... and where it is a transport problem */
     /* ---- columns: 12 of the landmarks are held out to judge by (bench/defaults.py) ---- */
     HELD_OUT = 12,
     HELD_OUT_SHARE = 10, /* one in so many, at most; */
