@@ -1,5 +1,6 @@
-/* Items as quantile functions along the axes of a few frames. Sorting an item's points on every axis took a tenth of
- * an exact graph of digits; where items share their points these are sorted once. */
+/* Represents items by quantile functions along the axes of a few frames. Sorting each item's points
+ * on every axis took a tenth of the time of an exact graph of digits. If items share points, these
+ * are therefore sorted once. */
 #include <math.h>
 #include <string.h>
 

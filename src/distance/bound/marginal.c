@@ -1,9 +1,12 @@
-/* First bounds of transport under Euclidean and city block costs: one-dimensional projections. For any
- * transport plan of X and Y and an orthonormal frame, E|X - Y| >= |(E|X_k - Y_k|)_k| by Jensen, and
- * E|X_k - Y_k| is at least the 1-D transport cost of the projections, the L1 distance of their quantile
- * functions; so W1^2 >= the sum over axes of the squares of those. Under city block costs they add up
- * as they are, in the frame of the coordinates alone. Averages of quantile functions over bins keep the
- * inequality; with one bin the bound is the distance of the means. The best of a few frames counts. */
+/* First bounds of transport under Euclidean and city block costs, from one-dimensional projections.
+ *
+ * For any transport plan of X and Y and any orthonormal frame, E|X - Y| >= |(E|X_k - Y_k|)_k| by
+ * Jensen's inequality. E|X_k - Y_k| is at least the one-dimensional transport cost of the
+ * projections, which is the L1 distance of their quantile functions. W1^2 is therefore at least the
+ * sum over the axes of the squares of these distances. For the city block cost, the distances are
+ * added without squaring, in the coordinate frame only. Averages of quantile functions over bins
+ * preserve the inequality; with one bin the bound is the distance of the means. The best of a few
+ * frames is used. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* Linear minorants of the regularised value over a plane grid; see minorant.h.
+/* Linear minorants of the regularized value over a plane grid (minorant.h).
  *
- * Rounding: the transform is made in double and kept in floats, each g less its middle, so |g| <= r. A
- * sum of up to p products of floats, in any order, is off by at most (p + 3) 2^-24 r (Higham 2002,
- * section 3.1: weights sum to one, and terms that are 0 add no error). That and the
- * rounding of what is added are taken off the constant. */
+ * The transform is computed in double and stored in floats, with each g centered so that |g| <= r.
+ * A sum of up to p products of floats, in any order, has an error of at most (p + 3) 2^-24 r
+ * (Higham 2002, section 3.1). The weights sum to one, and terms that are 0 add no error. This
+ * margin and the rounding of the added constants are subtracted from the constant. */
 #include "distance/bound/minorant.h"
 
 #include <math.h>

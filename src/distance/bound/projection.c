@@ -1,5 +1,5 @@
-/* The projection bound: quantile embeddings of rotated frames, shortened by principal directions;
- * those of a few frames are kept whole for the bound of single pairs. */
+/* The projection bound uses quantile embeddings in rotated frames, shortened by projection on
+ * principal directions. A few complete frames are kept for the bounds of single pairs. */
 #include <math.h>
 #include <string.h>
 

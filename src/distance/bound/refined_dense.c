@@ -1,4 +1,4 @@
-/* Coupling by a dense matrix of squared distances, for items with points of their own. */
+/* The coupling by a dense matrix of squared distances, for items with their own points. */
 #include <math.h>
 
 #include "distance/bound/refined.h"

@@ -1,6 +1,6 @@
-/* Coupling over a plane grid: squared distances are sums of one term per axis, so kernels are products,
- * and both the sums of the iterations and the minima of the c-transforms are taken an axis at a time
- * over the bounding boxes of the items. */
+/* The coupling over a plane grid. Squared distances are sums of one term per axis, so kernels are
+ * products. The sums of the iterations and the minima of the c-transforms are computed one axis at
+ * a time over the bounding boxes of the items. */
 #include <math.h>
 #include <string.h>
 

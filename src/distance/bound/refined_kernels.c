@@ -1,4 +1,5 @@
-/* Kernels of the refined bounds. Floats are enough: what rounding may add to a bound is taken off it. */
+/* Kernels of the refined bounds. Floats are accurate enough, because rounding margins are
+ * subtracted from the bounds. */
 #include "distance/bound/refined_kernels.h"
 
 enum { CHUNK = 4 }; /* vectors held at once for each of two rows */

@@ -1,14 +1,13 @@
-/* The relaxed one-sided bound for blocks of items. Points that items share are multiplied once per
- * block; a product has the points of a row item side by side, so that a pair reads whole vectors:
- * row minima go down the columns of a pair, column minima are folded sixteen at a time.
+/* The relaxed one-sided bound for blocks of items. It drops one marginal constraint at a time, so
+ * its value is a feasible dual value. Points that items share are multiplied once per block. In a
+ * product, the points of a row item are contiguous, so a pair reads whole vectors.
  *
- * Under squared distances every item is seen from its own centre: with x' = x - r, y' = y - s
- *
- *     W2^2 = |r - s|^2 + min_P sum P_pq |x'_p - y'_q|^2,    r, s the means of the two items,
+ * For squared distances, every item is centered at its mean: with x' = x - r and y' = y - s
+ *     W2^2 = |r - s|^2 + min_P sum P_pq |x'_p - y'_q|^2,
  *     |x' - y'|^2 = |x'|^2 + |y'|^2 - 2 x y + 2 r y + 2 x s - 2 r s,
- *
- * and minima over rows or columns are closer to a plan once no common shift is left in the costs. Products with
- * means are weighted sums of those of points, so points stay shared. */
+ *     where r and s are the means of the two items.
+Minima over rows or columns are closer to a plan once the costs contain no common shift. Products with means are weighted sums of products of points, so points stay shared.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@
 #include "distance/bound/tuning.h"
 #include "numeric/linalg/linalg.h"
 
-enum { GROUP = 128 /* slots of row items multiplied at once, unless one has more */ };
+enum { GROUP = 128 /* slots of row items multiplied at once, unless one item has more */ };
 
 static bool is_centred(const bound_relaxed *b)
 {

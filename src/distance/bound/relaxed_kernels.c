@@ -1,5 +1,5 @@
-/* Minima over the rows and columns of a pair's costs: row minima go down the columns, column minima are folded
- * sixteen at a time. */
+/* Computes minima over the rows and columns of a pair's costs. Row minima are accumulated over the
+ * columns, and column minima are reduced sixteen at a time. */
 #include "distance/bound/relaxed_kernels.h"
 
 #include <math.h>
