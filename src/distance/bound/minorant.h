@@ -1,9 +1,13 @@
 /* First bounds on the regularized value between items on a plane grid, as linear minorants.
  *
- * Let f be any function on the points of an item a, and let
- *     g(y) = -epsilon log sum_x a(x) exp((f(x) - |x - y|^2) / epsilon)
-be its soft c-transform. The value of (a, b) is then at least <a, f> + <b, g> for every b. One g therefore serves a whole block of items b, and the bounds of a tile are a matrix product. f is the potential of the affine map from the Gaussian of a to that of the block. The items are ordered so that the items of a block have similar moments.
- */
+ * Let f be any function on the points of an item a, with soft c-transform
+ *
+ *     g(y) = -epsilon log sum_x a(x) exp((f(x) - |x - y|^2) / epsilon).
+ *
+ * The value of (a, b) is then at least <a, f> + <b, g> for every b. One g therefore serves a whole
+ * block of items b, and the bounds of a tile are a matrix product. f is the potential of the affine
+ * map from the Gaussian of a to that of the block. The items are ordered so that the items of a
+ * block have similar moments. */
 #ifndef DDSC_DISTANCE_BOUND_MINORANT_H
 #define DDSC_DISTANCE_BOUND_MINORANT_H
 
