@@ -7,7 +7,7 @@
 
 typedef struct bound_axes {
     const measures *m; /* borrowed */
-    double unit;       /* power-of-two unit of the positions */
+    double unit;       /* unit of the positions */
     int64_t n_axes, bins;
     double *axis;  /* n_axes x d, unit vectors; NULL for the coordinate axes */
     double *scale; /* n_axes: factors of the quantiles, set by the caller */

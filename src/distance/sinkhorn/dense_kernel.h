@@ -1,9 +1,9 @@
 /* Kernels of the dense engine. They work on plain arrays and neither allocate nor use a context.
  *
- * A plan is stored as P_ij = u_i K_ij v_j with K_ij = exp((f_i + g_j - C_ij) / eps), where f and g
- * are the parts of log u and log v that have been absorbed. Rows are padded to SINKHORN_ROW_BLOCK
- * and columns to SIMD_LANES with zeros, so that no loop has a remainder. A padded entry has neither
- * weight nor mass. */
+ * A plan is stored as P_ij = u_i K_ij v_j with K_ij = exp((f_i + g_j - C_ij) / eps). The potentials
+ * f and g have absorbed earlier scalings: absorption adds eps log(u / a) to f and resets u to a.
+ * Rows are padded to SINKHORN_ROW_BLOCK and columns to SIMD_LANES with zeros, so that no loop has a
+ * remainder. A padded entry has neither weight nor mass. */
 #ifndef DDSC_DISTANCE_SINKHORN_DENSE_KERNEL_H
 #define DDSC_DISTANCE_SINKHORN_DENSE_KERNEL_H
 
