@@ -91,7 +91,7 @@ def test_clusters_are_the_same_bytes(ddsc, many, tmp_path):
 
 @pytest.mark.parametrize("fault, words", [
     ("driver", "no driver"), ("memory", "too little memory"), ("late", "illegal memory access"),
-    ("lists", "lists that cannot be"), ("version", "another version")])
+    ("lists", "invalid neighbor lists"), ("version", "another version")])
 def test_a_device_that_fails_is_one_warning(ddsc, many, tmp_path, fault, words):
     command = ["neighbors", many, "--metric", "mmd", "--hubs", "always", "--progress", "none", "-o"]
     plain = ddsc(*command, tmp_path / "cpu.mtx", "--device", "cpu")

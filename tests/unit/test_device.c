@@ -258,7 +258,7 @@ static void test_faults(void **state)
     check_fault("driver", "reference", 1, "device reference:0: no driver; the processor does");
     check_fault("memory", "reference", 1, "too little memory");
     check_fault("late", "reference", 1, "illegal memory access");
-    check_fault("lists", "reference", 1, "lists that cannot be");
+    check_fault("lists", "reference", 1, "invalid neighbor lists");
     check_fault("version", "reference", 1, "another version");
     check_fault(NULL, "reference:1", 1, "device reference:1: there is no device of this number");
     check_fault(NULL, "missing", 1, "no plug-in");

@@ -1,5 +1,6 @@
-/* The tau nearest of each item: one binary heap per item, worst on top, in arrays that become the
- * graph's, so that nothing beyond n * tau is held. */
+/* The tau nearest neighbors of each item. Each item has a binary heap with the worst entry on top.
+ * The arrays of the heaps become those of the graph, so no memory beyond n * tau entries is
+ * needed. */
 #include <math.h>
 
 #include "neighbors/pairs/nearest.h"
@@ -21,7 +22,7 @@ static double key_at(heap h, int64_t k)
     return local_key(h.by, h.index[k], h.value[k]);
 }
 
-/* (key, index) of place a above that of place b? */
+/* Returns true if entry a has a larger (key, index) than entry b. */
 static bool worse(heap h, int64_t a, int64_t b)
 {
     double x = key_at(h, a), y = key_at(h, b);
@@ -65,7 +66,7 @@ ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int6
     int64_t size;
     *near = (nearest){.first = first, .n = n, .tau = tau};
     if (first + n > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items: at most %d can be handled",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items are too many: the maximum is %d",
                         (long long)(first + n), INT32_MAX);
     if (!mul_ok(n, tau, &size))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY,
@@ -136,7 +137,7 @@ typedef struct sorting {
     bool worst_first;
 } sorting;
 
-/* Heap sort: the worst goes to the end, again and again. */
+/* Sorts the lists with heap sort: the worst entry is repeatedly moved to the end. */
 static ddsc_status sort_lists(void *arg, int64_t begin, int64_t end, int worker)
 {
     const sorting *s = arg;
@@ -159,7 +160,7 @@ ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool
     return team_rows(ctx, slots, 256, sort_lists, &(sorting){near, worst_first});
 }
 
-/* Close the gaps that short lists leave. */
+/* Closes the gaps after lists with fewer than tau entries. */
 static void pack_lists(const nearest *near, int64_t *offset)
 {
     for (int64_t i = 0; i < near->n; i++) {
