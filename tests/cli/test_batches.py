@@ -119,7 +119,7 @@ def test_batches_become_alike_and_one_stays(ddsc, tmp_path):
         assert far.max() < 0.05 * np.ptp(one)
     single = write_csv(tmp_path / "b.csv", items, ["same"] * N_ITEMS)
     said = ddsc("convert", single, *WORDS, "--batch", "run", "-o", tmp_path / "b.npz").stderr
-    assert "one batch" in said
+    assert "the same batch" in said
     same_clouds(items_of(np.load(tmp_path / "b.npz"))[0], items)
 
 
@@ -154,7 +154,7 @@ def test_it_stands_between_the_others(ddsc, tmp_path):
     assert info["transforms"] == ["per-item", "log1p", "batch", "standard", "pca"]
     assert info["batches"] == ["run", "one", "two"] and data["transform_steps"].shape == (5, 3)
     assert "batches of run: one, two" in ddsc("info", tmp_path / "out.npz").stdout
-    assert "mapped by batch before" in load(ddsc, tmp_path, tmp_path / "out.npz", "--batch", "run", code=3)
+    assert "already been mapped by batch" in load(ddsc, tmp_path, tmp_path / "out.npz", "--batch", "run", code=3)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_assign_repeats_it(ddsc, tmp_path, model):
     assert said["scores"]["ami"] == 1
 
 
-@pytest.mark.parametrize("batch, words", [("three", 'of "three"'), ("", 'no value in the column "run"')])
+@pytest.mark.parametrize("batch, words", [("three", 'belongs to "three"'), ("", 'no value in column "run"')])
 def test_a_batch_must_be_known(ddsc, tmp_path, model, batch, words):
     items, given = clouds(seed=3)
     new = write_csv(tmp_path / "new.csv", items, [batch, *given[1:]])

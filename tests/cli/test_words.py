@@ -283,7 +283,7 @@ def test_bad_words(ddsc, fitted, name, message):
 def test_npz_without_words(ddsc, files):
     ddsc("text", files / "d.tsv", "--vectors", files / "v.txt", "--paper", "--on-empty", "drop",
          "-o", files / "o.npz")
-    assert "holds no words" in ddsc("text", files / "d.tsv", "--vectors", files / "o.npz", "-f",
+    assert "contains no words" in ddsc("text", files / "d.tsv", "--vectors", files / "o.npz", "-f",
                                     "-o", files / "x.npz", code=3).stderr
 
 
