@@ -1,5 +1,5 @@
-/* The context: settings, the message of the last call, warnings, details, cancel, progress, and the
- * clock. */
+/* The context: settings, the message of the last call, warnings, details, cancellation, progress,
+ * and the clock. */
 #include "base/context.h"
 
 #include <errno.h>
@@ -136,25 +136,25 @@ int64_t ddsc_context_get_peak_memory(const ddsc_context *context)
     return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->peak) : 0;
 }
 
-/* A folder that can be written to, made if it is missing. Said now, not after hours of work. */
+/* Creates the folder if it does not exist, and checks that it is writable. Problems are reported
+ * here rather than after hours of work. */
 static ddsc_status ctx_make_folder(ddsc_context *ctx, const char *folder)
 {
     struct stat about;
     if (!*folder)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the folder to resume from is empty");
-    if (strlen(folder) > PATH_MAX - 160) /* files in it have names, too */
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "the name of the folder to resume from is too long");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the resume folder is empty");
+    if (strlen(folder) > PATH_MAX - 160) /* leaves space for file names */
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the resume folder is too long");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: the folder cannot be made: %s", folder,
+        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: cannot create the folder: %s", folder,
                         strerror(errno));
     if (stat(folder, &about) != 0)
         return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: %s", folder, strerror(errno));
     if (!S_ISDIR(about.st_mode))
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s is no folder to resume from", folder);
+        return ctx_fail(ctx, DDSC_ERROR_IO,
+                        "%.240s is not a folder, so a run cannot be resumed from it", folder);
     if (access(folder, W_OK | X_OK) != 0)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s cannot be written to: %s", folder,
-                        strerror(errno));
+        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s is not writable: %s", folder, strerror(errno));
     return DDSC_OK;
 }
 
@@ -164,7 +164,7 @@ ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const
     char *own_folder = NULL, *own_settings = NULL;
     CHECK(ctx_enter(ctx));
     if (settings && strpbrk(settings, "\r\n"))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run are one line");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run must be a single line");
     if (folder) {
         settings = settings ? settings : "";
         TRY(ctx_make_folder(ctx, folder));
@@ -258,7 +258,7 @@ void ctx_device_tell(ddsc_context *ctx)
 {
     const char *name = ctx_device(ctx);
     if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_served)
-        ctx_warn(ctx, "device %s: this search has nothing for it", name);
+        ctx_warn(ctx, "device %s was not used: this search cannot use a device", name);
 }
 
 void ctx_device_off(ddsc_context *ctx)
@@ -296,7 +296,7 @@ ddsc_status ctx_enter_new(ddsc_context *ctx, void *out)
     if (out)
         memcpy(out, &none, sizeof none);
     CHECK(ctx_enter(ctx));
-    return out ? DDSC_OK : ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no place is given for the result");
+    return out ? DDSC_OK : ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the pointer for the result is NULL");
 }
 
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
@@ -392,11 +392,12 @@ ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, 
 {
     if ((flags & ~known) == 0)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: flags = %#x, of which %#x mean nothing here",
-                    who, flags, flags & ~known);
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: flags = %#x contains unknown flags %#x", who,
+                    flags, flags & ~known);
 }
 
-/* Long solves ask often; the user's callback is asked every so many seconds. */
+/* Minimum interval between calls of the user's callback, in seconds. Long solves poll much more
+ * often. */
 static const double ASK_EVERY = 0.02;
 
 bool ctx_cancelled(ddsc_context *ctx)
@@ -456,7 +457,7 @@ ddsc_status progress_poll(ddsc_context *ctx)
     double now = clock_seconds();
     if (now - ctx->last_report >= 0.1) {
         ctx->last_report = now;
-        int64_t done = atomic_load(&ctx->done); /* of other ranks it is a guess */
+        int64_t done = atomic_load(&ctx->done); /* estimated for other ranks */
         ctx->set.progress(ctx->set.progress_user, ctx->stage,
                           ctx->total > 0 ? BASE_MIN(done, ctx->total) : done, ctx->total);
     }
