@@ -51,6 +51,8 @@ typedef struct cli_options {
     ddsc_transform_settings transform;
     int private_; /* names and titles stay behind */
     int precomputed, squared_input;
+    int encoding;        /* ddsc_encoding */
+    double read_timeout; /* seconds */
     /* method */
     int method;                    /* cli_method */
     ddsc_cluster_settings cluster; /* points at the next two */
@@ -93,12 +95,16 @@ typedef struct cli_options {
     int n_given;
 } cli_options;
 
+/* What the operands of a verb are; for OPERAND_RESULT, the first one is the folder of a result. */
+typedef enum operand_kind { OPERAND_INPUT = 0, OPERAND_RESULT, OPERAND_WORD } operand_kind;
+
 typedef struct cli_verb cli_verb;
 typedef struct session session;
 
 struct cli_verb {
     const char *name;
-    const char *operands;           /* "INPUT... -k K [-o DIR]" */
+    const char *operands; /* "INPUT... -k K [-o DIR]" */
+    operand_kind operand_kind;
     int min_operands, max_operands; /* max -1: any number */
     const char *summary;            /* one line, no full stop */
     const char *description;
@@ -241,9 +247,13 @@ void input_warn_unused(const session *s);
 /* ---- output ---- */
 
 /* Is there a place for the file, and is it free (or --force)? Before any long work. */
-bool output_check_file(const session *s, const char *path, int *code);
-bool output_check_dir(const session *s, const char *dir, const char *const *names, bool overwrite,
+bool output_check_file(session *s, const char *path, int *code);
+bool output_check_dir(session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code);
+/* True unless the output `path` is the same file as an input of the verb; a message says so. */
+bool input_is_not(const session *s, const char *path, int *code);
+/* The same for the files in the folder of --resume. */
+bool input_is_not_resumed(const session *s, int *code);
 bool output_make_dir(const char *dir, int *code);
 bool output_make_parent(const char *path, int *code);
 /* "dir/name"; free() it. */

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "estimate.h"
@@ -313,12 +314,15 @@ static bool own_files(const session *s)
 }
 
 /* Are the places of all files free? Before any long work. */
-static bool check_dir(const session *s, int *code)
+static bool check_dir(session *s, int *code)
 {
-    const char *names[32] = {NULL};
+    struct stat info;
+    const char *names[32] = {NULL}, *dir = s->opt.output;
     for (int i = 0; i < 31 && ddsc_report_get_file_name(i); i++)
         names[i] = ddsc_report_get_file_name(i);
-    return output_check_dir(s, s->opt.output, names, false, code);
+    bool there = stat(dir, &info) == 0 && S_ISDIR(info.st_mode);
+    return (!there || session_ok(s, ddsc_report_check(s->ctx, dir, DDSC_WRITE_OVERWRITE), code)) &&
+           output_check_dir(s, dir, names, false, code);
 }
 
 /* Why the cost does not go with the method; NULL: it does. ADMM alone moves no points to means. */
@@ -410,12 +414,11 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_cluster,   &group_baseline,  &group_dir_output,
-                                             &group_truth,     &group_about,     &group_metric,
-                                             &group_reference, &group_graph,     &group_input,
-                                             &group_table,     &group_transform, &group_precomputed,
-                                             &group_subset,    &group_resume,    &group_device,
-                                             &group_run,       &group_help,      NULL};
+static const option_group *const groups[] = {
+    &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,  &group_about,
+    &group_metric,  &group_reference, &group_graph,       &group_input,  &group_input_format,
+    &group_table,   &group_transform, &group_precomputed, &group_subset, &group_resume,
+    &group_device,  &group_run,       &group_help,        NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

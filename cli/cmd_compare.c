@@ -179,10 +179,13 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {
-    &group_compare, &group_json,  &group_truth, &group_metric_values, &group_reference,
-    &group_graph,   &group_input, &group_table, &group_transform,     &group_subset,
-    &group_run,     &group_help,  NULL};
+static const option_group *const groups[] = {&group_compare,   &group_json,
+                                             &group_truth,     &group_metric_values,
+                                             &group_reference, &group_graph,
+                                             &group_input,     &group_input_format,
+                                             &group_table,     &group_transform,
+                                             &group_subset,    &group_run,
+                                             &group_help,      NULL};
 
 const cli_verb verb_compare = {
     .name = "compare",

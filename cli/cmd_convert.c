@@ -70,7 +70,17 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_file_output, &group_format,    &group_input,
+static const option_spec format_options[] = {
+    {.name = "format",
+     .kind = OPTION_OTHER,
+     .parse = value_convert_format,
+     .argument = "npz|csv|tsv|d2|h5ad",
+     .help = "format of the output (default: by the file name's ending, else npz); h5ad: INPUT is "
+             "HDF5 whatever its name"},
+    {.name = NULL}};
+static const option_group group_convert = {"Format", format_options};
+
+static const option_group *const groups[] = {&group_file_output, &group_convert,   &group_input,
                                              &group_table,       &group_transform, &group_subset,
                                              &group_run,         &group_help,      NULL};
 

@@ -437,6 +437,7 @@ static const option_group *const explain_groups[] = {&group_pair, &group_json, &
 const cli_verb verb_explain = {
     .name = "explain",
     .operands = "DIR [ITEM ITEM]",
+    .operand_kind = OPERAND_RESULT,
     .min_operands = 1,
     .max_operands = 3,
     .summary = "what the clusters of an earlier result are",

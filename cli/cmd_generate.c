@@ -77,6 +77,7 @@ static const option_group *const groups[] = {&group_generate, &group_file_output
 const cli_verb verb_generate = {
     .name = "generate",
     .operands = "shapes|gaussians -o OUT.npz",
+    .operand_kind = OPERAND_WORD,
     .min_operands = 1,
     .max_operands = 1,
     .summary = "synthetic data: shapes or gaussians",

@@ -340,7 +340,8 @@ static int run(session *s)
 }
 
 static const option_group *const groups[] = {
-    &group_json, &group_input, &group_table, &group_transform, &group_run, &group_help, NULL};
+    &group_json,      &group_input, &group_input_format, &group_table,
+    &group_transform, &group_run,   &group_help,         NULL};
 
 const cli_verb verb_info = {
     .name = "info",

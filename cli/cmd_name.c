@@ -155,10 +155,33 @@ static bool write_names(session *s, json_t *root, const char *dir, int *code)
     return good;
 }
 
+/* The cluster of an operand, or -1. */
+static long cluster_of(const char *word)
+{
+    char *end;
+    long number = strtol(word, &end, 10);
+    return end == word || *end != '=' ? -1 : number;
+}
+
+static bool names_once(session *s, int *code)
+{
+    for (int64_t i = 2; i < s->opt.n_operands; i++)
+        for (int64_t k = 1; k < i; k++) {
+            long number = cluster_of(s->opt.operand[i]);
+            if (number >= 0 && number == cluster_of(s->opt.operand[k])) {
+                *code = message_usage(s->verb, "cluster %ld is given two names", number);
+                return false;
+            }
+        }
+    return true;
+}
+
 static int run_name(session *s)
 {
     int code = EXIT_GOOD;
     const char *dir = s->opt.operand[0];
+    if (!names_once(s, &code))
+        return code;
     json_t *root = json_load_result(dir, &code);
     bool good = root != NULL;
     for (int64_t i = 1; good && i < s->opt.n_operands; i++)
@@ -174,6 +197,7 @@ static const option_group *const name_groups[] = {&group_run, &group_help, NULL}
 const cli_verb verb_name = {
     .name = "name",
     .operands = "DIR CLUSTER=NAME...",
+    .operand_kind = OPERAND_RESULT,
     .min_operands = 2,
     .max_operands = -1,
     .summary = "give the clusters of an earlier result names",

@@ -96,14 +96,17 @@ static int run(session *s)
     ddsc_report *report = NULL;
     const char *dir = s->opt.operand[0];
     char *page = output_path(dir, "report.html");
+    const char *path = s->opt.output ? s->opt.output : page;
     if (s->opt.plots && s->opt.output && output_is_stdout(s->opt.output))
         code = message_usage(s->verb, "--plots writes several files: -o names their folder");
+    else if (!s->opt.plots && !output_is_stdout(path) && !input_is_not(s, path, &code))
+        ;
     else if (!session_ok(s, ddsc_report_read(s->ctx, &report, dir), &code))
         ;
     else if (s->opt.plots)
         write_pictures(s, report, s->opt.output ? s->opt.output : dir, &code);
     else
-        write_page(s, report, s->opt.output ? s->opt.output : page, &code);
+        write_page(s, report, path, &code);
     ddsc_report_destroy(report);
     free(page);
     return code;
@@ -115,6 +118,7 @@ static const option_group *const groups[] = {&group_plots, &group_page_output, &
 const cli_verb verb_report = {
     .name = "report",
     .operands = "DIR",
+    .operand_kind = OPERAND_RESULT,
     .min_operands = 1,
     .max_operands = 1,
     .summary = "the report page or its pictures from an earlier result",

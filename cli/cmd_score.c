@@ -147,7 +147,7 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_json, &group_help, NULL};
+static const option_group *const groups[] = {&group_encoding, &group_json, &group_help, NULL};
 
 const cli_verb verb_score = {
     .name = "score",

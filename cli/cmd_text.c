@@ -210,7 +210,7 @@ static void summary(const session *s, const result *x)
 
 /* ---- the verb ---- */
 
-static bool check_words(const session *s, int *code)
+static bool check_words(session *s, int *code)
 {
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;

@@ -13,11 +13,11 @@ static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},
                                                  {"jsonl", PROGRESS_JSONL},
                                                  {"none", PROGRESS_NONE},
                                                  {NULL, 0}};
-static const option_choice choices_format[] = {{"npz", DDSC_FORMAT_NPZ},
-                                               {"csv", DDSC_FORMAT_CSV},
-                                               {"tsv", DDSC_FORMAT_TSV},
-                                               {"d2", DDSC_FORMAT_D2},
-                                               {NULL, 0}};
+const option_choice choices_format[] = {{"npz", DDSC_FORMAT_NPZ},
+                                        {"csv", DDSC_FORMAT_CSV},
+                                        {"tsv", DDSC_FORMAT_TSV},
+                                        {"d2", DDSC_FORMAT_D2},
+                                        {NULL, 0}};
 
 /* ---- the groups ---- */
 
@@ -307,7 +307,7 @@ const option_group group_matrix = {"Matrix", matrix_options};
 #define FORCE                                                                     \
     {                                                                             \
         .name = "force", .letter = 'f', .kind = OPTION_FLAG, .offset = AT(force), \
-        .help = "overwrite files that exist"                                      \
+        .help = "overwrite files that exist, but never an input"                  \
     }
 #define JSON                                                      \
     {                                                             \
@@ -485,7 +485,8 @@ const option_group group_help = {"Help", help_options};
 
 void options_init(cli_options *o)
 {
-    *o = (cli_options){.items = 20, .points = 40, .groups = 3, .dim = 2, .separation = 4};
+    *o = (cli_options){
+        .items = 20, .points = 40, .groups = 3, .dim = 2, .separation = 4, .read_timeout = 60};
     ddsc_read_settings_init(&o->read);
     ddsc_transform_settings_init(&o->transform);
     ddsc_text_settings_init(&o->text);

@@ -11,6 +11,25 @@ static const option_choice choices_image[] = {{"pixels", DDSC_IMAGE_PIXELS},
                                               {"colours", DDSC_IMAGE_COLOURS},
                                               {NULL, 0}};
 
+const option_choice choices_encoding[] = {
+    {"utf-8", DDSC_ENCODING_UTF8},          {"utf8", DDSC_ENCODING_UTF8},
+    {"latin1", DDSC_ENCODING_LATIN1},       {"latin-1", DDSC_ENCODING_LATIN1},
+    {"iso-8859-1", DDSC_ENCODING_LATIN1},   {"cp1252", DDSC_ENCODING_CP1252},
+    {"windows-1252", DDSC_ENCODING_CP1252}, {NULL, 0}};
+
+static const option_spec encoding_options[] = {OPTION_ENCODING, END};
+const option_group group_encoding = {"Text files", encoding_options};
+
+static const option_spec hdf5_options[] = {
+    {.name = "format",
+     .kind = OPTION_OTHER,
+     .parse = value_input_format,
+     .argument = "h5ad",
+     .help = "read INPUT as HDF5 whatever its name; all other formats are found by content, HDF5 "
+             "only where the name ends in .h5ad, .h5 or .hdf5"},
+    END};
+const option_group group_input_format = {"Format", hdf5_options};
+
 static const option_spec input_options[] = {
     {.name = "labels",
      .kind = OPTION_FILE,
@@ -47,6 +66,14 @@ static const option_spec input_options[] = {
      .choices = choices_on_empty,
      .help = "items without mass: stop, or leave them out; they keep their row, with label -1 "
              "(default: error)"},
+    OPTION_ENCODING,
+    {.name = "read-timeout",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(cli_options, read_timeout),
+     .minimum = 0,
+     .argument = "SECONDS",
+     .help = "h5ad: stop when libhdf5 makes no progress for so long, as on a damaged file "
+             "(default: 60; 0: never)"},
     END};
 const option_group group_input = {"Input", input_options};
 

@@ -46,6 +46,7 @@ static const option_spec text_options[] = {
              "of the file (default: drop)"},
     OPTION_META,
     OPTION_PRIVATE,
+    OPTION_ENCODING,
     {.name = NULL}};
 const option_group group_text = {"Documents", text_options};
 

@@ -65,7 +65,8 @@ static int run_parsed(session *s)
     }
     if (!session_open(s))
         return EXIT_MEMORY;
-    code = s->verb->run(s);
+    if (input_is_not_resumed(s, &code))
+        code = s->verb->run(s);
     session_close(s);
     return code;
 }

@@ -42,12 +42,13 @@ extern const option_group group_about, group_input, group_table, group_transform
     group_truth, group_precomputed, group_metric, group_metric_values, group_reference, group_graph,
     group_cluster, group_baseline, group_matrix, group_file_output, group_dir_output, group_json,
     group_resume, group_format, group_text, group_words, group_plots, group_page_output,
-    group_generate, group_device, group_run, group_man, group_help, group_compare;
+    group_generate, group_device, group_run, group_man, group_help, group_compare, group_encoding,
+    group_input_format;
 
 extern const option_choice choices_metric[], choices_cost[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_neighbors[], choices_method[],
     choices_hubs[], choices_barycenter[], choices_vectors[], choices_words[], choices_tokens[],
-    choices_weighting[], choices_idf[], choices_on_empty[];
+    choices_weighting[], choices_idf[], choices_on_empty[], choices_encoding[], choices_format[];
 const char *choice_name(const option_choice *choices, int value);
 
 /* ---- --metric: one name, or several joined by + ---- */
@@ -74,6 +75,8 @@ const char *value_min_cluster(cli_options *o, const char *value);
 const char *value_tolerance(cli_options *o, const char *value);
 const char *value_where(cli_options *o, const char *value);
 const char *value_meta(cli_options *o, const char *value);
+const char *value_input_format(cli_options *o, const char *value);
+const char *value_convert_format(cli_options *o, const char *value);
 
 /* Options of every verb that reads items. */
 #define OPTION_META                                                                           \
@@ -81,6 +84,13 @@ const char *value_meta(cli_options *o, const char *value);
         .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",       \
         .help = "columns about items (batch, age, ...), joined by its column id, or that of " \
                 "--id; may be given several times"                                            \
+    }
+#define OPTION_ENCODING                                                                         \
+    {                                                                                           \
+        .name = "encoding", .kind = OPTION_CHOICE, .offset = offsetof(cli_options, encoding),   \
+        .choices = choices_encoding, .argument = "utf-8|latin1|cp1252",                         \
+        .help = "encoding of all text files that are read: tables, labels, documents, vectors " \
+                "(default: utf-8, and other bytes are refused)"                                 \
     }
 #define OPTION_PRIVATE                                                                            \
     {                                                                                             \

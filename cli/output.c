@@ -65,7 +65,7 @@ static bool refuse_place(const char *path, int *code)
     return false;
 }
 
-bool output_check_file(const session *s, const char *path, int *code)
+bool output_check_file(session *s, const char *path, int *code)
 {
     struct stat info;
     if (output_is_stdout(path))
@@ -75,6 +75,8 @@ bool output_check_file(const session *s, const char *path, int *code)
             return refuse(path, "is a directory, a file is wanted", code);
         if (!S_ISREG(info.st_mode)) /* a device or a pipe is written to, not replaced */
             return access(path, W_OK) == 0 || refuse_place(path, code);
+        if (!input_is_not(s, path, code))
+            return false;
         if (!s->opt.force)
             return refuse(path, "exists (--force overwrites)", code);
     } else if (errno != ENOENT) { /* such as a name that is too long */
@@ -83,37 +85,55 @@ bool output_check_file(const session *s, const char *path, int *code)
     char *dir = parent_of(path);
     bool good = access(dir, W_OK | X_OK) == 0 || refuse_place(path, code);
     free(dir);
-    return good;
+    return good && session_ok(s, ddsc_file_check(s->ctx, path, output_flags(s)), code);
 }
 
-/* The nearest part of the path that exists must be a directory we may write in. */
-static bool can_make_dir(const char *dir, int *code)
+/* A file can be created there. The first error is about `dir`, which need not exist yet. */
+static bool can_create_in(session *s, const char *place, const char *dir, int *code)
+{
+    char *path = output_path(place, "ddsc-try");
+    ddsc_status status = ddsc_file_check(s->ctx, path, DDSC_WRITE_OVERWRITE);
+    const char *why = strrchr(ddsc_context_get_message(s->ctx), ':');
+    if (status < 0) {
+        message_error("%s cannot be written%s", dir, why ? why : "");
+        *code = EXIT_OUTPUT;
+    }
+    free(path);
+    return status >= 0;
+}
+
+/* The nearest part `place` of the path `dir` that exists must be a directory we may write in. */
+static bool can_make_dir(session *s, const char *place, const char *dir, int *code)
 {
     struct stat info;
-    if (stat(dir, &info) == 0) {
+    if (stat(place, &info) == 0) {
         if (!S_ISDIR(info.st_mode))
-            return refuse(dir, "exists and is not a directory", code);
-        return access(dir, W_OK | X_OK) == 0 || refuse_place(dir, code);
+            return refuse(place, "exists and is not a directory", code);
+        if (access(place, W_OK | X_OK) != 0)
+            return refuse_place(place, code);
+        return can_create_in(s, place, dir, code);
     }
-    if (errno != ENOENT)
-        return refuse_place(dir, code);
-    char *parent = parent_of(dir);
-    bool good = strcmp(parent, dir) != 0 && can_make_dir(parent, code);
+    if (errno != ENOENT || lstat(place, &info) == 0) /* or a symbolic link without a target */
+        return refuse_place(place, code);
+    char *parent = parent_of(place);
+    bool good = strcmp(parent, place) != 0 && can_make_dir(s, parent, dir, code);
     free(parent);
     return good;
 }
 
-bool output_check_dir(const session *s, const char *dir, const char *const *names, bool overwrite,
+bool output_check_dir(session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code)
 {
-    if (!can_make_dir(dir, code))
+    if (!can_make_dir(s, dir, dir, code))
         return false;
     bool good = true;
     for (; *names && good; names++) {
         char *path = output_path(dir, *names);
         struct stat info;
         bool taken = lstat(path, &info) == 0;
-        if (taken && !overwrite && !s->opt.force) {
+        if (taken && !input_is_not(s, path, code)) {
+            good = false;
+        } else if (taken && !overwrite && !s->opt.force) {
             good = refuse(path, "exists (--force overwrites)", code);
         } else if (taken && S_ISDIR(info.st_mode)) {
             errno = EISDIR;

@@ -85,6 +85,8 @@ bool session_open(session *s)
     set.warning = warn;
     set.warning_user = s;
     set.whole_process = 1;
+    set.encoding = (ddsc_encoding)s->opt.encoding;
+    set.read_timeout_s = s->opt.read_timeout;
     listen();
     if (ddsc_context_create(&s->ctx, &set) != DDSC_OK) {
         message_error("cannot start: out of memory");

@@ -190,6 +190,27 @@ const char *value_meta(cli_options *o, const char *value)
     return NULL;
 }
 
+const char *value_input_format(cli_options *o, const char *value)
+{
+    if (strcmp(value, "h5ad") != 0)
+        return "h5ad; other formats are found by content";
+    o->read.format = DDSC_FORMAT_HDF5;
+    return NULL;
+}
+
+/* Of the input where it is h5ad, else of the output. */
+const char *value_convert_format(cli_options *o, const char *value)
+{
+    if (strcmp(value, "h5ad") == 0)
+        return value_input_format(o, value);
+    for (const option_choice *c = choices_format; c->name; c++)
+        if (strcmp(c->name, value) == 0) {
+            o->format = c->value;
+            return NULL;
+        }
+    return "npz, csv, tsv or d2 for the output, or h5ad for the input";
+}
+
 const char *value_where(cli_options *o, const char *value)
 {
     if (*value == '=' || !strchr(value, '='))

@@ -197,6 +197,7 @@ static inline int fuzz_reader(const char *format, const uint8_t *data, size_t si
     ddsc_context_settings_init(&set);
     set.threads = 1;
     set.memory_limit = FUZZ_MAX_MEMORY;
+    set.read_timeout_s = -1; /* HDF5 in this process, where the fuzzer sees it */
     ddsc_context *ctx = NULL;
     io_stream *s = NULL;
     if (ddsc_context_create(&ctx, &set) < 0)

@@ -24,7 +24,7 @@
  *    lends.
  *  - Arguments come in this order: context, outputs, inputs, settings.
  *  - Same input, seed and version give the same bytes for any number of threads.
- *  - The library never prints, exits, installs signal handlers or keeps global state.
+ *  - The library never prints, exits, installs signal handlers or keeps global state. It forks only to read HDF5.
  *  - A context serves one thread at a time: use one context per thread. Objects do not change once
  *    they are made and may be shared by contexts, as long as the context that made them outlives
  *    them.
@@ -123,6 +123,14 @@ typedef int (*ddsc_cancel_fn)(void *user);
  * valid during the call only. */
 typedef void (*ddsc_warning_fn)(void *user, const char *text);
 
+/* Encodings of text that is read. Text in UTF-8 is checked; a file that begins with the byte order mark of
+ * UTF-8 is UTF-8 whatever is set here. What ddsc itself writes is always UTF-8. */
+typedef enum ddsc_encoding {
+    DDSC_ENCODING_UTF8 = 0,
+    DDSC_ENCODING_LATIN1, /* ISO 8859-1 */
+    DDSC_ENCODING_CP1252  /* Windows-1252 */
+} ddsc_encoding;
+
 typedef struct ddsc_context_settings {
     size_t struct_size;
     int threads;          /* 0: as many as the machine has */
@@ -139,6 +147,11 @@ typedef struct ddsc_context_settings {
     ddsc_warning_fn warning; /* NULL: warnings are not told */
     void *warning_user;
     int whole_process; /* 1: seconds by stage begin with the process, as the stage `start` */
+    /* HDF5 is read in a child process (fork), which ends with the call. Seconds without progress after
+     * which the read fails; default 60, 0: no limit. Negative: read in this process, which a damaged file
+     * can crash or block. */
+    double read_timeout_s;
+    ddsc_encoding encoding; /* of tables, documents and other text that is read; default UTF-8 */
 } ddsc_context_settings;
 
 #define ddsc_context_settings_init(settings) \
@@ -541,6 +554,9 @@ typedef struct ddsc_read_settings {
     /* columns about items, kept as those of meta_path are; all rows of an item have one value, columns
      * that are not there are passed over; NULL: none */
     const char *item_columns;
+    /* DDSC_FORMAT_AUTO (default): by content, but HDF5 only where the name ends in .h5ad, .h5 or .hdf5.
+     * DDSC_FORMAT_HDF5: HDF5 under any name, and from standard input. */
+    ddsc_format format;
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \
@@ -616,6 +632,10 @@ DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *lab
 /* Bytes to a file. */
 DDSC_API ddsc_status ddsc_file_write(ddsc_context *context, const char *path, const void *bytes,
                                      size_t n_bytes, unsigned flags);
+/* Checks, before long work, that a file can be written to path: creates a temporary file in its folder
+ * and removes it. flags: ddsc_write_flags. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, const char *path,
+                                                       unsigned flags);
 
 /* ==== Text ==== */
 
@@ -1630,6 +1650,10 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
                                                          const ddsc_report *report,
                                                          ddsc_report_form form, ddsc_write_fn write,
                                                          void *user);
+/* Checks, before long work, that ddsc_report_save can write into `folder`, and leaves nothing behind.
+ * If a process was killed while it replaced the files there one by one, the old files come back. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_check(ddsc_context *context, const char *folder,
+                                                         unsigned flags);
 /* All files of the result into `folder`, which is made if it is missing (its parent must be there).
  * result.json comes last: where it stands, the rest is there. After an error the folder is as it was.
  * With DDSC_WRITE_OVERWRITE the files of an earlier result are replaced as a whole, in one step where

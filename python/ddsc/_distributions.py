@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_doubles, column_names, is_sparse, item_matrices, unpack_items, whole_numbers
-from ._run import Run
+from ._run import READ_TIMEOUT, Run
 from ._types import (
     Array,
     Align,
@@ -165,10 +165,15 @@ class Distributions:
         if length != self._n_rows:
             raise ValueError(f"{length} {name} for {self._n_rows} items")
 
+    _source: Tuple[str, ...] = ()  # files that the set was read from
+
     @classmethod
-    def _wrap(cls, handle: Any, ids: Any = None, labels: Any = None) -> "Distributions":
+    def _wrap(
+        cls, handle: Any, ids: Any = None, labels: Any = None, source: Tuple[str, ...] = ()
+    ) -> "Distributions":
         made = cls.__new__(cls)
         made._adopt(handle, ids, labels)
+        made._source = source
         return made
 
     @classmethod
@@ -569,7 +574,7 @@ class Distributions:
                     self._check_length(f"values of {name!r}", len(column))
                 flat = [value for row in zip(*columns) for value in row]
                 handle = run(_core.about, handle, [_text(name) for name in meta], flat)
-        return self._wrap(handle, self._ids, self._labels)
+        return self._wrap(handle, self._ids, self._labels, self._source)
 
     def transformed(
         self,
@@ -653,7 +658,7 @@ class Distributions:
                 settings[name] = whole(name, value)
         with Run(n_jobs=1, random_state=random_state) as run:
             handle = run(_core.transformed, self._handle, settings)
-        return self._wrap(handle, self._ids, self._labels)
+        return self._wrap(handle, self._ids, self._labels, self._source)
 
     @property
     def meta(self) -> Dict[str, List[str]]:
@@ -678,7 +683,7 @@ class Distributions:
         with Run(n_jobs=1) as run:
             handle = run(_core.subset, self._handle, np.ascontiguousarray(items, dtype=np.int64))
         ids = None if self._ids is None else [self._ids[i] for i in numbers]
-        return self._wrap(handle, ids, None if self._labels is None else self._labels[numbers])
+        return self._wrap(handle, ids, None if self._labels is None else self._labels[numbers], self._source)
 
     def take(self, indices: ArrayLike, axis: int = 0) -> "Distributions":
         """The listed items, as `subset`; the word of NumPy and pandas."""
@@ -695,13 +700,13 @@ class Distributions:
             merged = self._compress(run, m)
         with Run(n_jobs=1) as run:  # a copy whose context has no threads to keep
             handle = run(_core.subset, merged._handle, np.arange(self.n_items))
-        made = self._wrap(handle, merged._ids, merged._labels)
+        made = self._wrap(handle, merged._ids, merged._labels, self._source)
         made.mean_w2_error, made.max_w2_error = merged.mean_w2_error, merged.max_w2_error
         return made
 
     def _compress(self, run: Run, m: Any) -> "Distributions":
         handle, mean, largest = run(_core.compress, self._handle, whole("m", m))
-        made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels())
+        made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels(), self._source)
         made.mean_w2_error, made.max_w2_error = mean, largest
         return made
 
@@ -715,7 +720,9 @@ class Distributions:
         """Write npz, csv, tsv (also .gz) or d2, by the ending of the name.
 
         Ids are kept; labels are, as numbers (of the sorted names), where the format has them.
+        A file that the set was read from is never overwritten (ValueError).
         """
+        check_output(path, self._source)
         with Run(n_jobs=1) as run:
             run(_core.write_file, self._named(run), os.fspath(path), overwrite)
 
@@ -901,6 +908,9 @@ def read(
     as_: ImageAs = "pixels",
     phase: Optional[int] = None,
     on_empty: OnEmpty = "error",
+    format: Optional[Literal["h5ad"]] = None,
+    encoding: str = "utf-8",
+    read_timeout: float = READ_TIMEOUT,
     **transforms: Unpack[Transforms],
 ) -> Distributions:
     """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs,
@@ -933,6 +943,14 @@ def read(
     phase : int, optional
         d2: the phase to take, from 1; None joins all.
     on_empty : {"error", "drop"}
+    format : {None, "h5ad"}
+        "h5ad": HDF5 whatever its name. None: by content, but HDF5 only where the name ends in .h5ad, .h5
+        or .hdf5.
+    encoding : {"utf-8", "latin1", "cp1252"}
+        Encoding of all text files: the tables, labels and meta.
+    read_timeout : float
+        h5ad: seconds without progress after which the read fails, as on a damaged file; 0: no limit. HDF5
+        is read in a child process (fork), which ends with the call.
     **transforms
         arcsinh, logicle, log1p, batch, normalise, pca, per_item, align, random_state: as in
         `Distributions.transformed`, done to what was read. `batch` may also name a column of the table that
@@ -973,11 +991,13 @@ def read(
             settings[name] = names if isinstance(names, str) else ",".join(names)
     if phase is not None:
         settings["phase"] = whole("phase", phase)
-    with Run(n_jobs=1) as run:
+    if format is not None:
+        settings["format"] = word("format", format, {"h5ad": 11})
+    with Run(n_jobs=1, encoding=encoding, read_timeout=read_timeout) as run:
         handle = run(_core.read_files, texts, settings)
         for table in tables[1:]:
             handle = run(_core.read_meta, handle, table, id)
-    made = Distributions._wrap(handle)
+    made = Distributions._wrap(handle, source=_files_read(texts + tables + _paths(labels)))
     asked = [name for name, value in transforms.items() if name != "random_state" and value is not None]
     return made.transformed(**transforms) if asked else made
 
@@ -989,6 +1009,36 @@ def _paths(given: Union[None, AnyPath, Sequence[AnyPath]]) -> List[str]:
     if given is None:
         return []
     return [os.fsdecode(p) for p in ([given] if isinstance(given, (str, bytes, os.PathLike)) else given)]
+
+
+class _Files(Tuple[str, ...]):
+    """Paths of files that were read. A pickle, which may go elsewhere, does not hold them."""
+
+    def __reduce__(self) -> Any:
+        return _Files, ()
+
+
+def _files_read(paths: List[str]) -> Tuple[str, ...]:
+    """The files that these paths stand for: those of a folder, and of the folders in it."""
+    found: List[str] = []
+    for path in map(os.path.abspath, paths):
+        if not os.path.isdir(path):
+            found.append(path)
+            continue
+        for folder, inner, names in os.walk(path):
+            if folder != path:
+                inner.clear()
+            read = (name for name in names if not name.endswith((".npz", ".mtx", ".d2", ".html", ".json")))
+            found.extend(os.path.join(folder, name) for name in read)
+    return _Files(found)
+
+
+def check_output(path: PathLike, source: Tuple[str, ...]) -> None:
+    """Refuse to overwrite a file that was read."""
+    if source and os.path.isfile(path):
+        for given in source:
+            if os.path.exists(given) and os.path.samefile(path, given):
+                raise ValueError(f"{os.fspath(path)}: the set was read from this file; write to another one")
 
 
 def _check_there(paths: List[str]) -> None:
@@ -1023,6 +1073,7 @@ def read_text(
     weighting: Weighting = "tfidf",
     support: int = 16,
     on_empty: OnEmpty = "drop",
+    encoding: str = "utf-8",
 ) -> Distributions:
     """Documents as distributions over word vectors.
 
@@ -1050,6 +1101,8 @@ def read_text(
         Documents are merged down to so many points; 0 keeps every word.
     on_empty : {"error", "drop"}
         Documents without a word that has a vector; dropped ones keep their row.
+    encoding : {"utf-8", "latin1", "cp1252"}
+        Encoding of all text files: documents, vectors, stop words and meta.
     """
     settings: Dict[str, Any] = {
         "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1}),
@@ -1065,11 +1118,12 @@ def read_text(
     paths = _paths(documents)
     _check_there(_paths(documents) + _paths(vectors) + _paths(stopwords) + _paths(meta))
     known = None if vectors is None else os.fsdecode(vectors)
-    with Run(n_jobs=1) as run:
+    with Run(n_jobs=1, encoding=encoding) as run:
         found = run(_core.read_text, paths, known, settings)
         for table in _paths(meta):
             found = run(_core.read_meta, found, table, id)
-    return Distributions._wrap(found)
+    given = _paths(documents) + _paths(vectors) + _paths(stopwords) + _paths(meta)
+    return Distributions._wrap(found, source=_files_read(given))
 
 
 def make_shapes(n: int = 20, n_points: int = 40, random_state: RandomState = 0) -> Distributions:

@@ -20,7 +20,7 @@ from . import _core
 from ._arrays import CSR, as_doubles, is_sparse, make_csr, neighbor_lists, sparse_entries
 from ._baselines import check_baseline, more_settings, partition, vectors
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
-from ._distributions import Distributions, as_distributions
+from ._distributions import Distributions, as_distributions, check_output
 from ._functions import adjusted_mutual_info_score
 from ._run import Run
 from ._types import (
@@ -473,7 +473,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         else:
             graph = run(_core.graph_from_matrix, _distance_matrix(X), False, settings)
         self.n_features_in_ = matrix.shape[0]
-        self._model = None
+        self._model, self._source = None, ()
         self.stability_ = None
         found = run(_core.spectral, graph, self._cluster())
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
@@ -487,6 +487,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self._compressed = None if self.compress is None else measures.max_w2_error
         self._row_ids = rows.ids if len(measures) < len(rows) else None
         self._model = self.stability_ = None
+        self._source = rows._source
         self.n_features_in_ = measures.dim
         return rows, measures
 
@@ -544,7 +545,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             named = measures._named(single)
             joined = settings[2]["joined"] != 0
             model = None if joined else single(_core.model_create, named, found, *settings)
-        self._model = None if joined else _Model(model)
+        self._model, self._source = None if joined else _Model(model), rows._source
         self._tell(run, named, found, None, trust, settings)
         self._compressed = None if self.compress is None else measures.max_w2_error
         self._row_ids = rows.ids if len(measures) < len(rows) else None
@@ -754,7 +755,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         path : path, optional
             Where to write it.
         overwrite : bool
-            Replace a file that is there.
+            Replace a file that is there; never one that the items were read from (ValueError).
 
         Returns
         -------
@@ -770,6 +771,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         check_fitted(self, "labels_")
         check_whole(self, "_items")
+        if path is not None:
+            check_output(path, getattr(self, "_source", ()))
         told, seed, truth = self._report
         with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1, random_state=seed) as run:
             place = functools.partial(os.path.join, folder)
@@ -1029,8 +1032,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """Write the program's model.npz, which `load` and ``ddsc assign`` read: all that labels new items.
 
         Outliers that were left out stay so (the array `left_out`). A whole model, with its graph, table and report,
-        is kept by pickle.
+        is kept by pickle. A file that the items were read from is never overwritten (ValueError).
         """
+        check_output(path, getattr(self, "_source", ()))
         handle, file = self._kept_model(), os.fspath(path)
         n_items = _core.model_view(handle)["n_items"]
         labels = self.labels_ if len(self.labels_) == n_items else self.labels_[self._there()]

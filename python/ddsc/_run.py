@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import numbers
 import os
 import sys
@@ -13,7 +14,7 @@ import numpy as np
 from . import _core
 from ._types import Progress, RandomState
 
-__all__ = ["ConvergenceWarning", "Run", "count_threads", "draw_seed"]
+__all__ = ["READ_TIMEOUT", "ConvergenceWarning", "Run", "count_threads", "draw_seed"]
 
 if TYPE_CHECKING:
 
@@ -30,6 +31,8 @@ else:
 
 
 MAX_SEED = 2**64 - 1
+READ_TIMEOUT = 60.0  # seconds without progress; of HDF5 files
+_ENCODINGS = {"utf-8": 0, "utf-8-sig": 0, "ascii": 0, "iso8859-1": 1, "cp1252": 2}  # ddsc_encoding
 
 
 def count_threads(n_jobs: Optional[int]) -> int:
@@ -57,6 +60,20 @@ def draw_seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     raise ValueError(f"random_state={random_state!r}: must be an int, None or a random generator")
+
+
+def _encoding(name: object) -> int:
+    """The library's number of an encoding, by any of the names that Python knows it by."""
+    try:
+        return _ENCODINGS[codecs.lookup(str(name)).name]
+    except (LookupError, KeyError):
+        raise ValueError(f"encoding={name!r}: must be \"utf-8\", \"latin1\" or \"cp1252\"") from None
+
+
+def _seconds(limit: object) -> float:
+    if not isinstance(limit, numbers.Real) or not 0 <= limit < float("inf"):
+        raise ValueError(f"read_timeout={limit!r}: must be a number of seconds; 0: no limit")
+    return float(limit)
 
 
 class _Bar:
@@ -103,6 +120,8 @@ class Run:
         callback: Optional[Progress] = None,
         memory_limit: Optional[int] = None,
         device: str = "cpu",
+        encoding: str = "utf-8",
+        read_timeout: float = READ_TIMEOUT,
     ) -> None:
         self.bar = _Bar() if verbose else None
         if callback is not None and not callable(callback):
@@ -114,7 +133,9 @@ class Run:
         if memory_limit is not None and not isinstance(memory_limit, numbers.Integral):
             raise ValueError(f"memory_limit={memory_limit!r}: must be a number of bytes, such as 2 * 1024**3")
         self.limit = int(memory_limit or 0)
-        self.context = _core.Context(count_threads(n_jobs), self.seed, self.limit, report)
+        self.context = _core.Context(
+            count_threads(n_jobs), self.seed, self.limit, report, _seconds(read_timeout), _encoding(encoding)
+        )
         if not isinstance(device, str):
             raise ValueError(f"device={device!r}: must be \"auto\", \"cpu\", \"cuda\" or \"cuda:N\"")
         self.context.set_device(device)

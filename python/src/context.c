@@ -98,15 +98,17 @@ bool context_end(core_context *self, ddsc_status status)
 
 static int context_init(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"threads", "seed", "memory_limit", "progress", NULL};
+    static char *names[] = {"threads",  "seed", "memory_limit", "progress", "read_timeout",
+                            "encoding", NULL};
     core_context *self = (core_context *)object;
     unsigned long long seed = 0;
     long long memory_limit = 0;
-    int threads = 0;
+    int threads = 0, encoding = 0;
     PyObject *progress = Py_None;
     ddsc_context_settings set;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|iKLO", names, &threads, &seed, &memory_limit,
-                                     &progress))
+    ddsc_context_settings_init(&set);
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|iKLOdi", names, &threads, &seed,
+                                     &memory_limit, &progress, &set.read_timeout_s, &encoding))
         return -1;
     if (self->ctx) {
         PyErr_SetString(PyExc_RuntimeError, "a context is made once");
@@ -115,7 +117,7 @@ static int context_init(PyObject *object, PyObject *args, PyObject *keywords)
     self->warnings = PyList_New(0);
     if (!self->warnings)
         return -1;
-    ddsc_context_settings_init(&set);
+    set.encoding = (ddsc_encoding)encoding;
     set.threads = threads;
     set.seed = seed;
     set.memory_limit = memory_limit;

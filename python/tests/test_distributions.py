@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -423,6 +424,67 @@ def test_read_hdf5(tmp_path):
         assert "libhdf5" in str(error)
         pytest.skip("built without libhdf5")
     assert X.ids == ["u", "v"] and X.sizes.tolist() == [2, 1]
+
+
+def test_hdf5_is_read_by_name_and_in_a_child(tmp_path):
+    """Other threads of Python go on; damage is an error, not a crash."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f["points"] = np.arange(60.0).reshape(30, 2)
+        f["id"] = np.array([b"u", b"v", b"w"] * 10)
+    whole = (tmp_path / "a.h5").read_bytes()
+    try:
+        expected = ddsc.read(tmp_path / "a.h5").ids
+    except ValueError as error:
+        assert "libhdf5" in str(error)
+        pytest.skip("built without libhdf5")
+    (tmp_path / "photo.png").write_bytes(whole)
+    with pytest.raises(ValueError, match="--format h5ad"):
+        ddsc.read(tmp_path / "photo.png")
+    assert ddsc.read(tmp_path / "photo.png", format="h5ad").ids == expected
+    random = np.random.default_rng(1)
+    paths = []
+    for k in range(20):
+        raw = bytearray(whole)
+        for at in random.integers(0, len(raw), 4):
+            raw[at] = random.integers(0, 256)
+        paths.append(tmp_path / f"{k}.h5")
+        paths[-1].write_bytes(raw)
+
+    def outcome(path):
+        try:
+            return ddsc.read(path, read_timeout=2).ids
+        except (ValueError, MemoryError):
+            return None
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(outcome, [tmp_path / "a.h5", *paths] * 2))
+    assert found[0] == found[21] == expected
+    for wrong in (-1, float("nan"), "60"):
+        with pytest.raises(ValueError, match="read_timeout"):
+            ddsc.read(tmp_path / "a.h5", read_timeout=wrong)
+
+
+def test_encoding(tmp_path):
+    table, meta, labels = tmp_path / "a.csv", tmp_path / "m.csv", tmp_path / "l.csv"
+    table.write_bytes("id,größe\nä,1\nb,2\n".encode("latin1"))
+    meta.write_bytes("id,café\nä,ö\nb,ü\n".encode("latin1"))
+    labels.write_bytes("id,label\nä,é\nb,x\n".encode("latin1"))
+    for encoding in ("latin1", "iso-8859-1", "cp1252"):
+        X = ddsc.read(table, meta=[meta], labels=labels, encoding=encoding)
+        assert X.ids == ["ä", "b"] and X.meta == {"café": ["ö", "ü"]} and list(X.labels) == ["é", "x"]
+        assert X.coordinate_names == ["größe"]
+    X.write(tmp_path / "a.npz")
+    assert ddsc.read(tmp_path / "a.npz").meta == X.meta
+    for path, how in ((table, {}), (tmp_path / "a.npz", {"meta": meta}), (tmp_path / "a.npz", {"labels": labels})):
+        with pytest.raises(ValueError, match="not UTF-8"):
+            ddsc.read(path, **how)
+    with pytest.raises(ValueError, match="encoding="):
+        ddsc.read(table, encoding="utf-16")
+    (tmp_path / "d.tsv").write_bytes(("text\n" + "Größe und Maß\nMaß und Zahl\n" * 3).encode("latin1"))
+    with pytest.raises(ValueError, match="not UTF-8"):
+        ddsc.read_text(tmp_path / "d.tsv")
+    assert ddsc.read_text(tmp_path / "d.tsv", encoding="latin1").titles[0] == "Größe und Maß"
 
 
 def test_logicle():

@@ -109,3 +109,31 @@ def test_before_fit():
         DDSC().report()
     with pytest.raises(NotFittedError):
         DDSC().result_json()
+
+
+def test_what_was_read_is_never_overwritten(tmp_path):
+    """Nor by a set that was made from it, nor by its model or page, under any name of the file."""
+    ddsc.make_shapes(6, 10).write(tmp_path / "a.npz")
+    ddsc.make_shapes(6, 10).write(tmp_path / "folder.csv")
+    (tmp_path / "many").mkdir()
+    (tmp_path / "folder.csv").rename(tmp_path / "many" / "b.csv")
+    (tmp_path / "link.npz").symlink_to("a.npz")
+    given = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    X = ddsc.read(tmp_path / "link.npz")
+    model = DDSC(n_clusters=2).fit(X)
+    many = ddsc.read(tmp_path / "many")
+    for name in ("a.npz", "link.npz"):
+        for made in (X, X.compress(4), X.subset([0, 1]), X.transformed(pca=1), X.described(titles=["t"] * len(X))):
+            with pytest.raises(ValueError, match="was read from this file"):
+                made.write(tmp_path / name, overwrite=True)
+        for write in (model.report, model.save):
+            with pytest.raises(ValueError, match="was read from this file"):
+                write(tmp_path / name, overwrite=True)
+    with pytest.raises(ValueError, match="was read from this file"):
+        many.write(tmp_path / "many" / "b.csv", overwrite=True)
+    assert {p: p.read_bytes() for p in given} == given
+    X.write(tmp_path / "c.npz")
+    X.write(tmp_path / "c.npz", overwrite=True)
+    many.write(tmp_path / "many" / "c.npz")
+    model.report(tmp_path / "page.html")
+    assert str(tmp_path).encode() not in pickle.dumps(model)  # which may go elsewhere

@@ -49,6 +49,14 @@ void ctx_reword(ddsc_context *ctx, const char *from, const char *to);
 /* Rejects bits of `flags` that are not in `known`; `who` is the name of the function. */
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);
+/* Return the context's settings for files: the timeout in seconds (negative: no child process), and
+ * the encoding of text. */
+double ctx_read_timeout(const ddsc_context *ctx);
+ddsc_encoding ctx_encoding(const ddsc_context *ctx);
+/* Disables the user's callbacks. For a forked child process. */
+void ctx_detach(ddsc_context *ctx);
+/* Returns the current message, or "", and clears it, so that the next error records a new one. */
+const char *ctx_take_message(ddsc_context *ctx);
 /* Records a decision of the current call: which path a stage took, and why. A repeated decision is
  * recorded once. `stage` and `path` must be literals. Calling thread only. */
 void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)

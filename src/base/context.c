@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,8 @@ static void libc_release(void *user, void *block)
     free(block);
 }
 
-SIZED_INIT(settings_struct, ddsc_context_settings, cancel_user, NULL);
+static const ddsc_context_settings defaults = {.read_timeout_s = 60};
+SIZED_INIT(settings_struct, ddsc_context_settings, cancel_user, &defaults);
 
 static bool context_settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
 {
@@ -68,7 +70,8 @@ static bool context_settings_take(ddsc_context_settings *own, const ddsc_context
         return false;
     int n_hooks = !!own->allocate + !!own->reallocate + !!own->release;
     if (own->threads < 0 || own->memory_limit < 0 || (n_hooks != 0 && n_hooks != 3) ||
-        (own->whole_process != 0 && own->whole_process != 1))
+        (own->whole_process != 0 && own->whole_process != 1) || !isfinite(own->read_timeout_s) ||
+        (unsigned)own->encoding > DDSC_ENCODING_CP1252)
         return false;
     if (n_hooks == 0) {
         own->allocate = libc_allocate;
@@ -411,6 +414,29 @@ bool ctx_cancelled(ddsc_context *ctx)
         }
     }
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) != 0;
+}
+
+ddsc_encoding ctx_encoding(const ddsc_context *ctx)
+{
+    return ctx->set.encoding;
+}
+
+double ctx_read_timeout(const ddsc_context *ctx)
+{
+    return ctx->set.read_timeout_s;
+}
+
+void ctx_detach(ddsc_context *ctx)
+{
+    ctx->set.progress = NULL;
+    ctx->set.cancel = NULL;
+    ctx->set.warning = NULL;
+}
+
+const char *ctx_take_message(ddsc_context *ctx)
+{
+    bool there = atomic_exchange(&ctx->message_state, 0) == 2;
+    return there ? ctx->message : "";
 }
 
 uint64_t ctx_seed(const ddsc_context *ctx)

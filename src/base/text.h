@@ -19,6 +19,9 @@ int64_t text_next_char(const unsigned char **at);
 int64_t text_count_chars(const char *text);
 /* Implements ddsc_text_visible. */
 size_t text_visible(char *out, size_t size, const char *text, size_t n_bytes);
+/* Converts text in an encoding other than UTF-8 to UTF-8. `out` needs 3 n + 1 bytes. Returns the
+ * length. */
+size_t text_convert(char *out, const char *text, size_t n, ddsc_encoding encoding);
 /* Makes text from a file safe for a message: replaces control characters and truncates long
  * text. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);

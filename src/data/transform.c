@@ -51,6 +51,40 @@ static ddsc_status add_step(fitting *f, recipe_kind kind, int64_t argument, fit_
     return recipe_apply_step(f->ctx, &f->p, f->m, &f->r, f->r.n - 1);
 }
 
+/* ---- lists: VALUE, or PATTERN=VALUE for some coordinates ---- */
+
+typedef struct pattern_list {
+    ddsc_context *ctx;
+    const char *transform;
+    text_table seen;
+} pattern_list;
+
+static ddsc_status see_pattern(void *arg, const char *word)
+{
+    pattern_list *list = arg;
+    const char *equals = strrchr(word, '=');
+    char pattern[256];
+    int64_t number;
+    bool is_new;
+    snprintf(pattern, sizeof pattern, "%.*s", equals ? (int)(equals - word) : 1,
+             equals ? word : "*");
+    for (char *at = pattern; *at; at++) /* ignores case */
+        *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
+    CHECK(text_table_add(list->ctx, &list->seen, pattern, strlen(pattern), &number, &is_new));
+    return is_new ? DDSC_OK
+                  : ctx_fail(list->ctx, DDSC_ERROR_ARGUMENT, "%s: \"%s\" has two values",
+                             list->transform, QUOTE(pattern));
+}
+
+/* Checks that no pattern occurs twice. A later pattern may match names of an earlier one. */
+static ddsc_status check_patterns(ddsc_context *ctx, const char *transform, const char *list)
+{
+    pattern_list p = {.ctx = ctx, .transform = transform};
+    ddsc_status status = text_each_listed(list, see_pattern, &p);
+    text_table_free(ctx, &p.seen);
+    return status;
+}
+
 /* ---- arcsinh: one cofactor, or PATTERN=COFACTOR for some coordinates ---- */
 
 typedef struct cofactors {
@@ -86,6 +120,7 @@ static ddsc_status take_cofactor(void *arg, const char *word)
 static ddsc_status fit_arcsinh(fitting *f, const char *list)
 {
     cofactors c = {.f = f};
+    CHECK(check_patterns(f->ctx, "arcsinh", list));
     CHECK(recipe_add(f->ctx, &f->r, RECIPE_ARCSINH, 0, f->p.d, &c.value));
     memset(c.value, 0, (size_t)f->p.d * sizeof *c.value);
     CHECK(text_each_listed(list, take_cofactor, &c));
@@ -168,6 +203,7 @@ static ddsc_status fit_logicle(fitting *f, const char *list)
     cofactors c = {.f = f};
     double *key = NULL;
     int32_t *order = NULL;
+    TRY(check_patterns(f->ctx, "logicle", list));
     TRY(recipe_add(f->ctx, &f->r, RECIPE_LOGICLE, 0, 4 * f->p.d, &c.value));
     memset(c.value, 0, 4 * (size_t)f->p.d * sizeof *c.value);
     TRY(text_each_listed(list, take_logicle, &c));

@@ -244,7 +244,6 @@ static ddsc_status join_id(document_reader *r, int64_t *length)
     for (int64_t k = 0; k < r->id.n; k++) {
         const char *part = r->field.text[r->id.at[k]];
         int64_t n = (int64_t)strlen(part);
-        CHECK(fields_check_text(r->s, &r->field, r->id.at[k]));
         CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_room, *length + n + 1));
         if (k > 0)
             r->joined[(*length)++] = '/';
@@ -316,7 +315,6 @@ static ddsc_status take_document(document_reader *r)
         CHECK(document_take_id(r));
     if (d->has_labels) {
         const char *label = r->field.text[r->label];
-        CHECK(fields_check_text(r->s, &r->field, r->label));
         CHECK(label_list_add(r->ctx, &d->labels, label, strlen(label)));
     }
     for (int64_t k = 0; k < r->text.n; k++)
@@ -458,6 +456,9 @@ ddsc_status documents_read_files(ddsc_context *ctx, documents *d, ddsc_text_repo
         TRY(stream_open(ctx, &r.s, path, set->max_bytes));
         TRY(documents_read_plain(ctx, r.s, &text, &text_room));
         TRY(files_name(ctx, &name, &name_room, path, class));
+        if (text_count_chars(path) < 0)
+            TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                         "%s: the file name is not valid UTF-8; rename the file", QUOTE(path)));
         if (text_table_find(&d->ids, name, strlen(name)) >= 0)
             strcpy(name, path); /* further files with the same name are identified by their path */
         r.field.text[0] = name;

@@ -28,5 +28,12 @@ ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, i
     CHECK(files_read_whole(ctx, s, text, room, &length, DOCUMENT_MAX_BYTES, "one document"));
     if (memchr(*text, 0, (size_t)length))
         return stream_fail(s, "contains a zero byte; expected a text file");
+    char *whole = *text;
+    size_t n_bytes = (size_t)length;
+    CHECK(stream_make_utf8(s, &whole, &n_bytes));
+    if (whole == *text)
+        return DDSC_OK;
+    CHECK(MEM_RESERVE(ctx, *text, room, (int64_t)n_bytes + 1));
+    memcpy(*text, whole, n_bytes + 1);
     return DDSC_OK;
 }

@@ -269,6 +269,16 @@ static ddsc_status binary_word(vector_reader *r, char *word, size_t *n)
     }
 }
 
+/* Converts a word from another encoding to UTF-8. An invalid word matches no document. */
+static size_t binary_utf8(const vector_reader *r, char *word, size_t n)
+{
+    char given[BINARY_WORD];
+    if (ctx_encoding(r->ctx) == DDSC_ENCODING_UTF8)
+        return n;
+    memcpy(given, word, n);
+    return text_convert(word, given, n, ctx_encoding(r->ctx));
+}
+
 static ddsc_status binary_take(vector_reader *r, const char *word, size_t n,
                                const unsigned char *bytes)
 {
@@ -313,12 +323,13 @@ static ddsc_status read_binary(vector_reader *r)
 {
     ddsc_status status = DDSC_OK;
     unsigned char *bytes = NULL;
-    char word[BINARY_WORD];
+    char word[3 * BINARY_WORD + 1];
     size_t n;
     TRY(binary_header(r));
     TRY(mem_get(r->ctx, &bytes, r->out->dim, 4));
     for (int64_t k = 0; k < r->promised; k++) {
         TRY(binary_word(r, word, &n));
+        n = binary_utf8(r, word, n);
         TRY(stream_read_exact(r->s, bytes, 4 * (size_t)r->out->dim, "a word vector"));
         TRY(binary_take(r, word, n, bytes));
     }

@@ -102,7 +102,7 @@ def test_newest_file_version_and_gzip(ddsc, tmp_path):
     packed = tmp_path / "a.h5ad.gz"
     packed.write_bytes(gzip.compress((tmp_path / "a.h5ad").read_bytes()))
     check(read_npz(ddsc, packed, tmp_path, "--id", "sample"), values, sample)
-    out = ddsc("info", "-", "--id", "sample", stdin=packed.read_bytes()).stdout
+    out = ddsc("info", "-", "--id", "sample", "--format", "h5ad", stdin=packed.read_bytes()).stdout
     assert "16" in out and "CD56" in out
 
 
@@ -210,6 +210,12 @@ HOSTILE = {
     "no id": (lambda f: f["obs/sample/codes"].__setitem__(0, -1), "row 0 has no id"),
     "few names": (lambda f: replace(f, "var/gene", data=np.arange(3)), "names for"),
     "few rows": (lambda f: replace(f, "obs/sample/codes", data=np.zeros(3, "i1")), "3 elements"),
+    "float codes": (lambda f: replace(f, "obs/sample/codes", data=np.zeros(480, "f4")),
+                    "holds floating-point numbers"),
+    "float indices": (lambda f: replace(f, "X/indices", data=f["X/indices"][:].astype("f8")),
+                      "holds floating-point numbers"),
+    "codes in a table": (lambda f: replace(f, "obs/sample/codes", data=np.zeros((480, 2), "i1")),
+                         "2 axes (480 x 2"),
     "compound": (lambda f: replace(f, "X", (480,), "f4,i4"), "neither numbers"),
     "texts": (lambda f: replace(f, "X", data=np.full((480, 5), b"x")), "no table of numbers"),
     "scalar": (lambda f: replace(f, "X", data=1.0), "axes"),

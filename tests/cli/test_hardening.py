@@ -252,7 +252,66 @@ def test_recall_comes_with_an_interval(ddsc, tmp_path, metric):
     found = json.loads(done.stdout)
     right = [np.isin(graphs[1][:, k].indices, graphs[0][:, k].indices).mean() for k in range(600)]
     assert found["recall_low"] <= np.mean(right) <= found["recall_high"]
-    assert 0 < found["recall_low"] < found["recall_high"] <= 1 and found["recall_rows"] >= 24
+    assert 0 < found["recall_low"] < found["recall_high"] <= 1 and found["recall_rows"] >= 12
+
+
+@pytest.mark.parametrize("words", [["--arcsinh", "x=5,x=6"], ["--arcsinh", "X=5,x=6"], ["--arcsinh", "5,6"],
+                                   ["--logicle", "x=10,x=20"]])
+def test_one_coordinate_with_two_values_is_refused(ddsc, tmp_path, words):
+    data = write_line(tmp_path / "a.csv", range(6))
+    assert "has two values" in ddsc("info", data, *words, code=2).stderr
+    ddsc("info", data, "--arcsinh", "*=5,x=6")  # a later name may say more than a pattern
+
+
+def test_one_cluster_with_two_names_is_refused(ddsc, tmp_path):
+    data = write_line(tmp_path / "a.csv", [0] * 6 + [5] * 6)
+    ddsc("cluster", data, "-k", 2, "-o", tmp_path / "out", "-q")
+    before = (tmp_path / "out" / "result.json").read_bytes()
+    for words in (["0=a", "0=b"], ["1=c", "0=a", "00=b"]):
+        assert "cluster 0 is given two names" in ddsc("name", tmp_path / "out", *words, code=2).stderr
+    assert (tmp_path / "out" / "result.json").read_bytes() == before
+    ddsc("name", tmp_path / "out", "0=a", "1=b", "-q")
+
+
+def test_a_page_turns_no_text(ddsc, tmp_path):
+    """Marks of direction in a forged result are shown as escapes."""
+    data = write_line(tmp_path / "a.csv", [0] * 6 + [5] * 6)
+    out = tmp_path / "out"
+    ddsc("cluster", data, "-k", 2, "-o", out, "-q")
+
+    def forge(node):
+        if isinstance(node, dict):
+            return {key: forge(value) for key, value in node.items()}
+        if isinstance(node, list):
+            return [forge(value) for value in node]
+        return node + "\u202eevil\u2066" if isinstance(node, str) else node
+
+    result = json.loads((out / "result.json").read_text())
+    result["input"] = forge(result["input"])
+    result["clusters"] = [dict(c, name="\u202egpj.exe") for c in result["clusters"]]
+    (out / "result.json").write_text(json.dumps(result, ensure_ascii=False), encoding="utf-8")
+    ddsc("report", out, "-f", "-q")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "\\u202egpj.exe" in page
+    assert not any(mark in page for mark in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def test_a_ply_with_a_property_twice_is_refused(ddsc, tmp_path):
+    head = "ply\nformat ascii 1.0\nelement vertex 2\n{}end_header\n1 2 3 4\n2 3 4 5\n"
+    names = "property float x\nproperty float y\nproperty float z\n"
+    (tmp_path / "a.ply").write_text(head.format(names + "property float x\n"))
+    assert 'two columns are called "x"' in ddsc("info", tmp_path / "a.ply", code=3).stderr
+    (tmp_path / "b.ply").write_text(head.format(names + "property float w\n"))
+    ddsc("info", tmp_path / "b.ply")
+    gaps = "VERSION .7\nFIELDS x y _ _\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 1\nWIDTH 2\nHEIGHT 1\nPOINTS 2\n" \
+           "DATA ascii\n1 2 3 4\n2 3 4 5\n"
+    (tmp_path / "c.pcd").write_text(gaps)
+    ddsc("info", tmp_path / "c.pcd")
+    (tmp_path / "d.pcd").write_text(gaps.replace("x y _ _", "x y _ y"))
+    assert 'two columns are called "y"' in ddsc("info", tmp_path / "d.pcd", code=3).stderr
+
+
+assert 0 < found["recall_low"] < found["recall_high"] <= 1 and found["recall_rows"] >= 24
 
 
 @pytest.mark.parametrize("seed", range(4))

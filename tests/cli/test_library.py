@@ -11,6 +11,8 @@ import pytest
 OF_LIBHDF5 = {"turn_lock"}
 # What the compiler and its runtime put into every library.
 OF_THE_COMPILER = {"completed.0", "__dso_handle", "__TMC_END__", "__cpu_features2", "__cpu_model"}
+# The child process in which libhdf5 works begins, behaves and ends by these.
+OF_THE_CHILD = {"fork", "_exit", "signal"}
 FORBIDDEN = re.compile(
     r"stdin|stdout|stderr|v?f?printf|f?puts|f?putc|putchar|perror|__\w*printf_chk|"  # prints
     r"_?exit|_Exit|quick_exit|abort|atexit|raise|system|popen|fork|exec\w*|"  # ends, starts
@@ -34,7 +36,14 @@ def output(*words):
 def test_no_forbidden_calls(library):
     used = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "-u", library).splitlines()}
     assert {"malloc", "memcpy"} <= used  # else nm is not read as it writes
-    assert [name for name in sorted(used) if FORBIDDEN.fullmatch(name)] == []
+    assert [name for name in sorted(used - OF_THE_CHILD) if FORBIDDEN.fullmatch(name)] == []
+
+
+def test_the_child_alone_forks(source):
+    calls = re.compile(r"\b(fork|_exit|signal)\(")
+    users = [p.name for p in (source / "src").rglob("*.c")
+             if calls.search(re.sub(r"/\*.*?\*/", "", p.read_text(), flags=re.S))]
+    assert users == ["child.c"]
 
 
 def test_jumps_are_libjpegs(source):

@@ -145,12 +145,12 @@ def test_characters_are_sorted_and_folded_as_unicode_says(ddsc, tmp_path, rule):
     assert data["coverage"]["words"] == data["coverage"]["words_covered"] == len(words)
 
 
-def test_bytes_that_are_not_utf8_are_latin1(ddsc, tmp_path):
+def test_bytes_that_are_not_utf8_are_refused(ddsc, tmp_path):
     (tmp_path / "d.tsv").write_bytes("text\nÉté\n".encode() + "ÉTÉ\n".encode("latin-1"))
     write_vectors(tmp_path / "v.txt", {"été": [1.0, 2.0]})
-    ddsc("text", tmp_path / "d.tsv", "--vectors", tmp_path / "v.txt", "--weighting", "tf", "-o",
-         tmp_path / "o.npz")
-    assert_same_items(items_of(tmp_path / "o.npz"), [{(1.0, 2.0): 1.0}] * 2)
+    error = ddsc("text", tmp_path / "d.tsv", "--vectors", tmp_path / "v.txt", "--weighting", "tf", "-o",
+                 tmp_path / "o.npz", code=3).stderr
+    assert "d.tsv: line 3: not UTF-8" in error and "--encoding" in error
 
 
 # ---- columns and rows ----

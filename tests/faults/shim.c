@@ -3,10 +3,13 @@
  * per call that counts. To fail: writes, syncs, opening for writing, making folders, renaming. To
  * kill: before those, and before linking and removing. DDSC_FAULT=GROW | SHRINK | REWRITE: before the
  * k-th read at a place, DDSC_FAULT_FILE gets a byte more, loses its second half, or has its bytes
- * written again, with a time that says so. */
+ * written again, with a time that says so. In addition, DDSC_FAULT_MOUNT=DIR: renames and links between
+ * DIR and other folders fail with EXDEV, and renames of DIR itself with EBUSY, as if it were a mount
+ * point. DDSC_FAULT_PLAIN=1: renameat2 takes no flags (NFS); 2: and there are no links. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -37,7 +40,8 @@ static bool strikes(const char *what, const char *path, bool removes)
     static atomic_int count;
     const char *at = getenv("DDSC_FAULT_AT"), *fault = getenv("DDSC_FAULT");
     bool kills = fault && strcmp(fault, "KILL") == 0;
-    if (!fault || (removes && !kills))
+    bool disturbs = getenv("DDSC_FAULT_FILE") != NULL;
+    if (!fault || disturbs || (removes && !kills))
         return false;
     write_log(what, path);
     if (!at || atomic_fetch_add(&count, 1) + 1 != atoi(at))
@@ -132,21 +136,60 @@ int mkdir(const char *path, mode_t mode)
     return NEXT(mkdir)(path, mode);
 }
 
+/* 2: the path is the mount point itself, 1: it is inside, 0: outside. */
+static int mounted(const char *path, const char *mount)
+{
+    char folder[PATH_MAX], whole[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+                 slash ? path : ".") >= (int)sizeof folder ||
+        !realpath(folder, whole))
+        return 0;
+    size_t n = strlen(mount);
+    if (strncmp(whole, mount, n) == 0 && (whole[n] == '/' || whole[n] == '\0'))
+        return 1;
+    return realpath(path, whole) && strcmp(whole, mount) == 0 ? 2 : 0;
+}
+
+static bool is_refused(const char *from, const char *to)
+{
+    const char *mount = getenv("DDSC_FAULT_MOUNT");
+    int source = mount ? mounted(from, mount) : 0, target = mount ? mounted(to, mount) : 0;
+    if (source == target && source != 2)
+        return false;
+    errno = source == 2 || target == 2 ? EBUSY : EXDEV;
+    return true;
+}
+
+static int plainness(void)
+{
+    const char *plain = getenv("DDSC_FAULT_PLAIN");
+    return plain ? atoi(plain) : 0;
+}
+
 int rename(const char *from, const char *to)
 {
-    return strikes("rename", to, false) ? -1 : NEXT(rename)(from, to);
+    return is_refused(from, to) || strikes("rename", to, false) ? -1 : NEXT(rename)(from, to);
 }
 
 int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
-    if (strikes("renameat2", to, false))
+    if (flags && plainness() > 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (is_refused(from, to) || strikes("renameat2", to, false))
         return -1;
     return NEXT(renameat2)(from_dir, from, to_dir, to, flags);
 }
 
 int link(const char *from, const char *to)
 {
-    return strikes("link", to, true) ? -1 : NEXT(link)(from, to);
+    if (plainness() > 1) {
+        errno = EPERM;
+        return -1;
+    }
+    return is_refused(from, to) || strikes("link", to, true) ? -1 : NEXT(link)(from, to);
 }
 
 int unlink(const char *path)

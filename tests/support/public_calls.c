@@ -370,9 +370,8 @@ static ddsc_status labels_write(ddsc_context *ctx, int option)
 
 static ddsc_status file_write(ddsc_context *ctx, int option)
 {
-    (void)option;
     const char *path = folder_file(&room, "out.txt");
-    return gives_file(ddsc_file_write(ctx, path, "text", 4, 0), path);
+    return gives_file(ddsc_file_write(ctx, path, "text", 4, (unsigned)option), path);
 }
 
 static ddsc_status graph_write(ddsc_context *ctx, int option)
@@ -904,6 +903,7 @@ const call_entry calls[] = {
     E(labels_read_both, "", 0),
     E(labels_write, "", 0),
     E(file_write, "", 0),
+    E(file_check, "", 0),
     E(graph_write, "", 0),
     E(text_read, "", 0),
     {"ddsc_text_read_files", "", text_read, 1},
@@ -980,6 +980,7 @@ const call_entry calls[] = {
     E(report_write, "text", DDSC_REPORT_TEXT),
     E(report_write, "html", DDSC_REPORT_HTML),
     E(report_write, "eigenvalues", DDSC_REPORT_EIGENVALUES),
+    E(report_check, "", 0),
     E(report_save, "", 0),
     E(report_draw, "", 0),
     E(comparison_write, "page", 0),

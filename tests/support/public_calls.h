@@ -49,6 +49,8 @@ ddsc_status report_create(ddsc_context *ctx, int option);
 ddsc_status report_read(ddsc_context *ctx, int option);
 ddsc_status report_write(ddsc_context *ctx, int form);
 ddsc_status report_save(ddsc_context *ctx, int option);
+ddsc_status report_check(ddsc_context *ctx, int option);
+ddsc_status file_check(ddsc_context *ctx, int option);
 ddsc_status report_draw(ddsc_context *ctx, int option);
 ddsc_status comparison_write(ddsc_context *ctx, int picture);
 

@@ -144,6 +144,16 @@ static int take_marks(void *user, const char *name, double width, double height,
     return 0;
 }
 
+ddsc_status file_check(ddsc_context *ctx, int option)
+{
+    return ddsc_file_check(ctx, folder_file(&room, "out.txt.gz"), (unsigned)option);
+}
+
+ddsc_status report_check(ddsc_context *ctx, int option)
+{
+    return ddsc_report_check(ctx, folder_file(&room, "out"), (unsigned)option);
+}
+
 ddsc_status report_draw(ddsc_context *ctx, int option)
 {
     (void)option;

@@ -60,6 +60,7 @@ static ddsc_context *failing_context(failing *f)
     set.reallocate = failing_reallocate;
     set.release = failing_release;
     set.allocator_user = f;
+    set.read_timeout_s = -1; /* HDF5 in this process: a child has allocations of its own */
     ddsc_context *ctx = NULL;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
     return ctx;

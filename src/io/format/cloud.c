@@ -12,6 +12,10 @@ ddsc_status cloud_add_field(cloud *c, const char *name, num_type type)
 {
     if (c->n_fields == CLOUD_MAX_FIELDS)
         return stream_fail(c->s, "has more than %d numbers in a row", CLOUD_MAX_FIELDS);
+    for (int64_t k = c->first_field; k < c->n_fields; k++)
+        if (strncmp(c->field[k].name, name, CLOUD_NAME - 1) == 0 &&
+            strcmp(name, "_") != 0) /* pcd: gaps */
+            return stream_fail(c->s, "two columns are called \"%s\"", QUOTE(name));
     CHECK(MEM_RESERVE(c->ctx, c->field, &c->field_room, c->n_fields + 1));
     cloud_field *f = &c->field[c->n_fields++];
     *f = (cloud_field){.type = type};

@@ -20,9 +20,9 @@ typedef struct cloud {
     const ddsc_read_settings *set;
     d2_tokens tokens;
     cloud_field *field;
-    int64_t n_fields, field_room;
-    int64_t *chosen; /* out->d fields */
-    double *value;   /* of a row: one per field */
+    int64_t n_fields, field_room, first_field; /* the last: of the element whose fields come */
+    int64_t *chosen;                           /* out->d fields */
+    double *value;                             /* of a row: one per field */
     int64_t point_room;
 } cloud;
 

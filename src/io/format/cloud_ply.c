@@ -130,7 +130,7 @@ static ddsc_status ply_header(ply *p, element *e, int *n_elements)
                 next->rows < 0)
                 return stream_fail_line(p->c->s, ": too many elements, or \"%s\" of them",
                                         QUOTE(word[2]));
-            next->first = p->c->n_fields;
+            next->first = p->c->first_field = p->c->n_fields;
             next->vertex = strcmp(word[1], "vertex") == 0;
         } else if (strcmp(word[0], "property") == 0 && *n_elements > 0) {
             CHECK(ply_property(p, word, n));

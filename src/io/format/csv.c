@@ -135,8 +135,6 @@ static ddsc_status tidy_text(reader *r, int64_t column, size_t *n)
 static ddsc_status begin_item(reader *r, int64_t number)
 {
     size_t n;
-    for (int64_t k = 0; k < r->c.n_id; k++)
-        CHECK(fields_check_text(r->s, &r->field, r->c.id[k]));
     CHECK(MEM_RESERVE(r->ctx, r->first_line, &r->line_room, number + 1));
     r->first_line[number] = stream_line_number(r->s);
     r->out->n = number + 1;
@@ -149,7 +147,6 @@ static ddsc_status begin_item(reader *r, int64_t number)
         CHECK(text_rows_add(&r->meta, number * r->c.n_meta + k, r->tidy, n));
     }
     if (r->c.label >= 0) {
-        CHECK(fields_check_text(r->s, &r->field, r->c.label));
         const char *text = r->field.text[r->c.label];
         CHECK(label_list_add(r->ctx, &r->labels, text, strlen(text)));
     }
@@ -250,7 +247,6 @@ static ddsc_status take_row(reader *r)
         CHECK(take_weight(r));
     if (r->c.point >= 0) {
         size_t n;
-        CHECK(fields_check_text(r->s, &r->field, r->c.point));
         CHECK(tidy_text(r, r->c.point, &n));
         CHECK(text_rows_add(&r->points, r->n_rows, r->tidy, n));
     }

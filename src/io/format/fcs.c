@@ -19,7 +19,8 @@ typedef struct fcs {
     ddsc_context *ctx;
     io_stream *s;
     int64_t size;
-    char *text; /* the TEXT segment, cut into NUL-terminated words */
+    char *text;      /* the TEXT segment, cut into NUL-terminated words */
+    text_rows names; /* of channels, in UTF-8: $PnN and $PnS in turn */
     text_table key;
     const char **value; /* of each key */
     int64_t value_room;
@@ -204,6 +205,28 @@ static const char *channel_text(const fcs *f, int64_t number, char what)
     return text ? text : "";
 }
 
+/* FCS 3.0 and before know ASCII alone, 3.1 UTF-8; writers do not always care. */
+static ddsc_status name_channel(fcs *f, int64_t number, char what)
+{
+    ddsc_status status = DDSC_OK;
+    const char *text = channel_text(f, number, what);
+    ddsc_encoding encoding = ctx_encoding(f->ctx);
+    size_t n = strlen(text);
+    char *converted = NULL;
+    TRY(mem_get(f->ctx, &converted, 3 * (int64_t)n + 1, 1));
+    if (encoding == DDSC_ENCODING_UTF8)
+        memcpy(converted, text, n + 1);
+    else
+        n = text_convert(converted, text, n, encoding);
+    if (text_count_chars(converted) < 0)
+        TRY(stream_fail(f->s, "$P%lld%c is not UTF-8 text; give the encoding (--encoding latin1)",
+                        (long long)number, what));
+    TRY(text_rows_add(&f->names, 2 * (number - 1) + (what == 'S'), converted, n));
+done:
+    mem_free(f->ctx, converted);
+    return status;
+}
+
 static ddsc_status read_channels(fcs *f)
 {
     CHECK(need_integer(f, "$PAR", &f->n_channels));
@@ -214,10 +237,14 @@ static ddsc_status read_channels(fcs *f)
         channel *c = &f->channel[k];
         CHECK(set_width(f, c, k + 1));
         CHECK(set_mask(f, c, k + 1));
-        c->name = channel_text(f, k + 1, 'N');
-        c->stain = channel_text(f, k + 1, 'S');
         c->at = f->event_bytes;
         f->event_bytes += c->width;
+        CHECK(name_channel(f, k + 1, 'N'));
+        CHECK(name_channel(f, k + 1, 'S'));
+    }
+    for (int64_t k = 0; k < f->n_channels; k++) {
+        f->channel[k].name = f->names.text + f->names.at[2 * k];
+        f->channel[k].stain = f->names.text + f->names.at[2 * k + 1];
     }
     return DDSC_OK;
 }
@@ -343,7 +370,8 @@ static ddsc_status find_data(fcs *f)
             "%lld to %lld of %lld",
             (long long)f->n_events, (long long)f->event_bytes, (long long)f->data_begin,
             (long long)f->data_end, (long long)f->size);
-    if (f->data_end - f->data_begin - need >= f->event_bytes)
+    /* One byte may be left: some writers give the byte after the last one as the end. */
+    if (f->data_end - f->data_begin + 1 - need >= BASE_MAX(f->event_bytes, 2))
         return stream_fail(f->s,
                            "$TOT is %lld events of %lld bytes, but the DATA segment of %lld bytes "
                            "holds more",
@@ -411,7 +439,7 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    fcs f = {.ctx = ctx, .s = s};
+    fcs f = {.ctx = ctx, .s = s, .names = {.ctx = ctx}};
     TRY(read_text(&f));
     TRY(check_order(&f));
     TRY(read_channels(&f));
@@ -429,6 +457,6 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
 done:
     mem_free(ctx, f.text);
     text_table_free(ctx, &f.key);
-    MEM_FREE(ctx, f.value, f.channel, f.chosen);
+    MEM_FREE(ctx, f.value, f.channel, f.chosen, f.names.text, f.names.at);
     return status;
 }

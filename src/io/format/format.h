@@ -99,6 +99,10 @@ ddsc_format io_sniff(const unsigned char *head, size_t n);
  */
 const char *io_sniff_foreign(const unsigned char *head, size_t n);
 
+/* libhdf5 is not safe with damaged files, so HDF5 needs more than its content: a name that ends in .h5ad,
+ * .h5 or .hdf5, or the format that was asked for. */
+ddsc_status io_check_hdf5(io_stream *s, ddsc_format found, ddsc_format asked);
+
 typedef enum cloud_kind { CLOUD_NONE, CLOUD_ROWS, CLOUD_PLY, CLOUD_OFF, CLOUD_PCD } cloud_kind;
 /* ply, off or pcd by their first bytes, else none. */
 cloud_kind io_sniff_cloud(const unsigned char *head, size_t n);

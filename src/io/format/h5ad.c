@@ -51,14 +51,26 @@ static ddsc_status wrong_length(h5ad *h, const char *path, int64_t n)
                        (long long)n, (long long)h->n_rows, QUOTE(h->matrix));
 }
 
+/* One element per row of the matrix. */
+static ddsc_status check_rows(h5ad *h, const h5_array *a)
+{
+    if (a->n_axes != 1)
+        return stream_fail(
+            h->s, "\"%s\" has %d axes (%lld x %lld ...); one value per row is expected",
+            QUOTE(a->path), a->n_axes, (long long)a->shape[0], (long long)a->shape[1]);
+    return a->shape[0] == h->n_rows ? DDSC_OK : wrong_length(h, a->path, a->shape[0]);
+}
+
 /* One whole number per row. */
 static ddsc_status read_codes(h5ad *h, int64_t **code, const char *path)
 {
     ddsc_status status = DDSC_OK;
     h5_array a;
     CHECK(h5_array_open(&h->f, &a, path));
-    if (a.n_axes != 1 || a.shape[0] != h->n_rows)
-        TRY(wrong_length(h, path, a.shape[0]));
+    TRY(check_rows(h, &a));
+    if (a.is_float)
+        TRY(stream_fail(h->s, "\"%s\" holds floating-point numbers; whole numbers are expected",
+                        QUOTE(path)));
     TRY(MEM_NEW(h->ctx, *code, h->n_rows));
     TRY(h5_read_integers(&a, 0, h->n_rows, *code));
 done:
@@ -349,8 +361,7 @@ done:
 
 static ddsc_status take_weights(h5ad *h, h5_array *a, double *weight)
 {
-    if (a->n_axes != 1 || a->shape[0] != h->n_rows)
-        return wrong_length(h, a->path, a->shape[0]);
+    CHECK(check_rows(h, a));
     CHECK(h5_read_doubles(a, 0, h->n_rows, weight));
     CHECK(MEM_NEW(h->ctx, h->out->weight, h->out->nnz));
     for (int64_t i = 0; i < h->n_rows; i++)

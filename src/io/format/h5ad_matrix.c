@@ -272,6 +272,10 @@ static ddsc_status open_sparse(h5ad *h, sparse_arrays *m)
         CHECK(h5_array_open(&h->f, part[k].array, path));
         if (part[k].array->n_axes != 1 || part[k].array->is_text)
             return stream_fail(h->s, "\"%s\" is no list of numbers", QUOTE(path));
+        if (k > 0 && part[k].array->is_float)
+            return stream_fail(h->s,
+                               "\"%s\" holds floating-point numbers; whole numbers are expected",
+                               QUOTE(path));
     }
     m->n_lines = h->by_column ? h->width : h->n_rows;
     if (m->data.shape[0] != m->indices.shape[0] || m->indptr.shape[0] - 1 != m->n_lines)

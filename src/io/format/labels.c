@@ -166,8 +166,6 @@ static ddsc_status take_line(column_reader *r, char *line)
                                 (long long)r->field.n, (long long)r->n_columns);
     const char *text = r->field.text[r->column];
     const char *id = r->id_column < 0 ? "" : r->field.text[r->id_column];
-    if (text_count_chars(text) < 0 || text_count_chars(id) < 0)
-        return stream_fail_line(r->s, ": not UTF-8 text; convert the file first");
     if (r->id_column >= 0)
         CHECK(text_rows_add(&r->ids, r->list.n, id, strlen(id)));
     return label_list_add(r->ctx, &r->list, text, strlen(text));

@@ -33,6 +33,10 @@ static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
     if (own->channels && own->columns)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "read settings: channels and columns choose the same; give one of them");
+    if (own->format != DDSC_FORMAT_AUTO && own->format != DDSC_FORMAT_HDF5)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "read settings: format is %d; all formats but HDF5 are found by content",
+                        (int)own->format);
     if (own->max_bytes < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: max_bytes is %lld",
                         (long long)own->max_bytes);
@@ -96,6 +100,7 @@ ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *f
     *format = io_sniff(head, n);
     if (*format == DDSC_FORMAT_AUTO)
         return refuse_content(s, head, n);
+    TRY(io_check_hdf5(s, *format, set->format));
     if ((*format == DDSC_FORMAT_D2 || *format == DDSC_FORMAT_CSV) &&
         io_sniff_rows(head, n, stream_path(s)))
         *format = DDSC_FORMAT_CLOUD;

@@ -1,4 +1,4 @@
-/* Formats are told by content, never by name. */
+/* Formats are found by content, never by name; but HDF5 has to be asked for by a name, too. */
 #include "io/format/format.h"
 
 #include <string.h>
@@ -172,4 +172,21 @@ const char *io_sniff_foreign(const unsigned char *head, size_t n)
         if (begins(head, n, known[k].magic, known[k].n))
             return known[k].what;
     return NULL;
+}
+
+ddsc_status io_check_hdf5(io_stream *s, ddsc_format found, ddsc_format asked)
+{
+    static const char *const endings[] = {"h5ad", "h5", "hdf5"};
+    const char *path = stream_path(s);
+    if (asked == DDSC_FORMAT_HDF5 && found != DDSC_FORMAT_HDF5)
+        return stream_fail(s, "is not an HDF5 file, which --format h5ad requires");
+    if (asked == DDSC_FORMAT_HDF5 || found != DDSC_FORMAT_HDF5)
+        return DDSC_OK;
+    for (size_t k = 0; path && k < sizeof endings / sizeof *endings; k++)
+        if (files_has_ending(path, endings[k]))
+            return DDSC_OK;
+    return stream_fail(s,
+                       "holds HDF5 data, %s; HDF5 is read from names that end in .h5ad, .h5 or "
+                       ".hdf5, or with --format h5ad",
+                       path ? "but its name does not say so" : "but has no name");
 }

@@ -30,7 +30,6 @@ static ddsc_status table_add_names(chooser *h, const field_list *header)
     bool is_new;
     for (int64_t k = 0; k < header->n; k++) {
         const char *name = header->text[k];
-        CHECK(fields_check_text(h->s, header, k));
         CHECK(text_table_add(h->ctx, &h->c->names, name, strlen(name), &number, &is_new));
         if (!is_new)
             return stream_fail_line(h->s, ": the columns %lld and %lld are both called \"%s\"",

@@ -1,4 +1,5 @@
-/* Tables of an HDF5 file: opened with every size checked, read in runs of rows. */
+/* Tables of an HDF5 file: opened with every size checked, read in runs of rows. These are calls of
+ * libhdf5, made in the process that reads (call.c, child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -8,7 +9,7 @@
 
 #include "io/hdf5/internal.h"
 
-enum { BATCH_BYTES = 1 << 22, CHUNK_BYTES = 1 << 26, TEXTS_AT_ONCE = 256, TEXT_BYTES = 1 << 24 };
+enum { BATCH_BYTES = 1 << 22, CHUNK_BYTES = 1 << 26, TEXTS_AT_ONCE = 256 };
 
 /* ---- opening ---- */
 
@@ -99,6 +100,7 @@ static ddsc_status check_array(h5_array *a, hid_t type, hid_t space)
     int64_t most, chunk_rows;
     H5T_class_t class = H5Tget_class(type);
     a->is_text = class == H5T_STRING;
+    a->is_float = class == H5T_FLOAT;
     if (!a->is_text && class != H5T_INTEGER && class != H5T_FLOAT && class != H5T_ENUM)
         return stream_fail(a->f->s, "\"%s\" holds neither numbers nor texts", QUOTE(a->path));
     CHECK(read_axes(a, space));
@@ -110,7 +112,7 @@ static ddsc_status check_array(h5_array *a, hid_t type, hid_t space)
     return DDSC_OK;
 }
 
-ddsc_status h5_array_open(h5_file *f, h5_array *a, const char *path)
+ddsc_status h5_raw_array_open(h5_file *f, h5_array *a, const char *path)
 {
     *a = (h5_array){.f = f, .id = -1};
     snprintf(a->path, sizeof a->path, "%s", path);
@@ -129,11 +131,11 @@ ddsc_status h5_array_open(h5_file *f, h5_array *a, const char *path)
     }
     h5_end(turn);
     if (status < 0)
-        h5_array_close(a);
+        h5_raw_array_close(a);
     return status;
 }
 
-void h5_array_close(h5_array *a)
+void h5_raw_array_close(h5_array *a)
 {
     if (!a->f || a->id < 0)
         return;
@@ -162,16 +164,8 @@ static bool read_run(h5_array *a, int64_t begin, int64_t n, hid_t type, hid_t tr
     return good;
 }
 
-static ddsc_status read_as(h5_array *a, int64_t begin, int64_t n, bool integers, void *out)
+ddsc_status h5_raw_numbers(h5_array *a, int64_t begin, int64_t n, bool integers, void *out)
 {
-    if (a->is_text)
-        return stream_fail(a->f->s, "\"%s\" holds texts, not numbers", QUOTE(a->path));
-    if (begin < 0 || n < 0 || begin > a->shape[0] - n)
-        return stream_fail(a->f->s, "\"%s\" has only %lld rows", QUOTE(a->path),
-                           (long long)a->shape[0]);
-    CHECK(progress_poll(a->f->ctx));
-    if (n == 0 || a->width == 0)
-        return DDSC_OK;
     h5_turn turn = h5_begin();
     hid_t type = integers ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE;
     ddsc_status status = read_run(a, begin, n, type, H5P_DEFAULT, out)
@@ -179,16 +173,6 @@ static ddsc_status read_as(h5_array *a, int64_t begin, int64_t n, bool integers,
                              : h5_fail(a->f, "damaged HDF5 data in", a->path);
     h5_end(turn);
     return status;
-}
-
-ddsc_status h5_read_doubles(h5_array *a, int64_t begin, int64_t n, double *out)
-{
-    return read_as(a, begin, n, false, out);
-}
-
-ddsc_status h5_read_integers(h5_array *a, int64_t begin, int64_t n, int64_t *out)
-{
-    return read_as(a, begin, n, true, out);
 }
 
 /* ---- texts ---- */
@@ -206,8 +190,8 @@ typedef struct text_blocks {
 static void *block_get(size_t size, void *arg)
 {
     text_blocks *b = arg;
-    b->bytes += BASE_MIN(size, (size_t)TEXT_BYTES);
-    if (b->n == TEXTS_AT_ONCE || b->bytes >= TEXT_BYTES || b->status < 0)
+    b->bytes += BASE_MIN(size, (size_t)H5_TEXT_BYTES);
+    if (b->n == TEXTS_AT_ONCE || b->bytes >= H5_TEXT_BYTES || b->status < 0)
         return NULL;
     b->status = mem_get(b->ctx, &b->block[b->n], (int64_t)size, 1);
     return b->status < 0 ? NULL : b->block[b->n++];
@@ -249,7 +233,7 @@ static ddsc_status variable_texts(h5_array *a, hid_t type, int64_t begin, int64_
     bool good = read_run(a, begin, n, type, transfer, text);
     ddsc_status status = blocks.status;
     if (!good && status >= 0)
-        status = blocks.bytes >= TEXT_BYTES
+        status = blocks.bytes >= H5_TEXT_BYTES
                      ? stream_fail(a->f->s, "\"%s\" holds texts that are too long", QUOTE(a->path))
                      : h5_fail(a->f, "damaged HDF5 data in", a->path);
     H5Pclose(transfer);
@@ -292,7 +276,7 @@ static void text_type(h5_array *a, hid_t *type, size_t *size)
     H5Tclose(stored);
 }
 
-static ddsc_status read_strings(h5_array *a, h5_text_fn fn, void *arg)
+ddsc_status h5_raw_texts(h5_array *a, int64_t begin, int64_t n_texts, h5_text_fn fn, void *arg)
 {
     ddsc_status status = DDSC_OK;
     hid_t type;
@@ -300,12 +284,11 @@ static ddsc_status read_strings(h5_array *a, h5_text_fn fn, void *arg)
     h5_turn turn = h5_begin();
     text_type(a, &type, &size);
     h5_end(turn);
-    if (size > TEXT_BYTES)
+    if (size > H5_TEXT_BYTES)
         TRY(stream_fail(a->f->s, "\"%s\" holds texts of %zu bytes", QUOTE(a->path), size));
     int64_t batch = size ? BASE_MAX(BATCH_BYTES / (int64_t)size, 1) : TEXTS_AT_ONCE;
-    for (int64_t at = 0; at < a->shape[0]; at += batch) {
-        int64_t n = BASE_MIN(batch, a->shape[0] - at);
-        TRY(progress_poll(a->f->ctx));
+    for (int64_t at = begin; at < begin + n_texts && status == DDSC_OK; at += batch) {
+        int64_t n = BASE_MIN(batch, begin + n_texts - at);
         TRY(size ? fixed_texts(a, type, size, at, n, fn, arg)
                  : variable_texts(a, type, at, n, fn, arg));
     }
@@ -314,32 +297,6 @@ done:
     H5Tclose(type);
     h5_end(turn);
     return status;
-}
-
-/* Whole numbers without a point, others with all digits. */
-static ddsc_status values_as_texts(h5_array *a, h5_text_fn fn, void *arg)
-{
-    ddsc_status status = DDSC_OK;
-    double *value = NULL;
-    char text[NUMBER_TEXT];
-    TRY(MEM_NEW(a->f->ctx, value, BASE_MIN(a->batch, a->shape[0])));
-    for (int64_t at = 0; at < a->shape[0]; at += a->batch) {
-        int64_t n = BASE_MIN(a->batch, a->shape[0] - at);
-        TRY(h5_read_doubles(a, at, n, value));
-        for (int64_t k = 0; k < n; k++)
-            TRY(fn(arg, at + k, text, (size_t)number_format(text, value[k])));
-    }
-done:
-    mem_free(a->f->ctx, value);
-    return status;
-}
-
-ddsc_status h5_read_texts(h5_array *a, h5_text_fn fn, void *arg)
-{
-    if (a->n_axes != 1)
-        return stream_fail(a->f->s, "\"%s\" has %d axes where one is needed", QUOTE(a->path),
-                           a->n_axes);
-    return a->is_text ? read_strings(a, fn, arg) : values_as_texts(a, fn, arg);
 }
 
 #endif

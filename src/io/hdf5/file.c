@@ -1,4 +1,5 @@
-/* An HDF5 file as a tree of folders and tables: opened from disk or memory, walked by hard links. */
+/* An HDF5 file as a tree of folders and tables: opened from disk or memory, walked by hard links.
+ * These are calls of libhdf5, made in the process that reads (call.c, child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -9,6 +10,14 @@
 
 /* libhdf5 keeps state for the whole process and is not safe for threads: one caller at a time. */
 static spin turn_lock;
+
+void h5_hold(bool hold)
+{
+    if (hold)
+        spin_lock(&turn_lock);
+    else
+        spin_unlock(&turn_lock);
+}
 
 h5_turn h5_begin(void)
 {
@@ -45,62 +54,42 @@ ddsc_status h5_fail(h5_file *f, const char *what, const char *path)
 
 /* ---- opening ---- */
 
-/* Bytes that lie in memory, or come from where libhdf5 cannot read. */
-static ddsc_status open_image(h5_file *f, hid_t access)
+/* Bytes in memory: the stream's, or a copy of what libhdf5 cannot read by itself. */
+static void open_image(h5_file *f, hid_t access)
 {
-    const unsigned char *bytes = stream_memory(f->s);
-    if (!bytes) {
-        CHECK(MEM_NEW(f->ctx, f->image, f->size));
-        CHECK(stream_read_at(f->s, 0, f->image, (size_t)f->size, "the HDF5 file"));
-        bytes = f->image;
-    }
-    h5_turn turn = h5_begin();
     union {
         const unsigned char *in;
         void *out;
-    } image = {bytes}; /* libhdf5 copies it */
+    } image = {f->image ? f->image : stream_memory(f->s)}; /* libhdf5 copies it */
     H5Pset_fapl_core(access, 1 << 16, false);
     H5Pset_file_image(access, image.out, (size_t)f->size);
     f->id = H5Fopen("memory", H5F_ACC_RDONLY, access);
-    h5_end(turn);
-    return DDSC_OK;
 }
 
-ddsc_status h5_open(ddsc_context *ctx, h5_file *f, io_stream *s)
+ddsc_status h5_raw_open(h5_file *f)
 {
     ddsc_status status = DDSC_OK;
-    *f = (h5_file){.ctx = ctx, .s = s, .id = -1};
-    CHECK(stream_make_random(s, &f->size));
     h5_turn turn = h5_begin();
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    h5_end(turn);
-    if (stream_path(s) && !stream_memory(s)) {
-        turn = h5_begin();
-        f->id = H5Fopen(stream_path(s), H5F_ACC_RDONLY, access);
-        h5_end(turn);
-    } else {
-        status = open_image(f, access);
-    }
-    turn = h5_begin();
-    if (status >= 0 && f->id < 0)
+    if (f->image || stream_memory(f->s))
+        open_image(f, access);
+    else
+        f->id = H5Fopen(stream_path(f->s), H5F_ACC_RDONLY, access);
+    if (f->id < 0)
         status = h5_fail(f, "is a damaged HDF5 file", NULL);
     H5Pclose(access);
     h5_end(turn);
-    if (status < 0)
-        h5_close(f);
     return status;
 }
 
-void h5_close(h5_file *f)
+void h5_raw_close(h5_file *f)
 {
-    if (f->id >= 0 && f->ctx) {
-        h5_turn turn = h5_begin();
-        H5Fclose(f->id);
-        h5_end(turn);
-    }
-    if (f->ctx)
-        mem_free(f->ctx, f->image);
-    *f = (h5_file){.id = -1};
+    if (f->id < 0)
+        return;
+    h5_turn turn = h5_begin();
+    H5Fclose(f->id);
+    h5_end(turn);
+    f->id = -1;
 }
 
 /* ---- the tree ---- */
@@ -148,7 +137,7 @@ ddsc_status h5_reach(h5_file *f, const char *path, hid_t *object)
     return status;
 }
 
-ddsc_status h5_find(h5_file *f, const char *path, h5_kind *kind)
+ddsc_status h5_raw_find(h5_file *f, const char *path, h5_kind *kind)
 {
     hid_t object = -1;
     h5_turn turn = h5_begin();
@@ -175,7 +164,7 @@ static herr_t list_one(hid_t group, const char *name, const H5L_info_t *info, vo
     return list->at >= list->room; /* one stops */
 }
 
-ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room)
+ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t room)
 {
     name_list list = {out, room, 0};
     hid_t object = -1;
@@ -247,7 +236,7 @@ static ddsc_status read_attribute(h5_file *f, const char *path, const char *name
     return DDSC_OK;
 }
 
-ddsc_status h5_attribute(h5_file *f, const char *path, const char *name, char out[H5_ATTRIBUTE])
+ddsc_status h5_raw_attribute(h5_file *f, const char *path, const char *name, char out[H5_ATTRIBUTE])
 {
     bool found;
     memset(out, 0, H5_ATTRIBUTE);
@@ -257,22 +246,13 @@ ddsc_status h5_attribute(h5_file *f, const char *path, const char *name, char ou
     return status;
 }
 
-ddsc_status h5_shape(h5_file *f, const char *path, const char *name, int64_t shape[2], bool *found)
+ddsc_status h5_raw_shape(h5_file *f, const char *path, const char *name, int64_t shape[2],
+                         bool *found)
 {
     h5_turn turn = h5_begin();
     ddsc_status status = read_attribute(f, path, name, H5T_INTEGER, 2, shape, found);
     h5_end(turn);
     return status;
-}
-
-#else
-
-ddsc_status h5_open(ddsc_context *ctx, h5_file *f, io_stream *s)
-{
-    *f = (h5_file){.ctx = ctx, .id = -1};
-    return stream_fail(s, "is an HDF5 file, and this build has no libhdf5: install libhdf5-dev and "
-                          "build again, or read it in Python (anndata, then "
-                          "Distributions.from_anndata)");
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* hdf5: arrays and texts inside an HDF5 file, by libhdf5 where it is built in. What the file declares is
  * checked against what it stores before memory is taken; nothing leads out of the file: only hard
  * links are followed, arrays kept in other files and filters that are no part of libhdf5 are refused.
- * libhdf5 serves one call at a time, and its own memory is not counted. */
+ * libhdf5 works in a child process of the call, so that a damaged file can neither crash nor block
+ * the caller; its own memory is not counted. */
 #ifndef DDSC_IO_HDF5_HDF5_H
 #define DDSC_IO_HDF5_HDF5_H
 
@@ -9,11 +10,16 @@
 
 enum { H5_PATH = 512, H5_ATTRIBUTE = 128, H5_MAX_AXES = 3 };
 
+typedef struct h5_exchange h5_exchange;
+
 typedef struct h5_file {
     ddsc_context *ctx;
     io_stream *s;
     int64_t id, size, text_bytes; /* the last: of the texts read so far */
     unsigned char *image;         /* of what can only be read once */
+    h5_exchange *exchange;        /* memory shared with the child */
+    int child, socket; /* its process id, 0: libhdf5 works in this process; the way to it */
+    bool busy;         /* it has not yet answered */
 } h5_file;
 
 typedef enum h5_kind { H5_NOTHING, H5_FOLDER, H5_TABLE } h5_kind;
@@ -34,7 +40,7 @@ typedef struct h5_array {
     h5_file *f;
     char path[H5_PATH];
     int64_t id;
-    bool is_text;
+    bool is_text, is_float; /* else whole numbers */
     int n_axes;
     int64_t shape[H5_MAX_AXES];
     int64_t width; /* values in a row: of one step along the first axis */

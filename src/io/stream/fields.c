@@ -100,11 +100,3 @@ void fields_free(ddsc_context *ctx, field_list *list)
     mem_free(ctx, list->text);
     *list = (field_list){0};
 }
-
-ddsc_status fields_check_text(io_stream *s, const field_list *fields, int64_t column)
-{
-    if (text_count_chars(fields->text[column]) >= 0)
-        return DDSC_OK;
-    return stream_fail_line(s, ", column %lld: not UTF-8 text; convert the file first",
-                            (long long)column + 1);
-}

@@ -1,9 +1,9 @@
-/* A folder of files that is replaced as a whole. The files are written into a folder beside it, which
- * then changes places with the old one in a single step (renameat2, RENAME_EXCHANGE); files of other
- * names are linked into the new one before. Where that cannot be (the folder holds other folders or is
- * the working directory or a mount point, the file system does not know how) the finished files are
- * moved one by one: the last one, whose presence says that the rest is there, is removed first and
- * comes last. */
+/* A folder of files that is replaced as a whole. The files are written into a stage, a folder with the
+ * same parent as the target. The stage and the target are then exchanged in a single step (renameat2,
+ * RENAME_EXCHANGE), after files of other names were linked into the stage. This is not possible if the
+ * target holds folders, is the working directory or has an access control list, or if the file system
+ * has no exchange: the finished files are then moved one by one (replace.c). If files cannot be renamed
+ * from the parent into the target, as with a mount point, then the stage is inside the target. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/stream/stream.h"
+#include "io/stream/internal.h"
 
 enum { STAGE_TRIES = 1000 };
 
@@ -23,7 +23,10 @@ struct io_folder {
     char path[PATH_MAX - 64];  /* the target, symbolic links resolved */
     char stage[PATH_MAX - 64]; /* where files are written; "" when there is none */
     folder_name_fn name;
-    bool overwrite, there, beside;
+    bool overwrite, there;
+    bool beside;      /* the stage and the target have the same parent */
+    bool kept;        /* the folder itself stays: its files were replaced */
+    mode_t mode;      /* of a new folder */
     int64_t n_synced; /* of the names, in their order */
 };
 
@@ -31,12 +34,6 @@ static ddsc_status folder_fail(const io_folder *f, const char *name, const char 
 {
     return ctx_fail(f->ctx, DDSC_ERROR_IO, "%s%s%s: cannot %s: %s", f->path, name ? "/" : "",
                     name ? name : "", what, strerror(errno));
-}
-
-static void path_in(char out[PATH_MAX], const char *folder, const char *name)
-{
-    if (snprintf(out, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        out[0] = '\0'; /* no file has that name: the call that gets it fails */
 }
 
 static bool is_own(folder_name_fn name, const char *entry)
@@ -64,8 +61,8 @@ static void remove_stage(const char *stage, folder_name_fn name, const char *hom
         if (shared || is_own(name, e->d_name)) {
             unlinkat(dirfd(dir), e->d_name, 0);
         } else if (home) {
-            path_in(from, stage, e->d_name);
-            path_in(to, home, e->d_name);
+            folder_path(from, stage, e->d_name);
+            folder_path(to, home, e->d_name);
             renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
         }
     }
@@ -81,7 +78,7 @@ static void clean(const char *place, folder_name_fn name)
     DIR *dir = opendir(place);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
         if (owner_left(e->d_name) && strlen(place) + strlen(e->d_name) + 2 < sizeof path - 64) {
-            path_in(path, place, e->d_name);
+            folder_path(path, place, e->d_name);
             remove_stage(path, name, NULL);
         }
     if (dir)
@@ -102,7 +99,7 @@ static void parent_of(const io_folder *f, char out[PATH_MAX])
 static ddsc_status take_path(io_folder *f, const char *path)
 {
     char whole[PATH_MAX];
-    struct stat info;
+    struct stat info, link;
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
@@ -115,9 +112,9 @@ static ddsc_status take_path(io_folder *f, const char *path)
     }
     snprintf(f->path, sizeof f->path, "%.*s", f->there ? (int)sizeof f->path : (int)n,
              f->there ? whole : path);
-    if (!f->there || S_ISDIR(info.st_mode))
+    if (f->there ? S_ISDIR(info.st_mode) : lstat(f->path, &link) != 0)
         return DDSC_OK;
-    errno = ENOTDIR;
+    errno = f->there ? ENOTDIR : ENOENT; /* ENOENT: the target of a symbolic link */
     return folder_fail(f, NULL, "write into it");
 }
 
@@ -127,7 +124,7 @@ static ddsc_status check_names(const io_folder *f)
     char path[PATH_MAX];
     struct stat info;
     for (int64_t k = 0; f->there && f->name(k); k++) {
-        path_in(path, f->path, f->name(k));
+        folder_path(path, f->path, f->name(k));
         if (lstat(path, &info) != 0)
             continue;
         if (!f->overwrite)
@@ -141,6 +138,21 @@ static ddsc_status check_names(const io_folder *f)
     return DDSC_OK;
 }
 
+/* Others can read the files when they are in place. */
+static bool close_stage(io_folder *f)
+{
+    struct stat info;
+    if (stat(f->stage, &info) == 0) {
+        f->mode = info.st_mode & 07777;
+        if (chmod(f->stage, info.st_mode & 07700) == 0 || errno == EPERM || errno == ENOTSUP)
+            return true;
+    }
+    int kept = errno;
+    rmdir(f->stage);
+    errno = kept;
+    return false;
+}
+
 static bool make_stage(io_folder *f, const char *place)
 {
     char owner[OWNER_TEXT];
@@ -152,7 +164,7 @@ static bool make_stage(io_folder *f, const char *place)
                      owner, k) >= (int)sizeof f->stage)
             errno = ENAMETOOLONG;
         else if (mkdir(f->stage, 0777) == 0)
-            return true;
+            return close_stage(f);
         if (errno != EEXIST)
             break;
     }
@@ -160,13 +172,56 @@ static bool make_stage(io_folder *f, const char *place)
     return false;
 }
 
+/* Renames an empty file from the stage into the target, and removes it. */
+static bool try_rename(const io_folder *f)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    folder_path(from, f->stage, OWNER_PREFIX "try");
+    folder_path(to, f->path, strrchr(f->stage, '/') + 1);
+    int fd = open(from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    close(fd);
+    bool good = rename(from, to) == 0;
+    int kept = errno;
+    unlink(good ? to : from);
+    errno = kept;
+    return good;
+}
+
+/* EXDEV: the target is a mount point, also of the same file system (bind mount), or the file system
+ * separates folders (subvolumes, project quotas). */
+static bool can_move(const io_folder *f)
+{
+    struct stat stage, target;
+    if (stat(f->stage, &stage) == 0 && stat(f->path, &target) == 0 &&
+        stage.st_dev != target.st_dev) {
+        errno = EXDEV;
+        return false;
+    }
+    return try_rename(f);
+}
+
+static bool is_denied(int error)
+{
+    return error == EACCES || error == EPERM || error == EROFS;
+}
+
 static ddsc_status open_stage(io_folder *f)
 {
     char parent[PATH_MAX];
     parent_of(f, parent);
     f->beside = make_stage(f, parent);
-    bool refused = errno == EACCES || errno == EPERM || errno == EROFS || errno == ENAMETOOLONG;
-    if (f->beside || (f->there && refused && make_stage(f, f->path)))
+    bool inside = !f->beside && (is_denied(errno) || errno == ENAMETOOLONG);
+    if (f->beside && f->there && !can_move(f)) {
+        inside = errno == EXDEV || errno == EBUSY;
+        f->beside = is_denied(errno); /* an exchange needs no permission in the target */
+        int kept = errno;
+        if (!f->beside)
+            rmdir(f->stage);
+        errno = kept;
+    }
+    if (f->beside || (f->there && inside && make_stage(f, f->path)))
         return DDSC_OK;
     return folder_fail(f, NULL, "write into the folder");
 }
@@ -182,6 +237,10 @@ ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, fo
     f->name = name;
     f->overwrite = (flags & DDSC_WRITE_OVERWRITE) != 0;
     TRY(take_path(f, path));
+    if (f->there) {
+        folder_recover(f->path, name);
+        clean(f->path, name);
+    }
     TRY(check_names(f));
     TRY(open_stage(f));
     *out = f;
@@ -189,6 +248,15 @@ ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, fo
 done:
     mem_free(ctx, f);
     return status;
+}
+
+ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn name, unsigned flags)
+{
+    io_folder *f = NULL;
+    CHECK(folder_open(ctx, &f, path, name, flags));
+    remove_stage(f->stage, name, NULL);
+    mem_free(ctx, f);
+    return DDSC_OK;
 }
 
 const char *folder_stage(const io_folder *f)
@@ -205,8 +273,9 @@ static bool take_mode(const io_folder *f)
     if (stat(f->path, &old) != 0 || stat(f->stage, &new) != 0 || stat(".", &here) != 0)
         return false;
     bool working = old.st_dev == here.st_dev && old.st_ino == here.st_ino;
-    return !working && old.st_dev == new.st_dev &&old.st_uid == new.st_uid &&old.st_gid ==
-                           new.st_gid &&chmod(f->stage, old.st_mode & 07777) == 0;
+    return !working && !files_has_acl(f->path) &&
+           old.st_dev == new.st_dev &&old.st_uid == new.st_uid &&old.st_gid ==
+               new.st_gid &&chmod(f->stage, old.st_mode & 07777) == 0;
 }
 
 /* Files of other names, such as notes, are in the new folder before it takes the place of the old. */
@@ -216,12 +285,14 @@ static bool link_others(const io_folder *f)
     char from[PATH_MAX], to[PATH_MAX];
     bool good = dir != NULL;
     for (struct dirent *e = dir ? readdir(dir) : NULL; e && good; e = readdir(dir)) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-            is_own(f->name, e->d_name))
+        folder_path(from, f->path, e->d_name);
+        folder_path(to, f->stage, e->d_name);
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        path_in(from, f->path, e->d_name);
-        path_in(to, f->stage, e->d_name);
-        good = link(from, to) == 0 || errno == ENOENT; /* a folder cannot be linked */
+        if (is_own(f->name, e->d_name) && files_is_folder(from))
+            good = false; /* another process writes into the target */
+        else if (!is_own(f->name, e->d_name))
+            good = link(from, to) == 0 || errno == ENOENT; /* a folder cannot be linked */
     }
     if (dir)
         closedir(dir);
@@ -247,47 +318,54 @@ static ddsc_status sync_place(const io_folder *f, const char *place)
     return good ? DDSC_OK : folder_fail(f, NULL, "sync its folder");
 }
 
-static ddsc_status move_one(const io_folder *f, const char *name)
+/* ---- permissions ---- */
+
+/* The new file gets no permission that the old one did not give. */
+static ddsc_status limit_file(const io_folder *f, const char *name, const char *old_path,
+                              const struct stat *old)
 {
-    char from[PATH_MAX], to[PATH_MAX];
-    path_in(from, f->stage, name);
-    path_in(to, f->path, name);
-    if (access(from, F_OK) != 0) /* of an earlier run: it belongs to other files */
-        return !f->overwrite || unlink(to) == 0 || errno == ENOENT ? DDSC_OK
-                                                                   : folder_fail(f, name, "remove");
-    if (f->overwrite ? rename(from, to) == 0
-                     : renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    struct stat new;
+    char path[PATH_MAX];
+    folder_path(path, f->stage, name);
+    if (stat(path, &new) != 0)
         return DDSC_OK;
-    if (!f->overwrite && (errno == EINVAL || errno == ENOSYS) && link(from, to) == 0)
-        return DDSC_OK; /* the other name goes with the stage */
-    return errno == EEXIST ? ctx_fail(f->ctx, DDSC_ERROR_EXISTS,
-                                      "%s: exists already; overwriting was not asked for", to)
-                           : folder_fail(f, name, "put in place");
+    if (new.st_gid != old->st_gid && chown(path, (uid_t)-1, old->st_gid) == 0)
+        new.st_gid = old->st_gid;
+    mode_t mode = new.st_mode & 07777, most = files_mode(old_path, old, new.st_gid);
+    if ((mode & ~most) == 0 || chmod(path, mode & most) == 0)
+        return DDSC_OK;
+    return folder_fail(f, name, "set the permissions of the new file");
 }
 
-/* One by one. Without the last one the others are nothing, so they do not stay after a failure. */
-static ddsc_status move_files(const io_folder *f)
+/* A file that the old result did not have gets the permissions that all its files had in common. */
+static ddsc_status limit_files(const io_folder *f)
 {
-    ddsc_status status = DDSC_OK;
-    char path[PATH_MAX];
-    int64_t n = 0, moved = 0;
-    while (f->name(n))
-        n++;
-    path_in(path, f->path, f->name(n - 1));
-    if (f->overwrite && unlink(path) != 0 && errno != ENOENT)
-        return folder_fail(f, f->name(n - 1), "remove");
-    for (; moved < n && status >= 0; moved++)
-        status = move_one(f, f->name(moved));
-    for (int64_t k = 0; status < 0 && k < moved - 1; k++) {
-        path_in(path, f->path, f->name(k));
-        unlink(path);
+    struct stat old, shared = {.st_mode = 0};
+    char path[PATH_MAX], last[PATH_MAX] = "";
+    for (int64_t k = 0; f->there && f->name(k); k++) {
+        folder_path(path, f->path, f->name(k));
+        if (stat(path, &old) != 0)
+            continue;
+        if (last[0])
+            old.st_mode &= shared.st_mode;
+        shared = old;
+        strcpy(last, path);
     }
-    return status < 0 ? status : sync_place(f, f->path);
+    for (int64_t k = 0; last[0] && f->name(k); k++) {
+        folder_path(path, f->path, f->name(k));
+        bool known = stat(path, &old) == 0;
+        CHECK(limit_file(f, f->name(k), known ? path : last, known ? &old : &shared));
+    }
+    return DDSC_OK;
 }
+
+/* ---- the end ---- */
 
 static ddsc_status put_in_place(io_folder *f)
 {
+    CHECK(limit_files(f));
     if (!f->there) {
+        chmod(f->stage, f->mode);
         if (rename(f->stage, f->path) == 0)
             return DDSC_OK;
         if (!is_refusal(errno))
@@ -300,13 +378,14 @@ static ddsc_status put_in_place(io_folder *f)
         if (!is_refusal(errno))
             return folder_fail(f, NULL, "put the new folder in place");
     }
-    return move_files(f);
+    f->kept = f->there;
+    return folder_replace(f->ctx, f->stage, f->path, f->name, f->overwrite);
 }
 
 static ddsc_status sync_file(const io_folder *f, const char *name)
 {
     char path[PATH_MAX];
-    path_in(path, f->stage, name);
+    folder_path(path, f->stage, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool good = fd < 0 ? errno == ENOENT || errno == EACCES : fsync(fd) == 0;
     int kept = errno;
@@ -348,7 +427,7 @@ ddsc_status folder_finish(io_folder *f, ddsc_status status)
         status = put_in_place(f);
     else
         ctx_reword(ctx, f->stage, f->path); /* the place that the caller knows */
-    if (status >= 0)
+    if (status >= 0 && !f->kept)
         status = sync_place(f, parent);
     remove_stage(f->stage, f->name, f->path);
     mem_free(ctx, f);

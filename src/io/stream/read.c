@@ -103,12 +103,14 @@ static ddsc_status finish_line(io_stream *s, char **line, size_t *length, char *
     s->line_had_return = n > 0 && text[n - 1] == '\r';
     n -= s->line_had_return;
     text[n] = '\0';
+    if (!s->mark_seen && n >= 2 && memchr(text, 0, n)) /* UTF-16 is called so */
+        CHECK(stream_make_utf8(s, &text, &(size_t){2}));
     if (memchr(text, 0, n))
-        return stream_fail(s, "line %lld holds a zero byte: not a text file",
+        return stream_fail(s, "line %lld holds a zero byte: not a text file in UTF-8",
                            (long long)s->line_number);
     *line = text;
     *length = n;
-    return DDSC_OK;
+    return stream_make_utf8(s, line, length);
 }
 
 /* A line that lies whole in the buffer is lent from there; others are gathered in s->line. */

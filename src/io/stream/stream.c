@@ -382,7 +382,8 @@ void stream_close(io_stream *s)
         stream_zstd_close(s);
     if (s->close_fd && s->fd >= 0)
         close(s->fd);
-    MEM_FREE(s->ctx, s->name, s->path, s->owned, s->raw, s->buffer, s->line, s->record);
+    MEM_FREE(s->ctx, s->name, s->path, s->owned, s->raw, s->buffer, s->line, s->record,
+             s->converted);
     mem_free(s->ctx, s);
 }
 

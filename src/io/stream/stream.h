@@ -48,6 +48,11 @@ ddsc_status stream_line(io_stream *s, char **line, size_t *length);
 ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter);
 /* The next record that holds more than blanks, past the byte order mark of a file. */
 ddsc_status stream_text_line(io_stream *s, char **line, char delimiter);
+/* Text of this file is UTF-8, whatever encoding the context names: ddsc wrote it. */
+void stream_set_utf8(io_stream *s);
+/* Text of n bytes and a NUL, read otherwise than by lines, as UTF-8: the same, or a copy in another
+ * encoding that lives until the next text. Refuses other bytes. Lines are checked and converted by this. */
+ddsc_status stream_make_utf8(io_stream *s, char **text, size_t *n);
 int64_t stream_line_number(const io_stream *s); /* of the line last returned, from 1 */
 /* Upper bound of the bytes that can still come. */
 int64_t stream_remaining_bound(const io_stream *s);
@@ -112,8 +117,6 @@ ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char
                          char delimiter);
 /* Cut at every delimiter and nowhere else: quotes are data, nothing is trimmed. */
 ddsc_status fields_split_plain(ddsc_context *ctx, field_list *list, char *line, char delimiter);
-/* Ids, labels and names end up in other files, so they must be UTF-8. */
-ddsc_status fields_check_text(io_stream *s, const field_list *fields, int64_t column);
 void fields_free(ddsc_context *ctx, field_list *list);
 
 /* ---- typed binary numbers ---- */
@@ -176,6 +179,8 @@ typedef struct io_writer io_writer;
 
 /* path "-" is standard output. gzip when the name ends in .gz. flags: ddsc_write_flags. */
 ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, unsigned flags);
+/* Checks that a file can be written there, and leaves nothing behind. */
+ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags);
 ddsc_status writer_put(io_writer *w, const void *bytes, size_t n);
 ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -200,6 +205,8 @@ typedef const char *(*folder_name_fn)(int64_t number);
 /* flags: ddsc_write_flags. Cleans up what dead processes left beside the folder. */
 ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, folder_name_fn name,
                         unsigned flags);
+/* Checks that folder_open succeeds, and leaves nothing behind. */
+ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn name, unsigned flags);
 /* Write the files here. */
 const char *folder_stage(const io_folder *f);
 /* Files written here are not waited for one by one: those of the first n_names names are on the disk after this, and

@@ -28,7 +28,7 @@ struct io_writer {
     size_t filled;
 };
 
-static ddsc_status writer_fail(io_writer *w, const char *what)
+static ddsc_status writer_fail(const io_writer *w, const char *what)
 {
     return ctx_fail(w->ctx, DDSC_ERROR_IO, "%s: cannot %s: %s", w->path, what, strerror(errno));
 }
@@ -54,7 +54,21 @@ static void place_name(const io_writer *w, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%.*s", n ? n : 1, n ? w->path : ".");
 }
 
-static ddsc_status open_temp(io_writer *w, mode_t mode)
+/* A new file that replaces `old` belongs to the same group, and has the same permissions. */
+static ddsc_status keep_access(const io_writer *w, const struct stat *old)
+{
+    struct stat new;
+    if (fstat(w->fd, &new) != 0)
+        return writer_fail(w, "set the mode of the new file");
+    if (new.st_gid != old->st_gid && fchown(w->fd, (uid_t)-1, old->st_gid) == 0)
+        new.st_gid = old->st_gid;
+    mode_t mode = files_mode(w->path, old, new.st_gid);
+    if ((new.st_mode & 07777) == mode || fchmod(w->fd, mode) == 0)
+        return DDSC_OK;
+    return writer_fail(w, "set the mode of the new file");
+}
+
+static ddsc_status open_temp(io_writer *w, const struct stat *old)
 {
     char owner[OWNER_TEXT], folder[PATH_MAX];
     owner_name(owner);
@@ -66,12 +80,10 @@ static ddsc_status open_temp(io_writer *w, mode_t mode)
         if (n >= (int)sizeof w->temp)
             errno = ENAMETOOLONG;
         else
-            w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
         if (w->fd >= 0) {
             w->close_fd = true;
-            if (mode && fchmod(w->fd, mode) != 0)
-                return writer_fail(w, "set the mode of the new file");
-            return DDSC_OK;
+            return old ? keep_access(w, old) : DDSC_OK;
         }
         if (errno != EEXIST)
             break;
@@ -104,8 +116,8 @@ static ddsc_status open_target(io_writer *w, const char *path)
         return DDSC_OK;
     }
     CHECK(set_path(w, path));
-    mode_t mode = 0;
-    if (stat(w->path, &info) == 0) {
+    bool there = stat(w->path, &info) == 0;
+    if (there) {
         if (S_ISDIR(info.st_mode)) {
             errno = EISDIR;
             return writer_fail(w, "write");
@@ -117,9 +129,14 @@ static ddsc_status open_target(io_writer *w, const char *path)
         }
         if (!w->overwrite)
             return exists(w);
-        mode = info.st_mode & 07777;
+        if (files_is_mount_point(w->path)) {
+            errno = EBUSY;
+            return writer_fail(w, "replace a file that is a mount point (mount its folder)");
+        }
+    } else if (!w->overwrite && lstat(w->path, &info) == 0) {
+        return exists(w); /* a symbolic link whose target does not exist */
     }
-    return open_temp(w, mode);
+    return open_temp(w, there ? &info : NULL);
 }
 
 /* No name and no time in the header: the same content gives the same bytes. */
@@ -154,6 +171,18 @@ ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, un
     if (status < 0)
         return writer_finish(w, status);
     *out = w;
+    return DDSC_OK;
+}
+
+ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags)
+{
+    struct stat info;
+    io_writer *w = NULL;
+    if (strcmp(path, "-") == 0 ||
+        (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
+        return DDSC_OK; /* opening a pipe waits for its reader */
+    CHECK(writer_open(ctx, &w, path, flags));
+    writer_finish(w, DDSC_ERROR_CANCELLED);
     return DDSC_OK;
 }
 
@@ -291,14 +320,8 @@ static ddsc_status take_name(io_writer *w)
 {
     if (w->overwrite)
         return rename(w->temp, w->path) == 0 ? DDSC_OK : writer_fail(w, "rename the finished file");
-    if (renameat2(AT_FDCWD, w->temp, AT_FDCWD, w->path, RENAME_NOREPLACE) == 0)
+    if (files_rename_new(w->temp, w->path) == 0)
         return DDSC_OK;
-    if (errno == EINVAL || errno == ENOSYS) { /* not every file system has it */
-        if (link(w->temp, w->path) == 0) {
-            unlink(w->temp);
-            return DDSC_OK;
-        }
-    }
     if (errno == EEXIST && w->gives_way)
         return unlink(w->temp) == 0 ? DDSC_OK : writer_fail(w, "remove the temporary beside it");
     return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
@@ -358,4 +381,13 @@ ddsc_status ddsc_file_write(ddsc_context *ctx, const char *path, const void *byt
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path or bytes is NULL");
     CHECK(writer_open(ctx, &w, path, flags));
     return writer_finish(w, n_bytes > 0 ? writer_put(w, bytes, n_bytes) : DDSC_OK);
+}
+
+ddsc_status ddsc_file_check(ddsc_context *ctx, const char *path, unsigned flags)
+{
+    CHECK(ctx_enter(ctx));
+    if (!path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path is NULL");
+    CHECK(ctx_check_flags(ctx, path, flags, DDSC_WRITE_OVERWRITE));
+    return writer_check(ctx, path, flags);
 }

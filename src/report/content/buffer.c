@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 void buffer_free(buffer *b)
 {
     mem_free(b->ctx, b->bytes);
@@ -91,9 +93,25 @@ void buffer_addf(buffer *b, const char *format, ...)
     b->length += n;
 }
 
+/* The character at s: marks that turn the direction of writing become escapes, as on a terminal.
+ * Returns its bytes. */
+static size_t add_wide(buffer *b, const char *s)
+{
+    const unsigned char *at = (const unsigned char *)s;
+    char shown[16];
+    size_t n = text_next_char(&at) < 0 ? 1 : (size_t)(at - (const unsigned char *)s);
+    text_visible(shown, sizeof shown, s, n);
+    buffer_add(b, shown);
+    return n;
+}
+
 void buffer_add_html(buffer *b, const char *string)
 {
     for (const char *s = string; *s; s++) {
+        if ((unsigned char)*s >= 0x80) {
+            s += add_wide(b, s) - 1;
+            continue;
+        }
         switch (*s) {
         case '&': buffer_add(b, "&amp;"); break;
         case '<': buffer_add(b, "&lt;"); break;

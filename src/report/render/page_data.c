@@ -8,6 +8,7 @@
 
 #include "report/render/charts.h"
 #include "report/render/page.h"
+#include "base/text.h"
 
 enum { NO_VALUE = 65535 };
 
@@ -35,7 +36,14 @@ void report_data_words(buffer *t, const char *key, uint16_t *value, int64_t n)
 
 void report_data_string(buffer *t, const char *words)
 {
-    json_t *string = result_string(words);
+    char *shown = NULL;
+    size_t room = text_visible(NULL, 0, words, strlen(words)) + 1;
+    t->status = t->status < 0 ? t->status : mem_get(t->ctx, &shown, (int64_t)room, 1);
+    if (!shown)
+        return;
+    text_visible(shown, room, words, strlen(words));
+    json_t *string = result_string(shown);
+    mem_free(t->ctx, shown);
     char *dump = json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
     json_decref(string);
     if (!dump)

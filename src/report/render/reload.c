@@ -80,6 +80,7 @@ ddsc_status report_load_graph(ddsc_report *r, const char *path)
 {
     io_stream *s = NULL;
     CHECK(stream_open(r->ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
+    stream_set_utf8(s);
     ddsc_status status = read_edges(r, s);
     stream_close(s);
     return status;
@@ -168,6 +169,7 @@ ddsc_status report_load_sweep(ddsc_report *r, const char *path)
     if (!knows_tried(r))
         return DDSC_OK;
     CHECK(stream_open(r->ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
+    stream_set_utf8(s);
     ddsc_status status = read_tried(r, s, &field);
     fields_free(r->ctx, &field);
     stream_close(s);

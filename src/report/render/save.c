@@ -225,6 +225,14 @@ static ddsc_status save_files(ddsc_context *ctx, const ddsc_report *r, report_pa
     return DDSC_OK;
 }
 
+ddsc_status ddsc_report_check(ddsc_context *context, const char *folder, unsigned flags)
+{
+    CHECK(ctx_enter(context));
+    if (!folder)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "folder is NULL");
+    return folder_check(context, folder, ddsc_report_get_file_name, flags);
+}
+
 ddsc_status ddsc_report_save(ddsc_context *context, const ddsc_report *report, const char *folder,
                              unsigned flags)
 {

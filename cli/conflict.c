@@ -1,0 +1,187 @@
+/* No output replaces a file that the command reads: every place of an output is checked against all
+ * inputs of the verb before any work. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define AT(field) offsetof(cli_options, field)
+
+/* The options that name a file or folder to read. Those that a verb does not have are NULL. */
+static const struct {
+    const char *option;
+    size_t offset;
+} inputs[] = {
+    {"--truth", AT(truth)},
+    {"--labels", AT(read.labels_path)},
+    {"--cost", AT(cost_file)},
+    {"--reference", AT(reference)},
+    {"--vectors", AT(vectors)},
+    {"--stopwords", AT(text.stopwords_path)},
+    {"--lemmas", AT(text.lemmas_path)},
+};
+
+typedef struct conflict {
+    const cli_verb *verb;
+    struct stat output;
+    char found[4096]; /* the input that is the same file, or "" */
+} conflict;
+
+static bool same_file(conflict *c, const char *path, const struct stat *info)
+{
+    if (info->st_dev != c->output.st_dev || info->st_ino != c->output.st_ino)
+        return false;
+    snprintf(c->found, sizeof c->found, "%s", path);
+    return true;
+}
+
+/* A folder of inputs never stands for files of these kinds, which a result may have added to it. */
+static bool is_never_read(const char *name)
+{
+    static const char *const endings[] = {".npz", ".mtx", ".d2", ".html", ".json"};
+    const char *ending = strrchr(name, '.');
+    for (size_t k = 0; ending && k < sizeof endings / sizeof *endings; k++)
+        if (strcmp(ending, endings[k]) == 0)
+            return true;
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* A result is read from its own files; the page is made again from the others. */
+static bool is_read(const cli_verb *verb, const char *name)
+{
+    if (verb->operand_kind != OPERAND_RESULT)
+        return !is_never_read(name);
+    bool own = false;
+    for (int k = 0; ddsc_report_get_file_name(k); k++)
+        own = own || strcmp(name, ddsc_report_get_file_name(k)) == 0;
+    return own && strcmp(name, "report.html") != 0;
+}
+
+/* The files of a folder, and those of the folders in it, which name classes. */
+static bool in_folder(conflict *c, const char *folder, int depth)
+{
+    DIR *dir = opendir(folder);
+    bool found = false;
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e && !found; e = readdir(dir)) {
+        struct stat info;
+        if (!is_read(c->verb, e->d_name) || fstatat(dirfd(dir), e->d_name, &info, 0) != 0)
+            continue;
+        char *path = output_path(folder, e->d_name);
+        found = S_ISDIR(info.st_mode) ? depth < 1 && in_folder(c, path, depth + 1)
+                                      : same_file(c, path, &info);
+        free(path);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* True for a name such as ".vocab", ".vocab0" or ".vocab.gz" at the end of `rest`. */
+static bool has_ending(const char *rest, const char *ending)
+{
+    const char *at = strstr(rest, ending);
+    if (!at)
+        return false;
+    at += strlen(ending);
+    at += strspn(at, "0123456789");
+    return *at == '\0' || strcmp(at, ".gz") == 0 || strcmp(at, ".zst") == 0;
+}
+
+/* Files that are read along with an input: tables of d2 files (NAME.vocab0, NAME.hist0), words of
+ * vectors in npy (.vocab, .txt). `length` is that of the input's name up to its first dot. */
+static bool is_companion(const char *entry, const char *input, size_t length)
+{
+    const char *rest = entry + length;
+    return strncmp(entry, input, length) == 0 &&
+           (has_ending(rest, ".vocab") || has_ending(rest, ".hist") ||
+            (has_ending(rest, ".txt") && strstr(input, ".npy")));
+}
+
+static bool among_companions(conflict *c, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t length = strcspn(base, ".");
+    text folder = {0};
+    text_add_bytes(&folder, slash ? path : "./", slash ? (size_t)(slash + 1 - path) : 2);
+    DIR *dir = opendir(text_get(&folder));
+    bool found = false;
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e && !found; e = readdir(dir)) {
+        struct stat info;
+        if (length > 0 && is_companion(e->d_name, base, length) &&
+            fstatat(dirfd(dir), e->d_name, &info, 0) == 0)
+            found = same_file(c, e->d_name, &info);
+    }
+    if (dir)
+        closedir(dir);
+    text_free(&folder);
+    return found;
+}
+
+static bool is_input(conflict *c, const char *path)
+{
+    struct stat info;
+    if (!path)
+        return false;
+    if (strcmp(path, "-") == 0)
+        return fstat(STDIN_FILENO, &info) == 0 && same_file(c, "standard input", &info);
+    if (stat(path, &info) != 0)
+        return false;
+    if (S_ISDIR(info.st_mode))
+        return in_folder(c, path, 0);
+    return same_file(c, path, &info) || among_companions(c, path);
+}
+
+/* Returns the option that names the input, "" for an operand, or NULL. */
+static const char *find_input(conflict *c, const cli_options *o)
+{
+    for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++) {
+        const char *path;
+        memcpy(&path, (const char *)o + inputs[k].offset, sizeof path);
+        if (is_input(c, path))
+            return inputs[k].option;
+    }
+    for (int k = 0; k < o->n_meta; k++)
+        if (is_input(c, o->meta[k]))
+            return "--meta";
+    int n = c->verb->operand_kind == OPERAND_WORD     ? 0
+            : c->verb->operand_kind == OPERAND_RESULT ? 1
+                                                      : o->n_operands;
+    for (int k = 0; k < n; k++)
+        if (is_input(c, o->operand[k]))
+            return "";
+    return NULL;
+}
+
+bool input_is_not(const session *s, const char *path, int *code)
+{
+    conflict c = {.verb = s->verb};
+    if (stat(path, &c.output) != 0 || !S_ISREG(c.output.st_mode))
+        return true;
+    const char *option = find_input(&c, &s->opt);
+    if (!option)
+        return true;
+    message_error("%s: is the same file as the input %s%s%s; write the result elsewhere", path,
+                  option, *option ? " " : "", c.found);
+    *code = EXIT_USAGE;
+    return false;
+}
+
+/* The files of --resume are written during the run. */
+bool input_is_not_resumed(const session *s, int *code)
+{
+    DIR *dir = s->opt.resume ? opendir(s->opt.resume) : NULL;
+    bool good = true;
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e && good; e = readdir(dir))
+        if (strcmp(e->d_name, "manifest") == 0 || strncmp(e->d_name, "chunk-", 6) == 0) {
+            char *path = output_path(s->opt.resume, e->d_name);
+            good = input_is_not(s, path, code);
+            free(path);
+        }
+    if (dir)
+        closedir(dir);
+    return good;
+}

@@ -1,0 +1,214 @@
+/* The child process in which libhdf5 works. A damaged file can crash libhdf5 or keep it busy forever;
+ * then the child ends, and the caller gets an error. The child is a fork without exec: it shares nothing
+ * writable with the caller but f->exchange, calls nothing of the caller (no callbacks, no Python), and
+ * leaves by _exit. libhdf5 allocates memory, which glibc allows in the child of a process with threads. */
+#include "io/hdf5/hdf5.h"
+
+#ifdef DDSC_HAVE_HDF5
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/hdf5/internal.h"
+
+enum { POLL_MS = 20, FIRST_DESCRIPTOR = 3 };
+/* A process that is stopped (Ctrl-Z) or a machine that sleeps does not count as a child at work. */
+static const double LONGEST_STEP_S = 0.5;
+
+#ifdef DDSC_COVERAGE
+void __gcov_dump(void);
+#endif
+
+/* ---- in the child ---- */
+
+static _Noreturn void child_leave(void)
+{
+#ifdef DDSC_COVERAGE
+    __gcov_dump();
+#endif
+    _exit(0);
+}
+
+/* The caller ends the child: keys on the terminal are the caller's. Crashes are silent. */
+static void child_signals(void)
+{
+    static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    static const struct rlimit no_core = {0, 0};
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    for (size_t k = 0; k < sizeof ours / sizeof *ours; k++)
+        signal(ours[k], SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setrlimit(RLIMIT_CORE, &no_core);
+}
+
+/* Nothing is printed, and no descriptor of the caller is kept but the socket. Returns its new number. */
+static int child_descriptors(int socket)
+{
+    int null = open("/dev/null", O_RDWR);
+    socket = fcntl(socket, F_DUPFD, FIRST_DESCRIPTOR);
+    null = null >= 0 ? fcntl(null, F_DUPFD, FIRST_DESCRIPTOR) : -1;
+    if (socket < 0)
+        child_leave();
+    for (int k = 0; k < FIRST_DESCRIPTOR; k++)
+        if (null < 0 || dup2(null, k) < 0)
+            close(k);
+    if (socket > FIRST_DESCRIPTOR)
+        close_range(FIRST_DESCRIPTOR, (unsigned)socket - 1, 0);
+    close_range((unsigned)socket + 1, ~0U, 0);
+    return socket;
+}
+
+static _Noreturn void child_run(h5_file *f, int socket, pid_t caller)
+{
+    char byte = 0;
+    child_signals();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != caller) /* it has ended before that */
+        child_leave();
+    socket = child_descriptors(socket);
+    h5_hold(false);
+    ctx_detach(f->ctx);
+    for (;;) {
+        ssize_t n = recv(socket, &byte, 1, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n != 1)
+            child_leave();
+        f->exchange->status = h5_serve(f);
+        snprintf(f->exchange->message, H5_MESSAGE, "%s", ctx_take_message(f->ctx));
+        if (send(socket, &byte, 1, MSG_NOSIGNAL) != 1)
+            child_leave();
+    }
+}
+
+/* ---- in the caller ---- */
+
+ddsc_status h5_child_start(h5_file *f)
+{
+    int ends[2];
+    sigset_t all, before;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "%s: no process can be started to read it: %s",
+                        stream_name(f->s), strerror(errno));
+    pid_t caller = getpid();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the caller runs in the child */
+    h5_hold(true);                               /* no thread is inside libhdf5 for us */
+    pid_t child = fork();
+    if (child == 0)
+        child_run(f, ends[1], caller);
+    int reason = errno;
+    h5_hold(false);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "%s: no process can be started to read it: %s",
+                        stream_name(f->s), strerror(reason));
+    }
+    f->child = child;
+    f->socket = ends[0];
+    return DDSC_OK;
+}
+
+/* Has the child ended? *how is its wait status, -1 where the program that calls us has taken it. */
+static bool child_ended(h5_file *f, int flags, int *how)
+{
+    pid_t found;
+    do
+        found = waitpid(f->child, how, flags);
+    while (found < 0 && errno == EINTR);
+    if (found < 0)
+        *how = -1;
+    return found != 0;
+}
+
+void h5_child_stop(h5_file *f)
+{
+    int how;
+    if (f->socket < 0)
+        return;
+    if (f->busy)
+        kill(f->child, SIGKILL); /* it has not ended, so the number is still its own */
+    close(f->socket);
+    f->socket = -1;
+    child_ended(f, 0, &how);
+}
+
+/* The child has ended by itself. */
+static ddsc_status fail_crashed(h5_file *f, int how)
+{
+    int number = how >= 0 && WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+    close(f->socket);
+    f->socket = -1;
+    if (number == SIGKILL)
+        return ctx_fail(f->ctx, DDSC_ERROR_MEMORY,
+                        "%s: the process that reads it was killed, perhaps for lack of memory",
+                        stream_name(f->s));
+    return stream_fail(f->s, "is a damaged HDF5 file: libhdf5 crashed (signal %d) at \"%s\"",
+                       number, QUOTE(f->exchange->path));
+}
+
+static ddsc_status fail_stuck(h5_file *f, double limit)
+{
+    return stream_fail(f->s,
+                       "no progress for %g seconds at \"%s\": probably a damaged HDF5 file; for "
+                       "slow storage raise the limit (--read-timeout)",
+                       limit, QUOTE(f->exchange->path));
+}
+
+/* Until the child has answered. */
+static ddsc_status child_answer(h5_file *f)
+{
+    double limit = ctx_read_timeout(f->ctx), waited = 0, last = clock_seconds();
+    for (;;) {
+        char byte;
+        int how;
+        struct pollfd look = {.fd = f->socket, .events = POLLIN};
+        if (poll(&look, 1, POLL_MS) > 0) {
+            if (recv(f->socket, &byte, 1, MSG_DONTWAIT) == 1)
+                return DDSC_OK;
+            child_ended(f, 0, &how);
+            return fail_crashed(f, how);
+        }
+        if (child_ended(f, WNOHANG,
+                        &how)) /* another child of the caller may hold the socket open */
+            return fail_crashed(f, how);
+        CHECK(progress_poll(f->ctx));
+        double now = clock_seconds();
+        waited += BASE_MIN(now - last, LONGEST_STEP_S);
+        last = now;
+        if (limit > 0 && waited > limit)
+            return fail_stuck(f, limit);
+    }
+}
+
+ddsc_status h5_child_ask(h5_file *f)
+{
+    const h5_exchange *x = f->exchange;
+    char byte = 0;
+    f->busy = true;
+    send(f->socket, &byte, 1, MSG_NOSIGNAL); /* where it has ended, the answer says so */
+    CHECK(child_answer(f));
+    f->busy = false;
+    if (x->status == DDSC_OK)
+        return DDSC_OK;
+    char message[H5_MESSAGE];
+    memcpy(message, x->message, sizeof message);
+    message[sizeof message - 1] = '\0';
+    bool known = x->status == DDSC_ERROR_MEMORY || x->status == DDSC_ERROR_INPUT;
+    return ctx_fail(f->ctx, known ? x->status : DDSC_ERROR_INTERNAL, "%s", message);
+}
+
+#endif
