@@ -1,5 +1,4 @@
-/* The context: settings, the message of the last call, warnings, details, cancellation, progress,
- * and the clock. */
+/* The context: settings, messages, warnings, details, cancellation, progress, and the clock. */
 #include "base/context.h"
 
 #include <errno.h>

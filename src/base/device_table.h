@@ -46,14 +46,14 @@ typedef struct device_grid {
     double step[2];
     double rounding; /* amount that points off the grid may add to a bound, in squared lengths */
     double unit;     /* unit of the bounds, in squared lengths */
-    /* Numbers of levels: all; before the first value of a tight bound and of a quick look; of a
-     * dual bound. */
+    /* Numbers of levels: all; before the first value of a tight bound, or of a bound from a few
+     * iterations; of a dual bound. */
     int n_levels, n_start, n_pair;
     const double *epsilon; /* n_levels, each half of the previous one */
     const float *self;     /* n_levels x entries: scalings of an item with itself */
-    /* A bound below this fraction of the requested value is given up: n_pair fractions, one for
-     * each level of a dual bound (negative: no value is computed at this level), and one for the
-     * first value of a tight bound. */
+    /* Fractions of the requested value below which a bound is given up. There are n_pair of them
+     * for the levels of a dual bound (negative: no value is computed at this level), and one for
+     * the first value of a tight bound. */
     const double *hopeless;
     double hopeless_tight;
 } device_grid;

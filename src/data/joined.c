@@ -1,4 +1,5 @@
-/* Joins two sets over one support table: the items of the first set, then those of the second. */
+/* Joins two sets over one support table: the items of the first set precede the items of the
+ * second. */
 #include <string.h>
 
 #include "data/measures.h"

@@ -1,6 +1,6 @@
-/* The logicle scale of flow cytometry, which is linear near 0 and logarithmic far from it (Parks,
- * Roederer and Moore, Cytometry A 69, 2006; parameters T, W, M, A as in Moore and Parks, Cytometry
- * A 81, 2012).
+/* The logicle scale of flow cytometry is linear near 0 and logarithmic far from it (Parks, Roederer
+ * and Moore, Cytometry A 69, 2006). The parameters T, W, M, A are defined as in Moore and Parks
+ * (Cytometry A 81, 2012).
  *
  * Let b = (M + A) ln 10 and w = W / (M + A). Let x1 = (A + W) / (M + A) be the position of 0 and d
  * the solution of 2 ln(d/b) + w (b + d) = 0. The value at position y = x1 + u is

@@ -396,7 +396,7 @@ static ddsc_status fit_align(fitting *f, recipe_kind kind, double *value)
     return recipe_fit_lattice(f->ctx, &f->p, kind, &grid, value);
 }
 
-/* ---- all of them ---- */
+/* ---- all transforms ---- */
 
 static ddsc_status transform_check(ddsc_context *ctx, const ddsc_transform_settings *set,
                                    const measures *m)

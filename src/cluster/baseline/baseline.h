@@ -74,7 +74,7 @@ typedef struct plan_work {
     double *row; /* n */
 } plan_work;
 
-/* Exact plans of all items, kept if the minimizer of the cost is not the mean. Those of item i
+/* Exact plans of all items, kept if the minimizer of the cost is not the mean. The plans of item i
  * start at i n + offset[i]. The second group of arrays has the plans of one cluster, by point of
  * its center. */
 typedef struct flows {

@@ -173,7 +173,7 @@ void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan)
                       fit_weight(f, item));
 }
 
-/* ---- all of them ---- */
+/* ---- all items ---- */
 
 typedef struct sweep {
     fit *f;

@@ -242,7 +242,7 @@ static double find_row(const ground_cost *g, const bool *held, const targets *t,
     return gain;
 }
 
-/* ---- all points of a centre ---- */
+/* ---- all points of a center ---- */
 
 typedef struct moving {
     fit *f;

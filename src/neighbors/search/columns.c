@@ -53,8 +53,9 @@ ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, dou
     *c = (column_set){.n = n, .m = (int64_t)llround(fraction * (double)n)};
     if (c->m < COLUMNS_LEAST)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "sample_columns = %g of %lld items is %lld columns: %d are the least, some "
-                        "hundred do well",
+                        "sample_columns = %g of %lld items selects %lld columns: at least %d are "
+                        "required, and a "
+                        "few hundred are recommended",
                         fraction, (long long)n, (long long)c->m, COLUMNS_LEAST);
     if (!mul_ok(n, c->m, &size))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld columns of %lld items are too many",

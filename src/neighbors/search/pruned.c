@@ -66,8 +66,8 @@ static void choose_for_bounds(pruned *s, int64_t i)
     }
 }
 
-/* Chooses the first candidates for solves. If the limit is known, no candidate behind one that
- * needs its dual bound is chosen. */
+/* Chooses the first candidates for solves. If the limit is known, no candidate after one that needs
+ * its dual bound is chosen. */
 static void choose_for_solves(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];

@@ -2,14 +2,13 @@
  *
  * Each rank owns the lists and heaps of a run of rows. It sends choices, bounds and values of pairs
  * to the owners of their ends, cuts to the owner of the row, and pairs found in the walk to the
- * owners of both ends. The pairs of a round are divided evenly among the ranks, whoever proposed
- * them.
+ * owners of both ends. The pairs of a round are divided evenly among the ranks, regardless of which
+ * rank proposed them.
  *
  * All updates commute: bounds are combined by their maximum, heaps keep the smallest values under a
  * total order, and each end records a choice once. The result therefore does not depend on the
- * order of messages, and the graph and the number of solves are the same for any number of ranks.
- * The volume per round is O(pairs) records, plus one float per row of the support table for each
- * cut. */
+ * order of messages, and the graph is the same for any number of ranks. The volume per round is
+ * O(pairs) records, plus one float per row of the support table for each cut. */
 #include <string.h>
 
 #include "neighbors/search/pruned.h"

@@ -60,8 +60,8 @@ static void heap_make(query_entry *heap, int64_t n, const float *low, const firs
 }
 
 /* Computes the next bound of the candidate. Returns false if it already has the last bound that is
- * worth computing. Without a limit to exceed, a quick look suffices to find good candidates
- * first. */
+ * worth computing. Without a limit to exceed, a dual bound from a few iterations is accurate enough
+ * to find good candidates first. */
 static bool raise_top(query *q, query_entry *top, int64_t item, double limit, int worker)
 {
     const bool *level = q->p->offer.level;

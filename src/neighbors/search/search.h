@@ -1,11 +1,11 @@
 /* Searches for the tau nearest neighbors of every item.
  *
- * There are six methods: all pairs, lower bounds that avoid most solves, a float prefilter,
- * candidate lists, landmarks with whole columns of the matrix, and new items against old ones. Each
- * of them sees a metric only through the pair service (neighbors/pairs). A value is the same
- * whatever method asks for it, and equal values are ordered by index. The exact methods therefore
- * return byte-identical graphs, and they differ in cost alone. Only the approximate, sampled and
- * column methods may return a different graph. */
+ * The methods are: all pairs, a sample of the pairs, lower bounds that avoid most solves, a float
+ * prefilter, candidate lists, and landmarks with whole columns of the matrix. Each of them accesses
+ * a metric only through the pair service (neighbors/pairs). A value is the same for every method,
+ * and equal values are ordered by index. The exact methods therefore return byte-identical graphs,
+ * and they differ in cost alone. Only the approximate, sampled and column methods may return a
+ * different graph. */
 #ifndef DDSC_NEIGHBORS_SEARCH_SEARCH_H
 #define DDSC_NEIGHBORS_SEARCH_SEARCH_H
 
