@@ -72,8 +72,7 @@ struct ddsc_context {
     char *resume_folder, *resume_settings; /* or NULL */
     bool resume_paused;
     char device[CTX_DEVICE_SIZE], device_used[CTX_DEVICE_SIZE]; /* requested, "" for "cpu"; used */
-    bool
-        device_served; /* a device was used in the current call; device_used: since it was requested */
+    bool device_served; /* a device was used in the current call */
     _Atomic int64_t resumed;
     ddsc_team team; /* all zero: one rank */
     team_block *blocks;

@@ -18,8 +18,8 @@ static const bool AUTO_ASKS = false;
 static const double WORK_LEAST = 3e10;
 
 /* Opens a plug-in from the folder in DDSC_PLUGIN_PATH, or from the folder of the library, or from
- * the system's search path. Plug-ins are never unloaded, because drivers leave threads and handlers
- * behind. */
+ * the system's search path. Plug-ins are never unloaded, because drivers may leave threads and
+ * handlers running. */
 static void *open_plugin(const char *name, char *why)
 {
     char file[64], path[4096];
@@ -54,9 +54,7 @@ static bool find_table(device_table *table, const char *name, char *why)
     device_entry entry;
     if (!plugin)
         return false;
-    memcpy(
-        &entry, &symbol,
-        sizeof entry); /* ISO C does not allow a cast from an object pointer to a function pointer */
+    memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from object to function pointers */
     const device_table *found = entry ? entry() : NULL;
     if (!found || found->version < 1 || found->version > DEVICE_TABLE_VERSION) {
         snprintf(why, DEVICE_WORDS, "libddsc_%s.so has an incompatible version", name);

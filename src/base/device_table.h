@@ -41,8 +41,7 @@ typedef struct device_grid {
     const double *weight;  /* per entry; the sum over an item is 1 */
     const uint16_t *cell;  /* per entry: row * side + column */
     const double *mean;    /* n x 2 */
-    const double
-        *cov; /* n x 3: variance of rows, covariance of rows and columns, variance of columns */
+    const double *cov;     /* n x 3: covariances (row, row), (row, column), (column, column) */
     double step[2];
     double rounding; /* amount that points off the grid may add to a bound, in squared lengths */
     double unit;     /* unit of the bounds, in squared lengths */

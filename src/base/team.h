@@ -77,10 +77,9 @@ ddsc_status team_by_first(ddsc_context *ctx, ddsc_status (*fn)(void *arg), void 
 
 /* Arrays that are being moved into one block. */
 typedef struct team_arrays {
-    char *place;   /* NULL: only count the bytes */
-    int64_t bytes; /* total so far */
-    ddsc_context *
-        owner; /* context that owns the arrays, which are copied and freed; NULL: they are already in the block */
+    char *place;         /* NULL: only count the bytes */
+    int64_t bytes;       /* total so far */
+    ddsc_context *owner; /* owner of arrays to copy and free; NULL: already in the block */
 } team_arrays;
 
 /* Adds an array. `pointer` is the address of a pointer, which may be NULL. */

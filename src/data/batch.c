@@ -213,8 +213,7 @@ static double map_value(const double *from, const double *to, double x)
     if (x > from[LAST])
         return x + (to[LAST] - from[LAST]);
     double rank = recipe_rank(from, x);
-    int64_t low =
-        rank > 0 ? LAST - 1 : 0; /* also valid if the knots of a forged file are unsorted */
+    int64_t low = rank > 0 ? LAST - 1 : 0; /* in range even for unsorted knots */
     if (rank > 0 && rank < LAST - 1)
         low = (int64_t)rank;
     return to[low] + (rank - (double)low) * (to[low + 1] - to[low]);

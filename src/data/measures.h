@@ -88,8 +88,7 @@ struct ddsc_measures {
     measures_recipe recipe;
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
-    void *
-        block; /* shared memory with all arrays, also read by other ranks; NULL: the set owns its arrays */
+    void *block; /* shared memory with all arrays, for several ranks; NULL: the set owns them */
 };
 
 typedef struct ddsc_measures measures;
@@ -112,8 +111,7 @@ typedef struct measures_parts {
     measures_texts meta_names, meta;            /* metadata columns; their values, item by item */
     measures_words words;
     measures_recipe recipe;
-    bool
-        points_distinct; /* the support is known to have no equal rows (a grid from a reader), so the search is skipped */
+    bool points_distinct; /* no rows are equal (a grid from a reader): skips the search */
 } measures_parts;
 
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts);

@@ -375,8 +375,7 @@ static ddsc_status normalise_items(void *arg, int64_t begin, int64_t end, int wo
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
             sum += p->weight[e];
         double rounding = DBL_EPSILON * (double)(p->offset[i + 1] - p->offset[i]);
-        if (fabs(sum - 1) <=
-            rounding) /* already normalized: a file that is read back keeps its bits */
+        if (fabs(sum - 1) <= rounding) /* already normalized, as in a saved file */
             continue;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
             p->weight[e] = BASE_MAX(p->weight[e] / sum, DBL_MIN); /* remains positive */

@@ -239,10 +239,7 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
             double x = ldexp(p->support[r * p->d + k] - mean, -exponent);
             variance += f->mass[r] * x * x;
         }
-        bool varies =
-            low < high &&
-            variance >
-                0; /* for a constant coordinate, only the rounding error of the mean remains */
+        bool varies = low < high && variance > 0; /* false if constant up to rounding */
         value[k] = varies ? mean : low;
         value[p->d + k] = varies ? ldexp(1 / sqrt(variance), -exponent) : 1;
     }

@@ -276,8 +276,7 @@ static ddsc_status take_title(document_reader *r, int64_t i)
     const char *text = r->title >= 0 ? r->field.text[r->title] : "";
     if (!*text)
         text = r->field.text[r->text.at[0]];
-    int64_t most =
-        (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* text_tidy removes blanks, so copy more */
+    int64_t most = (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* some will be removed */
     CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 3 * most + 2));
     char *copy = r->tidy + 2 * most + 1; /* after the space for the result */
     memcpy(copy, text, (size_t)most);

@@ -7,8 +7,8 @@
  * apart.
  *
  * Vectors learned from the documents alone (learned_vectors.c) are appended to these vectors. They
- * are shorter for words that occur with few other words. docs/numerics.md has the measurements
- * behind the constants. */
+ * are shorter for words that occur with few other words. docs/numerics.md has the measurements on
+ * which the constants are based. */
 #include <math.h>
 #include <string.h>
 
@@ -19,9 +19,8 @@ static const double MOVE = 0.3; /* fraction of the way towards the context vecto
 /* Weights of a word without a vector: its context, its pseudo-random direction, and a reduced
  * common mean. */
 static const double COMPANY = 0.8, APART = 0.6, MEAN_SHARE = 0.8;
-static const double OWN_HALF =
-    100; /* number of co-occurrences at which learned vectors reach 1/sqrt(2) of their length */
-enum { COLUMNS = 16 }; /* columns that a thread sums at a time */
+static const double OWN_HALF = 100; /* co-occurrences at which length is 1/sqrt(2) of the limit */
+enum { COLUMNS = 16 };              /* columns that a thread sums at a time */
 
 typedef struct word_fit {
     ddsc_context *ctx;

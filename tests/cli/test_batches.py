@@ -219,7 +219,7 @@ def test_private_leaves_the_names_of_batches_behind(ddsc, tmp_path, model):
 def test_a_single_item_and_too_many_batches(ddsc, tmp_path):
     items, batch = clouds()
     path = write_csv(tmp_path / "a.csv", items, ["odd", *batch[1:]])
-    assert 'batch "odd" is one item' in ddsc("info", path, *WORDS, "--batch", "run").stderr
+    assert 'batch "odd" has a single item' in ddsc("info", path, *WORDS, "--batch", "run").stderr
     rows = "".join(f"i{i},{i},{i % 7}\n" for i in range(1001))
     (tmp_path / "b.csv").write_text("id,run,x\n" + rows)
     assert "more than 1000" in ddsc("info", tmp_path / "b.csv", "--batch", "run", code=3).stderr

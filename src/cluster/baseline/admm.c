@@ -18,9 +18,8 @@ typedef struct admm {
     double *rho;   /* per cluster */
     int64_t *at;   /* start of the plans of each item */
     double *q, *dual, *kernel;
-    bool *fresh; /* the item has no plans yet */
-    bool renew,
-        moving; /* this round: recompute costs first; compute moments and residuals afterwards */
+    bool *fresh;        /* the item has no plans yet */
+    bool renew, moving; /* this round: recompute costs; compute moments and residuals */
 } admm;
 
 static void admm_close(void *state)

@@ -11,11 +11,9 @@
 typedef struct pair_job {
     ddsc_context *ctx;
     const measures *m;
-    const ddsc_metric_settings
-        *set; /* resolved: every rule has been replaced with a value (neighbors/metric/metric.h) */
+    const ddsc_metric_settings *set; /* resolved: rules replaced with values (metric.h) */
     int n_workers;
-    bool
-        matrix; /* all values are requested, to the metric's tolerance; a device may compute them */
+    bool matrix;   /* all values are requested; a device may compute them */
     int64_t n_old; /* if > 0: only pairs of the first n_old items with later ones are requested */
 } pair_job;
 
@@ -57,8 +55,7 @@ typedef struct first_bounds {
     const float *rows, *start; /* n x columns; n */
     void (*tile)(void *state, const pair_tile *t, float *low, int64_t ld, int worker);
     void *state;
-    const struct device_frames
-        *frames; /* for level FRAME, in the same unit (base/device_table.h), or NULL */
+    const struct device_frames *frames; /* for level FRAME, in the same unit, or NULL */
 } first_bounds;
 
 /* The bounds that are available for a set. */

@@ -33,9 +33,9 @@ typedef struct cpu {
     ddsc_context *ctx;
     const first_bounds *bounds;
     float *scratch; /* per worker: a tile, then the limits of its columns and of its rows */
-    nearest *kept;  /* heaps to fill in the current walk; NULL: ... */
+    nearest *kept;  /* heaps to fill in the current walk, or NULL */
     const double *reach;
-    prefilter_hit hit; /* ... report pairs within reach */
+    prefilter_hit hit; /* receives pairs within `reach` if kept is NULL */
     void *arg;
     int64_t first; /* first tile of this rank */
 } cpu;
@@ -129,12 +129,12 @@ done:
 
 /* ---- nearest items ----
  *
- * Imagine the tile rows on a circle. Each row is combined with itself and with the half circle of
- * rows after it. Each rank of a team gets an equal, contiguous part of these tiles, row by row, so
- * its few rows meet many others there. Within its part, a rank alternates between rows, because
- * tiles processed at the same time should share few items: workers would wait for the heaps of
- * shared items. After the first eighth of the circle, the ranks exchange their smallest limits, so
- * that no rank keeps entries beyond them. */
+ * The tile rows are arranged on a circle. Each row is combined with itself and with the half circle
+ * of rows after it. Each rank of a team gets an equal, contiguous part of these tiles, row by row,
+ * so its few rows are compared with many others. Within its part, a rank alternates between rows,
+ * because tiles processed at the same time should share few items: workers would wait for the heaps
+ * of shared items. After the first eighth of the circle, the ranks exchange their smallest limits,
+ * so that no rank keeps entries beyond them. */
 
 typedef struct half_circle {
     cpu *c;

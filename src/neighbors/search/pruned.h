@@ -23,8 +23,7 @@ typedef struct candidate {
 typedef struct candidate_list {
     candidate *at;
     int64_t n;
-    double
-        complete_to; /* the list contained every other item with a first bound below this value */
+    double complete_to; /* every item with a first bound below this was on the list */
 } candidate_list;
 
 /* A pair that is within reach in the walk. */
@@ -76,12 +75,10 @@ typedef struct pruned {
     int64_t batch;    /* candidates of an item that are solved in one round */
     bool solving;     /* whether this round chooses pairs for solves or for dual bounds */
     block_pairs *block;
-    pair_ij *
-        pair; /* pairs of this round, block by block; then this rank's share of the pairs of all ranks */
+    pair_ij *pair; /* pairs of this round by block; later this rank's share of all pairs */
     int64_t n_pairs, pair_capacity;
-    int64_t n_round; /* of all ranks */
-    double *enough,
-        *bound; /* per pair of this rank: the requested bound, and the bound from the device */
+    int64_t n_round;        /* of all ranks */
+    double *enough, *bound; /* per pair: requested bound; bound from the device */
     int64_t enough_capacity, bound_capacity;
     bool made;         /* s->bound is filled; otherwise each bound is computed when it is used */
     found_list *found; /* per worker: pairs found in the walk */

@@ -7,9 +7,8 @@
 
 typedef struct doubt {
     int64_t n, tau, most;
-    int64_t first; /* first item with a list */
-    int32_t
-        *index; /* lists of `most`, from item `first` on; candidates come first after settling */
+    int64_t first;  /* first item with a list */
+    int32_t *index; /* lists of `most`, from item `first` on; settled: candidates first */
     int64_t *count; /* n: number of candidates, or -1 if all items are candidates */
     double *spread; /* n: see prefilter_enclose */
     const local_scales *by;

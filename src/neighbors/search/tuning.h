@@ -12,11 +12,11 @@ enum {
     DUAL_BATCH = 16,      /* candidates of an item that get a dual bound in one round */
     SOLVE_BATCH = 2,      /* candidates of an item that are solved in one round */
     FEW_SHARE = 16,       /* doubles the batch after a round with at most n / FEW_SHARE solves */
-    WALK_TILES = 64,      /* minimum number of tiles in a step of the walk */
-    WALK_STEPS = 256,
-    WALK_STRIDE = 16,   /* maximum step length, in minimum steps */
-    MET_PER_ITEM = 32,  /* dual bounds per item to aim for in one step, as in the first lists */
-    FOUND_PER_ITEM = 4, /* pairs per item that the walk may find before the lists are processed */
+    WALK_TILES = 64,      /* minimum number of tiles in a step of the walk, ... */
+    WALK_STEPS = 256,     /* ... but at least the WALK_STEPS-th part of all tiles */
+    WALK_STRIDE = 16,     /* maximum step length, in minimum steps */
+    MET_PER_ITEM = 32,    /* dual bounds per item to aim for in one step, as in the first lists */
+    FOUND_PER_ITEM = 4,   /* pairs per item that the walk may find before the lists are processed */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
     QUERY_ITEMS = 8, /* new items whose first bounds are computed at once */
     /* ---- prefilter: 70,000 digits with mmd and lot (bench/scale.py) ---- */
@@ -30,12 +30,12 @@ enum {
     /* ---- device bounds: digits on one H200 (docs/gpu.md) ---- */
     REMOTE_FOUND = 1 << 24, /* pairs within reach that a device returns at once: 200 MB */
     /* ---- descent and approximate: 100,000 digits (bench/scale.py) ---- */
-    DESCENT_ROUNDS = 20,
-    DESCENT_FEW = 1000, /* stops when at most one neighbor in DESCENT_FEW has changed */
-    RECALL_CHEAP = 128, /* items whose recall is measured if a pair is cheap, ... */
-    RECALL_LEAST = 24,  /* ... and at least this many if it is a transport problem */
+    DESCENT_ROUNDS = 20, /* maximum number of rounds */
+    DESCENT_FEW = 1000,  /* stops when at most one neighbor in DESCENT_FEW has changed */
+    RECALL_CHEAP = 128,  /* items whose recall is measured if a pair is cheap, ... */
+    RECALL_LEAST = 24,   /* ... and at least this many if it is a transport problem */
     /* ---- columns: landmarks held out to estimate the error (bench/defaults.py) ---- */
-    HELD_OUT = 12,
+    HELD_OUT = 12,       /* intended number of held-out landmarks */
     HELD_OUT_SHARE = 10, /* largest and smallest k if every k-th landmark is held out */
     HELD_OUT_SHARE_LEAST = 3,
     JUDGED_LEAST = 15, /* minimum number of landmarks for an error estimate */
@@ -43,8 +43,8 @@ enum {
     FIT_KEPT = 240,     /* maximum number of pairs per item in the fit */
     FIT_LEAST = 24,     /* minimum number of pairs per item for a fit */
     FIT_PER_NUMBER = 4, /* pairs of an item per fitted coefficient u */
-    FIT_RANK = 30,
-    FIT_ROUNDS = 15
+    FIT_RANK = 30,      /* maximum rank */
+    FIT_ROUNDS = 15     /* rounds of the alternating fit, and of the means */
 };
 
 /* Estimated work of the dual bounds of an item, in multiplications: about 100 bounds with 100,000
