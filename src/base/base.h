@@ -4,11 +4,11 @@
 #ifndef DDSC_BASE_BASE_H
 #define DDSC_BASE_BASE_H
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/invariant.h"
 #include "ddsc/ddsc.h"
 
 #define BASE_MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -62,12 +62,19 @@ const char *ctx_take_message(ddsc_context *ctx);
 void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Returns the distinct paths that stages took in all calls before the current one, since the
+ * context was created. */
+typedef struct ctx_step {
+    char stage[32], path[64], why[160];
+} ctx_step;
+int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
+
 /* `CHECK(call)` returns on an error. Use it only for calls without information statuses (> 0),
  * which it would drop; debug builds check this. */
 #define CHECK(call)                  \
     do {                             \
         ddsc_status check_ = (call); \
-        assert(check_ <= 0);         \
+        DDSC_ASSERT(check_ <= 0);    \
         if (check_ < 0)              \
             return check_;           \
     } while (0)
@@ -270,5 +277,7 @@ void stage_leave(ddsc_context *ctx, const char *before);
 /* Lists all stages since the context was created, in order of first entry. Their times add up to
  * the age of the context. The first stage, "other", is the time outside all other stages. */
 int64_t stage_list(ddsc_context *ctx, const stage_time **list);
+/* Returns the wall seconds of one stage so far, or 0 if it was never entered. */
+double stage_seconds(ddsc_context *ctx, const char *name);
 
 #endif

@@ -12,6 +12,7 @@ enum {
     CTX_MESSAGE_SIZE = 1024,
     CTX_DETAILS = 64,
     CTX_NOTES = 24,
+    CTX_STEPS = 32,
     CTX_WHY_SIZE = 160,
     CTX_STAGES = 64,
     CTX_DEVICE_SIZE = 32
@@ -54,6 +55,8 @@ struct ddsc_context {
     char message[CTX_MESSAGE_SIZE];
     ctx_note_entry note[CTX_NOTES]; /* of the last call */
     int n_notes;
+    ctx_step step[CTX_STEPS]; /* of all previous calls */
+    int n_steps;
     atomic_int cancelled;
     bool held_open;   /* by a public call that makes further public calls */
     pthread_t caller; /* of the current call: the only thread that may call the user's functions */

@@ -51,6 +51,7 @@ double rng_normal(rng *r)
 
 int64_t rng_below(rng *r, int64_t n)
 {
+    DDSC_ASSERT(n > 0);
     uint64_t range = (uint64_t)n, limit = UINT64_MAX - UINT64_MAX % range, draw;
     do {
         draw = rng_u64(r);

@@ -14,6 +14,9 @@ typedef int64_t simd_i64 __attribute__((vector_size(64)));
 typedef double simd_f64x4 __attribute__((vector_size(32)));
 typedef int64_t simd_i64x4 __attribute__((vector_size(32)));
 typedef uint64_t simd_u64 __attribute__((vector_size(64)));
+typedef float simd_f32 __attribute__((vector_size(32)));
+typedef int32_t simd_i32 __attribute__((vector_size(32)));
+typedef uint32_t simd_u32 __attribute__((vector_size(32)));
 
 /* Compiles a function once per instruction set; the variant is selected when the library is loaded.
  * Sanitizers run before this selection is possible, so they use the plain version. */
@@ -25,6 +28,28 @@ typedef uint64_t simd_u64 __attribute__((vector_size(64)));
 #endif
 
 #define SIMD_INLINE static inline __attribute__((always_inline))
+
+/* Define the unaligned load and store of a vector type with memcpy, which compilers turn into one
+ * instruction. `declare` is the beginning of the definition. */
+#define SIMD_LOAD(declare, vector, element, name) \
+    declare vector name(const element *from)      \
+    {                                             \
+        vector x;                                 \
+        memcpy(&x, from, sizeof x);               \
+        return x;                                 \
+    }
+#define SIMD_STORE(declare, vector, element, name) \
+    declare void name(element *to, vector x)       \
+    {                                              \
+        memcpy(to, &x, sizeof x);                  \
+    }
+
+SIMD_LOAD(SIMD_INLINE, simd_f64, double, simd_load)
+SIMD_STORE(SIMD_INLINE, simd_f64, double, simd_store)
+SIMD_LOAD(SIMD_INLINE, simd_f64x4, double, simd_load4)
+SIMD_STORE(SIMD_INLINE, simd_f64x4, double, simd_store4)
+SIMD_LOAD(SIMD_INLINE, simd_f32, float, simd_load_f32)
+SIMD_STORE(SIMD_INLINE, simd_f32, float, simd_store_f32)
 
 /* Returns a vector of equal elements. For an initializer list of eight equal elements, gcc 12
  * generates eight masked broadcasts in a cloned function, but only one for a shuffle. */
@@ -55,23 +80,13 @@ SIMD_INLINE simd_f64 simd_abs(simd_f64 x)
     return (simd_f64)((simd_i64)x & INT64_MAX);
 }
 
-/* Unaligned load and store. */
-SIMD_INLINE simd_f64 simd_load(const double *from)
-{
-    simd_f64 x;
-    memcpy(&x, from, sizeof x);
-    return x;
-}
-
-SIMD_INLINE void simd_store(double *to, simd_f64 x)
-{
-    memcpy(to, &x, sizeof x);
-}
-
 /* Return the sum and the maximum over the lanes, always in the same order. */
+#define SIMD_SUM(x) \
+    (((x)[0] + (x)[4]) + ((x)[2] + (x)[6])) + (((x)[1] + (x)[5]) + ((x)[3] + (x)[7]))
+
 SIMD_INLINE double simd_sum(simd_f64 x)
 {
-    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+    return SIMD_SUM(x);
 }
 
 SIMD_INLINE double simd_highest(simd_f64 x)
@@ -86,18 +101,6 @@ SIMD_INLINE double simd_highest(simd_f64 x)
 SIMD_INLINE simd_f64x4 simd_all4(double x)
 {
     return (simd_f64x4){x, x, x, x};
-}
-
-SIMD_INLINE simd_f64x4 simd_load4(const double *from)
-{
-    simd_f64x4 x;
-    memcpy(&x, from, sizeof x);
-    return x;
-}
-
-SIMD_INLINE void simd_store4(double *to, simd_f64x4 x)
-{
-    memcpy(to, &x, sizeof x);
 }
 
 SIMD_INLINE simd_f64x4 simd_max4(simd_f64x4 x, simd_f64x4 y)

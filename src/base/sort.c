@@ -73,11 +73,13 @@ void sort_order(int32_t *order, const double *key, int64_t n)
     for (int64_t i = 0; i < n; i++)
         order[i] = (int32_t)i;
     heap_order(order, key, n);
+    DDSC_ASSERT(invariant_permutation(order, n));
 }
 
 double select_smallest(double *x, int64_t n, int64_t k)
 {
     int64_t low = 0, high = n - 1;
+    DDSC_ASSERT(k >= 0 && k < n);
     while (low < high) {
         double pivot = x[low + (high - low) / 2];
         int64_t i = low, j = high;
@@ -99,5 +101,7 @@ double select_smallest(double *x, int64_t n, int64_t k)
         else
             break;
     }
+    DDSC_ASSERT(k == 0 || x[k - 1] <= x[k]);
+    DDSC_ASSERT(k == n - 1 || x[k] <= x[k + 1]);
     return x[k];
 }

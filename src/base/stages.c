@@ -97,6 +97,15 @@ void stage_leave(ddsc_context *ctx, const char *before)
     stage_enter(ctx, before ? before : OTHER);
 }
 
+double stage_seconds(ddsc_context *ctx, const char *name)
+{
+    charge(ctx);
+    for (int i = 0; i < ctx->n_times; i++)
+        if (strcmp(ctx->times[i].name, name) == 0)
+            return ctx->times[i].wall;
+    return 0;
+}
+
 int64_t stage_list(ddsc_context *ctx, const stage_time **list)
 {
     charge(ctx);

@@ -9,6 +9,7 @@
 
 static const ddsc_team ALONE = {.struct_size = sizeof(ddsc_team), .size = 1};
 SIZED_INIT(team_kind, ddsc_team, eigen, &ALONE);
+SIZED_INIT(team_eigen_kind, ddsc_team_eigen, stopped, NULL);
 
 ddsc_status ddsc_context_set_team(ddsc_context *ctx, const ddsc_team *team)
 {
@@ -53,6 +54,7 @@ team_part team_own(const ddsc_context *ctx, int64_t n, int64_t grain)
 int team_owner(const ddsc_context *ctx, int64_t n, int64_t grain, int64_t row)
 {
     int64_t pieces = (n + grain - 1) / grain;
+    DDSC_ASSERT(row >= 0 && row < n);
     return (int)(((row / grain + 1) * team_size(ctx) - 1) / pieces);
 }
 
@@ -170,39 +172,26 @@ static ddsc_status gather_values(ddsc_context *ctx, void *out, const void *own, 
     return team_gather(ctx, out, team_size(ctx), 1, bytes);
 }
 
-ddsc_status team_sum(ddsc_context *ctx, int64_t *value, int64_t n)
-{
-    ddsc_status status = DDSC_OK;
-    int size = team_size(ctx);
-    int64_t *all = NULL;
-    if (size == 1)
-        return DDSC_OK;
-    TRY(MEM_NEW(ctx, all, n * size));
-    TRY(gather_values(ctx, all, value, n));
-    memset(value, 0, (size_t)n * sizeof *value);
-    for (int64_t k = 0; k < n * size; k++)
-        value[k % n] += all[k];
-done:
-    mem_free(ctx, all);
-    return status;
-}
+#define TEAM_SUM(name, type)                                    \
+    ddsc_status name(ddsc_context *ctx, type *value, int64_t n) \
+    {                                                           \
+        ddsc_status status = DDSC_OK;                           \
+        int size = team_size(ctx);                              \
+        type *all = NULL;                                       \
+        if (size == 1)                                          \
+            return DDSC_OK;                                     \
+        TRY(MEM_NEW(ctx, all, n *size));                        \
+        TRY(gather_values(ctx, all, value, n));                 \
+        memset(value, 0, (size_t)n * sizeof *value);            \
+        for (int64_t k = 0; k < n * size; k++)                  \
+            value[k % n] += all[k];                             \
+    done:                                                       \
+        mem_free(ctx, all);                                     \
+        return status;                                          \
+    }
 
-ddsc_status team_add(ddsc_context *ctx, double *value, int64_t n)
-{
-    ddsc_status status = DDSC_OK;
-    int size = team_size(ctx);
-    double *all = NULL;
-    if (size == 1)
-        return DDSC_OK;
-    TRY(MEM_NEW(ctx, all, n * size));
-    TRY(gather_values(ctx, all, value, n));
-    memset(value, 0, (size_t)n * sizeof *value);
-    for (int64_t k = 0; k < n * size; k++)
-        value[k % n] += all[k];
-done:
-    mem_free(ctx, all);
-    return status;
-}
+TEAM_SUM(team_sum_i64, int64_t)
+TEAM_SUM(team_sum_f64, double)
 
 ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n)
 {
@@ -218,7 +207,7 @@ ddsc_status team_stats(ddsc_context *ctx, ddsc_pair_stats *stats)
 {
     int64_t count[] = {stats->n_solved, stats->n_not_converged, stats->n_clamped,
                        stats->n_iterations};
-    CHECK(team_sum(ctx, count, 4));
+    CHECK(team_sum_i64(ctx, count, 4));
     stats->n_solved = count[0];
     stats->n_not_converged = count[1];
     stats->n_clamped = count[2];

@@ -44,10 +44,9 @@ ddsc_status team_fill(ddsc_context *ctx, void *rows, int64_t n, int64_t grain, i
  * inputs. */
 ddsc_status team_first(ddsc_context *ctx, void *data, int64_t bytes);
 
-/* Sums value[k] over all ranks, in the order of ranks. n should be small. */
-ddsc_status team_sum(ddsc_context *ctx, int64_t *value, int64_t n);
-/* Does the same for doubles. */
-ddsc_status team_add(ddsc_context *ctx, double *value, int64_t n);
+/* Replaces value[k] with its sum over all ranks, added in the order of ranks. n should be small. */
+ddsc_status team_sum_i64(ddsc_context *ctx, int64_t *value, int64_t n);
+ddsc_status team_sum_f64(ddsc_context *ctx, double *value, int64_t n);
 /* Computes the maximum of each value over all ranks. NaN counts as infinite. */
 ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n);
 /* Computes the sum of the values of lower ranks. */

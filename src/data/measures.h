@@ -67,25 +67,44 @@ typedef struct measures_grid {
     double origin[GRID_MAX_DIM], step[GRID_MAX_DIM];
 } measures_grid;
 
+/* The names of a set and of its raw parts. Both structs contain them as `names`, to be copied as a
+ * whole, and as separate fields. This is a macro because a named struct type cannot be an unnamed
+ * member in C. */
+#define MEASURES_NAMES                                                                   \
+    int32_t *label;   /* n_rows or NULL */                                               \
+    char *id_text;    /* packed ids, or NULL: row numbers */                             \
+    int64_t *id_at;   /* n_rows + 1 offsets into id_text */                              \
+    char *name_text;  /* packed class names, or NULL */                                  \
+    int64_t *name_at; /* n_names + 1 */                                                  \
+    int64_t n_names;                                                                     \
+    measures_texts coordinates, titles; /* d and n_rows names, or none */                \
+    measures_texts meta_names, meta;    /* metadata columns; their values, row by row */ \
+    measures_words words;                                                                \
+    measures_recipe recipe;
+
+typedef struct measures_names {
+    MEASURES_NAMES
+} measures_names;
+
+#define MEASURES_EMBED_NAMES  \
+    union {                   \
+        measures_names names; \
+        struct {              \
+            MEASURES_NAMES    \
+        };                    \
+    };
+
 struct ddsc_measures {
     ddsc_context *ctx; /* provides the allocator */
     int64_t n, n_rows, v, nnz, d;
-    double *support;  /* v x d */
-    int64_t *offset;  /* n + 1 */
-    int32_t *index;   /* nnz, ascending within an item */
-    double *weight;   /* nnz, positive; the sum over each item is 1 */
-    int64_t *row;     /* n: input row of item i */
-    int32_t *label;   /* n_rows or NULL */
-    char *id_text;    /* packed ids, or NULL: row numbers */
-    int64_t *id_at;   /* n_rows + 1 offsets into id_text */
-    char *number_ids; /* row numbers as text, if there are no ids */
-    char *name_text;  /* packed class names, or NULL */
-    int64_t *name_at; /* n_names + 1 */
-    int64_t n_names;
-    measures_texts coordinates, points, titles; /* d, v and n_rows names, or none */
-    measures_texts meta_names, meta;            /* metadata columns; their values, row by row */
-    measures_words words;
-    measures_recipe recipe;
+    double *support;       /* v x d */
+    int64_t *offset;       /* n + 1 */
+    int32_t *index;        /* nnz, ascending within an item */
+    double *weight;        /* nnz, positive; the sum over each item is 1 */
+    int64_t *row;          /* n: input row of item i */
+    char *number_ids;      /* row numbers as text, if there are no ids */
+    measures_texts points; /* v names, or none */
+    MEASURES_EMBED_NAMES
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
     void *block; /* shared memory with all arrays, for several ranks; NULL: the set owns them */
@@ -97,21 +116,13 @@ typedef struct ddsc_measures measures;
  * ownership of them and frees those it does not keep, even on error. */
 typedef struct measures_parts {
     int64_t n, v, nnz, d;
-    double *support; /* v x d */
-    int64_t *offset; /* n + 1 */
-    int32_t *index;  /* nnz, or NULL: entry p is point p (no shared points, v = nnz) */
-    double *weight;  /* nnz, or NULL: uniform */
-    int32_t *label;  /* n or NULL */
-    char *id_text;
-    int64_t *id_at;
-    char *name_text;
-    int64_t *name_at;
-    int64_t n_names;
-    measures_texts coordinates, points, titles; /* d, v and n names, or none */
-    measures_texts meta_names, meta;            /* metadata columns; their values, item by item */
-    measures_words words;
-    measures_recipe recipe;
-    bool points_distinct; /* no rows are equal (a grid from a reader): skips the search */
+    double *support;          /* v x d */
+    int64_t *offset;          /* n + 1 */
+    int32_t *index;           /* nnz, or NULL: entry p is point p (no shared points, v = nnz) */
+    double *weight;           /* nnz, or NULL: uniform */
+    measures_texts points;    /* v names, or none */
+    MEASURES_EMBED_NAMES      /* of n items */
+        bool points_distinct; /* no rows are equal (a grid from a reader): skips the search */
 } measures_parts;
 
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts);
@@ -125,6 +136,9 @@ ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p);
  * Takes ownership of `parts` in every case. */
 ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
                            ddsc_on_empty on_empty, const char *where);
+
+/* Returns true if the guarantees of struct ddsc_measures hold. For assertions. */
+bool measures_hold(const measures *m);
 
 /* Read-only view of one item. */
 typedef struct item_view {

@@ -232,8 +232,8 @@ ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p)
     return DDSC_OK;
 }
 
-/* Reports items with zero weights, without entries, or with weights to scale. */
-static ddsc_status loose_items(void *arg, int64_t begin, int64_t end, int worker)
+/* Reports items that parts_drop_zeros must change: zero weights, no entries, or weights to scale. */
+static ddsc_status find_untidy_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     parts_pass *pass = arg;
     const measures_parts *p = pass->p;
@@ -254,12 +254,12 @@ ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty
                              const char *where, int64_t *n_dropped)
 {
     int64_t kept = 0, n_empty = 0, begin = 0;
-    bool loose;
+    bool untidy;
     *n_dropped = 0;
     CHECK(measures_parts_weigh(ctx, p));
     CHECK(measures_parts_index(ctx, p));
-    CHECK(pass_run(ctx, p, p->n, ITEMS_A_PIECE, loose_items, &loose));
-    if (!loose)
+    CHECK(pass_run(ctx, p, p->n, ITEMS_A_PIECE, find_untidy_items, &untidy));
+    if (!untidy)
         return DDSC_OK;
     for (int64_t i = 0; i < p->n; i++) {
         int64_t end = p->offset[i + 1], before = kept;

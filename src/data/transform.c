@@ -455,6 +455,7 @@ ddsc_status ddsc_measures_transform(ddsc_context *ctx, ddsc_measures **out, cons
     CHECK(ctx_need(ctx, m, "measures"));
     CHECK(sized_take(ctx, &settings_struct, &set, settings));
     CHECK(transform_check(ctx, &set, m));
+    const char *before = stage_enter(ctx, "transform");
     TRY(recipe_take_parts(ctx, &f.p, m));
     TRY(measures_recipe_copy(ctx, &f.r, &m->recipe));
     TRY(fit_all(&f, &set));
@@ -463,6 +464,7 @@ done:
     measures_parts_free(ctx, &f.p);
     measures_recipe_free(ctx, &f.r);
     mem_free(ctx, f.mass);
+    stage_leave(ctx, before);
     return status;
 }
 

@@ -21,8 +21,8 @@ static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const ch
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "words = general requires a vectors file");
     if (vectors_path && set->words == DDSC_WORDS_OWN)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "cannot use a vectors file with words = own: those vectors are "
-                        "learned from the documents");
+                        "words = own learns the vectors from the documents and cannot be combined "
+                        "with a file of vectors");
     if (n_stdin > 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "only one file can be read from standard input");
     return DDSC_OK;

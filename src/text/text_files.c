@@ -21,10 +21,7 @@ ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, i
     unsigned char head[STREAM_PEEK_MAX];
     size_t n;
     int64_t length;
-    CHECK(stream_peek(s, head, sizeof head, &n));
-    const char *foreign = io_sniff_foreign(head, n);
-    if (foreign)
-        return stream_fail(s, "is %s", foreign);
+    CHECK(io_peek_content(s, head, &n));
     CHECK(files_read_whole(ctx, s, text, room, &length, DOCUMENT_MAX_BYTES, "one document"));
     if (memchr(*text, 0, (size_t)length))
         return stream_fail(s, "contains a zero byte; expected a text file");

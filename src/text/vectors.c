@@ -182,10 +182,7 @@ static ddsc_status check_content(io_stream *s, bool *binary)
 {
     unsigned char head[STREAM_PEEK_MAX];
     size_t n;
-    CHECK(stream_peek(s, head, sizeof head, &n));
-    const char *foreign = io_sniff_foreign(head, n);
-    if (foreign)
-        return stream_fail(s, "is %s", foreign);
+    CHECK(io_peek_content(s, head, &n));
     *binary = false;
     for (size_t k = 0; k < n;
          k++) /* binary numbers soon contain a byte that does not occur in text */

@@ -299,8 +299,9 @@ def test_lemmas_are_asked_for_again(ddsc, files):
 
 
 @pytest.mark.parametrize("words, message", [
-    (["--words", "own", "--vectors", "v.txt"], "leave out --vectors"),
-    (["--words", "general"], "--vectors FILE"), (["--paper"], "--vectors FILE"),
+    (["--words", "own", "--vectors", "v.txt"], "words = own learns the vectors from the documents"),
+    (["--words", "general"], "words = general needs a file of vectors"),
+    (["--paper"], "words = general needs a file of vectors"),
     (["--paper", "--words", "own"], "--paper is --words general"),
     (["--words", "fited"], "did you mean 'fitted'?")])
 def test_bad_usage(ddsc, files, words, message):

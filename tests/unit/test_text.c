@@ -1,25 +1,9 @@
 /* The text room from inside: tokens, lemmas, vectors, the public call and what it promises. */
-#include "io_support.h"
+#include "folder_fixture.h"
 
 #include <math.h>
 
 #include "text/text.h"
-
-static test_folder room;
-
-static int set_up(void **state)
-{
-    (void)state;
-    folder_make(&room);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    folder_remove(&room);
-    return 0;
-}
 
 /* ---- tokens ---- */
 

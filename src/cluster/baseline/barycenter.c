@@ -84,10 +84,9 @@ ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings
     if (own->method == DDSC_BARYCENTER_ADMM || !by_distances(own->cost))
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "cost = %lld: the barycenter method %s requires sqeuclidean or "
-                    "cosine, because it moves points to means; use the method admm for "
-                    "other costs",
-                    (long long)own->cost, method_find(own->method)->name);
+                    "cost = %s: the barycenter method %s requires sqeuclidean or cosine, "
+                    "because it moves points to means; use the method admm for other costs",
+                    plan_cost_name(own->cost), method_find(own->method)->name);
 }
 
 ddsc_status barycenter_cost(ddsc_context *ctx, metric_resolved *cost, const measures *m,

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/invariant.h"
 #include "distance/sinkhorn/tuning.h"
 
 /* Windows: bench/sinkhorn.py --parts pairs. A stalled dense problem has groups of points that hardly
@@ -52,6 +53,7 @@ static sinkhorn_verdict decide(sinkhorn_pace *p, double error, int64_t window)
     double rate = pow(error / p->mark, 1 / (double)(window / 2)), wanted = relax(rate, p->omega);
     double coming = rate >= 1 ? p->engine->stalled : fmin(0.9999, fmax(wanted - 1, 0.2));
     double passes = log(p->tolerance / error) / log(coming);
+    DDSC_ASSERT(wanted >= 1 && wanted < 2); /* over-relaxation diverges from 2 on */
     p->omega = wanted;
     p->since = 0;
     if (p->patience > 0) {

@@ -198,6 +198,7 @@ static ddsc_status take_records(journal *j, int32_t chunk, const unsigned char *
         if (p.head.n_values < 0 || p.head.n_values > (n - at) / (int64_t)sizeof(double))
             break;
         at += p.head.n_values * (int64_t)sizeof(double);
+        DDSC_ASSERT(at <= n);
         CHECK(MEM_RESERVE(j->ctx, k->place, &k->place_capacity, k->n_places + 1));
         k->place[k->n_places++] = p;
     }
@@ -414,12 +415,15 @@ ddsc_status journal_keep(journal *j, const pair_tile *t, int64_t n, const double
                 .n_not_converged = took->n_not_converged,
                 .max_gap = took->max_gap};
     int64_t n_bytes = n * (int64_t)sizeof *values, row = BASE_MIN(t->i0, t->j0);
+    DDSC_ASSERT(n > 0 && r.i0 == t->i0 && r.i1 == t->i1 && r.j0 == t->j0 && r.j1 == t->j1);
+    DDSC_ASSERT(took->n_iterations >= 0 && took->n_not_converged >= 0 && !(took->max_gap < 0));
     own->first_row = own->used ? BASE_MIN(own->first_row, row) : row;
     own->last_row = own->used ? BASE_MAX(own->last_row, row) : row;
     CHECK(MEM_RESERVE(j->ctx, own->bytes, &own->capacity, own->used + (int64_t)sizeof r + n_bytes));
     memcpy(own->bytes + own->used, &r, sizeof r);
     memcpy(own->bytes + own->used + sizeof r, values, (size_t)n_bytes);
     own->used += (int64_t)sizeof r + n_bytes;
+    DDSC_ASSERT(own->used <= own->capacity && own->first_row <= own->last_row);
     if (own->used >= JOURNAL_CHUNK_BYTES || clock_seconds() >= own->next)
         return flush(j, own);
     return DDSC_OK;
@@ -445,6 +449,7 @@ bool journal_find(journal *j, const pair_tile *t, int64_t n, double *values, dds
     const place *p = NULL;
     if (j->kept.n_places > 0)
         p = bsearch(key, j->kept.place, (size_t)j->kept.n_places, sizeof *p, by_tile);
+    DDSC_ASSERT(!p || (p->chunk >= 0 && p->chunk < j->kept.n_chunks));
     if (!p || p->head.n_values != n || !look_into(j, &j->worker[worker], p->chunk) ||
         !read_all(j->worker[worker].fd, p->offset, values, n * (int64_t)sizeof *values))
         return false;

@@ -93,6 +93,8 @@ ddsc_status pairs_value(pairs *p, pair_ij pair, double *d2, int worker)
     ddsc_status status = DDSC_OK;
     pair_worker *w = &p->worker[worker];
     pair_tile t = {.i0 = pair.i, .i1 = pair.i + 1, .j0 = pair.j, .j1 = pair.j + 1};
+    DDSC_ASSERT(pair.i >= 0 && pair.i < pair.j && pair.j < p->n);
+    DDSC_ASSERT(worker >= 0 && worker < p->n_workers);
     TRY(p->journal ? pairs_kept_tile(p, &t, 1, d2, 1, worker)
                    : p->backend->tile(p->state, &t, d2, 1, worker, &w->stats));
     TRY(check_row(p, &t, pair.i, d2, worker));
@@ -124,7 +126,7 @@ static ddsc_status gather_solved(pairs *p, pair_value **out, int64_t *n_out)
     TRY(MEM_ZERO(p->ctx, bytes, size));
     for (int w = 0; w < p->n_workers; w++)
         bytes[rank] += p->worker[w].n_known * (int64_t)sizeof **out;
-    TRY(team_sum(p->ctx, bytes, size));
+    TRY(team_sum_i64(p->ctx, bytes, size));
     for (int r = 0; r < size; r++) {
         before += r < rank ? bytes[r] / (int64_t)sizeof **out : 0;
         *n_out += bytes[r] / (int64_t)sizeof **out;
@@ -146,7 +148,7 @@ done:
 
 /* Counts the values, lays out the lists and fills them. The order within a list depends on the
  * workers, but no caller depends on it. */
-ddsc_status pairs_take_known(pairs *p)
+static ddsc_status take_known(pairs *p)
 {
     ddsc_status status = DDSC_OK;
     ddsc_graph *g = NULL;
@@ -171,6 +173,7 @@ ddsc_status pairs_take_known(pairs *p)
         g->index[at] = solved[k].pair.j;
         g->d2[at] = solved[k].d2;
     }
+    DDSC_ASSERT(invariant_offsets(g->offset, g->n) && g->offset[g->n] == n_solved);
     p->remembers = false;
     p->known = g;
     g = NULL;
@@ -178,6 +181,15 @@ done:
     MEM_FREE(p->ctx, next, solved);
     ddsc_graph_destroy(g);
     return status;
+}
+
+ddsc_status pairs_begin(pairs *p, const local_scales *by, bool remembers)
+{
+    if (p->remembers)
+        CHECK(take_known(p));
+    p->by = by;
+    p->remembers = remembers;
+    return DDSC_OK;
 }
 
 int64_t pairs_strip(const pairs *p)
@@ -207,6 +219,7 @@ static ddsc_status solve_tile(void *arg, pair_tile *t, int worker)
     pair_worker *w = &p->worker[worker];
     int64_t ld = p->shape.tile_side, in_question;
     int64_t n = tile_choose(job->choice, t, w->wanted, ctx_seed(p->ctx), &in_question);
+    DDSC_ASSERT(n >= 0 && n <= in_question && in_question <= tile_pairs(t));
     if (n > 0) {
         TRY(p->journal ? pairs_kept_tile(p, t, n, w->d2, ld, worker)
                        : p->backend->tile(p->state, t, w->d2, ld, worker, &w->stats));
@@ -346,6 +359,7 @@ double pairs_cut_bound(const pairs *p, const pair_cut *cut, int64_t other)
     double bound = cut->constant;
     for (int64_t e = 0; e < item.n; e++)
         bound += item.weight[e] * (double)cut->potential[item.index[e]];
+    DDSC_ASSERT(!isnan(bound));
     return cut->unit * bound;
 }
 
@@ -367,7 +381,7 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n)
     *n = 0;
     for (int w = 0; w < p->n_workers; w++)
         *n += p->worker[w].n_solved;
-    return team_sum(p->ctx, n, 1);
+    return team_sum_i64(p->ctx, n, 1);
 }
 
 /* Adds up the counts of all workers and ranks. Counts from the opening of the metric, which are the
@@ -384,8 +398,8 @@ static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_
             n_bounds[level] += p->worker[w].n_bounds[level];
     }
     CHECK(team_stats(p->ctx, &mine));
-    CHECK(team_sum(p->ctx, n_bounds, BOUND_LEVELS));
-    CHECK(team_sum(p->ctx, &n_resumed, 1));
+    CHECK(team_sum_i64(p->ctx, n_bounds, BOUND_LEVELS));
+    CHECK(team_sum_i64(p->ctx, &n_resumed, 1));
     ctx_resume_count(p->ctx, n_resumed);
     pairs_merge_stats(stats, &mine);
     return DDSC_OK;

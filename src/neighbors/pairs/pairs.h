@@ -47,7 +47,7 @@ typedef struct pairs {
      * has the values of an earlier search over the same pairs, with pair i < j in the list of i. */
     const local_scales *by;
     ddsc_graph *known;
-    bool remembers; /* pairs_solve keeps its values for pairs_take_known */
+    bool remembers; /* pairs_solve keeps its values for the next search */
 } pairs;
 
 ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backend *backend,
@@ -56,12 +56,13 @@ ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backen
 ddsc_status pairs_open_bounds(pairs *p, const pair_job *job);
 void pairs_close(pairs *p);
 
+/* Starts a search that chooses neighbors with the scales `by` (or NULL). The values kept by the
+ * previous search become `known`. If `remembers`, this search keeps its own values. */
+ddsc_status pairs_begin(pairs *p, const local_scales *by, bool remembers);
 /* Computes the value of one pair i < j. */
 ddsc_status pairs_value(pairs *p, pair_ij pair, double *d2, int worker);
 /* Computes the value of a pair and offers it to the heaps of both ends. */
 ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker);
-/* Moves the remembered values to `known`. */
-ddsc_status pairs_take_known(pairs *p);
 /* Returns the width of the strips of columns. pairs_prepare must be called in ascending order,
  * before pairs with j in [j0, j1). */
 int64_t pairs_strip(const pairs *p);

@@ -26,6 +26,7 @@ pair_tile tile_number(int64_t n, int64_t side, int64_t number)
 {
     int64_t column = block_column(number), row = number - tiles_before(column);
     int64_t i0 = row * side, j0 = column * side;
+    DDSC_ASSERT(row >= 0 && row <= column && j0 < n);
     return (pair_tile){
         .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
 }

@@ -50,7 +50,7 @@ ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, dou
 {
     ddsc_status status = DDSC_OK;
     int64_t size;
-    *c = (column_set){.n = n, .m = (int64_t)llround(fraction * (double)n)};
+    *c = (column_set){.n = n, .m = columns_of(n, fraction)};
     if (c->m < COLUMNS_LEAST)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "sample_columns = %g of %lld items selects %lld columns: at least %d are "

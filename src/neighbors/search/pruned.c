@@ -34,7 +34,7 @@ static double enough_of(const pruned *s, int64_t i, int64_t j)
 
 /* Returns true if the candidate still needs its dual bound. The result is the same for (i, j) and
  * (j, i). */
-static bool waits(const pruned *s, int64_t i, const candidate *c)
+static bool needs_dual_bound(const pruned *s, int64_t i, const candidate *c)
 {
     if (!s->p->offer.level[BOUND_DUAL] || c->reached >= HAS_DUAL)
         return false;
@@ -57,10 +57,10 @@ static void choose_for_bounds(pruned *s, int64_t i)
     if (!isfinite(s->limit[i])) {
         left = 2 * n_missing(s, i);
         for (int64_t k = 0; k < l->n; k++)
-            left -= !waits(s, i, &l->at[k]);
+            left -= !needs_dual_bound(s, i, &l->at[k]);
     }
     for (int64_t k = 0; k < l->n; k++) {
-        l->at[k].chosen = left > 0 && waits(s, i, &l->at[k]);
+        l->at[k].chosen = left > 0 && needs_dual_bound(s, i, &l->at[k]);
         l->at[k].also = false;
         left -= l->at[k].chosen;
     }
@@ -74,10 +74,10 @@ static void choose_for_solves(pruned *s, int64_t i)
     bool limited = isfinite(s->limit[i]);
     int64_t left = limited ? s->batch : (n_missing(s, i) + 1) / 2;
     for (int64_t k = 0; k < l->n; k++) {
-        bool waiting = waits(s, i, &l->at[k]);
-        if (waiting && limited)
+        bool lacks_bound = needs_dual_bound(s, i, &l->at[k]);
+        if (lacks_bound && limited)
             left = 0;
-        l->at[k].chosen = left > 0 && !waiting;
+        l->at[k].chosen = left > 0 && !lacks_bound;
         l->at[k].also = false;
         left -= l->at[k].chosen;
     }
@@ -250,6 +250,25 @@ static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
+/* ---- solves ---- */
+
+/* Returns true if no bound on the lists of a pair's ends exceeds its value by more than the slack of
+ * beyond(). A value that rounding made negative counts as 0. */
+static bool bounds_hold(pruned *s, pair_ij pair, double d2)
+{
+    bool holds = true;
+    for (int side = 0; side < 2; side++) {
+        int64_t item = side == 0 ? pair.i : pair.j, other = side == 0 ? pair.j : pair.i;
+        if (!pruned_owns(s, item))
+            continue;
+        spin_lock(&s->near.lock[item]);
+        const candidate *c = pruned_list_find(s, item, other);
+        holds &= !c || !beyond(c->bound, local_key(s->p->by, other, BASE_MAX(d2, 0)));
+        spin_unlock(&s->near.lock[item]);
+    }
+    return holds;
+}
+
 /* Taking maxima commutes, so the order of the cuts does not matter. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
@@ -258,6 +277,7 @@ void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
     for (int64_t k = 0; k < l->n; k++) {
         int64_t other = l->at[k].index;
         double bound = pairs_cut_bound(s->p, cut, other);
+        DDSC_ASSERT(other >= 0 && other < s->n && other != item);
         l->at[k].bound = fmax(l->at[k].bound, local_key(s->p->by, other, bound));
     }
     spin_unlock(&s->near.lock[item]);
@@ -282,6 +302,7 @@ static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker
         if (abandons(s, k, worker))
             continue;
         TRY(pairs_value(s->p, pair, &d2, worker));
+        DDSC_ASSERT(bounds_hold(s, pair, d2));
         TRY(tell_ends(s, pair, d2, offer_value, worker));
         for (int side = 0; side < 2; side++) {
             int64_t item = side == 0 ? pair.i : pair.j;

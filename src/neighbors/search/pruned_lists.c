@@ -124,6 +124,8 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
             s->seen[i * width + k] = (uint32_t)index[k];
         }
         sort_i32((int32_t *)s->seen + i * width, width); /* no marks are set yet */
+        DDSC_ASSERT(invariant_ascending((int32_t *)s->seen + i * width, width));
+        DDSC_ASSERT(invariant_range((int32_t *)s->seen + i * width, width, 0, s->n));
         list_sort(l);
     }
     return DDSC_OK;
@@ -224,6 +226,7 @@ static ddsc_status clean_range(void *arg, int64_t begin, int64_t end, int worker
         for (int64_t k = 0; k < l->n; k++)
             if (l->at[k].reached != SETTLED && !beyond(l->at[k].bound, s->limit[i]))
                 l->at[kept++] = l->at[k];
+        DDSC_ASSERT(s->near.count[i] <= s->tau && !isnan(s->limit[i]));
         l->n = kept;
         list_sort(l);
         n_left += kept;

@@ -153,7 +153,7 @@ static ddsc_status count_found(const pruned *s, walk_stride *step)
     int64_t count[] = {s->p->offer.level[BOUND_DUAL] ? s->n_pairs : 0, 0};
     for (int w = 0; w < s->p->n_workers; w++)
         count[1] += s->found[w].n;
-    CHECK(team_sum(s->ctx, count, 2));
+    CHECK(team_sum_i64(s->ctx, count, 2));
     step->n_met = count[0];
     step->n_found = count[1];
     return DDSC_OK;

@@ -355,7 +355,7 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
         TRY(pairs_none_sampled(p->ctx, sample, p->n));
     /* The sum is computed in pieces, because it needs memory for the values of all ranks. */
     for (int64_t at = 0, all = k.offset[p->n]; at < all; at += SHARED_PIECE)
-        TRY(team_add(p->ctx, k.value + at, BASE_MIN(SHARED_PIECE, all - at)));
+        TRY(team_sum_f64(p->ctx, k.value + at, BASE_MIN(SHARED_PIECE, all - at)));
     if ((double)k.offset[p->n] >= (double)(FIT_LEAST * p->n))
         TRY(fill(p->ctx, &k, sample));
     TRY(nearest_share(p->ctx, &near, false));

@@ -9,6 +9,8 @@
 #ifndef DDSC_NEIGHBORS_SEARCH_SEARCH_H
 #define DDSC_NEIGHBORS_SEARCH_SEARCH_H
 
+#include <math.h>
+
 #include "neighbors/pairs/pairs.h"
 
 /* Searches over all pairs of a choice. If j_begin is not 0, only items from j_begin on have
@@ -110,6 +112,11 @@ typedef struct column_set {
 } column_set;
 
 enum { COLUMNS_LEAST = 2 };
+/* Returns the number of columns for a fraction of n items. */
+static inline int64_t columns_of(int64_t n, double fraction)
+{
+    return (int64_t)llround(fraction * (double)n);
+}
 /* Draws the landmarks. Fails if the fraction yields fewer than COLUMNS_LEAST. */
 ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, double fraction);
 void search_columns_free(ddsc_context *ctx, column_set *c);
