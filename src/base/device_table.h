@@ -12,8 +12,8 @@ enum { DEVICE_TABLE_VERSION = 3, DEVICE_WORDS = 200, DEVICE_TILE = 128 };
 
 typedef struct device_about {
     char name[64];
-    int64_t memory; /* free bytes */
-    int n_ways; /* number of product types, from the cheapest to the most accurate; the last is at least as accurate as float products */
+    int64_t memory;  /* free bytes */
+    int n_ways;      /* product types, cheapest first; the last is as accurate as floats */
     int64_t longest; /* maximum list length of `nearest` */
 } device_about;
 

@@ -53,8 +53,8 @@ static inline bool invariant_ascending(const int32_t *x, int64_t n)
     return holds;
 }
 
-/* Returns true for a permutation of 0 .. n-1. Checks the range, the sum and the sum of squares, which
- * needs no memory and detects nearly every array with a repeated value. */
+/* Returns true for a permutation of 0 .. n-1. Checks the range, the sum and the sum of squares,
+ * which needs no memory and detects nearly every array with a repeated value. */
 static inline bool invariant_permutation(const int32_t *x, int64_t n)
 {
     uint64_t total = 0, squares = 0;
@@ -83,7 +83,8 @@ static inline bool invariant_descending(const double *x, int64_t n)
     return holds;
 }
 
-/* Returns true for positive weights that sum to 1, up to the rounding of a division by their sum. */
+/* Returns true for positive weights that sum to 1, up to the rounding of a division by their
+ * sum. */
 static inline bool invariant_distribution(const double *weight, int64_t n)
 {
     double total = 0;

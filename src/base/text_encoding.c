@@ -1,5 +1,5 @@
-/* Converts single-byte encodings to UTF-8. Windows-1252 follows the WHATWG Encoding Standard: the five
- * unassigned bytes are control characters. */
+/* Converts single-byte encodings to UTF-8. Windows-1252 follows the WHATWG Encoding Standard: the
+ * five unassigned bytes are control characters. */
 #include "base/text.h"
 
 /* Code points of the bytes 0x80 to 0x9f in Windows-1252. */

@@ -232,7 +232,8 @@ ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p)
     return DDSC_OK;
 }
 
-/* Reports items that parts_drop_zeros must change: zero weights, no entries, or weights to scale. */
+/* Reports items that parts_drop_zeros must change: zero weights, no entries, or weights to
+ * scale. */
 static ddsc_status find_untidy_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     parts_pass *pass = arg;

@@ -18,7 +18,8 @@ static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const ch
         n_stdin += strcmp(paths[i], "-") == 0;
     }
     if (!vectors_path && set->words == DDSC_WORDS_GENERAL)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "words = general requires a vectors file");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "words = general needs a file of vectors, and none is given");
     if (vectors_path && set->words == DDSC_WORDS_OWN)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "words = own learns the vectors from the documents and cannot be combined "

@@ -31,7 +31,7 @@ typedef enum bound_level {
     BOUND_FRAME, /* one pair: projections on single frames */
     BOUND_CUT,   /* all pairs of an item: a linear minorant from the potentials of one solve */
     BOUND_DUAL,  /* one pair: potentials from a few iterations */
-    BOUND_TIGHT, /* one pair: the tightest bound, computed just before the solve, which may start from it */
+    BOUND_TIGHT, /* one pair: the tightest bound; the solve may start from it */
     BOUND_LEVELS
 } bound_level;
 

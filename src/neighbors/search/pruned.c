@@ -252,8 +252,8 @@ static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker
 
 /* ---- solves ---- */
 
-/* Returns true if no bound on the lists of a pair's ends exceeds its value by more than the slack of
- * beyond(). A value that rounding made negative counts as 0. */
+/* Returns true if no bound on the lists of a pair's ends exceeds its value by more than the slack
+ * of beyond(). A value that rounding made negative counts as 0. */
 static bool bounds_hold(pruned *s, pair_ij pair, double d2)
 {
     bool holds = true;
