@@ -154,7 +154,8 @@ def test_it_stands_between_the_others(ddsc, tmp_path):
     assert info["transforms"] == ["per-item", "log1p", "batch", "standard", "pca"]
     assert info["batches"] == ["run", "one", "two"] and data["transform_steps"].shape == (5, 3)
     assert "batches of run: one, two" in ddsc("info", tmp_path / "out.npz").stdout
-    assert "already been mapped by batch" in load(ddsc, tmp_path, tmp_path / "out.npz", "--batch", "run", code=3)
+    mapped = (tmp_path / "out.npz").rename(tmp_path / "mapped.npz")
+    assert "already been mapped by batch" in load(ddsc, tmp_path, mapped, "--batch", "run", code=3)
 
 
 @pytest.fixture
