@@ -52,7 +52,7 @@ LARGER: Tuple[Larger, ...] = (
     ),
     Larger(
         "BBC",
-        "2,225 news stories of five kinds, a folder of texts for each; BBCSport (737, five sports) beside it",
+        "2,225 news stories of five kinds, a folder of texts for each; also BBCSport (737, five sports)",
         "http://mlg.ucd.ie/datasets/bbc.html",
         "the BBC owns the articles; offered for research (Greene, Cunningham, ICML 2006)",
         "ddsc text bbc/ -o bbc.npz",

@@ -173,7 +173,7 @@ static void add_traits(buffer *t, const ddsc_report *r)
         if (traits.status < 0)
             t->status = traits.status;
         else if (traits.length > 0)
-            buffer_addf(t, "  %-12s %zu: %s%s\n", c ? "" : "what is in", c, traits.bytes,
+            buffer_addf(t, "  %-12s %zu: %s%s\n", c ? "" : "described by", c, traits.bytes,
                         c == 0 && json_object_get(json_array_get(clusters, c), "markers")
                             ? " (standard deviations)"
                             : "");
@@ -191,7 +191,7 @@ static void add_goes_with(buffer *t, const ddsc_report *r)
     for (size_t i = 0; i < json_array_size(about); i++) {
         const json_t *row = json_array_get(about, i);
         if (json_number_value(json_object_get(row, "p_holm")) < GOES_P) {
-            buffer_add(t, any ? ", " : "  goes with    ");
+            buffer_add(t, any ? ", " : "  associated   ");
             result_add_about(t, row);
             any = true;
         }
