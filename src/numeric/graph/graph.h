@@ -93,8 +93,8 @@ typedef struct sparse {
     int64_t *offset;
     int32_t *column;
     double *value;
-    /* The rows are divided over ranks. Offsets are complete, but only the entries of sparse_rows are
-     * set. The other entries are allocated and use no memory until they are written. */
+    /* The rows are divided over ranks. Offsets are complete, but only the entries of sparse_rows
+     * are set. The other entries are allocated and use no memory until they are written. */
     bool divided;
 } sparse;
 
@@ -128,7 +128,8 @@ typedef struct affinity_report {
     int64_t n_edges;   /* number of edges in the neighbor lists */
     int64_t n_clamped; /* edges with negative D^2, treated as 0 */
     int64_t n_faint;   /* items whose weights would all underflow in double precision */
-    /* All D^2 are equal and not positive, or all edges join copies: nothing distinguishes the items. */
+    /* All D^2 are equal and not positive, or all edges join copies, so nothing distinguishes the
+     * items. */
     bool flat;
 } affinity_report;
 
