@@ -6,14 +6,14 @@
  * problems next to each other in memory.
  *
  * Within a tile, many columns share points: the distinct points of 64 documents account for 41% of
- * their pairs of points. The cost of a point of the row item to each distinct point of the tile's
- * columns (a word) is therefore computed once per row. The resulting lines are transposed into the
- * panel, which has one contiguous row for each word. A group then gathers the rows of its eight
- * columns and interleaves them with 8 x 8 transpositions. Missing points get the cost infinity from
- * an extra row of the panel.
+ * their pairs of points. The cost between each point of the row item and each distinct point of the
+ * tile's columns (a word) is therefore computed once per row. The resulting lines are transposed
+ * into the panel, which has one contiguous row for each word. A group then gathers the rows of its
+ * eight columns and interleaves them with 8 x 8 transpositions. Missing points get the cost
+ * infinity from an extra row of the panel.
  *
- * A row costs one evaluation of the cost per pair of point and word, plus the transposition. The
- * gathering for a group is limited by memory accesses. */
+ * A row costs one evaluation of the cost per pair of point and word, plus the transposition. A
+ * group costs only loads, transpositions and stores. */
 #include <math.h>
 
 #include "base/simd.h"
