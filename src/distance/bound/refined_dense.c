@@ -3,17 +3,17 @@
  *
  * The refined bound (refined.c) runs a few Sinkhorn iterations and two c-transforms for a pair of
  * items with n and m points. This file provides their steps. It stores the n x m matrix of squared
- * distances c and the kernel exp(-c / epsilon) as floats. Coordinates are relative to each item's
- * mean, so the bound is that of the centered items. The columns are padded to full vectors with
- * points so far away that their kernel entries vanish.
+ * distances c and the kernel exp(-c / epsilon) as floats. Coordinates are relative to the mean of
+ * each item (see refined.h). The columns are padded to full vectors with points so far away that
+ * their kernel entries vanish.
  *
  * The iterations start from the potentials f(x) = sum over axes of (1 - s) x^2, where s is the
- * ratio of the two standard deviations on the axis. These are the potentials of the axis-wise
- * affine map between the items.
+ * ratio of the other item's standard deviation on the axis to this item's. These are the potentials
+ * of the affine map that matches the two items axis by axis.
  *
  * The matrix costs n m d operations, and each iteration and c-transform costs n m. Memory is 2
- * `largest`^2 floats per worker, where `largest` is the size of the largest item. dense_open
- * bounds the rounding errors in float, so that the result remains a valid lower bound. */
+ * L^2 floats per worker, where L is the size of the largest item. dense_open bounds the float
+ * rounding errors, so that the result remains a valid lower bound. */
 #include <math.h>
 
 #include "distance/bound/refined.h"

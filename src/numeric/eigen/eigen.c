@@ -212,7 +212,7 @@ static ddsc_status check(ddsc_context *ctx, const sparse *m, int64_t n_live, int
     return DDSC_OK;
 }
 
-/* The input of both solve_over_ranks and solve_alone. */
+/* The input shared by solve_over_ranks and solve_alone. */
 typedef struct eigen_input {
     sparse *m;
     const double *degree;

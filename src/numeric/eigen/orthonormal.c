@@ -21,8 +21,8 @@ static const double GRAM_TOLERANCE = 3e-14;
 /* Relative rounding error of a projection: the component that remains along the vectors that
  * were subtracted, and the error of an inner product, both for a vector of length 1. */
 static const double ROUNDING = 1e-15;
-/* Directions of a normalized panel with an eigenvalue below this, times the width, are rounding
- * noise. */
+/* A direction of a normalized panel is rounding noise if its eigenvalue is below this constant
+ * times the width. */
 static const double RANK_TOLERANCE = 1e-13;
 
 /* Projects x against the known panels. taken[j] receives the squared norm of the part subtracted

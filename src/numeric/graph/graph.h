@@ -156,8 +156,7 @@ enum { AFFINITY_NEIGHBOUR = 7 };
 ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
                             const ddsc_graph *graph);
 
-/* Smallest affinity. Its fourth root is still a normal double, so no product of its scalings
- * underflows. */
+/* Smallest affinity. It leaves enough range for the scaling by degrees not to underflow. */
 #define AFFINITY_FLOOR 1e-280
 
 /* Finds the connected component of every item, numbered by first appearance. An item without
