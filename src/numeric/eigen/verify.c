@@ -5,7 +5,8 @@
  * filter, the largest Ritz value theta of the block is compared with the bound.
  *
  * If theta exceeds the bound, an eigenvalue was missed. If theta stays below the cut, or if theta
- * plus its residual does not exceed the bound, no eigenvalue was missed. The negative result also requires enough amplification. An eigenvector at the bound has a component of about 1/sqrt(n) in
+ * plus its residual does not exceed the bound, no eigenvalue was missed. The negative result also
+ * requires enough amplification. An eigenvector at the bound has a component of about 1/sqrt(n) in
  * a random vector, and the filters must have raised it well above the rest (see lift_wanted). If
  * eigenvalues between the cut and the bound prevent a decision, the margin is reduced.
  *

@@ -13,9 +13,9 @@ enum { ROW_GRAIN = 1024 };
 static const double SCALE_FLOOR = 0.01;
 
 /* Thresholds for a single gamma instead of local scaling, measured with bench/defaults.py on ten
- * data sets under every metric. LEANS_SPREAD is the smallest ratio of the 95% to the 5% quantile of the scales.
- * LEANS_ONE_SIDED is the smallest share of one-sided links. LEANS_FAR limits the 99% quantile of the
- * D^2 to the nearest neighbor, in units of the median D^2 of all edges.
+ * data sets under every metric. LEANS_SPREAD is the smallest ratio of the 95% to the 5% quantile of
+ * the scales. LEANS_ONE_SIDED is the smallest share of one-sided links. LEANS_FAR limits the 99%
+ * quantile of the D^2 to the nearest neighbor, in units of the median D^2 of all edges.
  *
  * A single gamma is better only on `animals`, where 0.60 to 0.75 of the links are one-sided and
  * the scales spread by 3.1 or more. On other sets with such a spread, at most 0.48 of the links
