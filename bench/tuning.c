@@ -161,14 +161,14 @@ static void tiles(ddsc_context *ctx, const char *question, int64_t x, ddsc_measu
 {
     ddsc_metric_settings set;
     metric_resolved resolved;
-    plan_run r;
+    plan_metric r;
     ddsc_pair_stats stats = {0};
     int64_t n = m->n, n_pairs = n * (n - 1) / 2;
     double *tiled = malloc((size_t)(n * n) * sizeof *tiled), worst = 0;
     ddsc_metric_settings_init(&set);
     set.metric = metric;
     good(ctx, metric_resolve(ctx, &resolved, m, &set));
-    good(ctx, plan_run_open(ctx, &r, m, &resolved, NULL));
+    good(ctx, plan_metric_open(ctx, &r, m, &resolved, false, NULL));
     double began = cpu_seconds();
     good(ctx, pairs_matrix(&r.p, tiled, -1, DDSC_DISTANCE_SQUARED));
     report(question, x, "tiles", (cpu_seconds() - began) / (double)n_pairs);
@@ -182,7 +182,7 @@ static void tiles(ddsc_context *ctx, const char *question, int64_t x, ddsc_measu
         }
     report(question, x, "pair by pair", (cpu_seconds() - began) / (double)n_pairs);
     same(worst == 0, question);
-    good(ctx, plan_run_close(&r, DDSC_OK, n_pairs, &stats));
+    good(ctx, plan_metric_close(&r, DDSC_OK, n_pairs, &stats));
     metric_resolved_free(&resolved);
     ddsc_measures_destroy(m);
     free(tiled);

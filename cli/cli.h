@@ -55,7 +55,7 @@ typedef struct cli_options {
     double read_timeout; /* seconds */
     /* method */
     int method;                    /* cli_method */
-    ddsc_cluster_settings cluster; /* points at the next two */
+    ddsc_cluster_settings cluster; /* its metric and graph are the next two */
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
     int hubs;                      /* ddsc_hubs */
@@ -147,15 +147,27 @@ typedef struct plan_line {
     char stage[32], path[64], why[192];
 } plan_line;
 
+/* The settings that the library is called with: those of the options, and what the verb and the files that were
+ * read make of them. */
+typedef struct cli_settings {
+    ddsc_read_settings read;
+    ddsc_transform_settings transform;
+    ddsc_cluster_settings cluster; /* points at the next two */
+    ddsc_metric_settings metric;
+    ddsc_graph_settings graph;
+} cli_settings;
+
 struct session {
     const cli_verb *verb;
-    const cli_team *team; /* NULL: one process, or the first rank alone */
-    cli_options opt;
+    const cli_team *team;  /* NULL: one process, or the first rank alone */
+    const cli_options opt; /* as they were given */
+    cli_settings set;
+    int first_input; /* the operand that input begins with */
+    bool overwrite;  /* --force, or files of the same run */
     ddsc_context *ctx;
     struct progress *progress;
     bool not_converged; /* a call said so: exit code 4 */
     plan_line plan[32];
-    ddsc_report_step step[32]; /* the same, for reports */
     int n_plan;
 };
 

@@ -181,15 +181,11 @@ static bool open_all(assign_result *r, int *code)
     ddsc_model_get_view(r->model, &r->view);
     const char *batch = ddsc_measures_get_batch(r->view.measures, 0),
                *asked = s->opt.transform.batch;
-    s->opt.read.item_columns = batch; /* the model maps them, as it did its own */
+    s->set.read.item_columns = batch; /* the model maps them, as it did its own */
     if (batch && asked && strcmp(batch, asked) == 0)
-        s->opt.transform.batch = NULL;
-    s->opt.operand++;
-    s->opt.n_operands--;
-    bool good = input_open(s, &r->in, code);
-    s->opt.operand--;
-    s->opt.n_operands++;
-    return good;
+        s->set.transform.batch = NULL;
+    s->first_input = 1;
+    return input_open(s, &r->in, code);
 }
 
 static int run(session *s)

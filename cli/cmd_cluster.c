@@ -9,6 +9,13 @@
 #include "json.h"
 #include "options.h"
 
+/* Settings that only the program knows. */
+enum { MORE_SETTINGS = 8 };
+typedef struct setting_list {
+    ddsc_report_setting at[MORE_SETTINGS];
+    int64_t n;
+} setting_list;
+
 /* What one run found, and the library's report of it. */
 typedef struct cluster_result {
     session *s;
@@ -20,8 +27,9 @@ typedef struct cluster_result {
     double inertia;
     ddsc_d2 *d2;
     ddsc_stability *stability;
-    int32_t *truth; /* of a matrix */
-    double read_s, distances_s, kmeans_s;
+    int32_t *truth;    /* of a matrix */
+    setting_list more; /* these two outlive the report */
+    ddsc_report_origin origin;
     ddsc_report *report;
     ddsc_report_view view;
 } cluster_result;
@@ -31,67 +39,62 @@ static bool run_ddsc(cluster_result *r, int *code)
     session *s = r->s;
     estimate_announce(s, &r->in);
     return session_resume(s, code) &&
-           session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
+           session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->set.cluster),
                       code) &&
            session_ok(s, ddsc_context_set_resume(s->ctx, NULL, NULL),
                       code); /* other items follow */
 }
 
-static bool run_graph(cluster_result *r, double began, int *code)
+static bool run_graph(cluster_result *r, int *code)
 {
     session *s = r->s;
-    r->distances_s = cli_now() - began;
-    return session_ok(s, ddsc_spectral_run(s->ctx, &r->clustering, r->graph, &s->opt.cluster),
+    return session_ok(s, ddsc_spectral_run(s->ctx, &r->clustering, r->graph, &s->set.cluster),
                       code);
 }
 
 static bool run_precomputed(cluster_result *r, int *code)
 {
     session *s = r->s;
-    double *matrix = NULL, began = cli_now();
+    double *matrix = NULL;
     int64_t n = 0;
     if (!input_matrix(s, &matrix, &n, code))
         return false;
-    r->read_s = cli_now() - began;
-    began = cli_now();
     if (s->opt.graph.hubs == DDSC_HUBS_DEFAULT && !s->opt.cluster.paper)
-        s->opt.graph.hubs = DDSC_HUBS_AUTO;
+        s->set.graph.hubs = DDSC_HUBS_AUTO;
     ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix,
-                                                       input_distance_flags(s), &s->opt.graph);
+                                                       input_distance_flags(s), &s->set.graph);
     bool good = session_ok_in(s, s->opt.operand[0], status, code);
     ddsc_release(s->ctx, matrix);
-    return good && run_graph(r, began, code);
+    return good && run_graph(r, code);
 }
 
 static bool run_d2(cluster_result *r, int *code)
 {
     session *s = r->s;
     const cli_options *o = &s->opt;
-    double began = cli_now();
     ddsc_d2_settings set;
     ddsc_d2_settings_init(&set);
     set.k = o->cluster.k_min;
     set.method =
         o->method == METHOD_PD2 ? DDSC_BARYCENTER_PROJECTED : (ddsc_barycenter_method)o->barycenter;
     set.support_size = o->centre_size;
-    bool distances = o->metric.cost == DDSC_COST_EUCLIDEAN || o->metric.cost == DDSC_COST_CITYBLOCK;
-    s->opt.metric.metric = distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone decides */
-    set.cost = o->metric.cost;
-    set.cost_matrix = o->metric.cost_matrix;
-    set.cost_size = o->metric.cost_size;
+    set.cost = s->set.metric.cost;
+    set.cost_matrix = s->set.metric.cost_matrix;
+    set.cost_size = s->set.metric.cost_size;
+    bool distances = set.cost == DDSC_COST_EUCLIDEAN || set.cost == DDSC_COST_CITYBLOCK;
+    s->set.metric.metric = distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone decides */
+    s->set.cluster.joined = 0;
     if (o->restarts)
         set.restarts = o->restarts;
-    bool good = session_ok(s, ddsc_d2_run(s->ctx, &r->d2, r->in.measures, &set), code);
-    r->kmeans_s = cli_now() - began;
-    return good;
+    return session_ok(s, ddsc_d2_run(s->ctx, &r->d2, r->in.measures, &set), code);
 }
 
 /* The vector baselines see an item as one vector. */
 static bool run_vectors(cluster_result *r, int *code)
 {
     session *s = r->s;
-    const ddsc_cluster_settings *set = &s->opt.cluster;
-    double *vectors = NULL, began = cli_now();
+    const ddsc_cluster_settings *set = &s->set.cluster;
+    double *vectors = NULL;
     int64_t dim = 0, n = r->in.view.n_items;
     if (!session_ok(s,
                     ddsc_vectors_run(s->ctx, &vectors, &dim, r->in.measures,
@@ -104,14 +107,13 @@ static bool run_vectors(cluster_result *r, int *code)
             session_ok(
                 s, ddsc_graph_create_from_vectors(s->ctx, &r->graph, n, dim, vectors, set->graph),
                 code) &&
-            run_graph(r, began, code);
+            run_graph(r, code);
     } else {
         r->labels = cli_allocate((size_t)n, sizeof *r->labels);
         good = session_ok(s,
                           ddsc_kmeans_run(s->ctx, r->labels, &r->inertia, n, dim, vectors,
                                           set->k_min, set->kmeans_restarts),
                           code);
-        r->kmeans_s = cli_now() - began;
     }
     ddsc_release(s->ctx, vectors);
     return good;
@@ -137,7 +139,7 @@ static bool run_stability(cluster_result *r, int *code)
     set.n_resamples = s->opt.stability;
     return session_ok(s,
                       ddsc_stability_run(s->ctx, &r->stability, r->in.measures, r->clustering,
-                                         &s->opt.cluster, &set),
+                                         &s->set.cluster, &set),
                       code);
 }
 
@@ -158,32 +160,67 @@ static bool read_truth(cluster_result *r, int *code)
     return r->has_items || !r->s->opt.truth || input_truth(r->s, &r->truth, g.n, code);
 }
 
-/* Settings that are the program's, as text for the report; free() it. */
-static char *more_settings(const cluster_result *r)
+static void add_text(setting_list *l, const char *name, const char *value)
+{
+    l->at[l->n++] = (ddsc_report_setting){name, DDSC_SETTING_TEXT, value, 0};
+}
+
+static void add_number(setting_list *l, const char *name, int64_t number)
+{
+    l->at[l->n++] = (ddsc_report_setting){name, DDSC_SETTING_NUMBER, NULL, number};
+}
+
+static void add_number_or_auto(setting_list *l, const char *name, int64_t number)
+{
+    if (number)
+        add_number(l, name, number);
+    else
+        add_text(l, name, "auto");
+}
+
+static setting_list more_settings(const cluster_result *r)
 {
     const cli_options *o = &r->s->opt;
-    json_t *root = json_object();
-    text t = {0};
-    if (o->reference && o->method == METHOD_DDSC && metric_used(o, DDSC_METRIC_LOT))
-        json_put_text(root, "reference", o->private_ ? "..." : o->reference);
+    setting_list l = {.n = 0};
+    if (o->reference && o->method == METHOD_DDSC && metric_used(r->s, DDSC_METRIC_LOT))
+        add_text(&l, "reference", o->private_ ? "..." : o->reference);
     if (o->cost_file)
-        json_put_text(root, "cost", o->private_ ? "..." : o->cost_file);
+        add_text(&l, "cost", o->private_ ? "..." : o->cost_file);
     if (o->method == METHOD_D2)
-        json_put_text(root, "barycenter", choice_name(choices_barycenter, o->barycenter));
+        add_text(&l, "barycenter", choice_name(choices_barycenter, o->barycenter));
     if (r->d2) {
         if (!o->cost_file && o->metric.cost != DDSC_COST_DEFAULT)
-            json_put_text(root, "cost", choice_name(choices_cost, (int)o->metric.cost));
-        json_put_count_or_auto(root, "centre_size", o->centre_size);
-        json_put_count_or_auto(root, "restarts", o->restarts);
+            add_text(&l, "cost", choice_name(choices_cost, (int)o->metric.cost));
+        add_number_or_auto(&l, "centre_size", o->centre_size);
+        add_number_or_auto(&l, "restarts", o->restarts);
     }
     if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
-        json_put_text(root, "vectors_from", choice_name(choices_vectors, o->vectors_from));
+        add_text(&l, "vectors_from", choice_name(choices_vectors, o->vectors_from));
     if (!r->has_items)
-        json_put_bool(root, "squared_input", o->squared_input);
+        l.at[l.n++] =
+            (ddsc_report_setting){"squared_input", DDSC_SETTING_FLAG, NULL, o->squared_input != 0};
     if (o->subset_per_class)
-        json_put_count(root, "subset_per_class", o->subset_per_class);
-    json_to_text(&t, root);
-    return t.bytes;
+        add_number(&l, "subset_per_class", o->subset_per_class);
+    return l;
+}
+
+static ddsc_report_origin origin_of(const cluster_result *r, const setting_list *more)
+{
+    const cli_options *o = &r->s->opt;
+    ddsc_report_origin origin;
+    ddsc_report_origin_init(&origin);
+    origin.method = choice_name(choices_method, o->method);
+    origin.command = o->command;
+    origin.inputs = o->operand;
+    origin.n_inputs = o->private_ ? 0 : o->n_operands; /* paths may hold names */
+    origin.truth_name = o->truth ? o->truth : o->read.labels_path;
+    if (origin.truth_name && o->private_)
+        origin.truth_name = "...";
+    origin.settings = more->at;
+    origin.n_settings = more->n;
+    origin.compress = r->in.compressed ? &r->in.compress : NULL;
+    origin.compress_points = o->compress;
+    return origin;
 }
 
 /* Scores are against --truth, or the labels the input carries. */
@@ -195,44 +232,27 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.clustering = r->clustering;
     from.d2 = r->d2;
     from.labels = r->labels;
-    from.n_labels = r->in.view.n_items;
-    from.k = o->cluster.k_min;
     from.inertia = r->inertia;
     from.measures = r->in.measures;
     from.graph = r->graph;
-    from.settings = &o->cluster;
-    from.truth = r->has_items ? r->in.view.label : r->truth;
-    from.truth_name = o->truth ? o->truth : o->read.labels_path;
-    if (from.truth_name && o->private_)
-        from.truth_name = "...";
-    from.stability = r->stability;
-    from.compress = r->in.compressed ? &r->in.compress : NULL;
-    from.compress_points = o->compress;
+    from.settings = &r->s->set.cluster;
     from.status = r->s->not_converged ? DDSC_NOT_CONVERGED : DDSC_OK;
-    from.map = !output_is_stdout(o->output);
-    from.method = choice_name(choices_method, o->method);
-    from.command = o->command;
-    from.steps = r->s->step;
-    from.n_steps = r->s->n_plan;
-    from.resume = o->resume;
+    from.truth = r->has_items ? r->in.view.label : r->truth;
+    from.stability = r->stability;
     from.block = o->block;
+    from.map = !output_is_stdout(o->output);
     from.outliers = o->outliers;
-    from.inputs = o->operand;
-    from.n_inputs = o->private_ ? 0 : o->n_operands; /* paths may hold names */
-    from.seconds_read = r->has_items ? r->in.seconds : r->read_s;
-    from.seconds_distances = r->distances_s;
-    from.seconds_kmeans = r->kmeans_s;
     return from;
 }
 
 static bool make_report(cluster_result *r, int *code)
 {
     ddsc_report_source from = source_of(r);
-    char *more = more_settings(r);
-    from.more_settings = more;
+    r->more = more_settings(r);
+    r->origin = origin_of(r, &r->more);
+    from.origin = &r->origin;
     bool good = session_ok(r->s, ddsc_report_create(r->s->ctx, &r->report, &from), code);
     ddsc_report_get_view(r->report, &r->view);
-    free(more);
     return good;
 }
 
@@ -251,19 +271,17 @@ static void warn(const cluster_result *r)
         message_error("not converged: results are marked (exit code 4)");
 }
 
-/* The lines for people; "N items in K clusters" stands out on a terminal. */
+/* The summary; its headline is bold on a terminal. */
 static bool print_summary(cluster_result *r, int *code)
 {
     session *s = r->s;
     text t = {0};
     bool good =
         session_ok(s, ddsc_report_write(s->ctx, r->report, DDSC_REPORT_TEXT, text_write, &t), code);
-    const char *rest = strstr(text_get(&t), ", "); /* 1,234 items in 5 clusters, metric w2 */
-    size_t head = rest ? (size_t)(rest - t.bytes) : 0;
     if (!output_is_stdout(s->opt.output))
         text_addf(&t, "  results      %s\n", s->opt.output);
     if (good)
-        output_summary_bold(s, &t, head);
+        output_summary_bold(s, &t, strlen(r->view.headline));
     text_free(&t);
     return good;
 }
@@ -325,20 +343,13 @@ static bool check_dir(session *s, int *code)
            output_check_dir(s, dir, names, false, code);
 }
 
-/* Why the cost does not go with the method; NULL: it does. ADMM alone moves no points to means. */
+/* Where no item is compared by the cost; NULL: it has a use. */
 static const char *cost_refused(const cli_options *o)
 {
-    bool means = o->metric.cost == DDSC_COST_SQEUCLIDEAN || o->metric.cost == DDSC_COST_COSINE;
     if (o->precomputed)
         return "--precomputed: distances are given already";
     if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
         return "a baseline of vectors";
-    if (o->method == METHOD_PD2 && !means)
-        return "--method pd2, unless it is sqeuclidean or cosine: it moves points to means, the "
-               "best places for mass under these alone; --method d2 takes all costs";
-    if (o->method == METHOD_D2 && o->barycenter != DDSC_BARYCENTER_ADMM && !means)
-        return "--barycenter ibp, unless it is sqeuclidean or cosine: it moves points to means, "
-               "the best places for mass under these alone; --barycenter admm takes all costs";
     return NULL;
 }
 
@@ -352,10 +363,10 @@ static bool check_usage(session *s, int *code)
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code = message_usage(s->verb, "--method %s needs one number of clusters: -k 5",
                               choice_name(choices_method, o->method));
-    else if (o->cluster.joined && (o->stability || o->resume))
+    else if (o->cluster.joined && o->stability) /* the library would say so after the clustering */
         *code = message_usage(s->verb,
-                              "--%s looks at one metric: it does not go with metrics joined by +",
-                              o->stability ? "stability" : "resume");
+                              "--stability looks at one metric: it does not go with metrics joined "
+                              "by +");
     else if (o->metric.cost != DDSC_COST_DEFAULT && cost_refused(o))
         *code = message_usage(s->verb, "--cost does not go with %s", cost_refused(o));
     else if (o->outliers && o->method != METHOD_DDSC && o->method != METHOD_SC)
@@ -369,7 +380,7 @@ static bool check_usage(session *s, int *code)
                               "with %s",
                               o->precomputed ? "--precomputed" : "a baseline");
     if (own_files(s))
-        s->opt.force = 1;
+        s->overwrite = true;
     return *code == EXIT_GOOD && session_device(s, code) &&
            (output_is_stdout(o->output) || check_dir(s, code));
 }
@@ -394,7 +405,7 @@ static int run(session *s)
         return code;
     input_warn_unused(s);
     if (s->opt.restarts)
-        s->opt.cluster.kmeans_restarts = s->opt.restarts;
+        s->set.cluster.kmeans_restarts = s->opt.restarts;
     if (s->opt.dry_run)
         return estimate_dry_run(s);
     if (s->opt.cluster.joined && !output_is_stdout(s->opt.output))

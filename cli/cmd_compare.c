@@ -7,10 +7,6 @@
 #include "json.h"
 #include "options.h"
 
-static const char *const structures[] = {[DDSC_STRUCTURE_UNDECIDED] = "undecided",
-                                         [DDSC_STRUCTURE_NONE] = "none",
-                                         [DDSC_STRUCTURE_WEAK] = "weak",
-                                         [DDSC_STRUCTURE_CLEAR] = "clear"};
 static const char *const sureness[] = {"no difference", "slight", "clear"};
 
 typedef struct compare_result {
@@ -66,7 +62,7 @@ static void add_rows(text *t, const compare_result *r)
         const ddsc_compare_row *row = r->view.rows[i];
         text_addf(t, "%c %-9s  %4" PRId64, starred && i == r->view.recommended ? '*' : ' ',
                   metric_name(row), row->k);
-        text_addf(t, "  %-9s", structures[row->structure]);
+        text_addf(t, "  %-9s", ddsc_structure_get_words(row->structure)->name);
         add_cell(t, row->stability, 9);
         add_cell(t, row->modularity, 10);
         add_cell(t, row->agreement, 9);
@@ -106,7 +102,7 @@ static bool print_table(session *s, const compare_result *r, int *code)
     text t = {0};
     text_add_count(&t, r->view.n);
     text_addf(&t, " items in %" PRId64 " cluster%s%s\n", r->view.k, r->view.k == 1 ? "" : "s",
-              s->opt.cluster.k_min == s->opt.cluster.k_max && s->opt.cluster.k_min
+              s->set.cluster.k_min == s->set.cluster.k_max && s->set.cluster.k_min
                   ? ""
                   : ", the K most metrics suggest");
     add_rows(&t, r);
@@ -144,7 +140,7 @@ static json_t *to_json(const compare_result *r)
         json_add(rows, row);
         json_put_text(row, "metric", metric_name(v->rows[i]));
         json_put_count(row, "suggests_k", v->rows[i]->k);
-        json_put_text(row, "structure", structures[v->rows[i]->structure]);
+        json_put_text(row, "structure", ddsc_structure_get_words(v->rows[i]->structure)->name);
         json_put_real(row, "stability", v->rows[i]->stability);
         json_put_real(row, "modularity", v->rows[i]->modularity);
         json_put_real(row, "agreement", v->rows[i]->agreement);
@@ -164,10 +160,13 @@ static int run(session *s)
 {
     int code = EXIT_GOOD;
     compare_result r = {0};
-    if (!option_given(&s->opt, "metrics"))
-        value_metrics(&s->opt, "w2,sinkhorn,mmd,lot");
+    if (!option_given(&s->opt, "metrics")) {
+        s->set.metric.metric = DDSC_METRIC_W2;
+        s->set.cluster.joined =
+            1 << DDSC_METRIC_SINKHORN | 1 << DDSC_METRIC_MMD | 1 << DDSC_METRIC_LOT;
+    }
     if (input_open(s, &r.in, &code) &&
-        session_ok(s, ddsc_compare_run(s->ctx, &r.table, r.in.measures, &s->opt.cluster), &code)) {
+        session_ok(s, ddsc_compare_run(s->ctx, &r.table, r.in.measures, &s->set.cluster), &code)) {
         ddsc_compare_get_view(r.table, &r.view);
         if (score_all(s, &r, &code) &&
             (s->opt.json ? json_print(s, to_json(&r), &code) : print_table(s, &r, &code)) &&

@@ -96,7 +96,7 @@ static void summary(const session *s, const cli_input *in, const ddsc_pair_stats
     text t = {0};
     add_shape(&t, in->view.n_rows, s->opt.condensed);
     text_addf(&t, " %s%s distances (", s->opt.squared ? "squared " : "",
-              choice_name(choices_metric, (int)s->opt.metric.metric));
+              choice_name(choices_metric, (int)s->set.metric.metric));
     text_add_size(&t, 8.0 * (double)n_entries(in->view.n_rows, s->opt.condensed));
     text_add(&t, "): ");
     text_add_count(&t, stats->n_solved);
@@ -132,7 +132,7 @@ static int run(session *s)
     ddsc_pair_stats_init(&stats);
     if (!matrix || !session_device(s, &code) || !session_resume(s, &code) ||
         !session_ok(s,
-                    ddsc_distance_run(s->ctx, matrix, &stats, in.measures, &o->metric,
+                    ddsc_distance_run(s->ctx, matrix, &stats, in.measures, &s->set.metric,
                                       output_distance_flags(s)),
                     &code) ||
         !session_alone(s, &code))

@@ -68,7 +68,7 @@ static int run(session *s)
     ddsc_pair_stats stats;
     double *embedding = NULL;
     int64_t n_columns = 0;
-    s->opt.metric.metric = DDSC_METRIC_LOT;
+    s->set.metric.metric = DDSC_METRIC_LOT;
     if (s->opt.json && s->opt.output && output_is_stdout(s->opt.output))
         return message_usage(s->verb, "--json and -o - both want standard output");
     if (!output_check_binary(s, &code) || !output_check_file(s, s->opt.output, &code) ||
@@ -76,7 +76,7 @@ static int run(session *s)
         return code;
     ddsc_pair_stats_init(&stats);
     if (!session_ok(
-            s, ddsc_embed_run(s->ctx, &embedding, &n_columns, &stats, in.measures, &s->opt.metric),
+            s, ddsc_embed_run(s->ctx, &embedding, &n_columns, &stats, in.measures, &s->set.metric),
             &code) ||
         !session_alone(s, &code) || !write_rows(s, embedding, n_columns, &in.view, &code))
         goto done;

@@ -1,5 +1,6 @@
 /* ddsc neighbors: the tau-NN graph alone. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
         return false;
     began = cli_now();
     ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, graph, n, matrix,
-                                                       input_distance_flags(s), &s->opt.graph);
+                                                       input_distance_flags(s), &s->set.graph);
     bool good = session_ok_in(s, s->opt.operand[0], status, code);
     ddsc_release(s->ctx, matrix);
     stats->n_pairs = n * (n - 1) / 2;
@@ -37,12 +38,25 @@ static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_
         return false;
     estimate_announce(s, in);
     bool good = session_ok(
-        s, ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.metric, &s->opt.graph),
+        s, ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->set.metric, &s->set.graph),
         code);
     const ddsc_detail *details = ddsc_context_get_details(s->ctx, &left->n);
     left->n = left->n > 64 ? 64 : left->n;
     memcpy(left->detail, details, (size_t)left->n * sizeof *details);
     return good;
+}
+
+/* Figures that only some paths have. */
+static void put_details(json_t *root, const left_over *left)
+{
+    json_t *details = left->n > 0 ? json_put_object(root, "details") : NULL;
+    for (int64_t i = 0; i < left->n; i++) {
+        double value = left->detail[i].value;
+        if (fabs(value) < 0x1p53 && value == floor(value))
+            json_put_count(details, left->detail[i].name, (int64_t)value);
+        else
+            json_put_real(details, left->detail[i].name, value);
+    }
 }
 
 static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n_rows,
@@ -51,14 +65,13 @@ static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n
     ddsc_graph_view g;
     ddsc_report_source from = json_source(s, stats);
     from.graph = graph;
-    from.details = left->detail;
-    from.n_details = left->n;
     json_t *root = json_object(), *told = json_run(s, &from);
     ddsc_graph_get_view(graph, &g);
     json_put_count(root, "n", n_rows);
     json_put_count(root, "tau", g.tau);
     json_put_count(root, "edges", g.n_edges);
     json_join(root, told, "pairs");
+    put_details(root, left);
     json_take(root, told, "plan");
     json_put_text(root, "device", ddsc_context_get_device(s->ctx));
     json_put_resumed(root, s);

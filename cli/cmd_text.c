@@ -8,6 +8,7 @@
 typedef struct result {
     ddsc_measures *measures;
     ddsc_measures_view view;
+    ddsc_text_settings set;
     ddsc_text_report report;
     double seconds;
 } result;
@@ -93,7 +94,7 @@ static json_t *to_json(const session *s, const result *x)
     json_put_count(root, "entries", x->view.n_entries);
     json_put_count(root, "rows", r->n_rows);
     json_put(root, "columns", columns_json(r));
-    json_put(root, "settings", settings_json(&s->opt.text));
+    json_put(root, "settings", settings_json(&x->set));
     json_put(root, "coverage", coverage_json(r));
     json_put(root, "words", words_json(r));
     json_put(root, "empty", empty_json(x));
@@ -216,11 +217,6 @@ static bool check_words(session *s, int *code)
     *code = EXIT_GOOD;
     if (o->cluster.paper && option_given(o, "words") && o->text.words != DDSC_WORDS_GENERAL)
         *code = message_usage(s->verb, "--paper is --words general");
-    else if (!o->vectors && (o->cluster.paper || o->text.words == DDSC_WORDS_GENERAL))
-        *code = message_usage(s->verb, "say where the general vectors are: --vectors FILE");
-    else if (o->vectors && o->text.words == DDSC_WORDS_OWN)
-        *code =
-            message_usage(s->verb, "--words own learns from the documents: leave out --vectors");
     else if (!o->output)
         *code = message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
     else if (o->json && output_is_stdout(o->output))
@@ -240,11 +236,12 @@ static int run(session *s)
     ddsc_text_report_init(&x.report);
     if (!check_words(s, &code))
         return code;
+    x.set = o->text;
     if (o->cluster.paper)
-        s->opt.text.words = DDSC_WORDS_GENERAL;
+        x.set.words = DDSC_WORDS_GENERAL;
     if (!session_ok(s,
                     ddsc_text_read_files(s->ctx, &x.measures, &x.report, o->n_operands, o->operand,
-                                         o->vectors, &o->text),
+                                         o->vectors, &x.set),
                     &code))
         return code;
     bool good = session_ok(s, input_join_meta(s, &x.measures, 0, o->text.id_columns), &code) &&

@@ -43,7 +43,7 @@ static ddsc_status do_distance(ddsc_context *ctx, const session *s, const ddsc_m
                                int64_t n, ddsc_pair_stats *stats)
 {
     double *matrix = cli_allocate((size_t)(n * n), sizeof *matrix);
-    ddsc_status status = ddsc_distance_run(ctx, matrix, stats, some, &s->opt.metric,
+    ddsc_status status = ddsc_distance_run(ctx, matrix, stats, some, &s->set.metric,
                                            s->opt.squared ? DDSC_DISTANCE_SQUARED : 0);
     free(matrix);
     return status;
@@ -53,7 +53,7 @@ static ddsc_status do_neighbors(ddsc_context *ctx, const session *s, const ddsc_
                                 const ddsc_graph_settings *graph, ddsc_pair_stats *stats)
 {
     ddsc_graph *made = NULL;
-    ddsc_status status = ddsc_neighbors_run(ctx, &made, stats, some, &s->opt.metric, graph);
+    ddsc_status status = ddsc_neighbors_run(ctx, &made, stats, some, &s->set.metric, graph);
     ddsc_graph_destroy(made);
     return status;
 }
@@ -61,7 +61,7 @@ static ddsc_status do_neighbors(ddsc_context *ctx, const session *s, const ddsc_
 static ddsc_status do_cluster(ddsc_context *ctx, const session *s, const ddsc_measures *some,
                               int64_t n, const ddsc_graph_settings *graph, ddsc_pair_stats *stats)
 {
-    ddsc_cluster_settings set = s->opt.cluster;
+    ddsc_cluster_settings set = s->set.cluster;
     ddsc_clustering *made = NULL;
     ddsc_clustering_view view;
     set.graph = graph;
@@ -77,7 +77,7 @@ static ddsc_status do_cluster(ddsc_context *ctx, const session *s, const ddsc_me
 static ddsc_status do_some(ddsc_context *ctx, const session *s, const ddsc_measures *some,
                            int64_t n, int64_t tau, ddsc_pair_stats *stats)
 {
-    ddsc_graph_settings graph = s->opt.graph;
+    ddsc_graph_settings graph = s->set.graph;
     graph.tau = tau;
     ddsc_pair_stats_init(stats);
     if (strcmp(s->verb->name, "distance") == 0)
@@ -159,7 +159,7 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
     estimate_sample sample[MOST_SAMPLES];
     int n_samples = 0;
     *e = (estimate){.n_items = n, .n_pairs = 0.5 * (double)n * (double)(n - 1)};
-    e->tau = ddsc_graph_get_tau(n, &s->opt.graph);
+    e->tau = ddsc_graph_get_tau(n, &s->set.graph);
     ddsc_context *ctx = quiet_context(s);
     double began = cpu_now(), threads = ddsc_context_get_threads(s->ctx);
     bool good = ctx != NULL && n >= 2;
@@ -229,12 +229,12 @@ void estimate_announce(session *s, const cli_input *in)
 static void add_metric(text *t, const session *s, const ddsc_pair_stats *used)
 {
     text_add(t, "  metric       ");
-    metric_add_names(t, &s->opt);
-    if (metric_used(&s->opt, DDSC_METRIC_SINKHORN))
+    metric_add_names(t, s);
+    if (metric_used(s, DDSC_METRIC_SINKHORN))
         text_addf(t, ", epsilon about %.3g", used->epsilon);
-    if (metric_used(&s->opt, DDSC_METRIC_MMD) && used->bandwidth > 0)
+    if (metric_used(s, DDSC_METRIC_MMD) && used->bandwidth > 0)
         text_addf(t, ", bandwidth about %.3g", used->bandwidth);
-    if (metric_used(&s->opt, DDSC_METRIC_LOT))
+    if (metric_used(s, DDSC_METRIC_LOT))
         text_addf(t, ", reference of about %" PRId64 " points", used->reference_size);
     text_add(t, "\n");
 }
@@ -251,10 +251,10 @@ static void add_input(text *t, const cli_input *in)
 
 static void add_graph(text *t, const session *s, const estimate *e)
 {
-    const ddsc_cluster_settings *c = &s->opt.cluster;
+    const ddsc_cluster_settings *c = &s->set.cluster;
     if (strcmp(s->verb->name, "distance") == 0)
         return;
-    text_addf(t, "  graph        tau %" PRId64 "%s", e->tau, s->opt.graph.tau ? "" : " (from N)");
+    text_addf(t, "  graph        tau %" PRId64 "%s", e->tau, s->set.graph.tau ? "" : " (from N)");
     if (strcmp(s->verb->name, "cluster") == 0 && c->k_min == c->k_max && c->k_min > 0)
         text_addf(t, ", %" PRId64 " clusters", c->k_min);
     else if (strcmp(s->verb->name, "cluster") == 0)
@@ -352,10 +352,10 @@ static int tell_simple(session *s, int64_t n)
 
 static bool check_k(const session *s, int64_t n, int *code)
 {
-    if (strcmp(s->verb->name, "cluster") != 0 || s->opt.cluster.k_max <= n)
+    if (strcmp(s->verb->name, "cluster") != 0 || s->set.cluster.k_max <= n)
         return true;
     message_error("%" PRId64 " clusters were asked for; the number of items is %" PRId64,
-                  s->opt.cluster.k_max, n);
+                  s->set.cluster.k_max, n);
     *code = EXIT_USAGE;
     return false;
 }

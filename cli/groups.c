@@ -493,6 +493,4 @@ void options_init(cli_options *o)
     ddsc_cluster_settings_init(&o->cluster);
     ddsc_metric_settings_init(&o->metric);
     ddsc_graph_settings_init(&o->graph);
-    o->cluster.metric = &o->metric;
-    o->cluster.graph = &o->graph;
 }

@@ -48,15 +48,16 @@ static ddsc_status read_files(reader *r)
 {
     const cli_options *o = &r->s->opt;
     ddsc_context *ctx = r->s->ctx;
-    ddsc_read_settings set = o->read;
+    const char *const *file = o->operand + r->s->first_input;
+    int64_t n_files = o->n_operands - r->s->first_input;
+    ddsc_read_settings set = r->s->set.read;
     set.meta_path = o->n_meta > 0 ? o->meta[0] : NULL;
-    if (o->transform.batch)
-        set.item_columns = o->transform.batch;
+    if (r->s->set.transform.batch)
+        set.item_columns = r->s->set.transform.batch;
     set.phase = (int)(o->phase > MAX_PHASES ? MAX_PHASES : o->phase);
     set.phases = (int)(o->phases > MAX_PHASES ? MAX_PHASES : o->phases);
-    ddsc_status status = o->n_operands == 1 ? ddsc_measures_read(ctx, &r->set, o->operand[0], &set)
-                                            : ddsc_measures_read_files(ctx, &r->set, o->n_operands,
-                                                                       o->operand, &set);
+    ddsc_status status = n_files == 1 ? ddsc_measures_read(ctx, &r->set, *file, &set)
+                                      : ddsc_measures_read_files(ctx, &r->set, n_files, file, &set);
     if (status >= 0)
         status = input_join_meta(r->s, &r->set, 1, set.id_columns);
     if (status < 0)
@@ -124,7 +125,7 @@ static ddsc_status merge(reader *r)
 
 static ddsc_status transform(reader *r)
 {
-    const ddsc_transform_settings *set = &r->s->opt.transform;
+    const ddsc_transform_settings *set = &r->s->set.transform;
     ddsc_measures *copy = NULL;
     if (!set->arcsinh && !set->logicle && !set->log1p && !set->batch && !set->normalise &&
         !set->pca && !set->per_item && !set->align)
@@ -187,7 +188,7 @@ static ddsc_status make_reference(void *user, ddsc_context *ctx, ddsc_measures *
 
 static bool read_reference(session *s, cli_input *in, int *code)
 {
-    ddsc_metric_settings *metric = &s->opt.metric;
+    ddsc_metric_settings *metric = &s->set.metric;
     if (!session_ok(s, ddsc_measures_share(s->ctx, &in->reference, make_reference, s), code))
         return false;
     metric->reference_rule = DDSC_REFERENCE_MEASURES;
@@ -197,7 +198,7 @@ static bool read_reference(session *s, cli_input *in, int *code)
 
 static bool read_cost(session *s, cli_input *in, int *code)
 {
-    ddsc_metric_settings *metric = &s->opt.metric;
+    ddsc_metric_settings *metric = &s->set.metric;
     if (!session_ok(
             s, ddsc_matrix_read_shared(s->ctx, &in->cost, &metric->cost_size, s->opt.cost_file),
             code))
@@ -306,7 +307,7 @@ void input_warn_unused(const session *s)
     bool no_metric = o->precomputed || o->method != METHOD_DDSC;
     for (size_t i = 0; i < sizeof metric_only / sizeof *metric_only; i++) {
         const char *name = metric_only[i].option;
-        bool used = !no_metric && metric_used(o, metric_only[i].metric);
+        bool used = !no_metric && metric_used(s, metric_only[i].metric);
         if (option_given(o, name) && !used)
             message_warning(s, "--%s has no effect here: it belongs to --metric %s", name,
                             choice_name(choices_metric, (int)metric_only[i].metric));

@@ -120,10 +120,8 @@ ddsc_report_source json_source(const session *s, const ddsc_pair_stats *stats)
 {
     ddsc_report_source from;
     ddsc_report_source_init(&from);
-    from.settings = &s->opt.cluster;
+    from.settings = &s->set.cluster;
     from.pairs = stats;
-    from.steps = s->step;
-    from.n_steps = s->n_plan;
     return from;
 }
 
@@ -137,7 +135,7 @@ json_t *json_run(const session *s, const ddsc_report_source *from)
         told = json_loads(text_get(&t), 0, NULL);
     ddsc_report_destroy(report);
     text_free(&t);
-    if (told && s->opt.reference && s->opt.metric.metric == DDSC_METRIC_LOT)
+    if (told && s->opt.reference && s->set.metric.metric == DDSC_METRIC_LOT)
         json_put_text(json_object_get(told, "settings"), "reference", s->opt.reference);
     if (told && s->opt.cost_file)
         json_put_text(json_object_get(told, "settings"), "cost", s->opt.cost_file);

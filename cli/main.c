@@ -73,15 +73,18 @@ static int run_parsed(session *s)
 
 static int run_verb(const cli_verb *verb, int n_words, char **words, const cli_team *team)
 {
-    session s = {.verb = verb, .team = team};
+    cli_options given;
     int code;
-    options_init(&s.opt);
-    if (options_parse(&s.opt, verb, n_words, words, &code))
+    options_init(&given);
+    if (options_parse(&given, verb, n_words, words, &code)) {
+        session s = {.verb = verb, .team = team, .opt = given};
         code = run_parsed(&s);
-    if (s.team && code != EXIT_GOOD) /* before the ranks had met */
-        code = s.team->meet(s.team, code);
+        team = s.team;
+    }
+    if (team && code != EXIT_GOOD) /* before the ranks had met */
+        code = team->meet(team, code);
     message_release();
-    options_free(&s.opt);
+    options_free(&given);
     return code;
 }
 

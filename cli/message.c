@@ -78,7 +78,7 @@ void message_warning(const session *s, const char *format, ...)
 
 void message_pairs(const session *s, const ddsc_pair_stats *stats)
 {
-    bool entropic = s->opt.metric.metric == DDSC_METRIC_SINKHORN;
+    bool entropic = s->set.metric.metric == DDSC_METRIC_SINKHORN;
     if (stats->n_not_converged)
         message_warning(s, "%" PRId64 " pairs %s", stats->n_not_converged,
                         entropic ? "did not converge: raise --max-iterations or --epsilon"

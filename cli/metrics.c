@@ -29,16 +29,16 @@ const char *metric_meant(const char *word)
     return NULL;
 }
 
-bool metric_used(const cli_options *o, ddsc_metric metric)
+bool metric_used(const session *s, ddsc_metric metric)
 {
-    return o->metric.metric == metric || (o->cluster.joined >> metric & 1);
+    return s->set.metric.metric == metric || (s->set.cluster.joined >> metric & 1);
 }
 
-void metric_add_names(text *t, const cli_options *o)
+void metric_add_names(text *t, const session *s)
 {
-    text_add(t, choice_name(choices_metric, (int)o->metric.metric));
+    text_add(t, choice_name(choices_metric, (int)s->set.metric.metric));
     for (const option_choice *c = choices_metric; c->name; c++)
-        if (o->cluster.joined >> c->value & 1)
+        if (s->set.cluster.joined >> c->value & 1)
             text_addf(t, "+%s", c->name);
 }
 

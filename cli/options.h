@@ -55,9 +55,9 @@ const char *choice_name(const option_choice *choices, int value);
 
 /* The metric that is known by this name elsewhere ("wasserstein", "emd", "W2"), or NULL. */
 const char *metric_meant(const char *word);
-bool metric_used(const cli_options *o, ddsc_metric metric);
+bool metric_used(const session *s, ddsc_metric metric);
 /* "w2+mmd" */
-void metric_add_names(text *t, const cli_options *o);
+void metric_add_names(text *t, const session *s);
 const char *value_metrics(cli_options *o, const char *value);
 /* Several joined by +; returns the exit code after a message where that is not possible. */
 int metric_join(cli_options *o, const cli_verb *verb, const char *value);

@@ -77,7 +77,7 @@ bool output_check_file(session *s, const char *path, int *code)
             return access(path, W_OK) == 0 || refuse_place(path, code);
         if (!input_is_not(s, path, code))
             return false;
-        if (!s->opt.force)
+        if (!s->overwrite)
             return refuse(path, "exists (--force overwrites)", code);
     } else if (errno != ENOENT) { /* such as a name that is too long */
         return refuse_place(path, code);
@@ -94,12 +94,15 @@ static bool can_create_in(session *s, const char *place, const char *dir, int *c
     char *path = output_path(place, "ddsc-try");
     ddsc_status status = ddsc_file_check(s->ctx, path, DDSC_WRITE_OVERWRITE);
     const char *why = strrchr(ddsc_context_get_message(s->ctx), ':');
-    if (status < 0) {
+    bool good = status >= 0;
+    if (status == DDSC_ERROR_MEMORY) {
+        good = session_ok(s, status, code);
+    } else if (!good) {
         message_error("%s cannot be written%s", dir, why ? why : "");
         *code = EXIT_OUTPUT;
     }
     free(path);
-    return status >= 0;
+    return good;
 }
 
 /* The nearest part `place` of the path `dir` that exists must be a directory we may write in. */
@@ -133,7 +136,7 @@ bool output_check_dir(session *s, const char *dir, const char *const *names, boo
         bool taken = lstat(path, &info) == 0;
         if (taken && !input_is_not(s, path, code)) {
             good = false;
-        } else if (taken && !overwrite && !s->opt.force) {
+        } else if (taken && !overwrite && !s->overwrite) {
             good = refuse(path, "exists (--force overwrites)", code);
         } else if (taken && S_ISDIR(info.st_mode)) {
             errno = EISDIR;
@@ -180,7 +183,7 @@ bool output_check_binary(const session *s, int *code)
 
 unsigned output_flags(const session *s)
 {
-    return s->opt.force ? DDSC_WRITE_OVERWRITE : 0;
+    return s->overwrite ? DDSC_WRITE_OVERWRITE : 0;
 }
 
 unsigned output_distance_flags(const session *s)

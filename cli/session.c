@@ -67,6 +67,15 @@ double cli_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void take_settings(session *s)
+{
+    const cli_options *o = &s->opt;
+    s->set = (cli_settings){o->read, o->transform, o->cluster, o->metric, o->graph};
+    s->set.cluster.metric = &s->set.metric;
+    s->set.cluster.graph = &s->set.graph;
+    s->overwrite = o->force;
+}
+
 bool session_open(session *s)
 {
     ddsc_context_settings set;
@@ -88,6 +97,7 @@ bool session_open(session *s)
     set.encoding = (ddsc_encoding)s->opt.encoding;
     set.read_timeout_s = s->opt.read_timeout;
     listen();
+    take_settings(s);
     if (ddsc_context_create(&s->ctx, &set) != DDSC_OK) {
         message_error("cannot start: out of memory");
         return false;
@@ -133,7 +143,7 @@ bool session_resumes(const session *s)
 /* Everything but the input and the metric, which the library looks at itself. */
 bool session_resume(session *s, int *code)
 {
-    const ddsc_cluster_settings *c = &s->opt.cluster;
+    const ddsc_cluster_settings *c = &s->set.cluster;
     text t = {0};
     if (!s->opt.resume)
         return true;
@@ -213,7 +223,6 @@ static void note_paths(session *s)
         if (k < s->n_plan || k == most)
             continue;
         s->plan[k] = line;
-        s->step[k] = (ddsc_report_step){s->plan[k].stage, s->plan[k].path, s->plan[k].why};
         s->n_plan++;
         if (s->opt.verbose && !s->opt.quiet)
             message_path(&line);

@@ -1,28 +1,33 @@
 #!/bin/sh
-# run.sh BUILD-DIRECTORY SECONDS: every fuzz target for that long, from its seeds. What it learns is kept
-# in BUILD-DIRECTORY/corpus for the next run; an input that breaks a reader lands in
-# BUILD-DIRECTORY/finds and makes the script fail.
+# run.sh BUILD-DIRECTORY SECONDS: every fuzz target for that long, from its seeds, as many at a time as there are
+# processors. What a target learns is kept in BUILD-DIRECTORY/corpus for the next run. An input that breaks a reader
+# is written to BUILD-DIRECTORY/finds and makes the script fail.
 set -eu
 build=$1
 seconds=${2:-60}
 here=$(dirname "$0")
-mkdir -p "$build/finds"
-failed=""
-for target in "$build"/fuzz_*; do
-    reader=${target##*/fuzz_}
+
+# one_target PROGRAM: the same for one target. xargs starts this script once per target, with the program as $3.
+one_target() {
+    reader=${1##*/fuzz_}
     mkdir -p "$build/corpus/$reader"
-    echo "fuzz: $reader for $seconds s"
     log=$build/finds/$reader.log
-    if "$target" -max_total_time="$seconds" -timeout=20 -max_len=8192 \
+    if "$1" -max_total_time="$seconds" -timeout=20 -max_len=8192 \
         -artifact_prefix="$build/finds/$reader-" "$build/corpus/$reader" "$here/corpus/$reader" \
         >"$log" 2>&1; then
-        grep DONE "$log" || true
+        echo "fuzz: $reader for $seconds s: $(grep DONE "$log" || true)"
     else
         tail -n 40 "$log" >&2
-        failed="$failed $reader"
+        echo "fuzz: $reader is broken (see $log)" >&2
+        return 1
     fi
-done
-[ -z "$failed" ] || {
-    echo "fuzz: broken:$failed (see $build/finds)" >&2
+}
+if [ $# -gt 2 ]; then
+    one_target "$3"
+    exit
+fi
+mkdir -p "$build/finds"
+printf '%s\n' "$build"/fuzz_* | xargs -P "$(nproc)" -n 1 "$0" "$build" "$seconds" || {
+    echo "fuzz: a target is broken (see $build/finds)" >&2
     exit 1
 }

@@ -4,14 +4,27 @@
  * into the graph of the tau nearest neighbors of each item (ddsc_graph), and cut into K clusters by
  * the leading eigenvectors of its normalised affinity (ddsc_clustering). The usual program is
  *
- *     ddsc_context *ctx;   ddsc_context_create(&ctx, NULL);
- *     ddsc_measures *data; ddsc_measures_read(ctx, &data, "clouds.npz", NULL);
- *     ddsc_cluster_settings set; ddsc_cluster_settings_init(&set); set.k_min = set.k_max = 5;
- *     ddsc_clustering *found;
- *     if (ddsc_cluster_run(ctx, &found, data, &set) < 0) puts(ddsc_context_get_message(ctx));
- *     const int32_t *label = ddsc_clustering_get_labels(found);
+ *     ddsc_context *ctx = NULL;
+ *     ddsc_measures *data = NULL;
+ *     ddsc_clustering *found = NULL;
+ *     ddsc_cluster_settings set;
+ *     ddsc_cluster_settings_init(&set);
+ *     set.k_min = set.k_max = 5;
+ *     ddsc_status status = ddsc_context_create(&ctx, NULL);
+ *     if (status >= 0)
+ *         status = ddsc_measures_read(ctx, &data, "clouds.npz", NULL);
+ *     if (status >= 0)
+ *         status = ddsc_cluster_run(ctx, &found, data, &set);
+ *     if (status >= 0)
+ *         printf("the first item is in cluster %d\n", ddsc_clustering_get_labels(found)[0]);
+ *     else
+ *         fprintf(stderr, "%s: %s\n", ddsc_status_name(status), ddsc_context_get_message(ctx));
+ *     ddsc_clustering_destroy(found);
+ *     ddsc_measures_destroy(data);
+ *     ddsc_context_destroy(ctx);
  *
- * This header is the manual; examples/ holds whole programs. Its subjects, in this order: version
+ * It is examples/cluster_file.c. This header is the manual; examples/ holds whole programs. Its subjects,
+ * in this order: version
  * and status, context, teams, measures, files, text, metrics and distances, the neighbor graph,
  * clustering, new items, looking at a result, scores and theory, single transport problems,
  * barycenters, vectors, reports.
@@ -39,7 +52,8 @@
  *  - Views are filled by their `_get_view` macro, which passes the size on in the same way; an
  *    older library leaves zeros in the fields it does not know.
  *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are reached by pointers. ddsc_cloud,
- *    ddsc_detail, ddsc_report_step and ddsc_mark are elements of arrays and never change.
+ *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting and ddsc_mark are elements of
+ *    arrays and never change.
  *
  * Policy: all that is not marked DDSC_EXPERIMENTAL is stable from 0.2.0 on. Fields are only
  * appended, behind all that an older version of the struct had; none is moved, removed or given
@@ -88,14 +102,15 @@ DDSC_API const char *ddsc_features(void);
 
 typedef enum ddsc_status {
     DDSC_OK = 0,
-    DDSC_NOT_CONVERGED = 1,    /* an iteration cap was met; results are valid but marked */
-    DDSC_ERROR_ARGUMENT = -1,  /* a wrong call: bad setting, NULL, index out of range */
-    DDSC_ERROR_INPUT = -2,     /* bad data: the message names file, item, line or value */
-    DDSC_ERROR_MEMORY = -3,    /* allocation failed, or over the context's memory limit */
-    DDSC_ERROR_IO = -4,        /* an output cannot be written: full, no permission, no folder */
-    DDSC_ERROR_EXISTS = -5,    /* the output file is there and overwriting was not asked for */
-    DDSC_ERROR_CANCELLED = -6, /* the cancel callback said stop */
-    DDSC_ERROR_INTERNAL = -7   /* a broken invariant: please report it */
+    DDSC_NOT_CONVERGED = 1,   /* an iteration cap was met; results are valid but marked */
+    DDSC_ERROR_ARGUMENT = -1, /* a wrong call: bad setting, NULL, index out of range */
+    DDSC_ERROR_INPUT = -2,    /* bad data: the message names file, item, line or value */
+    DDSC_ERROR_MEMORY = -3,   /* allocation failed, or over the context's memory limit */
+    DDSC_ERROR_IO = -4,       /* an output cannot be written: full, no permission, no folder */
+    DDSC_ERROR_EXISTS = -5,   /* the output file is there and overwriting was not asked for */
+    DDSC_ERROR_CANCELED = -6, /* the cancel callback said stop */
+    DDSC_ERROR_INTERNAL = -7, /* a broken invariant: please report it */
+    DDSC_ERROR_CANCELLED = DDSC_ERROR_CANCELED /* deprecated spelling */
 } ddsc_status;
 
 /* A short name such as "bad input". Never NULL. */
@@ -220,6 +235,7 @@ DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, 
  * eigenvalue 1 that are not asked for again. Eigenvalues lie in [-1, 1], but for those of rows that have one entry
  * alone, on the diagonal: items left out. Neighbours stand together within a rank's rows. */
 typedef struct ddsc_team_eigen {
+    size_t struct_size; /* of the library's struct: fields beyond it do not exist */
     int64_t n, begin, end;
     const int64_t *offset; /* end - begin + 1, from 0 */
     const int32_t *index;
@@ -244,6 +260,10 @@ typedef struct ddsc_team_eigen {
     void (*progress)(void *progress_user, int64_t n_found);
     void *progress_user;
 } ddsc_team_eigen;
+
+/* The library prepares what it hands over; a program needs this to try its solver. */
+#define ddsc_team_eigen_init(problem) ddsc_team_eigen_init_sized((problem), sizeof *(problem))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_team_eigen_init_sized(ddsc_team_eigen *problem, size_t size);
 
 /* The calls by which the ranks of a team reach each other. Every rank has a context of its own and makes
  * the same library calls with the same input in the same order; pairs and bounds are divided, results
@@ -386,6 +406,7 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measur
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures,
                                                  const int32_t *labels);
+#define ddsc_measures_copy_labeled ddsc_measures_copy_labelled
 /* A copy with these ids (n_rows texts). */
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
@@ -448,20 +469,27 @@ DDSC_API ddsc_status ddsc_measures_compress(ddsc_context *context, ddsc_measures
 
 /* ==== Transforms ==== */
 
-typedef enum ddsc_normalise {
-    DDSC_NORMALISE_NONE = 0,
-    DDSC_NORMALISE_STANDARD, /* mean 0, variance 1 */
-    DDSC_NORMALISE_ROBUST,   /* median 0, quartiles one apart */
-    DDSC_NORMALISE_RANK      /* 0 .. 1 by rank */
-} ddsc_normalise;
+typedef enum ddsc_normalize {
+    DDSC_NORMALIZE_NONE = 0,
+    DDSC_NORMALIZE_STANDARD, /* mean 0, variance 1 */
+    DDSC_NORMALIZE_ROBUST,   /* median 0, quartiles one apart */
+    DDSC_NORMALIZE_RANK,     /* 0 .. 1 by rank */
+    /* deprecated spellings */
+    DDSC_NORMALISE_NONE = DDSC_NORMALIZE_NONE,
+    DDSC_NORMALISE_STANDARD = DDSC_NORMALIZE_STANDARD,
+    DDSC_NORMALISE_ROBUST = DDSC_NORMALIZE_ROBUST,
+    DDSC_NORMALISE_RANK = DDSC_NORMALIZE_RANK
+} ddsc_normalize;
+typedef ddsc_normalize ddsc_normalise; /* deprecated spelling */
 
 /* What is taken out of each item alone. */
 typedef enum ddsc_align {
     DDSC_ALIGN_NONE = 0,
-    DDSC_ALIGN_CENTRE,   /* its place: mean 0 */
-    DDSC_ALIGN_SIZE,     /* and its size: mean squared distance from the mean 1 */
-    DDSC_ALIGN_DESKEW,   /* two coordinates (row, column): place and slant, no covariance is left */
-    DDSC_ALIGN_PRINCIPAL /* place and turning: along its principal axes */
+    DDSC_ALIGN_CENTER, /* its place: mean 0 */
+    DDSC_ALIGN_SIZE,   /* and its size: mean squared distance from the mean 1 */
+    DDSC_ALIGN_DESKEW, /* two coordinates (row, column): place and slant, no covariance is left */
+    DDSC_ALIGN_PRINCIPAL,                 /* place and turning: along its principal axes */
+    DDSC_ALIGN_CENTRE = DDSC_ALIGN_CENTER /* deprecated spelling */
 } ddsc_align;
 
 typedef struct ddsc_transform_settings {
@@ -470,7 +498,10 @@ typedef struct ddsc_transform_settings {
      * characters), the others stay as they are; NULL: none */
     const char *arcsinh;
     int log1p; /* not 0: x -> ln(1 + x) */
-    ddsc_normalise normalise;
+    union {
+        ddsc_normalize normalize;
+        ddsc_normalize normalise; /* deprecated spelling */
+    };
     int64_t pca;      /* principal components to keep; 0: all coordinates as they are */
     int64_t per_item; /* points drawn from each item that has more; 0: all */
     ddsc_align align;
@@ -521,9 +552,10 @@ typedef enum ddsc_format {
 
 /* What an image is a distribution over. */
 typedef enum ddsc_image_as {
-    DDSC_IMAGE_PIXELS = 0, /* its pixels, mass is brightness */
-    DDSC_IMAGE_INK,        /* its pixels, mass is darkness: for ink on paper */
-    DDSC_IMAGE_COLOURS     /* 512 colours, mass is area */
+    DDSC_IMAGE_PIXELS = 0,                 /* its pixels, mass is brightness */
+    DDSC_IMAGE_INK,                        /* its pixels, mass is darkness: for ink on paper */
+    DDSC_IMAGE_COLORS,                     /* 512 colors, mass is area */
+    DDSC_IMAGE_COLOURS = DDSC_IMAGE_COLORS /* deprecated spelling */
 } ddsc_image_as;
 
 /* Flags of every call that writes a file. Files appear whole or not at all. */
@@ -754,9 +786,10 @@ typedef enum ddsc_cost {
 } ddsc_cost;
 
 typedef enum ddsc_sinkhorn_value {
-    DDSC_SINKHORN_REGULARISED = 0, /* min <P, C> + epsilon KL(P | a x b), the paper's */
+    DDSC_SINKHORN_REGULARIZED = 0, /* min <P, C> + epsilon KL(P | a x b), the paper's */
     DDSC_SINKHORN_SHARP,           /* <P, C> of that plan */
-    DDSC_SINKHORN_DEBIASED /* regularised(a,b) - (regularised(a,a) + regularised(b,b)) / 2 */
+    DDSC_SINKHORN_DEBIASED, /* regularized(a,b) - (regularized(a,a) + regularized(b,b)) / 2 */
+    DDSC_SINKHORN_REGULARISED = DDSC_SINKHORN_REGULARIZED /* deprecated spelling */
 } ddsc_sinkhorn_value;
 
 typedef enum ddsc_mmd_kernel {
@@ -962,6 +995,7 @@ typedef struct ddsc_graph_view {
     double columns_error;
     const double *
         scale; /* n: neighbors of an item are those of least D^2 / scale (ddsc_hubs); NULL: the nearest */
+    const ddsc_graph *nearest; /* with scale: the three nearest of each item; else NULL */
 } ddsc_graph_view;
 
 #define ddsc_graph_get_view(graph, view) ddsc_graph_get_view_sized((graph), (view), sizeof *(view))
@@ -1001,6 +1035,13 @@ typedef struct ddsc_cluster_settings {
 #define ddsc_cluster_settings_init(settings) \
     ddsc_cluster_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_cluster_settings_init_sized(ddsc_cluster_settings *settings, size_t size);
+
+/* The settings that a run with `settings` would use (NULL: the defaults): every field filled in and checked as
+ * ddsc_cluster_run checks it. Prepare the three structs by their _init macros; cluster->metric and cluster->graph
+ * then point at the other two. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_cluster_settings_resolve(
+    ddsc_context *context, ddsc_cluster_settings *cluster, ddsc_metric_settings *metric,
+    ddsc_graph_settings *graph, const ddsc_cluster_settings *settings);
 
 typedef struct ddsc_clustering ddsc_clustering;
 
@@ -1068,8 +1109,10 @@ typedef struct ddsc_clustering_view {
     int64_t in_degree_largest, n_nobody;
     int64_t plain_in_degree_largest, plain_n_nobody;
     const ddsc_joined_row *const
-        *joined;      /* where metrics were joined: one row each, metric->metric first */
-    int64_t n_joined; /* else 0 */
+        *joined;        /* where metrics were joined: one row each, metric->metric first */
+    int64_t n_joined;   /* else 0 */
+    const char *resume; /* the folder of ddsc_context_set_resume during the run; NULL: none */
+    int64_t n_resumed;  /* pairs taken from it */
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \
@@ -1096,6 +1139,44 @@ typedef struct ddsc_affinity_view {
     ddsc_clustering_get_affinity_sized((clustering), (view), sizeof *(view))
 DDSC_API void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering,
                                                  ddsc_affinity_view *view, size_t size);
+
+/* A K of a sweep that is worth looking at, and what speaks for it. */
+typedef struct ddsc_k_candidate {
+    int64_t k;
+    int widest_gap, highest_modularity; /* 1: among the K tried it has that */
+    int halves_agree;                   /* 1: the largest K whose stability is nearly the best */
+    int large_may_hide; /* 1: the K taken separates clusters of very different size, and its large
+                           cluster may hide classes that this K would show */
+} ddsc_k_candidate;
+
+enum { DDSC_CANDIDATES_MOST = 4 };
+
+/* Fills candidates (room for DDSC_CANDIDATES_MOST), the K taken first, and returns how many there are; 0 where one K
+ * was asked for. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_clustering_get_candidates(const ddsc_clustering *clustering,
+                                                                  ddsc_k_candidate *candidates);
+
+/* Two nodes of a tree become one: the clusters are nodes 0 .. k-1, merge number m makes node k + m. */
+typedef struct ddsc_merge {
+    int64_t a, b;  /* a < b */
+    double height; /* 0 .. 1, never below the one before; 1: no edge connects the two */
+    int64_t size;  /* items */
+} ddsc_merge;
+
+enum { DDSC_MERGES_MOST_CLUSTERS = 1000 }; /* the work grows with k^3 */
+
+/* The tree over the clusters by the affinity between them: merges has k - 1 entries. Where the graph has several
+ * components, `measures` (or NULL) decides by the distance between the means of the clusters. left_out (n; or NULL):
+ * 1 for items that do not count. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_merges_run(ddsc_context *context, ddsc_merge *merges,
+                                                       const ddsc_clustering *clustering,
+                                                       const ddsc_measures *measures,
+                                                       const int32_t *left_out);
+
+/* rank (n): 0 .. n-1 along the slowest direction of the random walk on the graph, component by component, the
+ * largest first; -1 where none is known. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_order_run(ddsc_context *context, int64_t *rank,
+                                                      const ddsc_clustering *clustering);
 
 /* Lloyd's k-means with k-means++ and restarts on rows (n x dim). labels: n. */
 DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *inertia,
@@ -1279,15 +1360,94 @@ typedef struct ddsc_stability_view {
 DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
                                             ddsc_stability_view *view, size_t size);
 
-/* ---- several metrics on one set ---- */
+/* ---- the verdict: is there anything to find? ---- */
 
-/* Is there anything to find, as a report's verdict says it? */
+/* The levels of the verdict. */
 typedef enum ddsc_structure {
     DDSC_STRUCTURE_UNDECIDED = 0, /* too few items side by side to tell, or no graph */
     DDSC_STRUCTURE_NONE,
     DDSC_STRUCTURE_WEAK, /* clusters pass into each other */
     DDSC_STRUCTURE_CLEAR
 } ddsc_structure;
+
+/* The words for a level, wherever one is printed. */
+typedef struct ddsc_structure_words {
+    const char *name; /* "clear": its name in result.json */
+    /* A report says: [before] K [after], of 10 to 20 items each[where]. */
+    const char *before, *after, *where;
+    const char *next_step; /* what to do with such clusters */
+} ddsc_structure_words;
+
+/* NULL for a level that does not exist. */
+DDSC_EXPERIMENTAL DDSC_API const ddsc_structure_words *
+ddsc_structure_get_words(ddsc_structure structure);
+
+typedef struct ddsc_verdict ddsc_verdict;
+
+/* Judges the clusters of `clustering` by the gaps around them in its graph. graph: the one that ddsc_spectral_run was
+ * given; NULL: the clustering's own. measures (or NULL): the items, to test whether they differ at all where few
+ * items cannot show gaps. clustering NULL: a result without a graph, which is not judged. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_verdict_run(ddsc_context *context,
+                                                        ddsc_verdict **verdict,
+                                                        const ddsc_clustering *clustering,
+                                                        const ddsc_measures *measures,
+                                                        const ddsc_graph *graph);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_verdict_destroy(ddsc_verdict *verdict);
+
+/* The gap around one cluster. */
+typedef struct ddsc_verdict_row {
+    int examined;  /* 0: not looked at, as there are many clusters */
+    double valley; /* affinity across the gap, over that inside and outside; 1: no gap */
+    double items;  /* effective number of items side by side there */
+    double score;  /* (1 - valley) sqrt(items) */
+} ddsc_verdict_row;
+
+typedef struct ddsc_verdict_view {
+    ddsc_structure structure;
+    const char *headline; /* one sentence */
+    const char *detail;   /* further sentences, or "" */
+    /* What it rests on. */
+    int judged; /* 1: the gaps of a graph were examined; 0: the rest is empty */
+    int64_t k, n_components;
+    int64_t n_parted, items_parted; /* clusters that a gap separates, and their items */
+    double score, clear_from;       /* the largest, and what separates a cluster */
+    /* The same of a gap in items that were not used to find it; NaN: not tested. */
+    double held_out_score, held_out_from;
+    /* Of a graph in as many components without any clusters; infinite: it proves nothing. */
+    double chance;
+    double halves_agree;  /* of the clusters of random halves of the items; NaN: not known */
+    double items_alike_p; /* p of "all items are samples of one distribution"; NaN: not tested */
+    const ddsc_verdict_row *const *rows; /* k */
+} ddsc_verdict_view;
+
+#define ddsc_verdict_get_view(verdict, view) \
+    ddsc_verdict_get_view_sized((verdict), (view), sizeof *(view))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_verdict_get_view_sized(const ddsc_verdict *verdict,
+                                                            ddsc_verdict_view *view, size_t size);
+
+/* ---- outliers ---- */
+
+typedef struct ddsc_outliers {
+    size_t struct_size;
+    /* The caller's arrays, with one entry per item; NULL: not wanted. */
+    /* Mean distance to the neighbors, over that of the neighbors to theirs; NaN: no neighbors, or all
+     * of them coincide with the item. */
+    double *score;
+    int32_t *outlying; /* 1: an outlier */
+    /* Filled in. */
+    double from; /* the score above which an item is an outlier, unless most of its cluster is */
+    int64_t n_outlying;
+} ddsc_outliers;
+
+#define ddsc_outliers_init(outliers) ddsc_outliers_init_sized((outliers), sizeof *(outliers))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_outliers_init_sized(ddsc_outliers *outliers, size_t size);
+/* labels: one per item of the graph, 0 .. k-1. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_outliers_run(ddsc_context *context,
+                                                         ddsc_outliers *outliers,
+                                                         const ddsc_graph *graph,
+                                                         const int32_t *labels, int64_t k);
+
+/* ---- several metrics on one set ---- */
 
 typedef struct ddsc_compare_row {
     ddsc_metric metric;
@@ -1314,7 +1474,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_compare_run(ddsc_context *context,
                                                         ddsc_compare **compare,
                                                         const ddsc_measures *measures,
                                                         const ddsc_cluster_settings *settings);
-DDSC_API void ddsc_compare_destroy(ddsc_compare *compare);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_compare_destroy(ddsc_compare *compare);
 
 typedef struct ddsc_compare_view {
     int64_t n, k, n_metrics;             /* items; clusters compared; rows */
@@ -1328,8 +1488,8 @@ typedef struct ddsc_compare_view {
 
 #define ddsc_compare_get_view(compare, view) \
     ddsc_compare_get_view_sized((compare), (view), sizeof *(view))
-DDSC_API void ddsc_compare_get_view_sized(const ddsc_compare *compare, ddsc_compare_view *view,
-                                          size_t size);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_compare_get_view_sized(const ddsc_compare *compare,
+                                                            ddsc_compare_view *view, size_t size);
 
 /* The neighbor lists against known classes. Items of a negative class are left out. */
 typedef struct ddsc_theory {
@@ -1556,55 +1716,70 @@ DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64
  *
  * docs/results.md says what stands in each form. */
 
-/* Which path a stage of the computation took, and why. */
-typedef struct ddsc_report_step {
-    const char *stage, *path, *why;
-} ddsc_report_step;
+/* A setting that only the caller knows: a name, and a text, a number, or a flag (number 0 or 1). */
+typedef enum ddsc_setting_kind {
+    DDSC_SETTING_TEXT = 0,
+    DDSC_SETTING_NUMBER,
+    DDSC_SETTING_FLAG
+} ddsc_setting_kind;
 
-/* What a result consists of. All may be left out; what is not there is not told. Everything named
- * here must outlive the report. */
+typedef struct ddsc_report_setting {
+    const char *name;
+    ddsc_setting_kind kind;
+    const char *text;
+    int64_t number;
+} ddsc_report_setting;
+
+/* How the result was obtained; copied to the report verbatim. Everything may be left out. */
+typedef struct ddsc_report_origin {
+    size_t struct_size;
+    const char *method;        /* NULL: "ddsc" */
+    const char *command;       /* to repeat it */
+    const char *const *inputs; /* names of files */
+    int64_t n_inputs;
+    const char *truth_name; /* where the classes came from; NULL: from the input itself */
+    const ddsc_report_setting *settings; /* settings beside those of the library */
+    int64_t n_settings;
+    const ddsc_compress_report *compress; /* of measures, merged down to */
+    int64_t compress_points;              /* that many points */
+} ddsc_report_origin;
+
+#define ddsc_report_origin_init(origin) ddsc_report_origin_init_sized((origin), sizeof *(origin))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_report_origin_init_sized(ddsc_report_origin *origin,
+                                                              size_t size);
+
+/* What a result consists of. Everything may be left out; what is missing is not reported. All objects
+ * and arrays named here must outlive the report. The paths that stages took, seconds by stage and threads are those
+ * of the context. */
 typedef struct ddsc_report_source {
     size_t struct_size;
     /* The clusters: one of these three. */
     const ddsc_clustering *clustering;
     const ddsc_d2 *d2;
-    const int32_t *labels; /* n_labels of them, 0 .. k-1: from k-means or elsewhere */
-    int64_t n_labels, k;
+    /* One per item of `measures`, 0 .. k-1, from k-means or elsewhere; k is that of `settings`, or one
+     * more than the largest label. */
+    const int32_t *labels;
     double inertia; /* of `labels`: the objective of k-means */
     /* What they were found in. */
     const ddsc_measures *measures;         /* NULL: items have no ids and no pictures */
     const ddsc_graph *graph;               /* the one ddsc_spectral_run was given */
     const ddsc_cluster_settings *settings; /* as given to the run */
-    const ddsc_pair_stats *pairs; /* with the next two, of a run over pairs without a clustering */
-    const ddsc_detail *details;
-    int64_t n_details;
-    /* What is known beside them. */
-    const int32_t *truth;                 /* a class per input row, negative: none; or NULL */
-    const char *truth_name;               /* where it came from; NULL: from the input itself */
-    const ddsc_stability *stability;      /* of this clustering */
-    const ddsc_compress_report *compress; /* of measures, merged down to */
-    int64_t compress_points;              /* that many points */
-    ddsc_status status;                   /* of the runs: DDSC_NOT_CONVERGED marks the result */
-    int map;                              /* 1: find a place on a map for each item */
-    /* How they came about, told as it is given. */
-    const char *method;        /* NULL: "ddsc" */
-    const char *more_settings; /* a JSON object whose keys join `settings`, or NULL */
-    const char *command;       /* to repeat it */
-    const char *resume;        /* folder of ddsc_context_set_resume */
-    const char *const *inputs; /* names of files */
-    int64_t n_inputs;
-    const ddsc_report_step *steps;
-    int64_t n_steps;
-    /* Seconds the objects do not tell. Total 0: since the context was made; else it runs on from there. */
-    double seconds_read, seconds_distances, seconds_kmeans, seconds_total;
-    /* A column about items, such as the patient: where columns are compared with the clusters, labels change places
-     * only within one of its values. NULL: anywhere. */
+    const ddsc_pair_stats *pairs;          /* of a run over pairs, without clusters */
+    ddsc_status status;                    /* of the runs: DDSC_NOT_CONVERGED marks the result */
+    /* What to compare them with. */
+    const int32_t *truth;            /* a class per input row, negative: none; or NULL */
+    const ddsc_stability *stability; /* of this clustering */
+    /* A column about items, such as the patient: where columns are compared with the clusters, labels
+     * are permuted only within one of its values. NULL: everywhere. */
     const char *block;
-    int outliers; /* 1: items that lie apart from all others get the label -1 and count in no cluster */
+    int map;      /* 1: compute a map */
+    int outliers; /* 1: outliers get the label -1 and count in no cluster */
+    const ddsc_report_origin *origin;
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
-DDSC_API void ddsc_report_source_init_sized(ddsc_report_source *source, size_t size);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_report_source_init_sized(ddsc_report_source *source,
+                                                              size_t size);
 
 typedef struct ddsc_report ddsc_report;
 
@@ -1616,7 +1791,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_create(ddsc_context *context,
  */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report,
                                                         const char *folder);
-DDSC_API void ddsc_report_destroy(ddsc_report *report);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_report_destroy(ddsc_report *report);
 
 typedef struct ddsc_report_view {
     int64_t n_rows, k;
@@ -1624,12 +1799,15 @@ typedef struct ddsc_report_view {
     const double *map;         /* n_rows x 2, NaN: dropped; NULL: no map */
     const ddsc_scores *scores; /* against the truth, or NULL */
     int certified; /* every pair and eigenvector that should have converged did, and was verified */
+    const char *headline; /* what DDSC_REPORT_TEXT begins with: "1,234 items in 5 clusters" */
+    const ddsc_verdict
+        *verdict; /* NULL: there are no clusters, or the report was read from a folder */
 } ddsc_report_view;
 
 #define ddsc_report_get_view(report, view) \
     ddsc_report_get_view_sized((report), (view), sizeof *(view))
-DDSC_API void ddsc_report_get_view_sized(const ddsc_report *report, ddsc_report_view *view,
-                                         size_t size);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_report_get_view_sized(const ddsc_report *report,
+                                                           ddsc_report_view *view, size_t size);
 
 /* A form without content, such as the stability of a result that has none, is refused. */
 typedef enum ddsc_report_form {
@@ -1705,7 +1883,8 @@ typedef struct ddsc_comparison {
 
 #define ddsc_comparison_init(comparison) \
     ddsc_comparison_init_sized((comparison), sizeof *(comparison))
-DDSC_API void ddsc_comparison_init_sized(ddsc_comparison *comparison, size_t size);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_comparison_init_sized(ddsc_comparison *comparison,
+                                                           size_t size);
 /* As a page, or with `picture` as an SVG file of the items in their colors. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *context,
                                                              const ddsc_comparison *comparison,

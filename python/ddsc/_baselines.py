@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -28,7 +27,7 @@ class Partition(NamedTuple):
     centres: Optional[Distributions]
 
 
-def more_settings(estimator: Any) -> str:
+def more_settings(estimator: Any) -> Dict[str, Any]:
     """Settings of a baseline as the program tells them in result.json."""
     told: Dict[str, Any] = {}
     if estimator.method == "d2":
@@ -40,7 +39,7 @@ def more_settings(estimator: Any) -> str:
         told["restarts"] = estimator.restarts or "auto"
     if estimator.method in ("kmeans", "sc"):
         told["vectors_from"] = estimator.vectors_from
-    return json.dumps(told)
+    return told
 
 
 def check_baseline(estimator: Any) -> None:
@@ -48,13 +47,6 @@ def check_baseline(estimator: Any) -> None:
     method = estimator.method
     if estimator.metric == "precomputed":
         raise ValueError(f"method={method!r} clusters items: metric='precomputed' has none")
-    to_means = method == "pd2" or (method == "d2" and estimator.barycenter != "admm")
-    if to_means and not (estimator.cost is None or str(estimator.cost) in ("sqeuclidean", "cosine")):
-        what = "method='pd2'" if method == "pd2" else f"barycenter={estimator.barycenter!r}"
-        raise ValueError(
-            f"cost={estimator.cost!r}: {what} takes 'sqeuclidean' or 'cosine', since it moves points to means; "
-            "method='d2' with barycenter='admm' takes all costs"
-        )
     for name in ("stability", "resume") if method in ("d2", "pd2") else ("stability", "resume", "cost"):
         if getattr(estimator, name) is not None:
             raise ValueError(f"{name} is for method='ddsc', and the method is {method!r}")
@@ -81,7 +73,7 @@ def partition(run: Run, measures: Any, estimator: Any) -> Partition:
         rows = vectors(run, measures, estimator.vectors_from)
         labels = np.empty(len(rows), np.int32)
         inertia = run(_core.kmeans, labels, rows, k, restarts or KMEANS_RESTARTS)
-        return Partition((labels, k, inertia), labels, k, inertia, True, None)
+        return Partition((labels, inertia), labels, k, inertia, True, None)
     found = run(_core.d2, measures, _d2_settings(estimator, k))
     view = _core.d2_view(found)
     objective = float(np.asarray(view["objective"])[-1])

@@ -525,8 +525,6 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         rows = measures
         if self.compress is not None:
             measures = measures._compress(run, whole("compress", self.compress))
-        if self.resume is not None and settings[2]["joined"]:
-            raise ValueError("resume looks at one metric: it does not go with metrics joined by +")
         if self.resume is not None:
             run.context.set_resume(os.fspath(self.resume), _resume_line(settings[2]))
         found = run(_core.cluster, measures._handle, *settings)

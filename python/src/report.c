@@ -40,19 +40,16 @@ static bool handle_or_none(PyObject *object, int (*of)(PyObject *, void *), cons
     return true;
 }
 
-/* Clusters are a clustering, a D2 or (labels, k, inertia). */
+/* Clusters are a clustering, a D2 or (labels, inertia). */
 static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *labels)
 {
     core_handle *handle = (core_handle *)found;
     PyObject *labels_of;
-    long long k;
     if (PyTuple_Check(found)) {
-        if (!PyArg_ParseTuple(found, "OLd", &labels_of, &k, &from->inertia) ||
+        if (!PyArg_ParseTuple(found, "Od", &labels_of, &from->inertia) ||
             !buffer_get(labels_of, labels, 'i', 0, "labels"))
             return false;
         from->labels = labels->buf;
-        from->n_labels = buffer_count(labels);
-        from->k = k;
     } else if (PyObject_TypeCheck(found, handle_type) && handle->kind == CORE_D2) {
         from->d2 = handle->pointer;
     } else {
@@ -63,39 +60,68 @@ static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *lab
     return true;
 }
 
+enum { MORE_SETTINGS = 16 };
+
+/* A dictionary of texts, whole numbers and flags; the texts are borrowed from it. */
+static bool take_settings(PyObject *more, ddsc_report_setting *list, int64_t *n)
+{
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    for (*n = 0; *n < MORE_SETTINGS && PyDict_Next(more, &at, &key, &value); ++*n) {
+        ddsc_report_setting s = {.name = PyUnicode_AsUTF8AndSize(key, NULL)};
+        if (PyUnicode_Check(value)) {
+            s.text = PyUnicode_AsUTF8AndSize(value, NULL);
+        } else {
+            s.kind = PyBool_Check(value) ? DDSC_SETTING_FLAG : DDSC_SETTING_NUMBER;
+            s.number = PyLong_AsLongLong(value);
+        }
+        list[*n] = s;
+        if (PyErr_Occurred())
+            return false;
+    }
+    return true;
+}
+
 static PyObject *report_json(PyObject *module, PyObject *args)
 {
     core_context *context;
-    PyObject *part[3], *found, *metric, *graph, *settings;
+    PyObject *part[3], *found, *metric, *graph, *settings, *more;
     Py_buffer labels = {0};
     ddsc_report_source from;
+    ddsc_report_origin origin;
+    ddsc_report_setting list[MORE_SETTINGS];
     core_cluster c;
     const void *measures, *made_from, *stability;
     int converged, outliers;
     (void)module;
     ddsc_report_source_init(&from);
-    if (!PyArg_ParseTuple(args, "O!OOOOO!O!O!ppss", context_type, &context, &part[0], &found,
+    ddsc_report_origin_init(&origin);
+    if (!PyArg_ParseTuple(args, "O!OOOOO!O!O!ppsO!", context_type, &context, &part[0], &found,
                           &part[1], &part[2], &PyDict_Type, &metric, &PyDict_Type, &graph,
-                          &PyDict_Type, &settings, &converged, &outliers, &from.method,
-                          &from.more_settings) ||
+                          &PyDict_Type, &settings, &converged, &outliers, &origin.method,
+                          &PyDict_Type, &more) ||
+        !take_settings(more, list, &origin.n_settings) ||
         !handle_or_none(part[0], handle_measures, &measures) ||
         !handle_or_none(part[1], handle_graph, &made_from) ||
         !handle_or_none(part[2], handle_stability, &stability) ||
         !cluster_take(metric, graph, settings, &c))
         return NULL;
-    if (!take_found(found, &from, &labels) || !context_begin(context)) {
-        PyBuffer_Release(&labels);
-        return NULL;
-    }
     ddsc_report *report = NULL;
     ddsc_measures_view v;
     ddsc_measures_get_view(measures, &v);
+    if (!take_found(found, &from, &labels) ||
+        (from.labels && !buffer_holds(&labels, v.n_items, "labels")) || !context_begin(context)) {
+        PyBuffer_Release(&labels);
+        return NULL;
+    }
     from.measures = measures;
     from.graph = made_from;
     from.stability = stability;
     from.settings = &c.set;
     from.truth = v.label;
     from.outliers = outliers;
+    origin.settings = list;
+    from.origin = &origin;
     from.status = converged ? DDSC_OK : DDSC_NOT_CONVERGED;
     grown_text json = {0}, items = {0};
     PyObject *result = NULL;

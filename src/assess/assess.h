@@ -1,5 +1,6 @@
-/* theory: what the paper's definitions say about one result. It sees finished graphs and
- * decompositions and runs the chain again on resampled points; nothing below depends on it. */
+/* assess: is a clustering any good? Verdict, outliers, stability, comparison of metrics, and what the paper's
+ * definitions say about one result. It sees finished graphs and clusterings and runs them again on resampled points;
+ * nothing below depends on it. */
 #ifndef DDSC_ASSESS_ASSESS_H
 #define DDSC_ASSESS_ASSESS_H
 
@@ -16,16 +17,6 @@ typedef struct cluster_gap {
     double held;   /* that in items which took no part in finding it; NaN: not looked at */
 } cluster_gap;
 
-/* No line, plane or cloud of light tails gets there without groups (bench/verdict.py). */
-#define GAP_SCORE 3.5
-/* Above so many items a gap must be deeper, with the fourth root of their number: the deepest of many, and densities that
- * differ, make higher scores by chance (bench/verdict.py, kind skewed). Real gaps grow with the square root. */
-#define GAP_ITEMS 800
-double gaps_clear_from(int64_t n);
-/* A gap that chance made, or densities that fall to all sides, is none in items that took no part in finding it: continua
- * scored below this there (bench/verdict.py), sets with groups 0.8 and more. Above GAP_ITEMS times the root of their number, as
- * real ones grow. */
-#define GAP_HELD 0.25
 /* More clusters than these: the largest. */
 enum { GAP_CLUSTERS = 24 };
 /* out (k): the gap around every cluster, in the affinity `a`. place (n; or NULL): of items along the first direction
@@ -33,29 +24,39 @@ enum { GAP_CLUSTERS = 24 };
 ddsc_status gaps_find(ddsc_context *ctx, cluster_gap *out, const sparse *a, const int32_t *labels,
                       int64_t k, const int64_t *place);
 
-typedef struct structure_tally {
+/* ---- the verdict (verdict.c) ---- */
+
+/* The score from which a gap separates a cluster of n items, and the one it must have in items that were not used to
+ * find it. */
+double verdict_clear_from(int64_t n);
+double verdict_held_from(int64_t n);
+
+typedef struct verdict_evidence {
     ddsc_structure structure;
+    int64_t k, n_components;
     int64_t n_examined, n_parted, items_parted;
-    bool torn;           /* the graph has parts that nothing connects */
-    double score, items; /* the largest */
-    bool copies;         /* many items have copies alone as neighbours: gaps say nothing */
-    double chance;       /* of as many tears of the graph, of one at least */
-    double clear_from;   /* the score that parts a cluster */
-    double held;         /* the largest; NaN: not looked at */
-    double held_from;    /* what it must be */
-} structure_tally;
+    bool torn;   /* the graph has components that nothing connects, more than chance makes */
+    bool copies; /* many items have only copies as neighbors: gaps prove nothing */
+    double score, items;  /* the largest */
+    double chance;        /* of as many tears of the graph, of one at least */
+    double clear_from;    /* the score that separates a cluster */
+    double held;          /* the largest; NaN: not tested */
+    double held_from;     /* what it must be */
+    double items_alike_p; /* NaN: not tested */
+    double share;         /* part of the items in clusters that a gap separates */
+} verdict_evidence;
 
-/* What the gaps (k; NULL: none were looked at) and the components of the graph say. */
-structure_tally structure_find(const cluster_gap *gap, int64_t k, const ddsc_graph *g,
-                               int64_t n_components);
+/* gap (k; NULL: none were examined): the gaps around the clusters; g: the graph, NULL: none. data (NULL: no points): to
+ * test whether the items differ, where the gaps of few items cannot tell. */
+ddsc_status verdict_judge(ddsc_context *ctx, verdict_evidence *e, const cluster_gap *gap, int64_t k,
+                          const ddsc_graph *g, int64_t n_components, const ddsc_measures *data,
+                          int64_t cost);
 
-/* The verdict on a clustering: what the gaps of its graph say (structure_find), and where they cannot tell, whether
- * the items differ at all: *p, of "all items are samples of one law", NaN where that was not asked. data: NULL: no points.
- */
-#define THEORY_DIFFER 0.02 /* p up to which items differ */
-ddsc_status verdict_find(ddsc_context *ctx, structure_tally *t, double *p, const cluster_gap *gap,
-                         int64_t k, const ddsc_graph *g, int64_t n_components,
-                         const ddsc_measures *data, int64_t cost);
+/* ---- outliers ---- */
+
+/* Fills *out and its arrays: score (n) and outlying (n), each or NULL. */
+ddsc_status outliers_find(ddsc_context *ctx, ddsc_outliers *out, const ddsc_graph *g,
+                          const int32_t *labels, int64_t k);
 
 /* |sin Theta|_F between the spans of the first k columns of u and v (n rows, row-major, ldu and ldv
  * columns, orthonormal): |v - u u^T v|_F, which keeps small angles exact. */

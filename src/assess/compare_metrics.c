@@ -133,8 +133,7 @@ static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
                                   const ddsc_clustering *c, const measures *data, int64_t cost)
 {
     ddsc_status status = DDSC_OK;
-    structure_tally told;
-    double p;
+    verdict_evidence found;
     cluster_gap *gap = NULL;
     int64_t *place = NULL;
     if (t->view.k < 2)
@@ -143,8 +142,8 @@ static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
     TRY(MEM_NEW(ctx, place, t->view.n));
     TRY(cluster_direction(ctx, place, c));
     TRY(gaps_find(ctx, gap, &c->affinity, t->labels + i * t->view.n, t->view.k, place));
-    TRY(verdict_find(ctx, &told, &p, gap, t->view.k, c->graph, c->view.n_components, data, cost));
-    t->rows[i].structure = told.structure;
+    TRY(verdict_judge(ctx, &found, gap, t->view.k, c->graph, c->view.n_components, data, cost));
+    t->rows[i].structure = found.structure;
 done:
     MEM_FREE(ctx, place, gap);
     return status;

@@ -7,8 +7,8 @@
  * In one even cloud v is about 1. Along a line of items v may be small by chance, since few items lie side by side
  * there: with m of them c wavers by about its m-th root. So the score of a gap is (1 - v) sqrt(m), m being the
  * effective number (sum x)^2 / sum x^2 of items that carry the affinity x across at the peaks. Lines, planes and
- * clouds of light tails stay below GAP_SCORE (bench/verdict.py); structure.c asks for more of many items, and that the
- * gap stands in items that took no part in finding it (held.c). */
+ * clouds of light tails stay below 3.5 (bench/verdict.py); verdict.c asks for more of many items, and that the gap
+ * also exists in items that were not used to find it (gap_holdout.c). */
 #include <math.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "assess/assess.h"
+#include "assess/verdict.h"
 
 enum { DEALS = 199, DEAL_WORK = 100000000 /* entries times descriptions times deals */ };
 
@@ -121,17 +121,19 @@ static bool are_draws(const ddsc_measures_view *v)
     return true;
 }
 
-/* p of "all items are samples of one law" by dealing their points anew; NaN: there are no points as they are. */
-static ddsc_status items_alike(ddsc_context *ctx, double *p_value, const ddsc_measures_view *v,
-                               int64_t cost)
+ddsc_status permutation_test_items(ddsc_context *ctx, double *p_value, const ddsc_measures *data,
+                                   int64_t cost)
 {
     ddsc_status status = DDSC_OK;
-    int64_t n = v->n_items, beyond = 0;
-    point_deal p = {.f = v->dim + 1};
+    ddsc_measures_view v;
+    ddsc_measures_get_view(data, &v);
+    int64_t n = v.n_items, beyond = 0;
+    point_deal p = {.f = v.dim + 1};
+    *p_value = NAN;
     if (n < 2 || n * p.f > DEAL_WORK / (2 * DEALS) || cost == DDSC_COST_MATRIX ||
-        cost == DDSC_COST_COSINE || !are_draws(v))
+        cost == DDSC_COST_COSINE || !are_draws(&v))
         return DDSC_OK;
-    TRY(deal_open(ctx, &p, v));
+    TRY(deal_open(ctx, &p, &v));
     double found = differences(&p, n);
     for (uint64_t deal = 0; deal < DEALS; deal++) {
         rng random = rng_make(ctx_seed(ctx), RNG_ABOUT, (UINT64_C(1) << 40) + deal);
@@ -146,21 +148,4 @@ static ddsc_status items_alike(ddsc_context *ctx, double *p_value, const ddsc_me
 done:
     MEM_FREE(ctx, p.x, p.weight, p.first, p.place, p.mean);
     return status;
-}
-
-ddsc_status verdict_find(ddsc_context *ctx, structure_tally *t, double *p, const cluster_gap *gap,
-                         int64_t k, const ddsc_graph *g, int64_t n_components,
-                         const ddsc_measures *data, int64_t cost)
-{
-    ddsc_measures_view v;
-    *t = structure_find(gap, k, g, n_components);
-    *p = NAN;
-    if (t->structure != DDSC_STRUCTURE_UNDECIDED || t->n_examined == 0 || k < 2 || t->copies ||
-        !data)
-        return DDSC_OK;
-    ddsc_measures_get_view(data, &v);
-    CHECK(items_alike(ctx, p, &v, cost));
-    if (*p <= THEORY_DIFFER)
-        t->structure = DDSC_STRUCTURE_WEAK;
-    return DDSC_OK;
 }

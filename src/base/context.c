@@ -1,15 +1,11 @@
-/* The context: settings, the message of the last call, warnings, details, cancel, progress, and the
- * clock. */
+/* The context: settings, messages, warnings, details, cancellation, progress, and the clock. */
 #include "base/context.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -139,77 +135,6 @@ int64_t ddsc_context_get_peak_memory(const ddsc_context *context)
     return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->peak) : 0;
 }
 
-/* A folder that can be written to, made if it is missing. Said now, not after hours of work. */
-static ddsc_status ctx_make_folder(ddsc_context *ctx, const char *folder)
-{
-    struct stat about;
-    if (!*folder)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the folder to resume from is empty");
-    if (strlen(folder) > PATH_MAX - 160) /* files in it have names, too */
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "the name of the folder to resume from is too long");
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: the folder cannot be made: %s", folder,
-                        strerror(errno));
-    if (stat(folder, &about) != 0)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: %s", folder, strerror(errno));
-    if (!S_ISDIR(about.st_mode))
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s is no folder to resume from", folder);
-    if (access(folder, W_OK | X_OK) != 0)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s cannot be written to: %s", folder,
-                        strerror(errno));
-    return DDSC_OK;
-}
-
-ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const char *settings)
-{
-    ddsc_status status = DDSC_OK;
-    char *own_folder = NULL, *own_settings = NULL;
-    CHECK(ctx_enter(ctx));
-    if (settings && strpbrk(settings, "\r\n"))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run are one line");
-    if (folder) {
-        settings = settings ? settings : "";
-        TRY(ctx_make_folder(ctx, folder));
-        TRY(MEM_COPY(ctx, own_folder, folder, strlen(folder) + 1));
-        TRY(MEM_COPY(ctx, own_settings, settings, strlen(settings) + 1));
-    }
-    MEM_FREE(ctx, ctx->resume_folder, ctx->resume_settings);
-    ctx->resume_folder = own_folder;
-    ctx->resume_settings = own_settings;
-    if (folder)
-        atomic_store(&ctx->resumed, 0);
-    own_folder = own_settings = NULL;
-done:
-    MEM_FREE(ctx, own_folder, own_settings);
-    return status;
-}
-
-int64_t ddsc_context_get_resumed(const ddsc_context *context)
-{
-    return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->resumed) : 0;
-}
-
-const char *ctx_resume_folder(const ddsc_context *ctx)
-{
-    return ctx->resume_paused ? NULL : ctx->resume_folder;
-}
-
-void ctx_resume_pause(ddsc_context *ctx, bool pause)
-{
-    ctx->resume_paused = pause;
-}
-
-const char *ctx_resume_settings(const ddsc_context *ctx)
-{
-    return ctx->resume_settings;
-}
-
-void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs)
-{
-    atomic_fetch_add_explicit(&ctx->resumed, n_pairs, memory_order_relaxed);
-}
-
 /* ---- devices ---- */
 
 bool ctx_device_named(const char *name)
@@ -261,7 +186,7 @@ void ctx_device_tell(ddsc_context *ctx)
 {
     const char *name = ctx_device(ctx);
     if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_served)
-        ctx_warn(ctx, "device %s: this search has nothing for it", name);
+        ctx_warn(ctx, "device %s was not used: this search cannot use a device", name);
 }
 
 void ctx_device_off(ddsc_context *ctx)
@@ -274,6 +199,29 @@ void ctx_hold(ddsc_context *ctx, bool hold)
     ctx->held_open = hold;
 }
 
+/* Adds the notes of the previous call to the steps of the context. */
+static void keep_notes(ddsc_context *ctx)
+{
+    for (int i = 0; i < ctx->n_notes && ctx->n_steps < CTX_STEPS; i++) {
+        const ctx_note_entry *note = &ctx->note[i];
+        ctx_step *step = &ctx->step[ctx->n_steps];
+        snprintf(step->stage, sizeof step->stage, "%s", note->stage);
+        snprintf(step->path, sizeof step->path, "%s", note->path);
+        snprintf(step->why, sizeof step->why, "%s", note->why);
+        bool known = false;
+        for (int k = 0; k < ctx->n_steps; k++)
+            known |= strcmp(ctx->step[k].stage, step->stage) == 0 &&
+                     strcmp(ctx->step[k].path, step->path) == 0;
+        ctx->n_steps += !known;
+    }
+}
+
+int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps)
+{
+    *steps = ctx->step;
+    return ctx->n_steps;
+}
+
 ddsc_status ctx_enter(ddsc_context *ctx)
 {
     if (!ctx)
@@ -281,6 +229,7 @@ ddsc_status ctx_enter(ddsc_context *ctx)
     if (ctx->held_open)
         return DDSC_OK;
     ctx->message[0] = '\0';
+    keep_notes(ctx);
     ctx->n_notes = 0;
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);
@@ -299,7 +248,7 @@ ddsc_status ctx_enter_new(ddsc_context *ctx, void *out)
     if (out)
         memcpy(out, &none, sizeof none);
     CHECK(ctx_enter(ctx));
-    return out ? DDSC_OK : ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no place is given for the result");
+    return out ? DDSC_OK : ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the pointer for the result is NULL");
 }
 
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
@@ -395,11 +344,12 @@ ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, 
 {
     if ((flags & ~known) == 0)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: flags = %#x, of which %#x mean nothing here",
-                    who, flags, flags & ~known);
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: flags = %#x contains unknown flags %#x", who,
+                    flags, flags & ~known);
 }
 
-/* Long solves ask often; the user's callback is asked every so many seconds. */
+/* Minimum interval between calls of the user's callback, in seconds. Long solves poll much more
+ * often. */
 static const double ASK_EVERY = 0.02;
 
 bool ctx_cancelled(ddsc_context *ctx)
@@ -482,7 +432,7 @@ ddsc_status progress_poll(ddsc_context *ctx)
     double now = clock_seconds();
     if (now - ctx->last_report >= 0.1) {
         ctx->last_report = now;
-        int64_t done = atomic_load(&ctx->done); /* of other ranks it is a guess */
+        int64_t done = atomic_load(&ctx->done); /* estimated for other ranks */
         ctx->set.progress(ctx->set.progress_user, ctx->stage,
                           ctx->total > 0 ? BASE_MIN(done, ctx->total) : done, ctx->total);
     }

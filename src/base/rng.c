@@ -1,5 +1,5 @@
-/* Philox 4x32 with ten rounds: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as
- * 1, 2, 3", SC 2011. Counter in, random bits out: no state to share between threads. */
+/* Philox 4x32 with ten rounds (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1,
+ * 2, 3", SC 2011). Random bits are a function of a counter, so threads share no state. */
 #include <math.h>
 
 #include "base/base.h"
@@ -51,6 +51,7 @@ double rng_normal(rng *r)
 
 int64_t rng_below(rng *r, int64_t n)
 {
+    DDSC_ASSERT(n > 0);
     uint64_t range = (uint64_t)n, limit = UINT64_MAX - UINT64_MAX % range, draw;
     do {
         draw = rng_u64(r);

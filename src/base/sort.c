@@ -1,9 +1,10 @@
-/* Heap sort (Williams 1964): in place, no worst case, no memory of its own, and faster than qsort,
- * which calls a function per comparison. Hoare's selection (1961) with middle pivots. */
+/* Heap sort (Williams 1964) works in place, always in O(n log n), and is faster than qsort, which
+ * calls a function per comparison. Selection is Hoare's (1961), with the middle element as
+ * pivot. */
 #include "base/base.h"
 
-/* First every element from the middle down sinks to its place in the heap, then the largest goes to the
- * end and the one from there sinks. */
+/* First, every element from the middle down sinks to its position in the heap. Then the largest
+ * element is repeatedly swapped to the end, and the element from there sinks. */
 #define HEAP_SORT(name, type, LESS)                                       \
     static void heap_##name(type *x, const double *key, int64_t n)        \
     {                                                                     \
@@ -72,11 +73,13 @@ void sort_order(int32_t *order, const double *key, int64_t n)
     for (int64_t i = 0; i < n; i++)
         order[i] = (int32_t)i;
     heap_order(order, key, n);
+    DDSC_ASSERT(invariant_permutation(order, n));
 }
 
 double select_smallest(double *x, int64_t n, int64_t k)
 {
     int64_t low = 0, high = n - 1;
+    DDSC_ASSERT(k >= 0 && k < n);
     while (low < high) {
         double pivot = x[low + (high - low) / 2];
         int64_t i = low, j = high;
@@ -98,5 +101,7 @@ double select_smallest(double *x, int64_t n, int64_t k)
         else
             break;
     }
+    DDSC_ASSERT(k == 0 || x[k - 1] <= x[k]);
+    DDSC_ASSERT(k == n - 1 || x[k] <= x[k + 1]);
     return x[k];
 }

@@ -1,9 +1,10 @@
-/* Blocks of memory and the arrays in them, each on cache lines of its own. */
+/* Blocks of memory, and the arrays in them, each aligned to cache lines. */
 #include "base/workspace.h"
 
 void *arena_take(arena *a, int64_t count, size_t size)
 {
     uintptr_t at = (uintptr_t)a->base + (uintptr_t)a->used;
+    DDSC_ASSERT(at % 64 == 0 && count >= 0);
     a->used += (count * (int64_t)size + 63) & ~(int64_t)63;
     return (void *)at;
 }

@@ -1,6 +1,6 @@
-/* Construction and inspection of a set. measures_build is the one door: whatever the source, a set
- * that exists has finite points, positive weights that sum to 1, distinct support rows, all of them
- * used. */
+/* Construction and inspection of sets. Every set is created with measures_build, whatever its
+ * source. It ensures that points are finite, weights are positive and sum to 1, and support rows
+ * are distinct and used. */
 #include "data/measures.h"
 
 #include <inttypes.h>
@@ -12,17 +12,22 @@
 #include "base/team.h"
 #include "data/parts.h"
 
+static void names_free(ddsc_context *ctx, measures_names *names)
+{
+    MEM_FREE(ctx, names->label, names->id_text, names->id_at, names->name_text, names->name_at);
+    texts_free(ctx, &names->coordinates);
+    texts_free(ctx, &names->titles);
+    texts_free(ctx, &names->meta_names);
+    texts_free(ctx, &names->meta);
+    measures_words_free(ctx, &names->words);
+    measures_recipe_free(ctx, &names->recipe);
+}
+
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
 {
-    MEM_FREE(ctx, parts->support, parts->offset, parts->index, parts->weight, parts->label,
-             parts->id_text, parts->id_at, parts->name_text, parts->name_at);
-    texts_free(ctx, &parts->coordinates);
+    MEM_FREE(ctx, parts->support, parts->offset, parts->index, parts->weight);
     texts_free(ctx, &parts->points);
-    texts_free(ctx, &parts->titles);
-    texts_free(ctx, &parts->meta_names);
-    texts_free(ctx, &parts->meta);
-    measures_words_free(ctx, &parts->words);
-    measures_recipe_free(ctx, &parts->recipe);
+    names_free(ctx, &parts->names);
     *parts = (measures_parts){0};
 }
 
@@ -44,13 +49,8 @@ void ddsc_measures_destroy(ddsc_measures *m)
 
 void measures_free_names(ddsc_context *ctx, measures *m)
 {
-    MEM_FREE(ctx, m->row, m->label, m->id_text, m->id_at, m->number_ids, m->name_text, m->name_at);
-    texts_free(ctx, &m->coordinates);
-    texts_free(ctx, &m->titles);
-    texts_free(ctx, &m->meta_names);
-    texts_free(ctx, &m->meta);
-    measures_words_free(ctx, &m->words);
-    measures_recipe_free(ctx, &m->recipe);
+    MEM_FREE(ctx, m->row, m->number_ids);
+    names_free(ctx, &m->names);
 }
 
 #define SWAP(type, x, y)  \
@@ -63,24 +63,13 @@ void measures_free_names(ddsc_context *ctx, measures *m)
 void measures_swap_names(measures *a, measures *b)
 {
     SWAP(int64_t, a->n_rows, b->n_rows);
-    SWAP(int64_t, a->n_names, b->n_names);
     SWAP(int64_t *, a->row, b->row);
-    SWAP(int32_t *, a->label, b->label);
-    SWAP(char *, a->id_text, b->id_text);
-    SWAP(int64_t *, a->id_at, b->id_at);
     SWAP(char *, a->number_ids, b->number_ids);
-    SWAP(char *, a->name_text, b->name_text);
-    SWAP(int64_t *, a->name_at, b->name_at);
-    SWAP(measures_texts, a->coordinates, b->coordinates);
-    SWAP(measures_texts, a->titles, b->titles);
-    SWAP(measures_texts, a->meta_names, b->meta_names);
-    SWAP(measures_texts, a->meta, b->meta);
-    SWAP(measures_words, a->words, b->words);
-    SWAP(measures_recipe, a->recipe, b->recipe);
+    SWAP(measures_names, a->names, b->names);
 }
 
-/* Move what the set keeps out of the parts. */
-static void take_over(measures *m, measures_parts *p)
+/* Moves the parts that the set keeps into the set. */
+static void move_from_parts(measures *m, measures_parts *p)
 {
     m->n_rows = p->n;
     m->d = p->d;
@@ -89,23 +78,13 @@ static void take_over(measures *m, measures_parts *p)
     m->offset = p->offset;
     m->index = p->index;
     m->weight = p->weight;
-    m->label = p->label;
-    m->id_text = p->id_text;
-    m->id_at = p->id_at;
-    m->name_text = p->name_text;
-    m->name_at = p->name_at;
-    m->n_names = p->n_names;
-    m->coordinates = p->coordinates;
     m->points = p->points;
-    m->titles = p->titles;
-    m->meta_names = p->meta_names;
-    m->meta = p->meta;
-    m->words = p->words;
-    m->recipe = p->recipe;
+    m->names = p->names;
     *p = (measures_parts){0};
 }
 
-/* Leave items without entries out of the CSR; `row` remembers where the others came from. */
+/* Removes items without entries from the CSR arrays. `row` stores the input rows of the remaining
+ * items. */
 static ddsc_status keep_items(ddsc_context *ctx, measures *m)
 {
     int64_t n = 0;
@@ -145,10 +124,11 @@ ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *pa
     TRY(parts_merge_points(ctx, parts));
     TRY(parts_merge_entries(ctx, parts, &m->n_merged));
     TRY(parts_normalise(ctx, parts));
-    take_over(m, parts);
+    move_from_parts(m, parts);
     TRY(keep_items(ctx, m));
     TRY(number_ids_make(ctx, m));
     TRY(parts_find_grid(ctx, &m->grid, m->v, m->d, m->support));
+    DDSC_ASSERT(measures_hold(m));
     *out = m;
     m = NULL;
 done:
@@ -157,6 +137,21 @@ done:
     stage_leave(ctx, before);
     return status;
 }
+
+#ifdef DDSC_DEBUG_CHECKS
+bool measures_hold(const measures *m)
+{
+    bool holds = invariant_offsets(m->offset, m->n) && m->offset[m->n] == m->nnz;
+    for (int64_t i = 0; holds && i < m->n; i++) {
+        item_view item = measures_item(m, i);
+        holds = item.n > 0 && invariant_ascending(item.index, item.n) &&
+                invariant_range(item.index, item.n, 0, m->v) &&
+                invariant_distribution(item.weight, item.n) && m->row[i] >= 0 &&
+                m->row[i] < m->n_rows && (i == 0 || m->row[i - 1] < m->row[i]);
+    }
+    return holds;
+}
+#endif
 
 int64_t measures_largest_item(const measures *m)
 {

@@ -87,13 +87,16 @@ INIT(sinkhorn_settings)
 INIT(barycenter_settings)
 INIT(d2_settings)
 INIT(report_source)
+INIT(report_origin)
+INIT(outliers)
+INIT(team_eigen)
 INIT(comparison)
 
 /* A table of an older or a newer age; what is handed over (team_eigen) is made by the library and only ever grows at its end. */
 static int find_none(void *state, ddsc_team_eigen *problem)
 {
     (void)state;
-    return problem->n_wanted > 0;
+    return problem->struct_size > 0 && problem->n_wanted > 0;
 }
 
 static void use_team(void)
@@ -133,6 +136,9 @@ static void (*const inits[])(void) = {init_context_settings,
                                       init_barycenter_settings,
                                       init_d2_settings,
                                       init_report_source,
+                                      init_report_origin,
+                                      init_outliers,
+                                      init_team_eigen,
                                       init_comparison};
 
 /* ---- calls ---- */
@@ -323,6 +329,7 @@ static void try_report(ddsc_context *ctx, const ddsc_measures *items, const ddsc
                        const ddsc_cluster_settings *set)
 {
     GUARDED(report_source, from);
+    GUARDED(report_origin, origin);
     GUARDED(report_view, v);
     GUARDED(comparison, compared);
     GUARDED(compress_report, merged);
@@ -338,7 +345,9 @@ static void try_report(ddsc_context *ctx, const ddsc_measures *items, const ddsc
     from->measures = items;
     from->settings = set;
     from->truth = m.label;
-    from->compress = merged;
+    ddsc_report_origin_init(origin);
+    origin->compress = merged;
+    from->origin = origin;
     from->map = 1;
     GOOD(ddsc_report_create(ctx, &report, from));
     ddsc_report_get_view(report, v);
@@ -354,9 +363,34 @@ static void try_report(ddsc_context *ctx, const ddsc_measures *items, const ddsc
     compared->labels = labels;
     GOOD(ddsc_comparison_write(ctx, compared, 1, count_bytes, &n_bytes));
     UNTOUCHED(from);
+    UNTOUCHED(origin);
     UNTOUCHED(v);
     UNTOUCHED(compared);
     ddsc_report_destroy(report);
+}
+
+static void try_verdict(ddsc_context *ctx, const ddsc_measures *items, const ddsc_clustering *found,
+                        const ddsc_graph *graph)
+{
+    GUARDED(verdict_view, v);
+    GUARDED(outliers, o);
+    ddsc_verdict *verdict = NULL;
+    double score[N];
+    GOOD(ddsc_verdict_run(ctx, &verdict, found, items, NULL));
+    ddsc_verdict_get_view(verdict, v);
+    const ddsc_structure_words *structure_words = ddsc_structure_get_words(v->structure);
+    CHECK(v->k == 2 && *structure_words->name && *v->headline);
+    const ddsc_verdict_row verdict_row = {0}; /* reached by pointers */
+    CHECK(verdict_row.valley == 0);
+    TAIL_IS_ZERO(v);
+    ddsc_outliers_init(o);
+    o->score = score;
+    GOOD(ddsc_outliers_run(ctx, o, graph, ddsc_clustering_get_labels(found), 2));
+    CHECK(o->score == score && o->from > 0);
+    TAIL_IS_ZERO(o);
+    UNTOUCHED(v);
+    UNTOUCHED(o);
+    ddsc_verdict_destroy(verdict);
 }
 
 static void try_compare(ddsc_context *ctx, const ddsc_measures *items)
@@ -414,6 +448,7 @@ static void try_clustering(ddsc_context *ctx, const ddsc_measures *items)
     try_model(ctx, items, found, set);
     try_trust(ctx, items, found, set, v->graph);
     try_report(ctx, items, found, set);
+    try_verdict(ctx, items, found, v->graph);
     UNTOUCHED(set);
     UNTOUCHED(graph);
     UNTOUCHED(v);

@@ -65,3 +65,29 @@ def test_bag_of_words(ddsc, tmp_path):
                                "--vectors-from", how, "--json").stdout)["scores"]["ami"]
 
     assert ami("histogram") == pytest.approx(1) == ami("auto") and ami("mean") < 0.9
+
+
+def settings_of(ddsc, *words):
+    return json.loads(ddsc("cluster", *words, "-k", 3, "--json").stdout)["settings"]
+
+
+def test_d2_reports_what_was_given(ddsc, three_groups):
+    """The cost decides, whatever --metric says, joined metrics included."""
+    words = ("--method", "d2", "--cost", "euclidean", "--barycenter", "admm", "--centre-size", 6, "--restarts", 2)
+    told = settings_of(ddsc, three_groups, *words)
+    assert (told["method"], told["k"], told["cost"], told["barycenter"]) == ("d2", 3, "euclidean", "admm")
+    assert (told["centre_size"], told["restarts"]) == (6, 2)
+    for metric in ("sinkhorn", "sinkhorn+mmd"):
+        done = ddsc("cluster", three_groups, "-k", 3, *words, "--metric", metric, "--json")
+        assert json.loads(done.stdout)["settings"] == told and "--metric has no effect" in done.stderr
+
+
+@pytest.mark.parametrize("hubs", ["off", "auto", "always"])
+def test_precomputed_reports_what_was_given(ddsc, three_groups, tmp_path, hubs):
+    ddsc("distance", three_groups, "-o", tmp_path / "D.npy")
+    given = ("--precomputed", "--tau", 6, "--sample", 0.9, "--min-cluster", 0.1)
+    told = settings_of(ddsc, tmp_path / "D.npy", *given, "--hubs", hubs)
+    assert (told["tau"], told["sample"], told["min_cluster"], told["hubs"]) == (6, 0.9, 0.1, hubs)
+    assert "metric" not in told and told["squared_input"] is False
+    told = settings_of(ddsc, tmp_path / "D.npy", *given)
+    assert told["hubs"] == "auto" and settings_of(ddsc, tmp_path / "D.npy", *given[:1], "--paper")["hubs"] == "off"

@@ -48,7 +48,6 @@ def test_no_model_is_said_before_and_after(ddsc, groups, tmp_path):
     (["cluster", "x.npz", "-k", "2", "--metric", "+w2"], "'' in '+w2'"),
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+mmd+w2"], "names w2 twice"),
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+mmd", "--stability", "3"], "does not go with metrics joined by +"),
-    (["cluster", "x.npz", "-k", "2", "--metric", "w2+mmd", "--resume", "r"], "does not go with metrics joined by +"),
     (["distance", "x.npz", "--metric", "w2+mmd"], "there is no joined distance"),
     (["neighbors", "x.npz", "--metric", "w2+mmd"], "there is no joined distance"),
     (["cluster", "x.npz", "-k", "2", "--metric", "wasserstein"], "did you mean 'w2'?"),
@@ -65,3 +64,8 @@ def test_headline_counts_what_was_found(ddsc, tmp_path):
     (tmp_path / "two.csv").write_text("id,x,y\n" + rows)
     told = ddsc("cluster", tmp_path / "two.csv", "-k", "10", "-o", tmp_path / "r").stdout
     assert told.startswith("20 items in 2 clusters (10 asked for), metric w2")
+
+
+def test_resume_is_refused(ddsc, groups, tmp_path):
+    done = ddsc("cluster", groups, "-k", "3", "--metric", "w2+mmd", "--resume", tmp_path / "r", code=2)
+    assert "cannot be combined with joined metrics" in done.stderr

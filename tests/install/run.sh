@@ -29,6 +29,7 @@ fi
 shared=$(pkg-config --cflags --libs ddsc)
 static=$(pkg-config --cflags --libs --static ddsc | sed 's/-lddsc/-l:libddsc.a/')
 
+"$prefix/bin/ddsc" generate gaussians --groups 5 --quiet -o "$scratch/clouds.npz"
 for example in "$source"/examples/*.c; do
     name=$(basename "$example" .c)
     expected=$(cat "${example%.c}.out")
@@ -37,8 +38,8 @@ for example in "$source"/examples/*.c; do
         cc -std=c17 $strict "$example" $shared -Wl,-rpath,"$library" -o "$scratch/$name"
         cc -std=c17 $strict "$example" $static -o "$scratch/$name-static"
     }
-    same "$name" "$expected" "$scratch/$name"
-    same "$name, static" "$expected" "$scratch/$name-static"
+    same "$name" "$expected" "$scratch/$name" "$scratch/clouds.npz"
+    same "$name, static" "$expected" "$scratch/$name-static" "$scratch/clouds.npz"
 done
 if ldd "$scratch/transport-static" | grep libddsc; then
     say "the static program asks for the shared library"

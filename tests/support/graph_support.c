@@ -63,3 +63,25 @@ ddsc_graph_settings graph_settings(int64_t tau, double sample)
     set.sample = sample;
     return set;
 }
+
+ddsc_graph *graph_found(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set,
+                        ddsc_exact_graph how, int64_t tau, ddsc_pair_stats *stats)
+{
+    ddsc_graph_settings search = graph_settings(tau, 1);
+    ddsc_graph *graph = NULL;
+    search.exact_graph = how;
+    assert_int_equal(ddsc_neighbors_run(ctx, &graph, stats, m, set, &search), DDSC_OK);
+    return graph;
+}
+
+ddsc_status graph_once(ddsc_context *ctx, ddsc_context *other, measures *m,
+                       const ddsc_metric_settings *set, const ddsc_graph_settings *search)
+{
+    ddsc_graph *graph = NULL;
+    ddsc_status status = ddsc_neighbors_run(ctx, &graph, NULL, m, set, search);
+    assert_true((graph != NULL) == (status >= 0));
+    ddsc_graph_destroy(graph);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(other);
+    return status;
+}

@@ -14,4 +14,11 @@ void assert_cut(const ddsc_graph *graph, int64_t n, int64_t tau, const double *d
 
 ddsc_graph_settings graph_settings(int64_t tau, double sample);
 
+/* Asserts that the search succeeds; `stats` may be NULL. */
+ddsc_graph *graph_found(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set,
+                        ddsc_exact_graph how, int64_t tau, ddsc_pair_stats *stats);
+/* For test_failing_allocations: one search, of items of another context; both are freed. */
+ddsc_status graph_once(ddsc_context *ctx, ddsc_context *other, measures *m,
+                       const ddsc_metric_settings *set, const ddsc_graph_settings *search);
+
 #endif

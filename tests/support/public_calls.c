@@ -87,13 +87,12 @@ static ddsc_status gives_measures(ddsc_status status, ddsc_measures **place)
     return status;
 }
 
-static ddsc_status gives_rows(ddsc_context *ctx, ddsc_status status, void *out, int64_t n_bytes)
+static ddsc_status gives_rows(ddsc_context *ctx, ddsc_status s, void *out, size_t size, int64_t n,
+                              int64_t m)
 {
-    if (calls_gives(status, out)) {
-        calls_add_answer(out, n_bytes);
-        ddsc_release(ctx, out);
-    }
-    return status;
+    if (calls_gives(s, out)) /* otherwise n and m are unset */
+        calls_add_answer(out, n * m * (int64_t)size), ddsc_release(ctx, out);
+    return s;
 }
 
 static ddsc_status gives_graph(ddsc_status status, ddsc_graph **place)
@@ -217,8 +216,8 @@ COPY(copy_resampled, 1)
 
 static ddsc_status measures_transform(ddsc_context *ctx, int option)
 {
-    ddsc_transform_settings set = {sizeof set,         "5",      1,      DDSC_NORMALISE_RANK, 1, 2,
-                                   (ddsc_align)option, "262144", "batch"};
+    ddsc_transform_settings set = {
+        sizeof set, "5", 1, {DDSC_NORMALIZE_RANK}, 1, 2, (ddsc_align)option, "262144", "batch"};
     ddsc_measures *out = UNSET;
     return gives_measures(ddsc_measures_transform(ctx, &out, clouds, &set), &out);
 }
@@ -300,7 +299,7 @@ static ddsc_status matrix_read(ddsc_context *ctx, int option)
     ddsc_status status = option == 2 ? ddsc_matrix_read_shared(ctx, &out, &n, path)
                                      : ddsc_matrix_read(ctx, &out, &n, path);
     keeps(status, &n, sizeof n);
-    return gives_rows(ctx, status, out, n * n * (int64_t)sizeof *out);
+    return gives_rows(ctx, status, out, sizeof *out, n, n);
 }
 
 static ddsc_status rows_read(ddsc_context *ctx, int option)
@@ -312,7 +311,7 @@ static ddsc_status rows_read(ddsc_context *ctx, int option)
     ddsc_status status =
         ddsc_rows_read(ctx, &out, &size[0], &size[1], folder_file(&room, "rows.npy"));
     keeps(status, size, sizeof size);
-    return gives_rows(ctx, status, out, size[0] * size[1] * (int64_t)sizeof *out);
+    return gives_rows(ctx, status, out, sizeof *out, size[0], size[1]);
 }
 
 static ddsc_status matrix_write(ddsc_context *ctx, int option)
@@ -330,7 +329,7 @@ static ddsc_status labels_read(ddsc_context *ctx, int option)
     unset(&n, sizeof n);
     ddsc_status status = ddsc_labels_read(ctx, &out, &n, folder_file(&room, files[option]));
     keeps(status, &n, sizeof n);
-    return gives_rows(ctx, status, out, n * (int64_t)sizeof *out);
+    return gives_rows(ctx, status, out, sizeof *out, n, 1);
 }
 
 static ddsc_status labels_read_for(ddsc_context *ctx, int option)
@@ -342,7 +341,7 @@ static ddsc_status labels_read_for(ddsc_context *ctx, int option)
     ddsc_status status =
         ddsc_labels_read_for(ctx, &out, &how, clouds, folder_file(&room, "set.npz"));
     keeps(status, &how, sizeof how);
-    return gives_rows(ctx, status, out, N * (int64_t)sizeof *out);
+    return gives_rows(ctx, status, out, sizeof *out, N, 1);
 }
 
 static ddsc_status labels_read_both(ddsc_context *ctx, int option)
@@ -358,7 +357,7 @@ static ddsc_status labels_read_both(ddsc_context *ctx, int option)
     keeps(status, &n, sizeof n);
     if (calls_gives(status, other))
         ddsc_release(ctx, other);
-    return gives_rows(ctx, status, out, n * (int64_t)sizeof *out);
+    return gives_rows(ctx, status, out, sizeof *out, n, 1);
 }
 
 static ddsc_status labels_write(ddsc_context *ctx, int option)
@@ -473,7 +472,7 @@ static ddsc_status embed_run(ddsc_context *ctx, int option)
     ddsc_status status = ddsc_embed_run(ctx, &out, &n_columns, &stats, clouds, &set);
     keeps(status, &n_columns, sizeof n_columns);
     keeps_stats(status, &stats);
-    return gives_rows(ctx, status, out, N * n_columns * (int64_t)sizeof *out);
+    return gives_rows(ctx, status, out, sizeof *out, N, n_columns);
 }
 
 static ddsc_status reference_create(ddsc_context *ctx, int option)
@@ -680,16 +679,6 @@ static ddsc_status standing_run(ddsc_context *ctx, int option)
     return status;
 }
 
-static ddsc_status project_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    double xy[2 * N];
-    unset(xy, sizeof xy);
-    ddsc_status status = ddsc_project_run(ctx, xy, N, 3, rows);
-    keeps(status, xy, sizeof xy);
-    return status;
-}
-
 static ddsc_status scores_run(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -751,7 +740,7 @@ static ddsc_status vectors_run(ddsc_context *ctx, int option)
     ddsc_status status =
         ddsc_vectors_run(ctx, &out, &n_columns, histograms, (ddsc_vectors_rule)option);
     keeps(status, &n_columns, sizeof n_columns);
-    return gives_rows(ctx, status, out, N * n_columns * (int64_t)sizeof *out);
+    return gives_rows(ctx, status, out, sizeof *out, N, n_columns);
 }
 
 static ddsc_status barycenter_run(ddsc_context *ctx, int option)
@@ -947,6 +936,11 @@ const call_entry calls[] = {
     E(cluster_run, "lot", 3),
     E(cluster_run, "sweep", 4),
     E(spectral_run, "", 0),
+    E(cluster_settings_resolve, "", 0),
+    E(merges_run, "", 0),
+    E(order_run, "", 0),
+    E(verdict_run, "", 0),
+    E(outliers_run, "", 0),
     E(kmeans_run, "", 0),
     E(standing_run, "", 0),
     E(project_run, "", 0),

@@ -26,8 +26,6 @@ static ddsc_report_source source_of(ddsc_cluster_settings *set, int option)
         from.clustering = clustering;
     } else {
         from.labels = classes;
-        from.n_labels = N;
-        from.k = N;
     }
     return from;
 }
@@ -186,5 +184,85 @@ ddsc_status compare_run(ddsc_context *ctx, int option)
         calls_add_answer(v.ari, v.n_metrics * v.n_metrics * (int64_t)sizeof *v.ari);
         ddsc_compare_destroy(out);
     }
+    return status;
+}
+
+/* ---- what a report asks of a clustering ---- */
+
+ddsc_status cluster_settings_resolve(ddsc_context *ctx, int option)
+{
+    ddsc_cluster_settings set = cluster_of(option), found;
+    ddsc_metric_settings metric;
+    ddsc_graph_settings own_graph;
+    ddsc_cluster_settings_init(&found);
+    ddsc_metric_settings_init(&metric);
+    ddsc_graph_settings_init(&own_graph);
+    ddsc_status status = ddsc_cluster_settings_resolve(ctx, &found, &metric, &own_graph, &set);
+    if (status >= 0) {
+        assert_true(found.metric == &metric && found.graph == &own_graph);
+        calls_add_answer(&found.k_min, sizeof found.k_min);
+    }
+    return status;
+}
+
+ddsc_status merges_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_clustering_view v;
+    ddsc_merge merges[N];
+    ddsc_clustering_get_view(clustering, &v);
+    ddsc_status status = ddsc_merges_run(ctx, merges, clustering, clouds, NULL);
+    if (status >= 0)
+        calls_add_answer(merges, (v.k - 1) * (int64_t)sizeof *merges);
+    return status;
+}
+
+ddsc_status project_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    double xy[2 * N];
+    ddsc_status status = ddsc_project_run(ctx, xy, N, 3, rows);
+    if (status >= 0)
+        calls_add_answer(xy, sizeof xy);
+    return status;
+}
+
+ddsc_status order_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    int64_t rank[N];
+    ddsc_status status = ddsc_order_run(ctx, rank, clustering);
+    if (status >= 0)
+        calls_add_answer(rank, sizeof rank);
+    return status;
+}
+
+ddsc_status verdict_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_verdict *out = calls_unset;
+    ddsc_status status = ddsc_verdict_run(ctx, &out, clustering, clouds, NULL);
+    if (calls_gives(status, out)) {
+        ddsc_verdict_view v;
+        ddsc_verdict_get_view(out, &v);
+        calls_add_answer(&v.structure, sizeof v.structure);
+        calls_add_answer(v.headline, (int64_t)strlen(v.headline));
+        calls_add_answer(&v.score, sizeof v.score);
+        ddsc_verdict_destroy(out);
+    }
+    return status;
+}
+
+ddsc_status outliers_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    double score[N];
+    ddsc_outliers out;
+    ddsc_outliers_init(&out);
+    out.score = score;
+    ddsc_status status =
+        ddsc_outliers_run(ctx, &out, graph, ddsc_clustering_get_labels(clustering), N);
+    if (status >= 0)
+        calls_add_answer(score, sizeof score);
     return status;
 }

@@ -18,6 +18,15 @@ ddsc_context *test_context(int threads, uint64_t seed)
     return ctx;
 }
 
+int64_t test_size(int64_t full)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return getenv("DDSC_DEEP") ? full : (full + 2) / 3;
+#else
+    return full;
+#endif
+}
+
 /* Fails the fail_at-th allocation (0: none), and with `stays` every later one as well. */
 typedef struct failing {
     atomic_llong count, fail_at, live;
@@ -84,17 +93,23 @@ static long long call_failing(failing *f, ddsc_context *ctx, test_call call, voi
     return n;
 }
 
-/* Of long calls every allocation at the start, then so many more. */
+/* In a call with many allocations, each of the first ones fails, and so many of the others. Races do not depend on
+ * the allocation that fails, so builds with ThreadSanitizer need fewer. */
+#if defined(__SANITIZE_THREAD__)
+enum { ALL_OF_FIRST = 15, OF_THE_REST = 15 };
+#else
 enum { ALL_OF_FIRST = 150, OF_THE_REST = 150 };
+#endif
 
 int64_t test_failing_allocations(test_call call, void *arg)
 {
     failing f = {.stays = false};
     ddsc_context *ctx = failing_context(&f);
     int64_t n = call_failing(&f, ctx, call, arg, 0);
-    int64_t step = n <= ALL_OF_FIRST ? 1 : 1 + (n - ALL_OF_FIRST) / OF_THE_REST;
+    int64_t first = test_size(ALL_OF_FIRST), rest = test_size(OF_THE_REST);
+    int64_t step = n <= first ? 1 : 1 + (n - first) / rest;
     /* With two threads the number may differ from run to run. */
-    for (int64_t k = 1; call_failing(&f, ctx, call, arg, k) >= k; k += k < ALL_OF_FIRST ? 1 : step)
+    for (int64_t k = 1; call_failing(&f, ctx, call, arg, k) >= k; k += k < first ? 1 : step)
         if ((k & (k - 1)) == 0) {
             call_failing(&f, ctx, call, arg, 0);
             f.stays = true;
@@ -161,11 +176,47 @@ void assert_close(double actual, double expected, double relative, double absolu
                  fabs(actual - expected), allowed);
 }
 
+measures *test_gaussians(ddsc_context *ctx, int64_t k, int64_t n, int64_t points, double apart)
+{
+    measures *m;
+    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, k, n, points, 2, apart), DDSC_OK);
+    return m;
+}
+
+ddsc_metric_settings test_metric(ddsc_metric metric)
+{
+    ddsc_metric_settings set;
+    ddsc_metric_settings_init(&set);
+    set.metric = metric;
+    return set;
+}
+
 const ddsc_metric_settings *metric_with(ddsc_metric metric)
 {
     static ddsc_metric_settings set[16];
     ddsc_metric_settings *one = &set[(unsigned)metric % 16];
-    ddsc_metric_settings_init(one);
-    one->metric = metric;
+    *one = test_metric(metric);
     return one;
+}
+
+double *test_zeros(int64_t n)
+{
+    double *block = calloc((size_t)n + 1, sizeof *block);
+    assert_non_null(block);
+    return block;
+}
+
+void assert_same_graph(const ddsc_graph *a, const ddsc_graph *b)
+{
+    ddsc_graph_view x, y;
+    ddsc_graph_get_view(a, &x);
+    ddsc_graph_get_view(b, &y);
+    assert_int_equal(x.n, y.n);
+    assert_int_equal(x.tau, y.tau);
+    assert_int_equal(x.n_edges, y.n_edges);
+    assert_memory_equal(x.offset, y.offset, (size_t)(x.n + 1) * sizeof *x.offset);
+    if (x.n_edges > 0) {
+        assert_memory_equal(x.index, y.index, (size_t)x.n_edges * sizeof *x.index);
+        assert_memory_equal(x.d2, y.d2, (size_t)x.n_edges * sizeof *x.d2);
+    }
 }

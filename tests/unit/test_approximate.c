@@ -7,15 +7,7 @@
 #include "distance/lot/lot.h"
 #include "numeric/graph/graph.h"
 #include "numeric/linalg/linalg.h"
-#include "support.h"
-
-static ddsc_metric_settings settings_of(ddsc_metric metric)
-{
-    ddsc_metric_settings set;
-    ddsc_metric_settings_init(&set);
-    set.metric = metric;
-    return set;
-}
+#include "graph_support.h"
 
 static double *matrix_of(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set,
                          ddsc_pair_stats *stats)
@@ -64,7 +56,7 @@ static void test_features(void **state)
     measures *m = test_random_measures(ctx, 60, 25, 4, 1);
     for (int kernel = DDSC_KERNEL_GAUSSIAN; kernel <= DDSC_KERNEL_LAPLACE; kernel++)
         for (int estimator = DDSC_MMD_UNBIASED; estimator <= DDSC_MMD_BIASED; estimator++) {
-            ddsc_metric_settings set = settings_of(DDSC_METRIC_MMD);
+            ddsc_metric_settings set = test_metric(DDSC_METRIC_MMD);
             set.mmd_kernel = (ddsc_mmd_kernel)kernel;
             set.mmd_estimator = (ddsc_mmd_estimator)estimator;
             set.bandwidth_rule = DDSC_BANDWIDTH_MEDIAN;
@@ -89,7 +81,7 @@ static void test_features_are_a_function_of_the_item(void **state)
     for (int threads = 1; threads <= 3; threads++) {
         ddsc_context *ctx = test_context(threads, 0);
         measures *m = NULL;
-        ddsc_metric_settings set = settings_of(DDSC_METRIC_MMD);
+        ddsc_metric_settings set = test_metric(DDSC_METRIC_MMD);
         set.mmd_estimator = DDSC_MMD_BIASED;
         set.mmd_features = 101;
         assert_int_equal(
@@ -119,7 +111,7 @@ static void test_features_refused(void **state)
     ddsc_context *ctx = test_context(1, 0);
     measures *m = test_random_measures(ctx, 3, 4, 2, 1);
     double out[9];
-    ddsc_metric_settings set = settings_of(DDSC_METRIC_MMD);
+    ddsc_metric_settings set = test_metric(DDSC_METRIC_MMD);
     set.mmd_features = 16;
     set.mmd_kernel = DDSC_KERNEL_ENERGY;
     assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0), DDSC_ERROR_ARGUMENT);
@@ -143,7 +135,7 @@ static void test_large_clouds(void **state)
     measures *m = NULL;
     assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, 2, N / 2, POINTS, D, 3), DDSC_OK);
     int64_t before = ddsc_context_get_peak_memory(ctx);
-    ddsc_metric_settings set = settings_of(DDSC_METRIC_MMD);
+    ddsc_metric_settings set = test_metric(DDSC_METRIC_MMD);
     set.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
     set.bandwidth = 2;
     double *exact = matrix_of(ctx, m, &set, NULL);
@@ -191,7 +183,7 @@ static void test_lot_error(void **state)
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
     measures *moved = translates(ctx, 30, 12, 3), *any = test_random_measures(ctx, 30, 12, 3, 5);
-    ddsc_metric_settings set = settings_of(DDSC_METRIC_LOT);
+    ddsc_metric_settings set = test_metric(DDSC_METRIC_LOT);
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     double *z = NULL;
     int64_t columns = 0;
@@ -323,11 +315,12 @@ static void test_neighbors(void **state)
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
     measures *m = NULL, *few = NULL;
-    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, 4, 500, 12, 3, 4), DDSC_OK);
+    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, 4, test_size(500), 12, 3, 4),
+                     DDSC_OK);
     assert_int_equal(ddsc_measures_generate_gaussians(ctx, &few, 3, 80, 10, 2, 4), DDSC_OK);
-    ddsc_metric_settings lot = settings_of(DDSC_METRIC_LOT);
-    ddsc_metric_settings mmd = settings_of(DDSC_METRIC_MMD);
-    ddsc_metric_settings w2 = settings_of(DDSC_METRIC_W2);
+    ddsc_metric_settings lot = test_metric(DDSC_METRIC_LOT);
+    ddsc_metric_settings mmd = test_metric(DDSC_METRIC_MMD);
+    ddsc_metric_settings w2 = test_metric(DDSC_METRIC_W2);
     mmd.mmd_features = 64;
     check_neighbors(m, &lot, 0.95);
     check_neighbors(m, &mmd, 0.9);
@@ -345,7 +338,7 @@ static void test_few_items(void **state)
     ddsc_context *ctx = test_context(2, 0);
     for (int64_t n = 1; n <= 6; n++) {
         measures *m = test_random_measures(ctx, n, 5, 2, 3);
-        ddsc_metric_settings set = settings_of(DDSC_METRIC_LOT);
+        ddsc_metric_settings set = test_metric(DDSC_METRIC_LOT);
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ddsc_graph *exact = neighbors_of(ctx, m, &set, DDSC_NEIGHBORS_EXACT, NULL);
         ddsc_graph *found = neighbors_of(ctx, m, &set, DDSC_NEIGHBORS_APPROXIMATE, &stats);
@@ -362,7 +355,7 @@ static void test_few_items(void **state)
 
 static ddsc_status call_distance(ddsc_context *ctx, void *arg)
 {
-    ddsc_metric_settings set = settings_of(*(const ddsc_metric *)arg);
+    ddsc_metric_settings set = test_metric(*(const ddsc_metric *)arg);
     ddsc_context *other = test_context(1, 0);
     measures *m = test_random_measures(other, 8, 5, 2, 3);
     double out[64];
@@ -376,20 +369,14 @@ static ddsc_status call_distance(ddsc_context *ctx, void *arg)
 
 static ddsc_status call_neighbors(ddsc_context *ctx, void *arg)
 {
-    const ddsc_metric_settings set = settings_of(*(const ddsc_metric *)arg);
+    const ddsc_metric_settings set = test_metric(*(const ddsc_metric *)arg);
     ddsc_graph_settings graph_set;
-    ddsc_graph *graph = NULL;
     ddsc_graph_settings_init(&graph_set);
     graph_set.tau = 3;
     graph_set.neighbors = DDSC_NEIGHBORS_APPROXIMATE;
     ddsc_context *other = test_context(1, 0);
     measures *m = test_random_measures(other, 12, 5, 2, 3);
-    ddsc_status status = ddsc_neighbors_run(ctx, &graph, NULL, m, &set, &graph_set);
-    assert_true((graph != NULL) == (status >= 0));
-    ddsc_graph_destroy(graph);
-    ddsc_measures_destroy(m);
-    ddsc_context_destroy(other);
-    return status;
+    return graph_once(ctx, other, m, &set, &graph_set);
 }
 
 static void test_allocations(void **state)

@@ -103,10 +103,10 @@ static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int
         ddsc_graph_settings graph_set;
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ddsc_graph *g = NULL;
-        graph_plan p;
+        graph_request p;
         ddsc_graph_settings_init(&graph_set);
         graph_set.exact_graph = (ddsc_exact_graph)how;
-        assert_int_equal(plan_make(ctx, &p, m, &set, &graph_set), DDSC_OK);
+        assert_int_equal(plan_resolve(ctx, &p, m, &set, &graph_set), DDSC_OK);
         assert_int_equal(plan_query(ctx, &g, &stats, &p, n_old, tau, by), DDSC_OK);
         metric_resolved_free(&p.metric);
         assert_int_equal(g->n, n - n_old);

@@ -135,7 +135,7 @@ static void unknown_flags_are_refused(void **state)
     assert_int_equal(ctx_check_flags(ctx, "call", 3, 3), DDSC_OK);
     assert_int_equal(ctx_check_flags(ctx, "call", 6, 3), DDSC_ERROR_ARGUMENT);
     assert_string_equal(ddsc_context_get_message(ctx),
-                        "call: flags = 0x6, of which 0x4 mean nothing here");
+                        "call: flags = 0x6 contains unknown flags 0x4");
     assert_int_equal(ddsc_file_write(ctx, "/dev/null", "x", 1, 2), DDSC_ERROR_ARGUMENT);
     ddsc_context_destroy(ctx);
 }
@@ -435,9 +435,30 @@ static void memory_is_laid_out(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* The predicates of assertions, on arrays that hold and arrays that break them. */
+static void invariants_are_recognized(void **state)
+{
+    (void)state;
+    const int64_t offset[] = {0, 2, 2, 5}, falling[] = {0, 3, 2, 5};
+    const int32_t order[] = {2, 0, 3, 1}, twice[] = {2, 0, 2, 1}, ascending[] = {-1, 0, 7};
+    const double weight[] = {0.25, 0.5, 0.25}, zero[] = {0.5, 0, 0.5}, bad[] = {1, NAN, 0};
+    assert_true(invariant_offsets(offset, 3) && !invariant_offsets(falling, 3));
+    assert_true(!invariant_offsets(offset + 1, 2)); /* must begin with 0 */
+    assert_true(invariant_permutation(order, 4) && !invariant_permutation(twice, 4));
+    assert_true(!invariant_permutation(order, 3));
+    assert_true(invariant_ascending(ascending, 3) && !invariant_ascending(order, 4));
+    assert_true(invariant_range(order, 4, 0, 4) && !invariant_range(order, 4, 0, 3));
+    assert_true(invariant_range(ascending, 3, -1, 8) && !invariant_range(ascending, 3, 0, 8));
+    assert_true(invariant_distribution(weight, 3) && !invariant_distribution(zero, 3));
+    assert_true(!invariant_distribution(weight, 2));
+    assert_true(invariant_between(weight, 3, 0, 1) && !invariant_between(bad, 3, 0, 1));
+    assert_true(invariant_descending(zero, 2) && !invariant_descending(weight, 3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(invariants_are_recognized),
         cmocka_unit_test(settings_have_defaults),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(every_status_has_a_name),

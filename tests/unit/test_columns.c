@@ -8,21 +8,6 @@
 #include "graph_support.h"
 #include "neighbors/planner/plan.h"
 
-static measures *gaussians(ddsc_context *ctx, int64_t k, int64_t n, int64_t points, double apart)
-{
-    measures *m;
-    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, k, n, points, 2, apart), DDSC_OK);
-    return m;
-}
-
-static ddsc_metric_settings metric_of(int which)
-{
-    ddsc_metric_settings set;
-    ddsc_metric_settings_init(&set);
-    set.metric = (ddsc_metric)which;
-    return set;
-}
-
 /* ---- the Nystrom method ---- */
 
 /* n points in the cube of `dim` dimensions, and an own share of each that is in every distance. */
@@ -176,14 +161,14 @@ static void test_fill(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
-    measures *m = gaussians(ctx, 2, 20, 9, 2);
+    measures *m = test_gaussians(ctx, 2, 20, 9, 2);
     int64_t n = m->n;
     double *full = malloc((size_t)(n * n) * sizeof *full);
     for (int which = 0; which < 4; which++) {
-        ddsc_metric_settings set = metric_of(which);
+        ddsc_metric_settings set = test_metric((ddsc_metric)which);
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         metric_resolved metric;
-        plan_run r;
+        plan_metric r;
         measures *ordered = NULL;
         column_set c;
         assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, DDSC_DISTANCE_SQUARED),
@@ -191,9 +176,9 @@ static void test_fill(void **state)
         assert_int_equal(search_columns_draw(ctx, &c, n, 0.25), DDSC_OK);
         assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
         assert_int_equal(measures_subset(ctx, &ordered, m, n, c.order), DDSC_OK);
-        assert_int_equal(plan_run_open(ctx, &r, ordered, &metric, false, NULL), DDSC_OK);
+        assert_int_equal(plan_metric_open(ctx, &r, ordered, &metric, false, NULL), DDSC_OK);
         assert_int_equal(search_columns_fill(&c, &r.p), DDSC_OK);
-        assert_int_equal(plan_run_close(&r, DDSC_OK, 780, &stats), DDSC_OK);
+        assert_int_equal(plan_metric_close(&r, DDSC_OK, 780, &stats), DDSC_OK);
         assert_true(stats.n_solved == 10 * 30 + 45 && stats.n_pairs == 780);
         ddsc_measures_destroy(ordered);
         metric_resolved_free(&metric);
@@ -211,7 +196,7 @@ static ddsc_graph *neighbors(ddsc_context *ctx, const measures *m, int which, do
                              ddsc_pair_stats *stats)
 {
     ddsc_graph *g;
-    ddsc_metric_settings metric = metric_of(which);
+    ddsc_metric_settings metric = test_metric((ddsc_metric)which);
     ddsc_graph_settings set = graph_settings(6, 1);
     set.sample_columns = columns;
     ddsc_pair_stats_init(stats);
@@ -225,11 +210,11 @@ static void test_graph(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
-    measures *m = gaussians(ctx, 3, 20, 12, 3);
+    measures *m = test_gaussians(ctx, 3, 20, 12, 3);
     int64_t n = m->n;
     double *full = malloc((size_t)(n * n) * sizeof *full);
     for (int which = 0; which < 4; which++) {
-        ddsc_metric_settings set = metric_of(which);
+        ddsc_metric_settings set = test_metric((ddsc_metric)which);
         ddsc_pair_stats stats = {.struct_size = sizeof stats}, plain_stats = stats;
         column_set c;
         int64_t n_known = 0;
@@ -268,7 +253,7 @@ static void test_clusters(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
-    measures *m = gaussians(ctx, 3, 60, 12, 8);
+    measures *m = test_gaussians(ctx, 3, 60, 12, 8);
     for (int which = 0; which < 4; which++) {
         ddsc_cluster_settings set;
         ddsc_clustering *c;
@@ -293,10 +278,10 @@ static void test_matrix(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
-    measures *m = gaussians(ctx, 2, 25, 7, 3);
+    measures *m = test_gaussians(ctx, 2, 25, 7, 3);
     int64_t n = m->n;
     double *full = malloc((size_t)(n * n) * sizeof *full);
-    ddsc_metric_settings set = metric_of(DDSC_METRIC_W2);
+    ddsc_metric_settings set = test_metric(DDSC_METRIC_W2);
     ddsc_graph_settings how = graph_settings(6, 1);
     ddsc_graph *made, *given;
     how.sample_columns = 0.4;
@@ -342,7 +327,7 @@ static void test_threads(void **state)
         ddsc_pair_stats stats[2];
         for (int k = 0; k < 2; k++) {
             ctx[k] = test_context(k + 1, 5);
-            measures *m = gaussians(ctx[k], 3, 50, 6, 2);
+            measures *m = test_gaussians(ctx[k], 3, 50, 6, 2);
             g[k] = neighbors(ctx[k], m, which, 0.3, &stats[k]);
             ddsc_measures_destroy(m);
         }
@@ -362,7 +347,7 @@ static ddsc_status columns_call(ddsc_context *ctx, void *arg)
     ddsc_status status = DDSC_OK;
     ddsc_measures *m = NULL;
     ddsc_graph *g = NULL;
-    ddsc_metric_settings metric = metric_of(*(const int *)arg);
+    ddsc_metric_settings metric = test_metric((ddsc_metric) * (const int *)arg);
     ddsc_graph_settings set = graph_settings(3, 1);
     set.sample_columns = 0.8;
     TRY(ddsc_measures_generate_gaussians(ctx, &m, 2, 20, 3, 2, 3));
@@ -388,12 +373,12 @@ static void test_sample(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(2, 9);
-    measures *m = gaussians(ctx, 2, 20, 8, 2);
+    measures *m = test_gaussians(ctx, 2, 20, 8, 2);
     int64_t n = m->n;
     double *full = malloc((size_t)(n * n) * sizeof *full);
     for (int which = 0; which < 4; which++)
         for (double p = 0.1; p < 1; p += 0.4) {
-            ddsc_metric_settings metric = metric_of(which);
+            ddsc_metric_settings metric = test_metric((ddsc_metric)which);
             ddsc_graph_settings set = graph_settings(5, p);
             ddsc_pair_stats stats = {.struct_size = sizeof stats};
             ddsc_graph *g, *cut;
@@ -450,7 +435,7 @@ static void test_sparse_sample(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    measures *m = gaussians(ctx, 2, 20, 5, 5);
+    measures *m = test_gaussians(ctx, 2, 20, 5, 5);
     ddsc_cluster_settings set;
     ddsc_clustering *c;
     ddsc_cluster_settings_init(&set);

@@ -8,14 +8,6 @@
 
 enum { KNOWN = 37, ALL = 60 };
 
-static ddsc_metric_settings metric_settings(ddsc_metric metric)
-{
-    ddsc_metric_settings set;
-    ddsc_metric_settings_init(&set);
-    set.metric = metric;
-    return set;
-}
-
 static double *full_matrix(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set)
 {
     double *d2 = malloc((size_t)(m->n * m->n) * sizeof *d2);
@@ -37,7 +29,7 @@ static measures *part(ddsc_context *ctx, const measures *m, int64_t begin, int64
 static void check_block(const measures *m, ddsc_metric metric)
 {
     ddsc_context *ctx = test_context(2, 3);
-    ddsc_metric_settings set = metric_settings(metric);
+    ddsc_metric_settings set = test_metric(metric);
     double *full = full_matrix(ctx, m, &set), *block = malloc(sizeof(double[ALL * ALL]));
     measures *rows = part(ctx, m, 0, KNOWN), *columns = part(ctx, m, KNOWN, ALL);
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
@@ -139,7 +131,7 @@ static void test_reference(void **state)
     (void)state;
     ddsc_context *ctx = test_context(2, 7);
     measures *m = test_random_measures(ctx, 12, 9, 2, 4), *reference = NULL;
-    ddsc_metric_settings set = metric_settings(DDSC_METRIC_LOT);
+    ddsc_metric_settings set = test_metric(DDSC_METRIC_LOT);
     double *z = NULL, *again = NULL;
     int64_t columns, n;
     assert_int_equal(ddsc_embed_run(ctx, &z, &columns, NULL, m, &set), DDSC_OK);
@@ -327,7 +319,7 @@ static void test_refused(void **state)
 static ddsc_status all_calls(ddsc_context *ctx, void *arg)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_metric_settings set = metric_settings(*(ddsc_metric *)arg);
+    ddsc_metric_settings set = test_metric(*(ddsc_metric *)arg);
     static const double points[24] = {0, 1, 2, 3, 0, 1, 4, 5, 6, 7, 8,
                                       9, 2, 3, 1, 1, 2, 4, 6, 1, 3};
     ddsc_cloud item[6];

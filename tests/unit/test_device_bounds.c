@@ -169,26 +169,27 @@ static void test_bound_faults(void **state)
     (void)state;
     static const char *const faults[][2] = {{"memory", "too little memory"},
                                             {"late", "illegal memory access"},
-                                            {"lists", "lists that cannot"},
+                                            {"lists", "invalid neighbor lists"},
                                             {"within", "illegal memory access"},
-                                            {"pairs", "pairs that cannot"},
+                                            {"pairs", "invalid pairs"},
                                             {"flood", "more pairs than"},
                                             {"negative", "more pairs than"},
                                             {"grid", "too little memory"},
                                             {"bounds", "illegal memory"},
-                                            {"numbers", "bounds that cannot"},
+                                            {"numbers", "invalid bounds"},
                                             {"frames", NULL},
                                             {"framed", "illegal memory"},
                                             {"old", NULL},
                                             {"cheap", NULL}};
     told none = {0};
+    int64_t n = BASE_MAX(280, test_size(500)); /* with fewer items, some faults are not reached */
     ddsc_context *off = device_context("cpu", 1, &none);
-    ddsc_measures *same = device_images(off, 500, true);
+    ddsc_measures *same = device_images(off, n, true);
     ddsc_graph *b = device_graph(off, same, 3, 6, false, DDSC_HUBS_OFF);
     for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
         told t = {0};
         ddsc_context *on = device_context("reference", 2, &t);
-        ddsc_measures *m = device_images(on, 500, true);
+        ddsc_measures *m = device_images(on, n, true);
         device_fault(faults[k][0]);
         ddsc_graph *a = device_graph(on, m, 3, 6, false, DDSC_HUBS_OFF);
         same_bytes(a, b);
@@ -255,17 +256,18 @@ static void test_matrices(void **state)
     static const char *const faults[] = {NULL, "grid", "bounds", "numbers", "old"};
     static const int values[] = {DDSC_SINKHORN_REGULARISED, DDSC_SINKHORN_SHARP,
                                  DDSC_SINKHORN_DEBIASED};
+    int64_t n = test_size(N);
     double *plain = calloc(N * N, sizeof *plain), *found = calloc(N * N, sizeof *found);
     for (int v = 0; v < 9; v++) {
         told none = {0};
         int kind = v / 3, value = values[v % 3];
-        matrix_on("cpu", kind, value, &none, plain, N);
+        matrix_on("cpu", kind, value, &none, plain, n);
         for (size_t f = 0; f < (v % 3 < 2 && kind < 2 ? sizeof faults / sizeof *faults : 1); f++) {
             told t = {0};
             device_fault(faults[f]);
-            matrix_on(f == 0 ? device_name() : "reference", kind, value, &t, found, N);
+            matrix_on(f == 0 ? device_name() : "reference", kind, value, &t, found, n);
             device_fault(NULL);
-            for (int64_t e = 0; e < N * N; e++)
+            for (int64_t e = 0; e < n * n; e++)
                 assert_true(fabs(found[e] - plain[e]) <= 1e-7 * (1 + fabs(plain[e])));
             assert_int_equal(t.n, f > 0 && f < 4);
         }

@@ -142,7 +142,7 @@ static void test_items(void **state)
     }
 }
 
-static void test_metric(void **state)
+static void test_metrics_of_items(void **state)
 {
     fixture *x = *state;
     measures *m = test_random_measures(x->ctx, 7, 60, 3, 11);
@@ -584,7 +584,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, transport_set_up, transport_tear_down)
     const struct CMUnitTest tests[] = {
-        T(test_properties),     T(test_items),           T(test_metric),
+        T(test_properties),     T(test_items),           T(test_metrics_of_items),
         T(test_translation),    T(test_tiny_distances),  T(test_line),
         T(test_grid),           T(test_items_same_bits), T(test_memory),
         T(test_bounded_memory), T(test_costs),           T(test_cost_products),

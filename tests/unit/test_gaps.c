@@ -37,7 +37,9 @@ static ddsc_structure find(cluster_gap *out, int64_t n, int64_t dim, const doubl
     assert_int_equal(cluster_direction(ctx, place, c), DDSC_OK);
     assert_int_equal(gaps_find(ctx, out, &c->affinity, ddsc_clustering_get_labels(c), K, place),
                      DDSC_OK);
-    ddsc_structure said = structure_find(out, K, g, c->view.n_components).structure;
+    verdict_evidence e;
+    assert_int_equal(verdict_judge(ctx, &e, out, K, g, c->view.n_components, NULL, 0), DDSC_OK);
+    ddsc_structure said = e.structure;
     free(place);
     ddsc_clustering_destroy(c);
     ddsc_graph_destroy(g);
@@ -62,7 +64,8 @@ static void test_groups_and_none(void **state)
             assert_true((said == DDSC_STRUCTURE_CLEAR) == (kind == 0));
             for (int c = 0; c < K; c++) {
                 assert_true(gap[c].examined && gap[c].size > 0 && gap[c].valley >= 0);
-                assert_true(kind == 0 ? gap[c].valley < 0.05 : gap[c].score < GAP_SCORE);
+                assert_true(kind == 0 ? gap[c].valley < 0.05
+                                      : gap[c].score < verdict_clear_from(0));
             }
         }
 }
@@ -100,9 +103,10 @@ static void test_uneven_densities(void **state)
         assert_true(find(gap, WIDE, 2, x, seed, 1) != DDSC_STRUCTURE_CLEAR);
         for (int c = 0; c < K; c++)
             score = fmax(score, gap[c].score);
-        n_deep += score >= GAP_SCORE;
+        n_deep += score >= verdict_clear_from(0);
         for (int c = 0; c < K; c++)
-            assert_true(score >= GAP_SCORE ? gap[c].held < GAP_HELD : isnan(gap[c].held));
+            assert_true(score >= verdict_clear_from(0) ? gap[c].held < verdict_held_from(0)
+                                                       : isnan(gap[c].held));
     }
     assert_true(n_deep > 0); /* else this says nothing */
 }
@@ -126,7 +130,7 @@ static void test_gaps_hold(void **state)
         cluster_gap gap[K];
         assert_int_equal(find_wide(gap, seed, 1), DDSC_STRUCTURE_CLEAR);
         for (int c = 0; c < K; c++)
-            assert_true(gap[c].held > 4 * GAP_HELD);
+            assert_true(gap[c].held > 4 * verdict_held_from(0));
     }
 }
 

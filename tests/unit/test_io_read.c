@@ -1,24 +1,8 @@
 /* What the readers make of phases, tables, several files and images; real data where it is there.
  */
-#include "io_support.h"
+#include "folder_fixture.h"
 
 #include <math.h>
-
-static test_folder room;
-
-static int set_up(void **state)
-{
-    (void)state;
-    folder_make(&room);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    folder_remove(&room);
-    return 0;
-}
 
 static ddsc_measures *read_with(ddsc_context *ctx, const char *path, int phases, int phase)
 {

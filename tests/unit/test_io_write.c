@@ -1,24 +1,8 @@
 /* Writing: files appear whole or not at all, read back exactly, and are what numpy expects. */
-#include "io_support.h"
+#include "folder_fixture.h"
 
 #include <math.h>
 #include <sys/stat.h>
-
-static test_folder room;
-
-static int set_up(void **state)
-{
-    (void)state;
-    folder_make(&room);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    folder_remove(&room);
-    return 0;
-}
 
 static void assert_no_leftovers(void)
 {

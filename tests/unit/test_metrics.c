@@ -204,13 +204,7 @@ static ddsc_status call_neighbors(ddsc_context *ctx, void *arg)
     const ddsc_graph_settings graph_set = graph_settings(2, 0.5);
     ddsc_context *other = test_context(1, 0);
     measures *m = test_random_measures(other, 8, 5, 2, 3);
-    ddsc_graph *graph = NULL;
-    ddsc_status status = ddsc_neighbors_run(ctx, &graph, NULL, m, &set, &graph_set);
-    assert_true((graph != NULL) == (status >= 0));
-    ddsc_graph_destroy(graph);
-    ddsc_measures_destroy(m);
-    ddsc_context_destroy(other);
-    return status;
+    return graph_once(ctx, other, m, &set, &graph_set);
 }
 
 static ddsc_status call_matrix(ddsc_context *ctx, void *arg)

@@ -7,7 +7,7 @@
 #include "neighbors/metric/metric.h"
 #include "neighbors/pairs/prefilter.h"
 #include "numeric/graph/graph.h"
-#include "support.h"
+#include "graph_support.h"
 
 typedef struct made {
     int64_t n, v, d;
@@ -185,15 +185,9 @@ static ddsc_status call_filtered(ddsc_context *ctx, void *arg)
     ddsc_context *other = test_context(1, 0);
     measures *m = histograms(other, &h);
     ddsc_graph_settings graph_set;
-    ddsc_graph *graph = NULL;
     ddsc_graph_settings_init(&graph_set);
     graph_set.exact_graph = DDSC_GRAPH_PRUNED;
-    ddsc_status status = ddsc_neighbors_run(ctx, &graph, NULL, m, arg, &graph_set);
-    assert_true((graph != NULL) == (status >= 0));
-    ddsc_graph_destroy(graph);
-    ddsc_measures_destroy(m);
-    ddsc_context_destroy(other);
-    return status;
+    return graph_once(ctx, other, m, arg, &graph_set);
 }
 
 static void test_allocations(void **state)

@@ -1,21 +1,5 @@
 /* Names of coordinates, points and items: they stay with a set through copies, files and joins. */
-#include "io_support.h"
-
-static test_folder room;
-
-static int set_up(void **state)
-{
-    (void)state;
-    folder_make(&room);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    folder_remove(&room);
-    return 0;
-}
+#include "folder_fixture.h"
 
 static const char table[] = "id,title,point_name,CD3,\"a,b\"\n"
                             "p,\"First,  of\nall\",red,1,2\n"

@@ -8,7 +8,7 @@
 #include "neighbors/metric/metric.h"
 #include "neighbors/planner/plan.h"
 #include "numeric/graph/graph.h"
-#include "support.h"
+#include "graph_support.h"
 
 enum { SIDE = 12 };
 
@@ -107,18 +107,6 @@ static void test_bounds(void **state)
     ddsc_context_destroy(ctx);
 }
 
-static ddsc_graph *graph_of(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set,
-                            ddsc_exact_graph how, int64_t tau, ddsc_pair_stats *stats)
-{
-    ddsc_graph_settings graph_set;
-    ddsc_graph *graph = NULL;
-    ddsc_graph_settings_init(&graph_set);
-    graph_set.exact_graph = how;
-    graph_set.tau = tau;
-    assert_int_equal(ddsc_neighbors_run(ctx, &graph, stats, m, set, &graph_set), DDSC_OK);
-    return graph;
-}
-
 static void same_graph(const ddsc_graph *a, const ddsc_graph *b, double relative)
 {
     assert_memory_equal(a->offset, b->offset, (size_t)(a->n + 1) * sizeof *a->offset);
@@ -137,10 +125,10 @@ static void check_graph(int64_t n, int64_t repeat, ddsc_metric metric, ddsc_mmd_
     for (int t = 0; t < 3; t++)
         ctx[t] = test_context(t + 1, 3);
     measures *m = blobs(ctx[0], n, repeat, 2);
-    ddsc_graph *full = graph_of(ctx[0], m, &set, DDSC_GRAPH_FULL, 7, NULL);
+    ddsc_graph *full = graph_found(ctx[0], m, &set, DDSC_GRAPH_FULL, 7, NULL);
     for (int t = 0; t < 3; t++) {
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
-        found[t] = graph_of(ctx[t], m, &set, DDSC_GRAPH_PRUNED, 7, &stats);
+        found[t] = graph_found(ctx[t], m, &set, DDSC_GRAPH_PRUNED, 7, &stats);
         same_graph(found[t], full, 0);
         assert_true((double)stats.n_solved <= (1 - least) * (double)stats.n_pairs);
         assert_int_equal(stats.n_solved + stats.n_pruned, stats.n_pairs);
@@ -192,7 +180,7 @@ static void test_near_items(void **state)
     ddsc_metric_settings set = metric_of(DDSC_METRIC_MMD, DDSC_MMD_BIASED);
     set.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
     set.bandwidth = 1.5;
-    ddsc_graph *graph = graph_of(ctx, m, &set, DDSC_GRAPH_PRUNED, 5, NULL);
+    ddsc_graph *graph = graph_found(ctx, m, &set, DDSC_GRAPH_PRUNED, 5, NULL);
     for (int64_t i = 0; i < N; i += 17)
         for (int64_t e = graph->offset[i]; e < graph->offset[i + 1]; e++) {
             const double *a = measures_item(m, i).weight;
@@ -417,14 +405,14 @@ static void test_other_device(void **state)
     for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_W1; k++) {
         ddsc_metric_settings set = metric_of((ddsc_metric)k, DDSC_MMD_UNBIASED);
         measures *m = blobs(ctx, 190, 21, 5);
-        ddsc_graph *full = graph_of(ctx, m, &set, DDSC_GRAPH_FULL, 4, NULL), *found = NULL;
+        ddsc_graph *full = graph_found(ctx, m, &set, DDSC_GRAPH_FULL, 4, NULL), *found = NULL;
         metric_resolved metric;
-        plan_run r;
+        plan_metric r;
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         prefilter_rows rows = {0};
         bool done = true;
         assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
-        assert_int_equal(plan_run_open(ctx, &r, m, &metric, false, NULL), DDSC_OK);
+        assert_int_equal(plan_metric_open(ctx, &r, m, &metric, false, NULL), DDSC_OK);
         r.p.device = &naive_device;
         if (metric.backend->bounds) {
             assert_int_equal(pairs_open_bounds(&r.p, &r.job), DDSC_OK);
@@ -436,7 +424,7 @@ static void test_other_device(void **state)
         assert_true(done);
         same_graph(found, full, 0);
         prefilter_rows_free(ctx, &rows);
-        assert_int_equal(plan_run_close(&r, DDSC_OK, 190 * 189 / 2, &stats), DDSC_OK);
+        assert_int_equal(plan_metric_close(&r, DDSC_OK, 190 * 189 / 2, &stats), DDSC_OK);
         assert_true(stats.n_solved < stats.n_pairs);
         metric_resolved_free(&metric);
         ddsc_graph_destroy(found);
@@ -484,17 +472,11 @@ static ddsc_status call_filtered(ddsc_context *ctx, void *arg)
 {
     const ddsc_metric_settings set = metric_of(*(const ddsc_metric *)arg, DDSC_MMD_UNBIASED);
     ddsc_graph_settings graph_set;
-    ddsc_graph *graph = NULL;
     ddsc_graph_settings_init(&graph_set);
     graph_set.exact_graph = DDSC_GRAPH_PRUNED;
     ddsc_context *other = test_context(1, 0);
     measures *m = blobs(other, 60, 0, 4);
-    ddsc_status status = ddsc_neighbors_run(ctx, &graph, NULL, m, &set, &graph_set);
-    assert_true((graph != NULL) == (status >= 0));
-    ddsc_graph_destroy(graph);
-    ddsc_measures_destroy(m);
-    ddsc_context_destroy(other);
-    return status;
+    return graph_once(ctx, other, m, &set, &graph_set);
 }
 
 static void test_allocations(void **state)

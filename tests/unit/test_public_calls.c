@@ -77,7 +77,7 @@ static void test_cancel(void **state)
     set.cancel_user = &p;
     ddsc_context *ctx = NULL;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
-    for (int until = 1; until <= QUESTIONS; until++) {
+    for (int until = 1; until <= test_size(QUESTIONS); until++) {
         p = (patience){0, until};
         ddsc_status status = calls_run(ctx, *state, &answer);
         if (p.asked < until)

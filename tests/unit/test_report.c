@@ -28,6 +28,7 @@ typedef struct fixture {
     ddsc_cluster_settings set;
     int32_t truth[N];
     ddsc_report_source from;
+    ddsc_report_origin origin;
     ddsc_report *report;
 } fixture;
 
@@ -83,7 +84,9 @@ static int set_up(void **state)
     f.from.settings = &f.set;
     f.from.truth = f.truth;
     f.from.map = 1;
-    f.from.command = "ddsc '</pre><script>'";
+    ddsc_report_origin_init(&f.origin);
+    f.origin.command = "ddsc '</pre><script>'";
+    f.from.origin = &f.origin;
     assert_ok(f.ctx, ddsc_report_create(f.ctx, &f.report, &f.from), "report");
     *state = &f;
     return 0;
@@ -176,7 +179,9 @@ static void test_odd_bytes(void **state)
         odd[i] = "\xff\xfe<\xc3";
     assert_ok(f->ctx, ddsc_measures_copy_named(f->ctx, &items, f->items, odd), "ids");
     from.measures = items;
-    from.truth_name = "\xe9t\xe9";
+    ddsc_report_origin origin = f->origin;
+    origin.truth_name = "\xe9t\xe9";
+    from.origin = &origin;
     assert_ok(f->ctx, ddsc_report_create(f->ctx, &report, &from), "report");
     bytes json = written(f->ctx, report, DDSC_REPORT_JSON);
     json_t *tree = json_loads(json.at, 0, NULL);
@@ -205,6 +210,40 @@ static void test_locale(void **state)
     free(after.at);
 }
 
+/* The report prints the verdict that ddsc_verdict_run gives, sentence by sentence. */
+static void test_verdict_parts(void **state)
+{
+    fixture *f = *state;
+    ddsc_report_view v;
+    ddsc_verdict_view own, told;
+    ddsc_verdict *verdict = NULL;
+    ddsc_report_get_view(f->report, &v);
+    assert_ok(f->ctx, ddsc_verdict_run(f->ctx, &verdict, f->found, f->items, NULL), "verdict");
+    ddsc_verdict_get_view(verdict, &own);
+    ddsc_verdict_get_view(v.verdict, &told);
+    assert_string_equal(own.headline, told.headline);
+    assert_true(own.judged && own.k == v.k && own.structure == told.structure);
+    bytes json = written(f->ctx, f->report, DDSC_REPORT_JSON);
+    bytes text = written(f->ctx, f->report, DDSC_REPORT_TEXT);
+    json_t *tree = json_loads(json.at, 0, NULL);
+    const json_t *said = json_object_get(tree, "verdict");
+    assert_string_equal(json_string_value(json_object_get(said, "structure")),
+                        ddsc_structure_get_words(own.structure)->name);
+    const char *sentences = json_string_value(json_object_get(said, "text"));
+    assert_ptr_equal(strstr(sentences, own.headline), sentences);
+    assert_int_equal(strncmp(text.at, v.headline, strlen(v.headline)), 0);
+    assert_non_null(strstr(v.headline, "items in 2 clusters"));
+    json_decref(tree);
+    free(json.at);
+    free(text.at);
+    ddsc_verdict_destroy(verdict);
+    assert_ok(f->ctx, ddsc_verdict_run(f->ctx, &verdict, NULL, NULL, NULL), "nothing to judge");
+    ddsc_verdict_get_view(verdict, &own);
+    assert_true(!own.judged && own.structure == DDSC_STRUCTURE_UNDECIDED && *own.headline);
+    ddsc_verdict_destroy(verdict);
+    assert_null(ddsc_structure_get_words((ddsc_structure)99));
+}
+
 /* ---- refusals ---- */
 
 static void refuse(fixture *f, const char *word)
@@ -219,22 +258,23 @@ static void test_sources(void **state)
 {
     fixture *f = *state;
     ddsc_report_source good = f->from;
-    f->from.more_settings = "[1, 2]";
-    refuse(f, "more_settings");
-    f->from.more_settings = "{\"a\": ";
-    refuse(f, "more_settings");
+    ddsc_report_setting nameless = {NULL, DDSC_SETTING_NUMBER, NULL, 1};
+    ddsc_report_origin origin;
+    ddsc_report_origin_init(&origin);
+    origin.settings = &nameless;
+    origin.n_settings = 1;
+    f->from.origin = &origin;
+    refuse(f, "setting 0");
     f->from = good;
     f->from.labels = f->truth;
     refuse(f, "not of several");
     f->from.clustering = NULL;
-    f->from.n_labels = N - 1;
-    f->from.k = 2;
-    refuse(f, "measures");
-    f->from.k = 0;
-    refuse(f, "clusters");
-    f->from.n_labels = N;
-    f->from.k = 1;
+    ddsc_cluster_settings one = f->set;
+    one.k_min = one.k_max = 1;
+    f->from.settings = &one;
     refuse(f, "label");
+    f->from.measures = NULL;
+    refuse(f, "measures");
     f->from = good;
 }
 
@@ -350,12 +390,12 @@ static void test_bad_folders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page_escapes), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_csv),          cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_odd_bytes),    cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_forms),        cmocka_unit_test(test_other_context),
-        cmocka_unit_test(test_folder_again), cmocka_unit_test(test_folder_whole),
-        cmocka_unit_test(test_bad_folders),
+        cmocka_unit_test(test_page_escapes),  cmocka_unit_test(test_json),
+        cmocka_unit_test(test_csv),           cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_odd_bytes),     cmocka_unit_test(test_verdict_parts),
+        cmocka_unit_test(test_sources),       cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_other_context), cmocka_unit_test(test_folder_again),
+        cmocka_unit_test(test_folder_whole),  cmocka_unit_test(test_bad_folders),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -27,14 +27,14 @@ static measures *lone_points(ddsc_context *ctx, int64_t n, int64_t dim)
 
 static ddsc_graph *sampled(ddsc_context *ctx, const measures *m, double sample, bool fills)
 {
-    graph_plan p = {0};
+    graph_request p = {0};
     ddsc_graph *g;
     ddsc_metric_settings metric;
     ddsc_metric_settings_init(&metric);
     ddsc_graph_settings set = graph_settings(8, sample);
     set.hubs = DDSC_HUBS_OFF;
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    assert_int_equal(plan_make(ctx, &p, m, &metric, &set), DDSC_OK);
+    assert_int_equal(plan_resolve(ctx, &p, m, &metric, &set), DDSC_OK);
     p.fills = fills;
     assert_int_equal(plan_neighbors(ctx, &g, &stats, &p, 8), DDSC_OK);
     if (sample < 1)

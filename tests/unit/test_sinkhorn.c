@@ -18,13 +18,6 @@ static int ascending(const void *left, const void *right)
     return (x > y) - (x < y);
 }
 
-static double *room(int64_t n)
-{
-    double *block = calloc((size_t)n + 1, sizeof *block);
-    assert_non_null(block);
-    return block;
-}
-
 static void sample_costs(sample *s)
 {
     for (int64_t i = 0; i < s->n; i++)
@@ -50,7 +43,15 @@ static void normalise(double *weight, int64_t n)
 static sample sample_make(int64_t n, int64_t m, int64_t d, uint64_t seed)
 {
     rng r = rng_make(seed, RNG_GAUSSIANS, 99);
-    sample s = {n, m, d, room(n * d), room(m * d), room(n), room(m), room(n * m), 0};
+    sample s = {n,
+                m,
+                d,
+                test_zeros(n * d),
+                test_zeros(m * d),
+                test_zeros(n),
+                test_zeros(m),
+                test_zeros(n * m),
+                0};
     for (int64_t k = 0; k < n * d; k++)
         s.x[k] = rng_normal(&r);
     for (int64_t k = 0; k < m * d; k++)
@@ -62,7 +63,7 @@ static sample sample_make(int64_t n, int64_t m, int64_t d, uint64_t seed)
     normalise(s.a, n);
     normalise(s.b, m);
     sample_costs(&s);
-    double *sorted = room(n * m);
+    double *sorted = test_zeros(n * m);
     memcpy(sorted, s.cost, (size_t)(n * m) * sizeof *sorted);
     qsort(sorted, (size_t)(n * m), sizeof *sorted, ascending);
     s.median = sorted[n * m / 2];
@@ -99,7 +100,7 @@ static double solve(ddsc_context *ctx, const sample *s, double epsilon, ddsc_sin
 /* Marginals, the formula of the plan, and primal = dual, from the arrays handed out. */
 static void check_solution(ddsc_context *ctx, const sample *s, double epsilon)
 {
-    double *plan = room(s->n * s->m), *f = room(s->n), *g = room(s->m);
+    double *plan = test_zeros(s->n * s->m), *f = test_zeros(s->n), *g = test_zeros(s->m);
     double value, rows = 0, columns = 0, formula = 0, primal = 0, dual = 0;
     ddsc_transport t;
     assert_int_equal(call_sinkhorn(ctx, &value, &t, plan, f, g, s->n, s->m, s->a, s->b, s->cost,
@@ -340,7 +341,7 @@ static void test_split_and_zero_weights(void **state)
         for (int which = 0; which < 2; which++)
             assert_close(solve(ctx, &t, factor * s.median, (ddsc_sinkhorn_value)which),
                          solve(ctx, &s, factor * s.median, (ddsc_sinkhorn_value)which), 1e-8, 0);
-    double *plan = room(t.n * t.m), *f = room(t.n), *g = room(t.m);
+    double *plan = test_zeros(t.n * t.m), *f = test_zeros(t.n), *g = test_zeros(t.m);
     assert_int_equal(call_sinkhorn(ctx, NULL, NULL, plan, f, g, t.n, t.m, t.a, t.b, t.cost,
                                    0.1 * s.median, DDSC_SINKHORN_SHARP, TOLERANCE, CAP),
                      DDSC_OK);
@@ -367,7 +368,7 @@ static void test_mass(void **state)
         s.a[i] *= 7;
     for (int64_t j = 0; j < s.m; j++)
         s.b[j] *= 7;
-    double *plan = room(s.n * s.m), heavy;
+    double *plan = test_zeros(s.n * s.m), heavy;
     assert_int_equal(call_sinkhorn(ctx, &heavy, NULL, plan, NULL, NULL, s.n, s.m, s.a, s.b, s.cost,
                                    0.1 * s.median, DDSC_SINKHORN_REGULARISED, TOLERANCE, CAP),
                      DDSC_OK);
@@ -445,7 +446,7 @@ static void test_cap(void **state)
     sample s = sample_make(30, 30, 2, 31);
     for (double factor = 1e-6; factor < 1; factor *= 10)
         for (int64_t cap = 1; cap < 30; cap += 7) {
-            double *plan = room(900), value = NAN, error = 0;
+            double *plan = test_zeros(900), value = NAN, error = 0;
             ddsc_transport t;
             ddsc_status status =
                 call_sinkhorn(ctx, &value, &t, plan, NULL, NULL, 30, 30, s.a, s.b, s.cost,

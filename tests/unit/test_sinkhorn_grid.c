@@ -10,37 +10,21 @@
 #include "distance/cost/cost.h"
 #include "distance/sinkhorn/grid.h"
 #include "distance/sinkhorn/tuning.h"
-#include "support.h"
+#include "graph_support.h"
+#include "sinkhorn_support.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { REAL_IMAGES = 40, GRAPH_IMAGES = 280 };
 #else
 enum { REAL_IMAGES = 120, GRAPH_IMAGES = 600 };
 #endif
-
-static double *room(int64_t n)
-{
-    double *block = calloc((size_t)n + 1, sizeof *block);
-    assert_non_null(block);
-    return block;
-}
-
-static ddsc_metric_settings sinkhorn_settings(ddsc_sinkhorn_value value, double percent)
-{
-    ddsc_metric_settings set;
-    ddsc_metric_settings_init(&set);
-    set.metric = DDSC_METRIC_SINKHORN;
-    set.sinkhorn_value = value;
-    set.epsilon = percent;
-    return set;
-}
 
 /* Images of h x w cells of unequal steps: blobs, and among them a single cell, a row, a column, the
  * whole grid, one item with weights of very different size, and a copy. */
 static ddsc_status images_make(ddsc_context *ctx, measures **m, int64_t n, int64_t h, int64_t w,
                                uint64_t seed)
 {
-    double *support = room(2 * h * w), *weight = room(n * h * w);
+    double *support = test_zeros(2 * h * w), *weight = test_zeros(n * h * w);
     int64_t *offset = calloc((size_t)n + 1, sizeof *offset);
     int32_t *index = calloc((size_t)(n * h * w), sizeof *index);
     rng r = rng_make(seed, RNG_GAUSSIANS, 9);
@@ -125,7 +109,7 @@ static int64_t check_values(const measures *m, double epsilon)
 {
     ddsc_context *ctx = m->ctx;
     int64_t largest = measures_largest_item(m), n_solved = 0;
-    double *cost = room(largest * largest);
+    double *cost = test_zeros(largest * largest);
     sinkhorn_grid *grid = NULL;
     sinkhorn_rule rule = rule_of(epsilon);
     sinkhorn_solver *solver = NULL;
@@ -170,7 +154,7 @@ static void test_matrix(void **state)
     ddsc_context *ctx = test_context(2, 0);
     measures *m = images(ctx, 10, 12, 11, 3);
     int64_t n = m->n, largest = measures_largest_item(m);
-    double *matrix = room(n * n), *cost = room(largest * largest);
+    double *matrix = test_zeros(n * n), *cost = test_zeros(largest * largest);
     sinkhorn_solver *solver = NULL;
     assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
     for (double percent = 0.01; percent < 1e10; percent *= 100) {
@@ -221,7 +205,7 @@ static void check_bounds(const measures *m, double epsilon, double least, double
 {
     ddsc_context *ctx = m->ctx;
     int64_t largest = measures_largest_item(m);
-    double *cost = room(largest * largest), share = 0, dense_share = 0;
+    double *cost = test_zeros(largest * largest), share = 0, dense_share = 0;
     sinkhorn_grid *grid = NULL;
     sinkhorn_rule rule = rule_of(epsilon);
     sinkhorn_solver *solver = NULL;
@@ -273,7 +257,7 @@ static double check_minorant_tile(const bound_minorant *b, double epsilon, const
     const measures *m = b->m;
     int64_t ld = at[3] - at[2] + 3, largest = measures_largest_item(m), n = 0;
     float *low = calloc((size_t)((at[1] - at[0]) * ld), sizeof *low);
-    double *cost = room(largest * largest), share = 0;
+    double *cost = test_zeros(largest * largest), share = 0;
     sinkhorn_solver *solver = NULL;
     assert_non_null(low);
     assert_int_equal(sinkhorn_create(m->ctx, &solver), DDSC_OK);
@@ -344,38 +328,15 @@ static void test_minorants(void **state)
 
 /* ---- the pruned graph ---- */
 
-static ddsc_graph *graph_of(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set,
-                            int64_t tau, ddsc_exact_graph how, ddsc_pair_stats *stats)
-{
-    ddsc_graph_settings search;
-    ddsc_graph *graph = NULL;
-    ddsc_graph_settings_init(&search);
-    search.tau = tau;
-    search.exact_graph = how;
-    assert_int_equal(ddsc_neighbors_run(ctx, &graph, stats, m, set, &search), DDSC_OK);
-    return graph;
-}
-
-static void assert_same_graph(const ddsc_graph *a, const ddsc_graph *b)
-{
-    ddsc_graph_view x, y;
-    ddsc_graph_get_view(a, &x);
-    ddsc_graph_get_view(b, &y);
-    assert_int_equal(x.n_edges, y.n_edges);
-    assert_memory_equal(x.offset, y.offset, (size_t)(x.n + 1) * sizeof *x.offset);
-    assert_memory_equal(x.index, y.index, (size_t)x.n_edges * sizeof *x.index);
-    assert_memory_equal(x.d2, y.d2, (size_t)x.n_edges * sizeof *x.d2);
-}
-
 /* The same edges and bits for each value; the number of solves, one or two threads alike. */
 static int64_t check_graph(ddsc_context *ctx, const measures *m, ddsc_metric_settings set,
                            int64_t tau)
 {
     ddsc_pair_stats stats = {.struct_size = sizeof stats}, second = stats;
     ddsc_context *other = test_context(1, 0);
-    ddsc_graph *full = graph_of(ctx, m, &set, tau, DDSC_GRAPH_FULL, &stats);
-    ddsc_graph *pruned = graph_of(ctx, m, &set, tau, DDSC_GRAPH_PRUNED, &stats);
-    ddsc_graph *single = graph_of(other, m, &set, tau, DDSC_GRAPH_PRUNED, &second);
+    ddsc_graph *full = graph_found(ctx, m, &set, DDSC_GRAPH_FULL, tau, &stats);
+    ddsc_graph *pruned = graph_found(ctx, m, &set, DDSC_GRAPH_PRUNED, tau, &stats);
+    ddsc_graph *single = graph_found(other, m, &set, DDSC_GRAPH_PRUNED, tau, &second);
     assert_same_graph(full, pruned);
     assert_same_graph(full, single);
     assert_int_equal(stats.n_solved, second.n_solved);
@@ -473,19 +434,11 @@ static void test_cap(void **state)
     ddsc_context *ctx = test_context(2, 0);
     measures *m = images(ctx, 8, 9, 9, 7);
     ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_SHARP, 1);
-    ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    double matrix[64];
     set.sinkhorn_max_iterations = 1;
-    assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, DDSC_DISTANCE_SQUARED),
-                     DDSC_NOT_CONVERGED);
-    assert_true(stats.n_not_converged > 0 && stats.max_gap > set.sinkhorn_tolerance);
-    for (int k = 0; k < 64; k++)
-        assert_true(isfinite(matrix[k]));
-    ddsc_measures_destroy(m);
-    ddsc_context_destroy(ctx);
+    check_cap(ctx, m, &set);
 }
 
-static ddsc_status graph_once(ddsc_context *ctx, void *arg)
+static ddsc_status images_once(ddsc_context *ctx, void *arg)
 {
     ddsc_metric_settings set = sinkhorn_settings(*(const ddsc_sinkhorn_value *)arg, 5);
     ddsc_graph_settings search;
@@ -507,7 +460,7 @@ static void test_memory(void **state)
     (void)state;
     for (int value = 0; value < 3; value++) {
         ddsc_sinkhorn_value which = (ddsc_sinkhorn_value)value;
-        assert_true(test_failing_allocations(graph_once, &which) > 20);
+        assert_true(test_failing_allocations(images_once, &which) > 20);
     }
 }
 

@@ -1,25 +1,9 @@
 /* The text room from inside: tokens, lemmas, vectors, the public call and what it promises. */
-#include "io_support.h"
+#include "folder_fixture.h"
 
 #include <math.h>
 
 #include "text/text.h"
-
-static test_folder room;
-
-static int set_up(void **state)
-{
-    (void)state;
-    folder_make(&room);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    folder_remove(&room);
-    return 0;
-}
 
 /* ---- tokens ---- */
 
@@ -174,7 +158,7 @@ static void test_lemmas(void **state)
     lemmas_free(ctx, &l);
     folder_text(&room, "index.noun", "  licence only\n");
     assert_message(ctx, lemmas_read(ctx, &l, room.path, 1 << 20), DDSC_ERROR_INPUT, "no nouns",
-                   "index.noun|holds no nouns");
+                   "index.noun|contains no nouns");
     lemmas_free(ctx, &l);
     ddsc_context_destroy(ctx);
 }

@@ -7,13 +7,6 @@
 #include "support.h"
 #include "assess/assess.h"
 
-static measures *gaussians(ddsc_context *ctx, int64_t k, int64_t n, int64_t points, double apart)
-{
-    measures *m;
-    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, k, n, points, 2, apart), DDSC_OK);
-    return m;
-}
-
 static ddsc_cluster_settings cluster_of(int64_t k)
 {
     ddsc_cluster_settings set;
@@ -97,7 +90,7 @@ static void test_resample_rounds(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0), *seeded = test_context(1, 1);
-    measures *m = gaussians(ctx, 2, 5, 30, 3), *x[4];
+    measures *m = test_gaussians(ctx, 2, 5, 30, 3), *x[4];
     assert_int_equal(ddsc_measures_copy_resampled(ctx, &x[0], m, 1), DDSC_OK);
     assert_int_equal(ddsc_measures_copy_resampled(ctx, &x[1], m, 1), DDSC_OK);
     assert_int_equal(ddsc_measures_copy_resampled(ctx, &x[2], m, 2), DDSC_OK);
@@ -204,7 +197,8 @@ static void test_separated(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
-    measures *clear = gaussians(ctx, 3, 12, 40, 20), *mixed = gaussians(ctx, 3, 12, 5, 0.8);
+    measures *clear = test_gaussians(ctx, 3, 12, 40, 20),
+             *mixed = test_gaussians(ctx, 3, 12, 5, 0.8);
     ddsc_cluster_settings set = cluster_of(3);
     run good = stability(ctx, clear, &set, 8), bad = stability(ctx, mixed, &set, 8);
     assert_true(good.v.n_ever == 0 && good.v.n_often == 0 && good.v.worst->n_changed == 0);
@@ -238,7 +232,7 @@ static void test_single_points(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    measures *m = gaussians(ctx, 2, 15, 1, 6);
+    measures *m = test_gaussians(ctx, 2, 15, 1, 6);
     ddsc_cluster_settings set = cluster_of(2);
     run r = stability(ctx, m, &set, 3);
     assert_true(r.v.worst->zeta == 0 && r.v.worst->laplacian == 0 && r.v.worst->edges_kept == 1);
@@ -280,7 +274,7 @@ static void test_ingredients(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
-    measures *m = gaussians(ctx, 2, 10, 12, 2.5);
+    measures *m = test_gaussians(ctx, 2, 10, 12, 2.5);
     ddsc_cluster_settings set = cluster_of(2);
     set.paper = 1;
     ddsc_graph_settings graph;
@@ -327,7 +321,7 @@ static void test_direct_bound(void **state)
     for (int metric = 0; metric < 4; metric++)
         for (int paper = 0; paper < 2; paper++)
             for (int noise = 0; noise < 3; noise++) {
-                measures *m = gaussians(ctx, 3, 10, noise == 2 ? 100 : 15, noise == 0 ? 1 : 8);
+                measures *m = test_gaussians(ctx, 3, 10, noise == 2 ? 100 : 15, noise == 0 ? 1 : 8);
                 ddsc_cluster_settings set = cluster_of(3);
                 set.metric = metric_with((ddsc_metric)metric);
                 set.paper = paper;
@@ -353,7 +347,7 @@ static void test_theorem_bound(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    measures *m = gaussians(ctx, 2, 8, 200, 50);
+    measures *m = test_gaussians(ctx, 2, 8, 200, 50);
     ddsc_cluster_settings set = cluster_of(2);
     ddsc_graph_settings graph;
     ddsc_graph_settings_init(&graph);
@@ -383,7 +377,7 @@ static void test_frozen(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
-    measures *m = gaussians(ctx, 3, 10, 15, 3);
+    measures *m = test_gaussians(ctx, 3, 10, 15, 3);
     ddsc_cluster_settings set = cluster_of(3);
     ddsc_metric_settings metric = *metric_with(DDSC_METRIC_MMD);
     set.metric = &metric;
@@ -413,7 +407,7 @@ static void test_threads(void **state)
     ddsc_context *ctx[2];
     for (int k = 0; k < 2; k++) {
         ctx[k] = test_context(k + 1, 4);
-        measures *m = gaussians(ctx[k], 3, 30, 8, 2);
+        measures *m = test_gaussians(ctx[k], 3, 30, 8, 2);
         ddsc_cluster_settings set = cluster_of(3);
         r[k] = stability(ctx[k], m, &set, 3);
         ddsc_measures_destroy(m);
@@ -432,7 +426,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    measures *m = gaussians(ctx, 2, 6, 5, 4), *other = gaussians(ctx, 2, 4, 5, 4);
+    measures *m = test_gaussians(ctx, 2, 6, 5, 4), *other = test_gaussians(ctx, 2, 4, 5, 4);
     ddsc_cluster_settings set = cluster_of(2);
     ddsc_stability_settings how;
     ddsc_stability *s = NULL;
@@ -517,7 +511,7 @@ static void test_cancel(void **state)
     how.cancel_user = &left;
     ddsc_context *ctx;
     assert_int_equal(ddsc_context_create(&ctx, &how), DDSC_OK);
-    measures *m = gaussians(ctx, 2, 20, 10, 3);
+    measures *m = test_gaussians(ctx, 2, 20, 10, 3);
     ddsc_cluster_settings set = cluster_of(2);
     ddsc_stability_settings many = times(50);
     ddsc_clustering *first;

@@ -137,7 +137,7 @@ static void say_affinity(writer *w, const decomposition *d)
 /* A group much farther from the rest than items are from each other, which joined another cluster
  * as too small for one of its own. */
 static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph *g,
-                                 const int32_t *label, const outcome *o, double usual)
+                                 const int32_t *label, outcome *o, double usual)
 {
     ddsc_status status = DDSC_OK;
     int64_t n_cells = 0, *size = NULL, far = -1;
@@ -167,6 +167,7 @@ static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph 
     bool joined = false;
     for (int64_t i = 0; far >= 0 && i < g->n; i++)
         joined |= label[i] == label[far] && o->cells[i] != o->cells[far];
+    o->has_far_items = joined;
     if (joined)
         advice_say(
             w,
@@ -184,7 +185,7 @@ done:
 /* Items much farther from their nearest neighbour than others are from theirs. Every item has tau
  * links, so no cut of the graph sets one alone apart. */
 static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, const int32_t *label,
-                           const outcome *o)
+                           outcome *o)
 {
     ddsc_status status = DDSC_OK;
     double *near = NULL, *sorted = NULL;
@@ -203,7 +204,8 @@ static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, co
         }
     for (int64_t i = 0; first >= 0 && i < g->n; i++)
         n_with += label[i] == label[first] && near[i] <= FAR_TIMES * usual;
-    if (usual > 0 && n_with > 0)
+    o->has_far_items = usual > 0 && n_with > 0;
+    if (o->has_far_items)
         advice_say(w,
                    "Item %lld%s of the %lld clustered (from 0) lies far from all others (%.3g to "
                    "its nearest, "
@@ -314,7 +316,7 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const decompo
 }
 
 ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,
-                         const decomposition *d, const outcome *o, const ddsc_graph *graph,
+                         const decomposition *d, outcome *o, const ddsc_graph *graph,
                          const ddsc_cluster_settings *set)
 {
     writer w = {0};

@@ -73,12 +73,15 @@ static bool extend(const assignment *a, int64_t item, double *row, double *share
         int64_t old = g->index[p];
         double link = link_of(m, scale, old, g->d2[p]), weight = link * m->radius[old];
         total += link;
+        DDSC_ASSERT(old >= 0 && old < m->n && m->items->label[old] >= 0 &&
+                    m->items->label[old] < m->k);
         share[m->items->label[old]] += link;
         for (int64_t j = 0; j < m->width; j++)
             row[j] += weight * m->embedding[old * m->width + j];
     }
     for (int64_t j = 0; j < m->width; j++)
         row[j] /= BASE_MAX(m->eigenvalue[j], LEAST_EIGENVALUE);
+    DDSC_ASSERT(total > 0);
     for (int64_t c = 0; c < m->k; c++)
         share[c] /= total;
     double norm = la_norm(m->width, row);
@@ -148,6 +151,7 @@ static int32_t place_item(const assignment *a, int64_t item, double *row, double
     }
     int32_t label =
         placed ? nearest_centre(m, row, confidence) : largest_share(m, share, confidence);
+    DDSC_ASSERT(label >= 0 && label < m->k && *confidence >= 0 && *confidence <= 1);
     return twin >= 0 ? m->items->label[twin] : label;
 }
 
@@ -247,7 +251,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     measures *joint = NULL, *moved = NULL;
     ddsc_graph *near = NULL;
     ddsc_graph_settings graph;
-    graph_plan p = {0};
+    graph_request p = {0};
     local_scales by = {0};
     int32_t *far = NULL;
     assignment a = {.m = m,
@@ -264,7 +268,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     TRY(measures_join(ctx, &joint, m->items, data));
     ddsc_graph_settings_init(&graph);
     graph.exact_graph = set->exact_graph;
-    TRY(plan_make(ctx, &p, joint, &m->metric, &graph));
+    TRY(plan_resolve(ctx, &p, joint, &m->metric, &graph));
     if (m->hub_scale)
         TRY(graph_scales_make(ctx, &by, m->hub_scale, m->n));
     TRY(plan_query(ctx, &near, stats, &p, m->n, BASE_MIN(m->n, BASE_MAX(1, m->tau)),

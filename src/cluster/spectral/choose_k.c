@@ -40,7 +40,7 @@ ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, co
         }
     volume[k] = inside;
     if (a->divided)
-        TRY(team_add(ctx, volume, k + 1));
+        TRY(team_sum_f64(ctx, volume, k + 1));
     inside = volume[k];
     for (int64_t c = 0; c < k; c++)
         total += volume[c];
@@ -130,4 +130,21 @@ int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64
     for (int64_t i = 0; i < found; i++)
         out[i].hidden = lopsided && out[i].row->k > chosen;
     return found;
+}
+
+int64_t ddsc_clustering_get_candidates(const ddsc_clustering *clustering,
+                                       ddsc_k_candidate *candidates)
+{
+    k_candidate c[CANDIDATES_MOST];
+    if (!clustering || clustering->view.n_sweep < 2)
+        return 0;
+    const ddsc_clustering_view *v = &clustering->view;
+    int64_t n = choose_candidates(c, v->sweep, v->n_sweep, v->k);
+    for (int64_t i = 0; i < n; i++)
+        candidates[i] = (ddsc_k_candidate){.k = c[i].row->k,
+                                           .widest_gap = c[i].gap,
+                                           .highest_modularity = c[i].modularity,
+                                           .halves_agree = c[i].stability,
+                                           .large_may_hide = c[i].hidden};
+    return n;
 }

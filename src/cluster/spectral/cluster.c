@@ -79,6 +79,25 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
     return cluster_check_parts(ctx, plan);
 }
 
+ddsc_status ddsc_cluster_settings_resolve(ddsc_context *context, ddsc_cluster_settings *cluster,
+                                          ddsc_metric_settings *metric, ddsc_graph_settings *graph,
+                                          const ddsc_cluster_settings *settings)
+{
+    cluster_plan plan;
+    CHECK(ctx_enter(context));
+    CHECK(ctx_need(context, cluster, "cluster"));
+    CHECK(ctx_need(context, metric, "metric"));
+    CHECK(ctx_need(context, graph, "graph"));
+    CHECK(cluster_settings_take(context, &plan, settings));
+    CHECK(plan_give_settings(context, metric, graph, &plan.metric, &plan.graph));
+    ddsc_cluster_settings own; /* is the caller's struct one that can be written? */
+    CHECK(sized_take(context, &settings_struct, &own, cluster));
+    sized_give(&settings_struct, cluster, &plan.set);
+    cluster->metric = metric;
+    cluster->graph = graph;
+    return DDSC_OK;
+}
+
 static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
                                        const ddsc_cluster_settings *set)
 {
@@ -112,7 +131,7 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
              clustering->sweep_labels, clustering->sweep_list, clustering->sweep,
              clustering->details, clustering->residuals, clustering->spectrum,
              clustering->eigenvalues, clustering->embedding, clustering->labels,
-             clustering->joined_list, clustering->joined);
+             clustering->joined_list, clustering->joined, clustering->resume);
     mem_free(ctx, clustering);
 }
 
@@ -207,9 +226,9 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
                               const ddsc_metric_settings *metric, const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    graph_plan p = {0};
+    graph_request p = {0};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    TRY(plan_make(ctx, &p, data, metric, set->graph));
+    TRY(plan_resolve(ctx, &p, data, metric, set->graph));
     p.fills = !set->paper;
     int64_t width = search_width(data->n, p.tau, set);
     TRY(plan_neighbors(ctx, wide, &stats, &p, width));
@@ -346,21 +365,38 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
     return plan_warn_coordinates(ctx, data);
 }
 
+/* The folder that the run kept its pairs in, and how many of them it found there. */
+static ddsc_status take_resumed(ddsc_context *ctx, ddsc_clustering *c, int64_t before)
+{
+    const char *folder = ctx_resume_folder(ctx);
+    if (!folder)
+        return DDSC_OK;
+    CHECK(MEM_COPY(ctx, c->resume, folder, (int64_t)strlen(folder) + 1));
+    c->view.resume = c->resume;
+    c->view.n_resumed = ddsc_context_get_resumed(ctx) - before;
+    return DDSC_OK;
+}
+
 ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
                              const ddsc_measures *data, const ddsc_cluster_settings *settings)
 {
     ddsc_status status = DDSC_OK;
+    ddsc_clustering *found = NULL;
     cluster_plan plan;
     CHECK(ctx_enter_new(context, clustering));
     TRY(cluster_prepare(context, &plan, data, settings));
     if (plan.set.joined && ctx_resume_folder(context)) {
-        status =
-            ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                     "a folder to resume from keeps the pairs of one metric: it does not go with "
-                     "joined metrics");
+        status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                          "resume keeps the pairs of one metric and cannot be combined with joined "
+                          "metrics");
         goto done;
     }
-    TRY(cluster_fit(context, clustering, NULL, data, &plan.set));
+    int64_t resumed = ddsc_context_get_resumed(context);
+    TRY(cluster_fit(context, &found, NULL, data, &plan.set));
+    TRY(take_resumed(context, found, resumed));
+    *clustering = found;
+    found = NULL;
 done:
+    ddsc_clustering_destroy(found);
     return status;
 }

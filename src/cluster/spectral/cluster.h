@@ -76,7 +76,7 @@ typedef struct k_candidate {
     bool hidden;
 } k_candidate;
 
-enum { CANDIDATES_MOST = 4 };
+enum { CANDIDATES_MOST = DDSC_CANDIDATES_MOST };
 /* Of a sweep: `chosen` first, then those of the widest relative gap, of the highest modularity, and the largest
  * whose halves agree nearly as well as any. How many there are. */
 int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
@@ -84,19 +84,10 @@ int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64
 
 /* ---- beyond flat clusters ---- */
 
-/* Two nodes of the tree become one: clusters are 0 .. k-1, what merge number m makes is k + m. */
-typedef struct cluster_merge {
-    int64_t a, b;  /* a < b */
-    double height; /* 0 .. 1, never below the one before */
-    int64_t size;  /* items */
-} cluster_merge;
-
-/* Of more clusters no tree is made: the work grows with k^3. */
-enum { MERGES_MOST = 1000 };
 /* out (k - 1): the tree over the clusters, by the affinity between them. size (k): how many items each
- * counts. centre (k x dim, used up; or NULL): where they lie. */
-ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *a,
-                           const int32_t *labels, int64_t k, const int64_t *size, double *centre,
+ * counts. center (k x dim, used up; or NULL): where they lie. */
+ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
+                           const int32_t *labels, int64_t k, const int64_t *size, double *center,
                            int64_t dim);
 
 /* ---- the result ---- */
@@ -118,6 +109,8 @@ struct ddsc_clustering {
     double *radius; /* n: length of the row before it was normalised, over sqrt(degree) */
     ddsc_graph *graph;
     char *advice;
+    bool has_far_items; /* the advice names items far from all others */
+    char *resume;       /* the folder of ddsc_context_set_resume, or NULL */
     sparse affinity;
     double *scale; /* n, or NULL with one gamma */
     double scale_floor;

@@ -23,10 +23,11 @@ typedef struct outcome {
     bool not_converged;
     const double *eigenvalues; /* of the eigenvectors found */
     const int32_t *cells;      /* labels before small clusters joined others */
+    bool has_far_items;        /* out: the advice names items far from all others */
 } outcome;
 
 ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,
-                         const decomposition *d, const outcome *o, const ddsc_graph *graph,
+                         const decomposition *d, outcome *o, const ddsc_graph *graph,
                          const ddsc_cluster_settings *set);
 /* Eigenvalues, residuals and what the solver says of them into the clustering and its view. */
 ddsc_status cluster_spectrum(ddsc_context *ctx, ddsc_clustering *c, const decomposition *d);

@@ -3,6 +3,7 @@
  * from one to the other. Where the graph has several parts, each has a direction of its own, and the parts come one
  * after the other, the largest first; a part whose direction is not among the vectors found has no order (-1). Eigenfunctions are radius times row of the embedding. */
 #include <math.h>
+#include <string.h>
 
 #include "cluster/spectral/cluster.h"
 
@@ -151,5 +152,26 @@ ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clust
     TRY(rank_items(ctx, rank, value, part, found, n, n_parts));
 done:
     MEM_FREE(ctx, sum, found, value, part);
+    return status;
+}
+
+ddsc_status ddsc_order_run(ddsc_context *context, int64_t *rank, const ddsc_clustering *clustering)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *found = NULL;
+    CHECK(ctx_enter(context));
+    CHECK(ctx_need(context, rank, "rank"));
+    CHECK(ctx_need(context, clustering, "clustering"));
+    int64_t n = clustering->view.n;
+    if (clustering->affinity.n == 0 || clustering->view.n_vectors < 2) {
+        for (int64_t i = 0; i < n; i++)
+            rank[i] = -1;
+        return DDSC_OK;
+    }
+    TRY(MEM_NEW(context, found, n));
+    TRY(cluster_direction(context, found, clustering));
+    memcpy(rank, found, (size_t)n * sizeof *rank);
+done:
+    mem_free(context, found);
     return status;
 }

@@ -4,6 +4,8 @@
  * average over A x B weighted by degrees, so r never rises from one merge to the next (average linkage). Heights are
  * 1 / (1 + r): 1 where nothing links the two, 1/2 where as much does as by chance, towards 0 where they are one.
  * Of merges at one height, that of the nearest centres comes first. */
+#include <string.h>
+
 #include "cluster/spectral/cluster.h"
 #include "numeric/linalg/linalg.h"
 
@@ -20,6 +22,7 @@ typedef struct merge_state {
 
 static void sum_affinities(merge_state *s, const sparse *a, const int32_t *labels)
 {
+    DDSC_ASSERT(invariant_range(labels, a->n, 0, s->k));
     for (int64_t i = 0; i < a->n; i++)
         for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
             s->volume[labels[i]] += a->value[p];
@@ -46,9 +49,9 @@ static void measure_centre(merge_state *s, int64_t a)
 }
 
 /* The lowest pair, ties by centres, then by place. */
-static cluster_merge lowest(const merge_state *s, double total)
+static ddsc_merge lowest(const merge_state *s, double total)
 {
-    cluster_merge best = {-1, -1, 2, 0};
+    ddsc_merge best = {-1, -1, 2, 0};
     double near = 0;
     for (int64_t a = 0; a < s->k; a++)
         for (int64_t b = a + 1; b < s->k && s->node[a] >= 0; b++) {
@@ -59,7 +62,7 @@ static cluster_merge lowest(const merge_state *s, double total)
             if (height == best.height && apart >= near)
                 continue;
             near = apart;
-            best = (cluster_merge){a, b, height, s->size[a] + s->size[b]};
+            best = (ddsc_merge){a, b, height, s->size[a] + s->size[b]};
         }
     return best;
 }
@@ -82,7 +85,7 @@ static void take_in(merge_state *s, int64_t a, int64_t b, int64_t node)
     s->node[b] = -1;
 }
 
-ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *a,
+ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
                            const int32_t *labels, int64_t k, const int64_t *size, double *centre,
                            int64_t dim)
 {
@@ -102,15 +105,78 @@ ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *
     }
     for (int64_t m = 0; m + 1 < k; m++) {
         TRY(progress_poll(ctx));
-        cluster_merge found = lowest(&s, total);
+        ddsc_merge found = lowest(&s, total);
         int64_t one = found.a, other = found.b;
         found.a = BASE_MIN(s.node[one], s.node[other]);
         found.b = BASE_MAX(s.node[one], s.node[other]);
         last = found.height = BASE_MAX(found.height, last); /* but for rounding it is */
+        DDSC_ASSERT(found.a >= 0 && found.a < found.b && found.b < k + m);
+        DDSC_ASSERT(found.height >= 0 && found.height <= 1);
         take_in(&s, one, other, k + m);
         out[m] = found;
     }
 done:
     MEM_FREE(ctx, s.node, s.size, s.volume, s.apart, s.across);
+    return status;
+}
+
+/* Mean place of the items of each cluster, k x dim. */
+static void find_centers(double *center, const ddsc_measures_view *m, const int32_t *labels,
+                         const int64_t *size, const int32_t *left_out)
+{
+    for (int64_t i = 0; i < m->n_items; i++) {
+        if (left_out && left_out[i])
+            continue;
+        double *to = center + labels[i] * m->dim;
+        double part = 1 / (double)size[labels[i]];
+        for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++)
+            for (int64_t c = 0; c < m->dim; c++)
+                to[c] += part * m->weight[e] * m->support[m->index[e] * m->dim + c];
+    }
+}
+
+static ddsc_status check_merges(ddsc_context *ctx, const ddsc_clustering *c, const ddsc_merge *out,
+                                const ddsc_measures_view *m, bool has_measures)
+{
+    CHECK(ctx_need(ctx, out, "merges"));
+    CHECK(ctx_need(ctx, c, "clustering"));
+    if (c->view.k < 2 || c->view.k > DDSC_MERGES_MOST_CLUSTERS || c->affinity.n == 0)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "merges: a tree needs 2 to %d clusters of a graph, not %lld",
+                        DDSC_MERGES_MOST_CLUSTERS, (long long)c->view.k);
+    if (has_measures && m->n_items != c->view.n)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "merges: %lld measures, but %lld items are clustered",
+                        (long long)m->n_items, (long long)c->view.n);
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_merges_run(ddsc_context *context, ddsc_merge *merges,
+                            const ddsc_clustering *clustering, const ddsc_measures *data,
+                            const int32_t *left_out)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_measures_view m;
+    ddsc_merge *found = NULL;
+    int64_t *size = NULL;
+    double *center = NULL;
+    CHECK(ctx_enter(context));
+    ddsc_measures_get_view(data, &m);
+    CHECK(check_merges(context, clustering, merges, &m, data != NULL));
+    const ddsc_clustering_view *v = &clustering->view;
+    TRY(MEM_NEW(context, found, v->k - 1));
+    TRY(MEM_ZERO(context, size, v->k));
+    for (int64_t i = 0; i < v->n; i++)
+        size[v->labels[i]] += !(left_out && left_out[i]);
+    bool by_centers = data && v->n_components > 1; /* else some edge decides */
+    if (by_centers) {
+        TRY(MEM_ZERO(context, center, v->k * m.dim));
+        find_centers(center, &m, v->labels, size, left_out);
+    }
+    TRY(cluster_merges(context, found, &clustering->affinity, v->labels, v->k, size, center,
+                       by_centers ? m.dim : 0));
+    memcpy(merges, found, (size_t)(v->k - 1) * sizeof *merges);
+done:
+    MEM_FREE(context, center, size, found);
     return status;
 }

@@ -35,13 +35,14 @@ static ddsc_status groups_make(ddsc_context *ctx, groups *g, const int32_t *labe
     TRY(MEM_ZERO(ctx, g->link, k * k));
     TRY(MEM_ZERO(ctx, g->standing, k));
     team_part rows = sparse_rows(ctx, &d->a);
+    DDSC_ASSERT(invariant_range(labels, d->n, 0, k));
     for (int64_t i = 0; i < d->n; i++)
         g->size[labels[i]]++;
     for (int64_t i = rows.begin; i < rows.end; i++)
         for (int64_t p = d->a.offset[i]; p < d->a.offset[i + 1]; p++)
             g->link[labels[i] * k + labels[d->a.column[p]]] += d->a.value[p];
     if (d->a.divided)
-        TRY(team_add(ctx, g->link, k * k));
+        TRY(team_sum_f64(ctx, g->link, k * k));
     for (int64_t c = 0; c < k; c++)
         g->standing[c] =
             (double)g->size[c] >= rule->least || (g->size[c] > d->tau + 1 && !is_linked(g, c));
@@ -147,6 +148,7 @@ ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t 
     for (int64_t i = 0; i < d->n; i++)
         labels[i] = into[labels[i]];
     TRY(kmeans_renumber(ctx, labels, k, d->n, *k));
+    DDSC_ASSERT(*k >= 1 && *n_merged >= 0);
 done:
     MEM_FREE(ctx, into, gone);
     groups_free(ctx, &g);

@@ -365,6 +365,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     o.cells = c->cells;
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, graph, set));
     c->view.advice = c->advice;
+    c->has_far_items = o.has_far_items;
     job_free_rows(ctx, &j); /* room for the affinity of all ranks */
     if (!kept)
         eigen_free(ctx, &j.d.eigen);

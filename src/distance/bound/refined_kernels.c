@@ -1,46 +1,33 @@
-/* Kernels of the refined bounds. Floats are enough: what rounding may add to a bound is taken off it. */
+/* Kernels of the refined bounds. Floats are accurate enough, because rounding margins are
+ * subtracted from the bounds. */
 #include "distance/bound/refined_kernels.h"
 
 enum { CHUNK = 4 }; /* vectors held at once for each of two rows */
 
-typedef float vector __attribute__((vector_size(4 * BOUND_VECTOR)));
-typedef int32_t vector_whole __attribute__((vector_size(4 * BOUND_VECTOR)));
-typedef uint32_t vector_bits __attribute__((vector_size(4 * BOUND_VECTOR)));
-
-SIMD_INLINE vector load(const float *from)
-{
-    vector x;
-    memcpy(&x, from, sizeof x);
-    return x;
-}
-
-SIMD_INLINE void store(float *to, vector x)
-{
-    memcpy(to, &x, sizeof x);
-}
+_Static_assert(sizeof(simd_f32) == BOUND_VECTOR * sizeof(float), "one vector");
 
 /* ---- grids ---- */
 
-/* Lane by lane, which compilers turn into the one instruction there is for it. */
-SIMD_INLINE vector lesser(vector x, vector y)
+/* Selects lane by lane, which compilers translate to a single minimum instruction. */
+SIMD_INLINE simd_f32 lesser(simd_f32 x, simd_f32 y)
 {
-    vector z;
+    simd_f32 z;
     for (int k = 0; k < BOUND_VECTOR; k++)
         z[k] = x[k] < y[k] ? x[k] : y[k];
     return z;
 }
 
-/* One or two rows by `n_vectors` vectors, kept in registers. */
+/* Computes one or two rows by `n_vectors` vectors, with the sums in registers. */
 SIMD_INLINE void mix_rows(const grid_mix *x, float *out, const float *coef0, const float *in,
                           const int n_vectors, const bool two, const bool min)
 {
     const float *coef1 = coef0 + x->row_step;
-    vector row0[CHUNK], row1[CHUNK];
+    simd_f32 row0[CHUNK], row1[CHUNK];
     for (int k = 0; k < n_vectors; k++)
-        row0[k] = row1[k] = (vector){0} + (min ? __builtin_inff() : 0);
+        row0[k] = row1[k] = (simd_f32){0} + (min ? __builtin_inff() : 0);
     for (int64_t s = 0; s < x->n; s++, in += x->in_step)
         for (int k = 0; k < n_vectors; k++) {
-            vector value = load(in + k * BOUND_VECTOR);
+            simd_f32 value = simd_load_f32(in + k * BOUND_VECTOR);
             float c0 = coef0[s * x->step];
             row0[k] = min ? lesser(c0 + value, row0[k]) : row0[k] + c0 * value;
             if (two) {
@@ -49,13 +36,14 @@ SIMD_INLINE void mix_rows(const grid_mix *x, float *out, const float *coef0, con
             }
         }
     for (int k = 0; k < n_vectors; k++) {
-        store(out + k * BOUND_VECTOR, row0[k]);
+        simd_store_f32(out + k * BOUND_VECTOR, row0[k]);
         if (two)
-            store(out + x->width + k * BOUND_VECTOR, row1[k]);
+            simd_store_f32(out + x->width + k * BOUND_VECTOR, row1[k]);
     }
 }
 
-/* Full chunks, then what is left, with the number of vectors a constant in each call. */
+/* Processes full chunks, then the remaining vectors, with a constant number of vectors in each
+ * call. */
 SIMD_INLINE void mix_floats(const grid_mix *x, float *out, const float *coef, const float *in,
                             const bool two, const bool min)
 {
@@ -100,7 +88,8 @@ SIMD_CLONES void bound_dense_distances(float *restrict out, const float *x, cons
         }
 }
 
-/* Four rows at a time: one row of accumulators waits for its own additions. */
+/* Processes four rows at a time, because a single row of accumulators would wait for its own
+ * additions. */
 SIMD_CLONES void bound_dense_column_sums(float *restrict out, const float *restrict a,
                                          const float *v, int64_t rows, int64_t ld)
 {
@@ -116,23 +105,23 @@ SIMD_CLONES void bound_dense_column_sums(float *restrict out, const float *restr
             out[j] += v[i] * a[j];
 }
 
-SIMD_INLINE float vector_sum(vector x)
+SIMD_INLINE float vector_sum(simd_f32 x)
 {
-    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+    return SIMD_SUM(x);
 }
 
 SIMD_CLONES void bound_dense_row_sums(float *out, const float *a, const float *v, int64_t rows,
                                       int64_t ld)
 {
     for (int64_t i = 0; i < rows; i++, a += ld) {
-        vector even = {0}, odd = {0};
+        simd_f32 even = {0}, odd = {0};
         int64_t j = 0;
         for (; j + 2 * BOUND_VECTOR <= ld; j += 2 * BOUND_VECTOR) {
-            even += load(a + j) * load(v + j);
-            odd += load(a + j + BOUND_VECTOR) * load(v + j + BOUND_VECTOR);
+            even += simd_load_f32(a + j) * simd_load_f32(v + j);
+            odd += simd_load_f32(a + j + BOUND_VECTOR) * simd_load_f32(v + j + BOUND_VECTOR);
         }
         if (j < ld)
-            even += load(a + j) * load(v + j);
+            even += simd_load_f32(a + j) * simd_load_f32(v + j);
         out[i] = vector_sum(even + odd);
     }
 }
@@ -144,16 +133,17 @@ SIMD_CLONES void bound_dense_column_minima(float *out, const float *a, const flo
                false, true);
 }
 
-/* By masks: the compiler does not see the one instruction through `lesser` here. */
+/* Uses masks, because the compiler does not recognize the minimum instruction through `lesser`
+ * here. */
 SIMD_CLONES void bound_dense_row_minima(float *out, const float *a, const float *g, int64_t rows,
                                         int64_t ld)
 {
     for (int64_t i = 0; i < rows; i++, a += ld) {
-        vector least = (vector){0} + __builtin_inff();
+        simd_f32 least = (simd_f32){0} + __builtin_inff();
         for (int64_t j = 0; j < ld; j += BOUND_VECTOR) {
-            vector value = load(g + j) + load(a + j);
-            vector_bits less = (vector_bits)(value < least);
-            least = (vector)((less & (vector_bits)value) | (~less & (vector_bits)least));
+            simd_f32 value = simd_load_f32(g + j) + simd_load_f32(a + j);
+            simd_u32 less = (simd_u32)(value < least);
+            least = (simd_f32)((less & (simd_u32)value) | (~less & (simd_u32)least));
         }
         out[i] = least[0];
         for (int k = 1; k < BOUND_VECTOR; k++)
@@ -163,22 +153,22 @@ SIMD_CLONES void bound_dense_row_minima(float *out, const float *a, const float 
 
 /* ---- kernels ---- */
 
-/* 2^n 2^r with r in [-1/2, 1/2], 2^r by its Taylor series: 2e-7 of the value. */
-SIMD_INLINE vector exponential(vector x)
+/* Computes 2^n 2^r with r in [-1/2, 1/2]. The Taylor series of 2^r has a relative error of 2e-7. */
+SIMD_INLINE simd_f32 exponential(simd_f32 x)
 {
     const float to_integer = 0x1.8p23f; /* adding it leaves the nearest integer in the low bits */
-    vector y = x * 0x1.715476p+0f, shifted = y + to_integer;
-    vector r = (y - (shifted - to_integer)) * 0x1.62e43p-1f;
-    vector p = 1 + r * (1 + r * (0.5f + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120)))));
-    return p * (vector)(((vector_bits)shifted + 127) << 23);
+    simd_f32 y = x * 0x1.715476p+0f, shifted = y + to_integer;
+    simd_f32 r = (y - (shifted - to_integer)) * 0x1.62e43p-1f;
+    simd_f32 p = 1 + r * (1 + r * (0.5f + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120)))));
+    return p * (simd_f32)(((simd_u32)shifted + 127) << 23);
 }
 
 SIMD_CLONES void bound_kernel_exp(float *out, const float *cost, float scale, int64_t n)
 {
     for (int64_t k = 0; k < n; k += BOUND_VECTOR) {
-        vector x = scale * load(cost + k);
-        vector_bits kept = (vector_bits)(x > -41.0f);
-        store(out + k, (vector)(kept & (vector_bits)exponential(x)));
+        simd_f32 x = scale * simd_load_f32(cost + k);
+        simd_u32 kept = (simd_u32)(x > -41.0f);
+        simd_store_f32(out + k, (simd_f32)(kept & (simd_u32)exponential(x)));
     }
 }
 
@@ -222,19 +212,20 @@ SIMD_CLONES void bound_scaling_square(float *u, const float *self, const float *
     }
 }
 
-/* Exponent, and 2 atanh((m - 1) / (m + 1)) by its series on mantissas m in [sqrt(1/2), sqrt(2)]. */
-SIMD_INLINE vector logarithm(vector x)
+/* Combines the exponent with 2 atanh((m - 1) / (m + 1)), computed by its series for mantissas m in
+ * [sqrt(1/2), sqrt(2)]. */
+SIMD_INLINE simd_f32 logarithm(simd_f32 x)
 {
-    vector_whole exponent = (vector_whole)((vector_bits)x - 0x3f3504f3) >> 23;
-    vector m = (vector)((vector_bits)x - ((vector_bits)exponent << 23));
-    vector z = (m - 1) / (m + 1), z2 = z * z;
-    vector series = 1 + z2 * (1.0f / 3 + z2 * (1.0f / 5 + z2 * (1.0f / 7)));
-    return __builtin_convertvector(exponent, vector) * 0x1.62e43p-1f + 2 * z * series;
+    simd_i32 exponent = (simd_i32)((simd_u32)x - 0x3f3504f3) >> 23;
+    simd_f32 m = (simd_f32)((simd_u32)x - ((simd_u32)exponent << 23));
+    simd_f32 z = (m - 1) / (m + 1), z2 = z * z;
+    simd_f32 series = 1 + z2 * (1.0f / 3 + z2 * (1.0f / 5 + z2 * (1.0f / 7)));
+    return __builtin_convertvector(exponent, simd_f32) * 0x1.62e43p-1f + 2 * z * series;
 }
 
 SIMD_CLONES void bound_scaling_log(float *f, const float *u, const float *self, float epsilon,
                                    int64_t n)
 {
     for (int64_t k = 0; k < n; k += BOUND_VECTOR)
-        store(f + k, epsilon * logarithm(load(u + k) / load(self + k)));
+        simd_store_f32(f + k, epsilon * logarithm(simd_load_f32(u + k) / simd_load_f32(self + k)));
 }

@@ -6,7 +6,39 @@
  * subtree by relinking ranges along the path, and shifts the potentials of the subtree or of the
  * remaining nodes, whichever are fewer. Apart from pricing, a pivot costs about the length of the
  * cycle plus the size of the smaller part. */
+#include <string.h>
+
 #include "distance/exact/simplex.h"
+
+#ifdef DDSC_DEBUG_CHECKS
+/* Checks that the ring passes every node once, a subtree is the run of `size` nodes that ends with `last`, and sizes add up. */
+bool basis_list_holds(simplex *s)
+{
+    int32_t *place = s->path[0], *below = s->path[1];
+    int64_t n_tree = s->n + s->m;
+    int32_t x = s->root;
+    bool holds = true;
+    memset(place, -1, (size_t)s->nodes * sizeof *place);
+    memset(below, 0, (size_t)s->nodes * sizeof *below);
+    for (int64_t k = 0; holds && k < n_tree; k++, x = s->link[x].next) {
+        holds = x >= 0 && x < s->nodes && place[x] < 0 && s->link[s->link[x].next].previous == x;
+        if (holds)
+            place[x] = (int32_t)k;
+    }
+    holds = holds && x == s->root;
+    for (int64_t k = 0; holds && k < n_tree; k++, x = s->link[x].next) {
+        int32_t size = s->node[x].size, above = s->node[x].parent;
+        holds = place[s->link[x].last] == k + size - 1;
+        if (!holds || x == s->root)
+            continue;
+        below[above] += size;
+        holds = place[above] < k && k + size <= place[above] + s->node[above].size;
+    }
+    for (int64_t k = 0; holds && k < n_tree; k++, x = s->link[x].next)
+        holds = below[x] == s->node[x].size - 1;
+    return holds;
+}
+#endif
 
 /* Builds the ring, parents first. Each child is inserted directly after its parent. */
 void basis_list_build(simplex *s)

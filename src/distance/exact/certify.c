@@ -104,6 +104,7 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, double *lost, care ho
             continue;
         }
         arc_of(net, x, &row, &column);
+        DDSC_ASSERT(row >= 0 && row < net->n && column >= 0 && column < net->m);
         s->plan_row[*n_plan] = (int32_t)row;
         s->plan_column[*n_plan] = (int32_t)column;
         s->plan_mass[(*n_plan)++] = mass;
@@ -164,6 +165,19 @@ static void lower_f(exact_solver *s)
         s->f[i] = s->f[i] == 0 ? 0 : step_down(s->f[i]);
 }
 
+/* f_i + g_j <= C_ij, in a sample of the rows: this makes the dual value a lower bound. It holds without a tolerance, since
+ * rounding a sum that is at most a double cannot exceed that double. */
+static bool is_dual_feasible(const exact_solver *s)
+{
+    exact_costs truth = s->net.cost;
+    bool holds = true;
+    truth.cap = INFINITY;
+    for (int64_t i = 0; i < s->net.n; i += s->net.n / 4 + 1)
+        for (int64_t j = 0; j < s->net.m; j++)
+            holds &= !(s->f[i] + s->g[j] > exact_cost_cell(&truth, i, j));
+    return holds;
+}
+
 BOTH void certify_with(exact_solver *s, exact_result *result, bool int32_optimal, care how)
 {
     const simplex *net = &s->net;
@@ -176,6 +190,7 @@ BOTH void certify_with(exact_solver *s, exact_result *result, bool int32_optimal
         tree_potentials(s, how);
         lower_f(s);
     }
+    DDSC_ASSERT(result->n_plan < net->n + net->m && is_dual_feasible(s));
     for (int64_t i = 0; i < net->n; i++) {
         add_term(&dual, s->a[i] * s->f[i], how);
         size += s->a[i] * fabs(s->f[i]);
@@ -194,6 +209,7 @@ void exact_set_gap(exact_result *result, double difference, double floor)
     result->gap = difference == 0 ? 0 : difference / fmax(fabs(result->primal), floor);
     if (!isfinite(result->gap)) /* the numbers overflowed, so the gap is unknown */
         result->gap = INFINITY;
+    DDSC_ASSERT(result->gap >= 0);
 }
 
 void exact_potentials(exact_solver *s, double *size)
@@ -201,6 +217,7 @@ void exact_potentials(exact_solver *s, double *size)
     *size = 0;
     tree_potentials(s, CAREFUL);
     lower_f(s);
+    DDSC_ASSERT(is_dual_feasible(s));
     for (int64_t i = 0; i < s->net.n; i++)
         *size += s->a[i] * fabs(s->f[i]);
     for (int64_t j = 0; j < s->net.m; j++)
@@ -210,6 +227,7 @@ void exact_potentials(exact_solver *s, double *size)
 void exact_certify(exact_solver *s, exact_result *result, bool int32_optimal)
 {
     basis_order(&s->net);
+    DDSC_ASSERT(basis_is_tree(&s->net));
     if (exact_is_tiny(s->net.n, s->net.m)) {
         certify_with(s, result, int32_optimal, PLAIN);
         if (result->gap <= GAP_PLAIN)

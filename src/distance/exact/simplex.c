@@ -106,6 +106,17 @@ static void move_subtree(simplex *s, int side, int64_t at, int64_t theta)
     s->moved = s->path[side][0];
 }
 
+/* Returns true if every arc of the basis carries flow, which holds because supplies are not degenerate. */
+static bool flows_hold(const simplex *s)
+{
+    bool holds = true;
+    for (int64_t k = 0; k < s->n + s->m; k++) {
+        int64_t x = k < s->n ? k : s->sink0 + k - s->n;
+        holds &= x == s->root || s->node[x].flow > 0;
+    }
+    return holds;
+}
+
 /* Returns true if the user canceled. It polls only every CANCEL_PIVOTS pivots because polling reads
  * a clock. */
 static bool stopped(const simplex *s)
@@ -117,6 +128,7 @@ simplex_end simplex_run(simplex *s, const number_system *numbers)
 {
     entering in;
     s->next_row = 0;
+    DDSC_ASSERT(basis_is_tree(s) && basis_subtrees_hold(s) && flows_hold(s));
     if (!numbers->begin(s))
         return SIMPLEX_OVERFLOW;
     while (numbers->price(s, &in)) {
@@ -132,11 +144,14 @@ simplex_end simplex_run(simplex *s, const number_system *numbers)
             basis_list_cycle(s, (int32_t)in.row, (int32_t)(s->sink0 + in.column));
         int64_t at[2], theta[2] = {blocking(s, 0, &at[0]), blocking(s, 1, &at[1])};
         int side = theta[1] < theta[0];
+        DDSC_ASSERT(in.reduced < 0 && theta[side] > 0 && theta[side] < INT64_MAX);
+        DDSC_ASSERT(s->path[0][s->length[0]] == s->path[1][s->length[1]]);
         push_flow(s, 0, theta[side]);
         push_flow(s, 1, theta[side]);
         move_subtree(s, side, at[side], theta[side]);
         if (!numbers->shift(s, side == 0 ? in.reduced : -in.reduced))
             return SIMPLEX_OVERFLOW;
     }
+    DDSC_ASSERT(basis_subtrees_hold(s) && flows_hold(s));
     return SIMPLEX_OPTIMAL;
 }

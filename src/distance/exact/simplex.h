@@ -170,6 +170,12 @@ void start_line(simplex *s);
 /* ---- the tree ---- */
 void basis_build(simplex *s); /* builds masks or lists from parents and order */
 void basis_order(simplex *s); /* computes the order from parents if it is not valid */
+/* For assertions. Both overwrite `path`, which is scratch space between pivots. basis_is_tree checks
+ * that parents and order form a spanning tree in which every arc joins a source and a sink.
+ * basis_subtrees_hold checks that the masks, or the ring and its sizes, agree with the parents. */
+bool basis_is_tree(simplex *s);
+bool basis_subtrees_hold(simplex *s);
+bool basis_list_holds(simplex *s);
 void basis_list_build(simplex *s);
 /* Finds the cycle that the arc from source to sink closes, and stores it in path and length. */
 void basis_list_cycle(simplex *s, int32_t source, int32_t sink);

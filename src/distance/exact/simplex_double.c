@@ -107,11 +107,23 @@ static bool price_candidates(simplex *s, entering *found)
     return true;
 }
 
+/* Is no reduced cost negative? In a sample of the rows. */
+static bool is_feasible64(const simplex *s)
+{
+    bool holds = true;
+    for (int64_t i = 0; i < s->n; i += s->n / 16 + 1)
+        for (int64_t j = 0; j < s->m; j++)
+            holds &= quanta(s, i, j) + s->potential64[s->sink0 + j] >= s->potential64[i];
+    return holds;
+}
+
 static bool price_arcs(simplex *s, entering *found)
 {
     while (!price_candidates(s, found)) {
-        if (!sweep_arcs(s))
+        if (!sweep_arcs(s)) {
+            DDSC_ASSERT(is_feasible64(s));
             return false;
+        }
         s->next_row = 0;
     }
     return true;

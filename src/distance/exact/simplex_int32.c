@@ -114,7 +114,18 @@ static bool sweep_blocks(simplex *s)
     return added > 0;
 }
 
-static bool price_int32(simplex *s, entering *found)
+/* Is no reduced cost negative? In a sample of the rows. */
+static bool is_feasible32(const simplex *s)
+{
+    bool holds = true;
+    for (int64_t i = 0; i < s->n; i += s->n / 16 + 1)
+        for (int64_t j = 0; j < s->m; j++)
+            holds &=
+                (int64_t)cost_row32(s, i)[j] + s->potential32[s->sink0 + j] >= s->potential32[i];
+    return holds;
+}
+
+static bool price_negative(simplex *s, entering *found)
 {
     if (!s->near)
         return price_all(s, found);
@@ -122,6 +133,13 @@ static bool price_int32(simplex *s, entering *found)
         if (!sweep_blocks(s))
             return false;
     return true;
+}
+
+static bool price_int32(simplex *s, entering *found)
+{
+    bool any = price_negative(s, found);
+    DDSC_ASSERT(any || is_feasible32(s));
+    return any;
 }
 
 static int64_t largest_potential(const simplex *s)

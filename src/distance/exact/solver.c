@@ -192,6 +192,22 @@ static void settle_weights(int64_t *out, const double *weight, int64_t n, double
         out[largest_of(out, n)] += left;
 }
 
+/* Returns true if all supplies are positive and both sides have the same sum. */
+static bool supplies_balance(const simplex *net)
+{
+    int64_t excess = 0;
+    bool holds = true;
+    for (int64_t i = 0; i < net->n; i++) {
+        holds &= net->supply[i] > 0;
+        excess += net->supply[i];
+    }
+    for (int64_t j = 0; j < net->m; j++) {
+        holds &= net->supply[net->sink0 + j] > 0;
+        excess -= net->supply[net->sink0 + j];
+    }
+    return holds && excess == 0;
+}
+
 /* Sets the integer supplies and makes them non-degenerate. All supplies are multiplied by n + 1,
  * each source then gets 1 more and one sink gets n more. If a proper subset of the nodes balanced,
  * it would contain no source or all of them, because the sums are equal modulo n + 1. Neither is
@@ -208,6 +224,7 @@ static void set_supplies(exact_solver *s)
     for (int64_t j = 0; j < net->m; j++)
         net->supply[net->sink0 + j] *= net->n + 1;
     net->supply[net->sink0] += net->n;
+    DDSC_ASSERT(supplies_balance(net));
 }
 
 static void set_scale64(exact_solver *s)

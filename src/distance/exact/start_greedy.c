@@ -45,6 +45,7 @@ static bool serve(simplex *s, int64_t *n_done, int64_t *n_sinks, int64_t i, int6
     bool source_done = left[i] < left[sink] || *n_sinks == 1;
     int64_t child = source_done ? i : sink, above = source_done ? sink : i;
     s->node[child] = (tree_node){.flow = left[child], .parent = (int32_t)above};
+    DDSC_ASSERT(left[child] > 0 && left[above] > 0);
     left[above] -= left[child];
     s->order[(*n_done)++] = (int32_t)child;
     *n_sinks -= !source_done;

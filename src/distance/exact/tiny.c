@@ -25,5 +25,6 @@ simplex_end simplex_tiny(simplex *s)
     s->root = t.root;
     s->ordered = true;
     s->pivots = t.pivots < 0 ? s->max_pivots : t.pivots;
+    DDSC_ASSERT(basis_is_tree(s));
     return t.pivots < 0 ? SIMPLEX_CAPPED : SIMPLEX_OPTIMAL;
 }

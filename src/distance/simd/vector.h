@@ -16,6 +16,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/simd.h"
 #include "distance/simd/kernels.h"
 
 #define OP TARGET static inline __attribute__((always_inline))
@@ -31,31 +32,10 @@ typedef uint32_t uints __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t longs __attribute__((vector_size(VECTOR_BYTES)));
 typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
 
-OP ints ints_at(const void *from)
-{
-    ints x;
-    memcpy(&x, from, sizeof x);
-    return x;
-}
-
-OP longs longs_at(const void *from)
-{
-    longs x;
-    memcpy(&x, from, sizeof x);
-    return x;
-}
-
-OP void longs_put(void *to, longs x)
-{
-    memcpy(to, &x, sizeof x);
-}
-
-OP doubles doubles_at(const double *from)
-{
-    doubles x;
-    memcpy(&x, from, sizeof x);
-    return x;
-}
+SIMD_LOAD(OP, ints, void, ints_at)
+SIMD_LOAD(OP, longs, void, longs_at)
+SIMD_STORE(OP, longs, void, longs_put)
+SIMD_LOAD(OP, doubles, double, doubles_at)
 
 /* Compilers broadcast a scalar operand with one instruction, but build a list of lanes with
  * many. */

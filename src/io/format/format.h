@@ -98,6 +98,8 @@ ddsc_format io_sniff(const unsigned char *head, size_t n);
 /* What the bytes are when they are a known format that is not read ("bzip2-compressed"), or NULL.
  */
 const char *io_sniff_foreign(const unsigned char *head, size_t n);
+/* Peeks at the first bytes of a stream; fails with a message that names the kind of file where it is one that no reader takes. */
+ddsc_status io_peek_content(io_stream *s, unsigned char head[STREAM_PEEK_MAX], size_t *n);
 
 /* libhdf5 is not safe with damaged files, so HDF5 needs more than its content: a name that ends in .h5ad,
  * .h5 or .hdf5, or the format that was asked for. */

@@ -52,7 +52,7 @@ static ddsc_status wrong_length(h5ad *h, const char *path, int64_t n)
 }
 
 /* One element per row of the matrix. */
-static ddsc_status check_rows(h5ad *h, const h5_array *a)
+static ddsc_status check_row_count(h5ad *h, const h5_array *a)
 {
     if (a->n_axes != 1)
         return stream_fail(
@@ -67,7 +67,7 @@ static ddsc_status read_codes(h5ad *h, int64_t **code, const char *path)
     ddsc_status status = DDSC_OK;
     h5_array a;
     CHECK(h5_array_open(&h->f, &a, path));
-    TRY(check_rows(h, &a));
+    TRY(check_row_count(h, &a));
     if (a.is_float)
         TRY(stream_fail(h->s, "\"%s\" holds floating-point numbers; whole numbers are expected",
                         QUOTE(path)));
@@ -361,7 +361,7 @@ done:
 
 static ddsc_status take_weights(h5ad *h, h5_array *a, double *weight)
 {
-    CHECK(check_rows(h, a));
+    CHECK(check_row_count(h, a));
     CHECK(h5_read_doubles(a, 0, h->n_rows, weight));
     CHECK(MEM_NEW(h->ctx, h->out->weight, h->out->nnz));
     for (int64_t i = 0; i < h->n_rows; i++)

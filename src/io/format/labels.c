@@ -212,10 +212,7 @@ ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stre
 {
     unsigned char head[STREAM_PEEK_MAX];
     size_t n;
-    CHECK(stream_peek(s, head, sizeof head, &n));
-    const char *foreign = io_sniff_foreign(head, n);
-    if (foreign)
-        return stream_fail(s, "is %s", foreign);
+    CHECK(io_peek_content(s, head, &n));
     switch (io_sniff(head, n)) {
     case DDSC_FORMAT_NPZ: return npz_read_labels(ctx, parts, s);
     case DDSC_FORMAT_NPY: return read_npy(ctx, parts, s);

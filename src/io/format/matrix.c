@@ -96,10 +96,7 @@ static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, i
 {
     unsigned char head[STREAM_PEEK_MAX];
     size_t got;
-    CHECK(stream_peek(s, head, sizeof head, &got));
-    const char *foreign = io_sniff_foreign(head, got);
-    if (foreign)
-        return stream_fail(s, "is %s", foreign);
+    CHECK(io_peek_content(s, head, &got));
     switch (io_sniff(head, got)) {
     case DDSC_FORMAT_NPY: return npy_read_matrix(ctx, matrix, n, s);
     case DDSC_FORMAT_MTX: return mtx_read_matrix(ctx, matrix, n, s);
@@ -136,7 +133,9 @@ ddsc_status ddsc_matrix_read(ddsc_context *ctx, double **matrix, int64_t *n, con
     matrix_file f = {.ctx = ctx, .path = path};
     CHECK(ctx_enter_new(ctx, matrix));
     CHECK(ctx_need(ctx, n, "n"));
+    stage_enter(ctx, "read");
     ddsc_status status = read_matrix_file(&f);
+    stage_leave(ctx, NULL);
     if (status < 0) {
         mem_free(ctx, f.value);
         return status;
@@ -177,6 +176,7 @@ ddsc_status ddsc_matrix_read_shared(ddsc_context *ctx, double **matrix, int64_t 
     matrix_file f = {.ctx = ctx, .path = path};
     CHECK(ctx_enter_new(ctx, matrix));
     CHECK(ctx_need(ctx, n, "n"));
+    stage_enter(ctx, "read");
     TRY(team_by_first(ctx, read_matrix_file, &f));
     TRY(matrix_move(&f));
     *matrix = f.value;
@@ -184,6 +184,7 @@ ddsc_status ddsc_matrix_read_shared(ddsc_context *ctx, double **matrix, int64_t 
     f.value = NULL;
 done:
     team_unshare(ctx, f.value);
+    stage_leave(ctx, NULL);
     return status;
 }
 

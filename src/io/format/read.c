@@ -93,10 +93,7 @@ ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *f
     ddsc_status status = DDSC_OK;
     unsigned char head[STREAM_PEEK_MAX];
     size_t n;
-    TRY(stream_peek(s, head, sizeof head, &n));
-    const char *foreign = io_sniff_foreign(head, n);
-    if (foreign)
-        return stream_fail(s, "is %s", foreign);
+    TRY(io_peek_content(s, head, &n));
     *format = io_sniff(head, n);
     if (*format == DDSC_FORMAT_AUTO)
         return refuse_content(s, head, n);

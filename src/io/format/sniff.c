@@ -190,3 +190,10 @@ ddsc_status io_check_hdf5(io_stream *s, ddsc_format found, ddsc_format asked)
                        ".hdf5, or with --format h5ad",
                        path ? "but its name does not say so" : "but has no name");
 }
+
+ddsc_status io_peek_content(io_stream *s, unsigned char head[STREAM_PEEK_MAX], size_t *n)
+{
+    CHECK(stream_peek(s, head, STREAM_PEEK_MAX, n));
+    const char *foreign = io_sniff_foreign(head, *n);
+    return foreign ? stream_fail(s, "is %s", foreign) : DDSC_OK;
+}

@@ -1,5 +1,6 @@
-/* The tau nearest of each item: one binary heap per item, worst on top, in arrays that become the
- * graph's, so that nothing beyond n * tau is held. */
+/* The tau nearest neighbors of each item. Each item has a binary heap with the worst entry on top.
+ * The arrays of the heaps become those of the graph, so no memory beyond n * tau entries is
+ * needed. */
 #include <math.h>
 
 #include "neighbors/pairs/nearest.h"
@@ -21,7 +22,7 @@ static double key_at(heap h, int64_t k)
     return local_key(h.by, h.index[k], h.value[k]);
 }
 
-/* (key, index) of place a above that of place b? */
+/* Returns true if entry a has a larger (key, index) than entry b. */
 static bool worse(heap h, int64_t a, int64_t b)
 {
     double x = key_at(h, a), y = key_at(h, b);
@@ -59,13 +60,32 @@ static void sift_down(heap h, int64_t at, int64_t count)
     }
 }
 
+/* Returns true if the entries are in heap order: none is worse than its parent. */
+static bool is_heap(heap h, int64_t count)
+{
+    for (int64_t k = 1; k < count; k++)
+        if (worse(h, k, (k - 1) / 2))
+            return false;
+    return true;
+}
+
+/* Returns true if the list is strictly ascending by (key, index), so that no neighbor appears twice
+ * with the same value. */
+static bool is_sorted(heap h, int64_t count)
+{
+    for (int64_t k = 1; k < count; k++)
+        if (!worse(h, k, k - 1))
+            return false;
+    return true;
+}
+
 ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int64_t n, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
     int64_t size;
     *near = (nearest){.first = first, .n = n, .tau = tau};
     if (first + n > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items: at most %d can be handled",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items are too many: the maximum is %d",
                         (long long)(first + n), INT32_MAX);
     if (!mul_ok(n, tau, &size))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY,
@@ -95,6 +115,9 @@ static void heap_put(nearest *near, int64_t slot, int64_t other, double d2)
     heap h = heap_of(near, slot);
     int64_t tau = near->tau, count = near->count[slot];
     double key = local_key(near->by, other, d2), limit;
+    DDSC_ASSERT(slot >= 0 && slot < near->n && other >= 0 && other != near->first + slot);
+    DDSC_ASSERT(!isnan(d2) && count >= 0 && count <= tau);
+    DDSC_ASSERT(count % 8 != 0 || is_heap(h, count)); /* at every 8th insertion */
     if (count < tau) {
         h.value[count] = d2;
         h.index[count] = (int32_t)other;
@@ -107,6 +130,7 @@ static void heap_put(nearest *near, int64_t slot, int64_t other, double d2)
     }
     if (count == tau) {
         limit = key_at(h, 0);
+        DDSC_ASSERT(tau < 3 || !(worse(h, 1, 0) || worse(h, 2, 0)));
         if (limit < near->limit[slot])
             __atomic_store(&near->limit[slot], &limit, __ATOMIC_RELAXED);
     }
@@ -136,7 +160,7 @@ typedef struct sorting {
     bool worst_first;
 } sorting;
 
-/* Heap sort: the worst goes to the end, again and again. */
+/* Sorts the lists with heap sort: the worst entry is repeatedly moved to the end. */
 static ddsc_status sort_lists(void *arg, int64_t begin, int64_t end, int worker)
 {
     const sorting *s = arg;
@@ -144,10 +168,12 @@ static ddsc_status sort_lists(void *arg, int64_t begin, int64_t end, int worker)
     for (int64_t i = begin; i < end; i++) {
         heap h = heap_of(s->near, i);
         int64_t last = s->near->count[i] - 1;
+        DDSC_ASSERT(is_heap(h, last + 1));
         for (int64_t k = last; k > 0; k--) {
             swap(h, 0, k);
             sift_down(h, 0, k);
         }
+        DDSC_ASSERT(is_sorted(h, last + 1));
         for (int64_t k = 0; s->worst_first && 2 * k < last; k++)
             swap(h, k, last - k);
     }
@@ -159,7 +185,7 @@ ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool
     return team_rows(ctx, slots, 256, sort_lists, &(sorting){near, worst_first});
 }
 
-/* Close the gaps that short lists leave. */
+/* Closes the gaps after lists with fewer than tau entries. */
 static void pack_lists(const nearest *near, int64_t *offset)
 {
     for (int64_t i = 0; i < near->n; i++) {
@@ -181,6 +207,8 @@ ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph)
     *g = (ddsc_graph){.ctx = ctx, .n = near->n, .tau = near->tau};
     TRY(MEM_ZERO(ctx, g->offset, near->n + 1));
     pack_lists(near, g->offset);
+    DDSC_ASSERT(invariant_offsets(g->offset, g->n) && g->offset[g->n] <= g->n * g->tau);
+    DDSC_ASSERT(invariant_range(near->index, g->offset[g->n], 0, INT32_MAX));
     g->index = near->index;
     g->d2 = near->value;
     near->index = NULL;

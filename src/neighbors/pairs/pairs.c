@@ -1,4 +1,4 @@
-/* The pair service: values are computed (or looked up), checked, counted and offered in one place. */
+/* The pair service: values are computed or looked up, checked, counted and offered here. */
 #include <math.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ void pairs_close(pairs *p)
 
 /* ---- values ---- */
 
-/* Every value must be finite; negative ones are counted, -0 becomes 0. */
+/* Checks that every value is finite, counts negative values, and turns -0 into 0. */
 static ddsc_status check_row(const pairs *p, const pair_tile *t, int64_t i, double *row, int worker)
 {
     const uint8_t *wanted = t->wanted ? t->wanted + (i - t->i0) * (t->j1 - t->j0) : NULL;
@@ -79,8 +79,8 @@ static ddsc_status check_row(const pairs *p, const pair_tile *t, int64_t i, doub
             continue;
         if (!isfinite(row[k]))
             return ctx_fail(p->ctx, DDSC_ERROR_INTERNAL,
-                            "metric %s gave %g for items %lld and %lld", p->backend->name, row[k],
-                            (long long)i, (long long)(t->j0 + k));
+                            "metric %s returned %g for items %lld and %lld", p->backend->name,
+                            row[k], (long long)i, (long long)(t->j0 + k));
         row[k] += 0.0;
         n_negative += row[k] < 0;
     }
@@ -93,6 +93,8 @@ ddsc_status pairs_value(pairs *p, pair_ij pair, double *d2, int worker)
     ddsc_status status = DDSC_OK;
     pair_worker *w = &p->worker[worker];
     pair_tile t = {.i0 = pair.i, .i1 = pair.i + 1, .j0 = pair.j, .j1 = pair.j + 1};
+    DDSC_ASSERT(pair.i >= 0 && pair.i < pair.j && pair.j < p->n);
+    DDSC_ASSERT(worker >= 0 && worker < p->n_workers);
     TRY(p->journal ? pairs_kept_tile(p, &t, 1, d2, 1, worker)
                    : p->backend->tile(p->state, &t, d2, 1, worker, &w->stats));
     TRY(check_row(p, &t, pair.i, d2, worker));
@@ -115,7 +117,7 @@ done:
     return status;
 }
 
-/* What the workers of all ranks remember, in one array. */
+/* Gathers the values that the workers of all ranks remember in one array. */
 static ddsc_status gather_solved(pairs *p, pair_value **out, int64_t *n_out)
 {
     ddsc_status status = DDSC_OK;
@@ -124,7 +126,7 @@ static ddsc_status gather_solved(pairs *p, pair_value **out, int64_t *n_out)
     TRY(MEM_ZERO(p->ctx, bytes, size));
     for (int w = 0; w < p->n_workers; w++)
         bytes[rank] += p->worker[w].n_known * (int64_t)sizeof **out;
-    TRY(team_sum(p->ctx, bytes, size));
+    TRY(team_sum_i64(p->ctx, bytes, size));
     for (int r = 0; r < size; r++) {
         before += r < rank ? bytes[r] / (int64_t)sizeof **out : 0;
         *n_out += bytes[r] / (int64_t)sizeof **out;
@@ -144,8 +146,9 @@ done:
     return status;
 }
 
-/* Counted, laid out, filled; in what order a list is depends on the workers, and nobody asks. */
-ddsc_status pairs_take_known(pairs *p)
+/* Counts the values, lays out the lists and fills them. The order within a list depends on the
+ * workers, but no caller depends on it. */
+static ddsc_status take_known(pairs *p)
 {
     ddsc_status status = DDSC_OK;
     ddsc_graph *g = NULL;
@@ -170,6 +173,7 @@ ddsc_status pairs_take_known(pairs *p)
         g->index[at] = solved[k].pair.j;
         g->d2[at] = solved[k].d2;
     }
+    DDSC_ASSERT(invariant_offsets(g->offset, g->n) && g->offset[g->n] == n_solved);
     p->remembers = false;
     p->known = g;
     g = NULL;
@@ -177,6 +181,15 @@ done:
     MEM_FREE(p->ctx, next, solved);
     ddsc_graph_destroy(g);
     return status;
+}
+
+ddsc_status pairs_begin(pairs *p, const local_scales *by, bool remembers)
+{
+    if (p->remembers)
+        CHECK(take_known(p));
+    p->by = by;
+    p->remembers = remembers;
+    return DDSC_OK;
 }
 
 int64_t pairs_strip(const pairs *p)
@@ -206,6 +219,7 @@ static ddsc_status solve_tile(void *arg, pair_tile *t, int worker)
     pair_worker *w = &p->worker[worker];
     int64_t ld = p->shape.tile_side, in_question;
     int64_t n = tile_choose(job->choice, t, w->wanted, ctx_seed(p->ctx), &in_question);
+    DDSC_ASSERT(n >= 0 && n <= in_question && in_question <= tile_pairs(t));
     if (n > 0) {
         TRY(p->journal ? pairs_kept_tile(p, t, n, w->d2, ld, worker)
                        : p->backend->tile(p->state, t, w->d2, ld, worker, &w->stats));
@@ -219,7 +233,7 @@ done:
     return status;
 }
 
-/* ---- tiles that all ranks see ---- */
+/* ---- tiles that every rank sees ---- */
 
 enum { SHARED_BYTES = 1 << 26 };
 
@@ -253,7 +267,8 @@ static ddsc_status show_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* A few tiles at a time: each rank solves some, then all have all. */
+/* Processes a few tiles at a time. Each rank solves some of them, then all ranks receive all of
+ * them. */
 static ddsc_status show_tiles(shared_tiles *s, int64_t begin, int64_t end)
 {
     ddsc_status status = DDSC_OK;
@@ -288,7 +303,7 @@ static ddsc_status walk_pairs(pairs *p, const pair_choice *choice, tile_sink sin
         TRY(pairs_prepare(p, j0, j1));
         if (from >= j1)
             continue;
-        /* the tiles of the first block column that has any */
+        /* the tiles of the first block column with any requested pair */
         int64_t begin = tile_count(from / side * side, side), end = tile_count(j1, side);
         TRY(shown ? show_tiles(&s, begin, end)
                   : tiles_walk(p->ctx, p->n, side, begin, end, solve_tile, &s.job));
@@ -344,6 +359,7 @@ double pairs_cut_bound(const pairs *p, const pair_cut *cut, int64_t other)
     double bound = cut->constant;
     for (int64_t e = 0; e < item.n; e++)
         bound += item.weight[e] * (double)cut->potential[item.index[e]];
+    DDSC_ASSERT(!isnan(bound));
     return cut->unit * bound;
 }
 
@@ -358,18 +374,18 @@ void pairs_count_first(pairs *p, int64_t n)
         pairs_count_bounds(p, BOUND_FIRST, n, 0);
 }
 
-/* ---- what was done ---- */
+/* ---- statistics ---- */
 
 ddsc_status pairs_solved(const pairs *p, int64_t *n)
 {
     *n = 0;
     for (int w = 0; w < p->n_workers; w++)
         *n += p->worker[w].n_solved;
-    return team_sum(p->ctx, n, 1);
+    return team_sum_i64(p->ctx, n, 1);
 }
 
-/* Counts of all workers and ranks; what the metric counted at its opening, on every rank alike, is there
- * already. */
+/* Adds up the counts of all workers and ranks. Counts from the opening of the metric, which are the
+ * same on every rank, are already in `stats`. */
 static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_bounds)
 {
     ddsc_pair_stats mine = {0};
@@ -382,14 +398,14 @@ static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_
             n_bounds[level] += p->worker[w].n_bounds[level];
     }
     CHECK(team_stats(p->ctx, &mine));
-    CHECK(team_sum(p->ctx, n_bounds, BOUND_LEVELS));
-    CHECK(team_sum(p->ctx, &n_resumed, 1));
+    CHECK(team_sum_i64(p->ctx, n_bounds, BOUND_LEVELS));
+    CHECK(team_sum_i64(p->ctx, &n_resumed, 1));
     ctx_resume_count(p->ctx, n_resumed);
     pairs_merge_stats(stats, &mine);
     return DDSC_OK;
 }
 
-/* Pairs are counted here, whatever a backend counted at its opening. */
+/* Sets the pair counts, replacing any counts from the opening of the backend. */
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats)
 {
     static const char *const names[] = {[BOUND_FRAME] = "bounds_frame",

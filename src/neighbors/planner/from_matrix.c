@@ -4,17 +4,14 @@
 #include "neighbors/planner/plan.h"
 #include "numeric/graph/graph.h"
 
-typedef struct table {
+struct given_matrix {
     ddsc_context *ctx;
     int64_t n;
     const double *value;
     bool squared;
-    double sample;
-    int64_t tau;
-    nearest near;
-} table;
+};
 
-static ddsc_status bad_entry(const table *t, int64_t i, int64_t j, const char *why)
+static ddsc_status bad_entry(const given_matrix *t, int64_t i, int64_t j, const char *why)
 {
     return ctx_fail(t->ctx, DDSC_ERROR_INPUT, "matrix entry (%lld, %lld) is %.15g: %s",
                     (long long)i, (long long)j, t->value[i * t->n + j], why);
@@ -28,9 +25,9 @@ static bool agree(double x, double y)
     return fabs(x - y) <= 1e-9 * BASE_MAX(fabs(x), fabs(y));
 }
 
-static ddsc_status check_table(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const table *t = arg;
+    const given_matrix *t = arg;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
         const double *row = t->value + i * t->n;
@@ -54,7 +51,7 @@ static ddsc_status check_table(void *arg, int64_t begin, int64_t end, int worker
 }
 
 /* A matrix of distances whose squares leave the range of numbers would be one of zeros. */
-static ddsc_status check_squares(const table *t)
+static ddsc_status check_squares(const given_matrix *t)
 {
     double largest = 0;
     for (int64_t k = 0; !t->squared && k < t->n * t->n; k++)
@@ -67,20 +64,27 @@ static ddsc_status check_squares(const table *t)
                     largest);
 }
 
+typedef struct matrix_cut {
+    const given_matrix *matrix;
+    double sample;
+    nearest near;
+} matrix_cut;
+
 /* The entry above the diagonal speaks for both ends, as it does in the tiles of a metric. */
-static ddsc_status cut_table(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
-    table *t = arg;
+    matrix_cut *cut = arg;
+    const given_matrix *t = cut->matrix;
     uint64_t seed = ctx_seed(t->ctx);
     (void)worker;
     for (int64_t i = begin; i < end; i++)
         for (int64_t j = i + 1; j < t->n; j++) {
             double value = t->value[i * t->n + j] + 0.0;
-            if (isnan(value) || (t->sample < 1 && !pairs_sampled(seed, t->sample, i, j)))
+            if (isnan(value) || (cut->sample < 1 && !pairs_sampled(seed, cut->sample, i, j)))
                 continue;
             if (!t->squared)
                 value *= value;
-            nearest_offer(&t->near, i, j, value);
+            nearest_offer(&cut->near, i, j, value);
         }
     return DDSC_OK;
 }
@@ -94,11 +98,12 @@ static bool none_taken(const nearest *near, int64_t n)
 }
 
 /* The same columns that a metric would have been asked for. */
-static ddsc_status table_columns(const table *t, ddsc_graph **graph, const ddsc_graph_settings *set)
+static ddsc_status run_columns(const given_matrix *t, ddsc_graph **graph, const search_plan *plan,
+                               double fraction)
 {
     ddsc_status status = DDSC_OK;
     column_set c;
-    TRY(search_columns_draw(t->ctx, &c, t->n, set->sample_columns));
+    TRY(search_columns_draw(t->ctx, &c, t->n, fraction));
     for (int64_t i = 0; i < c.n; i++)
         for (int64_t a = 0; a < c.m; a++) {
             int64_t from = BASE_MIN(i, c.order[a]), to = BASE_MAX(i, c.order[a]);
@@ -107,26 +112,29 @@ static ddsc_status table_columns(const table *t, ddsc_graph **graph, const ddsc_
                 TRY(bad_entry(t, from, to, "columns that are drawn must be known"));
             c.d2[i * c.m + a] = t->squared ? value : value * value;
         }
-    TRY(plan_columns(t->ctx, graph, &c, t->tau, (hub_search){.rule = set->hubs, .tau = t->tau}));
+    TRY(plan_run(t->ctx, graph, plan, &(plan_source){.columns = &c}));
 done:
     search_columns_free(t->ctx, &c);
     return status;
 }
 
-static ddsc_status search_table(void *arg, ddsc_graph **graph, const local_scales *by)
+ddsc_status plan_search_matrix(const given_matrix *matrix, ddsc_graph **graph,
+                               const search_plan *plan)
 {
     ddsc_status status = DDSC_OK;
-    table *t = arg;
-    TRY(nearest_create(t->ctx, &t->near, 0, t->n, t->tau));
-    t->near.by = by;
-    TRY(parallel_for(t->ctx, t->n, 16, cut_table, t));
-    if (t->sample < 1 && t->n > 1 && none_taken(&t->near, t->n))
-        TRY(pairs_none_sampled(t->ctx, t->sample, t->n));
-    if (t->n > 1 && none_taken(&t->near, t->n))
-        TRY(ctx_fail(t->ctx, DDSC_ERROR_INPUT, "the matrix holds no known distance between items"));
-    TRY(nearest_finish(t->ctx, &t->near, graph));
+    ddsc_context *ctx = matrix->ctx;
+    int64_t n = matrix->n;
+    matrix_cut cut = {.matrix = matrix, .sample = plan->sample};
+    TRY(nearest_create(ctx, &cut.near, 0, n, plan->tau));
+    cut.near.by = plan->by;
+    TRY(parallel_for(ctx, n, 16, cut_rows, &cut));
+    if (plan->sample < 1 && n > 1 && none_taken(&cut.near, n))
+        TRY(pairs_none_sampled(ctx, plan->sample, n));
+    if (n > 1 && none_taken(&cut.near, n))
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "the matrix holds no known distance between items"));
+    TRY(nearest_finish(ctx, &cut.near, graph));
 done:
-    nearest_free(t->ctx, &t->near);
+    nearest_free(ctx, &cut.near);
     return status;
 }
 
@@ -138,25 +146,25 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     ddsc_graph_settings set;
     int64_t size;
     CHECK(ctx_enter_new(context, graph));
+    stage_enter(context, "graph");
     if (!matrix && n > 0)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "ddsc_graph_create_from_matrix: matrix is NULL");
     CHECK(ctx_check(context, mul_ok(n, n, &size), "n", (double)n, "0 or positive, and fit"));
-    table t = {
+    given_matrix t = {
         .ctx = context, .n = n, .value = matrix, .squared = (flags & DDSC_DISTANCE_SQUARED) != 0};
     TRY(ctx_check_flags(context, "ddsc_graph_create_from_matrix", flags, DDSC_DISTANCE_SQUARED));
     TRY(plan_take_graph(context, &set, settings, false));
     TRY(plan_check_pruned(context, set.exact_graph, "a finished matrix"));
     plan_warn_tau(context, n, &set);
-    t.sample = set.sample;
-    TRY(parallel_for(context, n, 16, check_table, &t));
+    TRY(parallel_for(context, n, 16, check_rows, &t));
     TRY(check_squares(&t));
-    t.tau = plan_tau(n, &set);
-    if (set.sample_columns < 1 && n > 1)
-        TRY(table_columns(&t, graph, &set));
-    else
-        TRY(plan_choose(context, graph, &(hub_search){set.hubs, t.tau, search_table, &t}));
+    plan_facts facts = {.input = PLAN_OF_MATRIX, .n = n};
+    search_plan plan = plan_choose(&facts, &set, plan_tau(n, &set), false);
+    TRY(plan.path == PLAN_COLUMNS ? run_columns(&t, graph, &plan, set.sample_columns)
+                                  : plan_run(context, graph, &plan, &(plan_source){.matrix = &t}));
     graph_sort(*graph);
 done:
+    stage_leave(context, NULL);
     return status;
 }

@@ -4,49 +4,53 @@
 #include "neighbors/planner/plan.h"
 #include "neighbors/planner/tuning.h"
 
-static bool neighbours_are_rescaled(ddsc_context *ctx, const hub_search *h, const in_degrees *found,
+static bool neighbours_are_rescaled(ddsc_context *ctx, int64_t rule, const in_degrees *found,
                                     int64_t n)
 {
     bool many = found->skewness >= HUBS_SKEWNESS;
-    bool choose = h->rule == DDSC_HUBS_ALWAYS || (h->rule == DDSC_HUBS_AUTO && many);
+    bool choose = rule == DDSC_HUBS_ALWAYS || (rule == DDSC_HUBS_AUTO && many);
     ctx_note(ctx, "neighbours", choose ? "rescaled" : "plain",
              "in-degrees of skewness %.1f%s: the largest %lld of %lld, none %lld", found->skewness,
-             h->rule == DDSC_HUBS_ALWAYS ? " (asked for)"
-             : many && !choose           ? " (hubs, left alone)"
-             : choose                    ? " (hubs)"
-                                         : "",
+             rule == DDSC_HUBS_ALWAYS ? " (asked for)"
+             : many && !choose        ? " (hubs, left alone)"
+             : choose                 ? " (hubs)"
+                                      : "",
              (long long)found->largest, (long long)n, (long long)found->n_none);
     return choose;
 }
 
-ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search *h)
+ddsc_status plan_rescale(ddsc_context *ctx, rescaled_plan *r, const search_plan *first,
+                         const ddsc_graph *found)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_graph *plain = NULL, *few = NULL;
-    double *scale = NULL;
-    local_scales scales = {0};
-    in_degrees found;
-    TRY(h->search(h->arg, &plain, NULL));
-    ctx_device_tell(ctx);
-    TRY(graph_in_degrees(ctx, &found, plain, h->tau));
-    if (h->rule == DDSC_HUBS_OFF || !neighbours_are_rescaled(ctx, h, &found, plain->n)) {
-        *graph = plain;
-        plain = NULL;
-        goto done;
-    }
-    TRY(graph_narrow(ctx, &few, plain, GRAPH_NEAREST));
-    TRY(graph_scales_find(ctx, &scale, plain, h->tau));
-    TRY(graph_scales_make(ctx, &scales, scale, plain->n));
-    TRY(h->search(h->arg, graph, &scales));
-    (*graph)->scale = scale;
-    scale = NULL;
-    (*graph)->plain = found;
-    (*graph)->nearest = few;
-    few = NULL;
+    *r = (rescaled_plan){.plan = *first};
+    if (first->hubs == DDSC_HUBS_OFF)
+        return DDSC_OK;
+    TRY(graph_in_degrees(ctx, &r->plain, found, first->hubs_tau));
+    if (!neighbours_are_rescaled(ctx, first->hubs, &r->plain, found->n))
+        return DDSC_OK;
+    TRY(graph_narrow(ctx, &r->nearest, found, GRAPH_NEAREST));
+    TRY(graph_scales_find(ctx, &r->scale, found, first->hubs_tau));
+    TRY(graph_scales_make(ctx, &r->scales, r->scale, found->n));
+    r->plan.by = &r->scales;
+    r->plan.keeps_values = false;
+    r->needed = true;
 done:
-    mem_free(ctx, scale);
-    graph_scales_free(ctx, &scales);
-    ddsc_graph_destroy(few);
-    ddsc_graph_destroy(plain);
     return status;
+}
+
+void plan_rescale_keep(rescaled_plan *r, ddsc_graph *graph)
+{
+    graph->scale = r->scale;
+    graph->plain = r->plain;
+    graph->nearest = r->nearest;
+    r->scale = NULL;
+    r->nearest = NULL;
+}
+
+void plan_rescale_free(ddsc_context *ctx, rescaled_plan *r)
+{
+    mem_free(ctx, r->scale);
+    graph_scales_free(ctx, &r->scales);
+    ddsc_graph_destroy(r->nearest);
 }

@@ -21,15 +21,6 @@ static uint64_t hash_matrix(const ddsc_metric_settings *set)
                       (size_t)(set->cost_size * set->cost_size) * sizeof *set->cost_matrix, 0);
 }
 
-static const char *cost_name(ddsc_cost cost)
-{
-    static const char *const names[] = {
-        [DDSC_COST_DEFAULT] = "default",     [DDSC_COST_SQEUCLIDEAN] = "sqeuclidean",
-        [DDSC_COST_EUCLIDEAN] = "euclidean", [DDSC_COST_COSINE] = "cosine",
-        [DDSC_COST_CITYBLOCK] = "cityblock", [DDSC_COST_MATRIX] = "matrix"};
-    return names[cost];
-}
-
 ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
                           const ddsc_metric_settings *set, const char *what)
 {
@@ -56,6 +47,6 @@ ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
              (int)set->mmd_kernel, (int)set->bandwidth_rule, set->bandwidth,
              (int)set->mmd_estimator, set->mmd_features, (int)set->reference_rule,
              set->reference_size, reference ? hash_measures(reference) : 0, set->lot_components,
-             set->w2_max_pivots, cost_name((ddsc_cost)set->cost), hash_matrix(set), what, line);
+             set->w2_max_pivots, plan_cost_name(set->cost), hash_matrix(set), what, line);
     return DDSC_OK;
 }

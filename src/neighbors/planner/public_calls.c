@@ -53,7 +53,7 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     ddsc_metric_settings set;
     ddsc_pair_stats found = {0};
     metric_resolved metric = {0};
-    plan_run r = {0};
+    plan_metric r = {0};
     measures *scaled = NULL;
     double unit;
     CHECK(stats_check(ctx, stats));
@@ -63,15 +63,15 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     TRY(to_unit(ctx, &scaled, &unit, m, may_scale(&set) && !(flags & DDSC_DISTANCE_SQUARED)));
     m = scaled ? scaled : m;
     TRY(metric_resolve(ctx, &metric, m, &set));
-    TRY(plan_run_open(ctx, &r, metric_measures(&metric, m), &metric, n_old < 0,
-                      n_old < 0 ? "of the matrix" : NULL));
+    TRY(plan_metric_open(ctx, &r, metric_measures(&metric, m), &metric, n_old < 0,
+                         n_old < 0 ? "of the matrix" : NULL));
     TRY(pairs_matrix(&r.p, out, n_old, flags));
     ctx_device_tell(ctx);
     for (int64_t k = 0; scaled && k < matrix_cells(n, n_old, flags); k++)
         out[k] *= unit;
 done:
     if (r.metric)
-        status = plan_run_close(&r, status, n_pairs, &found);
+        status = plan_metric_close(&r, status, n_pairs, &found);
     metric_resolved_free(&metric);
     ddsc_measures_destroy(scaled);
     if (status >= 0)
@@ -134,7 +134,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     ddsc_metric_settings metric_set;
     ddsc_graph_settings graph_set;
     ddsc_pair_stats found = {0};
-    graph_plan p = {0};
+    graph_request p = {0};
     CHECK(ctx_enter_new(context, graph));
     CHECK(ctx_need(context, data, "measures"));
     CHECK(stats_check(context, stats));
@@ -143,7 +143,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     plan_warn_tau(context, data->n, &graph_set);
     CHECK(plan_warn_bandwidth(context, data, &metric_set));
     CHECK(plan_warn_coordinates(context, data));
-    TRY(plan_make(context, &p, data, &metric_set, &graph_set));
+    TRY(plan_resolve(context, &p, data, &metric_set, &graph_set));
     TRY(plan_neighbors(context, graph, &found, &p, p.tau));
     graph_sort(*graph);
     stats_give(stats, &found);
@@ -151,19 +151,6 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
 done:
     metric_resolved_free(&p.metric);
     return status;
-}
-
-typedef struct vector_search {
-    pairs *p;
-    const ddsc_graph_settings *set;
-    int64_t tau;
-} vector_search;
-
-static ddsc_status search_vectors(void *arg, ddsc_graph **graph, const local_scales *by)
-{
-    const vector_search *s = arg;
-    s->p->by = by;
-    return plan_search_rows(s->p, graph, s->tau, s->set, NULL);
 }
 
 ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph, int64_t n,
@@ -175,6 +162,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     void *state = NULL;
     pairs p = {0};
     CHECK(ctx_enter_new(context, graph));
+    stage_enter(context, "graph");
     if (!vectors && n > 0)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "ddsc_graph_create_from_vectors: vectors is NULL");
@@ -186,12 +174,14 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     plan_warn_tau(context, n, &set);
     TRY(metric_vectors_open(context, &state, n, dim, vectors));
     TRY(pairs_open(context, &p, n, &metric_vectors, state, NULL));
-    vector_search search = {&p, &set, plan_tau(n, &set)};
-    hub_search h = {.rule = set.hubs, .tau = search.tau, .search = search_vectors, .arg = &search};
-    TRY(plan_choose(context, graph, &h));
+    plan_facts facts = {
+        .input = PLAN_OF_VECTORS, .metric = metric_vectors.name, .n = n, .rows = true};
+    search_plan plan = plan_choose(&facts, &set, plan_tau(n, &set), false);
+    TRY(plan_run(context, graph, &plan, &(plan_source){.pairs = &p}));
     graph_sort(*graph);
 done:
     pairs_close(&p);
     metric_vectors.close(state);
+    stage_leave(context, NULL);
     return status;
 }

@@ -1,4 +1,5 @@
-/* Metric and graph settings: defaults, and a check of every field that names it with its value. */
+/* Metric and graph settings: defaults, a check of every field that names it with its value, and the values
+ * that a set gives them. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -45,8 +46,14 @@ static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t va
 
 /* ---- costs ---- */
 
-static const char *const cost_names[] = {"default", "sqeuclidean", "euclidean",
-                                         "cosine",  "cityblock",   "matrix"};
+const char *plan_cost_name(int64_t cost)
+{
+    static const char *const names[] = {
+        [DDSC_COST_DEFAULT] = "default",     [DDSC_COST_SQEUCLIDEAN] = "sqeuclidean",
+        [DDSC_COST_EUCLIDEAN] = "euclidean", [DDSC_COST_COSINE] = "cosine",
+        [DDSC_COST_CITYBLOCK] = "cityblock", [DDSC_COST_MATRIX] = "matrix"};
+    return names[cost];
+}
 
 /* Which metric takes which cost; of the others, what to do instead. */
 typedef struct cost_rule {
@@ -115,7 +122,7 @@ static ddsc_status check_cost(ddsc_context *ctx, const ddsc_metric_settings *s)
     for (size_t k = 0; k < sizeof cost_rules / sizeof *cost_rules; k++)
         if (s->cost != DDSC_COST_DEFAULT && cost_rules[k].metric == s->metric &&
             !(cost_rules[k].takes & 1u << s->cost))
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "cost = %s: %s", cost_names[s->cost],
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "cost = %s: %s", plan_cost_name(s->cost),
                             cost_rules[k].instead);
     return s->cost == DDSC_COST_MATRIX ? check_cost_matrix(ctx, s) : DDSC_OK;
 }
@@ -199,5 +206,48 @@ ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
     CHECK(plan_check_graph(ctx, own));
     if (own->hubs == DDSC_HUBS_DEFAULT)
         own->hubs = for_clusters ? DDSC_HUBS_AUTO : DDSC_HUBS_OFF;
+    return DDSC_OK;
+}
+
+/* ---- settings resolved for a set ---- */
+
+/* max(10, ceil(log2 n)), but at most an eighth of a small set (never under 3); always below n. */
+int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings)
+{
+    int64_t bits = 0, tau = settings->tau;
+    while (bits < 62 && ((int64_t)1 << bits) < n)
+        bits++;
+    if (tau == 0)
+        tau = BASE_MIN(BASE_MAX(3, (n + 7) / 8), BASE_MAX(10, bits));
+    return BASE_MAX(0, BASE_MIN(tau, n - 1));
+}
+
+ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name)
+{
+    if (asked != DDSC_GRAPH_PRUNED)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                    "exact_graph = pruned: %s has no lower bounds; use auto or full", name);
+}
+
+ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
+                         const ddsc_metric_settings *metric, const ddsc_graph_settings *graph)
+{
+    *p = (graph_request){.m = m, .graph = *graph, .tau = plan_tau(m->n, graph)};
+    CHECK(metric_resolve(ctx, &p->metric, m, metric));
+    p->m = metric_measures(&p->metric, m);
+    return DDSC_OK;
+}
+
+ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
+                               ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,
+                               const ddsc_graph_settings *own_graph)
+{
+    ddsc_metric_settings old_metric; /* the caller's structs have to be whole */
+    ddsc_graph_settings old_graph;
+    CHECK(sized_take(ctx, &metric_struct, &old_metric, metric));
+    CHECK(sized_take(ctx, &graph_struct, &old_graph, graph));
+    sized_give(&metric_struct, metric, own_metric);
+    sized_give(&graph_struct, graph, own_graph);
     return DDSC_OK;
 }

@@ -66,6 +66,8 @@ static ddsc_status add_components(solver *s, const double *degree, int64_t n_com
             volume[s->component[i]] += degree[i];
         }
     rank_components(order, size, n_components, count);
+    for (int64_t r = 1; r < count; r++)
+        DDSC_ASSERT(order[r] >= 0 && size[order[r - 1]] >= size[order[r]]);
     for (int64_t c = 0; c < n_components; c++)
         column[c] = -1;
     for (int64_t r = 0; r < count; r++)
@@ -164,7 +166,7 @@ static ddsc_status measure(solver *s, eigen_result *r, const sparse *m, bool ove
     if (over_ranks) {
         for (int64_t j = 0; j < r->k; j++)
             r->residual[j] *= r->residual[j];
-        TRY(team_add(s->ctx, r->residual, r->k));
+        TRY(team_sum_f64(s->ctx, r->residual, r->k));
         for (int64_t j = 0; j < r->k; j++)
             r->residual[j] = sqrt(r->residual[j]);
     }
@@ -259,6 +261,7 @@ ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, sparse *m, const dou
     solver s = {.ctx = ctx, .m = m, .tolerance = fmax(settings->tolerance, TOLERANCE_LEAST)};
     bool found = false;
     *out = (eigen_result){.n = m->n, .k = k};
+    DDSC_ASSERT(invariant_range(component, m->n, -1, n_components));
     for (int64_t i = 0; i < m->n; i++)
         s.room += component[i] >= 0;
     s.max_products = settings->max_iterations;
@@ -272,6 +275,7 @@ ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, sparse *m, const dou
         TRY(solve_over_ranks(&s, out, &in, &found));
     if (!found)
         TRY(solve_alone(&s, out, &in, settings));
+    DDSC_ASSERT(invariant_descending(out->value, k) && invariant_between(out->value, k, -1.5, 1));
     TRY(fix_signs(ctx, out));
     TRY(measure(&s, out, m, found));
     progress_end(ctx);

@@ -75,6 +75,7 @@ ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const d
     TRY(MEM_NEW(ctx, r->component, m->n));
     TRY(sparse_new(ctx, &r->m, m->n, m->nnz));
     breadth_first(r->item, r->place, m);
+    DDSC_ASSERT(invariant_permutation(r->item, m->n) && invariant_permutation(r->place, m->n));
     for (int64_t p = 0; p < m->n; p++)
         r->m.offset[p + 1] = r->m.offset[p] + m->offset[r->item[p] + 1] - m->offset[r->item[p]];
     TRY(parallel_for(ctx, m->n, ROWS_A_PIECE, permute_rows, &(permuting){r, m, degree, component}));
@@ -167,6 +168,7 @@ ddsc_status order_own(ddsc_context *ctx, int32_t *item, int32_t *place, const sp
         place[i] = (int32_t)(own.begin + p);
     }
     TRY(team_gather(ctx, place, n, block_rows(n), sizeof *place));
+    DDSC_ASSERT(invariant_permutation(place, n));
 done:
     mem_free(ctx, at);
     return status;

@@ -136,6 +136,7 @@ ddsc_status eigen_team_solve(solver *s, bool *verified)
     TRY(MEM_NEW(ctx, s->theta, s->wanted));
     TRY(handed_make(&h));
     ddsc_team_eigen problem = {
+        .struct_size = sizeof problem,
         .n = s->m->n,
         .begin = s->own.begin,
         .end = s->own.end,

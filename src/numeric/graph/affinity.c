@@ -79,6 +79,7 @@ ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least, con
     *least = SCALE_FLOOR * median;
     for (int64_t i = 0; i < g->n; i++)
         scale[i] = scale[i] < INFINITY ? BASE_MAX(scale[i], *least) : median;
+    DDSC_ASSERT(invariant_between(scale, g->n, *least, INFINITY));
 done:
     mem_free(ctx, copy);
     return status;
@@ -166,6 +167,7 @@ double affinity_value(double d2, double gamma, double s, double t)
         a = 1;
     else if (d2 < INFINITY)
         a = gamma > 0 ? exp(-gamma * d2) : exp(-2 * (d2 / s) / t);
+    DDSC_ASSERT(a >= 0 && a <= 1);
     return BASE_MAX(a, AFFINITY_FLOOR);
 }
 
@@ -281,7 +283,7 @@ static ddsc_status report_faint(ddsc_context *ctx, affinity_report *report, cons
             faint &= a->value[p] <= AFFINITY_FLOOR;
         report->n_faint += faint;
     }
-    return a->divided ? team_sum(ctx, &report->n_faint, 1) : DDSC_OK;
+    return a->divided ? team_sum_i64(ctx, &report->n_faint, 1) : DDSC_OK;
 }
 
 /* Scales and gamma; w->scale is for the caller to free. */
@@ -330,6 +332,7 @@ ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *repo
     sparse lists = {0}, turned = {0};
     team_part rows = settings->divided ? sparse_own(ctx, graph->n) : (team_part){0, graph->n};
     *out = (sparse){0};
+    DDSC_ASSERT(graph_lists_hold(graph));
     TRY(settle_gamma(ctx, &w, settings));
     TRY(make_sorted(ctx, &lists, &w, rows));
     TRY(make_turned(ctx, &turned, &w, rows));

@@ -31,6 +31,7 @@ ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_co
         component[i] = root == i ? count++ : component[root];
     }
     *n_components = count;
+    DDSC_ASSERT(invariant_range(component, n, 0, count));
     mem_free(ctx, parent);
     return DDSC_OK;
 }

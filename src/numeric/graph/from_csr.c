@@ -127,6 +127,7 @@ ddsc_status ddsc_graph_create_from_csr(ddsc_context *context, ddsc_graph **graph
     TRY(MEM_NEW(context, j.list, room));
     j.graph = g;
     TRY(parallel_for(context, n, 64, take_range, &j));
+    DDSC_ASSERT(graph_lists_hold(g));
     *graph = g;
     g = NULL;
 done:

@@ -4,6 +4,20 @@
 #include "base/sized.h"
 #include "numeric/graph/graph.h"
 
+#ifdef DDSC_DEBUG_CHECKS
+bool graph_lists_hold(const ddsc_graph *g)
+{
+    bool holds = invariant_offsets(g->offset, g->n);
+    for (int64_t i = 0; holds && i < g->n; i++) {
+        int64_t from = g->offset[i], n = g->offset[i + 1] - from;
+        holds = n <= g->tau && invariant_range(g->index + from, n, 0, g->n);
+        for (int64_t k = 0; k < n; k++)
+            holds &= g->index[from + k] != i && !isnan(g->d2[from + k]);
+    }
+    return holds;
+}
+#endif
+
 ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
@@ -40,6 +54,7 @@ ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *
         memcpy(g->d2 + at, wide->d2 + from, (size_t)count * sizeof *g->d2);
         g->offset[i + 1] = at + count;
     }
+    DDSC_ASSERT(graph_lists_hold(g));
     if (wide->nearest)
         CHECK(graph_narrow(ctx, &g->nearest, wide->nearest, GRAPH_NEAREST));
     return wide->scale ? MEM_COPY(ctx, g->scale, wide->scale, wide->n) : DDSC_OK;
@@ -61,6 +76,7 @@ ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,
             }
         part->offset[++item] = at;
     }
+    DDSC_ASSERT(item == n && graph_lists_hold(part));
     return DDSC_OK;
 }
 
@@ -86,6 +102,7 @@ void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view *view, s
                                 .d2 = graph->d2,
                                 .n_columns = graph->n_columns,
                                 .columns_error = graph->columns_error,
-                                .scale = graph->scale};
+                                .scale = graph->scale,
+                                .nearest = graph->nearest};
     sized_view(view, size, &own, sizeof own);
 }

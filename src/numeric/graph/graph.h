@@ -34,6 +34,8 @@ ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64
 /* How many of the nearest are kept where neighbours were chosen by another order. */
 enum { GRAPH_NEAREST = 3 };
 
+/* For assertions: offsets never decrease, and every list has at most tau entries, each another item. */
+bool graph_lists_hold(const ddsc_graph *g);
 /* The same graph with at most tau neighbours an item, the nearest. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
 /* The graph among some items: place[i] is the number of item i in it, -1: left out; *out has n items. */
@@ -90,6 +92,8 @@ typedef struct sparse {
                      there is room alone, which takes no memory before it is written to */
 } sparse;
 
+/* For assertions: the columns of these rows are ascending without duplicates and in [0, n), and the values are not negative. */
+bool sparse_rows_hold(const sparse *s, team_part rows);
 /* Arrays for n rows and nnz entries, offsets zero; on error *s is all zero. */
 ddsc_status sparse_new(ddsc_context *ctx, sparse *s, int64_t n, int64_t nnz);
 void sparse_free(ddsc_context *ctx, sparse *s);

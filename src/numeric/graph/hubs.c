@@ -87,6 +87,7 @@ ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const double *
     TRY(MEM_COPY(ctx, s->scale, scale, n));
     TRY(MEM_NEW(ctx, s->inverse, n));
     for (int64_t i = 0; i < n; i++) {
+        DDSC_ASSERT(scale[i] > 0 && scale[i] < INFINITY);
         s->inverse[i] = 1 / scale[i];
         s->widest = BASE_MAX(s->widest, scale[i]);
     }
@@ -112,5 +113,6 @@ void graph_sort(ddsc_graph *g)
             }
             g->d2[at] = d2;
             g->index[at] = index;
+            DDSC_ASSERT(at == g->offset[i] || g->d2[at - 1] <= d2);
         }
 }

@@ -72,6 +72,7 @@ ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const s
 {
     int64_t n_isolated = 0;
     CHECK(row_sums(ctx, degree, a));
+    DDSC_ASSERT(invariant_between(degree, a->n, AFFINITY_FLOOR / 2, INFINITY));
     for (int64_t i = 0; i < a->n; i++)
         n_isolated += is_isolated(a, i);
     CHECK(sparse_new(ctx, m, a->n, a->nnz + n_isolated));

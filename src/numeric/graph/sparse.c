@@ -4,6 +4,20 @@
 
 enum { SUM_GRAIN = 4096 }; /* rows of a piece of a sum */
 
+#ifdef DDSC_DEBUG_CHECKS
+bool sparse_rows_hold(const sparse *s, team_part rows)
+{
+    bool holds = invariant_offsets(s->offset, s->n);
+    for (int64_t i = rows.begin; holds && i < rows.end; i++) {
+        int64_t at = s->offset[i], count = s->offset[i + 1] - at;
+        holds = invariant_ascending(s->column + at, count) &&
+                invariant_range(s->column + at, count, 0, s->n) &&
+                invariant_between(s->value + at, count, 0, INFINITY);
+    }
+    return holds;
+}
+#endif
+
 ddsc_status sparse_new(ddsc_context *ctx, sparse *s, int64_t n, int64_t nnz)
 {
     ddsc_status status = DDSC_OK;
@@ -130,6 +144,7 @@ ddsc_status sparse_sum(ddsc_context *ctx, sparse *out, const sparse *s, const sp
     TRY(MEM_NEW(ctx, out->value, out->nnz));
     sum_job j = {s, t, scale, out};
     TRY(team_rows(ctx, sparse_rows(ctx, s), SUM_GRAIN, sparse_sum_rows, &j));
+    DDSC_ASSERT(sparse_rows_hold(out, sparse_rows(ctx, out)));
 done:
     if (status < 0)
         sparse_free(ctx, out);

@@ -44,6 +44,7 @@ void kmeans_means(double *centre, int64_t *count, const int32_t *labels, int64_t
 {
     memset(centre, 0, (size_t)(k * dim) * sizeof *centre);
     memset(count, 0, (size_t)k * sizeof *count);
+    DDSC_ASSERT(invariant_range(labels, n, 0, k));
     for (int64_t i = 0; i < n; i++) {
         count[labels[i]]++;
         for (int64_t c = 0; c < dim; c++)
@@ -80,6 +81,7 @@ ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *la
     j.centre = centre;
     TRY(kmeans_pieces(ctx, p, j.piece_rows, inertia_piece, &j));
     *inertia = tree_sum(j.partial, (p->n + j.piece_rows - 1) / j.piece_rows, 1);
+    DDSC_ASSERT(*inertia >= 0);
 done:
     MEM_FREE(ctx, j.partial, count, centre);
     return status;
@@ -89,6 +91,7 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
                             int64_t k)
 {
     int32_t *number = NULL, next = 0;
+    DDSC_ASSERT(invariant_range(labels, n, 0, k));
     CHECK(MEM_NEW(ctx, number, k));
     for (int64_t c = 0; c < k; c++)
         number[c] = -1;
@@ -98,6 +101,7 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
         labels[i] = number[labels[i]];
     }
     *n_found = next;
+    DDSC_ASSERT(next <= k && invariant_range(labels, n, 0, next));
     mem_free(ctx, number);
     return DDSC_OK;
 }
@@ -256,6 +260,7 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
         progress_add(ctx, (restarts - some) * problem->progress);
     }
     runner *best = best_runner(&f);
+    DDSC_ASSERT(best->which >= 0 || f.divided);
     if (f.divided)
         TRY(share_best(&f, best, n_run));
     TRY(kmeans_renumber(ctx, best->best, n_found, problem->n, problem->k));

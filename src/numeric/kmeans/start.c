@@ -114,6 +114,7 @@ static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *
 {
     for (int t = 0; t < s->n_draws; t++)
         s->drawn[t] = draw_row(s, total, r);
+    DDSC_ASSERT(s->drawn[0] >= 0 && s->drawn[0] < s->p->n);
     if (s->n_draws > 1) {
         copy_drawn(s, s->n_draws);
         CHECK(kmeans_pieces(ctx, s->p, s->piece_rows, try_draws, s));

@@ -1,10 +1,12 @@
 /* A report from what a result consists of: views, rows, how items stand, scores, theory, map. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/sized.h"
 #include "report/content/tree.h"
 
-SIZED_INIT(source_struct, ddsc_report_source, block, NULL);
+SIZED_INIT(source_struct, ddsc_report_source, origin, NULL);
+SIZED_INIT(origin_struct, ddsc_report_origin, compress_points, NULL);
 
 result_call result_call_begin(ddsc_context *ctx)
 {
@@ -39,7 +41,7 @@ bool result_by_metric(const ddsc_report *r)
 
 const char *result_method(const ddsc_report *r)
 {
-    return r->from.method ? r->from.method : "ddsc";
+    return r->origin.method ? r->origin.method : "ddsc";
 }
 
 const ddsc_graph *result_graph(const ddsc_report *r)
@@ -62,19 +64,29 @@ const ddsc_k_row *result_chosen(const ddsc_report *r)
             sized_view(&(own), sizeof(own), given, (given)->struct_size); \
     } while (0)
 
+/* Of labels: as many as the settings say, or as are needed. */
+static int64_t count_clusters(const ddsc_report *r)
+{
+    int64_t k = r->plan.set.k_min == r->plan.set.k_max ? r->plan.set.k_min : 0;
+    for (int64_t i = 0; k == 0 && i < r->items.n_items; i++)
+        k = BASE_MAX(k, (int64_t)r->from.labels[i] + 1);
+    return BASE_MAX(k, 1);
+}
+
 static void take_views(ddsc_report *r)
 {
     const ddsc_report_source *from = &r->from;
     ddsc_clustering_get_view(from->clustering, &r->view);
     ddsc_d2_get_view(from->d2, &r->centers);
     ddsc_stability_get_view(from->stability, &r->trust);
+    ddsc_measures_get_view(from->measures, &r->items);
     if (from->d2) {
         r->view.n = r->centers.n;
         r->view.k = r->centers.k;
         r->view.labels = r->centers.labels;
-    } else if (!from->clustering) {
-        r->view.n = from->n_labels;
-        r->view.k = from->labels ? from->k : 0;
+    } else if (!from->clustering && from->labels) {
+        r->view.n = r->items.n_items;
+        r->view.k = count_clusters(r);
         r->view.labels = from->labels;
     }
     if (from->clustering) {
@@ -84,17 +96,14 @@ static void take_views(ddsc_report *r)
         r->tried = r->n_tried > 0 ? r->view.sweep_labels : NULL;
     }
     ddsc_graph_get_view(result_graph(r), &r->edges);
-    ddsc_measures_get_view(from->measures, &r->items);
     r->measures = from->measures;
     r->k = r->view.k;
     r->n_rows = from->measures ? r->items.n_rows : r->view.n;
-    r->distances_s = from->seconds_distances + r->view.seconds_distances;
-    r->kmeans_s = from->clustering ? r->view.seconds_kmeans : from->seconds_kmeans;
     if (from->clustering)
         r->pairs = *r->view.pairs;
     else
         TAKE_RESULT(r->pairs, from->pairs);
-    TAKE_RESULT(r->compress, from->compress);
+    TAKE_RESULT(r->compress, r->origin.compress);
 }
 
 static ddsc_status check_source(ddsc_report *r)
@@ -103,9 +112,8 @@ static ddsc_status check_source(ddsc_report *r)
     if (!!from->clustering + !!from->d2 + !!from->labels > 1)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
                         "a report is of a clustering, of d2 or of labels, not of several");
-    if (from->labels && (from->k < 1 || from->n_labels < 0))
-        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: %lld labels of %lld clusters",
-                        (long long)from->n_labels, (long long)from->k);
+    if (from->labels && !from->measures)
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: labels need the measures they label");
     if (r->k > 0 && r->measures && r->view.n != r->items.n_items)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: %lld labels, but %lld measures",
                         (long long)r->view.n, (long long)r->items.n_items);
@@ -136,6 +144,51 @@ static void label_rows(int32_t *to, const int32_t *labels, const ddsc_report *r)
         to[r->measures ? r->items.row[i] : i] = result_left_out(r, i) ? -1 : labels[i];
 }
 
+/* "1,234 items in 5 clusters (6 asked for)": where the graph tells fewer apart than were asked for, some are empty. */
+static ddsc_status write_headline(ddsc_report *r)
+{
+    buffer b = {.ctx = r->ctx};
+    int64_t n_found = 0;
+    for (int64_t c = 0; c < r->k; c++)
+        n_found += r->size[c] > 0;
+    buffer_add_count(&b, r->view.n);
+    buffer_addf(&b, " items in %lld cluster%s", (long long)n_found, n_found == 1 ? "" : "s");
+    if (n_found < r->k)
+        buffer_addf(&b, " (%lld asked for)", (long long)r->k);
+    if (b.status >= 0)
+        snprintf(r->headline, sizeof r->headline, "%s", b.bytes);
+    ddsc_status status = b.status;
+    buffer_free(&b);
+    return status;
+}
+
+/* Which items are outliers, in the graph of a clustering. */
+static ddsc_status find_outliers(ddsc_report *r)
+{
+    ddsc_outliers found;
+    bool possible = r->edges.n > 0 && r->from.clustering;
+    if (r->from.outliers && !possible)
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "outliers are told by a graph of neighbours, which this method does not "
+                        "make");
+    if (!possible)
+        return DDSC_OK;
+    CHECK(MEM_NEW(r->ctx, r->outlier, r->view.n));
+    CHECK(MEM_ZERO(r->ctx, r->outlying, r->view.n));
+    ddsc_outliers_init(&found);
+    found.score = r->outlier;
+    found.outlying = r->outlying;
+    CHECK(ddsc_outliers_run(r->ctx, &found, result_graph(r), r->view.labels, r->k));
+    r->outlier_from = found.from;
+    r->n_outlying = found.n_outlying;
+    return DDSC_OK;
+}
+
+bool result_left_out(const ddsc_report *r, int64_t item)
+{
+    return r->from.outliers && r->outlying && r->outlying[item];
+}
+
 static ddsc_status take_rows(ddsc_report *r)
 {
     int64_t n;
@@ -144,11 +197,11 @@ static ddsc_status take_rows(ddsc_report *r)
     CHECK(MEM_ZERO(r->ctx, r->size, r->k));
     label_rows(r->label, r->view.labels, r);
     CHECK(result_index(r, &n));
-    CHECK(result_find_outliers(r));
+    CHECK(find_outliers(r));
     label_rows(r->shown, r->view.labels, r);
     for (int64_t i = 0; i < r->view.n; i++)
         r->size[r->view.labels[i]] += !result_left_out(r, i);
-    return DDSC_OK;
+    return write_headline(r);
 }
 
 ddsc_status result_find_standing(ddsc_report *r, const int32_t *labels, int64_t n)
@@ -231,6 +284,15 @@ done:
     return status;
 }
 
+static ddsc_status resolve_settings(ddsc_report *r)
+{
+    ddsc_cluster_settings_init(&r->plan.set);
+    ddsc_metric_settings_init(&r->plan.metric);
+    ddsc_graph_settings_init(&r->plan.graph);
+    return ddsc_cluster_settings_resolve(r->ctx, &r->plan.set, &r->plan.metric, &r->plan.graph,
+                                         r->from.settings);
+}
+
 static ddsc_status result_fill(ddsc_report *r)
 {
     stage_enter(r->ctx, "findings");
@@ -240,10 +302,10 @@ static ddsc_status result_fill(ddsc_report *r)
         CHECK(take_rows(r));
         CHECK(result_find_standing(r, r->view.labels, r->view.n));
         CHECK(result_find_order(r));
+        CHECK(ddsc_verdict_run(r->ctx, &r->verdict, r->from.clustering, r->measures,
+                               result_graph(r)));
         CHECK(score_all(r));
         CHECK(ask_theory(r));
-        stage_enter(r->ctx, "verdict");
-        CHECK(result_find_gaps(r));
     }
     stage_enter(r->ctx, "map");
     CHECK(make_map(r));
@@ -263,9 +325,9 @@ ddsc_status ddsc_report_create(ddsc_context *context, ddsc_report **report,
     *report = NULL;
     TRY(MEM_ZERO(context, r, 1));
     r->ctx = context;
-    r->began = clock_seconds();
     TRY(sized_take(context, &source_struct, &r->from, source));
-    TRY(cluster_settings_take(context, &r->plan, r->from.settings));
+    TRY(sized_take(context, &origin_struct, &r->origin, r->from.origin));
+    TRY(resolve_settings(r));
     TRY(result_fill(r));
     *report = r;
     r = NULL;
@@ -280,24 +342,26 @@ void ddsc_report_destroy(ddsc_report *r)
     if (!r)
         return;
     json_decref(r->tree);
+    ddsc_verdict_destroy(r->verdict);
     ddsc_measures_destroy(r->own_measures);
     MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->doubt,
-             r->next, r->gap, r->shown, r->outlier, r->outlying, r->order, r->sweep_scores,
-             r->intra, r->inter, r->xi, r->own_coords, r->own_d2, r->own_tried, r->own_index,
-             r->own_offset);
+             r->next, r->shown, r->outlier, r->outlying, r->order, r->sweep_scores, r->intra,
+             r->inter, r->xi, r->own_coords, r->own_d2, r->own_tried, r->own_index, r->own_offset);
     mem_free(r->ctx, r);
 }
 
 void ddsc_report_get_view_sized(const ddsc_report *report, ddsc_report_view *view, size_t size)
 {
-    ddsc_report_view own = {0};
+    ddsc_report_view own = {.headline = ""};
     if (report) {
         own = (ddsc_report_view){.n_rows = report->n_rows,
                                  .k = report->k,
                                  .labels = report->shown,
                                  .map = report->xy,
                                  .scores = report->scored ? &report->scores : NULL,
-                                 .certified = result_certified(report)};
+                                 .certified = result_certified(report),
+                                 .headline = report->headline,
+                                 .verdict = report->verdict};
     }
     sized_view(view, size, &own, sizeof own);
 }

@@ -108,18 +108,18 @@ static void put_sweep(ddsc_report *r, json_t *root)
 
 static void put_candidates(ddsc_report *r, json_t *root)
 {
-    k_candidate c[CANDIDATES_MOST];
-    if (r->view.n_sweep < 2)
+    ddsc_k_candidate c[DDSC_CANDIDATES_MOST];
+    int64_t n = ddsc_clustering_get_candidates(r->from.clustering, c);
+    if (n == 0)
         return;
-    int64_t n = choose_candidates(c, r->view.sweep, r->view.n_sweep, r->view.k);
     json_t *list = put_array(r, root, "candidates");
     for (int64_t i = 0; i < n; i++) {
         json_t *row = put_row(r, list);
-        put_count(r, row, "k", c[i].row->k);
-        put_bool(r, row, "widest_gap", c[i].gap);
-        put_bool(r, row, "highest_modularity", c[i].modularity);
-        put_bool(r, row, "halves_agree", c[i].stability);
-        put_bool(r, row, "large_may_hide", c[i].hidden);
+        put_count(r, row, "k", c[i].k);
+        put_bool(r, row, "widest_gap", c[i].widest_gap);
+        put_bool(r, row, "highest_modularity", c[i].highest_modularity);
+        put_bool(r, row, "halves_agree", c[i].halves_agree);
+        put_bool(r, row, "large_may_hide", c[i].large_may_hide);
     }
 }
 
@@ -229,10 +229,7 @@ static void put_pairs(ddsc_report *r, json_t *root)
         put_real(r, object, "recall_high", pairs->recall_high);
         put_count(r, object, "recall_rows", pairs->n_recall_rows);
     }
-    if (r->from.clustering)
-        put_details(r, object, r->view.details, r->view.n_details);
-    else
-        put_details(r, object, r->from.details, r->from.n_details);
+    put_details(r, object, r->view.details, r->view.n_details);
     if (r->edges.n_columns > 0) {
         put_count(r, object, "columns", r->edges.n_columns);
         put_real(r, object, "columns_error", r->edges.columns_error);
@@ -242,14 +239,14 @@ static void put_pairs(ddsc_report *r, json_t *root)
 
 static void put_steps(ddsc_report *r, json_t *root)
 {
-    if (!r->from.steps)
-        return;
+    const ctx_step *step;
+    int64_t n = ctx_steps(r->ctx, &step);
     json_t *plan = put_array(r, root, "plan");
-    for (int64_t i = 0; i < r->from.n_steps; i++) {
-        json_t *step = put_row(r, plan);
-        put_text(r, step, "stage", r->from.steps[i].stage);
-        put_text(r, step, "path", r->from.steps[i].path);
-        put_text(r, step, "why", r->from.steps[i].why);
+    for (int64_t i = 0; i < n; i++) {
+        json_t *row = put_row(r, plan);
+        put_text(r, row, "stage", step[i].stage);
+        put_text(r, row, "path", step[i].path);
+        put_text(r, row, "why", step[i].why);
     }
 }
 
@@ -261,9 +258,6 @@ result_times result_times_now(const ddsc_report *r)
     for (int64_t i = 1; i < t.n; i++)
         staged += t.list[i].wall;
     t.other = t.list[0].wall;
-    /* A caller who says how long it took knows what a context of many runs does not. */
-    if (r->from.seconds_total > 0)
-        t.other = fmax(0, r->from.seconds_total + clock_seconds() - r->began - staged);
     t.total = staged + t.other;
     return t;
 }
@@ -296,19 +290,34 @@ static json_t *stage_rows(const result_times *t)
     return good ? rows : NULL;
 }
 
+/* Seconds that the stages of the context tell, where the objects do not. */
+static double seconds_read(const ddsc_report *r)
+{
+    return stage_seconds(r->ctx, "read") + stage_seconds(r->ctx, "merge") +
+           stage_seconds(r->ctx, "transform");
+}
+
+static double seconds_of_means(const ddsc_report *r)
+{
+    const ddsc_d2_view *c = &r->centers;
+    return r->from.clustering ? r->view.seconds_kmeans
+           : r->from.d2       ? c->seconds_start + c->seconds_assign + c->seconds_centers
+                              : stage_seconds(r->ctx, "k-means");
+}
+
 static void put_seconds(ddsc_report *r, json_t *root)
 {
     result_times now = result_times_now(r);
     json_t *seconds = put_object(r, root, "seconds");
-    put_real(r, seconds, "read", r->from.seconds_read);
-    put_real(r, seconds, "distances", r->distances_s);
+    put_real(r, seconds, "read", seconds_read(r));
+    put_real(r, seconds, "distances", r->view.seconds_distances + stage_seconds(r->ctx, "graph"));
     for (int64_t i = 0; i < r->view.n_joined; i++)
         put_real(r, seconds, result_metric_name(r->view.joined[i]->metric),
                  r->view.joined[i]->seconds);
     put_real(r, seconds, "eigen", r->view.seconds_eigen);
-    put_real(r, seconds, "kmeans", r->kmeans_s);
-    if (r->gap)
-        put_real(r, seconds, "verdict", r->verdict_s);
+    put_real(r, seconds, "kmeans", seconds_of_means(r));
+    if (result_judged(r))
+        put_real(r, seconds, "verdict", stage_seconds(r->ctx, "verdict"));
     if (r->trust.n > 0)
         put_real(r, seconds, "stability", r->trust.seconds);
     put_real(r, seconds, "total", whole_nanoseconds(now.total));
@@ -348,9 +357,9 @@ static void put_input(ddsc_report *r, json_t *root)
     put_text(r, root, "features", ddsc_features());
     put_text(r, root, "device", ddsc_context_get_device(r->ctx));
     json_t *files = put_array(r, root, "input");
-    for (int64_t i = 0; i < r->from.n_inputs; i++)
-        put_last(r, files, result_string(r->from.inputs[i]));
-    if (r->from.compress) {
+    for (int64_t i = 0; i < r->origin.n_inputs; i++)
+        put_last(r, files, result_string(r->origin.inputs[i]));
+    if (r->origin.compress) {
         json_t *c = put_object(r, root, "compress");
         put_count(r, c, "points_before", r->compress.n_before);
         put_count(r, c, "points_after", r->compress.n_after);
@@ -378,7 +387,7 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
 {
     if (r->scored) {
         json_t *scores = put_object(r, root, "scores");
-        put_text(r, scores, "truth", r->from.truth_name ? r->from.truth_name : "the input");
+        put_text(r, scores, "truth", r->origin.truth_name ? r->origin.truth_name : "the input");
         put_scores(r, scores, &r->scores);
         CHECK(result_put_confusion(r, scores));
     }
@@ -400,7 +409,7 @@ ddsc_status result_tree(ddsc_report *r)
 {
     json_t *root = r->tree = json_object();
     if (r->k > 0)
-        CHECK(result_put_verdict(r, root));
+        result_put_verdict(r, root);
     put_input(r, root);
     if (r->k > 0) {
         put_count(r, root, "n", r->n_rows);
@@ -414,9 +423,9 @@ ddsc_status result_tree(ddsc_report *r)
     put_steps(r, root);
     if (r->k > 0)
         CHECK(put_judgement(r, root));
-    put_text(r, root, "command", r->from.command ? r->from.command : "");
-    if (r->from.resume)
-        put_count(r, root, "resumed", ddsc_context_get_resumed(r->ctx));
+    put_text(r, root, "command", r->origin.command ? r->origin.command : "");
+    if (r->view.resume)
+        put_count(r, root, "resumed", r->view.n_resumed);
     put_count(r, root, "threads", ddsc_context_get_threads(r->ctx));
     put_seconds(r, root);
     if (r->lost)

@@ -1,17 +1,25 @@
-/* result: what a result says. It is made of what the public header lends (views, handles, settings)
- * and kept as a tree of values, result.json: the verdict, outliers, how clusters merge, what sets each
- * apart, scores, theory, settings, times. What people read is made of it in the room report. The room
- * stands on the public calls, as a program would (of the room cluster it knows gaps, merges and how
- * settings are taken); public calls of both rooms open a result_call, under which calls inside do not
- * wipe the message and the cancelling of the one at work, and numbers have a point in every locale. */
+/* content: the content of a result, a tree of values that becomes result.json: verdict, outliers, merges of clusters,
+ * words or markers of each cluster, scores, theory, settings, times. The module render makes text, page and pictures
+ * from it. Both use the public calls alone, as a program would, and of the library only base and io/stream. Their own
+ * public calls open a result_call: the calls inside it do not clear the message and the cancellation of the outer one,
+ * and numbers have a decimal point in every locale. */
 #ifndef DDSC_REPORT_CONTENT_RESULT_H
 #define DDSC_REPORT_CONTENT_RESULT_H
 
 #include <jansson.h>
 #include <locale.h>
 
-#include "assess/assess.h"
+#include "base/base.h"
 #include "report/content/buffer.h"
+
+/* Settings with all defaults: set.metric and set.graph point at the two beside it. */
+typedef struct result_plan {
+    ddsc_cluster_settings set;
+    ddsc_metric_settings metric;
+    ddsc_graph_settings graph;
+} result_plan;
+
+enum { RESULT_HEADLINE = 96 };
 
 struct ddsc_report {
     ddsc_context *ctx;
@@ -19,16 +27,16 @@ struct ddsc_report {
     bool lost;    /* the tree ran out of memory */
     bool saved;   /* read from a folder: what is made from `from` is not there */
     ddsc_report_source from;
-    cluster_plan plan; /* its settings, or the defaults */
+    ddsc_report_origin origin; /* of `from`, or empty */
+    result_plan plan;          /* the settings of `from`, or the defaults */
     ddsc_pair_stats pairs;
     ddsc_compress_report compress;
     ddsc_clustering_view view; /* without a clustering: n, k and labels only */
     ddsc_graph_view edges;     /* n = 0 without a graph */
     ddsc_d2_view centers;      /* n = 0 without d2 */
     ddsc_stability_view trust; /* n = 0 without one */
-    cluster_gap *gap;          /* k; NULL: not looked at */
-    double distances_s, kmeans_s, verdict_s;
-    double began; /* when the report was asked for */
+    ddsc_verdict *verdict;     /* NULL: no clusters */
+    char headline[RESULT_HEADLINE];
     /* Over input rows. */
     int64_t n_rows, k;
     int32_t *label;                /* -1: dropped */
@@ -54,7 +62,7 @@ struct ddsc_report {
     int64_t *own_offset;
     int64_t *order;  /* along the first direction of diffusion; NULL: not known */
     double *outlier; /* score; these two: NULL without a graph */
-    bool *outlying;
+    int32_t *outlying;
     double outlier_from;
     int64_t n_outlying;
     bool scored;

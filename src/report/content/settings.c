@@ -35,7 +35,7 @@ const char *result_metric_names(const ddsc_report *r, char space[RESULT_METRICS]
 {
     ddsc_metric own = r->plan.metric.metric;
     size_t used = (size_t)snprintf(space, RESULT_METRICS, "%s", result_metric_name(own));
-    for (int m = 0; m < CLUSTER_METRICS; m++)
+    for (int m = 0; m <= DDSC_METRIC_W1; m++)
         if (m != (int)own && result_uses(r, (ddsc_metric)m) && used < RESULT_METRICS)
             used += (size_t)snprintf(space + used, RESULT_METRICS - used, "+%s",
                                      result_metric_name((ddsc_metric)m));
@@ -133,19 +133,21 @@ static void put_spectral(ddsc_report *r, json_t *object, const ddsc_cluster_sett
     put_real(r, object, "eigen_tolerance", set->eigen_tolerance);
 }
 
-/* What the caller knows beyond the library's structs joins them, or takes their place. */
+/* Settings that only the caller knows join the others, or replace them. */
 static ddsc_status put_more(ddsc_report *r, json_t *object)
 {
-    json_error_t error;
-    if (!r->from.more_settings)
-        return DDSC_OK;
-    json_t *more = json_loads(r->from.more_settings, 0, &error);
-    if (!json_is_object(more) || json_object_update(object, more) != 0) {
-        json_decref(more);
-        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "more_settings of a report is no JSON object: %s", error.text);
+    for (int64_t i = 0; i < r->origin.n_settings; i++) {
+        const ddsc_report_setting *s = &r->origin.settings[i];
+        if (!s->name || (s->kind == DDSC_SETTING_TEXT && !s->text))
+            return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                            "report: setting %lld has no name or no text", (long long)i);
+        if (s->kind == DDSC_SETTING_TEXT)
+            put_text(r, object, s->name, s->text);
+        else if (s->kind == DDSC_SETTING_NUMBER)
+            put_count(r, object, s->name, s->number);
+        else
+            put_bool(r, object, s->name, s->number != 0);
     }
-    json_decref(more);
     return DDSC_OK;
 }
 
@@ -162,8 +164,8 @@ ddsc_status result_put_settings(ddsc_report *r, json_t *root)
     if (!r->from.d2)
         put_count(r, object, "kmeans_restarts", set->kmeans_restarts);
     CHECK(put_more(r, object));
-    if (r->from.compress)
-        put_count(r, object, "compress", r->from.compress_points);
+    if (r->origin.compress)
+        put_count(r, object, "compress", r->origin.compress_points);
     if (r->from.clustering)
         put_spectral(r, object, set);
     return DDSC_OK;

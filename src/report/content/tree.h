@@ -20,11 +20,10 @@ json_t *put_row(ddsc_report *r, json_t *array); /* an object at the end of an ar
 /* The whole of it in r->tree. */
 ddsc_status result_tree(ddsc_report *r);
 ddsc_status result_put_settings(ddsc_report *r, json_t *root);
-/* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
-ddsc_status result_find_gaps(ddsc_report *r);
-ddsc_status result_put_verdict(ddsc_report *r, json_t *root);
-/* Which items lie apart: r->outlier and what follows it, then "outliers" of the tree. */
-ddsc_status result_find_outliers(ddsc_report *r);
+/* r->verdict, as "verdict" of the tree. */
+void result_put_verdict(ddsc_report *r, json_t *root);
+/* Were the gaps of a graph examined? */
+bool result_judged(const ddsc_report *r);
 /* How clusters merge, and items in a line: "tree" of the tree of values, r->order. */
 ddsc_status result_put_merges(ddsc_report *r, json_t *root);
 ddsc_status result_find_order(ddsc_report *r);

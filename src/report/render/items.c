@@ -4,7 +4,7 @@
 
 #include "report/render/report.h"
 
-enum { ROWS_A_PIECE = 512 };
+enum { ROWS_A_PIECE = 512, NEAREST = 3 };
 
 static void add_number(buffer *b, double value)
 {
@@ -31,7 +31,7 @@ static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, 
     bool scored = item >= 0 && r->outlier;
     add_number(b, scored ? r->outlier[item] : NAN);
     buffer_addf(b, ",%s", !scored ? "" : r->outlying[item] ? "1" : "0");
-    for (int k = 0; k < GRAPH_NEAREST; k++) {
+    for (int k = 0; k < NEAREST; k++) {
         buffer_add(b, ",");
         if (k < n)
             buffer_add_csv(b, result_row_id(r, r->row[g->index[first + k]], space));
@@ -88,8 +88,8 @@ static void put_item(buffer *b, const ddsc_report *r, const ddsc_graph_view *nea
 static ddsc_graph_view nearest_of(const ddsc_report *r)
 {
     ddsc_graph_view near = r->edges;
-    if (result_graph(r) && result_graph(r)->nearest)
-        ddsc_graph_get_view(result_graph(r)->nearest, &near);
+    if (r->edges.nearest)
+        ddsc_graph_get_view(r->edges.nearest, &near);
     return near;
 }
 
@@ -108,7 +108,7 @@ void report_items(buffer *b, const ddsc_report *r)
     buffer_addf(b, "id%s,label,next,doubt", titles ? ",title" : "");
     buffer_add(b, r->order ? ",order" : "");
     buffer_add(b, r->edges.n > 0 ? ",outlier,is_outlier" : "");
-    for (int k = 1; r->edges.n > 0 && k <= GRAPH_NEAREST; k++)
+    for (int k = 1; r->edges.n > 0 && k <= NEAREST; k++)
         buffer_addf(b, ",neighbour%d,distance%d", k, k);
     add_meta_names(b, r);
     buffer_add(b, "\n");

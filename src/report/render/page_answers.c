@@ -1,6 +1,7 @@
 /* What a reader asks first, answered from the numbers: how many groups, what are they, can I believe
  * it, which items are doubtful, which lie apart, what next. Names of groups. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "report/render/page.h"
@@ -102,20 +103,25 @@ static void begin_answer(buffer *t, const char *question)
     buffer_addf(t, "<div><dt>%s</dt><dd>", question);
 }
 
-static bool verdict_is(const ddsc_report *r, const char *structure)
+/* The words for the level of the verdict; result.json may have a level that is not known here. */
+static const ddsc_structure_words *verdict_words(const ddsc_report *r)
 {
-    return strcmp(report_page_text(report_page_get(r, "verdict", "structure")), structure) == 0;
+    static const ddsc_structure_words unknown = {"", "", "", "", ""};
+    const char *name = report_page_text(report_page_get(r, "verdict", "structure"));
+    const ddsc_structure_words *words;
+    for (int level = 0; (words = ddsc_structure_get_words((ddsc_structure)level)); level++)
+        if (strcmp(words->name, name) == 0)
+            return words;
+    return &unknown;
 }
 
 /* A number that was asked for is no number that was found. */
 static void add_group_count(buffer *t, const ddsc_report *r)
 {
-    bool none = verdict_is(r, "none");
-    bool found = !none && !verdict_is(r, "weak") && !verdict_is(r, "undecided");
-    buffer_addf(t, "<b>%s%" PRId64 "%s", none ? "None that can be told apart.</b> " : "", r->k,
-                none    ? " were cut anyway"
-                : found ? "</b>"
-                        : "</b> were made");
+    const ddsc_structure_words *words = verdict_words(r);
+    bool before = *words->before;
+    buffer_addf(t, "<b>%s%s%" PRId64 "%s%s", words->before, before ? "</b> " : "", r->k,
+                before ? "" : "</b>", words->after);
 }
 
 static void answer_how_many(buffer *t, const ddsc_report *r)
@@ -137,7 +143,8 @@ static void answer_how_many(buffer *t, const ddsc_report *r)
     if (least < most)
         buffer_add_count(t, most);
     buffer_add(t, " items each");
-    buffer_add(t, verdict_is(r, "weak") ? ", without clear gaps between them. " : ". ");
+    buffer_add(t, verdict_words(r)->where);
+    buffer_add(t, ". ");
     if (tried > 1)
         buffer_addf(t,
                     "%zu numbers of groups were tried, from %" JSON_INTEGER_FORMAT
@@ -361,32 +368,17 @@ static void add_advice(buffer *t, const char *words, bool bad)
     buffer_add(t, "</p>\n");
 }
 
-/* What the verdict means for whoever wants to use the groups. */
-static const char *next_step(const ddsc_report *r)
-{
-    if (verdict_is(r, "none"))
-        return "Do not build on these groups: nothing in the data asks for them. Other columns, "
-               "other features or another metric (ddsc compare) may show more.";
-    if (verdict_is(r, "undecided"))
-        return "Get more items, or use the neighbours of single items, which need no groups.";
-    if (verdict_is(r, "weak"))
-        return "Use the groups to sort the items, not as kinds of things, unless something that "
-               "took no part here (classes, other columns, new items) bears them out.";
-    return "Read typical and doubtful items of each group, then give it a name (ddsc name). Groups "
-           "that touch may as well be cut elsewhere.";
-}
-
 static void answer_next(buffer *t, const ddsc_report *r)
 {
     const char *advice = report_page_text(report_page_get(r, "advice", NULL));
-    const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
+    const char *next_step = verdict_words(r)->next_step;
     bool exact = json_is_true(report_page_get(r, "certificates", "certified"));
-    if (!*structure && !*advice && exact)
+    if (!*next_step && !*advice && exact)
         return;
     begin_answer(t, "What should I do next?");
     if (!exact)
         add_advice(t, "Not converged: these results are marked, see result.json.", true);
-    buffer_add(t, *structure ? next_step(r) : "");
+    buffer_add(t, next_step);
     if (*advice)
         add_advice(t, advice, false);
     buffer_add(t, "</dd></div>\n");

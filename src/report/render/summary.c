@@ -10,13 +10,7 @@ static void add_head(buffer *t, const ddsc_report *r)
 {
     char space[RESULT_METRICS];
     const char *cost = result_cost_given(r);
-    int64_t n_found = 0; /* where the graph tells fewer apart than were asked for, some are empty */
-    buffer_add_count(t, r->view.n);
-    for (int64_t c = 0; c < r->k; c++)
-        n_found += r->size[c] > 0;
-    buffer_addf(t, " items in %" PRId64 " cluster%s", n_found, n_found == 1 ? "" : "s");
-    if (n_found < r->k)
-        buffer_addf(t, " (%" PRId64 " asked for)", r->k);
+    buffer_add(t, r->headline);
     if (!r->measures)
         buffer_add(t, ", distances as given");
     else if (result_by_metric(r))
@@ -75,12 +69,11 @@ static void add_joined(buffer *t, const ddsc_report *r)
 
 static void add_resumed(buffer *t, const ddsc_report *r)
 {
-    int64_t n = r->from.resume ? ddsc_context_get_resumed(r->ctx) : 0;
-    if (n == 0)
+    if (r->view.n_resumed == 0)
         return;
     buffer_add(t, ", ");
-    buffer_add_count(t, n);
-    buffer_addf(t, " of them before (%s)", r->from.resume);
+    buffer_add_count(t, r->view.n_resumed);
+    buffer_addf(t, " of them before (%s)", r->view.resume);
 }
 
 /* Of a sample of the pairs: were the others filled in? */
@@ -165,11 +158,11 @@ static void add_sizes(buffer *t, const ddsc_report *r)
                     r->n_outlying, r->n_outlying == 1 ? " lies" : "s lie",
                     r->from.outliers ? "label -1, in no cluster"
                                      : "marked in items.csv; --outliers gives them label -1");
-    if (r->from.compress)
+    if (r->origin.compress)
         buffer_addf(t,
                     "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
                     "%.4g\n",
-                    r->from.compress_points, r->compress.mean_w2, r->compress.max_w2);
+                    r->origin.compress_points, r->compress.mean_w2, r->compress.max_w2);
 }
 
 static void add_traits(buffer *t, const ddsc_report *r)
@@ -231,8 +224,8 @@ static void add_scores(buffer *t, const ddsc_report *r)
         return;
     buffer_addf(t, "  scores       AMI %.4f, ARI %.4f, NMI %.4f, purity %.4f against %s%s",
                 r->scores.ami, r->scores.ari, r->scores.nmi, r->scores.purity,
-                r->from.truth_name ? "" : "labels in ",
-                r->from.truth_name ? r->from.truth_name : "the input");
+                r->origin.truth_name ? "" : "labels in ",
+                r->origin.truth_name ? r->origin.truth_name : "the input");
     if (r->scores.n < r->view.n)
         buffer_addf(t, ", on the %" PRId64 " items that have a class%s", r->scores.n,
                     r->from.outliers && r->n_outlying > 0 ? " and are no outliers" : "");

@@ -1,0 +1,23 @@
+/* One folder for all tests of a program: cmocka_run_group_tests(tests, set_up, tear_down). */
+#ifndef DDSC_TEST_FOLDER_FIXTURE_H
+#define DDSC_TEST_FOLDER_FIXTURE_H
+
+#include "io_support.h"
+
+static test_folder room;
+
+static int set_up(void **state)
+{
+    (void)state;
+    folder_make(&room);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    folder_remove(&room);
+    return 0;
+}
+
+#endif
