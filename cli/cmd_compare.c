@@ -107,7 +107,7 @@ static bool print_table(session *s, const compare_result *r, int *code)
                   : ", the K that most metrics suggest");
     add_rows(&t, r);
     add_agreement(&t, &r->view);
-    text_add(&t, "  to take      ");
+    text_add(&t, "  recommended  ");
     if (r->view.sure != DDSC_SURE_NOT)
         text_addf(&t, "%s (%s lead). ", metric_name(r->view.rows[r->view.recommended]),
                   sureness[r->view.sure]);

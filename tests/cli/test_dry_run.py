@@ -79,4 +79,4 @@ def test_estimate_on_a_terminal(program, slow_set):
     child.wait()
     os.close(ours)
     os.close(theirs)
-    assert "this takes about" in text and "--resume DIR" in text
+    assert "estimated cost" in text and "--resume DIR" in text
