@@ -184,7 +184,7 @@ bool session_alone(session *s, int *code);
 bool session_ok(session *s, ddsc_status status, int *code);
 /* Like session_ok, but messages about input name the given file. */
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
-/* Returns the exit code of a run without errors. */
+/* Returns EXIT_NOT_CONVERGED if a call did not converge, else EXIT_GOOD. */
 int session_exit(const session *s);
 bool session_interrupted(void);
 /* Reports that the run was interrupted, and how to resume it. */

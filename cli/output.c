@@ -175,8 +175,7 @@ bool output_make_parent(const char *path, int *code)
 bool output_check_binary(const session *s, int *code)
 {
     bool terminal =
-        s->team ||
-        isatty(STDOUT_FILENO); /* under mpirun, stdout is never a terminal for all ranks */
+        s->team || isatty(STDOUT_FILENO); /* mpirun's stdout is a terminal only to the first rank */
     if (!output_is_stdout(s->opt.output) || s->opt.json || !terminal)
         return true;
     *code = message_usage(s->verb, "binary data cannot be written to a terminal; use -o FILE");

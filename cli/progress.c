@@ -120,8 +120,8 @@ static void show_json(const progress *p, int64_t done, int64_t total, double sec
             p->stage, done, total, seconds);
 }
 
-/* Returns true if an update is due. The end of a stage is always reported to programs; on a
- * terminal, the next stage replaces it. */
+/* Returns true if an update is due. The end of a stage is always shown on a bar and reported to
+ * programs, while log lines appear only at intervals. */
 static bool due(const progress *p, double now, int64_t done, int64_t total)
 {
     bool end = total > 0 && done >= total && p->last_done != done;

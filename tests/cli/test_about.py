@@ -150,7 +150,7 @@ def test_why_two_clouds_are_near(ddsc, tmp_path):
     ddsc("cluster", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "r", "-q")
     told = ddsc("explain", tmp_path / "r", "a", "b").stdout.splitlines()
     assert told[0].startswith("W2 distance 3; the squared distance by coordinate")
-    assert told[1].split() == ["100.0%", "CD8", "+3", "on", "the", "whole"]
+    assert told[1].split() == ["100.0%", "CD8", "mean", "shift", "+3"]
     assert "mean shift -3" in ddsc("explain", tmp_path / "r", "b", "a").stdout
     parts = [line.split() for line in ddsc("explain", tmp_path / "r", "a", "c").stdout.splitlines()[1:4]]
     assert [p[1] for p in parts] == ["CD4", "CD20", "CD8"] and parts[0][2] == "-5"

@@ -211,7 +211,7 @@ def test_events_that_are_not_counted(ddsc, tmp_path, tot):
     """Not dropped silently: one less than there are is as wrong as two."""
     fcs(tmp_path / "a.fcs", ["a", "b"], tot=tot)
     if tot == 4:
-        assert "points       4 in all" in ddsc("info", tmp_path / "a.fcs").stdout
+        assert "points       4 in total" in ddsc("info", tmp_path / "a.fcs").stdout
     else:
         assert "contains more" in ddsc("info", tmp_path / "a.fcs", code=3).stderr
 
@@ -223,7 +223,7 @@ def test_names_of_files(ddsc, tmp_path):
     for name in (b"caf\xe9.txt", b"b.txt"):
         with open(bytes(folder) + b"/" + name, "wb") as file:
             file.write(b"some words of some text\n")
-    assert "file name is not UTF-8" in ddsc("text", folder, "-o", tmp_path / "o.npz", code=3).stderr
+    assert "is not UTF-8; rename" in ddsc("text", folder, "-o", tmp_path / "o.npz", code=3).stderr
     for name in (b"caf\xe9.csv", b"b.csv"):
         with open(bytes(tmp_path) + b"/" + name, "wb") as file:
             file.write(b"id,x\na,1\n")

@@ -227,7 +227,7 @@ def write_bad_npz():
     add_bad("zero_sum.npz", npz(**own(weights=w)), "item 1 is empty|all zero")
     add_bad("empty_item.npz", npz(**own(offsets=[0, 2, 2, 6])), "item 1 is empty|no points")
     shared = dict(support=POINTS, weights=WEIGHTS, offsets=OFFSETS)
-    add_bad("index_high.npz", npz(indices=[0, 1, 2, 3, 4, 6], **shared), "has index 6, but there are only 6")
+    add_bad("index_high.npz", npz(indices=[0, 1, 2, 3, 4, 6], **shared), "index 6 is outside the 6")
     add_bad("index_negative.npz", npz(indices=[0, 1, 2, 3, 4, -1], **shared), "index -1")
     add_bad("index_wide.npz", npz(indices=[0, 1, 2, 3, 4, 2**40], **shared), "1099511627776")
     add_bad("objects.npz", npz(**own(points=np.array([[1], [2, 3]], dtype=object))),
@@ -318,9 +318,9 @@ def write_bad_npy():
 def write_bad_csv():
     rows = {
         "no_header": ("a,1,2\nb,3,4\n", "line 1|\"id\""),
-        "no_id": ("name,x\na,1\n", "\"id\"|--id|perhaps name"),
+        "no_id": ("name,x\na,1\n", "\"id\"|--id|perhaps: name"),
         "no_coordinates": ("id,weight,label\na,1,2\n", "no coordinate columns"),
-        "ragged_short": ("id,x,y\na,1,2\na,3\n", "line 3 has 2 fields, the header has 3"),
+        "ragged_short": ("id,x,y\na,1,2\na,3\n", "line 3 has 2 fields, but the header has 3"),
         "ragged_long": ("id,x,y\na,1,2,5\n", "line 2 has 4 fields"),
         "word": ("id,x,y\na,1,2\na,1,oops\n", "line 3, column 3 (\"y\")|\"oops\" is not a number"),
         "missing": ("id,x,y\na,1,\na,1,2\n", "line 2, column 3|\"\" is not a number"),
@@ -412,7 +412,7 @@ def write_bad_d2():
         add_bad(f"vocab_{name}.d2s", b"0 1 1 1\n", f"vocab_{name}.d2s.vocab0|" + text)
     put("far_id.d2s.vocab0", b"1 2\n5 6\n")
     add_bad("far_id.d2s", b"0 2 0.5 0.5 1 3\n", "far_id.d2s|line 1|3 is not between 0 and 2")
-    costs = {"asymmetric": ("2\n0 1\n2 0\n", "differ"), "diagonal": ("2\n1 1\n1 0\n", "itself"),
+    costs = {"asymmetric": ("2\n0 1\n2 0\n", "not symmetric"), "diagonal": ("2\n1 1\n1 0\n", "itself"),
              "negative": ("2\n0 -1\n-1 0\n", "-1"), "short": ("3\n0 1 2\n", "ends early"),
              "impossible": ("3\n0 1 9\n1 0 1\n9 1 0\n", "not squared Euclidean distances")}
     for name, (text, fragments) in costs.items():

@@ -109,7 +109,7 @@ static void index_out_of_range_is_named(void **state)
         measures *m = NULL;
         assert_int_equal(make_shared(ctx, &m, 1, 2, 1, x, offset, &bad, NULL, DDSC_EMPTY_ERROR),
                          DDSC_ERROR_INPUT);
-        assert_non_null(strstr(ddsc_context_get_message(ctx), "only 2 support points"));
+        assert_non_null(strstr(ddsc_context_get_message(ctx), "outside the 2 support points"));
     }
 }
 

@@ -20,7 +20,7 @@ typedef struct h5ad {
     int64_t *place;        /* point of each row, or -1 */
 } h5ad;
 
-/* Finds the matrix, its size and the names of its columns; chooses the coordinates. */
+/* Finds the matrix, its size and the names of its columns, and chooses the coordinates. */
 ddsc_status h5ad_find_matrix(h5ad *h);
 /* Reads the chosen values of the rows that have a point into the support. */
 ddsc_status h5ad_read_matrix(h5ad *h);

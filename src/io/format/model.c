@@ -408,7 +408,7 @@ ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *pat
     return read_model(ctx, out, path);
 }
 
-/* A file that the first rank reads. */
+/* A model file, and its contents on the first rank. */
 typedef struct model_file {
     ddsc_context *ctx;
     const char *path;

@@ -118,7 +118,7 @@ static ddsc_status put_central(npz_writer *z, const member *m)
     bool big = m->size > z->limit32, far = m->offset > z->limit32;
     uint64_t n_extra = (big ? 16u : 0u) + (far ? 8u : 0u);
     npz_add(&r, 0x02014b50, 4);
-    npz_add(&r, VERSION_64 | 3 << 8, 2); /* version made by: 6.3, on Unix */
+    npz_add(&r, VERSION_64 | 3 << 8, 2); /* version made by: 4.5, on Unix */
     add_common(&r, z, m, big || far);
     npz_add(&r, n_extra ? n_extra + 4 : 0, 2);
     npz_add(&r, 0, 2); /* length of the comment */

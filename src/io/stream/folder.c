@@ -141,8 +141,7 @@ static ddsc_status check_names(const io_folder *f)
     return DDSC_OK;
 }
 
-/* Gives the stage the mode of the result, so that others can read the files once they are in
- * place. */
+/* Saves the mode of the stage and restricts it to its owner until the files are in place. */
 static bool close_stage(io_folder *f)
 {
     struct stat info;

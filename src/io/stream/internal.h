@@ -59,9 +59,9 @@ ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t 
 
 /* ---- finished files ---- */
 
-/* Renames a file unless the new name exists (EEXIST); returns 0 or -1, like rename. */
+/* Renames a file unless the new name exists (EEXIST). Returns 0 or -1, like rename. */
 int files_rename_new(const char *from, const char *to);
-/* True if an access control list adds to the permissions of a file or folder. */
+/* Returns true if an access control list adds to the permissions of a file or folder. */
 bool files_has_acl(const char *path);
 /* Returns the permissions that a replacement of the file `old` gets if it belongs to `group`. */
 mode_t files_mode(const char *old, const struct stat *info, gid_t group);

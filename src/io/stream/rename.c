@@ -1,4 +1,4 @@
-/* Names and permissions of finished files. */
+/* Handles names and permissions of finished files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -55,9 +55,9 @@ ddsc_status stream_text_line(io_stream *s, char **line, char delimiter);
 /* Declares that the text of this file is UTF-8, regardless of the context's encoding, because ddsc
  * wrote it. */
 void stream_set_utf8(io_stream *s);
-/* Makes a text of n bytes plus a NUL UTF-8. *text is either unchanged or points to a converted copy
- * that is valid until the next call. Invalid bytes are an error. Lines are converted this way when
- * they are read; call it for text that is read otherwise. */
+/* Converts a text of n bytes plus a NUL to UTF-8. *text is either unchanged or points to a
+ * converted copy that is valid until the next call. Invalid bytes are an error. Lines are converted
+ * this way when they are read; call it for text that is read otherwise. */
 ddsc_status stream_make_utf8(io_stream *s, char **text, size_t *n);
 int64_t stream_line_number(const io_stream *s); /* number of the last line returned, from 1 */
 /* Returns an upper bound on the number of remaining bytes. */
