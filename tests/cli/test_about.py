@@ -153,7 +153,7 @@ def test_why_two_clouds_are_near(ddsc, tmp_path):
     assert told[1].split() == ["100.0%", "CD8", "mean", "shift", "+3"]
     assert "mean shift -3" in ddsc("explain", tmp_path / "r", "b", "a").stdout
     parts = [line.split() for line in ddsc("explain", tmp_path / "r", "a", "c").stdout.splitlines()[1:4]]
-    assert [p[1] for p in parts] == ["CD4", "CD20", "CD8"] and parts[0][2] == "-5"
+    assert [p[1] for p in parts] == ["CD4", "CD20", "CD8"] and parts[0][4] == "-5"
     assert [float(p[0][:-1]) for p in parts] == [50.0, 49.0, 1.0]  # of 50 + 49 + 1
 
 
