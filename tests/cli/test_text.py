@@ -126,7 +126,7 @@ def test_every_word_has_the_weight_of_the_oracle(ddsc, tmp_path, seed, rule, wei
     assert coverage["token_share"] == pytest.approx(counts["tokens_covered"] / counts["tokens"])
 
 
-# Capitals without a plain partner, and rare blocks where case is left alone (docs/formats.md).
+# Capitals without a plain partner, and rare blocks where case is left alone (docs/documents.md).
 UNFOLDED = {0x130, *range(0x180, 0x250), *range(0x370, 0x380), *range(0x3cf, 0x400)}
 
 
@@ -324,12 +324,12 @@ BAD = {
     "header alone": (b"text\n", GOOD_VECTORS, [], "has a header but no documents"),
     "no text column": (b"a\tb\nx\ty\n", GOOD_VECTORS, [], "--text"),
     "commas": (b"name,label\nx,y\n", GOOD_VECTORS, [], "the columns are: name, label"),
-    "missing text column": (GOOD_DOCS, GOOD_VECTORS, ["--text", "text,bdy"], 'called "bdy"'),
-    "missing label column": (GOOD_DOCS, GOOD_VECTORS, ["--label", "class"], 'called "class"'),
-    "missing id column": (GOOD_DOCS, GOOD_VECTORS, ["--id", "nr"], 'called "nr"'),
-    "missing where column": (GOOD_DOCS, GOOD_VECTORS, ["--where", "x=1"], 'called "x"'),
+    "missing text column": (GOOD_DOCS, GOOD_VECTORS, ["--text", "text,bdy"], 'the name "bdy"'),
+    "missing label column": (GOOD_DOCS, GOOD_VECTORS, ["--label", "class"], 'the name "class"'),
+    "missing id column": (GOOD_DOCS, GOOD_VECTORS, ["--id", "nr"], 'the name "nr"'),
+    "missing where column": (GOOD_DOCS, GOOD_VECTORS, ["--where", "x=1"], 'the name "x"'),
     "nothing matches": (GOOD_DOCS, GOOD_VECTORS, ["--where", "label=9"], "none of its 2 rows"),
-    "column twice": (b"text\ttext\na\tb\n", GOOD_VECTORS, [], "1 and 2 are both named"),
+    "column twice": (b"text\ttext\na\tb\n", GOOD_VECTORS, [], "1 and 2 both have the name"),
     "id twice": (b"id\ttext\nq\talpha\nq\tbeta\n", GOOD_VECTORS, [], 'line 3: the id "q"'),
     "id empty": (b"id\ttext\n\talpha\n", GOOD_VECTORS, [], "line 2: the id is empty"),
     "ragged row": (b"text\tlabel\nalpha\t1\nbeta\n", GOOD_VECTORS, [], "line 3 has 1 fields"),
@@ -337,17 +337,17 @@ BAD = {
     "label not text": (b"label\ttext\n\xff\talpha\n", GOOD_VECTORS, [], "line 2, column 1: not UTF-8"),
     "id not text": (b"text\tid\nalpha\t\xff\n", GOOD_VECTORS, [], "line 2, column 2: not UTF-8"),
     "zero byte": (b"text\nal\0pha\n", GOOD_VECTORS, [], "line 2 contains a zero byte"),
-    "no words": (b"text\n...\n", GOOD_VECTORS, [], "have no words"),
+    "no words": (b"text\n...\n", GOOD_VECTORS, [], "contain no words"),
     "cut gzip": (gzip.compress(GOOD_DOCS)[:-12], GOOD_VECTORS, [], "truncated"),
     "bzip2": (GOOD_DOCS, b"BZh91AY&SY", [], "bzip2"),
     "empty vectors": (GOOD_DOCS, b"", [], "v.txt: is empty"),
-    "blank vectors": (GOOD_DOCS, b"\n \n", [], "holds no word vectors"),
-    "header alone in vectors": (GOOD_DOCS, b"0 5\n", [], "holds no word vectors"),
+    "blank vectors": (GOOD_DOCS, b"\n \n", [], "contains no word vectors"),
+    "header alone in vectors": (GOOD_DOCS, b"0 5\n", [], "contains no word vectors"),
     "binary vectors": (GOOD_DOCS, b"2 2\nalpha \0\0\x80\x3f", [], "at most 10 bytes follow"),
     "late zero byte": (GOOD_DOCS, b"word 1 2\n" * 1000 + b"w\0 1 2\n", [], "line 1001 contains a zero"),
     "npz for vectors": (GOOD_DOCS, b"PK\3\4\0\0\0\0", [], "damaged zip archive"),
     "prose for vectors": (GOOD_DOCS, b"Dear reader, hello\n", [], '"reader," is not a number'),
-    "word alone": (GOOD_DOCS, b"alpha\n", [], "is no word vector"),
+    "word alone": (GOOD_DOCS, b"alpha\n", [], "is not a word vector"),
     "short vector": (GOOD_DOCS, b"alpha 1 2\nbeta 3\n", [], "line 2 has 1 numbers"),
     "long vector": (GOOD_DOCS, b"alpha 1 2\nbeta 3 4 5\n", [], "line 2 has 3 numbers"),
     "no word": (GOOD_DOCS, b"alpha 1 2\n 3 4\n", [], "line 2 has 1 numbers"),
@@ -357,10 +357,10 @@ BAD = {
     "overflow": (GOOD_DOCS, b"alpha 1 1e999\nbeta 3 4\n", [], '"1e999" is not a finite number'),
     "too large to square": (GOOD_DOCS, b"alpha 1 1e200\nbeta 3 4\n", [], "too large to square"),
     "no number": (GOOD_DOCS, b"alpha 1 2-3\nbeta 3 4\n", [], '"2-3" is not a number'),
-    "header promises more": (GOOD_DOCS, b"3 2\n" + GOOD_VECTORS, [], "promises 3 words, but 2"),
-    "header promises less": (GOOD_DOCS, b"1 2\n" + GOOD_VECTORS, [], "promises 1 words, but 2"),
+    "header promises more": (GOOD_DOCS, b"3 2\n" + GOOD_VECTORS, [], "declares 3 words, but 2"),
+    "header promises less": (GOOD_DOCS, b"1 2\n" + GOOD_VECTORS, [], "declares 1 words, but 2"),
     "header lies about dim": (GOOD_DOCS, b"2 9999999999\n" + GOOD_VECTORS, [], "line 2 has 2"),
-    "header of dim 0": (GOOD_DOCS, b"2 0\n" + GOOD_VECTORS, [], "is no word vector"),
+    "header of dim 0": (GOOD_DOCS, b"2 0\n" + GOOD_VECTORS, [], "is not a word vector"),
     "no overlap": (GOOD_DOCS, b"other 1 2\n", [], 'any of the 2 words of the documents ("alpha"'),
     "capitals": (GOOD_DOCS, b"Alpha 1 2\n", [], "lower case"),
 }
@@ -398,7 +398,7 @@ def test_overlong_words_do_no_harm(ddsc, tmp_path):
     (["d.tsv", "--vectors", "v.txt", "-o", "x", "--where", "nonsense"], "is not COLUMN=VALUE"),
     (["d.tsv", "--vectors", "v.txt", "-o", "x", "--support", "-1"], "at least 0"),
     (["d.tsv", "--vectors", "v.txt", "-o", "x", "--idf", "smoth"], "did you mean 'smooth'?"),
-    (["-", "--vectors", "-", "-o", "x.npz"], "only one file can come from standard input"),
+    (["-", "--vectors", "-", "-o", "x.npz"], "only one file can be read from standard input"),
 ])
 def test_bad_usage(ddsc, tmp_path, words, message):
     done = ddsc("text", *words, code=2, cwd=tmp_path)
@@ -422,8 +422,8 @@ def glove(data_dir):
 
 
 def paper_words(data_dir, name):
-    """The command of docs/formats.md, without its -o."""
-    commands = (SOURCE / "docs" / "formats.md").read_text().replace("\\\n", " ").splitlines()
+    """The command of docs/documents.md, without its -o."""
+    commands = (SOURCE / "docs" / "documents.md").read_text().replace("\\\n", " ").splitlines()
     line, = (c for c in commands if c.startswith(f"ddsc text {name}."))
     words = shlex.split(line)[1:-2]
     text = data_dir / "text"

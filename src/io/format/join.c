@@ -71,8 +71,8 @@ static ddsc_status make_ids(ddsc_context *ctx, measures_parts *p, const char *wh
     int64_t at = 0;
     files_base_name(where, &base, &length);
     if (text_count_chars(where) < 0)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: the file name is not UTF-8; rename the file",
-                        QUOTE(where));
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: the file name is not valid UTF-8; rename the file", QUOTE(where));
     CHECK(mem_get(ctx, &p->id_text, p->n, length + NUMBER_TEXT));
     CHECK(MEM_NEW(ctx, p->id_at, p->n + 1));
     for (int64_t i = 0; i < p->n; i++) {

@@ -373,7 +373,7 @@ static ddsc_status check_file_names(const gathering *g)
     for (int64_t i = 0; i < g->files.n; i++)
         if (text_count_chars(path_of(g, i)) < 0)
             return ctx_fail(g->ctx, DDSC_ERROR_INPUT,
-                            "%s: the file name is not UTF-8; rename the file",
+                            "%s: the file name is not valid UTF-8; rename the file",
                             QUOTE(path_of(g, i)));
     return DDSC_OK;
 }
