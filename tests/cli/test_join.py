@@ -46,7 +46,7 @@ def test_no_model_is_said_before_and_after(ddsc, groups, tmp_path):
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+emd"], "'emd' in 'w2+emd' is not one of w2, w1, sinkhorn, mmd, lot; did you mean 'w2'?"),
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+"], "'' in 'w2+'"),
     (["cluster", "x.npz", "-k", "2", "--metric", "+w2"], "'' in '+w2'"),
-    (["cluster", "x.npz", "-k", "2", "--metric", "w2+mmd+w2"], "names w2 twice"),
+    (["cluster", "x.npz", "-k", "2", "--metric", "w2+mmd+w2"], "contains w2 twice"),
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+mmd", "--stability", "3"], "cannot be combined with metrics joined by +"),
     (["distance", "x.npz", "--metric", "w2+mmd"], "there is no joined distance"),
     (["neighbors", "x.npz", "--metric", "w2+mmd"], "there is no joined distance"),
