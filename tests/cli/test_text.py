@@ -126,7 +126,7 @@ def test_every_word_has_the_weight_of_the_oracle(ddsc, tmp_path, seed, rule, wei
     assert coverage["token_share"] == pytest.approx(counts["tokens_covered"] / counts["tokens"])
 
 
-# Capitals without a plain partner, and rare blocks where case is left alone (docs/formats.md).
+# Capitals without a plain partner, and rare blocks where case is left alone (docs/documents.md).
 UNFOLDED = {0x130, *range(0x180, 0x250), *range(0x370, 0x380), *range(0x3cf, 0x400)}
 
 
@@ -336,15 +336,15 @@ BAD = {
     "long row": (b"text\tlabel\nalpha\t1\t2\n", GOOD_VECTORS, [], "line 2 has 3 fields"),
     "label not text": (b"label\ttext\n\xff\talpha\n", GOOD_VECTORS, [], "line 2, column 1: not UTF-8"),
     "id not text": (b"text\tid\nalpha\t\xff\n", GOOD_VECTORS, [], "line 2, column 2: not UTF-8"),
-    "zero byte": (b"text\nal\0pha\n", GOOD_VECTORS, [], "line 2 holds a zero byte"),
+    "zero byte": (b"text\nal\0pha\n", GOOD_VECTORS, [], "line 2 contains a zero byte"),
     "no words": (b"text\n...\n", GOOD_VECTORS, [], "contain no words"),
-    "cut gzip": (gzip.compress(GOOD_DOCS)[:-12], GOOD_VECTORS, [], "cut off"),
+    "cut gzip": (gzip.compress(GOOD_DOCS)[:-12], GOOD_VECTORS, [], "truncated"),
     "bzip2": (GOOD_DOCS, b"BZh91AY&SY", [], "bzip2"),
     "empty vectors": (GOOD_DOCS, b"", [], "v.txt: is empty"),
     "blank vectors": (GOOD_DOCS, b"\n \n", [], "contains no word vectors"),
     "header alone in vectors": (GOOD_DOCS, b"0 5\n", [], "contains no word vectors"),
     "binary vectors": (GOOD_DOCS, b"2 2\nalpha \0\0\x80\x3f", [], "at most 10 bytes follow"),
-    "late zero byte": (GOOD_DOCS, b"word 1 2\n" * 1000 + b"w\0 1 2\n", [], "line 1001 holds a zero"),
+    "late zero byte": (GOOD_DOCS, b"word 1 2\n" * 1000 + b"w\0 1 2\n", [], "line 1001 contains a zero"),
     "npz for vectors": (GOOD_DOCS, b"PK\3\4\0\0\0\0", [], "damaged zip archive"),
     "prose for vectors": (GOOD_DOCS, b"Dear reader, hello\n", [], '"reader," is not a number'),
     "word alone": (GOOD_DOCS, b"alpha\n", [], "is not a word vector"),
@@ -394,7 +394,7 @@ def test_overlong_words_do_no_harm(ddsc, tmp_path):
     (["d.tsv", "-o", "x.npz"], "words = general needs a file of vectors"),
     (["d.tsv", "--vectors", "v.txt"], "-o FILE"),
     (["--vectors", "v.txt", "-o", "x.npz"], "no input given"),
-    (["d.tsv", "--vectors", "v.txt", "-o", "-", "--json"], "both want standard output"),
+    (["d.tsv", "--vectors", "v.txt", "-o", "-", "--json"], "both use standard output"),
     (["d.tsv", "--vectors", "v.txt", "-o", "x", "--where", "nonsense"], "is not COLUMN=VALUE"),
     (["d.tsv", "--vectors", "v.txt", "-o", "x", "--support", "-1"], "at least 0"),
     (["d.tsv", "--vectors", "v.txt", "-o", "x", "--idf", "smoth"], "did you mean 'smooth'?"),
@@ -422,8 +422,8 @@ def glove(data_dir):
 
 
 def paper_words(data_dir, name):
-    """The command of docs/formats.md, without its -o."""
-    commands = (SOURCE / "docs" / "formats.md").read_text().replace("\\\n", " ").splitlines()
+    """The command of docs/documents.md, without its -o."""
+    commands = (SOURCE / "docs" / "documents.md").read_text().replace("\\\n", " ").splitlines()
     line, = (c for c in commands if c.startswith(f"ddsc text {name}."))
     words = shlex.split(line)[1:-2]
     text = data_dir / "text"

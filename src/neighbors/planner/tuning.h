@@ -29,6 +29,10 @@ static const double COLUMNS_POOR = 0.25;
 /* Skewness of the in-degrees of the nearest from which neighbours are chosen by rescaled distances
  * (bench/defaults.py). */
 static const double HUBS_SKEWNESS = 3.5;
+/* The same share of items that are a nearest neighbor of none has the same effect, even without large
+ * hubs. Clusters that differ in spread alone look like this: the nearest neighbors of a wide cloud are
+ * narrow ones (bench/defaults.py --only spread; real sets without hubs stay below 0.2). */
+static const double HUBS_UNLISTED = 0.3;
 
 /* Worth a warning: one of several coordinates makes so much of the mean squared distance between
  * points of different items. */
