@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""New items put into an earlier clustering, against clustering old and new together.
+"""Compares the assignment of new items to an earlier clustering with clustering old and new items together.
 
     bench/assign.py [--ddsc PROGRAM] [--data DIR] [--sets mnist] [--metrics mmd] [--old 9000]
                     [--new 1000] [--k 10] [--seeds 1,2,3] [--least 0.95]
 
-A random set of digits is cut in two. `agree` is the part of the new items whose assigned label is, after
-the best matching of cluster numbers, the one they get when all are clustered together; `old` is the same
-for the old items between their two clusterings, which is what the change of the set alone does. `own` is
-the part of the old items that get their own label back when assigned. Fails when a mean of `agree` is
-below --least.
+A random set of digits is split in two. `agree` is the fraction of the new items whose assigned label equals
+their label in the joint clustering, after the best matching of cluster numbers. `old` is the same fraction
+for the old items between their two clusterings, which shows the effect of changing the set. `own` is the
+fraction of the old items that get their own label when assigned. Fails if a mean of `agree` is below
+--least.
 """
 import argparse
 import csv
@@ -38,7 +38,7 @@ def labels_of(path):
 
 
 def cut(path, rows, out):
-    """The items `rows` of a set with a shared support."""
+    """Return the items `rows` of a set with a shared support."""
     z = np.load(path)
     at, index, weight = z["offsets"], z["indices"], z["weights"]
     parts = [slice(at[i], at[i + 1]) for i in rows]
@@ -48,7 +48,7 @@ def cut(path, rows, out):
 
 
 def match(found, wanted, k):
-    """`found` renumbered to agree with `wanted` as often as can be."""
+    """Return `found`, renumbered for the best agreement with `wanted`."""
     table = np.zeros((k, k))
     np.add.at(table, (found, wanted), 1)
     rows, columns = linear_sum_assignment(-table)

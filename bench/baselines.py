@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""D2 clustering against the same iteration in plain numpy and POT, in CPU seconds on one thread.
+"""Compares D2 clustering with the same iteration in numpy and POT, in CPU seconds on one thread.
 
-Both: k-means++ in W2, exact assignment, Bregman ADMM of 100 rounds a step (rho twice the mean cost,
-points moved every 10 rounds) on 16 points, one exact pass, until the sum of W2^2 falls by less than
-1e-4 of itself. The sum that ddsc reports is recomputed by POT from what it wrote.
+Both use k-means++ in W2, exact assignment, Bregman ADMM with 100 rounds per step (rho is twice the mean cost,
+points move every 10 rounds) on 16 points, and one exact pass. They stop when the relative decrease of the sum
+of W2^2 is below 1e-4. POT recomputes the sum that ddsc reports from the files that ddsc wrote.
 """
 import argparse
 import json
@@ -55,7 +55,7 @@ def plus_plus(items, k, random):
 
 
 def admm(x, w, members, plans):
-    """Moves (x, w); plans (Q and L of each member) are kept by the caller."""
+    """Update (x, w). The caller keeps the plans (Q and L of each member)."""
     rho = 2 * np.mean([w @ ot.dist(x, y) @ b for y, b in members])
     for r in range(ROUNDS):
         if r % 10 == 0:
@@ -129,7 +129,7 @@ def ours(path, k, seed, restarts, folder):
 
 
 def verify(items, folder, objective):
-    """The sum recomputed by POT from the labels and centres written."""
+    """Recompute the sum with POT from the labels and centers in the files."""
     d = np.load(folder / "centres.npz")
     x = d["points"] if "points" in d else d["support"][d["indices"]]
     parts = [(x[a:b], d["weights"][a:b]) for a, b in zip(d["offsets"][:-1], d["offsets"][1:])]

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""What the K that `-k auto` takes is worth where classes differ in size.
+"""Measures how good the K chosen by `-k auto` is if classes differ in size.
 
     bench/choice.py [--before PROGRAM] [--metrics w2,mmd,lot] [--sets corel,ng6] [--seeds 1,2]
 
-From each set of bench/defaults.py classes are drawn in eleven manners: all alike, sizes falling by 0.7 or 0.5, 10 : 5 : 2 : 1, a big one of five,
-one rare class of four, two classes of one size or of four, six or ten to one, three of 4 : 2 : 1. Printed: K taken, true K, and AMI of both; then, by number of classes, how
-often K was right and within one, and the mean AMI, beside those of another program.
+Classes are drawn from each set of bench/defaults.py with eleven size distributions: all equal, sizes
+decreasing by 0.7 or 0.5, 10 : 5 : 2 : 1, one large class of five, one rare class of four, two classes with
+ratios of one, four, six or ten, and three with 4 : 2 : 1. It prints the chosen K, the true K and the AMI of
+both. A summary by number of classes shows how often K was right or within one, and the mean AMI, next to
+those of another program.
 """
 import argparse
 import json
@@ -24,7 +26,7 @@ MANNERS = {"alike": (1,) * 10, "falling": tuple(.7 ** i for i in range(6)), "ste
 
 
 def draw(path, out, sizes, seed):
-    """Random classes in these proportions, the largest as large as it can be, at most 130 items."""
+    """Draw random classes with these proportions, the largest as large as possible, with at most 130 items."""
     z, rng = np.load(path, allow_pickle=False), np.random.default_rng(seed)
     at, labels = z["offsets"], z["labels"]
     filled = np.diff(at) > 0

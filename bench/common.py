@@ -1,4 +1,4 @@
-"""Problems, real data and clocks that several benchmarks share."""
+"""Problems, real data and timers shared by several benchmarks."""
 import gzip
 import os
 import resource
@@ -13,7 +13,7 @@ DATA = os.environ.get("DDSC_DATA", os.path.join(HERE, "..", "..", "shared", "dat
 
 
 def images(path, count, rng):
-    """Random pairs of images as (weights, points, weights, points)."""
+    """Return random pairs of images as (weights, points, weights, points)."""
     with gzip.open(path) as f:
         raw = np.frombuffer(f.read(), np.uint8, offset=16).reshape(-1, 28, 28)
     for k in rng.choice(len(raw), 2 * count, replace=False).reshape(-1, 2):
@@ -45,7 +45,7 @@ def build_program(build, name):
 
 
 def cpu_of(command):
-    """CPU seconds and standard output of a finished child."""
+    """Return CPU seconds and standard output of a finished child process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -69,7 +69,7 @@ def document_set(ddsc, data, name, out):
 
 
 def items_of(path):
-    """(weights, points) of every item of an npz file; weights sum to one."""
+    """Return (weights, points) of every item in an npz file. Weights sum to one."""
     z = np.load(path)
     support = z["support"] if "support" in z else z["points"]
     index = z["indices"] if "indices" in z else np.arange(len(support))

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""How good is the metric that `ddsc compare` recommends?
+"""Measures how good the metric recommended by `ddsc compare` is.
 
     bench/compare.py [--words fitted|general] [--sets corel,ng6] [--seeds 101,102,103]
 
-For each set and seed of bench/defaults.py all metrics are compared with the true K; the labels only score. Printed: AMI
-of each metric, the one recommended and how sure, and what it loses to the best. Then how often the recommended one is
-within 0.02 of the best, by how sure it was, beside always taking one metric.
+For each set and seed of bench/defaults.py, all metrics are compared with the true K. Labels are only used for
+scores. It prints the AMI of each metric, the recommended metric with its confidence, and the loss relative to
+the best metric. A summary shows how often the recommendation is within 0.02 of the best, by confidence, and
+the same for always using one metric.
 """
 import argparse
 import json

@@ -1,17 +1,16 @@
 #!/usr/bin/python3
-"""What the defaults, which see no labels, lose against parameters picked with the labels.
+"""Measures what the defaults, which use no labels, lose relative to parameters selected with labels.
 
     bench/defaults.py [--before PROGRAM] [--words general|fitted|own] [--metrics w2,mmd] [--sets corel,ng6]
                       [--seeds 101,102,103] [--options '--hubs off'] [--no-grid] [--quick]
 
-For each set and seed a subset is drawn anew (images: 50 of each class; others: four of five items) and clustered
-with the true K, everything else left to the rules; the column is the mean AMI over the seeds. On the first seed
-the best of a grid by the true labels stands beside it: tau 5, 10, 20, 40 x gamma auto, median, and the variants of
-the metric below. --before runs another program (an older build) over the same files; --options go to the program
-under test alone. Metrics may be joined (w2+mmd+lot; no grid for these). Texts, whose words are the general vectors
-unless asked otherwise, are summed up apart. Exit code
-1 when the mean loss to the grid is over 0.03 (mmd: 0.04). About 12 minutes on two free cores; --quick: one seed,
-w2 and mmd, small sets.
+For each set and seed, a random subset (images: 50 of each class; others: 80% of the items) is clustered with
+the true K and defaults otherwise. The column shows the mean AMI over the seeds. For the first seed, the best
+AMI of a grid is shown next to it: tau 5, 10, 20, 40 x gamma auto, median, and the variants of the metric
+below. --before runs another program (an older build) on the same files. --options apply only to the program
+under test. Metrics can be joined (w2+mmd+lot; without a grid). Texts use the general vectors by default and
+have a separate summary. The exit code is 1 if the mean loss relative to the grid exceeds 0.03 (mmd: 0.04).
+A run takes about 12 minutes on two free cores. --quick uses one seed, w2 and mmd, and small sets.
 """
 import argparse
 import concurrent.futures
@@ -86,7 +85,7 @@ def ami(program, path, metric, truth, seed, options=()):
 
 
 def picked(args, path, metric, truth, seed, folder):
-    """The best AMI of the grid, and where; each variant's distances are made once."""
+    """Return the best AMI of the grid and its parameters. Distances of each variant are computed once."""
     best, where, labels = -1.0, None, f"{folder}/truth.csv"
     with open(labels, "w", encoding="utf-8") as f:
         f.write("label\n" + "\n".join(map(str, truth)) + "\n")
@@ -121,7 +120,7 @@ def one_row(args, name, metric, seeds, folder):
 
 
 def sum_up(rows, metrics):
-    """Means by metric, texts apart; did a metric lose too much to the grid?"""
+    """Print means by metric, with texts separately. Return True if a metric lost too much relative to the grid."""
     bad = False
     for metric, (title, group) in itertools.product(metrics, (("points", IMAGES + MORE), ("texts", TEXT),
                                                               ("all", IMAGES + MORE + TEXT))):

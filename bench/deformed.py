@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Digits deformed by small seeded shifts, rotations and shears, as one IDX file of images:
+"""Writes digits deformed by small seeded shifts, rotations and shears as one IDX file of images:
 
     python3 bench/deformed.py N out.idx images.idx [images.idx ...]
 
-The first are the images as they are; the others each image in turn, moved by up to 2 pixels, turned by up to 10 degrees and
-sheared by up to 0.15, bilinear, without pixels below 16 of 255, so that items have about as many points as before. Image k depends on k and the seed alone."""
+The first images are the originals. The others are copies that are shifted by up to 2 pixels, rotated by up to
+10 degrees and sheared by up to 0.15, with bilinear interpolation. Pixels below 16 of 255 are removed, so that
+items have about as many points as before. Image k depends only on k and the seed."""
 import argparse
 import gzip
 import multiprocessing
@@ -25,7 +26,7 @@ def images(names):
 
 
 def deform(x, first):
-    """Images number first, first + 1, ... made of x."""
+    """Return images number first, first + 1, ... derived from x."""
     n, h, w = x.shape
     rng = np.random.default_rng([7, first])
     angle, shear = rng.uniform(-10, 10, n) * np.pi / 180, rng.uniform(-0.15, 0.15, n)

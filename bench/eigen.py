@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Eigenvectors beside SLEPc's Krylov-Schur: the MMD graph of MNIST digits, one thread, tolerance 1e-9.
+"""Compares the eigensolver with SLEPc's Krylov-Schur on the MMD graph of MNIST digits, one thread, tolerance 1e-9.
 
     bench/eigen.py [--build build] [--data DIR] [--items 20000] [--pairs 11,30] [--rounds 7]
 
-tests/mpi/eigen.c runs both in turn on one matrix and prints medians of their CPU seconds; ours are with the proof that none
-was missed, SLEPc's are without. Both use the same OpenBLAS kernels, those that `ddsc` would choose. Fails where the
-eigenvalues differ. Needs MPI and SLEPc (./run setup-mpi)."""
+tests/mpi/eigen.c runs both alternately on one matrix and prints the medians of their CPU seconds. Our times
+include the proof that no eigenvalue was missed, and SLEPc's do not. Both use the OpenBLAS kernels that `ddsc`
+would choose. Fails if the eigenvalues differ. Needs MPI and SLEPc (./run setup-mpi)."""
 import argparse
 import os
 import subprocess
@@ -16,7 +16,7 @@ from common import BUILD, DATA, image_set
 
 
 def kernels():
-    """What cli/kernels.c asks of an OpenBLAS that does not know the processor."""
+    """Return the kernels that cli/kernels.c requests from an OpenBLAS that does not know the processor."""
     with open("/proc/cpuinfo") as f:
         flags = next((line.split() for line in f if line.startswith("flags")), [])
     return "SkylakeX" if {"avx512f", "avx512dq", "avx512bw", "avx512vl"} <= set(flags) else "Haswell"
@@ -32,7 +32,7 @@ def main():
     args = parser.parse_args()
     program = os.path.join(args.build, "tests", "mpi_eigen")
     if not os.path.exists(program):
-        print(f"skipped: no {program}; it is built with DDSC_TESTS=ON where MPI and SLEPc are")
+        print(f"skipped: no {program}; build it with DDSC_TESTS=ON, MPI and SLEPc")
         return 0
     with tempfile.TemporaryDirectory() as place:
         digits = os.path.join(place, "digits.npz")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Does the announced range hold the truth? Dry runs against real runs, with and without other work.
+"""Checks whether predicted ranges are correct: dry runs are compared with real runs, with and without other load.
 
-Each job is announced (--dry-run --json) and then run, first on the machine as it is, then with as many
-busy processes beside it as there are processors. Prints the range, the truth and by what factor the truth
-lies outside (1: inside). Exit 1 when one is off by more than 3.
+Each job is predicted (--dry-run --json) and then run, first on the machine as it is, then with one busy
+process per processor. It prints the range, the true value, and the factor by which the true value is outside
+the range (1: inside). The exit code is 1 if a factor exceeds 3.
 """
 import json
 import multiprocessing
@@ -54,7 +54,7 @@ def main():
             for job in JOBS:
                 low, high, truth = measure(folder, *job)
                 if low is None:
-                    off = 1.0  # said nothing
+                    off = 1.0  # no prediction
                     low = high = float("nan")
                 else:
                     off = max(low / truth, truth / high, 1.0) if truth > 1 or low > 1 else 1.0

@@ -1,22 +1,22 @@
 #!/usr/bin/python3
-"""Exact transport against POT, one thread each, in one run, with every answer compared.
+"""Compares exact transport with POT, one thread each, in one run, with every result checked.
 
     bench/exact.py [--quick] [--parts solver,pairs,graph,growth] [--sets mnist,fashion-mnist,bbc,bbcsport,reuters5]
                    [--metric w2|w1] [--tau 5,10,20] [--n 1000] [--pot-pairs 200] [--verify 100] [--build DIR] [--data DIR]
 
-solver  one problem: ot.emd2 on a cost matrix against ours on the same matrix (`cost`) and from the points
-        (`items`; POT is not charged for the costs). Thread CPU time, the best of a few batches a problem, the
-        ratio is that of the medians.
-pairs   `ddsc distance`, whole command (the best of three), against a loop over a sample of the same pairs (the best
-        of three loops): ot.dist and ot.emd2, and ot.emd2 alone on costs made before.
-graph   `ddsc neighbors`, whole command (reading and writing included, median of three), against all pairs by
-        POT: its mean over random pairs (the best of three each) times their number, costs not charged. On the
-        first items the edges are compared with those of the full matrix, and values with POT's. --metric w1: by
-        plain distances, whose cost is squared in the graph.
-growth  the graph for N = 250 .. 4,000 images, with the exponent of the time between each two.
+solver  single problems: ot.emd2 on a cost matrix, and our solver on the same matrix (`cost`) and from the
+        points (`items`; the time of POT excludes the costs). Thread CPU time, best of a few batches per
+        problem. The ratio is the ratio of the medians.
+pairs   the whole command `ddsc distance` (best of three), and a loop over a sample of the same pairs (best of
+        three): ot.dist and ot.emd2, and ot.emd2 alone with precomputed costs.
+graph   the whole command `ddsc neighbors` (with reading and writing, median of three), and all pairs with POT:
+        its mean over random pairs (best of three each) times the number of pairs, without costs. On the first
+        items, edges are compared with those of the full matrix, and values with POT. --metric w1 uses plain
+        distances as costs; the graph has the squares of the results.
+growth  the graph for N = 250 .. 4,000 images, with the exponent of the time between consecutive sizes.
 
-All times are CPU seconds. Exit code 1 when a value is off by more than 1e-9 or an edge differs. Parts that need
-the public data sets are skipped where these are not.
+All times are CPU seconds. The exit code is 1 if a value differs by more than 1e-9 or an edge differs. Parts that
+need the public data sets are skipped if these are missing.
 """
 import argparse
 import json
@@ -63,7 +63,7 @@ def write_problems(path, problems):
 
 
 def time_pot(problems):
-    """Best of five batches, or of three solves where one takes long."""
+    """Return the best of five batches, or of three solves if a solve takes long."""
     seconds, values = [], []
     for a, x, b, y in problems:
         cost = squared_distances(x, y)
@@ -117,7 +117,7 @@ def pair_sets(args, scratch, rng):
 
 
 def best_of(call):
-    """The least thread CPU seconds of three, since what else runs on the machine only adds."""
+    """Return the smallest thread CPU seconds of three runs, because other load on the machine only adds time."""
     best = np.inf
     for _ in range(3):
         start = time.thread_time()
@@ -127,8 +127,8 @@ def best_of(call):
 
 
 def time_loop(data, pairs):
-    """Mean seconds a pair of a loop of ot.dist and ot.emd2, of one of ot.emd2 alone, and the values by costs
-    without cancellation."""
+    """Return the mean seconds per pair of a loop with ot.dist and ot.emd2 and of a loop with ot.emd2 alone, and the
+    values for costs computed without cancellation."""
     costs = [squared_distances(data[i][1], data[j][1]) for i, j in pairs]
 
     def whole():
@@ -168,7 +168,7 @@ def costs_of(args, x, y):
 
 
 def pot_mean(args, data, count, rng):
-    """Mean seconds of one ot.emd2 on random pairs."""
+    """Return the mean seconds of one ot.emd2 on random pairs."""
     spent = 0.0
     for _ in range(count):
         i, j = rng.choice(len(data), 2, replace=False)
@@ -184,7 +184,7 @@ def graph(args, path, tau, mode, out):
 
 
 def verify(args, path, tau, scratch):
-    """Pruned against full, and values against POT, on the first items."""
+    """Compare the pruned graph with the full one, and values with POT, on the first items."""
     data, small = items_of(path)[: args.verify], f"{scratch}/small.npz"
     write_items(small, data)
     text = []

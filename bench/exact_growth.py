@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""How exact neighbour graphs of MNIST digits grow with their number, under W2 and under Sinkhorn.
+"""Measures how the time for exact neighbor graphs of MNIST digits grows, under W2 and under Sinkhorn.
 
     bench/exact_growth.py [--ddsc PROGRAM] [--data DIR] [--sizes 1000,2000,4000] [--tau 10] [--threads 1]
                           [--rows 3] [--metrics w2,sinkhorn]
 
-For each N a random part of the 70,000 digits (the same shuffle for all) goes through `ddsc neighbors`; CPU
-time and memory are those of the whole command. `--rows` random rows are then checked without any code of
-ours. W2: every digit that the means and the marginals along rows and columns leave in reach of the row's last
-neighbour is solved by POT. Sinkhorn: iterations over whole images in NumPy, of the row with all digits as
-long as their dual values are in reach, to the end for the rest. Neighbours and values are compared. The last
-lines have the exponents log(time ratio) / log(N ratio) between the first and the last size.
+For each N, a random subset of the 70,000 digits (with the same shuffle for all) is passed to `ddsc neighbors`.
+CPU time and memory are those of the whole command. `--rows` random rows are then checked with independent
+code. W2: POT solves every digit that the means and the marginals along rows and columns do not exclude.
+Sinkhorn: NumPy iterations over whole images run for all digits while their dual values are within reach, and
+to convergence for the remaining ones. Neighbors and values are compared. The last lines have the exponents
+log(time ratio) / log(N ratio) between the first and the last size.
 """
 import argparse
 import gzip
@@ -43,7 +43,7 @@ def write_idx(path, images):
 
 
 def peak_mb(pid):
-    """Peak memory of a running child; what it had before it became the program does not count."""
+    """Track the peak memory of a running child. Memory from before it started the program is not counted."""
     try:
         lines = [line for line in open(f"/proc/{pid}/status") if line.startswith("VmHWM")]
     except OSError:
@@ -52,7 +52,7 @@ def peak_mb(pid):
 
 
 def run(command):
-    """Standard output, CPU seconds and peak MB of a child."""
+    """Return standard output, CPU seconds and peak MB of a child."""
     before, peak = resource.getrusage(resource.RUSAGE_CHILDREN), 0
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen(command, stdout=out)
@@ -68,7 +68,7 @@ def run(command):
 
 
 def read_rows(path, wanted):
-    """{item: [(d2, neighbour), ...]} of the wanted columns."""
+    """Return {item: [(d2, neighbor), ...]} of the requested columns."""
     found = {i: [] for i in wanted}
     with open(path) as lines:
         lines = (line for line in lines if not line.startswith("%"))
@@ -81,7 +81,7 @@ def read_rows(path, wanted):
 
 
 def compare_rows(i, row, near, exact):
-    """Message, or None when the row is right: of all that may be near, exact has the values."""
+    """Return a message, or None if the row is correct. exact has the values of all items that may be near."""
     last = max(value for value, _ in row)
     for value, j in row:
         if j not in exact or abs(exact[j] - value) > 1e-8 * max(value, 1):
@@ -91,7 +91,7 @@ def compare_rows(i, row, near, exact):
 
 
 class SinkhornOracle:
-    """Rows of the regularised value: the kernel is a product over the axes, and the dual value of any f with its
+    """Compute rows of the regularized value. The kernel is a product over the axes, and the dual value of any f with its
     soft c-transform is at most the value."""
 
     def __init__(self, images, epsilon):
@@ -123,7 +123,7 @@ class SinkhornOracle:
 
 
 class Oracle:
-    """Exact rows from scratch: two simple bounds, then POT."""
+    """Compute exact rows independently: two simple bounds, then POT."""
 
     def __init__(self, images):
         self.mass = images.astype(float)

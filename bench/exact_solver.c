@@ -1,6 +1,8 @@
-/* Times the exact solver on the problems of a file (written by exact.py) and prints, for
- * each, the seconds of thread CPU time (best of five batches of REPEATS), value, gap and pivots:
- * first for a bare cost matrix, then for points. exact_solver PROBLEMS REPEATS */
+/* Times the exact solver on the problems in a file written by exact.py. For each problem it prints
+ * the thread CPU seconds (best of five batches of REPEATS), the value, the gap and the number of
+ * pivots, first for a cost matrix and then for points.
+ *
+ *   exact_solver PROBLEMS REPEATS */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +75,7 @@ static void report(const char *name, double seconds, const exact_result *r)
 
 typedef struct call {
     exact_solver *solver;
-    const problem *p;      /* a bare cost matrix, */
+    const problem *p;      /* a cost matrix, */
     const measures *x, *y; /* or points */
 } call;
 
@@ -88,7 +90,7 @@ static exact_result solve(const call *c)
     return result;
 }
 
-/* The best of five batches: what others do on the machine only adds. */
+/* Returns the best of five batches, because other load on the machine only adds time. */
 static void time_call(const char *name, const call *c, int repeats)
 {
     double best = 1e300;

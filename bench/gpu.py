@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
-"""The plug-in of a device by itself, through its table: products and selection, beside PyTorch where that is, and
-the answers compared. On a machine with a GPU:
+"""Benchmarks the plug-in of a device through its table: products and selection, compared with PyTorch if installed.
+
+Results are checked. On a machine with a GPU:
 
     python3 bench/gpu.py build/libddsc_cuda.so [--program build/ddsc] [--times T] [--rows N] [--columns C,C] [images.idx ...]
 
-Rows are the pixels of IDX files of images, or random; with --times each image also comes T - 1 times more, shifted and
-with some noise; with --rows as many rows as that (--rows 1000000 --columns 784 is the job of a million). Shares of the roofline are those of ceilings measured in the same run by PyTorch: a product of 8192 x 8192,
-a copy of 4 GB. Operations: 2 N^2 columns; bytes: each row once for each strip of rows, and the lists. "Alone": products of the
-same rows where nobody but the first 512 can be on a list (the starts of the others are infinite). PyTorch beside it takes TF32
-where the device takes FP16, whose rounding is the same. With --program: the mmd graph of the files by the device and, up to
-300,000 images, by the processor, from file to file, the bytes of both compared; and Sinkhorn values of all pairs of 1,000 of the
-images by the device beside two ways of PyTorch in doubles, until each pair of a batch has the same marginal error: separable kernels, and
-tensors of logarithms with falling epsilon and averaged steps, as GeomLoss has them, for some of the pairs. What cannot be run here says "skipped"."""
+Rows are the pixels of IDX files of images, or random. --times adds T - 1 shifted, noisy copies of each image,
+and --rows sets the number of rows (--rows 1000000 --columns 784 is the job with a million items). Fractions
+of the roofline are relative to peaks measured with PyTorch in the same run: a product of 8192 x 8192 and a
+copy of 4 GB. The number of operations is 2 N^2 columns. The number of bytes counts each row once for each
+strip of rows, plus the lists. "Alone" means products of the same rows when only the first 512 rows can enter
+a list (the starts of the others are infinite). PyTorch uses TF32 where the device uses FP16, which has the
+same rounding.
+
+With --program, the mmd graph of the files is computed on the device and, for up to 300,000 images, on the CPU,
+from file to file, and the bytes are compared. Sinkhorn values of all pairs of 1,000 images on the device are
+compared with two PyTorch methods in doubles, which run until each pair of a batch has the same marginal
+error: separable kernels, and log-domain tensors with decreasing epsilon and averaged steps as in GeomLoss,
+for some of the pairs. Parts that cannot run here print "skipped"."""
 import argparse
 import ctypes as C
 import gzip
@@ -45,7 +51,7 @@ class Table(C.Structure):
 
 
 def pixels(names):
-    """Images by rows and columns."""
+    """Return images by rows and columns."""
     sets = []
     for name in names:
         data = gzip.open(name).read() if name.endswith(".gz") else pathlib.Path(name).read_bytes()
@@ -55,7 +61,7 @@ def pixels(names):
 
 
 def images(names, times, rows):
-    """Pixels of all images, about their mean."""
+    """Return the pixels of all images, minus their mean."""
     rng = np.random.default_rng(1)
     x = pixels(names)
     x = x.reshape(len(x), -1).astype(np.float32) / 255
@@ -86,7 +92,7 @@ class Device:
             sys.exit(f"device: {self.why.value.decode()}")
 
     def run(self, x, way, keep, repeat, alone=False):
-        """Seconds to load, seconds of all strips (median), strips, keys, numbers."""
+        """Return the seconds to load, the median seconds of all strips, the strips, the keys and the indices."""
         n, columns = x.shape
         start = np.einsum("ij,ij->i", x, x).astype(np.float32)
         if alone:
@@ -110,7 +116,7 @@ class Device:
 
 
 def verify(x, key, index, radius, keep):
-    """Some rows against doubles: keys within their radius, and nothing better left out."""
+    """Check some rows in doubles: keys are within their radius, and no smaller key is missing."""
     z = x.astype(np.float64)
     norm = (z * z).sum(1)
     for i in range(0, len(x), max(1, len(x) // 50)):
@@ -124,7 +130,7 @@ def verify(x, key, index, radius, keep):
 
 
 def ceilings(torch):
-    """TFLOP/s of a large product, by the kind of numbers; TB/s of a copy, read and written."""
+    """Return TFLOP/s of a large product, by number type, and TB/s of a copy, counting reads and writes."""
     found = {}
     a = torch.randn(8192, 8192, device="cuda")
     for name, tf32, b in (("FP32", False, a), ("TF32", True, a), ("FP16", True, a.half())):
@@ -149,7 +155,7 @@ def ceilings(torch):
 
 
 def by_torch(torch, x, tf32, keep):
-    """mm + topk, strips of 4096 rows: what one would write."""
+    """mm and topk in strips of 4096 rows, as a user of PyTorch would write it."""
     torch.backends.cuda.matmul.allow_tf32 = tf32
     t = torch.from_numpy(x).cuda()
     norm = (t * t).sum(1)
@@ -185,11 +191,11 @@ def measure(device, torch, ceiling, x, way, keep, repeat):
 
 # ---- Sinkhorn ----
 
-EPSILON, TOLERANCE = 9.0, 1e-9  # in squares of pixels: about 5% of the median cost of digits
+EPSILON, TOLERANCE = 9.0, 1e-9  # in squared pixels: about 5% of the median cost of digits
 
 
 def separable(torch, a, b, cost, epsilon):
-    """Regularised values of batches of images (B, side, side) by one small kernel per axis; cost: along an axis."""
+    """Regularized values of batches of images (B, side, side), with one small kernel per axis. cost is along one axis."""
     kernel = torch.exp(-cost / epsilon)
     u, v = torch.ones_like(a), torch.ones_like(b)
     for k in range(20000):
@@ -202,7 +208,7 @@ def separable(torch, a, b, cost, epsilon):
 
 
 def by_logarithms(torch, a, b, cost, epsilon):
-    """The same over (B, cells) with the whole cost: epsilon falls by halves, both potentials move halfway at a time."""
+    """The same for (B, cells) with the full cost matrix: epsilon is halved repeatedly, and both potentials take half steps."""
     log_a, log_b = torch.log(a.clamp_min(1e-300)), torch.log(b.clamp_min(1e-300))
 
     def soft(log_w, h, e, c):
@@ -221,7 +227,7 @@ def by_logarithms(torch, a, b, cost, epsilon):
 
 
 def weights_of(names, n):
-    """Images with weights that sum to one, and squared distances along an axis and between all cells."""
+    """Return images with weights that sum to one, and squared distances along an axis and between all cells."""
     x = pixels(names)[:n].astype(np.float64)
     x /= x.sum((1, 2), keepdims=True)
     place = np.arange(x.shape[1], dtype=np.float64)
@@ -230,7 +236,7 @@ def weights_of(names, n):
 
 
 def peer(torch, name, solve, cost, x, pair, batch, values):
-    """Seconds of all pairs, and how far off the values are."""
+    """Return the seconds of all pairs and the error of the values."""
     taken, off = time.perf_counter(), 0.0
     for at in range(0, len(pair[0]), batch):
         i, j = (p[at:at + batch] for p in pair)
@@ -266,7 +272,7 @@ def sinkhorn(torch, program, names, n=1000, some=500):
 
 
 def graphs(program, names):
-    """Seconds from file to file, medians of three by the device, and whether the bytes are those of the processor."""
+    """Return seconds from file to file, the median of three on the device, and whether the bytes equal those of the CPU."""
     with tempfile.TemporaryDirectory() as folder:
         taken = {}
         few = len(pixels(names)) <= 300000
@@ -295,7 +301,7 @@ def main():
     parser.add_argument("--columns", default="784,256,168,64,16")
     args = parser.parse_intermixed_args()
     if not pathlib.Path(args.plugin).exists():
-        sys.exit(f"device: skipped, there is no {args.plugin}")
+        sys.exit(f"device: skipped, {args.plugin} does not exist")
     device = Device(args.plugin)
     print(f"{device.about.name.decode()}, {device.about.memory / 2**30:.0f} GiB free")
     try:
@@ -305,9 +311,9 @@ def main():
     ceiling = {}
     if torch and torch.cuda.is_available():
         ceiling = ceilings(torch)
-        print("ceilings, TFLOP/s and TB/s:", {k: round(v, 2) for k, v in ceiling.items()})
+        print("measured peaks, TFLOP/s and TB/s:", {k: round(v, 2) for k, v in ceiling.items()})
     else:
-        print(f"ceilings, PyTorch's mm + topk: skipped, {'PyTorch sees no GPU' if torch else 'PyTorch is not installed'}")
+        print(f"measured peaks, PyTorch's mm + topk: skipped, {'PyTorch sees no GPU' if torch else 'PyTorch is not installed'}")
     x = (images(args.images, args.times, args.rows) if args.images
          else np.random.default_rng(1).standard_normal((args.rows or 20000, 784), np.float32))
     repeat = 3 if len(x) < 200000 else 1
@@ -320,7 +326,7 @@ def main():
         graphs(args.program, args.images)
         sinkhorn(torch, args.program, args.images)
     else:
-        print("graphs, Sinkhorn: skipped, they want --program and images")
+        print("graphs, Sinkhorn: skipped, they need --program and images")
 
 
 if __name__ == "__main__":

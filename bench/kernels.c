@@ -1,6 +1,9 @@
-/* The neighbour graph of a set by one metric, again and again on one thread:
- *     bench_kernels FILE w2|sinkhorn|mmd|lot TAU REPEATS THREADS
- * Prints the best CPU and wall seconds of the distance stage, reading left out, and peak MB. */
+/* Times repeated searches for the neighbor graph of a set with one metric:
+ *
+ *   bench_kernels FILE w2|sinkhorn|mmd|lot TAU REPEATS THREADS
+ *
+ * Prints the best CPU and wall seconds of the distance stage, without reading, and the peak
+ * memory in MB. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

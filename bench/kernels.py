@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""MMD and LOT against NumPy and POT and against the machine's own limit, in one run, answers compared.
+"""Compares MMD and LOT with NumPy and POT and with the limit of the machine, in one run, with results checked.
 
     bench/kernels.py [--build DIR] [--data DIR] [--quick]
 
-MMD: the whole distance stage (bandwidth, terms within items, tau = 12 graph; reading left out) of the BBC
-documents, all words kept, against its floor, one sgemm of the distinct points with themselves plus one
-vectorised exp an entry (NumPy, warm memory), and against a NumPy loop over pairs (mean of random pairs
-times their number). LOT: embedding and graph of 1,000 Fashion images against ot.emd + NumPy (mean over some
-images times their number, then all distances by NumPy). CPU seconds on one thread, best of several; the
-last column is the wall time on two threads.
+MMD: the whole distance stage (bandwidth, terms within items, graph with tau = 12; without reading) of the BBC
+documents with all words. It is compared with a lower limit, one sgemm of the distinct points with themselves
+plus one vectorized exp per entry (NumPy, warm memory), and with a NumPy loop over pairs (mean of random pairs
+times their number). LOT: embedding and graph of 1,000 Fashion images, compared with ot.emd and NumPy (mean
+over some images times their number, then all distances with NumPy). Times are CPU seconds on one thread, best
+of several. The last column is the wall time on two threads.
 """
 import argparse
 import json
@@ -46,7 +46,7 @@ def stage(program, path, metric, repeats):
 
 
 def floor(path, repeats):
-    """sgemm of the support table with itself, and exp of as many floats."""
+    """Time sgemm of the support table with itself, and exp of as many floats."""
     x = np.load(path)["support"].astype(np.float32)
     gram = np.zeros((len(x), len(x)), np.float32)
     product = best(repeats, lambda: np.matmul(x, x.T, out=gram))
@@ -76,12 +76,12 @@ def mmd_graph(args, path, scratch):
     out = f"{scratch}/graph.mtx"
     told = cpu_of([args.ddsc, "neighbors", path, "--metric", "mmd", "--tau", TAU, "--json", "--progress", "none", "--force",
                    "-o", out])[1]
-    edges = np.loadtxt(out, comments="%")[1:]  # less the line of sizes
+    edges = np.loadtxt(out, comments="%")[1:]  # without the line of sizes
     return json.loads(told)["bandwidth"], edges[np.argsort(edges[:, 1], kind="stable")]
 
 
 def verify_mmd(data, edges, h, rng):
-    """Some edges against NumPy, and that some rows hold the nearest."""
+    """Check some edges with NumPy, and that some rows have the nearest items."""
     worst = 0.0
     for i in rng.choice(len(data), 3, replace=False):
         self_i = mmd_self(data[i], h)
@@ -107,14 +107,14 @@ def bench_mmd(args, program, scratch, rng):
         loop = numpy_loop(data, h, 300 if args.quick else 2000, rng)
         off = verify_mmd(data, edges, h, rng)
         good &= off < 1e-12
-        print(f"mmd {name:8s} N {len(data):5d}  ddsc {cpu:7.3f} s  floor {product + exps:7.3f} s (sgemm {product:.3f}, exp "
+        print(f"mmd {name:8s} N {len(data):5d}  ddsc {cpu:7.3f} s  limit {product + exps:7.3f} s (sgemm {product:.3f}, exp "
               f"{exps:.3f})  ratio to floor {cpu / (product + exps):5.2f}  NumPy loop {loop:8.1f} s  ratio {loop / cpu:7.0f}  "
               f"peak {megabytes:.0f} MB  off by {off:.1e}  two threads {wall:.3f} s", flush=True)
     return good
 
 
 def lot_by_pot(data, reference, count, rng):
-    """Rows of the embedding of some items and CPU seconds an item."""
+    """Return rows of the embedding of some items and the CPU seconds per item."""
     weights = np.full(len(reference), 1 / len(reference))
     which = rng.choice(len(data), count, replace=False)
     rows = []

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How good the map of a report is, and what it costs: the share of each item's 15 nearest neighbours (of
-the graph, by its own metric) that are among its 15 nearest on the map, and the seconds of the stage.
+"""Measures the quality and cost of the map of a report: the fraction of each item's 15 nearest neighbors in the
+graph that are among its 15 nearest on the map, and the seconds of the stage.
 
     bench/map.py --program build/ddsc [--before OLD/ddsc] [--sizes 1000,5000,10000] [--metrics mmd,lot]
 
-Needs numpy and scipy, and the MNIST files (DDSC_DATA names the folder of the data sets)."""
+Needs numpy, scipy and the MNIST files (DDSC_DATA names the folder of the data sets)."""
 import argparse
 import json
 import os
@@ -21,7 +21,7 @@ NEAR = 15
 
 
 def kept(folder):
-    """Mean share of the graph's neighbours that the map keeps."""
+    """Return the mean fraction of the graph's neighbors that are preserved on the map."""
     edges = numpy.loadtxt(folder / "graph.mtx", skiprows=2, usecols=(0, 1), dtype=numpy.int64) - 1
     xy = numpy.load(folder / "map.npy")
     near = cKDTree(xy).query(xy, NEAR + 1)[1]

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Marks of outliers: on clean sets, where each is wrong, and on sets with planted ones, which should be found.
+"""Measures the detection of outliers on clean sets, where every mark is wrong, and on sets with planted outliers.
 
     bench/outliers.py [--metrics mmd,w2,lot]
 
-Clean: the sets without clusters of bench/verdict.py (every third), shapes, gaussians. Planted: four groups of 300 clouds in
-2, 10 and 100 dimensions, six clouds of which lie 12 or 18 from the middle of the groups (points have spread 1). Exit code 1 when more
-than one clean item in 500 is marked, or fewer than nine planted ones in ten are. About a minute on two free cores.
+Clean sets: the sets without clusters of bench/verdict.py (every third), shapes, and gaussians. Planted sets:
+four clusters of 300 clouds in 2, 10 and 100 dimensions with six clouds at a distance of 12 or 18 from the
+center of the clusters (points have standard deviation 1). The exit code is 1 if more than one clean item in
+500 is marked, or fewer than nine planted ones in ten. A run takes about a minute on two free cores.
 """
 import argparse
 import csv

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The Python package against the command line and POT; answers compared.
+"""Compares the Python package with the command line and POT, with results checked.
 
     ./run bench python [-- --data DIR --build DIR --items N]
 
-CPU seconds (user + system), one thread each, the best of five runs in turn. `fit` is given a list of arrays in memory,
-the program an npz file: each does what its user would do. How soon Ctrl-C works is wall time and wants an
-idle machine.
+Times are CPU seconds (user + system) on one thread each, the best of five alternating runs. `fit` gets a list
+of arrays in memory, and the program an npz file, as typical users would pass them. The latency of Ctrl-C is a
+wall time and needs an idle machine.
 """
 import argparse
 import os
@@ -67,7 +67,7 @@ def bench_fit(program, items, folder):
 
 
 def bench_import():
-    """Seconds that a statement adds to the start of the interpreter, the best of five."""
+    """Return the seconds that a statement adds to the start of the interpreter, the best of five."""
     def start(code):
         command = [sys.executable, "-c", code]
         return min(run_program(command)[0] for _ in range(5))

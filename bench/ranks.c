@@ -1,14 +1,16 @@
-/* What a run over P ranks would take: the real code on P virtual ranks in one process (tests/support/
- * virtual_team.h), each with one thread.
+/* Estimates the time of a run on P ranks. The real code runs on P virtual ranks in one process
+ * (tests/support/virtual_team.h), with one thread each.
  *
- *     bench_ranks [-s SLOTS] [-m EACH] FILE METRIC N TAU P...
+ *   bench_ranks [-s SLOTS] [-m EACH] FILE METRIC N TAU P...
  *
- * T(P) = sum over steps of (largest CPU time of a rank + latency log2 P + bytes of the busiest rank / bandwidth), with
- * 20 us and 10 GB/s, then with both ten times worse. It cannot see contention or slow file systems, nor, with one slot,
- * memory bandwidth shared by ranks. Graphs are compared by their hash. bench/ranks.py measures ranks of MPI.
+ * The model is T(P) = sum over steps of (largest CPU time of a rank + latency log2 P + bytes of the
+ * busiest rank / bandwidth). It is evaluated with 20 us and 10 GB/s, and with both values ten times
+ * worse. It does not include contention, slow file systems or, with one slot, memory bandwidth
+ * shared by ranks. Graphs are compared by their hash. bench/ranks.py measures real MPI ranks.
  *
- * -s: ranks that compute at a time, 1 unless told. One rank alone then has as many threads, and its time is the CPU
- * time of all of them: all cores are as busy then as with many ranks. -m: ranks of a machine, which share tables. */
+ * -s: number of ranks that compute at the same time, by default 1. A single rank then has as
+ * many threads, and its time is the CPU time of all of them, because all cores are as busy as
+ * with many ranks. -m: number of ranks per machine, which share tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +25,8 @@ typedef struct job {
     const char *file;
     ddsc_metric metric;
     int64_t n, tau;
-    int threads;      /* of a rank */
-    ddsc_measures *m; /* one for all ranks: a machine's share */
+    int threads;      /* per rank */
+    ddsc_measures *m; /* one set per machine, shared by its ranks */
     uint64_t hash;
     int64_t n_solved;
     virtual_cost cost;

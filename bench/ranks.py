@@ -1,12 +1,12 @@
-"""What ranks cost: CPU seconds outside MPI of ddsc-mpi beside those of ddsc, for one command.
+"""Measures the overhead of ranks: CPU seconds of ddsc-mpi outside MPI compared with those of ddsc, for one command.
 
     /usr/bin/python3 bench/ranks.py [--ranks 1,2,4] [--build build] [--beside] VERB WORDS...
 
-The command is run by `ddsc --threads 1` and by `mpirun -n P ddsc-mpi --threads 1`, with -o in a scratch folder; graph.mtx or the
-output file must be the same bytes, labels the same. --beside runs `ddsc` while the ranks run, not before: what else a machine
-does changes CPU times from hour to hour, and then meets both alike. Waiting inside MPI is taken off by tests/mpi/cpu.c. Resident memory counts
-what ranks share on each of them (RSS); the share of each added up (PSS) is what the machine has less, looked at every 20 ms, or
-less often where looking takes long."""
+The command is run by `ddsc --threads 1` and by `mpirun -n P ddsc-mpi --threads 1`, with -o in a scratch folder.
+graph.mtx or the output file must be byte-identical, and labels must be equal. --beside runs `ddsc` at the same
+time as the ranks, so that varying load on the machine affects both equally. tests/mpi/cpu.c subtracts the
+waiting time inside MPI. Resident memory (RSS) counts shared memory on each rank. The sum of proportional
+shares (PSS) is the actual use of the machine, sampled every 20 ms, or less often if sampling takes long."""
 import argparse
 import concurrent.futures
 import os
@@ -30,7 +30,7 @@ def run_alone(build, words, place):
 
 
 def own_share(process):
-    """Megabytes of a process where memory of several is divided among them; 0 where it has ended."""
+    """Return the megabytes of a process, with shared memory divided among the processes; 0 if it has ended."""
     try:
         lines = pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -39,7 +39,7 @@ def own_share(process):
 
 
 def below(process):
-    """What a process started: guards, and the ranks that they started."""
+    """Return the descendants of a process: guards, and the ranks that they started."""
     for place in pathlib.Path(f"/proc/{process}/task").glob("*/children"):
         try:
             found = place.read_text().split()
@@ -51,12 +51,12 @@ def below(process):
 
 
 def most_together(job, program):
-    """The most that the ranks of a job had together, looked at until its end."""
+    """Sample the total memory of a job's ranks until it ends, and return the peak."""
     most = 0
     while job.poll() is None:
         began = time.monotonic()
         most = max(most, sum(own_share(process) for process in below(job.pid)))
-        time.sleep(max(0.02, 20 * (time.monotonic() - began)))  # the kernel walks all pages for an answer
+        time.sleep(max(0.02, 20 * (time.monotonic() - began)))  # the kernel walks all pages for each sample
     if job.returncode != 0:
         raise subprocess.CalledProcessError(job.returncode, program)
     return most
@@ -72,7 +72,7 @@ def run_ranks(build, n, words, place, folder):
 
 
 def same(one, other):
-    """Graph and labels of two results, or the files themselves."""
+    """Compare graph and labels of two results, or the files themselves."""
     if one.is_dir():
         return {name: (one / name).read_bytes() == (other / name).read_bytes() for name in ("graph.mtx", "labels.csv")}
     return {"output": one.read_bytes() == other.read_bytes()}

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""What reading costs: 70,000 images of MNIST, CPU seconds of `ddsc info`, beside a peer in the same run.
+"""Measures the cost of reading: CPU seconds of `ddsc info` for the 70,000 images of MNIST, and of a peer in the same run.
 
     bench/reading.py [--ddsc PROGRAM] [--before PROGRAM] [--data DIR] [--rounds N]
 
-The peer is another build of the program (`--before`, one from before sets had names for example), and always
-Python: gunzip, and find the pixels that are not zero. Least of the rounds, which alternate. Exit code 1 when
-items or points are not those that numpy counts.
+Peers are another build of the program (`--before`, for example one from before sets had names) and always
+Python, which decompresses and finds the nonzero pixels. The minimum of alternating rounds is shown. The exit
+code is 1 if the numbers of items or points differ from those of numpy.
 """
 import argparse
 import gzip
@@ -27,7 +27,7 @@ def own_cpu():
 
 
 def by_python(paths):
-    """CPU seconds, items, pixels that are not zero."""
+    """Return CPU seconds, number of items, and number of nonzero pixels."""
     began, items, entries = own_cpu(), 0, 0
     for path in paths:
         with gzip.open(path) as f:

@@ -1,7 +1,11 @@
-/* Does a graph of exact W2 hold the nearest of an item, all of them?   bench_rows GRAPH.mtx ITEMS [ROWS [THREADS]]
- * For ROWS items, evenly spaced among those that the file has lists of, every distance is solved, without bounds or
- * lists: the distances of the list are those, and nobody else is nearer than its last. Prints a line per item; exits
- * 1 when one fails. GRAPH.mtx may be a part of the file that `ddsc neighbors` wrote. */
+/* Checks that a graph of exact W2 has all nearest neighbors of an item.
+ *
+ *   bench_rows GRAPH.mtx ITEMS [ROWS [THREADS]]
+ *
+ * For ROWS items, evenly spaced among those with lists in the file, every distance is solved
+ * without bounds or lists. The distances of the list must agree, and no other item may be nearer
+ * than the last one in the list. Prints one line per item and exits with 1 if a check fails.
+ * GRAPH.mtx may be a part of the file that `ddsc neighbors` wrote. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +14,7 @@
 
 enum { BATCH = 2, MOST = 1024 };
 
-/* Starts of a solve depend on the set it is in, so the last bits may differ. */
+/* The starting point of a solve depends on the set, so the last bits can differ. */
 static const double TOLERANCE = 1e-12;
 
 typedef struct list {
@@ -24,7 +28,7 @@ static void stop(ddsc_context *ctx, const char *what)
     exit(2);
 }
 
-/* Entries "row column value" counted from 1; lists of column c into of[place of c]. */
+/* Reads entries "row column value", counted from 1. The list of column c goes to of[index of c]. */
 static int64_t read_lists(const char *path, int64_t n_rows, int64_t *item, list *of)
 {
     FILE *f = fopen(path, "r");
@@ -63,7 +67,7 @@ static int64_t read_lists(const char *path, int64_t n_rows, int64_t *item, list 
     return n_rows;
 }
 
-/* row: every distance of the item, to be overwritten. */
+/* Checks one item. row is filled with all distances of the item and overwritten. */
 static bool check_row(int64_t item, const list *l, double *row, int64_t n)
 {
     double off = 0, last = 0, next = INFINITY;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""All benchmarks, or the named ones:  bench/run.py [NAME...] [OPTIONS OF A SINGLE ONE]"""
+"""Runs all benchmarks, or the named ones:  bench/run.py [NAME...] [OPTIONS OF A SINGLE ONE]"""
 import os
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def main():
         if subprocess.run([sys.executable, f"{HERE}/{name}.py", *options]).returncode != 0:
             failed.append(name)
     if failed:
-        sys.exit(f"bench: answers were not verified in {', '.join(failed)}")
+        sys.exit(f"bench: results were not verified in {', '.join(failed)}")
 
 
 if __name__ == "__main__":

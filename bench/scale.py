@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""Whole jobs against N: MNIST and Fashion-MNIST from file to labels with mmd and lot, then eigenvectors and
-k-means alone on made-up graphs.
+"""Measures whole jobs for growing N: MNIST and Fashion-MNIST from file to labels with mmd and lot, then
+eigenvectors and k-means alone on synthetic graphs.
 
     bench/scale.py [--build DIR] [--data DIR] [--sets mnist,fashion-mnist] [--metrics mmd,lot] [--most 70000]
                    [--graphs 70000] [--quick]
 
-Of each job: CPU seconds, wall seconds on two threads, peak resident memory, the stages' wall seconds, and AMI
-against the classes. The exponent is the slope of log CPU seconds over log N from 5,000 items on. On the
-smallest size labels are made twice, with one and two threads, and must be equal. `--graphs 70000,1000000` also
-takes the large made-up graph (some minutes and 3 GB); labels there must be the planted ones.
+For each job it prints CPU seconds, wall seconds on two threads, peak resident memory, wall seconds by stage, and
+the AMI with the classes. The exponent is the slope of log CPU seconds over log N from 5,000 items on. For the
+smallest size, labels are computed with one and two threads and must be equal. `--graphs 70000,1000000` also runs
+the large synthetic graph (some minutes and 3 GB), whose labels must equal the planted ones.
 """
 import argparse
 import gzip
@@ -37,7 +37,7 @@ def labels_file(args, name, scratch):
 
 
 def job(args, name, metric, n, scratch, threads=2):
-    """One cluster run: (json, CPU seconds, wall seconds, peak MB)."""
+    """Run one clustering. Return (json, CPU seconds, wall seconds, peak MB)."""
     folder = f"{args.data}/{name}"
     images = [f"{folder}/{part}-images-idx3-ubyte.gz" for part in ("train", "t10k")]
     command = [os.path.join(args.build, "ddsc"), "cluster"]

@@ -1,17 +1,16 @@
 #!/usr/bin/python3
-"""Entropic transport against POT's ot.sinkhorn in one run, one thread each, answers compared.
+"""Compares entropic transport with POT's ot.sinkhorn in one run, one thread each, with results checked.
 
     bench/sinkhorn.py [--quick] [--parts pairs,sets] [--build DIR] [--data DIR] [--only NAME]
                       [--sets mnist,bbcsport,bbc,histograms] [--n 1000] [--epsilon 5] [--pot-pairs 60]
 
-pairs: the solver alone on the same problems, to 1e-9; times are thread CPU seconds a problem, the ratio is
-that of the medians. POT runs its plain kernel form where that neither underflows nor stalls, and its log
-form otherwise; it gets at most 5,000 iterations, and what it has not solved by then is printed as such and
-not compared.
-sets: the full matrix and the tau = 10 graph of a set, to 1e-6, CPU seconds of the whole command, against a
-loop over all pairs by POT: its mean over random pairs times their number, costs not charged. Values are
-compared with those of POT's plans run to 1e-10, and every edge of the graph with the full matrix. `histograms`
-are 120 items over the same 500 points of a space, synthetic, at an epsilon of a tenth of the one given.
+pairs: the solver alone on the same problems, to 1e-9. Times are thread CPU seconds per problem, and the ratio is
+the ratio of the medians. POT uses its kernel form if that neither underflows nor stalls, and its log form
+otherwise, with at most 5,000 iterations. Problems that it does not solve are marked and not compared.
+sets: the full matrix and the graph with tau = 10 of a set, to 1e-6, in CPU seconds of the whole command. They
+are compared with a loop over all pairs with POT: its mean over random pairs times their number, without costs.
+Values are compared with those of POT's plans at 1e-10, and every edge of the graph with the full matrix.
+`histograms` are 120 synthetic items over the same 500 points, with a tenth of the given epsilon.
 """
 import argparse
 import json
@@ -99,7 +98,7 @@ def run_pairs(args):
 
 
 def pot_pair(data, i, j, epsilon, matrix):
-    """Seconds of POT at 1e-6, and how far our value is off that of its plan at 1e-10 (NaN: not reached)."""
+    """Return the seconds of POT at 1e-6, and the difference between our value and its plan at 1e-10 (NaN: not reached)."""
     (a, x), (b, y) = data[i], data[j]
     a, b, cost = a / a.sum(), b / b.sum(), squared_distances(x, y)
     with warnings.catch_warnings():
@@ -116,7 +115,7 @@ def pot_pair(data, i, j, epsilon, matrix):
 
 
 def histograms(path, n=120, v=500):
-    """Each item: a bump over all of v irregular points in three dimensions."""
+    """Generate items, each a bump over all v irregular points in three dimensions."""
     rng = np.random.default_rng(3)
     points = rng.normal(size=(v, 3))
     centres = rng.normal(size=(n, 1, 3))

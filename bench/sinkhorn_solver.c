@@ -1,6 +1,7 @@
-/* Times the entropic solver on the problems of a file (written by sinkhorn.py) and prints,
- * for each, the seconds of thread CPU time, both values, the marginal error and the iterations.
- * sinkhorn_solver PROBLEMS REPEATS */
+/* Times the entropic solver on the problems in a file written by sinkhorn.py. For each problem it
+ * prints the thread CPU seconds, both values, the marginal error and the iterations.
+ *
+ *   sinkhorn_solver PROBLEMS REPEATS */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One problem of the file: sizes, epsilon, weights, cost. */
+/* Reads and times one problem: sizes, epsilon, weights and cost. */
 static void run_problem(sinkhorn_solver *solver, FILE *in, int repeats)
 {
     int64_t size[2];

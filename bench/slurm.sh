@@ -1,6 +1,7 @@
 #!/bin/sh
-# A Slurm of two nodes on this machine, which talk by 127.0.0.1 alone, for as long as one command runs: munge, slurmctld and one
-# slurmd per node, with files of their own in a scratch folder; a node has its host name and its /dev/shm. Needs root and Debian's packages slurm-wlm and munge.
+# Runs a command in a Slurm cluster of two virtual nodes on this machine, which communicate over 127.0.0.1. It starts
+# munge, slurmctld and one slurmd per node, with files in a scratch folder. Each node has its own host name and
+# /dev/shm. Needs root and Debian's packages slurm-wlm and munge.
 #   bench/slurm.sh COMMAND WORDS...           e.g.  bench/slurm.sh sbatch --wait job.sh
 set -eu
 for program in munged slurmctld slurmd sbatch; do
@@ -73,7 +74,7 @@ for _ in $(seq 60); do
     [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] && break
     sleep 0.5
 done
-# Open MPI leaves the loopback out unless it is named.
+# Open MPI ignores the loopback interface unless it is named.
 export OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl=tcp,self,vader OMPI_MCA_pml=ob1
 "$@" && code=0 || code=$?
 [ "$code" = 0 ] || tail -n 5 "$scratch"/*.log >&2

@@ -1,6 +1,10 @@
-/* Eigenvectors and k-means on a made-up neighbour graph: N items in K groups on a line each, tau
- * neighbours near by and a few anywhere.   bench_spectral_scale N [K [tau [threads [parts [device]]]]]
- * Prints N, seconds of both stages, CPU seconds, peak MB, residual, whether verified, ARI. */
+/* Times eigenvectors and k-means on a synthetic neighbor graph: N items in K clusters, each on a
+ * line, with tau neighbors nearby and a few anywhere.
+ *
+ *   bench_spectral_scale N [K [tau [threads [parts [device]]]]]
+ *
+ * Prints N, the seconds of both stages, CPU seconds, peak MB, the residual, whether it was
+ * verified, and the ARI. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +12,7 @@
 
 #include "numeric/graph/graph.h"
 
-/* tests/mpi/spectral.c runs the same over ranks. */
+/* tests/mpi/spectral.c runs the same function on ranks. */
 int bench_spectral(int argc, char **argv, const ddsc_team *team);
 
 static double cpu_seconds(void)
@@ -18,8 +22,9 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One neighbour in two hundred is anybody, the others are of the same group. With several parts a group
- * is a component, and it is another part that a few neighbours are of. */
+/* Draws a neighbor. One in two hundred is a random item, and the others belong to the same
+ * cluster. With several parts, a cluster is a connected component, and the few random neighbors
+ * belong to another part of it. */
 static int64_t draw_neighbour(rng *r, int64_t i, int64_t n, int64_t k, int64_t parts)
 {
     int64_t size = n / k, group = i % k, part = i / k % parts;

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Seconds by stage, number of items and number of threads, as tables for docs/performance.md.
+"""Measures seconds by stage, number of items and number of threads, as tables for docs/performance.md.
 
     bench/threads.py --program build/ddsc --data ../shared/data/mnist [--threads 1,2,4,8,16] [--budget 450]
 
-Each job is `ddsc cluster` from digits to report under one metric (or `ddsc neighbors`: w2-graph), once for every number of
-threads; graph, labels and embedding must be the same bytes for all of them. A stage's line has its wall seconds for each
-number of threads, its efficiency at the largest (seconds on the fewest threads over threads x seconds), and its CPU seconds on the
-fewest and on the most: what grows there shares something, what does not grow waits. Jobs are
-begun while the budget (wall seconds of the whole command) lasts, judged by the runs before. Needs the program with
-its libraries, Python 3 alone, and the files of MNIST."""
+Each job is `ddsc cluster` from digits to report with one metric (or `ddsc neighbors`: w2-graph), once for every
+number of threads. Graph, labels and embedding must be byte-identical for all of them. The line of a stage has its
+wall seconds for each number of threads, its efficiency at the largest number (seconds on the fewest threads
+divided by threads x seconds), and its CPU seconds on the fewest and on the most threads. Increasing CPU seconds
+indicate shared resources, and constant CPU seconds indicate waiting. Jobs are started while the budget (wall
+seconds of the whole command) lasts, as predicted from earlier runs. Needs the program with its libraries,
+Python 3, and the MNIST files."""
 import argparse
 import hashlib
 import json
@@ -20,15 +21,16 @@ import sys
 import tempfile
 import time
 
-# Metric and items, most telling first: what does not fit the budget is left out and named. 70,000: both files.
+# Metric and items, most informative first. Jobs that do not fit the budget are skipped and listed.
+# 70,000 uses both files.
 JOBS = [("mmd", 10000), ("w2", 1000), ("lot", 10000), ("sinkhorn", 1000), ("w2-graph", 10000), ("sinkhorn-graph", 10000),
         ("mmd", 70000), ("w2", 10000), ("lot", 70000), ("sinkhorn", 10000)]
 FILES = ["graph.mtx", "labels.csv", "embedding.npy"]
-SMALL = 0.01  # of the whole run: stages below stand together
+SMALL = 0.01  # fraction of the whole run; smaller stages are combined
 
 
 def digits(args, place, n):
-    """Words that name the input with n items."""
+    """Return the options for an input with n items."""
     images, labels = (args.data / f"train-{name}.gz" for name in ("images-idx3-ubyte", "labels-idx1-ubyte"))
     if n >= 70000:
         return [images, args.data / "t10k-images-idx3-ubyte.gz"]
@@ -40,14 +42,14 @@ def digits(args, place, n):
 
 
 def command(metric, folder):
-    """Words of the verb, and the files it makes that must not depend on threads."""
+    """Return the options of the verb, and the output files that must not depend on threads."""
     if metric.endswith("-graph"):
         return ["neighbors", "-m", metric[:-6], "--tau", "10", "-o", folder / "graph.mtx"], FILES[:1]
     return ["cluster", "-k", "10", "-m", metric, "-o", folder], FILES
 
 
 def run(args, place, metric, n, threads):
-    """(stages, wall of the command, hash of what it found, CPU of the command)"""
+    """Return (stages, wall seconds of the command, hash of the results, CPU seconds of the command)."""
     given = digits(args, place, n)
     with tempfile.TemporaryDirectory(dir=place) as inside:
         folder = pathlib.Path(inside)
@@ -71,7 +73,7 @@ def of_stage(run, name, clock):
 
 
 def stage_lines(runs):
-    """(name, wall seconds by run, CPU seconds by run) in the order of the run; small ones together."""
+    """Return (name, wall seconds by run, CPU seconds by run) in execution order, with small stages combined."""
     runs = list(runs)
     names = list(dict.fromkeys(row["stage"] for run in runs for row in run[0]["stages"]))
     whole, cpu = [run[1] for run in runs], [run[3] for run in runs]
@@ -115,13 +117,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         place, known = pathlib.Path(folder), {}
         for metric, n in jobs:
-            # From a smaller job of the metric; unknown ones are begun.
+            # Extrapolated from a smaller job of the metric. Jobs without an estimate are started.
             guess = max((wall * (n / m) ** 1.3 for (name, m), wall in known.items() if name == metric), default=0)
             if time.monotonic() - began + guess > args.budget:
                 left_out.append(f"{metric} {n}")
                 continue
             runs = {}
-            # The most threads first: if they are too slow for the budget, the others need not be tried.
+            # The largest number of threads runs first: if it exceeds the budget, the others need
+            # not be tried.
             for threads in sorted(counts, reverse=True):
                 if runs and time.monotonic() - began + 2 * runs[min(runs)][1] > args.budget:
                     left_out.append(f"{metric} {n} on {threads}")
@@ -129,7 +132,7 @@ def main():
                 runs[threads] = run(args, place, metric, n, threads)
             known[metric, n] = sum(run[1] for run in runs.values())
             print_table(metric, n, dict(sorted(runs.items())))
-    print(f"\n{time.monotonic() - began:.0f} s in all" + (f"; left out: {', '.join(left_out)}" if left_out else ""))
+    print(f"\n{time.monotonic() - began:.0f} s in total" + (f"; skipped: {', '.join(left_out)}" if left_out else ""))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-/* Both sides of the main thresholds, on one thread of the machine it runs on:
- *     bench_tuning [quick]
- * Prints lines "question|x|path|seconds"; bench/tuning.py makes tables of them. Every answer that two
- * paths both give is compared. */
+/* Times both sides of the main thresholds on one thread:
+ *
+ *   bench_tuning [quick]
+ *
+ * Prints lines "question|x|path|seconds", from which bench/tuning.py makes tables. Results that
+ * both paths compute are compared. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +73,7 @@ static ddsc_measures *images(ddsc_context *ctx, int64_t n)
     return m;
 }
 
-/* Own points, or with a vocabulary rows of one table of it. */
+/* Returns clouds with their own points or, with a vocabulary, with rows of one shared table. */
 static ddsc_measures *clouds(ddsc_context *ctx, int64_t n, int64_t size, int64_t d,
                              int64_t vocabulary)
 {
@@ -111,7 +113,7 @@ static ddsc_graph *search(ddsc_context *ctx, const ddsc_measures *m, ddsc_metric
     graph_set.exact_graph = how;
     double began = cpu_seconds();
     ddsc_status status = ddsc_neighbors_run(ctx, &g, NULL, m, &set, &graph_set);
-    if (status != DDSC_ERROR_ARGUMENT) /* this set has no rows for a prefilter */
+    if (status != DDSC_ERROR_ARGUMENT) /* the set does not support a prefilter */
         good(ctx, status);
     *seconds = cpu_seconds() - began;
     return g;

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Where one path overtakes another on this machine, beside the thresholds of the tuning.h files.
+"""Finds where one path overtakes another on this machine, next to the thresholds of the tuning.h files.
 
     bench/tuning.py [--build DIR] [--quick]
 
-Every question is put to both paths on one thread (CPU seconds), and their answers are compared. A
-crossover is the first x from which on the second path is the faster one; the last column says what the
-program does today and where that stands.
+Every question is measured for both paths on one thread (CPU seconds), and their results are compared. A
+crossover is the first x from which the second path is faster. The last column shows the current behavior of
+the program and where it is set.
 """
 import argparse
 import collections
@@ -14,7 +14,7 @@ import sys
 
 from common import BUILD, build_program
 
-# question: (the path that wins for small x, the one that wins for large x, what is done today)
+# question: (path that is faster for small x, path that is faster for large x, current behavior)
 QUESTIONS = {
     "distances of points, by dimension": ("differences", "products",
                                           "differences up to 16 (POINTS_MAX_DIRECT, src/distance/cost)"),
@@ -35,7 +35,7 @@ QUESTIONS = {
 
 
 def crossover(rows, small, large):
-    """The first x from which on `large` is the faster one."""
+    """Return the first x from which `large` is faster."""
     wins = [x for x in sorted(rows) if rows[x][large] < rows[x][small]]
     tail = [x for x in sorted(rows) if all(y in wins for y in rows if y >= x)]
     if not tail:
@@ -55,7 +55,7 @@ def main():
         question, x, path, seconds = line.rstrip("\n").split("|")
         tables[question][int(x)][path] = float(seconds)
     if run.wait() != 0:
-        sys.exit("tuning: the program failed, or two paths gave different answers")
+        sys.exit("tuning: the program failed, or two paths gave different results")
     for question, rows in tables.items():
         small, large, today = QUESTIONS[question]
         print(f"\n{question}: {large} from {crossover(rows, small, large)} on; today: {today}")

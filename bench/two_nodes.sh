@@ -1,6 +1,6 @@
 #!/bin/sh
-# Two "nodes" on one machine: network and host-name namespaces of their own, joined by a virtual cable, with
-# TCP between them, as two machines would have. Needs root (or CAP_SYS_ADMIN and CAP_NET_ADMIN) and iproute2.
+# Runs a program on two virtual nodes of one machine. Each has its own network and host-name namespaces, and a virtual
+# cable with TCP connects them. Needs root (or CAP_SYS_ADMIN and CAP_NET_ADMIN) and iproute2.
 #   bench/two_nodes.sh RANKS-PER-NODE PROGRAM WORDS...
 set -eu
 each=$1
@@ -24,7 +24,7 @@ for side in "$a:va$$" "$b:vb$$"; do
     ip -n "${side%%:*}" link set lo up
     ip -n "${side%%:*}" link set "${side##*:}" up
 done
-# What mpirun calls in place of ssh: HOST COMMAND...
+# mpirun calls this instead of ssh: HOST COMMAND...
 cat >"$scratch/agent" <<END
 #!/bin/sh
 shift

@@ -1,15 +1,17 @@
 #!/usr/bin/python3
-"""False alarms and power of the verdict ("is there structure at all?").
+"""Measures false alarms and power of the verdict on cluster structure.
 
     bench/verdict.py [--metrics w2,mmd] [--quick] [--only noise,continuum,thin,skewed,small,real]
 
-noise: 50 sets of items that are samples of one law (normal or uniform; 100 to 1,000 items in 2, 10 and 100
-dimensions). continuum: 20 sets whose means follow one normal law or lie along a line or a bow, or fill a square. thin: 10 sets of
-300 and 1,000 items that are points of a line. skewed: 24 continua of 300, 1,000 and 3,000 items whose means have uneven densities or heavy
-tails (Cauchy's law, Student's with 3 degrees, lognormal, exponential). small: 18 sets of 16, 40 and 70 items of these kinds. K goes round 2, 3, 5, 8. Anything but "clear" is right there; on noise
-"weak" is counted beside it. real: sets whose classes are known, clustered with the true K; "clear" is right and "weak"
-stands beside it. --quick: every fifth set, two metrics. Exit code 1 when more than 5% of the sets without clusters are
-called clear. About 25 minutes on two busy cores.
+noise: 50 sets whose items are samples of one distribution (normal or uniform; 100 to 1,000 items in 2, 10 and
+100 dimensions). continuum: 20 sets whose means follow one normal distribution, lie along a line or an arc, or
+fill a square. thin: 10 sets of 300 and 1,000 items that are points on a line. skewed: 24 continua of 300, 1,000
+and 3,000 items whose means have uneven densities or heavy tails (Cauchy, Student with 3 degrees of freedom,
+lognormal, exponential). small: 18 sets of 16, 40 and 70 items of these kinds. K cycles through 2, 3, 5, 8. Every
+verdict except "clear" is correct for these sets, and "weak" on noise is counted separately. real: sets with
+known classes, clustered with the true K, for which "clear" is correct and "weak" is counted separately.
+--quick: every fifth set, two metrics. The exit code is 1 if more than 5% of the sets without clusters are
+called clear. A run takes about 25 minutes on two busy cores.
 """
 import argparse
 import collections
@@ -31,7 +33,7 @@ SKEWED = ("cauchy line", "cauchy", "lognormal", "lognormal 2", "student", "expon
 
 
 def cloud(law, d, rng):
-    """One item: its points."""
+    """Return one item: its points."""
     m = 15
     if law == "thread":
         return rng.random((1, d))
@@ -59,7 +61,7 @@ def cloud(law, d, rng):
 
 
 def plan():
-    """(kind, law, n, d, seed) of every made-up set."""
+    """Return (kind, distribution, n, d, seed) of every synthetic set."""
     sizes, dims = (100, 200, 300, 500, 1000), (2, 10, 100)
     sets = []
     for i in range(50):
@@ -111,7 +113,7 @@ def made_up(args, folder, metrics, kinds):
 
 
 def real_sets(args, folder):
-    """(name, path, K)."""
+    """Return (name, path, K)."""
     for name in ("mnist", "fashion-mnist"):
         for n in (300, 1000):
             common.image_set(args.ddsc, args.data, name, n, f"{folder}/{name}-{n}.npz")

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""What fitting word vectors to the set gives: default clustering of documents, by AMI.
+"""Measures the benefit of fitting word vectors to the set: default clustering of documents, by AMI.
 
     bench/words.py [--ddsc PROGRAM] [--data DIR] [--seeds 0,1,2] [--metric w2] [--modes general,fitted,own]
                    [--long] [--quick]
 
-Documents of each set (seed 0: all, else four of five, drawn anew) become distributions three ways, `--words
-general`, `fitted` and, without a vector file, `own`, and are clustered with the true K and every other setting
-left alone. Long texts (abstracts, stories, messages) come first, then short ones (titles, the first 30 words;
-`--long` leaves them out). The mode `pairs` is `fitted` with two words in a row, where two documents or more have
-them, written behind the text as a word of their own (docs/notes/numerics.md). Means over the seeds. Exit code 1 when the long texts gain less than 0.07, a set loses
-more than 0.02, or `own` falls more than 0.06 below `fitted`.
+Documents of each set (seed 0: all; other seeds: a random 80%) become distributions in three ways, with `--words
+general`, `fitted` and, without a vector file, `own`. They are clustered with the true K and defaults otherwise.
+Long texts (abstracts, stories, messages) come first, then short ones (titles, the first 30 words; `--long` skips
+them). The mode `pairs` is `fitted` with two consecutive words, if they occur in at least two documents, appended
+to the text as an additional word (docs/notes/numerics.md). Values are means over the seeds. The exit code is 1 if
+the long texts gain less than 0.07, if a set loses more than 0.02, or if `own` is more than 0.06 below `fitted`.
 """
 import argparse
 import csv
@@ -25,7 +25,7 @@ from collections import Counter
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# name, file, columns of the text, words kept, options beside the defaults
+# name, file, columns of the text, words kept, further options
 REUTERS = ["--tokens", "letters", "--idf", "smooth"]
 LONG = [("bbc", "text/bbc", ("abstract",), None, []), ("bbcsport", "text/bbcsport", ("abstract",), None, []),
         ("reuters5", "text/reuters5", ("title", "body"), None, REUTERS),
@@ -38,7 +38,7 @@ MODES = ("general", "fitted", "own")
 
 
 def read(path, columns, n_words):
-    """Text and label of each document; of Reuters only the split that the paper uses."""
+    """Return text and label of each document. Reuters uses the split of the paper."""
     with gzip.open(path, "rt", encoding="utf-8", errors="replace") as f:
         rows = list(csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE))
     rows = [r for r in rows if r.get("modapte", "yes") == "yes"]

@@ -1,7 +1,9 @@
-/* Entropic transport between items of any points under squared distances, in doubles: one warp for each pair of small
- * items, one block of threads for others, whose kernel lies in shared memory. The iterations, their pace and their end
- * are those of items on a grid (scaling.cuh). Costs have the least of each row and then of each column taken off, so that
- * no row or column of the kernel vanishes; pairs whose kernel has no room are left to the processor. */
+/* Entropic transport in doubles between items with arbitrary points, under squared distances. A
+ * pair of small items is solved by one warp, and larger pairs by one block with the kernel
+ * matrix in shared memory. Iterations, over-relaxation and stopping are the same as for items on
+ * a grid (scaling.cuh). The minimum of each row and then of each column is subtracted from the
+ * costs, so that no row or column of the kernel vanishes. Pairs whose kernel does not fit are
+ * left to the CPU. */
 #ifndef DDSC_CUDA_DENSE_CUH
 #define DDSC_CUDA_DENSE_CUH
 
@@ -12,7 +14,7 @@ struct clouds {
     const double *support, *weight;
     const int64_t *offset;
     const int32_t *index;
-    int most, room; /* points of an item at most; numbers of a kernel in shared memory */
+    int most, room; /* largest number of points of an item; kernel entries that fit into shared memory */
 };
 
 inline int64_t dense_doubles(const clouds &c)
@@ -20,12 +22,13 @@ inline int64_t dense_doubles(const clouds &c)
     return c.room + 7 * (int64_t)c.most;
 }
 
-/* A pair: T threads. Scalings times weights (u), weights, what was taken off the costs; sums of side 1. */
+/* A pair, solved by T threads. Holds scalings times weights (u), weights, what was subtracted
+ * from the costs, and the sums of side 1. */
 template <int T> struct dense {
     int count[2];
     double *kernel, *scale[2], *mass[2], *off[2], *sum, *room;
 
-    __device__ double row_sum(int i) const /* by a warp */
+    __device__ double row_sum(int i) const /* executed by a warp */
     {
         double s = 0;
         for (int j = threadIdx.x % 32; j < count[1]; j += 32)
@@ -35,7 +38,7 @@ template <int T> struct dense {
         return s;
     }
 
-    /* f(point, sum) for the points of side `to`, each by one thread. */
+    /* Calls f(point, sum) for the points of side `to`, each in one thread. */
     template <int to, typename F> __device__ void sums(F f) const
     {
         __syncthreads();
@@ -69,7 +72,8 @@ template <int T> struct dense {
         return team_seen<T>(own, room);
     }
 
-    /* Side 1 is made exact from the sums at hand, side 0 measured; the value is that of the dual. */
+    /* Makes side 1 exact from the current sums and measures the error of side 0. The value is
+     * the dual objective. */
     __device__ bool settle(const device_rule &rule, device_scaled &found) const
     {
         double error = 0, mass_sum = 0, dual = 0, taken = 0;
@@ -93,7 +97,8 @@ template <int T> struct dense {
         return true;
     }
 
-    /* sum u K v C; the cost of an entry is what was taken off and -epsilon log K. */
+    /* Returns the sum of u K v C. The cost of an entry is the subtracted part plus -epsilon log
+     * K. */
     __device__ double sharp(double epsilon) const
     {
         double total = 0;

@@ -1,5 +1,5 @@
-/* libddsc_cuda.so: the table of a device (src/base/device_table.h) by CUDA. The only file, with the kernels it
- * includes, that sees cuda_runtime.h. */
+/* libddsc_cuda.so: implements the device table (src/base/device_table.h) with CUDA. Only this
+ * file and the kernels it includes use cuda_runtime.h. */
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -44,12 +44,12 @@ int cuda_open(void **state, int number, device_about *about, char *why)
     size_t free = 0, total = 0;
     DO("no device", cudaGetDeviceCount(&devices));
     if (number >= devices) {
-        snprintf(why, DEVICE_WORDS, "there is no device of this number: %d are here", devices);
+        snprintf(why, DEVICE_WORDS, "no device has this number; %d devices were found", devices);
         return 1;
     }
     DO("the device", cudaGetDeviceProperties(&p, number));
     if (p.major < 8) {
-        snprintf(why, DEVICE_WORDS, "%.80s is too old: compute capability %d.%d, 8.0 is needed",
+        snprintf(why, DEVICE_WORDS, "%.80s has compute capability %d.%d; at least 8.0 is required",
                  p.name, p.major, p.minor);
         return 1;
     }
@@ -71,20 +71,24 @@ int cuda_open(void **state, int number, device_about *about, char *why)
     return 0;
 }
 
-/* With u = 2^-24 and R columns, at most 2^17.
+/* Returns the name of a way and the relative error bound (radius) of its products. Let u = 2^-24
+ * and R the number of columns, at most 2^17.
  *
- * FP32: one rounding to nearest per term (fma), so R u |x||y| in any order (Higham 2002, section 3.1).
+ * FP32: every term is rounded once (fma), so the error is at most R u |x||y| in any order (Higham
+ * 2002, section 3.1).
  *
- * FP16 on tensor cores: rows are divided by powers of two that bring their largest number to 2^14 ..
- * 2^15. A number rounded to 11 bits errs by 2^-11 of its size, so the product of two rows by
- * (2^-10 + 2^-22) |x||y| after the inequality of Cauchy and Schwarz. One below 2^-14, where halves thin
- * out, errs by at most 2^-14 even if it is taken as zero, 2^-28 of the largest: sqrt(R) 2^-28 |x||y| for
- * each of the two rows. A product of two halves is exact in 22 bits. Sums are cut off, not rounded,
- * after all terms of a step are brought to the exponent of the largest (Fasi, Higham, Mikaitis,
- * Pranesh 2021, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330): each of
- * them, and the sum once more, loses less than 2^-23 of the largest, which is at most |x||y| and what
- * was lost before (a 16th of it). With steps of one term, the worst case, that is 3 x 2^-23 = 6 u per column; 8 u per
- * column are taken. The two products with the divisors are exact, or below 2^-126. */
+ * FP16 on tensor cores: rows are divided by powers of two that bring their largest value to 2^14
+ * .. 2^15. Rounding a value to 11 bits has a relative error of 2^-11, so by the Cauchy-Schwarz
+ * inequality the product of two rows has an error of at most (2^-10 + 2^-22) |x||y|. A value
+ * below 2^-14, where halves are denormal, has an absolute error of at most 2^-14 even if it is
+ * flushed to zero. This is 2^-28 of the largest value, so each of the two rows adds sqrt(R)
+ * 2^-28 |x||y|. The product of two halves is exact in 22 bits. Sums are truncated after all
+ * terms of a step are aligned to the largest exponent (Fasi, Higham, Mikaitis, Pranesh 2021,
+ * "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330). Each term, and
+ * the sum once more, loses less than 2^-23 of the largest term. The largest term is at most
+ * |x||y| plus the earlier losses (a 16th of it). With one term per step, the worst case, this is
+ * 3 x 2^-23 = 6 u per column, and the bound uses 8 u per column. The two products with the
+ * divisors are exact or below 2^-126. */
 const char *cuda_way(void *state, int way, int64_t columns, double *radius)
 {
     (void)state;
@@ -128,7 +132,7 @@ int room_for(reaching &w, int64_t most, char *why)
     return 0;
 }
 
-/* What frames leave of the n pairs found. */
+/* Applies the frames to the n pairs found. n becomes the number of pairs that remain. */
 int filter_pairs(cuda *d, unsigned long long *n, char *why)
 {
     reaching from = d->reach;
@@ -174,10 +178,10 @@ int cuda_framed(void *state, int64_t n, const int32_t *pair, float *key, char *w
     const reaching &w = d->framed;
     DO("the device", cudaSetDevice(d->number));
     if (!d->frames.rows) {
-        snprintf(why, DEVICE_WORDS, "it has no frames");
+        snprintf(why, DEVICE_WORDS, "no frames were loaded");
         return 1;
     }
-    if (n == 0) /* a launch of no blocks is an error */
+    if (n == 0) /* launching zero blocks is an error */
         return 0;
     if (room_for(d->framed, n, why))
         return 1;
@@ -206,7 +210,7 @@ int cuda_within(void *state, const int64_t row[2], const int64_t column[2], cons
     }
     DO("pairs", cudaMemset(w.found, 0, sizeof *w.found));
     if (row[0] % SIDE != 0 || column[0] % SIDE != 0) {
-        snprintf(why, DEVICE_WORDS, "rows and columns begin at multiples of %d", (int)SIDE);
+        snprintf(why, DEVICE_WORDS, "first row and column must be multiples of %d", (int)SIDE);
         return 1;
     }
     reaching ask = w;

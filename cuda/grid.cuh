@@ -1,4 +1,4 @@
-/* Items on a grid: what goes over to the device, and the calls for bounds and values of their pairs. */
+/* Items on a grid: upload to the device, and calls for bounds and values of their pairs. */
 #ifndef DDSC_CUDA_GRID_CUH
 #define DDSC_CUDA_GRID_CUH
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-const int64_t PAIRS = 1 << 22; /* at a time */
+const int64_t PAIRS = 1 << 22; /* pairs per launch */
 
 void release_grid(cuda *d)
 {
@@ -27,7 +27,8 @@ void release_grid(cuda *d)
     d->n_scaled = 0;
 }
 
-/* What a block of threads needs room for: the largest item, and a box of the most rows and the most columns. */
+/* Determines the shared memory of a block from the largest item and from a box with the largest
+ * numbers of rows and columns. */
 int measure_boxes(cuda *d, const device_grid *g, char *why)
 {
     transport &t = d->grid;
@@ -106,7 +107,7 @@ int cuda_bounds(void *state, int kind, int64_t n, const int32_t *pair, const dou
     return 0;
 }
 
-/* Room for the pairs of a call for values. */
+/* Allocates memory for the pairs of a call for values. */
 int room_for_pairs(cuda *d, int64_t n, char *why)
 {
     if (!d->pair)

@@ -1,8 +1,9 @@
-/* The least keys of every row as in nearest.cuh, by what compute capability 9.0 alone has: products of
- * halves by warp groups out of shared memory (wgmma), which a copy engine fills (cp.async.bulk). A block owns 128
- * rows and walks over the columns in tiles of 256; one of its warps sees to the copies, two warp groups have 64
- * rows each. All columns of a row go through one warp, four lanes of which keep a list each: nobody has to be
- * asked for a place. */
+/* Finds the smallest keys of every row as in nearest.cuh, with features of compute capability
+ * 9.0 only: FP16 products by warp groups from shared memory (wgmma), which asynchronous bulk
+ * copies fill (cp.async.bulk). A block owns 128 rows and iterates over the columns in tiles of
+ * 256. One of its warp groups issues the copies, and the other two process 64 rows each. All
+ * columns of a row are processed by the same warp, in which four lanes keep one list each, so no
+ * atomic operations are needed. */
 #ifndef DDSC_CUDA_HOPPER_CUH
 #define DDSC_CUDA_HOPPER_CUH
 
@@ -10,16 +11,16 @@
 
 enum {
     TALL = 128, /* rows of a block */
-    RING = 4,   /* stages */
+    RING = 4,   /* stages in the ring */
     HEADS =
-        RING + 1, /* what else is known of a tile's columns: as many tiles as can be on their way */
+        RING + 1, /* per-column data of tiles: as many tiles as can be in flight */
     GROUP = 128,  /* threads of a warp group */
     TEAMS = 2,    /* warp groups that make products */
     CREW = (TEAMS + 1) * GROUP,
     STAGE_BYTES = (TALL + WIDE) / PANEL * PANEL_BYTES,
-    GRAIN = 2,        /* times 8 columns that are looked through together */
-    QUARTER = 128,    /* entries of a lane's list; a tile may bring WIDE / 4 */
-    HOPPER_KEEP = 128 /* the longest list that leaves room for more */
+    GRAIN = 2,        /* groups of 8 columns that are checked together */
+    QUARTER = 128,    /* entries in the list of a lane; a tile can add WIDE / 4 */
+    HOPPER_KEEP = 128 /* longest list that leaves space for new entries */
 };
 
 struct hopper_shared {
@@ -28,14 +29,14 @@ struct hopper_shared {
     unsigned long long full[RING], empty[RING];
 };
 
-enum { HOPPER_BYTES = sizeof(hopper_shared) + 1024 }; /* stages begin at multiples of 1024 */
+enum { HOPPER_BYTES = sizeof(hopper_shared) + 1024 }; /* stages are aligned to 1,024 bytes */
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-/* ---- the walk over (rows, segment of the columns), the same for all warps of a block ---- */
+/* ---- iteration over (rows, column segment), the same for all warps of a block ---- */
 
 struct hopper_part {
-    int64_t block;            /* first row, from row0 on */
+    int64_t block;            /* first row, relative to row0 */
     int segment, first, last; /* tiles */
 };
 
@@ -50,7 +51,7 @@ __device__ __forceinline__ hopper_part part_of(const search &s, int part)
     return p;
 }
 
-/* Where the walk is in the ring of stages. */
+/* Position in the ring of stages. */
 struct hopper_place {
     int slot, parity;
 };
@@ -64,7 +65,7 @@ __device__ __forceinline__ void next_stage(hopper_place &at)
     }
 }
 
-/* Coordinates from k on of the rows and of a tile's columns into the next stage. */
+/* Copies coordinates from k on, for the rows and for a tile's columns, into the next stage. */
 __device__ __forceinline__ void bring_stage(const search &s, hopper_shared *m, hopper_place &at,
                                             const char *rows, const char *columns, int k, int more)
 {
@@ -82,7 +83,7 @@ __device__ __forceinline__ void bring_stage(const search &s, hopper_shared *m, h
         bring_bytes(to, columns + q * panel + k * PANEL * 2, bytes, full);
 }
 
-/* One thread: copies as stages become free. */
+/* Issues all copies from one thread, as stages become free. */
 template <bool WEIGHTED>
 __device__ __forceinline__ void bring_all(const search &s, hopper_shared *m, int parts)
 {
@@ -111,14 +112,14 @@ __device__ __forceinline__ void bring_all(const search &s, hopper_shared *m, int
     }
 }
 
-/* The stage before this one: its products are in the sums of this warp. */
+/* Frees the previous stage, whose products are included in this warp's sums. */
 __device__ __forceinline__ void free_last(hopper_shared *m, const hopper_place &at)
 {
     if (threadIdx.x % 32 == 0)
         arrive(&m->empty[at.slot == 0 ? RING - 1 : at.slot - 1]);
 }
 
-/* The next stage joins the sums; more: it is not the first. */
+/* Adds the next stage to the sums. more is 0 for the first stage. */
 template <int STEPS>
 __device__ __forceinline__ void sum_stage(float (&sum)[WIDE / 2], hopper_shared *m, int team,
                                           hopper_place &at, int more)
@@ -138,8 +139,9 @@ __device__ __forceinline__ void sum_stage(float (&sum)[WIDE / 2], hopper_shared 
     next_stage(at);
 }
 
-/* The sums of a tile; TAIL: steps of the last stage, where it is not full. The compiler lets steps run one behind
- * the other only where their number does not depend on anything. */
+/* Computes the sums of a tile. TAIL is the number of steps of the last stage if it is partial.
+ * It is a template parameter because the compiler pipelines steps only if their number is
+ * constant. */
 template <int TAIL>
 __device__ __forceinline__ void sum_tile(float (&sum)[WIDE / 2], int used, hopper_shared *m,
                                          int team, hopper_place &at)
@@ -155,12 +157,12 @@ __device__ __forceinline__ void sum_tile(float (&sum)[WIDE / 2], int used, hoppe
 
 /* ---- selection ---- */
 
-/* What a thread knows of its two rows, 8 apart. */
+/* State of a thread for its two rows, which are 8 apart. */
 struct hopper_rows {
-    float start[2], times[2]; /* times: -2 scale */
-    float limit[2], sure[2];  /* sure: what is above it has a key that is not below the limit */
+    float start[2], times[2]; /* times is -2 scale */
+    float limit[2], sure[2];  /* sure: a value above it implies a key that is not below the limit */
     int number[2];
-    entry *list[2], *end[2]; /* end: where the next entry goes */
+    entry *list[2], *end[2]; /* end: position of the next entry */
 };
 
 __device__ __forceinline__ int count_of(const hopper_rows &own, int r)
@@ -168,7 +170,8 @@ __device__ __forceinline__ int count_of(const hopper_rows &own, int r)
     return r ? (int)(own.end[1] - own.list[1]) : (int)(own.end[0] - own.list[0]);
 }
 
-/* Keys as they are, or, where they are not weighted, what is left of them without the start of the row. */
+/* Returns true if a key may be below the limit. Unweighted keys are compared without the start
+ * of the row. */
 template <bool WEIGHTED>
 __device__ __forceinline__ bool may_pass(float sum, const hopper_rows &own, int r, float start,
                                          float scale, float weight)
@@ -178,7 +181,8 @@ __device__ __forceinline__ bool may_pass(float sum, const hopper_rows &own, int 
     return fmaf(sum * scale, own.times[r], start) < own.sure[r];
 }
 
-/* The limit of a row. Keys are rounded twice and what is compared with `sure` once; 16 times that is allowed for. */
+/* Sets the limit of a row. Keys are rounded twice, and the value compared with `sure` once. The
+ * margin is 16 times that error. */
 __device__ __forceinline__ void set_limit(hopper_rows &own, int r, float limit, float largest)
 {
     own.limit[r] = limit;
@@ -186,7 +190,7 @@ __device__ __forceinline__ void set_limit(hopper_rows &own, int r, float limit, 
                                                        (limit < INFINITY ? fabsf(limit) : 0.0f));
 }
 
-/* Bit j: columns 8 j .. 8 j + 7 may have someone below a limit. */
+/* Returns a mask in which bit j means that columns 8 j .. 8 j + 7 may have a key below a limit. */
 template <bool WEIGHTED>
 __device__ __forceinline__ unsigned look(const float (&sum)[WIDE / 2], const hopper_rows &own,
                                          const float (*head)[WIDE])
@@ -210,7 +214,8 @@ __device__ __forceinline__ unsigned look(const float (&sum)[WIDE / 2], const hop
     return __reduce_or_sync(0xFFFFFFFFu, mask);
 }
 
-/* Two numbers of a head once more: there are no registers to remember them in, and the compiler would. */
+/* Reloads two numbers from shared memory. There are too few registers to keep them, but the
+ * compiler would try to. */
 __device__ __forceinline__ float2 again(const float *at)
 {
     float2 x;
@@ -220,8 +225,8 @@ __device__ __forceinline__ float2 again(const float *at)
     return x;
 }
 
-/* The lane's four sums in columns from `at` on of the tile, whose numbers begin with `number`: rows one after the
- * other. No branches, whose ends would be waited for. */
+/* Appends the lane's four sums in columns from `at` on, whose row numbers start with `number`,
+ * for one row after the other. It avoids branches, which would cause waits at reconvergence. */
 template <bool WEIGHTED>
 __device__ __forceinline__ void append(const float *sum, hopper_rows &own,
                                        const float (*head)[WIDE], int at, int number)
@@ -248,7 +253,7 @@ __device__ __forceinline__ void append(const float *sum, hopper_rows &own,
         }
 }
 
-/* Entries of a tile below their row's limit join the lists. */
+/* Appends the entries of a tile that are below the limits of their rows. */
 template <bool WEIGHTED>
 __device__ __forceinline__ void take_tile(const float (&sum)[WIDE / 2], hopper_rows &own,
                                           const float (*head)[WIDE], int column)
@@ -265,9 +270,10 @@ __device__ __forceinline__ void take_tile(const float (&sum)[WIDE / 2], hopper_r
                 append<WEIGHTED>(sum + 4 * i, own, head, 8 * i + at, column + 8 * i + at);
 }
 
-/* The least of a row's four lists, at least `keep` of them and few more, spread over the four anew, by one
- * warp; returns how many, and in *limit a key that `keep` of them do not exceed. DEEP: 32 entries of a list, at
- * most. */
+/* Reduces a row's four lists to the smallest entries, at least `keep` and few more, and
+ * redistributes them over the four lists. Executed by one warp. Returns the number of entries,
+ * and in *limit a key that `keep` of them do not exceed. DEEP is the largest list length in
+ * units of 32. */
 template <int DEEP>
 __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], int keep,
                                             unsigned *limit)
@@ -286,7 +292,7 @@ __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], 
     }
     all = __reduce_and_sync(0xFFFFFFFFu, all);
     some = __reduce_or_sync(0xFFFFFFFFu, some);
-    int bit = 31 - __clz((int)(all ^ some)); /* the first in which they differ */
+    int bit = 31 - __clz((int)(all ^ some)); /* the highest bit in which they differ */
     unsigned key = bit < 31 ? all & ~0u << (bit + 1) : 0u;
     for (; bit >= 0 && upto > most; bit--) {
         const unsigned tried = key | 1u << bit;
@@ -300,8 +306,8 @@ __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], 
         else
             upto = less;
     }
-    key |= (bit < 31 ? 1u << (bit + 1) : 0u) - 1; /* the largest with what is known of it */
-    if (upto > most) {                            /* many equal keys: of those the least numbers */
+    key |= (bit < 31 ? 1u << (bit + 1) : 0u) - 1; /* the largest key with the known leading bits */
+    if (upto > most) {                            /* many equal keys: keep those with the smallest numbers */
         int less = 0;
         unsigned part[SLOTS];
 #pragma unroll
@@ -327,11 +333,11 @@ __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], 
     return kept;
 }
 
-/* Lists of a warp's rows that have grown are cut down, all at once. */
+/* Reduces all lists of a warp's rows that have grown. */
 __device__ __forceinline__ void cut_rows(const search &s, hopper_rows &own, int64_t block)
 {
     const int lane = threadIdx.x % 32;
-    __syncwarp(); /* what the others have written */
+    __syncwarp(); /* makes the writes of other lanes visible */
 #pragma unroll 1
     for (int row = 0; row < 16; row++) {
         const int quad = row % 8 * 4, r = row / 8;
@@ -381,7 +387,7 @@ __device__ __forceinline__ void take_all(const search &s, hopper_shared *m, int 
         hopper_part p = part_of(s, part);
         if (part == (int)blockIdx.x && team == 1 && (p.last - p.first) * s.used >= RING * LINES)
             await(&m->full[RING - 1],
-                  0); /* so that one team makes products while the other selects */
+                  0); /* lets one warp group compute products while the other selects */
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             const int64_t row = p.block + first + 8 * r;
@@ -396,7 +402,8 @@ __device__ __forceinline__ void take_all(const search &s, hopper_shared *m, int 
             sum_tile<TAIL>(sum, s.used, m, team, at);
             take_tile<WEIGHTED>(sum, own, m->head[head], tile * WIDE);
             head = head + 1 == HEADS ? 0 : head + 1;
-            /* All warps at the same tiles, for they wait for each other; where a list is full, at once. */
+            /* All warps cut at the same tiles, because they wait for each other. A full list is
+             * cut at once. */
             bool now = tile - p.first + 1 == next;
             next = now ? 4 * next : next;
             if (__any_sync(0xFFFFFFFFu,

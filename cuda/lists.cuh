@@ -1,16 +1,16 @@
-/* Lists of the least keys: an entry is a key and a number as one 64-bit number, so what is kept does not depend on
- * the order of arrival. */
+/* Lists of the smallest keys. An entry combines a key and a row number in one 64-bit integer, so
+ * the result does not depend on the order of insertion. */
 #ifndef DDSC_CUDA_LISTS_CUH
 #define DDSC_CUDA_LISTS_CUH
 
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-typedef unsigned long long entry; /* key above, number below, in the order of both */
+typedef unsigned long long entry; /* key in the high bits and number in the low bits, ordered by both */
 
 __device__ __forceinline__ entry entry_make(float key, int number)
 {
-    unsigned bits = __float_as_uint(key + 0.0f); /* -0 is 0 */
+    unsigned bits = __float_as_uint(key + 0.0f); /* maps -0 to 0 */
     bits ^= bits >> 31 ? 0xFFFFFFFFu : 0x80000000u;
     return (entry)bits << 32 | (unsigned)number;
 }
@@ -20,14 +20,14 @@ __device__ __forceinline__ float key_of(unsigned bits)
     return __uint_as_float(bits >> 31 ? bits ^ 0x80000000u : ~bits);
 }
 
-/* The limit of a row from that of all its segments: those may come behind numbers that are equal in
- * key, so the next float. */
+/* Limit of a row within one segment, derived from the limit of all segments. Entries with an
+ * equal key and a smaller number are still possible, so the limit is the next float. */
 __device__ __forceinline__ unsigned above(unsigned limit)
 {
     return limit == ~0u ? limit : limit + 1;
 }
 
-/* The number of rank `rank` among those of a warp, 32 SLOTS of them, bit by bit. */
+/* Returns the value of rank `rank` among the 32 SLOTS values of a warp, determined bit by bit. */
 template <int SLOTS>
 __device__ __forceinline__ unsigned ranked(const unsigned (&x)[SLOTS], int rank)
 {
@@ -44,8 +44,8 @@ __device__ __forceinline__ unsigned ranked(const unsigned (&x)[SLOTS], int rank)
     return found;
 }
 
-/* The least `keep` of more entries, in any order, by one warp; returns the largest key among them. Of
- * equal keys the least numbers stay. */
+/* Reduces a list to its smallest `keep` entries, in any order, and returns their largest key.
+ * Among equal keys, the smallest numbers are kept. Executed by one warp. */
 template <int SLOTS> __device__ __forceinline__ unsigned cut_here(entry *list, int count, int keep)
 {
     int lane = threadIdx.x % 32, less = 0, equal = 0, base = 0;
@@ -85,7 +85,7 @@ template <int SLOTS> __device__ __noinline__ unsigned cut(entry *list, int count
     return cut_here<SLOTS>(list, count, keep);
 }
 
-/* A list in order, by one warp: an entry goes to the place of its rank. */
+/* Sorts a list by moving each entry to the position of its rank. Executed by one warp. */
 template <int SLOTS> __device__ __noinline__ void order(entry *list, int count)
 {
     int lane = threadIdx.x % 32;
@@ -112,7 +112,7 @@ template <int SLOTS> __device__ __noinline__ void order(entry *list, int count)
     __syncwarp();
 }
 
-/* Entries of a sorted list below another entry. */
+/* Returns the number of entries of a sorted list below another entry. */
 __device__ __forceinline__ int below(const entry *list, int count, entry other)
 {
     int low = 0;
@@ -126,8 +126,8 @@ __device__ __forceinline__ int below(const entry *list, int count, entry other)
     return low;
 }
 
-/* The lists of a row's segments are cut, put in order, and become one, by one warp per row: the rank among
- * all is the sum of the ranks in each. */
+/* Cuts, sorts and merges the lists of a row's segments, with one warp per row. The rank of an
+ * entry among all is the sum of its ranks in each list. */
 template <int SLOTS>
 __global__ void join_kernel(int64_t rows, int segments, int keep, entry *list, int *count,
                             float *key, int *index)

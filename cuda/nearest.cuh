@@ -1,8 +1,9 @@
-/* The least keys of every row, selected in the block that makes the products: no product ever reaches
- * memory. A block owns 128 rows and walks over a segment of the columns in tiles of 128; what lies
- * below a row's limit goes to the row's list, and a list that is nearly full is cut down to its least
- * `keep`, the last of which is the new limit. Lists are sorted by (key, number) as one 64-bit number,
- * so what is kept does not depend on the order of arrival. */
+/* Finds the smallest keys of every row. The block that computes the products also selects, so
+ * products never reach global memory. A block owns 128 rows and iterates over a segment of the
+ * columns in tiles of 128. Keys below the limit of a row are appended to its list. A list that
+ * is nearly full is reduced to its smallest `keep` entries, and the last of them is the new
+ * limit. Lists are ordered by (key, number) as one 64-bit integer, so the result does not depend
+ * on the order of insertion. */
 #ifndef DDSC_CUDA_NEAREST_CUH
 #define DDSC_CUDA_NEAREST_CUH
 
@@ -12,32 +13,32 @@
 
 enum {
     SIDE = 128,    /* rows and columns of a tile */
-    PANEL = 64,    /* rows of halves that lie together */
-    STAGES = 3,    /* pieces of coordinates on their way */
-    THREADS = 256, /* of which each has 8 rows and 8 columns of a tile */
+    PANEL = 64,    /* rows of halves that are stored together */
+    STAGES = 3,    /* pieces of coordinates in flight */
+    THREADS = 256, /* each handles 8 rows and 8 columns of a tile */
     WARPS = THREADS / 32
 };
 
 enum way { WAY_FP16 = 0, WAY_FP32 = 1 };
 
 struct search {
-    const char *x; /* numbers of the way: floats depth x npad, coordinates of a row below each other; halves: see panel_at */
-    const float *start, *weight; /* npad; start infinite behind n; weight NULL: ones */
-    const float *scale;          /* FP16: npad, what a row was divided by */
-    float largest;               /* of the starts before n, in size */
+    const char *x; /* numbers in the format of the way; floats are depth x npad, halves as in panel_at */
+    const float *start, *weight; /* npad values; start is infinite beyond n; weight is NULL for ones */
+    const float *scale;          /* FP16: npad divisors of the rows */
+    float largest;               /* largest absolute value of the first n starts */
     int64_t npad;
-    int depth, used; /* coordinates: a multiple of that of the way; those that may not be 0, of 16 */
-    int64_t row0, rows; /* first row of the strip, and how many */
-    int tiles, span; /* of columns: all, and those of a segment */
+    int depth, used; /* number of coordinates, padded to the way's multiple; number that may be nonzero, padded to 16 */
+    int64_t row0, rows; /* first row of the strip and number of rows */
+    int tiles, span; /* column tiles: total, and per segment */
     int segments;
     int keep;
-    unsigned *limit; /* row - row0: the least limit of its segments so far, as in entries */
+    unsigned *limit; /* by row - row0: smallest limit of its segments so far, encoded as in entries */
     entry *list;     /* (row - row0) x segments x 32 SLOTS */
     int *count;      /* (row - row0) x segments */
 };
 
-/* A piece: lines of SIDE numbers and 8 more, so that no two lines of a fragment share a bank. Those of
- * the rows, then those of the columns. */
+/* A piece holds lines of SIDE + 8 numbers, padded so that no two lines of a fragment share a
+ * bank. The lines of the rows come before those of the columns. */
 template <int WAY> struct piece {
     enum {
         DEPTH = WAY == WAY_FP16 ? 32 : 16,
@@ -48,15 +49,16 @@ template <int WAY> struct piece {
     };
 };
 
-/* Halves lie in panels of 64 rows: a line of 128 bytes for each coordinate, in which eight rows have their place by
- * the last three bits of the coordinate (the 128-byte swizzle of the PTX manual). So a piece of a panel is in one
- * piece in memory, and reading it by columns meets no bank twice. */
+/* Returns the index of a half. Halves are stored in panels of 64 rows, with a line of 128 bytes
+ * for each coordinate. The last three bits of the coordinate permute groups of eight rows within
+ * a line (the 128-byte swizzle of the PTX manual). A piece of a panel is therefore contiguous in
+ * memory, and reading it by columns causes no bank conflicts. */
 __device__ __forceinline__ int64_t panel_at(int64_t row, int k, int depth)
 {
     return (row / PANEL * depth + k) * PANEL + (((int)(row % PANEL) / 8) ^ (k % 8)) * 8 + row % 8;
 }
 
-/* Where coordinate k of rows from `row` on is, 16 bytes of it. */
+/* Returns the address of 16 bytes with coordinate k of consecutive rows from `row`. */
 template <int WAY>
 __device__ __forceinline__ const char *rows_at(const search &s, int64_t row, int k)
 {
@@ -69,7 +71,7 @@ __device__ __forceinline__ void copy16(void *to, const void *from)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
 }
 
-/* Coordinates from k on of 128 rows and 128 columns. */
+/* Copies coordinates from k on for 128 rows and 128 columns. */
 template <int WAY>
 __device__ __forceinline__ void bring(const search &s, char *stage, int64_t row, int64_t column,
                                       int k)
@@ -84,7 +86,7 @@ __device__ __forceinline__ void bring(const search &s, char *stage, int64_t row,
     }
 }
 
-/* ---- products of a stage; entry (r, c) of a thread is that of row_of(r) and column_of(c) ---- */
+/* ---- products of a stage; entry (r, c) of a thread belongs to row_of(r) and column_of(c) ---- */
 
 template <int WAY> struct place;
 
@@ -118,7 +120,7 @@ template <> struct place<WAY_FP32> {
     }
 };
 
-/* Four matrices of 8 x 8 halves, each turned: a lane gives the address of one line. */
+/* Loads four transposed matrices of 8 x 8 halves. Each lane provides the address of one line. */
 __device__ __forceinline__ void fragments(unsigned (&to)[4], const char *line)
 {
     unsigned at = (unsigned)__cvta_generic_to_shared(line);
@@ -128,8 +130,8 @@ __device__ __forceinline__ void fragments(unsigned (&to)[4], const char *line)
                  : "memory");
 }
 
-/* Warps in 2 x 4, each with 64 x 32 entries: fragments of 16 x 8 x 16 as the PTX manual lays them out
- * (mma.m16n8k16 with .f16). */
+/* Warps are arranged in a 2 x 4 grid with 64 x 32 entries each. Fragments of 16 x 8 x 16 have
+ * the layout of the PTX manual (mma.m16n8k16 with .f16). */
 template <> struct place<WAY_FP16> {
     __device__ __forceinline__ static int row_of(int r)
     {
@@ -172,7 +174,8 @@ template <> struct place<WAY_FP16> {
     }
 };
 
-/* Entries of a tile below their row's limit join the lists. Is one nearly full? */
+/* Appends the entries of a tile that are below the limits of their rows. Returns true if a list
+ * is nearly full. */
 template <int WAY, bool WEIGHTED, int SLOTS>
 __device__ __forceinline__ bool take(const search &s, float (&sum)[8][8], int64_t row,
                                      int64_t column, const float *start, const float *scale,
@@ -221,7 +224,7 @@ __global__ void __launch_bounds__(THREADS, 2) nearest_kernel(search s)
     entry *list = s.list + block * stride + (int64_t)blockIdx.y * 32 * SLOTS;
     const int first = (int)blockIdx.y * s.span, last = min(s.tiles, first + s.span);
     const int chunks = s.depth / p::DEPTH, steps = max(0, last - first) * chunks;
-    const unsigned infinite = 0xFF800000u; /* as in entries */
+    const unsigned infinite = 0xFF800000u; /* encoded as in entries */
     float sum[8][8] = {};
     for (int r = threadIdx.x; r < SIDE; r += THREADS) {
         start[r] = s.start[row + r];
@@ -237,7 +240,7 @@ __global__ void __launch_bounds__(THREADS, 2) nearest_kernel(search s)
     }
     for (int step = 0, tile = first, chunk = 0; step < steps; step++) {
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-        __syncthreads(); /* the stage is there for all, and nobody reads the one to be filled */
+        __syncthreads(); /* the stage is complete, and no thread reads the stage to be filled */
         int ahead = step + STAGES - 1;
         if (ahead < steps)
             bring<WAY>(s, stages + ahead % STAGES * p::BYTES, row,
@@ -267,8 +270,8 @@ __global__ void __launch_bounds__(THREADS, 2) nearest_kernel(search s)
         s.count[(block + r) * gridDim.y + blockIdx.y] = count[r];
 }
 
-/* FP16: what each row is divided by, a power of two that brings its largest number to 2^14 .. 2^15;
- * one warp per row. */
+/* FP16: computes the divisor of each row, a power of two that brings its largest value to 2^14
+ * .. 2^15. One warp per row. */
 __global__ void scale_kernel(const float *rows, int64_t n, int columns, float *scale)
 {
     int64_t row = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
@@ -278,11 +281,11 @@ __global__ void scale_kernel(const float *rows, int64_t n, int columns, float *s
     for (int k = threadIdx.x % 32; k < columns; k += 32)
         largest = max(largest, __float_as_uint(fabsf(rows[row * columns + k])));
     largest = __reduce_max_sync(0xFFFFFFFFu, largest);
-    if (threadIdx.x % 32 == 0) /* 2^-141 where all are denormal: the least of them becomes 2^-8 */
+    if (threadIdx.x % 32 == 0) /* 2^-141 if all values are denormal; the smallest then becomes 2^-8 */
         scale[row] = largest ? ldexpf(1.0f, (int)(largest >> 23) - 127 - 14) : 1.0f;
 }
 
-/* One number to where products look for it; size: npad, or depth. */
+/* Stores a number in the layout of the products. size is npad or depth. */
 __device__ __forceinline__ void put(float *x, int64_t row, int k, int64_t size, float number)
 {
     x[k * size + row] = number;
@@ -293,7 +296,7 @@ __device__ __forceinline__ void put(half *x, int64_t row, int k, int64_t size, f
     x[panel_at(row, k, (int)size)] = (half)number;
 }
 
-/* Rows below each other become columns below each other. */
+/* Transposes rows to columns. */
 template <typename number>
 __global__ void turn_kernel(const float *rows, int64_t n, int columns, number *x, int64_t size,
                             int64_t at, const float *scale)

@@ -1,4 +1,4 @@
-/* Items of any points: what goes over to the device, and the calls for values of their pairs. */
+/* Items with arbitrary points: upload to the device, and calls for values of their pairs. */
 #ifndef DDSC_CUDA_POINTS_CUH
 #define DDSC_CUDA_POINTS_CUH
 
@@ -6,8 +6,8 @@
 
 namespace {
 
-const int64_t SHARED = 200 << 10; /* bytes of a block, at most */
-const int SMALL = 32;             /* points: a warp per pair */
+const int64_t SHARED = 200 << 10; /* largest shared memory of a block in bytes */
+const int SMALL = 32;             /* largest number of points for one warp per pair */
 
 void release_points(cuda *d)
 {
@@ -17,7 +17,7 @@ void release_points(cuda *d)
     d->points = clouds();
 }
 
-/* The largest kernel there may be, as far as a block has room for it. */
+/* Determines the largest kernel matrix, limited by the shared memory of a block. */
 int measure_points(cuda *d, const device_points *p, char *why)
 {
     clouds &c = d->points;

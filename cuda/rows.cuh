@@ -1,4 +1,4 @@
-/* Rows on the device, and the calls for lists of their nearest. */
+/* Rows on the device, and calls for the lists of their nearest rows. */
 #ifndef DDSC_CUDA_ROWS_CUH
 #define DDSC_CUDA_ROWS_CUH
 
@@ -12,10 +12,10 @@
 namespace
 {
 
-const int64_t LONGEST = 320; /* of a list: 64 below what is free in lists of 512 */
-const int64_t STRIP = 65536; /* rows at a time, at most */
+const int64_t LONGEST = 320; /* longest list: 64 less than the free space in lists of 512 */
+const int64_t STRIP = 65536; /* largest number of rows at a time */
 const int64_t STAGING = 64 << 20;
-const int64_t COLUMNS = 1 << 17; /* what the radii hold for */
+const int64_t COLUMNS = 1 << 17; /* largest number of columns for which the radii are valid */
 
 void release(cuda *d)
 {
@@ -37,28 +37,30 @@ void release(cuda *d)
     d->ahead = -1;
 }
 
-/* ---- what runs when ---- */
+/* ---- kernel selection ---- */
 
-/* By warp groups: for halves, where the device has them and lists have room for a tile. */
+/* Returns true if the kernel with warp groups is used: for FP16, if the device supports it and
+ * the lists have space for a tile. */
 bool by_groups(const cuda *d)
 {
     return d->hopper && d->way == WAY_FP16 && d->keep <= HOPPER_KEEP;
 }
 
-/* Of lists: 32 entries each. */
+/* Size of a list, in units of 32 entries. */
 int slots_of(const cuda *d)
 {
     return by_groups(d) ? (int)QUARTER / 32 : d->keep <= 64 ? 8 : 16;
 }
 
-/* Segments of the columns, so that the last blocks do not wait alone. */
+/* Number of column segments, chosen so that the last blocks do not run alone. */
 int segments_of(const cuda *d, int64_t rows)
 {
     int64_t blocks = (rows + SIDE - 1) / SIDE, tiles = d->npad / SIDE;
     int64_t wanted = (8 * 2 * (int64_t)d->processors + blocks - 1) / blocks;
     if (!by_groups(d))
         return (int)std::max<int64_t>(1, std::min<int64_t>({wanted, tiles / 8, 16}));
-    /* Each processor has one block, which takes part after part; a segment more is a list more to begin. */
+    /* Each multiprocessor runs one block, which processes parts in turn. Every additional
+     * segment starts an additional list. */
     double least = INFINITY;
     int best = 1;
     for (int segments = 1; segments <= std::max<int64_t>(1, std::min<int64_t>(tiles / 8, 16));
@@ -73,7 +75,8 @@ int segments_of(const cuda *d, int64_t rows)
     return best;
 }
 
-/* As many rows as all processors have at a time; or strips of equal length. */
+/* Number of rows per strip: as many as all multiprocessors process at once, or strips of equal
+ * length. */
 int64_t strip_of(const cuda *d)
 {
     int64_t strips = (d->n + STRIP - 1) / STRIP, even = (d->n + strips - 1) / strips;
@@ -81,7 +84,7 @@ int64_t strip_of(const cuda *d)
     return std::min(d->npad, (rows + WIDE - 1) / WIDE * WIDE);
 }
 
-/* Lists of so many rows. */
+/* Number of lists for the given number of rows. */
 int64_t lists_of(const cuda *d, int64_t rows)
 {
     return rows == 0
@@ -89,7 +92,7 @@ int64_t lists_of(const cuda *d, int64_t rows)
                : (rows + SIDE - 1) / SIDE * SIDE * segments_of(d, rows) * (by_groups(d) ? 4 : 1);
 }
 
-/* Of a strip, or of the last, which is shorter and may have more. */
+/* Largest number of lists of a strip. The last strip is shorter, but may have more segments. */
 int64_t most_lists(const cuda *d, int64_t strip)
 {
     return std::max(lists_of(d, strip), lists_of(d, d->n % strip));
@@ -137,7 +140,7 @@ int upload(cuda *d, const device_rows *r, char *why)
                                                d->npad, i, (const float *)nullptr);
         }
         if (error == cudaSuccess)
-            error = cudaGetLastError(); /* of a launch, which no synchronising tells */
+            error = cudaGetLastError(); /* launch errors are not returned by cudaDeviceSynchronize */
         if (error == cudaSuccess)
             error = cudaDeviceSynchronize();
     }
@@ -145,7 +148,7 @@ int upload(cuda *d, const device_rows *r, char *why)
     return error == cudaSuccess ? 0 : fail(why, "rows", error);
 }
 
-/* The strip that there is memory for; *needed: bytes of it all. */
+/* Returns the largest strip that fits into memory, and the total number of bytes in *needed. */
 int64_t strip_that_fits(const cuda *d, int64_t free, int64_t *needed)
 {
     int64_t fixed = d->npad * (size_of(d->way) * d->depth + 12) + STAGING;
@@ -264,7 +267,7 @@ search search_of(const cuda *d)
     return s;
 }
 
-/* A strip is begun: its lists come to be on the side of its number. */
+/* Starts a strip. The buffers alternate with the number of the strip. */
 int begin_strip(cuda *d, int64_t begin, char *why)
 {
     search s = search_of(d);
@@ -293,7 +296,8 @@ int begin_strip(cuda *d, int64_t begin, char *why)
     return 0;
 }
 
-/* The strip after this one is at work while this one's lists are handed over and looked at. */
+/* Returns the lists of a strip. The next strip is computed while the caller processes these
+ * lists. */
 int cuda_nearest(void *state, int64_t begin, int64_t end, int64_t keep, float *key, int32_t *index,
                  char *why)
 {
@@ -309,7 +313,7 @@ int cuda_nearest(void *state, int64_t begin, int64_t end, int64_t keep, float *k
         return 1;
     if (begin + d->strip < d->n && begin_strip(d, begin + d->strip, why))
         return 1;
-    if (d->ahead == begin) /* whoever asks again gets it made again */
+    if (d->ahead == begin) /* a repeated request recomputes the strip */
         d->ahead = -1;
     DO("products", cudaStreamWaitEvent(d->copies, d->listed[side], 0));
     DO("lists", cudaMemcpyAsync(key, d->key[side], entries, cudaMemcpyDeviceToHost, d->copies));

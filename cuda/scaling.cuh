@@ -1,5 +1,5 @@
-/* Entropic transport between items on a plane grid in doubles, one block of threads per pair. See
- * src/distance/sinkhorn/grid.c and pace.c, whose iterations, over-relaxation and end these are. */
+/* Entropic transport in doubles between items on a plane grid, with one block of threads per
+ * pair. Iterations, over-relaxation and stopping follow src/distance/sinkhorn/grid.c and pace.c. */
 #ifndef DDSC_CUDA_SCALING_CUH
 #define DDSC_CUDA_SCALING_CUH
 
@@ -12,13 +12,13 @@ inline int64_t scaling_doubles(const transport &t)
     return 4 * TABLE + (int64_t)t.most + 3 * (int64_t)t.cells;
 }
 
-/* A pair in shared memory: tables of the kernel by axis and room for others, scalings times weights of both sides on their boxes,
- * a box after one axis, and the last sums of side 1 by point. */
+/* A pair in shared memory: kernel tables by axis, space for other tables, scalings times weights
+ * of both sides on their boxes, a box after one axis, and the last sums of side 1 by point. */
 struct scaling : boxes {
     double *kernel[2], *other[2], *scale[2], *half, *sum, *room;
 };
 
-/* What a pass saw: the errors of both marginals, the range of the sums. */
+/* Results of a pass: the errors of both marginals and the range of the sums. */
 struct seen {
     double error, low, high;
 };
@@ -58,7 +58,8 @@ __device__ __forceinline__ double weight_of(const transport &t, const scaling &w
     return weight > 1e-30 ? weight : 0;
 }
 
-/* A scaling x of a point, whose sum is s, over-relaxed by omega; held above half the plain one. */
+/* Updates the scaling x of a point with sum s, over-relaxed by omega. The result is at least
+ * half of the plain update. */
 __device__ __forceinline__ void relax(double weight, double s, double omega, double *x, seen &own)
 {
     double safe = fmax(s, 1e-290), plain = weight / safe;
@@ -85,7 +86,7 @@ __device__ __forceinline__ bool in_range(const seen &s)
     return s.low >= 1e-120 && s.high <= 1e120;
 }
 
-/* ---- the pace ---- */
+/* ---- over-relaxation ---- */
 
 struct pace {
     double omega, mark;
@@ -97,7 +98,7 @@ __device__ __forceinline__ double omega_of(double eta)
     return 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
 }
 
-/* The rate of convergence between Gaussians. */
+/* Returns omega from the rate of convergence between Gaussians. */
 __device__ __forceinline__ double first_omega(const transport &t, int i, int j, double epsilon)
 {
     const double *a = t.cov + 3 * i, *b = t.cov + 3 * j;
@@ -108,7 +109,8 @@ __device__ __forceinline__ double first_omega(const transport &t, int i, int j, 
     return omega_of(1 - 0.7 * (1 - eta));
 }
 
-/* At the end of a window: false where too many iterations are foreseen. */
+/* Updates omega at the end of a window. Returns false if the predicted number of iterations is
+ * too large. */
 __device__ __forceinline__ bool decide(pace &p, double error, double tolerance)
 {
     double rate = pow(error / p.mark, 1.0 / (WINDOW / 2)), wanted = 1;
@@ -136,7 +138,8 @@ __device__ __forceinline__ double log_ratio(const transport &t, const scaling &w
     return sum;
 }
 
-/* Side 1 is made exact from the sums at hand, side 0 measured; the value is that of the dual. */
+/* Makes side 1 exact from the current sums and measures the error of side 0. The value is the
+ * dual objective. */
 __device__ __forceinline__ bool settle(const transport &t, const scaling &w, const device_rule &rule,
                                        double apart, device_scaled &found)
 {
@@ -156,7 +159,7 @@ __device__ __forceinline__ bool settle(const transport &t, const scaling &w, con
     return true;
 }
 
-/* sum u K C v, C the sum of one cost per axis. */
+/* Returns the sum of u K C v, where C is the sum of one cost per axis. */
 __device__ __forceinline__ double sharp_value(const transport &t, const scaling &w, int i, int j)
 {
     double total = 0;
@@ -204,11 +207,11 @@ __device__ __forceinline__ void load_pair(const transport &t, const scaling &w, 
     }
 }
 
-/* The pair as the iterations see it. */
+/* The interface of a pair for the iterations. */
 struct grid_pair {
     const transport &t;
     const scaling &w;
-    double apart; /* of the means, squared */
+    double apart; /* squared distance of the means */
 
     template <int to> __device__ __forceinline__ void half(double omega, seen &own) const
     {

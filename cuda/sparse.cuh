@@ -1,6 +1,7 @@
-/* Products of a sparse matrix with blocks of vectors in doubles, many in a row: Chebyshev filters. Every
- * operation is rounded by itself and sums run in the order of a row's entries, as on the processor (no fused
- * multiplication and addition), so the bits are the same. */
+/* Products of a sparse matrix with blocks of vectors in doubles, several in sequence, for
+ * Chebyshev filters. Every operation is rounded separately, without fused multiply-add, and sums
+ * follow the order of a row's entries. The results are therefore bit-identical to those of the
+ * CPU. */
 #ifndef DDSC_CUDA_SPARSE_CUH
 #define DDSC_CUDA_SPARSE_CUH
 
@@ -8,8 +9,8 @@
 
 namespace {
 
-/* y = scale (M x - shift x) - back y: one thread for each number of y, those of a row side by side, so that the
- * threads of a row read whole rows of x. */
+/* Computes y = scale (M x - shift x) - back y with one thread per entry of y. Threads of the
+ * same row are adjacent, so that they read whole rows of x. */
 __global__ void step_kernel(sparse_matrix m, int64_t width, double scale, double shift, bool back,
                             const double *__restrict__ x, double *y)
 {

@@ -1,4 +1,4 @@
-/* What a device that is open holds, and how its calls fail. */
+/* State of an open device, and error handling. */
 #ifndef DDSC_CUDA_STATE_CUH
 #define DDSC_CUDA_STATE_CUH
 
@@ -20,7 +20,7 @@ struct sparse_matrix {
 struct cuda {
     int number;
     int processors;
-    bool hopper; /* compute capability 9.0, whose own instructions are in none after it */
+    bool hopper; /* compute capability 9.0; other versions lack its wgmma instructions */
     int way;
     int64_t n, npad, keep, strip;
     int depth, used;
@@ -30,33 +30,33 @@ struct cuda {
     entry *list;
     unsigned *limit;
     int *count;
-    /* Lists of two strips, one of which is made while the other goes to the host: */
+    /* Lists of two strips. One is computed while the other is copied to the host. */
     float *key[2];
     int *index[2];
-    int64_t ahead; /* first row of the strip begun last, or -1 */
+    int64_t ahead; /* first row of the strip started last, or -1 */
     cudaStream_t work, copies;
     cudaEvent_t listed[2];
-    /* Of `within`: */
-    reaching reach, framed; /* what products found, what frames left of it */
+    /* Used by `within`. */
+    reaching reach, framed; /* pairs found by products, and pairs that remain after frames */
     float *reaches;
     framing frames;
-    /* Of `bounds` and `scale`: */
+    /* Used by `bounds` and `scale`. */
     transport grid;
     int2 *pair;
     double *enough, *bound;
     device_scaled *scaled;
     int64_t n_scaled;
-    clouds points; /* of `scale_points` */
-    /* Of `filter`: */
+    clouds points; /* used by `scale_points` */
+    /* Used by `filter`. */
     sparse_matrix matrix;
-    double *block[2]; /* vectors, n_block numbers each */
+    double *block[2]; /* vectors, n_block values each */
     int64_t n_block;
 };
 
 int fail(char *why, const char *what, cudaError_t error)
 {
     snprintf(why, DEVICE_WORDS, "%s: %s", what, cudaGetErrorString(error));
-    cudaGetLastError(); /* an error that does not stick is forgotten */
+    cudaGetLastError(); /* clear a non-sticky error */
     return 1;
 }
 

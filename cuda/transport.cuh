@@ -1,7 +1,9 @@
-/* Lower bounds of transport between items on a plane grid, one block of threads per pair: some relaxed Sinkhorn
- * iterations at falling epsilon in floats, then c-transforms. See src/distance/bound/refined.c, whose steps these are. Whatever
- * the potentials g of side 1 are, (g^c, g) is feasible, so its value is a bound; all that counts is the rounding of g^c,
- * two additions and a cost in floats per entry: within 2^-20 of the largest potential, which is taken off. */
+/* Lower bounds on transport between items on a plane grid, with one block of threads per pair.
+ * The kernel runs some relaxed Sinkhorn iterations in floats with decreasing epsilon, then
+ * c-transforms. The steps follow src/distance/bound/refined.c. For any potentials g of side 1,
+ * (g^c, g) is feasible, so its value is a lower bound. Only the rounding of g^c matters: two
+ * additions and a cost per entry in floats. Its error is at most 2^-20 of the largest potential,
+ * which is subtracted. */
 #ifndef DDSC_CUDA_TRANSPORT_CUH
 #define DDSC_CUDA_TRANSPORT_CUH
 
@@ -15,9 +17,9 @@ extern "C" {
 
 enum {
     TEAM = 128,  /* threads per pair */
-    LEVELS = 16, /* at most */
-    REACH = 64,  /* cells along an axis, at most */
-    MIDDLE = REACH + 4, /* of a table: place of distance 0 */
+    LEVELS = 16, /* largest number of levels */
+    REACH = 64,  /* largest number of cells along an axis */
+    MIDDLE = REACH + 4, /* index of distance 0 in a table */
     TABLE = 2 * MIDDLE
 };
 
@@ -28,9 +30,9 @@ struct transport {
     const float *mass; /* weights as floats */
     const uint16_t *cell;
     const float *self;
-    uchar4 *box; /* of items: first row, first column, rows, columns */
+    uchar4 *box; /* per item: first row, first column, rows, columns */
     double step[2], rounding, unit;
-    int n_levels, n_start, n_pair, most, cells; /* points of an item and cells of its box, at most */
+    int n_levels, n_start, n_pair, most, cells; /* most, cells: largest number of points of an item and cells of its box */
     double epsilon[LEVELS], hopeless[LEVELS], hopeless_tight;
 };
 
@@ -39,9 +41,9 @@ inline int64_t shared_floats(const transport &t)
     return 4 * TABLE + 3 * (int64_t)t.most + 4 * (int64_t)t.cells;
 }
 
-/* Where the two sides of a pair lie: side 0 and side 1. */
+/* Positions and sizes of both sides of a pair. */
 struct boxes {
-    int64_t at[2]; /* first entries */
+    int64_t at[2]; /* first entry of each side */
     int count[2], first[2][2], size[2][2];
 };
 
@@ -62,14 +64,15 @@ __device__ __forceinline__ boxes boxes_of(const transport &t, int i, int j)
     return w;
 }
 
-/* A pair in shared memory. Tables are functions of the distance (side 0) - (side 1) along an axis, in cells. */
+/* A pair in shared memory. Tables are indexed by the distance (side 0) - (side 1) along an axis,
+ * in cells. */
 struct pair_state : boxes {
-    float *kernel[2], *cost[2]; /* by axis */
-    float *scale[2];            /* by point of a side */
+    float *kernel[2], *cost[2]; /* per axis */
+    float *scale[2];            /* per point of a side */
     float *packed;              /* potentials of one side */
-    float *in[2];               /* mass of a side on its box, 0 where it has no point */
-    float *wall;                /* potentials with the sign changed on a box, infinite there */
-    float *half;                /* a box after one axis */
+    float *in[2];               /* mass of a side on its box, 0 at cells without a point */
+    float *wall;                /* negated potentials on a box, infinite at cells without a point */
+    float *half;                /* box after one axis */
 };
 
 __device__ __forceinline__ int place_of(const transport &t, const boxes &w, int side, int k)
@@ -79,7 +82,7 @@ __device__ __forceinline__ int place_of(const transport &t, const boxes &w, int 
            w.first[side][1];
 }
 
-/* One more term: of a sum, or with (min, +) in the place of (+, x). */
+/* Adds one term to a sum or, with MIN, applies (min, +) instead of (+, x). */
 template <bool MIN> __device__ __forceinline__ float more(float sum, float a, float v)
 {
     return MIN ? fminf(sum, a + v) : fmaf(a, v, sum);
@@ -90,8 +93,9 @@ template <bool MIN> __device__ __forceinline__ double more(double sum, double a,
     return MIN ? fmin(sum, a + v) : fma(a, v, sum);
 }
 
-/* From the box of the other side to the points of side `to`, by one table per axis: fn(k, value). Four rows of a
- * column at a time: from one row to the next the coefficients of a thread move on by one place. */
+/* Carries values from the box of the other side to the points of side `to`, with one table per
+ * axis, and calls fn(k, value). Four rows of a column are processed together, because the
+ * coefficients of consecutive rows are shifted by one. */
 template <bool MIN, int to, typename T, typename F>
 __device__ __forceinline__ void carry(const transport &t, const boxes &w, const T *table,
                                       const T *across, const T *from, T *room, F fn)
@@ -135,7 +139,8 @@ __device__ __forceinline__ void carry(const transport &t, const boxes &w, const 
     }
 }
 
-/* Costs and kernels for all distances between the boxes. Tiny kernels are left out. */
+/* Computes costs and kernels for all distances between the boxes. Tiny kernel values become
+ * zero. */
 __device__ __forceinline__ void couple(const transport &t, pair_state &w, int i, int j)
 {
     for (int p = threadIdx.x; p < 2 * TABLE; p += TEAM) {
@@ -152,7 +157,8 @@ __device__ __forceinline__ void couple(const transport &t, pair_state &w, int i,
             w.in[side][p] = 0;
 }
 
-/* The potentials x' (1 - M) x of the affine map between the Gaussians of i and j, over epsilon, for places in cells. */
+/* Computes the potentials x' (1 - M) x of the affine map between the Gaussians of i and j,
+ * divided by epsilon, as a function of cells. */
 __device__ __forceinline__ void affine(const transport &t, int i, int j, double epsilon, double *form)
 {
     const double *a = t.cov + 3 * i, *b = t.cov + 3 * j;
@@ -164,7 +170,7 @@ __device__ __forceinline__ void affine(const transport &t, int i, int j, double 
     form[2] = (1 - scale * s[2]) * t.step[1] * t.step[1] / epsilon;
 }
 
-/* Scalings from them. */
+/* Computes the initial scalings from these potentials. */
 __device__ __forceinline__ void begin(const transport &t, pair_state &w, int i, int j,
                                       double (*form)[3])
 {
@@ -185,7 +191,7 @@ __device__ __forceinline__ void begin(const transport &t, pair_state &w, int i, 
     }
 }
 
-/* Half an iteration: the scalings of side `to`. */
+/* Performs half an iteration: updates the scalings of side `to`. */
 template <int to> __device__ __forceinline__ void rescale(const transport &t, pair_state &w, bool fine)
 {
     const int from = 1 - to;
@@ -199,7 +205,7 @@ template <int to> __device__ __forceinline__ void rescale(const transport &t, pa
     });
 }
 
-/* One iteration at a level; two, with longer steps, at the fine ones. */
+/* Performs one iteration at a level, or two iterations with longer steps at fine levels. */
 __device__ __forceinline__ void refine(const transport &t, pair_state &w, int level)
 {
     const bool fine = level >= t.n_pair;
@@ -224,7 +230,7 @@ __device__ __forceinline__ void refine(const transport &t, pair_state &w, int le
     }
 }
 
-/* The sum over the team, and the largest. */
+/* Reduces a sum and a maximum over the block. */
 __device__ __forceinline__ void reduce(double &sum, float &largest, double *room)
 {
     for (int half = 16; half > 0; half /= 2) {
@@ -244,7 +250,8 @@ __device__ __forceinline__ void reduce(double &sum, float &largest, double *room
     }
 }
 
-/* The c-transform onto side `to` of potentials f(k) of the other; that onto side 1 is kept. */
+/* Computes the c-transform to side `to` of potentials f(k) of the other side. The transform to
+ * side 1 is stored. */
 template <int to, typename F>
 __device__ __forceinline__ void transform(const transport &t, pair_state &w, F f, double &sum,
                                           float &largest)
@@ -268,7 +275,7 @@ __device__ __forceinline__ void transform(const transport &t, pair_state &w, F f
     largest = fmaxf(largest, most);
 }
 
-/* The value of the feasible pair (f^cc, f^c); 0 where it is no number. */
+/* Returns the value of the feasible pair (f^cc, f^c), or 0 if it is not finite and positive. */
 __device__ __forceinline__ double feasible(const transport &t, pair_state &w, int i, int j, int level,
                                            double *room)
 {
@@ -337,7 +344,7 @@ __global__ void __launch_bounds__(TEAM, 6) bounds_kernel(transport t, int kind, 
         bound[blockIdx.x] = best;
 }
 
-/* Boxes of the items, one warp each, and their weights as floats. */
+/* Computes the boxes of the items, one warp per item, and converts their weights to floats. */
 __global__ void boxes_kernel(transport t, float *mass)
 {
     int64_t item = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;

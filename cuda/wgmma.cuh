@@ -1,5 +1,5 @@
-/* What compute capability 9.0 alone has: barriers in shared memory that count bytes, copies by an engine of
- * their own, and products by warp groups out of shared memory. */
+/* Features of compute capability 9.0 only: barriers in shared memory that count bytes,
+ * asynchronous bulk copies, and warp-group products from shared memory. */
 #ifndef DDSC_CUDA_WGMMA_CUH
 #define DDSC_CUDA_WGMMA_CUH
 
@@ -35,7 +35,7 @@ __device__ __forceinline__ void arrive(unsigned long long *barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_at(barrier)) : "memory");
 }
 
-/* The barrier waits for so many bytes, too. */
+/* Makes the barrier also wait for the given number of bytes. */
 __device__ __forceinline__ void expect(unsigned long long *barrier, int bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_at(barrier)),
@@ -54,9 +54,9 @@ __device__ __forceinline__ void bring_bytes(void *to, const void *from, int byte
 
 /* ---- products ---- */
 
-/* What the matrix unit is told of panels in shared memory (PTX manual, matrix descriptor): 64 rows are one line of
- * 128 bytes, lines in the swizzle of that length; 1,024 bytes to the next 8 coordinates, PANEL_BYTES to
- * the next 64 rows. */
+/* Returns the matrix descriptor of panels in shared memory (see the PTX manual). Each coordinate
+ * has a line of 128 bytes for 64 rows, with the 128-byte swizzle. The stride is 1,024 bytes to
+ * the next 8 coordinates and PANEL_BYTES to the next 64 rows. */
 __device__ __forceinline__ unsigned long long panels_at(const char *at)
 {
     return (unsigned long long)(shared_at(at) >> 4) | (unsigned long long)(PANEL_BYTES >> 4) << 16 |
@@ -71,7 +71,8 @@ __device__ __forceinline__ unsigned long long panels_at(const char *at)
 #define IN16(i) IN4(i), IN4(i + 4), IN4(i + 8), IN4(i + 12)
 #define IN64(i) IN16(i), IN16(i + 16), IN16(i + 32), IN16(i + 48)
 
-/* 64 rows, 256 columns, 16 coordinates; sums begin anew where `more` is 0. */
+/* Multiplies 64 rows by 256 columns over 16 coordinates. If `more` is 0, the sums are reset
+ * first. */
 __device__ __forceinline__ void multiply(float (&sum)[WIDE / 2], unsigned long long rows,
                                          unsigned long long columns, int more)
 {
@@ -124,11 +125,11 @@ __device__ __forceinline__ void multiply(float (&sum)[WIDE / 2], unsigned long l
                  : "memory");
 }
 
-/* All but the last LEFT stages are in the sums. */
+/* Waits until all stages except the last LEFT are included in the sums. */
 template <int LEFT> __device__ __forceinline__ void products_wait(float (&sum)[WIDE / 2])
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
-    if (LEFT == 0) /* no sum is read before this */
+    if (LEFT == 0) /* prevents reads of the sums before this point */
 #pragma unroll
         for (int i = 0; i < WIDE / 2; i++)
             asm volatile("" : "+f"(sum[i])::"memory");

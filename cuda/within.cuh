@@ -1,25 +1,26 @@
-/* Pairs of rows whose key is within reach of either: a block makes the products of one tile of 128 x 128 and
- * puts down the few entries that are. */
+/* Finds pairs of rows whose key is within the reach of either row. A block computes the products
+ * of one 128 x 128 tile and stores the few matching entries. */
 #ifndef DDSC_CUDA_WITHIN_CUH
 #define DDSC_CUDA_WITHIN_CUH
 
 #include "nearest.cuh"
 
 struct reaching {
-    int64_t row[2], column[2]; /* row and column 0: multiples of SIDE */
-    const float *reach;        /* npad; below any key behind n */
+    int64_t row[2], column[2]; /* first row and column are multiples of SIDE */
+    const float *reach;        /* npad values; beyond n smaller than any key */
     unsigned long long most, *found;
     int2 *pair;
     float *key;
 };
 
 struct framing {
-    const float *rows; /* n x n_frames x length; NULL: none */
+    const float *rows; /* n x n_frames x length, or NULL */
     int n_frames, length;
     double keep, slack;
 };
 
-/* The largest of `key` and what frames say of a pair, or the first above `reach`; one warp per pair. */
+/* Returns the maximum of `key` and the frame bounds of a pair, or the first value above `reach`.
+ * Executed by one warp per pair. */
 __device__ float frame_key(const framing &f, int2 pair, float key, float reach)
 {
     const int lane = threadIdx.x % 32;
@@ -51,7 +52,7 @@ __global__ void framed_kernel(framing f, int64_t n, const int2 *pair, float *key
         key[k] = largest;
 }
 
-/* Of the pairs found, those that no frame tells to be out of reach. */
+/* Keeps the pairs that no frame proves to be out of reach. */
 __global__ void frames_kernel(framing f, reaching from, unsigned long long n, reaching to)
 {
     unsigned long long k = (unsigned long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;

@@ -17,11 +17,12 @@
 extern "C" {
 #endif
 
-/* A team over the processes of a communicator, which is duplicated. Collective; only the thread that
- * initialised MPI may call the library with it. 0, or another number when MPI or SLEPc refused. */
+/* Creates a team from the processes of a communicator, which is duplicated. Collective. Only the
+ * thread that initialized MPI may call the library with the team. Returns 0, or another value if
+ * MPI or SLEPc fails. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_team_create_mpi(ddsc_team *team, MPI_Comm comm);
-/* Collective, after the last call with the team, before MPI_Finalize. A team that was never made may be
- * given. */
+/* Destroys a team. Collective; call it after the last use of the team and before MPI_Finalize. A
+ * team whose creation failed is accepted. */
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_destroy_mpi(ddsc_team *team);
 
 #ifdef __cplusplus

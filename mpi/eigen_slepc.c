@@ -1,10 +1,12 @@
-/* ddsc_team.eigen by SLEPc: the largest eigenpairs of a symmetric operator over ranks.
+/* Implements ddsc_team.eigen with SLEPc: the largest eigenpairs of a symmetric operator that is
+ * distributed over ranks.
  *
- * Krylov-Schur (Stewart 2001; Hernandez, Roman, Vidal 2005) on the rows of all ranks, the vectors that are
- * known already deflated. A Krylov method from one start sees one vector of each eigenspace: of 40 equal
- * eigenvalues it found 6, of six identical components three copies each, and called that converged. So
- * everything found is deflated in turn and the solver looks again from a fresh start, until what it meets
- * lies below all that was found. This second look cannot be switched off. */
+ * The solver is Krylov-Schur (Stewart 2001; Hernandez, Roman, Vidal 2005) with the known vectors
+ * deflated. A Krylov method with one start vector finds only one vector of each eigenspace. In
+ * tests it reported convergence with 6 of 40 equal eigenvalues, and with three copies each for
+ * six identical components. Therefore all computed vectors are deflated as well, and the solver
+ * restarts with a new random vector until its largest Ritz value is below all computed
+ * eigenvalues. This check cannot be disabled. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,10 +15,10 @@
 #include "team.h"
 
 #ifdef PETSC_USE_COMPLEX
-#error "this SLEPc is one of complex numbers: take libslepc-real-dev"
+#error "this SLEPc was built for complex numbers; install libslepc-real-dev"
 #endif
 
-/* PETSc answers like errno: 0 is good. */
+/* PETSc functions return 0 on success. */
 #define GOOD(call)       \
     do {                 \
         if ((call) != 0) \
@@ -26,34 +28,37 @@
 enum { SPACE_MORE = 60, SPACE_PIECE = 300, LOOKS_MORE = 20, CLEAR_TIMES = 2, IDLE_MOST = 3 };
 enum { LOOK_LEAST = 16 };
 
-/* What is deflated is exact to its residual only, and those add up in what is found beside it. */
+/* Deflated vectors are exact only up to their residuals, which add up in the vectors computed
+ * afterwards. The solver therefore uses a tighter tolerance. */
 static const double TIGHTER = 0.1, ORTHOGONAL = 1e-6;
 
-/* A random vector has about 1/sqrt(n) of any direction, and less than SHARE of that about once in 1/SHARE looks. */
+/* A random vector has a component of about 1/sqrt(n) in any direction. The probability of less
+ * than SHARE times that is about SHARE. */
 static const double SHARE = 1e-8;
 
-/* One problem at work. */
+/* State of one eigenvalue problem. */
 typedef struct job {
     const ddsc_team_eigen *p;
     MPI_Comm comm;
     int rank;
     Mat rows;           /* the operator */
-    double *all;        /* a vector, the parts of all ranks */
+    double *all;        /* a whole vector, gathered from all ranks */
     int *count, *first; /* rows of each rank */
-    double lowest;      /* no eigenvalue lies below */
-    Vec *vector;        /* known, then found */
-    double *lambda;     /* of those found */
+    double lowest;      /* lower bound on all eigenvalues */
+    Vec *vector;        /* known vectors, then computed vectors */
+    double *lambda;     /* eigenvalues of the computed vectors */
     PetscInt n_known, n_found, capacity;
     int64_t n_products;
     PetscInt n_solves;
-    double next;  /* the largest Ritz value of the last round that had not converged */
-    bool stopped; /* on request */
+    double next;  /* largest Ritz value of the last round that had not converged */
+    bool stopped; /* canceled on request */
 } job;
 
 /* ---- the operator ---- */
 
-/* The rows stay where they are: x goes to all ranks, for items lie in no order that would make their neighbours'
- * ranks few, and a matrix of PETSc's would be one more copy. */
+/* Multiplies by the operator. Rows stay on their ranks, and x is gathered on all ranks. The
+ * order of the items does not limit the neighbors of a rank's rows to a few ranks, and a PETSc
+ * matrix would be another copy of the operator. */
 static PetscErrorCode multiply(Mat shell, Vec x, Vec y)
 {
     job *j = NULL;
@@ -72,7 +77,8 @@ static PetscErrorCode multiply(Mat shell, Vec x, Vec y)
     return 0;
 }
 
-/* Items left out have a diagonal entry alone; the other eigenvalues lie in [-1, 1]. */
+/* Finds a lower bound on the eigenvalues. Excluded items have only a diagonal entry, and all
+ * other eigenvalues are in [-1, 1]. */
 static int find_lowest(job *j)
 {
     const ddsc_team_eigen *p = j->p;
@@ -137,7 +143,7 @@ static int add_known(job *j)
     return 0;
 }
 
-/* The pairs found stay in descending order. */
+/* Moves the last pair to its position in descending order. */
 static void sort_last(job *j)
 {
     for (PetscInt k = j->n_found - 1; k > 0 && j->lambda[k] > j->lambda[k - 1]; k--) {
@@ -152,20 +158,22 @@ static void sort_last(job *j)
 
 /* ---- one solve ---- */
 
-/* A look for what was missed needs no pair, only the certainty that it lies below the last one wanted. */
+/* State of a solve. A check for missed pairs does not compute pairs. It only needs to show that
+ * all remaining eigenvalues are below the last requested one. */
 typedef struct look {
     job *j;
-    double below;        /* -infinity: nothing to compare with */
-    int64_t began;       /* products before */
-    bool met, pending;   /* Ritz values of this round: any, one that has not converged */
-    double theta, bound; /* the largest one, that + its residual */
+    double below;        /* upper limit to prove, or -infinity */
+    int64_t began;       /* number of products before the solve */
+    bool met, pending;   /* whether this round has any Ritz value, and one that has not converged */
+    double theta, bound; /* largest Ritz value, and the same plus its residual */
     int n_clear;
 } look;
 
-/* The degree at which the Krylov space of a random vector shows a largest Ritz value above theta if there is an
- * eigenvalue of at least `below`: with T the Chebyshev polynomial of [lowest, theta] and w the share of that
- * eigenvector, squared, w (below - theta) T(below)^2 > theta - lowest makes the Rayleigh quotient of T(M) x exceed
- * theta, whatever lies in between (src/numeric/eigen/verify.c has the same rule for blocks). */
+/* Returns the degree at which the Krylov space of a random vector has a Ritz value above theta
+ * if there is an eigenvalue of at least `below`. Let T be the Chebyshev polynomial on [lowest,
+ * theta] and w the squared component of that eigenvector. If w (below - theta) T(below)^2 >
+ * theta - lowest, the Rayleigh quotient of T(M) x exceeds theta, whatever eigenvalues lie
+ * between (see src/numeric/eigen/verify.c for blocks). */
 static double degree_needed(const job *j, double theta, double below)
 {
     double width = theta - j->lowest, gap = below - theta;
@@ -175,7 +183,8 @@ static double degree_needed(const job *j, double theta, double below)
     return (log(2) + log(width / (share * gap)) / 2) / acosh(1 + 2 * gap / width);
 }
 
-/* Called with the Ritz values of a round in descending order, up to the first that has not converged or further. */
+/* Records the Ritz values of a round. SLEPc calls it in descending order, at least up to the
+ * first value that has not converged. */
 static PetscErrorCode watch(EPS eps, PetscScalar re, PetscScalar im, PetscReal residual,
                             PetscReal *error, void *arg)
 {
@@ -194,8 +203,8 @@ static PetscErrorCode watch(EPS eps, PetscScalar re, PetscScalar im, PetscReal r
     return 0;
 }
 
-/* The degree that the first, unrestarted Krylov space has by now; Ritz values only rise later. -1: the user chose
- * another method. */
+/* Returns the degree of the first, unrestarted Krylov space so far. Ritz values only increase
+ * afterwards. Returns -1 if the user selected another method. */
 static PetscErrorCode find_degree(EPS eps, const look *l, double *degree)
 {
     ST st;
@@ -211,7 +220,8 @@ static PetscErrorCode find_degree(EPS eps, const look *l, double *degree)
     return 0;
 }
 
-/* Proved, or else seen in rounds that follow each other. */
+/* Checks that no larger eigenvalue remains. This is either proved by the degree, or the Ritz
+ * values stay below the limit in several consecutive rounds. */
 static PetscErrorCode is_clear(EPS eps, look *l, bool *clear)
 {
     double degree = -1;
@@ -224,7 +234,7 @@ static PetscErrorCode is_clear(EPS eps, look *l, bool *clear)
     return 0;
 }
 
-/* Does any rank know that the job is to stop? They leave a solve together or not at all. */
+/* Polls all ranks for cancellation, because they must leave a solve together. */
 static PetscErrorCode ask_all(job *j)
 {
     const ddsc_team_eigen *p = j->p;
@@ -234,8 +244,8 @@ static PetscErrorCode ask_all(job *j)
     return 0;
 }
 
-/* SLEPc's own rule, or that nothing larger is there, or that a user waits for the end: rounds may be many and
- * long. */
+/* Stopping test: SLEPc's own test, no larger eigenvalue remains, or the user canceled.
+ * Cancellation is checked in every round, because there may be many long rounds. */
 static PetscErrorCode stop(EPS eps, PetscInt round, PetscInt most, PetscInt n_done, PetscInt wanted,
                            EPSConvergedReason *reason, void *arg)
 {
@@ -252,7 +262,8 @@ static PetscErrorCode stop(EPS eps, PetscInt round, PetscInt most, PetscInt n_do
     return 0;
 }
 
-/* A look takes no more vectors than it is likely to need: what the last solve met next tells. */
+/* Chooses the size of the Krylov space. A check uses no more vectors than it probably needs,
+ * estimated from the largest unconverged Ritz value of the last solve. */
 static PetscInt choose_space(const job *j, PetscInt wanted, double below)
 {
     PetscInt room = (PetscInt)j->p->n - j->n_known - j->n_found;
@@ -278,7 +289,7 @@ static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
     GOOD(EPSSetTolerances(eps, TIGHTER * j->p->tolerance, most));
     GOOD(EPSSetDimensions(eps, wanted, space, space < SPACE_PIECE ? space : SPACE_PIECE));
     GOOD(EPSSetFromOptions(eps));
-    /* A larger space that the user asks for would be refused beside the piece chosen above. */
+    /* A larger space requested by the user would conflict with the block size chosen above. */
     PetscInt asked = 0, piece = 0;
     GOOD(EPSGetDimensions(eps, &wanted, &asked, &piece));
     if (asked > wanted + piece || asked > n - deflated) {
@@ -287,7 +298,8 @@ static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
     }
     GOOD(EPSGetBV(eps, &basis));
     GOOD(BVGetRandomContext(basis, &random));
-    /* Of its own on each rank: equal numbers there would be blind to whatever differs between ranks. */
+    /* Each rank has its own seed. Equal random numbers on all ranks would miss differences
+     * between ranks. */
     GOOD(PetscRandomSetSeed(random,
                             1000003UL * (unsigned long)j->rank + (unsigned long)j->n_solves++));
     GOOD(PetscRandomSeed(random));
@@ -298,8 +310,9 @@ static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
     return 0;
 }
 
-/* A pair as it is told: a true residual, and orthogonal to all others. Where a Krylov space comes to its
- * end (few distinct eigenvalues) SLEPc goes on from rounding noise, and not all it calls converged is. */
+/* Checks that a pair has a small true residual and is orthogonal to all others. When a Krylov
+ * space is exhausted because there are few distinct eigenvalues, SLEPc continues with rounding
+ * errors and can report convergence incorrectly. */
 static int is_sound(const job *j, EPS eps, PetscInt k, Vec v, bool *sound)
 {
     PetscInt n = j->n_known + j->n_found;
@@ -316,7 +329,7 @@ static int is_sound(const job *j, EPS eps, PetscInt k, Vec v, bool *sound)
     return failed;
 }
 
-/* The sound ones of the *n_above pairs that converged above `above`. */
+/* Keeps the sound pairs among the *n_above pairs that converged above `above`. */
 static int take_pairs(job *j, EPS eps, double above, PetscInt *n_above)
 {
     PetscInt n = 0;
@@ -342,7 +355,8 @@ static int take_pairs(job *j, EPS eps, double above, PetscInt *n_above)
     return 0;
 }
 
-/* Look beside all that is known and found. *clean: it came to an end and nothing above `above` is there. */
+/* Solves with all known and computed vectors deflated. *clean is set if the solve finished and
+ * no eigenvalue above `above` remains. */
 static int solve(job *j, PetscInt wanted, double above, bool *clean)
 {
     EPS eps;
@@ -363,14 +377,14 @@ static int find(job *j, bool *verified)
 {
     const ddsc_team_eigen *p = j->p;
     PetscInt wanted = (PetscInt)p->n_wanted;
-    int64_t left = p->n - p->n_known; /* dimensions */
+    int64_t left = p->n - p->n_known; /* remaining dimensions */
     bool clean = false;
     int n_idle = 0;
     *verified = false;
     for (PetscInt round = 0; round <= wanted + LOOKS_MORE; round++) {
         PetscInt missing = wanted - j->n_found, before = j->n_found;
         bool full = missing <= 0;
-        if (j->n_found >= left) { /* nothing is left to look at */
+        if (j->n_found >= left) { /* nothing remains to be searched */
             *verified = full;
             return 0;
         }
@@ -388,13 +402,13 @@ static int find(job *j, bool *verified)
             return 0;
         }
         n_idle = j->n_found == before ? n_idle + 1 : 0;
-        if (n_idle == IDLE_MOST) /* more of the same will not help */
+        if (n_idle == IDLE_MOST) /* further solves would not help */
             return 0;
     }
     return 0;
 }
 
-/* What is missing is no number. */
+/* Copies the results. Missing eigenvalues become NaN. */
 static int hand_over(const job *j, ddsc_team_eigen *p)
 {
     for (int64_t c = 0; c < p->n_wanted; c++) {
@@ -423,7 +437,7 @@ static void job_free(job *j)
     free(j->lambda);
 }
 
-/* Counts of MPI have 32 bits, indices of this PETSc may have. */
+/* Returns false if the sizes exceed the 32-bit counts of MPI or the index type of PETSc. */
 static bool fits_indices(const ddsc_team_eigen *p)
 {
     const int64_t most = sizeof(PetscInt) == 8 ? INT64_MAX : INT32_MAX;
@@ -431,8 +445,9 @@ static bool fits_indices(const ddsc_team_eigen *p)
     return p->n < INT32_MAX && own < most / (space > 0 ? space : 1);
 }
 
-/* Options come from PETSC_OPTIONS, with the prefix ddsc_; PETSc keeps its hands off signals and prints
- * nothing. Whoever uses PETSc already has it initialised. */
+/* Initializes SLEPc, unless the caller has already initialized it. Options come from
+ * PETSC_OPTIONS, with the prefix ddsc_. PETSc does not install signal handlers and prints
+ * nothing. */
 static int begin_slepc(mpi_state *m)
 {
     PetscBool there = PETSC_FALSE;

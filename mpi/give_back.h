@@ -1,11 +1,12 @@
-/* What a program that loads PETSc does first: the library leaves malloc alone. */
+/* Settings of malloc for programs that load PETSc. The library itself does not change malloc. */
 #ifndef DDSC_MPI_GIVE_BACK_H
 #define DDSC_MPI_GIVE_BACK_H
 
 #include <malloc.h>
 
-/* SuperLU_DIST, which PETSc brings along, tells malloc when it is loaded to give nothing back to the system: what is freed
- * before the solver runs would stay with the process. */
+/* SuperLU_DIST, a dependency of PETSc, disables the return of freed memory to the system when it
+ * is loaded. Memory freed before the solver runs would then stay with the process, so this
+ * enables the return again. */
 static inline void give_memory_back(void)
 {
 #ifdef __GLIBC__

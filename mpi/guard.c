@@ -1,6 +1,7 @@
-/* ddsc-mpi: starts a rank (ddsc-mpi-rank, which lies beside it) and stands guard over it. A rank that is killed, by hand or
- * because the machine has no memory left, can neither say so nor choose an exit code: its guard does. The guard knows neither MPI
- * nor the library, so it is there before anything large is loaded, and costs next to nothing. */
+/* ddsc-mpi: starts the rank program ddsc-mpi-rank, which is installed next to it, and monitors
+ * it. A rank that is killed, by a user or because memory runs out, cannot report this or choose
+ * an exit code. The guard does both. It uses neither MPI nor the library, so it starts before
+ * anything large is loaded and needs few resources. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -15,13 +16,13 @@
 
 #include "cli.h"
 
-/* Where several ranks are lost at once each guard waits so long for each rank before its own: the first to speak ends the job,
- * and the others hear of that and stay silent. */
+/* If several ranks are lost at once, each guard waits TURN_MS for each lower rank. The first
+ * guard to report ends the job, and the others then stay silent. */
 enum { TURN_MS = 100, TURNS_MOST = 10, ENDING_S = 5 };
 
 typedef struct watch {
-    sigset_t handed; /* signals that were passed on */
-    time_t ends;     /* when the launcher last said that the job ends; 0: never */
+    sigset_t handed; /* signals that were forwarded */
+    time_t ends;     /* time of the last signal that ends the job, or 0 */
 } watch;
 
 static const char *first_set(const char *const *names)
@@ -32,7 +33,7 @@ static const char *first_set(const char *const *names)
     return NULL;
 }
 
-/* As Open MPI, PMIx and PMI (MPICH, Slurm) say it; NULL: no launcher started this. */
+/* Returns the rank as set by Open MPI, PMIx or PMI (MPICH, Slurm), or NULL without a launcher. */
 static const char *own_rank(void)
 {
     return first_set((const char *const[]){"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", NULL});
@@ -44,28 +45,28 @@ static const char *n_ranks(void)
         (const char *const[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL});
 }
 
-/* Becomes the rank; comes back never. */
+/* Replaces this process by the rank program. Does not return. */
 static void become_rank(char **argv)
 {
     char path[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof "-rank");
     if (n > 0) {
         memcpy(path + n, "-rank", sizeof "-rank");
-        argv[0] = path; /* choose_kernels asks whether this is the file that runs */
+        argv[0] = path; /* choose_kernels compares this with the running file */
         execv(path, argv);
     }
-    dprintf(STDERR_FILENO, "ddsc: %s cannot be started: %s\n", n > 0 ? path : "ddsc-mpi-rank",
+    dprintf(STDERR_FILENO, "ddsc: cannot start %s: %s\n", n > 0 ? path : "ddsc-mpi-rank",
             strerror(errno));
     _exit(EXIT_INTERNAL);
 }
 
-/* In a group of processes of its own: some launchers send signals to a process, others to its group, and each is to arrive once.
- * It dies with its guard. */
+/* Starts the rank in its own process group. Some launchers signal a process and others its
+ * group, and each signal must arrive only once. The rank is killed if its guard dies. */
 static void begin_rank(char **argv, pid_t guard, const sigset_t *mask)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != guard) /* it died before that was asked for */
+    if (getppid() != guard) /* the guard died before PR_SET_PDEATHSIG took effect */
         _exit(EXIT_RANK);
     sigprocmask(SIG_SETMASK, mask, NULL);
     become_rank(argv);
@@ -87,11 +88,12 @@ static void say_lost(char **argv, const char *rank, int number)
             rank, size ? " of " : "", size ? size : "", host, number, strsignal(number),
             number == SIGKILL ? ", as the system does when memory runs out" : "",
             resumes(argv)
-                ? "the same command on any number of ranks goes on from its --resume folder"
-                : "with --resume DIR it could be taken up again");
+                ? "the same command on any number of ranks resumes from its --resume folder"
+                : "with --resume DIR, an interrupted run can be resumed");
 }
 
-/* The launcher ends the job: Open MPI wakes all ranks first (SIGCONT) and comes again after a second. */
+/* Adds the signals with which a launcher ends the job. Open MPI first wakes all ranks with
+ * SIGCONT and terminates them a second later. */
 static void add_ends(sigset_t *set)
 {
     sigaddset(set, SIGTERM);
@@ -99,7 +101,7 @@ static void add_ends(sigset_t *set)
     sigaddset(set, SIGCONT);
 }
 
-/* Does it do so before this guard's turn to speak comes? */
+/* Returns true if the launcher ends the job before it is this guard's turn to report. */
 static bool ends_anyway(const char *rank)
 {
     sigset_t end;
@@ -109,7 +111,8 @@ static bool ends_anyway(const char *rank)
     return sigtimedwait(&end, NULL, &(struct timespec){wait / 1000, wait % 1000 * 1000000}) > 0;
 }
 
-/* The exit code of a rank that ended; a signal that was handed to it is no loss. */
+/* Returns the exit code for a rank that ended. A rank that ended by a forwarded signal is not
+ * reported as lost. */
 static int code_of(int status, const watch *w, char **argv, const char *rank)
 {
     if (!WIFSIGNALED(status))
@@ -123,7 +126,7 @@ static int code_of(int status, const watch *w, char **argv, const char *rank)
     return EXIT_RANK;
 }
 
-/* Hands every signal on until the rank ends. All are blocked here. */
+/* Forwards all signals, which are blocked here, until the rank ends. */
 static int stand_guard(pid_t rank, const sigset_t *all, char **argv, const char *name)
 {
     sigset_t end;
@@ -150,7 +153,7 @@ int main(int argc, char **argv)
     const char *name = own_rank();
     sigset_t all, before;
     (void)argc;
-    if (!name) /* alone: its shell tells how it ended */
+    if (!name) /* without a launcher, the shell reports how it ended */
         become_rank(argv);
     signal(SIGCHLD, SIG_DFL);
     sigfillset(&all);
@@ -158,7 +161,7 @@ int main(int argc, char **argv)
     pid_t guard = getpid(), rank = fork();
     if (rank == 0)
         begin_rank(argv, guard, &before);
-    if (rank < 0) { /* no room for a guard */
+    if (rank < 0) { /* no guard is possible, so run the rank directly */
         sigprocmask(SIG_SETMASK, &before, NULL);
         become_rank(argv);
     }

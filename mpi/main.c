@@ -1,5 +1,5 @@
-/* ddsc-mpi: the program ddsc on the ranks of an MPI job. Every rank runs the same command; ddsc.h says
- * how a team divides it. The first rank shows and writes, the others are silent. */
+/* ddsc-mpi: runs the program ddsc on the ranks of an MPI job. All ranks run the same command,
+ * and ddsc.h describes how a team divides the work. Only the first rank prints and writes files. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,25 +10,26 @@
 #include "ddsc_mpi.h"
 #include "give_back.h"
 
-/* Ranks that fail alike do so at about the same time. A rank that has failed and finds itself alone after
- * this long ends the others, which wait for it in vain. */
+/* Ranks that fail with the same error do so at about the same time. If only one rank has failed
+ * after this many seconds, it ends the others, which would otherwise wait forever. */
 static const double ALONE_S = 10;
 
 typedef struct program {
-    cli_team team; /* first: meet() gets it back */
-    MPI_Comm comm; /* for meeting alone */
+    cli_team team; /* must be first, because meet() casts to program */
+    MPI_Comm comm; /* for meet() only */
 } program;
 
 static bool at_work; /* between MPI_Init and MPI_Finalize */
 
-/* A rank that leaves in the middle, as cli_allocate does out of memory. */
+/* Aborts the job if a rank exits early, as cli_allocate does when memory runs out. */
 static void left_early(void)
 {
     if (at_work)
         MPI_Abort(MPI_COMM_WORLD, EXIT_RANK);
 }
 
-/* Done within the time? Sleeps between looks: ranks that wait leave the processor to those that work. */
+/* Returns true if the request completes in time. Polls with sleeps, so that waiting ranks leave
+ * the CPU to working ranks. */
 static bool done_within(MPI_Request *request, double seconds)
 {
     double end = cli_now() + seconds;
@@ -41,11 +42,11 @@ static bool done_within(MPI_Request *request, double seconds)
     return done;
 }
 
-/* This rank's trouble is not that of all. */
+/* Aborts the job because of an error on this rank only. */
 static void end_all(const program *p, int code)
 {
     const ddsc_team *ranks = &p->team.ranks;
-    if (ranks->rank > 0 || *message_held()) /* the first may have shown it */
+    if (ranks->rank > 0 || *message_held()) /* the first rank may have printed the error already */
         fprintf(stderr, "ddsc: rank %d of %d: %s\n", ranks->rank, ranks->size,
                 *message_held() ? message_held() : "failed");
     fflush(stderr);
@@ -56,7 +57,8 @@ static int meet(const cli_team *team, int code)
 {
     const program *p = (const program *)team;
     int rank = team->ranks.rank, size = team->ranks.size;
-    /* The largest of each: the highest code, the lowest, the first rank that failed. */
+    /* maxima over the ranks: the highest code, the lowest code (negated), and the first rank
+     * that failed */
     int own[3] = {code, -code, code == EXIT_GOOD ? 0 : size - rank}, all[3] = {0};
     MPI_Request request;
     MPI_Iallreduce(own, all, 3, MPI_INT, MPI_MAX, p->comm, &request);
@@ -67,13 +69,13 @@ static int meet(const cli_team *team, int code)
     if (rank == size - all[2])
         end_all(p, code);
     for (double end = cli_now() + ALONE_S;
-         cli_now() < end;) /* that one speaks, and ends this one */
+         cli_now() < end;) /* the first rank that failed reports the error and aborts this one */
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     MPI_Abort(MPI_COMM_WORLD, EXIT_RANK);
     return EXIT_RANK;
 }
 
-/* The first rank may have much to tell and write yet; the others sleep meanwhile. */
+/* Waits until the first rank has finished printing and writing. The other ranks sleep meanwhile. */
 static void await_first(const program *p)
 {
     MPI_Request request;
@@ -81,8 +83,8 @@ static void await_first(const program *p)
     done_within(&request, 1e300);
 }
 
-/* Processors of this rank: those that it may run on, divided among the ranks of the machine that may run on
- * the same ones. */
+/* Returns the number of threads of this rank: its available CPUs, divided by the number of ranks
+ * on this machine with the same CPUs. */
 static int own_threads(void)
 {
     cpu_set_t own, *all = NULL;
@@ -107,7 +109,7 @@ static int run(int argc, char **argv)
 {
     program p = {.team = {.meet = meet}};
     if (ddsc_team_create_mpi(&p.team.ranks, MPI_COMM_WORLD) != 0) {
-        message_error("MPI refuses to divide its ranks");
+        message_error("MPI cannot create the communicators of the ranks");
         MPI_Abort(MPI_COMM_WORLD, EXIT_RANK);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
@@ -116,11 +118,11 @@ static int run(int argc, char **argv)
     await_first(&p);
     MPI_Comm_free(&p.comm);
     if (p.team.ranks.rank > 0)
-        code = EXIT_GOOD; /* the first rank's is the job's */
+        code = EXIT_GOOD; /* only the exit code of the first rank counts */
     ddsc_team_destroy_mpi(&p.team.ranks);
     MPI_Comm parent = MPI_COMM_NULL;
     MPI_Comm_get_parent(&parent);
-    if (parent != MPI_COMM_NULL) /* started by MPI_Comm_spawn, as from mpi4py */
+    if (parent != MPI_COMM_NULL) /* started by MPI_Comm_spawn, for example from mpi4py */
         MPI_Comm_disconnect(&parent);
     return code;
 }
@@ -129,14 +131,14 @@ int main(int argc, char **argv)
 {
     int provided = MPI_THREAD_SINGLE;
     give_memory_back();
-    setenv("NO_COLOR", "1", 0); /* mpirun shows the first rank a terminal where there may be none */
+    setenv("NO_COLOR", "1", 0); /* mpirun can present a pseudo-terminal to the first rank */
     if (argc > 1 && verb_find(argv[1]))
         choose_kernels(argv);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     at_work = true;
     atexit(left_early);
     if (provided < MPI_THREAD_FUNNELED) {
-        message_error("this MPI does not allow threads");
+        message_error("this MPI library does not support threads (MPI_THREAD_FUNNELED)");
         return EXIT_RANK;
     }
     int code = run(argc, argv);

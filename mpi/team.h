@@ -1,4 +1,4 @@
-/* mpi: the one folder that knows MPI and SLEPc. What its files share. */
+/* Shared declarations of the folder mpi, the only one that uses MPI and SLEPc. */
 #ifndef DDSC_MPI_TEAM_H
 #define DDSC_MPI_TEAM_H
 
@@ -7,12 +7,12 @@
 
 #include "ddsc_mpi.h"
 
-/* Bytes of one message at most: counts of MPI 3 are ints. */
+/* Largest message in bytes, because counts in MPI 3 are ints. */
 #ifndef MESSAGE_MOST
 #define MESSAGE_MOST ((int64_t)1 << 30)
 #endif
 
-/* A block of memory that the ranks of a machine share. */
+/* A block of memory shared by the ranks of a machine. */
 typedef struct shared_block {
     struct shared_block *next;
     void *memory;
@@ -21,13 +21,13 @@ typedef struct shared_block {
 
 typedef struct mpi_state {
     MPI_Comm comm;    /* all ranks */
-    MPI_Comm machine; /* those that share memory with this one */
+    MPI_Comm machine; /* ranks that share memory with this one */
     int rank, size;
     shared_block *blocks;
-    bool own_slepc; /* initialised here */
+    bool own_slepc; /* initialized here */
 } mpi_state;
 
-/* ddsc_team.eigen; state is an mpi_state. SLEPc is initialised by the first problem. */
+/* Implements ddsc_team.eigen. state is an mpi_state. The first problem initializes SLEPc. */
 int eigen_slepc(void *state, ddsc_team_eigen *problem);
 void eigen_slepc_end(mpi_state *m);
 

@@ -1,6 +1,6 @@
-/* ddsc_team by MPI. Counts of MPI are ints, so what is larger than MESSAGE_MOST travels in pieces; sizes
- * are known at both ends, so the pieces are too. All calls come from the thread that called the library
- * (MPI_THREAD_FUNNELED). */
+/* Implements ddsc_team with MPI. Counts in MPI are ints, so messages larger than MESSAGE_MOST
+ * are sent in pieces. Sender and receiver know the size and therefore the pieces. All calls come
+ * from the thread that called the library (MPI_THREAD_FUNNELED). */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "team.h"
 
-/* MPI answers like errno: 0 is good. */
+/* MPI functions return MPI_SUCCESS on success. */
 #define GOOD(call)                 \
     do {                           \
         if ((call) != MPI_SUCCESS) \
@@ -22,10 +22,11 @@
 
 /* ---- memory shared by the ranks of a machine ---- */
 
-/* POSIX shared memory under a name that is gone as soon as all have opened it: only a rank that is killed
- * before leaves something behind. Not MPI_Win_allocate_shared: where there is no room (64 MB in a container)
- * Open MPI's first rank gives up and the others wait for it for ever; and its blocks can only be freed by
- * all ranks together. */
+/* Memory is shared through a POSIX shared memory object, whose name is removed as soon as all
+ * ranks have opened it. Only a rank that is killed before that leaves an object behind.
+ * MPI_Win_allocate_shared is not used for two reasons. If there is too little space (64 MB in a
+ * container), the first rank of Open MPI fails and the others wait forever. Its blocks can also
+ * only be freed by all ranks together. */
 enum { NAME_SIZE = 64 };
 
 static int all_good(const mpi_state *m, bool good)
@@ -35,7 +36,8 @@ static int all_good(const mpi_state *m, bool good)
     return all ? 0 : 1;
 }
 
-/* A file of so many bytes, all of them taken and zero; -1 where there is no room. */
+/* Creates an object of the given size, allocated and zeroed. Returns -1 if there is too little
+ * space. */
 static int create_memory(char name[NAME_SIZE], int64_t bytes)
 {
     struct timespec now;
@@ -51,7 +53,8 @@ static int create_memory(char name[NAME_SIZE], int64_t bytes)
     return file;
 }
 
-/* The first rank of the machine provides the memory, the others open it by its name. */
+/* Opens a block. The first rank of the machine creates the memory, and the others open it by
+ * name. */
 static bool open_memory(const mpi_state *m, shared_block *b, int rank)
 {
     char name[NAME_SIZE] = "";
@@ -64,7 +67,7 @@ static bool open_memory(const mpi_state *m, shared_block *b, int rank)
         memory = mmap(NULL, (size_t)b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         close(file);
     }
-    named = MPI_Barrier(m->machine) == MPI_SUCCESS && named; /* all have opened it */
+    named = MPI_Barrier(m->machine) == MPI_SUCCESS && named; /* all ranks have opened it */
     if (rank == 0 && file >= 0)
         shm_unlink(name);
     b->memory = memory == MAP_FAILED ? NULL : memory;
@@ -140,7 +143,8 @@ static MPI_Request *next_request(messages *all)
     return &all->request[all->n++];
 }
 
-/* Begin to send `out` to a rank, or, where it is NULL, to receive `in` from it: in pieces. */
+/* Starts to send `out` to a rank or, if `out` is NULL, to receive `in` from it. Large messages
+ * are split. */
 static int begin(const mpi_state *m, messages *all, const char *out, char *in, int64_t bytes,
                  int rank)
 {
@@ -165,7 +169,7 @@ static int finish(messages *all, int failed)
     return failed;
 }
 
-/* Where the part of each rank begins; out has room for size + 1. */
+/* Returns the offsets of the parts of all ranks, size + 1 values. The caller frees them. */
 static int64_t *places(const int64_t *bytes, int size)
 {
     int64_t *out = malloc((size_t)(size + 1) * sizeof *out);
@@ -189,7 +193,8 @@ static int exchange_at(const mpi_state *m, const char *send, const int64_t *send
         failed = begin(m, &all, NULL, receive + receive_at[from],
                        receive_at[from + 1] - receive_at[from], from);
     }
-    for (int step = 1; step < m->size && !failed; step++) { /* not all to the same rank at once */
+    for (int step = 1; step < m->size && !failed;
+         step++) { /* starts at a different rank on each sender */
         int to = (m->rank + step) % m->size;
         failed = begin(m, &all, send + send_at[to], NULL, send_at[to + 1] - send_at[to], to);
     }
@@ -207,7 +212,8 @@ static int mpi_exchange(void *state, const void *send, const int64_t *send_bytes
     return failed;
 }
 
-/* Parts go round a ring: in step s a rank hands on the part it got in step s - 1. */
+/* Gathers the parts in a ring: in step s, each rank forwards the part that it received in step s
+ * - 1. */
 static int gather_round(const mpi_state *m, char *data, const int64_t *at)
 {
     int next = (m->rank + 1) % m->size, last = (m->rank + m->size - 1) % m->size, failed = 0;
@@ -250,7 +256,7 @@ static int mpi_scan(void *state, int64_t *value)
 {
     mpi_state *m = state;
     int64_t own = *value;
-    *value = 0; /* MPI leaves the first rank's as it was */
+    *value = 0; /* MPI_Exscan leaves the value of the first rank undefined */
     GOOD(MPI_Exscan(&own, value, 1, MPI_INT64_T, MPI_SUM, m->comm));
     return 0;
 }

@@ -1,10 +1,10 @@
-"""Writes python/ddsc/datasets/documents.tsv: a hundred short documents on five subjects, put together from
-the sentences below. They were written for this purpose and are free for any use (CC0).
+"""Writes python/ddsc/datasets/documents.tsv: a hundred short documents on five subjects, assembled from
+the sentences below. The sentences were written for this purpose and are free for any use (CC0).
 
     python3 tools/documents.py > python/ddsc/datasets/documents.tsv
 
-In a sentence [a|b|c] stands for one of its parts. A document has five sentences of its subject, no two
-alike, and one that could stand anywhere. Every fifth document digresses: two of the five are of another
+In a sentence, [a|b|c] is replaced by one of its parts. A document has five sentences of its subject, all
+different, and one general sentence. In every fifth document, two of the five sentences are from another
 subject.
 """
 import random

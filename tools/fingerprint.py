@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Hashes of what the program computes, to show that a change of the code changed no answer.
+"""Hashes the results of the program, to show that a code change does not change them.
 
     tools/fingerprint.py --program build/ddsc -o now.json
     tools/fingerprint.py --program build/ddsc --compare before.json
     tools/fingerprint.py --program build/ddsc --instructions      (needs valgrind; several minutes)
 
-Graph, labels and embedding of every metric on six sets. Sets made from public data are left out where the
-data is not there (DDSC_DATA names its folder) and the output says so. Embeddings are also compared as
-subspaces, since a sum taken in another order moves their last bits and nothing else. The hashes are those
-of one machine: OpenBLAS chooses its kernels by processor."""
+The hashes cover graph, labels and embedding of every metric on six sets. Sets made from public data are
+skipped, with a message, if the data is missing (DDSC_DATA names its folder). Embeddings are also compared
+as subspaces, because a different order of summation only changes their last bits. The hashes are specific
+to a machine, because OpenBLAS selects its kernels by processor."""
 import argparse
 import csv
 import gzip
@@ -26,7 +26,8 @@ import numpy
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("DDSC_DATA", ROOT.parent / "shared" / "data"))
 METRICS = ["w2", "sinkhorn", "mmd", "lot"]
-# Defaults that have changed since the hashes were kept: an option of today that means what was meant then.
+# Defaults that have changed since the hashes were stored: current options that reproduce the old
+# behavior.
 THEN = {"mmd": [("--mmd-estimator", "unbiased"), ("--bandwidth", "near")], "lot": [("--reference", "normal")]}
 FOR_ALL = [("--hubs", "off"), ("--gamma", "local")]
 FILES = ["graph.mtx", "labels.csv", "embedding.npy"]
@@ -68,12 +69,12 @@ def make_text(program, folder):
 
 
 def general_words(program):
-    """Word vectors as they are: a program that can fit them to the set must not do so here."""
+    """Options for using word vectors unchanged. A program that can fit them to the set must not do so here."""
     return ["--words", "general"] if "--words" in run(program, "text", "--help").stdout else []
 
 
 def make_sets(program, folder):
-    """(name, path, clusters, further words): the jobs, and the names of sets that are not there."""
+    """Return the jobs as (name, path, clusters, further options), and the names of missing sets."""
     jobs, missing = [], []
     shapes, clouds = folder / "shapes.npz", folder / "gaussians.npz"
     run(program, "generate", "shapes", "-o", shapes, "-q")
@@ -107,7 +108,7 @@ def keep_embedding(path, store, name):
 
 
 def old_words(program):
-    """For each metric the options that bring old defaults back, of those that the program knows."""
+    """Return the options that restore old defaults for each metric, limited to options that the program knows."""
     known = run(program, "cluster", "--help").stdout
     knows = lambda name, value: f"--{name[2:]}=" in known and value in known.split(f"{name}=")[1].split("\n")[0]
     return {metric: [word for pair in FOR_ALL + THEN.get(metric, []) if knows(*pair) for word in pair]
@@ -155,7 +156,7 @@ def compare(now, before, store, old_store):
 
 
 def instructions(program, folder):
-    """Instructions of four searches on one thread; the count of the same binary and input repeats."""
+    """Count the instructions of four searches on one thread. The count is reproducible for a given binary and input."""
     jobs = (("w2", 300), ("sinkhorn", 200), ("mmd", 1000), ("lot", 1000))
     for metric, count in jobs:
         path = make_digits(program, folder, count)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The tables of the paper, our value beside each: prints them and writes docs/paper.md.
+"""Reproduces the tables of the paper next to our values: prints them and writes docs/paper.md.
 
-Runs the program alone (numpy for small sums); every run of it is kept in results/paper, keyed by the
-command and the library, so that an interrupted run goes on where it stopped.
+It only runs the program, and uses numpy for small sums. Every run is stored in results/paper under a key
+made from the command and the library, so that an interrupted run resumes.
   tools/paper.py             all tables, under an hour on two cores
-  tools/paper.py --quick     small subsets and grids, minutes; prints only
-  tools/paper.py --only text images    some of them; prints only
+  tools/paper.py --quick     small subsets and grids, a few minutes; prints only
+  tools/paper.py --only text images    a selection; prints only
 """
 import argparse
 import concurrent.futures
@@ -26,18 +26,18 @@ PROGRAM = pathlib.Path(os.environ.get("DDSC", ROOT / "build" / "ddsc")).resolve(
 KS = range(5, 11)
 BASELINES = ("kmeans", "sc", "d2", "pd2")
 METRICS = ("mmd", "sinkhorn", "w2", "lot")
-# How the graph becomes labels; a number stands for gamma in units of 1 / median of the D^2 in the graph.
+# Ways from the graph to labels. A number is gamma in units of 1 / median of the D^2 in the graph.
 MODES = {"plain": ["--paper"], "plain, gamma x 0.5": ["--paper", "--gamma", 0.5],
          "plain, gamma x 4": ["--paper", "--gamma", 4], "plain, local gamma": ["--paper", "--gamma", "auto"],
          "rules": []}
-# Of the incomplete matrix: the paper's estimator too, which the rules have no longer.
+# For the incomplete matrix, also the estimator of the paper, which is no longer among the rules.
 SAMPLE_MODES = {"plain": ["--paper"], "rules": [], "rules, unbiased": ["--mmd-estimator", "unbiased"]}
 TEXTS = ("bbcsport", "bbc", "reuters")
 IMAGES = ("mnist", "fashion-mnist")
 TITLE = {"bbcsport": "BBCSport", "bbc": "BBC", "reuters": "Reuters", "mnist": "MNIST",
          "fashion-mnist": "Fashion-MNIST"}
 
-# What the paper reports: (AMI, ARI), seconds.
+# Values reported in the paper: (AMI, ARI), seconds.
 PAPER = {
     "bbcsport": {"kmeans": (.3408, .3213), "sc": (.3646, .2749), "d2": (.6234, .4665),
                  "pd2": (.6300, .4680), "mmd": (.6724, .5399), "sinkhorn": (.7855, .7514),
@@ -75,7 +75,7 @@ QUICK = {"runs": 2, "per_class": 15, "texts": ("bbcsport",), "images": ("mnist",
 
 
 class Bench:
-    """Runs the program, remembers what it said."""
+    """Runs the program and caches its output."""
 
     def __init__(self, plan, methods, folder, jobs):
         self.plan, self.methods, self.folder = plan, methods, folder
@@ -87,7 +87,7 @@ class Bench:
         (folder / "runs").mkdir(parents=True, exist_ok=True)
 
     def ddsc(self, *words):
-        """The JSON the program prints, with the CPU seconds it took under "cpu_s"."""
+        """Return the JSON that the program prints, with its CPU seconds under "cpu_s"."""
         words = [str(w) for w in words]
         key = hashlib.sha256(json.dumps([self.version, words]).encode()).hexdigest()[:24]
         path = self.folder / "runs" / f"{key}.json"
@@ -130,7 +130,7 @@ def text_options(name):
 
 
 def prepare(bench, name, run):
-    """The file of a data set (of one random subset, for images)."""
+    """Return the file of a data set (for images, of one random subset)."""
     if name in IMAGES:
         path = bench.folder / f"{name}-{bench.plan['per_class']}-{run}.npz"
         if not path.exists():
@@ -149,8 +149,8 @@ def prepare(bench, name, run):
 
 
 def graph_matrix(bench, path, metric_words, tau):
-    """The tau-NN graph as a matrix of squared distances with NaN elsewhere: smaller tau are cut from
-    it, as the nearest of a column are all known."""
+    """Return the tau-NN graph as a matrix of squared distances with NaN elsewhere. Graphs with smaller tau
+    are subsets of it, because the nearest entries of a column are all known."""
     words = [str(w) for w in metric_words]
     key = hashlib.sha256(json.dumps([bench.version, str(path), words, tau]).encode()).hexdigest()[:16]
     out = bench.folder / f"{path.stem}-{words[0]}-{key}.npy"
@@ -171,7 +171,7 @@ def graph_matrix(bench, path, metric_words, tau):
 
 
 def mode_words(mode, matrix, tau):
-    """Options of a mode; None where gamma has no scale: unbiased MMD estimates can all be below 0."""
+    """Return the options of a mode, or None if gamma has no scale, as all unbiased MMD estimates can be negative."""
     words = list(MODES[mode])
     if words and not isinstance(words[-1], str):
         nearest = np.sort(np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix), axis=0)[:tau]
@@ -184,7 +184,7 @@ def mode_words(mode, matrix, tau):
 # ---- one method on one set ----
 
 def pick(rows, n_runs):
-    """Best mean AMI over the runs among settings that have all of them. rows: {setting: [(ami, ari)]}"""
+    """Return the best mean AMI among settings that have results for all runs. rows: {setting: [(ami, ari)]}"""
     whole = {s: np.mean(v, axis=0) for s, v in rows.items() if len(v) == n_runs}
     setting = max(whole, key=lambda s: whole[s][0])
     return {"ami": whole[setting][0], "ari": whole[setting][1], "setting": setting}
@@ -208,7 +208,7 @@ def metric_choices(bench, name, metric):
 
 
 def run_ddsc(bench, name, metric):
-    """Label-picked like the paper: the grid on the first run, then the best few on all runs."""
+    """Select by labels as in the paper: the whole grid on the first run, then the best few settings on all runs."""
     plan, scores = bench.plan, {}
     k_words = f"{min(plan['ks'])}:{max(plan['ks'])}"
 
@@ -240,7 +240,7 @@ def run_ddsc(bench, name, metric):
 
 
 def run_defaults(bench, name, metric):
-    """The program as it comes, labels only to score: K chosen by the data, and the true K."""
+    """Run the program with its defaults, with K chosen from the data and with the true K. Labels are only used for scores."""
     answers = bench.all(lambda run: bench.ddsc("cluster", prepare(bench, name, run), "--metric", metric,
                                                "-k", "auto", "-s", run, "--json"), n_default_runs(bench, name))
     true_k = 10 if name in IMAGES else 5
@@ -256,7 +256,7 @@ def n_default_runs(bench, name):
 
 
 def run_vectors(bench, name, method, source):
-    """kmeans or sc; source: mean, histogram, or words (bag of words of all words)."""
+    """Run kmeans or sc. source is mean, histogram, or words (bag of words of all words)."""
     plan, scores = bench.plan, {}
 
     def one(k, tau, run):
@@ -279,7 +279,7 @@ def run_vectors(bench, name, method, source):
 
 
 def centre_words(name):
-    """Images are merged to 32 points for barycenters, to keep the whole under an hour."""
+    """Return the options for barycenters. Images are merged to 32 points, to keep the total under an hour."""
     return ["--compress", 32, "--centre-size", 16] if name in IMAGES else ["--centre-size", 16]
 
 
@@ -313,7 +313,7 @@ def number(x, digits=3):
 
 
 def describe(setting):
-    """The parameters picked, in words."""
+    """Return the selected parameters as text."""
     if len(setting) == 4:
         choice, tau, mode, k = setting
         extra = {"sinkhorn": ", eps {}", "mmd": ", bandwidth {}, {}", "lot": ", {} reference"}.get(choice[0], "") if len(choice) > 1 else ""
@@ -333,7 +333,7 @@ def synthetic_table(bench):
 
 
 def baseline_rows(bench, name):
-    """Title, name in the paper's table, what was found."""
+    """Yield the title, the name in the paper's table, and the result."""
     for method, title in (("kmeans", "K-means"), ("sc", "SC")):
         if method not in bench.methods:
             continue
@@ -396,7 +396,7 @@ def time_table(seconds, names):
 
 
 def reading(bench, names):
-    """What the tables say, in words."""
+    """Return a summary of the tables as text."""
     ours = [r for r in bench.rows if r[1].startswith("DDSC")]
     below = [r for r in ours if round(r[3], 3) < round(r[2], 3)]
     lines = ["## Reading the tables", "",
@@ -417,7 +417,7 @@ def reading(bench, names):
 
 
 def sample_table(bench, option, title, paper):
-    """MMD on MNIST from a part of the pairs."""
+    """Return the table of MMD on MNIST from a fraction of the pairs."""
     plan, rows = bench.plan, []
     for fraction in plan["fractions"]:
         scores, plain = {}, []
@@ -467,7 +467,7 @@ NOISY = [("w2", ["w2"]), ("lot", ["lot"]), ("mmd, bandwidth 1", ["mmd", "--bandw
 
 
 def noisy_set(bench, sigma):
-    """Images of MNIST whose points moved by a normal step of that size; weights stay."""
+    """Return the file of MNIST images whose points were moved by Gaussian noise of the given size. Weights are unchanged."""
     n = bench.plan["noisy"]
     out = bench.folder / f"noise-{n}-{sigma}.npz"
     if not out.exists():
@@ -483,7 +483,7 @@ def noisy_set(bench, sigma):
 
 
 def noise_errors(bench):
-    """{metric: median of (D_sigma - D_0) / D_0 for each sigma}"""
+    """Return {metric: median of (D_sigma - D_0) / D_0 for each sigma}."""
     def distances(words, sigma):
         out = bench.folder / f"noise-{hashlib.sha256(json.dumps([bench.version, *map(str, words), sigma]).encode()).hexdigest()[:16]}.npy"
         if not out.exists():
@@ -506,7 +506,7 @@ COLOURS = ("#1b6ca8", "#2a9d8f", "#c1121f", "#f4a261", "#e9c46a", "#b5838d", "#6
 
 
 def noise_picture(errors):
-    """Lines over sigma, as SVG."""
+    """Draw lines over sigma as SVG."""
     low = min(0.0, *(min(v) for v in errors.values()))
     high = max(max(v) for v in errors.values())
 
@@ -557,7 +557,7 @@ COMPLEXITY = [("D2", "T2 N m^2 + N K m^3 log m", None), ("mmd", "N^2 m^2 + N^3",
 
 
 def growth(bench, metric, by):
-    """Exponent of the CPU seconds in N or m: slope of the logarithms."""
+    """Return the exponent of the CPU seconds in N or m: the slope of the logarithms."""
     sizes, times = [], []
     for n, m in bench.plan["growth"][by]:
         path = bench.folder / f"growth-{n}-{m}.npz"
@@ -603,7 +603,7 @@ def intro(command, plan):
 
 
 def command_of(a):
-    """The command that makes the same page, without what does not change it."""
+    """Return the command that produces the same page, without options that do not affect it."""
     words = ["./run paper"] + ["--quick"] * a.quick
     words += ["--only", *a.only] if a.only else []
     words += ["--methods", *a.methods] if len(a.methods) < len(BASELINES + METRICS) else []

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What a release consists of, in build/release: source archive, source distribution and wheel of the
-# Python package, Debian package, SHA256SUMS. The same commit gives the same bytes.
+# Builds a release in build/release: source archive, source distribution and wheel of the Python
+# package, Debian package, SHA256SUMS. The same commit gives the same bytes.
 #   tools/release.sh [twice]
-# `twice` makes everything again and compares. All is made from what is committed, with its time.
+# `twice` builds everything twice and compares. The sources and the time stamp are those of the commit.
 set -eu
 cd "$(dirname "$0")/.."
 out=build/release
@@ -10,7 +10,7 @@ out=build/release
 say() { printf 'release: %s\n' "$*" >&2; }
 
 [ -z "$(git status --porcelain)" ] || {
-    say "there are changes that are not committed: a release is made of a commit"
+    say "there are uncommitted changes; commit them first"
     exit 1
 }
 version=$(sed -n 's/^#define DDSC_VERSION_[MP][A-Z]* \([0-9]*\)$/\1/p' include/ddsc/ddsc.h | paste -sd .)

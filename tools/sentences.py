@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws sentences at random from the project's prose, for a review of its English.
+"""Draws random sentences from the project's prose for a review of its English.
 
     tools/sentences.py [--seed 1] [--count 200]
 
-The sample holds 40% comments, 30% documentation, 15% messages and help, and 15% sentences of the public header. The
-same seed gives the same sample of the same tree. Tests, fuzz targets and docs/notes are left out."""
+The sample has 40% comments, 30% documentation, 15% messages and help, and 15% sentences of the public header.
+The same seed gives the same sample of the same tree. Tests, fuzz targets and docs/notes are excluded."""
 import argparse
 import pathlib
 import random
@@ -17,7 +17,7 @@ LEFT_OUT = ("tests/", "fuzz/", "docs/notes/", "CHANGELOG.md")
 
 
 def sentences(text):
-    """Sentences of running text. Lines of tables and fragments without words are left out."""
+    """Return the sentences of running text, without table rows and fragments without words."""
     text = re.sub(r"\s+", " ", text)
     for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`*])", text):
         sentence = sentence.strip()
@@ -37,7 +37,7 @@ def of_comments(text):
 
 
 def of_strings(text):
-    """String literals of more than five words; adjacent literals are joined, as the compiler does."""
+    """Return string literals with more than five words. Adjacent literals are joined as by the compiler."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     for found in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', text):
         joined = re.sub(r'"\s*"', "", found.strip()).strip('"').replace("\\n", " ").replace("\\t", " ")

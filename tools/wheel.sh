@@ -1,10 +1,10 @@
 #!/bin/sh
-# A source distribution and, from it, a wheel with all libraries inside, in build/dist.
+# Builds a source distribution in build/dist and, from it, a wheel that includes all libraries.
 #   tools/wheel.sh [from TREE | check | fallback]
-# `from` takes the sources of another tree (a release: what was committed). `check` makes nothing: it installs the
-# wheel that is there in a Debian 12 that has neither compiler nor BLAS and runs the package's tests there, with the
-# program of the wheel. `fallback` installs the source distribution in one with a compiler but no BLAS, where the build
-# takes the OpenBLAS of PyPI. Tools come from PyPI, pinned by hash in tools/pip, into build/wheel-venv.
+# `from` uses the sources of another tree (for a release, those of the commit). `check` builds nothing. It installs
+# the existing wheel in a Debian 12 without compiler and BLAS, and runs the package's tests there with the program of
+# the wheel. `fallback` installs the source distribution in a Debian 12 with a compiler but without BLAS, where the
+# build uses the OpenBLAS of PyPI. Tools come from PyPI, pinned by hash in tools/pip, and go to build/wheel-venv.
 set -eu
 cd "$(dirname "$0")/.."
 venv=build/wheel-venv
@@ -17,7 +17,7 @@ umask 022
 
 say() { printf 'wheel: %s\n' "$*" >&2; }
 
-# quiet COMMAND...: its output is shown when it fails.
+# quiet COMMAND...: shows the output only if the command fails.
 quiet() {
     "$@" >build/wheel.log 2>&1 || {
         cat build/wheel.log >&2
@@ -53,13 +53,13 @@ make_wheel() { # TREE
     $venv/bin/auditwheel show $out/ddsc-*.whl >build/wheel-show.txt
     if ! tr '\n' ' ' <build/wheel-show.txt | grep -q 'platform tag: *"manylinux_'; then
         cat build/wheel-show.txt >&2
-        say "auditwheel does not call it a manylinux wheel"
+        say "auditwheel does not accept it as a manylinux wheel"
         exit 1
     fi
     ls -l $out >&2
 }
 
-# The packages that the tests use, all or none.
+# The packages that the tests use. Either all or none are present.
 get_house() {
     house=$PWD/build/wheelhouse
     cmp -s tools/pip/wheelhouse.txt "$house/list" || {

@@ -1,12 +1,12 @@
 #!/bin/sh
-# What tools/wheel.sh runs in the bare system: /try has the wheels and the tests.
+# tools/wheel.sh runs this in the bare system. /try has the wheels and the tests.
 set -eu
 for program in cc gcc ld; do
-    ! command -v $program >/dev/null || { echo "there is a $program: not a bare system" >&2; exit 1; }
+    ! command -v $program >/dev/null || { echo "found $program; this check needs a bare system" >&2; exit 1; }
 done
 found=$(find / -xdev \( -name 'libopenblas*' -o -name 'liblapack*' -o -name 'libblas*' -o -name 'libgfortran*' \
     -o -name 'libgomp*' -o -name 'libjansson*' \) -not -path '/try/*' | head -1)
-[ -z "$found" ] || { echo "there is $found: not a bare system" >&2; exit 1; }
+[ -z "$found" ] || { echo "found $found; this check needs a bare system" >&2; exit 1; }
 python3 -m venv /try/venv
 /try/venv/bin/pip install -q --no-index --find-links /try/wheels ddsc
 /try/venv/bin/ddsc --version

@@ -64,8 +64,8 @@ __all__ = [
     "__version__",
 ]
 
-# Where names that are not functions live. scikit-learn takes a second to load, so nothing is loaded
-# before it is asked for; the command `ddsc` never does.
+# Modules of the names that are not functions. Submodules are imported on first use, because
+# scikit-learn takes a second to load. The command `ddsc` never imports it.
 _HOMES = {
     "Assignment": "_estimator",
     "CSR": "_arrays",

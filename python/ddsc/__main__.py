@@ -1,4 +1,4 @@
-"""The program itself: what the command ``ddsc`` and ``python -m ddsc`` start."""
+"""The command line: ``ddsc`` and ``python -m ddsc`` start the program of this package."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sys
 
 
 def main() -> None:
-    """Become the program that lies beside the C module."""
+    """Replace this process by the program, which is installed next to the C module."""
     spec = importlib.util.find_spec("ddsc._core")
     folder = os.path.dirname((spec and spec.origin) or os.path.abspath(__file__))
     program = os.path.join(folder, "bin", "ddsc")
     if not os.path.exists(program):
-        sys.exit(f"ddsc: the program is not in this installation ({program})")
+        sys.exit(f"ddsc: this installation does not include the program ({program})")
     sys.stdout.flush()
     os.execv(program, ["ddsc", *sys.argv[1:]])
 

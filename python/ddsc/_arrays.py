@@ -1,4 +1,4 @@
-"""Arrays as the library wants them, without a copy where they already are."""
+"""Convert arrays to the types and layouts of the library, without a copy if possible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._types import Array, Floats, Ints, SparseRows
 
 
 class CSR(NamedTuple):
-    """A sparse matrix by rows, for those without SciPy (`scipy.sparse.csr_matrix` otherwise)."""
+    """A sparse matrix in CSR format, used instead of `scipy.sparse.csr_matrix` if SciPy is not installed."""
 
     data: Floats
     indices: Ints
@@ -18,7 +18,7 @@ class CSR(NamedTuple):
     shape: Tuple[int, int]
 
     def toarray(self) -> Floats:
-        """The matrix with its zeros."""
+        """Return the dense matrix."""
         full = np.zeros(self.shape)
         rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
         full[rows, self.indices] = self.data
@@ -26,7 +26,7 @@ class CSR(NamedTuple):
 
 
 def make_csr(data: Any, indices: Any, indptr: Any, shape: Tuple[int, int]) -> SparseRows:
-    """A SciPy CSR matrix, or a `CSR` without SciPy."""
+    """Return a SciPy CSR matrix, or a `CSR` if SciPy is not installed."""
     data, indices, indptr = np.array(data), np.array(indices), np.array(indptr)
     if indptr[-1] < 2**31:
         indptr = indptr.astype(np.int32)
@@ -43,7 +43,7 @@ def is_sparse(x: Any) -> bool:
 
 
 def sparse_entries(x: Any) -> Tuple[Array, Array, Array]:
-    """Row, column and value of each stored entry, by row and column."""
+    """Return row, column and value of each stored entry, sorted by row and column."""
     csr = x if isinstance(x, CSR) else x.tocsr()
     row = np.repeat(np.arange(x.shape[0]), np.diff(csr.indptr))
     column = np.asarray(csr.indices, dtype=np.int64)
@@ -52,16 +52,16 @@ def sparse_entries(x: Any) -> Tuple[Array, Array, Array]:
 
 
 def neighbor_lists(x: Any, most: int) -> Tuple[Array, Array, Array]:
-    """Offsets, indices and squared distances of the `most` nearest entries of each row.
+    """Return offsets, indices and squared distances of the `most` nearest entries of each row.
 
-    Entries that are NaN are unknown, a zero on the diagonal is the item itself. Where both (i, j)
-    and (j, i) are stored they are one distance, so they must agree.
+    NaN entries are unknown, and diagonal entries must be zero. If both (i, j) and (j, i) are stored,
+    they must be equal.
     """
     n = x.shape[0]
     row, column, value = sparse_entries(x)
     if (value < 0).any():
         at = int((value < 0).argmax())
-        raise ValueError(f"X[{row[at]}, {column[at]}] is {value[at]}: a distance must not be negative")
+        raise ValueError(f"X[{row[at]}, {column[at]}] is {value[at]}: distances must not be negative")
     own = (row == column) & ~np.isnan(value)
     if value[own].any():
         raise ValueError(f"X[{row[own][0]}, {row[own][0]}]: the diagonal must be 0")
@@ -89,21 +89,21 @@ def _check_mirrored(n: int, row: Array, column: Array, value: Array) -> None:
         )
     if len(row) and ((row < column).all() or (row > column).all()) and n > 2:
         raise ValueError(
-            "X holds one half of a symmetric matrix; row i must list all neighbors of item i: give "
+            "X has only one triangle of a symmetric matrix, but row i must list all neighbors of item i; pass "
             "X + X.T"
         )
 
 
 def as_numbers(x: Any, name: str) -> Array:
-    """Float64 or float32, C order; anything else becomes float64."""
+    """Convert to a C-ordered array. float32 and float64 keep their type, and all other types become float64."""
     if is_sparse(x):
         raise TypeError(
-            f"{name} is a sparse matrix. It is not clear what its rows stand for: use "
+            f"{name} is a sparse matrix, whose rows have no unique meaning. Use "
             "Distributions.from_csr(matrix, vocabulary), or .toarray() for items of one point."
         )
     masks: Any = np.ma
     if isinstance(x, np.ma.MaskedArray) and masks.is_masked(x):
-        raise ValueError(f"{name} has masked values: fill them, or leave their rows out")
+        raise ValueError(f"{name} has masked values; fill them or remove their rows")
     if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
         x = np.from_dlpack(x)
     try:
@@ -111,19 +111,19 @@ def as_numbers(x: Any, name: str) -> Array:
     except ValueError as error:
         if "inhomogeneous" not in str(error):
             raise
-        raise ValueError(f"{name} is ragged: it must be a matrix, all rows of one length") from None
+        raise ValueError(f"{name} is ragged; it must be a matrix with rows of equal length") from None
     if array.dtype.kind in "mM":
-        raise TypeError(f"{name} holds dates or times: turn them into numbers of a unit you choose")
+        raise TypeError(f"{name} has dates or times; convert them to numbers in a unit of your choice")
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has complex numbers")
     if array.dtype.kind in "iu" and array.size and array.dtype.itemsize == 8:
         if max(abs(int(array.max())), abs(int(array.min()))) > 2**53:
-            raise ValueError(f"{name} has integers beyond 2**53, which floating-point numbers cannot tell apart")
+            raise ValueError(f"{name} has integers beyond 2**53, which floating-point numbers cannot represent exactly")
     if array.dtype not in (np.float64, np.float32):
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{name} does not hold numbers only: {error}") from None
+            raise type(error)(f"{name} has entries that are not numbers: {error}") from None
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return np.ascontiguousarray(array)
@@ -134,21 +134,21 @@ def as_doubles(x: Any, name: str) -> Array:
 
 
 def whole_numbers(x: Any, name: str) -> Array:
-    """Int64, of whole numbers of any kind."""
+    """Convert integers, or floats with integer values, to int64."""
     array = np.asarray(x)
     if array.dtype.kind == "f" and array.size:
         off = ~(np.isfinite(array) & (array == np.floor(array)))
         if off.any():
-            raise ValueError(f"{name} must be whole numbers, not {float(array[off][0])!r}")
+            raise ValueError(f"{name} must be integers, not {float(array[off][0])!r}")
     elif array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"{name} must be whole numbers, not {array.dtype}")
+        raise TypeError(f"{name} must be integers, not {array.dtype}")
     if array.size and (array.max() >= 2**63 or array.min() < -(2**63)):
-        raise ValueError(f"{name} must be whole numbers of 64 bits")
+        raise ValueError(f"{name} must fit into 64-bit integers")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def _is_pair(item: Any) -> bool:
-    """(points, weights) of one item?"""
+    """Return True if `item` is a (points, weights) pair."""
     if not isinstance(item, tuple) or len(item) != 2:
         return False
     points, weights = item
@@ -156,7 +156,7 @@ def _is_pair(item: Any) -> bool:
 
 
 def column_names(items: Any) -> Optional[List[str]]:
-    """Names of the columns of items that are data frames, which must agree; else None."""
+    """Return the column names if all items are data frames with equal columns, otherwise None."""
     if not isinstance(items, list) or not items:
         return None
     if not all(hasattr(item, "columns") and hasattr(item, "iloc") for item in items):
@@ -165,17 +165,19 @@ def column_names(items: Any) -> Optional[List[str]]:
     for i, item in enumerate(items):
         if list(item.columns) != names:
             raise ValueError(
-                f"item {i} has the columns {list(item.columns)}, item 0 {names}: the same columns "
-                "are needed, in the same order"
+                f"item {i} has the columns {list(item.columns)}, but item 0 has {names}; all items must have "
+                "the same columns in the same order"
             )
     return names if all(isinstance(name, str) for name in names) else None
 
 
 def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]:
-    """Points, weights and ids of the other ways to hold items: a dict of them by id, a pandas
-    groupby, an object array, a list of (points, weights). What is none of these stays as it is."""
+    """Return points, weights and ids of items.
+
+    Accepts a dict of items by id, a pandas groupby, an object array, or a list of (points, weights).
+    Other types are returned unchanged."""
     ids = None
-    if is_sparse(x):  # one of SciPy's kinds is a dict
+    if is_sparse(x):  # one of SciPy's sparse formats is a dict
         return x, None, None
     if isinstance(x, dict):
         ids, x = [str(key) for key in x], list(x.values())
@@ -201,13 +203,13 @@ def _refuse_mixed(items: Any) -> None:
     pairs = [_is_pair(item) for item in items]
     if any(pairs):
         raise ValueError(
-            f"item {pairs.index(True)} is (points, weights), item {pairs.index(False)} is not: give all items as "
-            "(points, weights), with None for the weights of points that weigh the same"
+            f"item {pairs.index(True)} is (points, weights), but item {pairs.index(False)} is not; pass all items as "
+            "(points, weights), with None for equal weights"
         )
 
 
 def item_matrices(x: Any) -> List[Array]:
-    """The items of a list of matrices, of a (N, n, d) array, or of a (N, d) array: points."""
+    """Return a list of matrices from a list of matrices, an (N, n, d) array or an (N, d) array of points."""
     if is_sparse(x) or any(hasattr(x, name) for name in ("iloc", "__array__", "__dlpack__")):
         array = as_numbers(x, "X")
         if array.ndim == 2:
@@ -221,12 +223,12 @@ def item_matrices(x: Any) -> List[Array]:
         return list(array)
     items = x if isinstance(x, list) else list(x)
     if items and all(isinstance(i, (list, tuple)) and not np.ndim(i[0] if i else 0) for i in items):
-        return item_matrices(as_numbers(items, "X"))  # a (N, d) array as lists
+        return item_matrices(as_numbers(items, "X"))  # an (N, d) array as nested lists
     made = [as_numbers(item, f"item {i}") for i, item in enumerate(items)]
     for i, item in enumerate(made):
         if item.ndim != 2:
             raise ValueError(
-                f"item {i} has {item.ndim} dimensions: an item is an (n, d) matrix, one row a point "
+                f"item {i} has {item.ndim} dimensions; an item is an (n, d) matrix with one row per point "
                 "(use item.reshape(-1, 1) for numbers on a line)"
             )
     return made

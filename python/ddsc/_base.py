@@ -1,4 +1,4 @@
-"""scikit-learn's base classes, or what of them an estimator needs where that is not installed."""
+"""scikit-learn's base classes, or minimal replacements if scikit-learn is not installed."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ except ImportError:
     HAS_SKLEARN = False
 
     class NotFittedError(ValueError, AttributeError):  # type: ignore[no-redef]
-        """The estimator was used before it was fitted."""
+        """Raised if an estimator is used before it is fitted."""
 
     class BaseEstimator:  # type: ignore[no-redef]
-        """Parameters are the arguments of the constructor, kept under their names."""
+        """Base class whose parameters are the arguments of the constructor, stored as attributes."""
 
         @classmethod
         def _parameters(cls) -> List[inspect.Parameter]:
@@ -56,12 +56,12 @@ except ImportError:
             return f"{type(self).__name__}({', '.join(parts)})"
 
     class ClusterMixin:  # type: ignore[no-redef]
-        """The labels of fit."""
+        """Fit and return the labels."""
 
         _estimator_type = "clusterer"
 
     class TransformerMixin:  # type: ignore[no-redef]
-        """Fit and transform in one."""
+        """Fit and transform in one step."""
 
         def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
             return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""scikit-learn's base classes as this package uses them: they have no types of their own."""
+"""Types of scikit-learn's base classes as this package uses them, because scikit-learn has no type stubs."""
 
 from typing import Any, Dict, Literal, Optional, TypeVar
 

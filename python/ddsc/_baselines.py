@@ -1,4 +1,4 @@
-"""The program's baselines: k-means and spectral clustering of plain vectors, D2 and PD2 clustering."""
+"""The baselines: k-means and spectral clustering of plain vectors, and D2 and PD2 clustering."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ KMEANS_RESTARTS = 30
 
 
 class Partition(NamedTuple):
-    """Clusters without a graph."""
+    """Clusters from a method without a graph."""
 
     found: Any
-    """What the report is made of."""
+    """The result from which the report is made."""
     labels: Array
     k: int
     inertia: float
@@ -28,7 +28,7 @@ class Partition(NamedTuple):
 
 
 def more_settings(estimator: Any) -> Dict[str, Any]:
-    """Settings of a baseline as the program tells them in result.json."""
+    """Return the settings of a baseline as the program writes them to result.json."""
     told: Dict[str, Any] = {}
     if estimator.method == "d2":
         told["barycenter"] = estimator.barycenter
@@ -43,28 +43,28 @@ def more_settings(estimator: Any) -> Dict[str, Any]:
 
 
 def check_baseline(estimator: Any) -> None:
-    """Refuse what does not go with a method other than "ddsc"."""
+    """Check that the parameters are valid for a method other than "ddsc"."""
     method = estimator.method
     if estimator.metric == "precomputed":
-        raise ValueError(f"method={method!r} clusters items: metric='precomputed' has none")
+        raise ValueError(f"method={method!r} needs items, which metric='precomputed' does not provide")
     for name in ("stability", "resume") if method in ("d2", "pd2") else ("stability", "resume", "cost"):
         if getattr(estimator, name) is not None:
-            raise ValueError(f"{name} is for method='ddsc', and the method is {method!r}")
+            raise ValueError(f"{name} requires method='ddsc', but the method is {method!r}")
     if method != "sc":
         if estimator.outliers:
-            raise ValueError(f"outliers are found in the graph, and method={method!r} makes none")
+            raise ValueError(f"outliers requires a graph, which method={method!r} does not compute")
         low_high = cluster_settings(estimator.n_clusters, "auto", False, 0.2)
         if low_high["k_min"] != low_high["k_max"] or low_high["k_min"] < 1:
-            raise ValueError(f"method={method!r} needs one number of clusters, such as n_clusters=5")
+            raise ValueError(f"method={method!r} needs a single number of clusters, such as n_clusters=5")
 
 
 def vectors(run: Run, measures: Any, vectors_from: Any) -> Array:
-    """Each item as one vector."""
+    """Return each item as one vector."""
     return np.asarray(run(_core.vectors, measures, word("vectors_from", vectors_from, VECTORS)))
 
 
 def partition(run: Run, measures: Any, estimator: Any) -> Partition:
-    """Clusters by k-means of vectors, or around barycenters."""
+    """Cluster by k-means of vectors or around barycenters."""
     k = whole("n_clusters", estimator.n_clusters)
     restarts = estimator.restarts
     if restarts is not None and whole("restarts", restarts) < 1:

@@ -1,4 +1,4 @@
-"""The C module. Every function takes a Context first, but for views and `emd_quick`."""
+"""The C module. The first argument of every function is a Context, except for views and `emd_quick`."""
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 

@@ -1,4 +1,4 @@
-"""Sets of discrete distributions, made from what people have."""
+"""Sets of discrete distributions, created from arrays, tables, files and documents."""
 
 from __future__ import annotations
 
@@ -54,26 +54,26 @@ def _drop(on_empty: Any) -> bool:
 class Distributions:
     """A set of items, each a weighted point cloud.
 
-    Points that are equal in every coordinate are stored once, weights sum to one in each item, and
-    points of weight zero are gone. A set does not change once it is made.
+    Equal points are stored once, the weights of each item sum to one, and points with weight zero are
+    removed. A set is immutable.
 
     Parameters
     ----------
     points : list of (n_i, d) arrays, (N, n, d) array, or (N, d) array
-        One matrix per item, one row per point. Rows of an (N, d) array are items of a single point.
-        Also a list of (points, weights), a dict of items by id, an object array of matrices, or a
-        pandas groupby, whose groups are the items.
-        float32 and float64 are taken as they are, without an intermediate copy.
+        One matrix per item, with one row per point. Rows of an (N, d) array are items with a single point.
+        Also accepts a list of (points, weights), a dict of items by id, an object array of matrices, or a
+        pandas groupby, whose groups are the items. float32 and float64 arrays are used without an
+        intermediate copy.
     weights : list of (n_i,) arrays, optional
-        Not negative, of any sum above zero. None: points of an item weigh the same; an entry of the
-        list may be None too.
+        Weights of the points, not negative and with a positive sum per item. None, for all items or as an
+        entry of the list, means equal weights.
     ids : sequence of str, optional
-        Names of the items; numbers from 0 otherwise.
+        Names of the items. None: numbers from 0.
     labels : sequence, optional
-        Known classes of the items, for scores and pictures; they are never used for clustering. A
-        dict, or a Series whose index holds text, is joined by id.
+        Known classes of the items, used for scores and figures but never for clustering. A dict, or a
+        Series with an index of strings, is joined by id.
     on_empty : {"error", "drop"}
-        What becomes of an item without mass. A dropped one keeps its row in all results.
+        How to treat items without mass. Dropped items keep their rows in all results.
 
     Examples
     --------
@@ -103,11 +103,11 @@ class Distributions:
     def _make(
         self, run: Run, points: Any, weights: Any = None, ids: Any = None, labels: Any = None, on_empty: Any = "error"
     ) -> None:
-        """Make the set in the context of `run`, so that its memory counts against the limit of that context."""
+        """Create the set in the context of `run`, so that its memory counts toward the limit of that context."""
         given, own_weights, own_ids = unpack_items(points)
         if own_weights is not None:
             if weights is not None:
-                raise ValueError("items are given as (points, weights), and weights once more")
+                raise ValueError("weights were given twice: in the items (points, weights) and in the argument `weights`")
             weights = own_weights
         ids = own_ids if ids is None else ids
         names = column_names(given)
@@ -136,7 +136,7 @@ class Distributions:
     def _adopt(self, handle: Any, ids: Any = None, labels: Any = None, names: Any = None) -> None:
         view = _core.measures_view(handle)
         self._handle = handle
-        self._is_named = ids is None and labels is None  # else they are known here alone
+        self._is_named = ids is None and labels is None  # otherwise the handle does not have them
         self._n_rows: int = view["n_rows"]
         self._dim: int = view["dim"]
         self._n_words: int = view["n_words"]
@@ -163,9 +163,9 @@ class Distributions:
 
     def _check_length(self, name: str, length: int) -> None:
         if length != self._n_rows:
-            raise ValueError(f"{length} {name} for {self._n_rows} items")
+            raise ValueError(f"got {length} {name} for {self._n_rows} items")
 
-    _source: Tuple[str, ...] = ()  # files that the set was read from
+    _source: Tuple[str, ...] = ()  # files from which the set was read
 
     @classmethod
     def _wrap(
@@ -187,7 +187,7 @@ class Distributions:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "error",
     ) -> "Distributions":
-        """Items one after the other in one matrix: item i owns rows offsets[i] to offsets[i + 1].
+        """Create items from one matrix, in which item i has rows offsets[i] to offsets[i + 1] - 1.
 
         Examples
         --------
@@ -197,7 +197,7 @@ class Distributions:
         """
         matrix = as_doubles(points, "points")
         if matrix.ndim != 2:
-            raise ValueError("points must be a matrix, one row a point")
+            raise ValueError("points must be a matrix with one row per point")
         starts = whole_numbers(offsets, "offsets")
         masses = None if weights is None else as_doubles(weights, "weights").ravel()
         with Run(n_jobs=1) as run:
@@ -214,12 +214,12 @@ class Distributions:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "error",
     ) -> "Distributions":
-        """Rows of a sparse matrix over a shared support, such as counts of words.
+        """Create items from the rows of a sparse matrix over a shared support, such as word counts.
 
         Parameters
         ----------
         matrix : (N, V) SciPy sparse matrix, or a tuple (data, indices, indptr)
-            Weights; column v belongs to row v of the vocabulary.
+            Weights. Column v belongs to row v of the vocabulary.
         vocabulary : (V, d) array
             The point of each column, such as a word vector.
         """
@@ -233,7 +233,7 @@ class Distributions:
         outside = (indices < 0) | (indices >= len(support))
         if outside.any():
             raise ValueError(
-                f"column {indices[outside][0]} of the matrix has no row in the vocabulary, which has {len(support)}"
+                f"column {indices[outside][0]} of the matrix has no row in the vocabulary, which has {len(support)} rows"
             )
         with Run(n_jobs=1) as run:
             handle = run(
@@ -256,12 +256,12 @@ class Distributions:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "error",
     ) -> "Distributions":
-        """Dense weights over a shared support; without one, the cells of a grid.
+        """Create items from dense weights over a shared support or over the cells of a grid.
 
         Parameters
         ----------
         histograms : (N, V) array with `support`, or (N, ...) array of images
-            An array of more than two dimensions holds one image (or volume) an item.
+            An array with more than two dimensions has one image (or volume) per item.
         support : (V, d) array, optional
             The point of each column. None: integer coordinates of the cells.
 
@@ -274,7 +274,7 @@ class Distributions:
         array = as_doubles(histograms, "histograms")
         if support is None:
             if array.ndim < 2:
-                raise ValueError("histograms must have one row an item")
+                raise ValueError("histograms must have one row per item")
             cells = np.indices(array.shape[1:]).reshape(array.ndim - 1, -1).T
             support = cells.astype(np.float64)
         array = array.reshape(len(array), -1)
@@ -291,20 +291,20 @@ class Distributions:
         weight: Optional[str] = None,
         label: Optional[str] = None,
     ) -> "Distributions":
-        """A long pandas DataFrame: rows are points, a column says to which item they belong.
+        """Create items from a pandas DataFrame whose rows are points and which has a column with their item.
 
         Parameters
         ----------
         frame : pandas.DataFrame
         groupby : str
-            Column with the item; items come in order of first appearance and are named by it.
+            Column with the names of the items. Items are ordered by first appearance.
         columns : list of str, optional
-            Coordinates. None: all numeric columns that have no other part here.
+            Coordinates. None: all numeric columns that are not used otherwise.
         weight : str, optional
-            Column with the weights of the points. None: "weight" if there is one and `columns` is None,
-            as in csv files.
+            Column with the weights of the points. None: "weight" if that column exists and `columns` is
+            None, as in csv files.
         label : str, optional
-            Column with the class of the item, the same in all its rows. None: "label", likewise.
+            Column with the class of the item, constant within the item. None: "label", under the same conditions.
 
         Examples
         --------
@@ -325,7 +325,7 @@ class Distributions:
             others = [str(c) for c in table.columns if c not in numeric | used]
             if others:
                 left_out = ", ".join(others)
-                warnings.warn(f"columns that hold no numbers are left out: {left_out}", stacklevel=2)
+                warnings.warn(f"columns without numbers are ignored: {left_out}", stacklevel=2)
         names, order, offsets = _groups(keys)
         points = as_doubles(table[list(columns)].to_numpy()[order], "the frame")
         weights = None if weight is None else as_doubles(table[weight], weight)[order]
@@ -343,20 +343,20 @@ class Distributions:
         variables: Optional[Sequence[str]] = None,
         label: Optional[str] = None,
     ) -> "Distributions":
-        """Samples of an AnnData object: one item a value of ``adata.obs[groupby]``.
+        """Create items from an AnnData object, one for each value of ``adata.obs[groupby]``.
 
         Parameters
         ----------
         adata : anndata.AnnData
             Cells by variables.
         groupby : str
-            Column of ``adata.obs`` with the sample or patient of a cell.
+            Column of ``adata.obs`` with the sample or patient of each cell.
         layer, obsm : str, optional
-            Take coordinates from a layer, or from an embedding such as "X_pca". None: ``adata.X``.
+            Layer or embedding (such as "X_pca") with the coordinates. None: ``adata.X``.
         variables : list of str, optional
-            Only these variables (not with `obsm`).
+            Variables to use. Cannot be combined with `obsm`.
         label : str, optional
-            Column of ``adata.obs`` with the class of the sample.
+            Column of ``adata.obs`` with the class of each sample.
         """
         names_of = None
         if obsm is not None:
@@ -388,27 +388,27 @@ class Distributions:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "drop",
     ) -> "Distributions":
-        """Documents as clouds of the vectors of their sentences, from any encoder.
+        """Create items from texts: each is the cloud of its sentence vectors, computed by a given encoder.
 
         Parameters
         ----------
         texts : sequence of str
             One text per item.
         encode : callable
-            Takes a list of sentences, gives one vector for each, as the ``encode`` of a sentence
-            encoder does. It is called once, with every distinct sentence.
+            Maps a list of sentences to one vector each, like the method ``encode`` of a sentence encoder.
+            It is called once with all distinct sentences.
         split : callable, optional
-            Takes a text, gives its parts. None: sentences end with ., ! or ? before white space, and with
+            Splits a text into parts. None: sentences end at ., ! or ? before white space, and at the end of
             a line.
         weights : {"letters", "equal"}
-            A sentence counts by its number of letters, or as much as any other.
+            The weight of a sentence: its number of letters, or equal for all.
         on_empty : {"drop", "error"}
-            What to do with texts that have no part: leave them out (label -1), or refuse.
+            How to treat texts without parts: drop them (label -1) or raise an error.
 
         Returns
         -------
         Distributions
-            Sentences are the names of its points.
+            A set whose points are named by the sentences.
 
         Examples
         --------
@@ -420,19 +420,19 @@ class Distributions:
         ([2, 1], ['It rains.', 'Sun.', 'Take a coat!'])
         """
         if isinstance(texts, str):
-            raise TypeError("texts is one string; give a sequence of texts, one per item")
+            raise TypeError("texts is a single string; pass a sequence of texts, one per item")
         parts = [_split_text(text, split) for text in texts]
         place: Dict[str, int] = {}
         for part in parts:
             for sentence in part:
                 place.setdefault(sentence, len(place))
         if not place:
-            raise ValueError("none of the texts has a sentence")
+            raise ValueError("none of the texts has any sentences")
         vectors = np.asarray(encode(list(place)), dtype=float) + 0.0
         if vectors.ndim != 2 or len(vectors) != len(place):
             raise ValueError(
-                f"encode gave an array of shape {vectors.shape} for {len(place)} sentences; "
-                "one vector for each is needed"
+                f"encode returned an array of shape {vectors.shape} for {len(place)} sentences; "
+                "expected one vector per sentence"
             )
         points = [vectors[[place[s] for s in part]].reshape(-1, vectors.shape[1]) for part in parts]
         by_letters = word("weights", weights, {"letters": 1, "equal": 0})
@@ -441,29 +441,29 @@ class Distributions:
         name = {vectors[k].tobytes(): sentence for sentence, k in reversed(list(place.items()))}
         return made.described(point_names=[name[row.tobytes()] for row in made.support])
 
-    # ---- looking ----
+    # ---- access ----
 
     def __len__(self) -> int:
         return self._n_rows
 
     @property
     def shape(self) -> Tuple[int]:
-        """(len,): what scikit-learn's splitters look at."""
+        """(len,), as required by scikit-learn's splitters."""
         return (self._n_rows,)
 
     @property
     def n_items(self) -> int:
-        """Items with mass; `len` counts dropped ones too."""
+        """Number of items with mass. `len` also counts dropped items."""
         return len(self._offsets) - 1
 
     @property
     def dim(self) -> int:
-        """Coordinates of a point."""
+        """Number of coordinates of a point."""
         return self._dim
 
     @property
     def sizes(self) -> Longs:
-        """Points of each item with mass."""
+        """Number of points of each item with mass."""
         return np.diff(self._offsets)
 
     @property
@@ -473,7 +473,7 @@ class Distributions:
 
     @property
     def rows(self) -> Longs:
-        """Row of the input of each item with mass."""
+        """Input row of each item with mass."""
         return self._rows
 
     @property
@@ -504,7 +504,7 @@ class Distributions:
 
     @property
     def titles(self) -> Optional[List[str]]:
-        """Titles of the items, or how their texts begin, or None."""
+        """Titles of the items, or the beginnings of their texts, or None."""
         return self._names("titles")
 
     @overload
@@ -512,7 +512,7 @@ class Distributions:
     @overload
     def __getitem__(self, row: Rows) -> "Distributions": ...
     def __getitem__(self, row: Union[int, Rows]) -> Union[Tuple[Floats, Floats], "Distributions"]:
-        """(points, weights) of one item; a new set for a slice, a mask or a list of rows."""
+        """Return (points, weights) of one item, or a new set for a slice, a mask or a list of rows."""
         if isinstance(row, (int, np.integer)):
             place = range(self._n_rows)[int(row)]
             item = int(np.searchsorted(self._rows, place))
@@ -533,7 +533,7 @@ class Distributions:
             f"{len(self._support)} distinct)"
         )
 
-    # ---- new sets from old ones ----
+    # ---- derived sets ----
 
     def described(
         self,
@@ -543,7 +543,7 @@ class Distributions:
         titles: Optional[Sequence[object]] = None,
         meta: Optional[Mapping[str, Sequence[object]]] = None,
     ) -> "Distributions":
-        """The same set with these names; None keeps those it has.
+        """Return the same set with other names. None keeps the existing names.
 
         Parameters
         ----------
@@ -552,8 +552,8 @@ class Distributions:
             One for each row of `support`.
         titles : sequence of N titles, optional
         meta : dict, optional
-            Columns about items (batch, age, ...): N values for each name, kept as texts; None and NaN become "",
-            whole floats are written as integers.
+            Metadata columns such as batch or age, with N values each. Values are stored as text. None and NaN
+            become "", and floats with integer values are written as integers.
 
         Examples
         --------
@@ -589,35 +589,35 @@ class Distributions:
         batch: Union[None, str, Sequence[object]] = None,
         random_state: RandomState = 0,
     ) -> "Distributions":
-        """The set after points were drawn, then arcsinh, logicle, log1p, batch, normalise, pca and align.
+        """Return a transformed set.
 
-        What was fitted stays with the set and with a model of it: ``predict`` does the same to items
-        that come as they are.
+        The steps are applied in this order: sampling of points, arcsinh, logicle, log1p, batch, normalise,
+        pca, align. The fitted parameters are stored with the set and with models of it, so that ``predict``
+        applies the same steps to new, untransformed items.
 
         Parameters
         ----------
         arcsinh : float or dict, optional
-            x becomes arcsinh(x / arcsinh); a dict has a cofactor for coordinates by name, in which *
-            and ? stand for any characters.
+            Replace x by arcsinh(x / arcsinh). A dict has cofactors by name of the coordinate, with the
+            wildcards * and ?.
         log1p : bool
         normalise : {"standard", "robust", "rank"}, optional
-            Over all items together, each of which counts alike.
+            Normalize coordinates over all items. Every item has the same weight.
         pca : int, optional
-            Principal components to keep.
+            Number of principal components to keep.
         per_item : int, optional
-            Points drawn from each item that has more.
+            Largest number of points per item. Larger items are sampled.
         align : {"centre", "size", "deskew", "principal"}, optional
-            What is taken out of each item alone: its place, and its size, slant or turning.
+            Align each item separately: remove its location ("centre"), and also its size, slant or rotation.
         logicle : float, str or dict, optional
-            The logicle scale of flow cytometry with this top value T (262144 is usual), or "T:W:M:A"; a
-            dict has one for coordinates by name. W left out is fitted to the negative values.
+            Apply the logicle scale of flow cytometry with the top value T (usually 262144), or "T:W:M:A". A
+            dict has one value by name of the coordinate. If W is omitted, it is fitted to the negative values.
         batch : str or sequence, optional
-            A column of `meta`, or the batch of each item (kept as the column "batch", which must not be there
-            with other values): the quantiles of each
-            coordinate in a batch are mapped onto those of all items. New items need that column
-            (``X.described(meta={"batch": [...]})``), and batches that were there.
+            A column of `meta`, or the batch of each item. The quantiles of each coordinate within a batch are
+            mapped to those of all items. A sequence is stored as the column "batch", which must not exist with
+            other values. New items need this column (``X.described(meta={"batch": [...]})``) with known batches.
         random_state : int, RandomState, Generator or None
-            For `per_item`.
+            Random state for `per_item`.
 
         Examples
         --------
@@ -632,8 +632,8 @@ class Distributions:
             named = self.described(meta={**about, "batch": batch})
             if about.get("batch", named.meta["batch"]) != named.meta["batch"]:
                 raise ValueError(
-                    "the set has a column 'batch' of other values: take it by batch='batch', or give the new one "
-                    "another name with described(meta=...)"
+                    "the set already has a column 'batch' with other values; use it with batch='batch', or add the "
+                    "new column under another name with described(meta=...)"
                 )
             return named.transformed(
                 arcsinh=arcsinh, log1p=log1p, normalise=normalise, pca=pca, per_item=per_item,
@@ -662,16 +662,16 @@ class Distributions:
 
     @property
     def meta(self) -> Dict[str, List[str]]:
-        """Columns about items, by name: a text for each row."""
+        """Metadata columns by name, with one text per row."""
         return dict(_core.measures_names(self._handle)["meta"])
 
     @property
     def transforms(self) -> List[str]:
-        """What the set has gone through, in order."""
+        """Transforms that were applied to the set, in order."""
         return list(_core.measures_names(self._handle)["transforms"])
 
     def subset(self, rows: ArrayLike) -> "Distributions":
-        """The listed items, in that order."""
+        """Return the listed items in the given order."""
         numbers: Array = np.atleast_1d(np.asarray(rows))
         if numbers.dtype.kind not in "iu" or numbers.size == 0:
             raise ValueError("a subset needs at least one row number")
@@ -679,26 +679,26 @@ class Distributions:
         kept = items < self.n_items
         kept[kept] = self._rows[items[kept]] == numbers[kept]
         if not kept.all():
-            raise ValueError(f"row {numbers[~kept][0]} is not there or has no mass")
+            raise ValueError(f"row {numbers[~kept][0]} does not exist or has no mass")
         with Run(n_jobs=1) as run:
             handle = run(_core.subset, self._handle, np.ascontiguousarray(items, dtype=np.int64))
         ids = None if self._ids is None else [self._ids[i] for i in numbers]
         return self._wrap(handle, ids, None if self._labels is None else self._labels[numbers], self._source)
 
     def take(self, indices: ArrayLike, axis: int = 0) -> "Distributions":
-        """The listed items, as `subset`; the word of NumPy and pandas."""
+        """Return the listed items, like `subset`. The name follows NumPy and pandas."""
         if axis != 0:
-            raise ValueError("Distributions have one axis")
+            raise ValueError("Distributions have only axis 0")
         return self.subset(indices)
 
     def compress(self, m: int, n_jobs: Optional[int] = None, verbose: Union[int, bool] = 0) -> "Distributions":
-        """Merge each support down to at most m points (Ward's rule).
+        """Merge the points of each item until at most m remain (Ward's method).
 
-        The result has an attribute ``max_w2_error``: no item moved further than this in W2.
+        The attribute ``max_w2_error`` of the result is the largest W2 distance between an item and its merged version.
         """
         with Run(n_jobs=n_jobs, verbose=verbose) as run:
             merged = self._compress(run, m)
-        with Run(n_jobs=1) as run:  # a copy whose context has no threads to keep
+        with Run(n_jobs=1) as run:  # a copy whose context keeps no threads
             handle = run(_core.subset, merged._handle, np.arange(self.n_items))
         made = self._wrap(handle, merged._ids, merged._labels, self._source)
         made.mean_w2_error, made.max_w2_error = merged.mean_w2_error, merged.max_w2_error
@@ -719,17 +719,17 @@ class Distributions:
     max_w2_error: float = 0.0
 
     def write(self, path: PathLike, overwrite: bool = False) -> None:
-        """Write npz, csv, tsv (also .gz) or d2, by the ending of the name.
+        """Write npz, csv, tsv (also .gz) or d2, depending on the file extension.
 
-        Ids are kept; labels are, as numbers (of the sorted names), where the format has them.
-        A file that the set was read from is never overwritten (ValueError).
+        Ids are written. Labels are written as numbers (of the sorted names) if the format supports labels.
+        A file from which the set was read is never overwritten (ValueError).
         """
         check_output(path, self._source)
         with Run(n_jobs=1) as run:
             run(_core.write_file, self._named(run), os.fspath(path), overwrite)
 
     def _named(self, run: Run) -> Any:
-        """The set with its ids and labels in the library, too."""
+        """Return a handle that includes the ids and labels."""
         if self._is_named:
             return self._handle
         labels = self._labels
@@ -740,7 +740,7 @@ class Distributions:
         return run(_core.named, self._handle, self.ids, labels)
 
     def _by_row(self, values: Array, fill: Any) -> Array:
-        """One entry per item with mass becomes one per row of the input."""
+        """Expand values of the items with mass to all input rows."""
         if len(values) == self._n_rows:
             return values
         out = np.full((self._n_rows, *values.shape[1:]), fill, dtype=values.dtype)
@@ -750,7 +750,7 @@ class Distributions:
     # ---- pickle ----
 
     def _packed(self) -> bytes:
-        """The set as npz, dropped rows included: as items without points."""
+        """Return the set as npz. Dropped rows are stored as items without points."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "set.npz")
             self.write(path)
@@ -760,7 +760,7 @@ class Distributions:
                 sizes = self._by_row(np.diff(arrays["offsets"]), 0)
                 arrays["offsets"] = np.concatenate([[0], np.cumsum(sizes)])
                 for name in ("ids", "labels", "label_names", "titles", "meta"):
-                    arrays.pop(name, None)  # ids and labels travel beside
+                    arrays.pop(name, None)  # __getstate__ stores ids and labels separately
                 if self.titles is not None:
                     arrays["titles"] = np.array(self.titles)
                 if self.meta:
@@ -770,7 +770,7 @@ class Distributions:
                 return file.read()
 
     def __getstate__(self) -> Dict[str, Any]:
-        if self.transforms or self.meta or self._n_words:  # what was fitted travels in the file alone
+        if self.transforms or self.meta or self._n_words:  # only the file format stores fitted parameters
             return {"npz": self._packed(), "ids": self.ids, "labels": self._labels}
         return {
             "support": np.array(self._support),
@@ -811,16 +811,16 @@ class Distributions:
 
 
 def _text(value: object) -> str:
-    """A name as the library keeps it, which ends texts at a NUL."""
+    """Convert a name to text. The library does not support NUL characters."""
     text = str(value)
     if "\0" in text:
-        raise ValueError(f"{text!r} has a NUL character, which a text cannot hold")
+        raise ValueError(f"{text!r} has a NUL character, which is not supported")
     return text
 
 
 def _value_text(value: Any) -> str:
-    """A value about an item; a column of whole numbers is one of floats where pandas found some missing."""
-    missing = value is None or type(value).__name__ == "NAType"  # pandas' NA cannot be compared
+    """Convert a metadata value to text. pandas stores integer columns with missing values as floats."""
+    missing = value is None or type(value).__name__ == "NAType"  # comparisons with pandas.NA return NA
     if missing or (not isinstance(value, str) and value != value):
         return ""
     number = float(value) if isinstance(value, (float, np.floating)) else 0.5
@@ -830,10 +830,10 @@ def _value_text(value: Any) -> str:
 
 
 def _labels_by_id(labels: Any, ids: List[str], named: bool) -> Any:
-    """A dict of labels, or a Series with text as its index, in the order of the ids."""
+    """Return labels in the order of the ids, if they are a dict or a Series with an index of strings."""
     if named and hasattr(labels, "iloc") and all(isinstance(key, str) for key in labels.index):
         if labels.index.has_duplicates:
-            raise ValueError("labels: an id is twice in the index, so they cannot be joined by id")
+            raise ValueError("labels: the index has duplicate ids, so they cannot be joined by id")
         labels = dict(zip(labels.index, labels))
     if not isinstance(labels, dict):
         return labels
@@ -847,25 +847,25 @@ def _labels_by_id(labels: Any, ids: List[str], named: bool) -> Any:
 
 
 def _group_labels(column: Any, names: List[str], order: Array, offsets: Array) -> Any:
-    """The label of each group, which all its rows must have."""
+    """Return the label of each group, which must be constant within the group."""
     texts = np.asarray(column.astype(str))[order]
     differs = texts != np.repeat(texts[offsets[:-1]], np.diff(offsets))
     if differs.any():
         at = int(differs.argmax())
         group = int(np.searchsorted(offsets, at, side="right")) - 1
         raise ValueError(
-            f"item {names[group]!r} has the labels {str(texts[offsets[group]])!r} and {str(texts[at])!r}"
+            f"item {names[group]!r} has two labels: {str(texts[offsets[group]])!r} and {str(texts[at])!r}"
         )
     return np.asarray(column)[order[offsets[:-1]]]
 
 
 def _groups(column: Any) -> Tuple[List[str], Array, Array]:
-    """Names of groups by first appearance, the order that sorts rows by group, offsets."""
+    """Return the names of groups by first appearance, the order that sorts rows by group, and offsets."""
     missing = np.asarray(column.isna())
     if missing.any():
         raise ValueError(
             f"column {column.name!r} names the items, but {missing.sum()} of its {len(missing)} rows "
-            f"have no value, the first of them row {missing.argmax()}"
+            f"have no value; the first is row {missing.argmax()}"
         )
     keys = np.asarray(column)
     values, first, inverse = np.unique(keys.astype(str), return_index=True, return_inverse=True)
@@ -881,11 +881,13 @@ def _groups(column: Any) -> Tuple[List[str], Array, Array]:
 def as_distributions(
     X: Any, sample_weight: Any = None, on_empty: Any = "error", run: Optional[Run] = None
 ) -> Distributions:
-    """X as Distributions; what already is stays as it is. A new set is made in the context of `run`: its memory
-    then counts against the limit of that context, which lives as long as the set."""
+    """Convert X to Distributions, unless it already is a set.
+
+    A new set is created in the context of `run`. Its memory then counts toward the limit of that context,
+    which lives as long as the set."""
     if isinstance(X, Distributions):
         if sample_weight is not None:
-            raise ValueError("sample_weight is for lists of arrays; Distributions have their weights")
+            raise ValueError("sample_weight requires lists of arrays; Distributions already have weights")
         return X
     if run is None:
         return Distributions(X, sample_weight, on_empty=on_empty)
@@ -915,48 +917,48 @@ def read(
     read_timeout: float = READ_TIMEOUT,
     **transforms: Unpack[Transforms],
 ) -> Distributions:
-    """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs,
-    h5ad, images, point clouds.
+    """Read distributions from a file in any supported format: npz, npy, csv, idx, d2, fcs, h5ad, images,
+    point clouds.
 
     Parameters
     ----------
     path : path or list of paths
-        The format is found by content; * ? and [] stand for files ("scans/*.ply"). Several files: one item each (fcs, images, clouds), or all
-        their items. A folder stands for its files; folders in it name classes.
+        The format is detected from the content. The wildcards *, ? and [] are expanded ("scans/*.ply"). Several
+        files give one item each (fcs, images, clouds) or all their items. A folder stands for its files, and
+        subfolders name classes.
     labels : path, optional
-        Classes of the items (idx, csv or npy).
+        File with the classes of the items (idx, csv or npy).
     meta : path or list of paths, optional
-        Tables of columns about items, joined by their column "id" (or `id`): see `meta` of the set.
+        Tables of metadata, joined by their column "id" (or `id`). See the attribute `meta` of the set.
     channels : list of str or int, optional
-        fcs: channels to take, by name or number from 1.
+        fcs: channels to read, by name or by number from 1.
     id : str, optional
-        csv, h5ad: column that names the item of a row (several, joined by commas); None: "id".
+        csv, h5ad: column with the item of each row, or several columns separated by commas. None: "id".
     columns, drop : list of str, optional
-        csv, h5ad, fcs, clouds: columns that are coordinates, and columns that are not; * and ? stand for any
-        characters. None: all columns of numbers.
+        csv, h5ad, fcs, clouds: columns that are coordinates, and columns that are not, with the wildcards
+        * and ?. None: all numeric columns.
     weight, label : str, optional
-        csv, h5ad: columns of the weights and classes; None: "weight" and "label" where they are.
+        csv, h5ad: columns with the weights and the classes. None: "weight" and "label", if they exist.
     where : str, optional
-        csv, h5ad: "COLUMN=VALUE", only rows that match.
+        csv, h5ad: "COLUMN=VALUE" reads only the matching rows.
     matrix : str, optional
-        h5ad and other HDF5: the table of points; a layer or an embedding ("X_pca") by its name. None: "X".
+        h5ad and other HDF5: name of the table with the points, such as a layer or an embedding ("X_pca"). None: "X".
     as_ : {"pixels", "ink", "colours"}
-        images: mass is brightness, darkness, or the area of each of 512 colours.
+        images: mass is the brightness, the darkness, or the area of each of 512 colors.
     phase : int, optional
-        d2: the phase to take, from 1; None joins all.
+        d2: the phase to read, from 1. None joins all phases.
     on_empty : {"error", "drop"}
     format : {None, "h5ad"}
-        "h5ad": HDF5 whatever its name. None: by content, but HDF5 only where the name ends in .h5ad, .h5
-        or .hdf5.
+        "h5ad": read as HDF5, whatever the file name. None: detect the format from the content, but accept HDF5
+        only if the name ends in .h5ad, .h5 or .hdf5.
     encoding : {"utf-8", "latin1", "cp1252"}
-        Encoding of all text files: the tables, labels and meta.
+        Encoding of all text files: tables, labels and meta.
     read_timeout : float
-        h5ad: seconds without progress after which the read fails, as on a damaged file; 0: no limit. HDF5
-        is read in a child process (fork), which ends with the call.
+        h5ad: seconds without progress after which reading fails, as with a damaged file. 0 means no limit.
+        HDF5 is read in a forked child process, which ends with the call.
     **transforms
-        arcsinh, logicle, log1p, batch, normalise, pca, per_item, align, random_state: as in
-        `Distributions.transformed`, done to what was read. `batch` may also name a column of the table that
-        is read (csv, h5ad).
+        arcsinh, logicle, log1p, batch, normalise, pca, per_item, align, random_state: applied after reading, as
+        in `Distributions.transformed`. `batch` can also name a column of the table that is read (csv, h5ad).
 
     Examples
     --------
@@ -1014,14 +1016,14 @@ def _paths(given: Union[None, AnyPath, Sequence[AnyPath]]) -> List[str]:
 
 
 class _Files(Tuple[str, ...]):
-    """Paths of files that were read. A pickle, which may go elsewhere, does not hold them."""
+    """Paths of files that were read. A pickle does not include them, because it may be loaded elsewhere."""
 
     def __reduce__(self) -> Any:
         return _Files, ()
 
 
 def _files_read(paths: List[str]) -> Tuple[str, ...]:
-    """The files that these paths stand for: those of a folder, and of the folders in it."""
+    """Return the files that the paths stand for, including those in folders and their subfolders."""
     found: List[str] = []
     for path in map(os.path.abspath, paths):
         if not os.path.isdir(path):
@@ -1036,11 +1038,11 @@ def _files_read(paths: List[str]) -> Tuple[str, ...]:
 
 
 def check_output(path: PathLike, source: Tuple[str, ...]) -> None:
-    """Refuse to overwrite a file that was read."""
+    """Raise ValueError if `path` is a file that was read."""
     if source and os.path.isfile(path):
         for given in source:
             if os.path.exists(given) and os.path.samefile(path, given):
-                raise ValueError(f"{os.fspath(path)}: the set was read from this file; write to another one")
+                raise ValueError(f"{os.fspath(path)}: the set was read from this file; write to another file")
 
 
 def _check_there(paths: List[str]) -> None:
@@ -1050,14 +1052,14 @@ def _check_there(paths: List[str]) -> None:
 
 
 def _matching(path: str) -> List[str]:
-    """The files a pattern stands for, in the order of their names; a path that is there is itself."""
+    """Return the files that match a pattern, sorted by name. An existing path is returned unchanged."""
     found = [] if os.path.exists(path) or not glob.has_magic(path) else sorted(glob.glob(path))
     return found or [path]
 
 
 def _split_text(text: Any, split: Optional[Callable[[str], Sequence[str]]]) -> List[str]:
     if not isinstance(text, str):
-        raise TypeError(f"a text is {type(text).__name__}, must be str")
+        raise TypeError(f"texts must be str, not {type(text).__name__}")
     parts = split(text) if split else re.split(r"(?<=[.!?])\s+|\n+", text)
     return [part.strip() for part in parts if part.strip()]
 
@@ -1082,27 +1084,27 @@ def read_text(
     Parameters
     ----------
     documents : path or list of paths
-        A table with a header, one document a row (tab, comma, semicolon or |), lines of JSON, or a
-        folder of .txt files, whose folders are classes; several paths: one document each.
+        A table with a header and one document per row (separated by tab, comma, semicolon or |), JSON lines,
+        or a folder of .txt files, whose subfolders are classes. Several paths give one document each.
     vectors : path, optional
-        GloVe, word2vec or fastText text, word2vec binary (also .gz), npy with its words beside it in
-        .vocab; or an npz of documents read before (``X.write(path)``), or
-        a model: these documents get its words and weights, so that the model can place them. None:
-        vectors are learnt from the documents.
+        Word vectors as GloVe, word2vec or fastText text, as word2vec binary (also .gz), or as npy with the
+        words in a .vocab file. It can also be an npz of earlier documents (``X.write(path)``) or a model. The
+        documents then use its words and weights, so that the model can assign them. None: the vectors are
+        learned from the documents.
     words : {"fitted", "general", "own"}
-        Vectors of the file fitted to these documents, as they are (words without one are left out),
-        or learnt from these documents alone.
+        Fit the vectors of the file to the documents, use them unchanged (words without a vector are ignored),
+        or learn vectors from the documents only.
     text, label, id : str, optional
-        Columns; None takes the usual names (see ``ddsc text --help``).
+        Columns of the table. None: the usual names (see ``ddsc text --help``).
     meta : path or list of paths, optional
-        Tables of columns about documents, as in `read`.
+        Tables of metadata about the documents, as in `read`.
     stopwords : path, optional
-        Words to leave out.
+        File with words to ignore.
     weighting : {"tfidf", "tf"}
     support : int
-        Documents are merged down to so many points; 0 keeps every word.
+        Largest number of points per document after merging; 0 keeps every word.
     on_empty : {"error", "drop"}
-        Documents without a word that has a vector; dropped ones keep their row.
+        How to treat documents without known words. Dropped documents keep their rows.
     encoding : {"utf-8", "latin1", "cp1252"}
         Encoding of all text files: documents, vectors, stop words and meta.
     """
@@ -1129,7 +1131,7 @@ def read_text(
 
 
 def make_shapes(n: int = 20, n_points: int = 40, random_state: RandomState = 0) -> Distributions:
-    """n squares and n circles around one centre, as in the paper; ``labels`` tells them apart.
+    """Generate n squares and n circles around a common center, as in the paper, with ``labels``.
 
     Examples
     --------
@@ -1150,7 +1152,7 @@ def make_gaussians(
     separation: float = 4.0,
     random_state: RandomState = 0,
 ) -> Distributions:
-    """k groups of n Gaussian clouds, centres `separation` standard deviations apart.
+    """Generate k classes of n Gaussian clouds, with centers `separation` standard deviations apart.
 
     Examples
     --------

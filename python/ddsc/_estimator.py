@@ -1,4 +1,4 @@
-"""The estimator: from items to labels, and on to new items."""
+"""The estimator: clusters items and assigns new items to the clusters."""
 
 from __future__ import annotations
 
@@ -65,25 +65,25 @@ from ._types import (
 from ._words import CENTRES, METHODS, VECTORS, cluster_settings, graph_settings, joined_metrics, metric_settings
 from ._words import whole, word
 
-# Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
+# Eigenvectors with smaller eigenvalues vary between neighbors, so dividing by these values would amplify noise.
 LEAST_EIGENVALUE = 0.1
 
 
 class Assignment(NamedTuple):
-    """New items in the clusters of a model."""
+    """Assignment of new items to the clusters of a model."""
 
     labels: Ints
     """Cluster of each item."""
     confidence: Floats
-    """1 - (distance to the centre) / (distance to the nearest centre of another cluster)."""
+    """1 - (distance to the center) / (distance to the nearest center of another cluster)."""
     distance: Floats
-    """To the 7th nearest item of the model (the last neighbour where there are fewer)."""
+    """Distance to the 7th nearest item of the model, or to the last neighbor if there are fewer."""
     far: Flags
-    """True where that distance is above what 99% of the items of the model show."""
+    """True if that distance exceeds the 99% quantile of the same distances among the items of the model."""
 
 
 class Page(str):
-    """A report: HTML text that a notebook shows in a frame of its own, where it touches nothing around it."""
+    """A report as HTML text. A notebook shows it in a sandboxed frame."""
 
     def _repr_html_(self) -> str:
         allowed = "allow-scripts allow-downloads allow-popups"
@@ -93,159 +93,162 @@ class Page(str):
 class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     """Spectral clustering of discrete distributions.
 
-    Distances between weighted point clouds, the graph of their nearest neighbours, the leading
-    eigenvectors of its normalised affinity, and k-means on them.
+    The method computes distances between weighted point clouds, the graph of their nearest neighbors and
+    the leading eigenvectors of its normalized affinity. k-means then clusters the rows of the eigenvectors.
 
     Parameters
     ----------
     n_clusters : int, (low, high) or "auto"
-        How many clusters. A range or "auto" (2 to 15) chooses by the eigenvalues and modularity
-        from one decomposition; `sweep_` has the table.
+        Number of clusters. With a range or "auto" (2 to 15), the number is chosen by eigenvalues and
+        modularity from a single decomposition. `sweep_` has the results for each number.
     metric : {"w2", "w1", "sinkhorn", "mmd", "lot", "precomputed"}, or several joined by "+"
         Exact 2-Wasserstein, exact 1-Wasserstein (word mover's distance), entropic transport, maximum mean
-        discrepancy, linear optimal transport;
-        "w2+mmd+lot" cuts the mean of their normalised affinities (no `predict` then, and `graph_` is that
-        of the first);
-        "precomputed": X is a matrix of distances, NaN where unknown; or a sparse one, row i of which
-        holds the distances of item i to its neighbors. The methods d2 and pd2 go by `cost` instead.
+        discrepancy, or linear optimal transport. Joined metrics such as "w2+mmd+lot" use the mean of their
+        normalized affinities. They do not support `predict`, and `graph_` is the graph of the first metric.
+        With "precomputed", X is a matrix of distances, with NaN if unknown, or a sparse matrix whose row i
+        has the distances of item i to its neighbors. The methods d2 and pd2 use only `cost`.
     n_neighbors : int or "auto"
-        Neighbours kept for each item; "auto" as the program chooses: max(10, log2 N), fewer for small N.
+        Number of neighbors of each item. "auto" is max(10, log2 N), or less for small N.
     gamma : {"auto", "local", "median"} or float
-        Affinity exp(-gamma D^2): local scaling, 1 / median of the D^2 kept, or a number; "auto" is local, but
-        median where a diffuse class leans on a dense one.
+        Scale of the affinity exp(-gamma D^2): local scaling, 1 / median of D^2 over the edges, or a number.
+        "auto" uses local scaling, or the median where a sparse cluster borders a dense one.
     random_state : int, None, RandomState or Generator
-        Seed. The same seed gives the same result for any number of threads.
+        Random seed. The same seed gives the same result for any number of threads.
     n_jobs : int, optional
-        Threads; None uses all there are (or OMP_NUM_THREADS), -1 all, -2 all but one.
+        Number of threads. None uses all cores (or OMP_NUM_THREADS), -1 all cores, -2 all but one.
     cost : {"sqeuclidean", "euclidean", "cosine", "cityblock"} or (V, V) array, optional
-        What it costs to move mass between points. w2 takes "sqeuclidean" (default), "cosine" and a matrix, w1
-        "euclidean" (default), "cityblock" and a matrix, sinkhorn and the method d2 all, lot and the method pd2
-        "sqeuclidean" and "cosine", mmd none. With a matrix, points have one coordinate: their row.
+        Cost of moving mass between points. w2 accepts "sqeuclidean" (default), "cosine" and a matrix; w1 accepts
+        "euclidean" (default), "cityblock" and a matrix; lot and the method pd2 accept "sqeuclidean" and "cosine".
+        sinkhorn and the method d2 accept all costs, and mmd none. With a matrix, points have one coordinate, their
+        row in the matrix.
     epsilon : float or str
-        sinkhorn: strength of the entropy, absolute, or a percentage of the median cost ("5%").
+        sinkhorn: strength of the entropy, as an absolute value or a percentage of the median cost ("5%").
     sinkhorn_value : {"regularised", "sharp", "debiased"}
     tolerance, max_iterations : float, int, optional
-        sinkhorn: L1 error of the marginals, iterations; w2, w1 and lot: pivots.
+        sinkhorn: L1 error of the marginals at convergence, and largest number of iterations. For w2, w1 and lot,
+        `max_iterations` is the largest number of pivots.
     mmd_kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto", "near" or "median"
-        mmd: "near" is the 5% quantile of distances between points, "auto" that or, where their median is less than
-        twice it (many dimensions), the median; with `paper` near.
+        mmd: "near" is the 5% quantile of the distances between points. "auto" uses "near", or the median if the
+        median is less than twice that quantile, as happens in many dimensions. With `paper`, "auto" is "near".
     mmd_estimator : {"auto", "unbiased", "biased"}
-        "auto" is biased; unbiased with `paper`.
+        mmd: "auto" is biased, or unbiased with `paper`.
     reference : {"auto", "normal", "kmeans"} or Distributions
-        lot: where transport starts; "auto" is kmeans above three dimensions, normal up to three and with `paper`.
+        lot: the reference distribution. "auto" is normal with up to three dimensions or with `paper`, otherwise kmeans.
     reference_size : int, optional
-        lot: points of the reference; None: the mean number of points of an item.
+        lot: number of points of the reference. None: the mean number of points per item.
     mmd_features : int, optional
-        mmd: approximate by so many random Fourier features, for items of many points.
+        mmd: number of random Fourier features for an approximation, useful for items with many points.
     lot_components : int, optional
-        lot: cut the embedding to so many principal components.
+        lot: number of principal components to which the embedding is reduced.
     exact_graph : {"auto", "full", "pruned"}
-        How neighbours are searched; the graph is the same.
+        Neighbor search method. The graph does not depend on it.
     approximate : bool or "auto"
-        Neighbours by candidates that the metric ranks; the share of true ones found is measured. "auto"
-        is exact up to 100,000 items.
+        Whether to search neighbors among candidates only. The recall is measured. "auto" is exact for up to
+        100,000 items.
     sample : float
-        Fraction of the pairs that is computed at all; the others are estimated where that works, except
-        with ``paper``.
+        Fraction of the pairs whose distances are computed. The others are estimated if possible, except with
+        ``paper``.
     sample_columns : float
-        Fraction of the items whose distances to all are computed; the others follow from them (Nystrom).
+        Fraction of the items whose distances to all items are computed. The others are estimated (Nystrom).
     hubs : {"auto", "off", "always"}
-        Neighbours chosen by a locally rescaled distance, so that no item is everybody's: where the
-        in-degrees of the nearest are skewed, never ("auto" with `paper`), or always.
+        Whether neighbors are chosen by a locally rescaled distance, so that no item becomes a neighbor of most
+        others. "auto" does so if the in-degrees of the nearest neighbor graph are skewed, and never with `paper`.
     paper : bool
-        The plain algorithm of the paper, without local scaling and the rule of small clusters.
+        Use the algorithm of the paper without changes: no local scaling and no rule for small clusters.
     min_cluster : float
-        Smallest cluster as a fraction of N / K; 0: no rule.
+        Size below which clusters are merged, as a fraction of N / K; 0 for no limit.
     restarts : int, optional
-        Starts of k-means, of which the best is kept; None: 30, or 3 with `method` "d2" and "pd2".
+        Number of k-means starts, of which the best is kept. None: 30, or 3 with `method` "d2" and "pd2".
     method : {"ddsc", "kmeans", "sc", "d2", "pd2"}
-        The method of this package, or a baseline to compare with, as in the program: k-means or spectral
-        clustering of plain vectors, D2 or PD2 clustering around barycenters. Baselines have no rule for new
-        items; "kmeans", "d2" and "pd2" have no graph, embedding and map.
+        The method of this package, or a baseline for comparison: k-means or spectral clustering of plain
+        vectors ("kmeans", "sc"), or clustering around barycenters ("d2", "pd2"). Baselines cannot predict new
+        items. "kmeans", "d2" and "pd2" have no graph, embedding and map.
     vectors_from : {"auto", "histogram", "mean"}
-        "kmeans", "sc": an item as its weights over the support, or as the mean of its points; "auto":
-        weights where the support is shared.
+        "kmeans", "sc": the vector of an item is its weights over the support, or the mean of its points. "auto"
+        uses the weights if the support is shared.
     barycenter : {"admm", "ibp"}
-        "d2": how centres are made.
+        "d2": method for the centers.
     centre_size : int, optional
-        "d2", "pd2": points of a centre; None: the mean of the items.
+        "d2", "pd2": number of points of a center. None: the mean number of points per item.
     compress : int, optional
-        Merge the support of each item down to so many points first; `stats_["compress_worst"]` is the
-        largest W2 error that makes.
+        Number of points to which the support of each item is merged first. `stats_["compress_worst"]` is the
+        largest resulting W2 error.
     resume : path, optional
-        Keep solved pairs in this folder; the same call, or the same command of the program, takes up a
-        run that was stopped.
+        Folder in which solved pairs are saved. After an interruption, the same call, or the same command of the
+        program, resumes the run.
     stability : int, optional
-        Draw the points of every item anew so many times, cluster again, and keep in `stability_` what
-        changes. Not with metric="precomputed".
+        Number of times that the points of every item are resampled and clustered again. `stability_` has the
+        changes. Cannot be combined with metric="precomputed".
     on_empty : {"error", "drop"}
-        Items without mass: refuse, or leave out with label -1.
+        Whether items without mass raise an error or are dropped with label -1.
     outliers : bool
-        Items that lie apart from all others (`outliers_`) get the label -1 and count in no cluster. `predict`
-        still gives the cluster they are nearest to.
+        Whether items that are far from all others (`outliers_`) get the label -1 and belong to no cluster.
+        `predict` still returns their nearest cluster.
     verbose : int
-        1 shows a progress bar (tqdm where installed).
+        1 shows a progress bar (with tqdm, if installed).
     callback : callable, optional
-        Called as callback(stage, done, total) from the calling thread; an exception stops `fit`.
+        Called as callback(stage, done, total) from the calling thread. An exception that it raises stops `fit`.
     memory_limit : int, optional
-        Bytes the library may hold, the set made from X included; above it MemoryError. A set that is given as
-        `Distributions` is not counted.
+        Largest memory of the library in bytes, including the set created from X. MemoryError is raised if it is
+        exceeded. A set passed as `Distributions` is not counted.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Where products of all pairs are computed. "auto" means the CPU in this version. "cuda" is experimental and
-        warns. Results do not depend on the device; a GPU that is missing or fails gives a warning, and the CPU does
-        the work.
+        Device for the products over all pairs. "auto" means the CPU in this version. "cuda" is experimental and
+        issues a warning. Results do not depend on the device. If the GPU is missing or fails, a warning is issued
+        and the CPU is used.
 
     Attributes
     ----------
     labels_ : (N,) int32 array
-        Cluster of each item, numbered by first appearance; -1 for items dropped and, with `outliers`, for those.
+        Cluster of each item, numbered by first appearance; -1 for dropped items and, with `outliers`, for outliers.
     affinity_matrix_ : (N, N) scipy.sparse.csr_matrix
-        The symmetric affinity that was cut.
+        The symmetric affinity matrix that was clustered.
     graph_ : (N, N) scipy.sparse.csr_matrix
-        Row i: distances of item i to its neighbours, nearest first.
+        Row i has the distances of item i to its neighbors, nearest first.
     embedding_ : (N, n_vectors) array
-        Rows that k-means saw.
+        Rows of the spectral embedding, which k-means clustered.
     eigenvalues_ : array
-        Of the normalised Laplacian, ascending.
+        Eigenvalues of the normalized Laplacian, ascending.
     n_features_in_ : int
-        Coordinates of a point (N for "precomputed").
+        Number of coordinates of a point (N for "precomputed").
     n_clusters_ : int
-        Clusters found or chosen.
+        Number of clusters.
     n_components_ : int
-        Connected components of the graph.
+        Number of connected components of the graph.
     gamma_ : float
-        The gamma used; 0 with local scaling.
+        The value of gamma that was used; 0 with local scaling.
     sweep_ : list of dict
-        For each K: gap, relative gap, modularity, inertia, stability (agreement of halves), smallest and
-        largest cluster.
+        For each K: gap, relative gap, modularity, inertia, stability (agreement between random halves), and the
+        sizes of the smallest and largest cluster.
     sweep_labels_ : (len(sweep_), N) array
     candidates_ : list of dict
-        With several K: those worth a look, the chosen one first, each with what speaks for it. The choice is
-        a suggestion: on sets nobody tuned on it was right in a quarter and within one in under half.
+        With several K: the plausible ones, the chosen one first, each with the criteria that support it. The
+        choice is a suggestion. On sets that were not used for tuning, it was right in a quarter of the cases and
+        off by at most one in less than half.
     converged_ : bool
-        All solves, all eigenvectors and their verification came to an end.
+        Whether all solves, the eigenvectors and their verification converged.
     stats_ : dict
-        Pairs solved and pruned, certificates, seconds by stage.
+        Numbers of solved and pruned pairs, certificates, and seconds by stage.
     centre_distance_ : (N,) array
         Distance of each row of `embedding_` to the mean of its cluster.
     next_cluster_ : (N,) int32 array
-        The other cluster whose centre is nearest; -1 where there is none.
+        The other cluster whose center is nearest; -1 if there is none.
     doubt_ : (N,) array
-        d / (d + e), d and e the distances to the own and to that other centre; 1/2 is on the fence.
+        Ambiguity d / (d + e), with the distances d to the center of the item's cluster and e to that other center.
+        It is 0 at the center and 1/2 on the boundary.
     stability_ : dict or None
-        With `stability`: "rows" (one dict a resample), their "mean" and "worst", "labels" (resamples
-        by items, in the numbers of `labels_`), for each item "n_changed" (how often it was in another
-        cluster) and "other" (in which one mostly, -1: never), "words" (the same in sentences), and
-        what docs/theory.md defines: "gap", "alpha", "sin_limit", "theorem_vacuous", "direct_vacuous".
+        With `stability`: "rows" (one dict per resample), their "mean" and "worst", "labels" (resamples by items,
+        numbered as in `labels_`), and for each item "n_changed" (how often it was in another cluster) and "other"
+        (the most frequent other cluster, -1 for none). "words" is a summary in sentences. docs/theory.md defines
+        "gap", "alpha", "sin_limit", "theorem_vacuous" and "direct_vacuous".
     verdict_ : dict
-        Is there structure at all? "structure" ("clear", "weak", "none", "undecided"), "text", "evidence".
+        The verdict on cluster structure: "structure" ("clear", "weak", "none", "undecided"), "text" and "evidence".
     inertia_ : float
-        With `method` "kmeans", "d2" and "pd2": the sum of squared distances to the centres.
+        With `method` "kmeans", "d2" and "pd2": the sum of squared distances to the centers.
     centres_ : Distributions
         With `method` "d2" and "pd2": the barycenter of each cluster.
     advice_ : str
-        What to do about components, gaps and the like; empty when there is nothing to say.
+        Advice about components, gaps and similar findings. Empty if there is none.
 
     See Also
     --------
@@ -383,7 +386,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         )
         given = {n: getattr(self, n) for n in names.split()}
         given["metric"] = joined_metrics(self.metric)[0]
-        if self.method in ("d2", "pd2"):  # their cost alone decides
+        if self.method in ("d2", "pd2"):  # only the cost matters
             given["metric"] = "w1" if str(self.cost) in ("euclidean", "cityblock") else "w2"
         return metric_settings(**{**given, **over})
 
@@ -412,9 +415,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : list of (n_i, d) arrays, (N, n, d) array, (N, d) array of single points, or Distributions
-            With metric="precomputed" an (N, N) matrix of distances, NaN where unknown. Of a sparse
-            matrix, such as `neighbors` gives, row i lists the neighbors of item i (at most
-            `n_neighbors` of them are kept); no N x N matrix is made, and lists need not be mutual.
+            With metric="precomputed", an (N, N) matrix of distances, with NaN if unknown. In a sparse
+            matrix, such as the result of `neighbors`, row i lists the neighbors of item i, of which at most
+            `n_neighbors` are kept. No dense matrix is created, and the lists need not be mutual.
         y : ignored
         sample_weight : list of (n_i,) arrays, optional
             Weights of the points of each item.
@@ -447,7 +450,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return self
 
     def _forget(self) -> None:
-        """Take away what an earlier fit, perhaps by another method, left."""
+        """Remove the results of an earlier fit, possibly with another method."""
         own = ("_model", "_report", "_items", "_row_ids", "_compressed", "_places", "_extension")
         for name in [n for n in vars(self) if n in own or (n.endswith("_") and not n.startswith("_"))]:
             delattr(self, name)
@@ -462,10 +465,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 f"Precomputed metric requires a square matrix of distances, X has shape {matrix.shape}"
             )
         if self.stability is not None:
-            raise ValueError("stability draws points anew: metric='precomputed' has none")
+            raise ValueError("stability resamples points, which metric='precomputed' does not have")
         for name in ("compress", "resume"):
             if getattr(self, name) is not None:
-                raise ValueError(f"{name} is for items: metric='precomputed' has none")
+                raise ValueError(f"{name} requires items, which metric='precomputed' does not have")
         settings = self._graph()
         if lists and self.sample == 1 and self.exact_graph != "pruned" and self.hubs != "always":
             tau = _core.graph_tau(matrix.shape[0], settings)
@@ -473,14 +476,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         else:
             graph = run(_core.graph_from_matrix, _distance_matrix(X), False, settings)
         self.n_features_in_ = matrix.shape[0]
-        self._model, self._source = None, ()
+        self._model = None
+        self._source: Tuple[str, ...] = ()
         self.stability_ = None
         found = run(_core.spectral, graph, self._cluster())
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
         return found, _core.graph_view(graph)
 
     def _baseline_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Distributions, Distributions]:
-        """Items as they came, and as they are compared."""
+        """Return the items as given and as compared, which differ if `compress` is set."""
         rows = measures = as_distributions(X, sample_weight, self.on_empty, run)
         if self.compress is not None:
             measures = rows._compress(run, whole("compress", self.compress))
@@ -503,7 +507,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return found, _core.graph_view(graph), rows
 
     def _fit_partition(self, run: Run, X: Any, sample_weight: Any) -> None:
-        """k-means of vectors, or D2 clustering: labels without a graph."""
+        """Cluster by k-means of vectors or by D2 clustering, without a graph."""
         rows, measures = self._baseline_items(run, X, sample_weight)
         cut = partition(run, measures._handle, self)
         with Run(n_jobs=1, random_state=run.seed) as single:
@@ -538,7 +542,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 told[name] = rows._by_row(np.array(told[name]), fill)
             told["labels"] = rows._by_row(np.array(told["labels"]).T, -1).T
             self.stability_ = told
-        # An object keeps its context, and a context its sleeping threads: this one has none.
+        # A library object keeps its context, and a context keeps its threads. This context has no extra threads.
         with Run(n_jobs=1, random_state=run.seed) as single:
             named = measures._named(single)
             joined = settings[2]["joined"] != 0
@@ -552,7 +556,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _tell(
         self, run: Run, measures: Any, found: Any, graph: Any, trust: Any, settings: Any
     ) -> None:
-        """Keep what the library says of the result, which is about to go."""
+        """Store the library's report before its result objects are freed."""
         told, self._items = run(
             _core.report_json,
             measures,
@@ -571,7 +575,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self._places = None
 
     def _take(self, view: Dict[str, Any], graph: Any, rows: Array, n_rows: int) -> None:
-        """Results by row of the input: dropped items have label -1 and no neighbours."""
+        """Store the results by input row. Dropped items have label -1 and no neighbors."""
         whole = len(rows) == n_rows
 
         def spread(values: Array, fill: Any) -> Array:
@@ -627,7 +631,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             self._extension["chosen_by"] = np.array(graph["scale"]) if "scale" in graph else None
 
     def _name_hub(self, advice: str) -> str:
-        """The advice with the id of the item that is so many others' neighbour."""
+        """Return the advice with the id of the hub, the item that is a neighbor of most others."""
         hub = "One item is a neighbour of"
         if hub not in advice:
             return advice
@@ -637,25 +641,25 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return advice.replace(hub, f"Item {row}{f' ({ids[row]})' if named else ''} is a neighbour of")
 
     def fit_predict(self, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Ints:
-        """Cluster X and give `labels_`."""
+        """Cluster X and return `labels_`."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
     def fit_transform(self, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Floats:
-        """Cluster X and give `embedding_`."""
+        """Cluster X and return `embedding_`."""
         return self.fit(X, y, sample_weight=sample_weight).embedding_
 
     def representatives(self, n: int = 6) -> List[Longs]:
-        """The items that are most typical of each cluster: those nearest to its centre.
+        """Return the most typical items of each cluster, those nearest to its center.
 
         Parameters
         ----------
         n : int
-            At most so many of a cluster.
+            Largest number of items per cluster.
 
         Returns
         -------
         list of int64 arrays
-            Indices of items for each cluster, the most typical first.
+            Indices of the items of each cluster, most typical first.
 
         Examples
         --------
@@ -665,7 +669,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         [3, 3]
         """
         check_fitted(self, "labels_")
-        self._check_graph("embedding to be near to the middle of")
+        self._check_graph("embedding from which to select typical items")
         if whole("n", n) < 0:
             raise ValueError(f"n={n}: must not be negative")
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
@@ -673,23 +677,26 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def verdict_(self) -> Verdict:
-        """Is there structure at all? ``structure`` is "clear", "weak", "none" or "undecided", ``text`` says it in
-        a sentence, ``evidence`` holds the gap around each cluster that it rests on."""
+        """The verdict on cluster structure.
+
+        ``structure`` is "clear", "weak", "none" or "undecided", ``text`` explains it in a sentence, and
+        ``evidence`` has the gap around each cluster."""
         return cast(Verdict, self.result_json()["verdict"])
 
     def explain(self) -> List[About]:
-        """What each cluster is, where X has names of points (words) or coordinates.
+        """Describe each cluster, if X has names of points (words) or coordinates.
 
         Returns
         -------
         list of dict
-            One per cluster with ``label``, ``size``, ``representatives``, ``borderline`` and
+            One dict per cluster with ``label``, ``size``, ``representatives``, ``borderline`` and either
 
-            - ``words``: those heavier here than in the other items, the most telling first; ``share``
-              and ``elsewhere`` are mean shares of an item's mass, ``items`` counts those that have it;
-            - or ``markers``: coordinates by ``effect``, the Wasserstein-1 distance of their values here
-              to those in the other items in standard deviations, negative where they are lower. They
-              were found on the data that made the clusters: effect sizes, not tests.
+            - ``words``: words with a larger share than in the other items, most distinctive first. ``share``
+              and ``elsewhere`` are mean shares of an item's mass, and ``items`` is the number of items with
+              the word.
+            - ``markers``: coordinates by ``effect``, the Wasserstein-1 distance between their values in the
+              cluster and in the other items, in standard deviations. It is negative if the values are lower.
+              These are effect sizes and not tests, because the clusters were computed from the same data.
 
         Examples
         --------
@@ -702,11 +709,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def names_(self) -> List[Optional[str]]:
-        """Names of the clusters, None where one has none: those of `name`, or of ``ddsc name`` in a loaded folder."""
+        """Names of the clusters, set by `name` or, in a loaded folder, by ``ddsc name``. None for unnamed clusters."""
         return [cluster.get("name") for cluster in self.explain()]
 
     def name(self, names: Dict[int, str]) -> "DDSC":
-        """Give clusters names, which `report`, `explain` and `names_` then have; "" takes one away.
+        """Name clusters. `report`, `explain` and `names_` then include the names; "" removes a name.
 
         Examples
         --------
@@ -719,9 +726,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         clusters = told.get("clusters", [])
         for number, name in names.items():
             if not 0 <= whole("cluster", number) < len(clusters):
-                raise ValueError(f"there is no cluster {number}: they are 0 to {len(clusters) - 1}")
+                raise ValueError(f"there is no cluster {number}; clusters are numbered from 0 to {len(clusters) - 1}")
             if name and not str(name).isprintable():
-                raise ValueError(f"cluster {number}: a name is one line of text that can be printed, not {name!r}")
+                raise ValueError(f"cluster {number}: a name must be one line of printable text, not {name!r}")
             if name:
                 clusters[number]["name"] = str(name)
             else:
@@ -730,8 +737,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return self
 
     def result_json(self) -> Json:
-        """What ``ddsc cluster`` writes to result.json: settings, certificates, counts, scores against
-        the labels of X, typical and doubtful items.
+        """Return the content of result.json, as ``ddsc cluster`` writes it.
+
+        It has settings, certificates, counts, scores against the labels of X, and typical and ambiguous
+        items.
 
         Examples
         --------
@@ -745,20 +754,22 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return cast(Json, json.loads(self._report[0]))
 
     def report(self, path: Optional[PathLike] = None, overwrite: bool = False) -> "Page":
-        """The page that ``ddsc cluster`` writes to report.html: a map, typical and doubtful items of
-        each cluster, classes against clusters, eigenvalues, settings. It needs no other file.
+        """Return the report page, as ``ddsc cluster`` writes it to report.html.
+
+        The page has a map, typical and ambiguous items of each cluster, classes and clusters, eigenvalues and
+        settings. It needs no other file.
 
         Parameters
         ----------
         path : path, optional
-            Where to write it.
+            File to which the page is written.
         overwrite : bool
-            Replace a file that is there; never one that the items were read from (ValueError).
+            Replace an existing file, but never one from which the items were read (ValueError).
 
         Returns
         -------
         Page
-            The page, a str; a notebook shows it in a frame where it is the last line of a cell.
+            The page as a str. A notebook shows it in a frame if it is the last expression of a cell.
 
         Examples
         --------
@@ -775,7 +786,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1, random_state=seed) as run:
             place = functools.partial(os.path.join, folder)
             _write_text(place("result.json"), told)
-            # A compressed set has lost the rows of dropped items, and so has what was told of it.
+            # A compressed set does not include the rows of dropped items, and neither does its report.
             rows = slice(None) if getattr(self, "_compressed", None) is None else self._there()
             _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_[rows])))
             if truth is not None:
@@ -798,7 +809,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def map_(self) -> Floats:
-        """(N, 2) places of the items on the report's map, NaN for dropped ones; made when first asked."""
+        """(N, 2) positions on the map of the report, NaN for dropped items. Computed on first access."""
         check_fitted(self, "labels_")
         check_whole(self, "_items")
         self._check_graph("map")
@@ -809,8 +820,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def items_(self) -> Dict[str, NDArray[np.generic]]:
-        """Columns of the program's items.csv: id, label, next cluster, doubt, order, outlier score, nearest
-        neighbours with their distances. ``pandas.DataFrame(model.items_)`` makes a table of it.
+        """The columns of items.csv, as the program writes it.
+
+        They include id, label, next cluster, ambiguity ("doubt"), order, outlier score, and the nearest
+        neighbors with their distances. ``pandas.DataFrame(model.items_)`` converts them to a table.
 
         Examples
         --------
@@ -835,7 +848,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return out if len(rows) == len(self.labels_) else self._spread_items(out)
 
     def _spread_items(self, columns: Dict[str, Array]) -> Dict[str, Array]:
-        """Columns of a compressed set, which has lost the rows of dropped items, with those rows."""
+        """Add the rows of dropped items, which a compressed set does not include."""
         fills = {"i": -1, "f": np.nan, "O": ""}
         out: Dict[str, Array] = {}
         for name, values in columns.items():
@@ -846,8 +859,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def outliers_(self) -> Flags:
-        """(N,) bool array: items that lie apart from all others, by ``items_["outlier"]``, the distance of an
-        item to its neighbours over that of these to theirs; ``result_json()["outliers"]["from"]`` is the limit.
+        """(N,) bool array: True for items that are far from all others.
+
+        The score ``items_["outlier"]`` is the mean distance of an item to its neighbors, divided by the same
+        mean for these neighbors. ``result_json()["outliers"]["from"]`` is its limit.
 
         Examples
         --------
@@ -862,9 +877,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def order_(self) -> Ints:
-        """(N,) places of the items, from 0, along the first direction of diffusion: the slowest change over the
-        graph, such as a gradient from healthy to ill. -1 for dropped items. Parts of the graph that nothing
-        connects follow each other.
+        """(N,) ranks of the items, from 0, along the first diffusion direction; -1 for dropped items.
+
+        This is the direction of slowest change over the graph, such as a gradient from healthy to ill. The
+        connected components of the graph follow each other.
 
         Examples
         --------
@@ -877,27 +893,30 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         columns = self.items_
         if "order" not in columns:
             raise AttributeError(
-                f"an order follows the second eigenvector, and a fit with n_clusters={self.n_clusters!r} had one alone"
+                f"the order requires a second eigenvector, but a fit with n_clusters={self.n_clusters!r} computes only one"
             )
         return cast(Ints, columns["order"])
 
     @property
     def tree_(self) -> Floats:
-        """(K - 1, 4) merges of the clusters, as SciPy's ``linkage`` gives them (``dendrogram(model.tree_)`` draws
-        it): two nodes, the height of their merge, items in it. Clusters are 0 to K - 1, merge m makes K + m.
-        Heights are 1 / (1 + r), r the affinity between the two over what chance gives to a graph of the same
-        degrees: 1 where nothing links them, 1/2 where chance would link them as much. Empty above 1,000 clusters."""
+        """(K - 1, 4) merges of the clusters in the format of SciPy's ``linkage``.
+
+        ``dendrogram(model.tree_)`` draws the tree. Each row has two nodes, the height of their merge and the
+        number of items. Clusters are nodes 0 to K - 1, and merge m creates node K + m. Heights are 1 / (1 + r),
+        where r is the affinity between the two nodes divided by its expected value in a random graph with the
+        same degrees. The height is 1 without links, and 1/2 if the links equal the expected value. The tree is
+        empty above 1,000 clusters."""
         rows = self.result_json().get("tree", [])
         self._check_graph("tree")
         return np.array([[row["a"], row["b"], row["height"], row["size"]] for row in rows]).reshape(-1, 4)
 
     def cut_tree(self, n_clusters: Optional[int] = None, height: Optional[float] = None) -> Ints:
-        """Labels at a coarser level: merges of `tree_` until `n_clusters` are left, or all up to `height`.
+        """Return coarser labels, after the merges of `tree_` down to `n_clusters` clusters or up to `height`.
 
         Returns
         -------
         (N,) int32 array
-            Numbered by first appearance; negative labels stay.
+            Labels, numbered by first appearance. Negative labels are unchanged.
 
         Examples
         --------
@@ -908,20 +927,20 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         [4, 3, 1]
         """
         if (n_clusters is None) == (height is None):
-            raise ValueError("give either n_clusters or height")
+            raise ValueError("pass either n_clusters or height")
         tree = self.tree_
         k = self.n_clusters_
         if n_clusters is not None:
             if not 1 <= whole("n_clusters", n_clusters) <= k:
                 raise ValueError(f"n_clusters={n_clusters}: must be from 1 to {k}")
         if len(tree) < k - 1 and n_clusters != k:
-            raise ValueError(f"there is no tree over {k} clusters: it is made of up to 1,000")
+            raise ValueError(f"there is no tree of {k} clusters; trees are limited to 1,000 clusters")
         if n_clusters is not None:
             tree = tree[: k - n_clusters]
         else:
             tree = tree[tree[:, 2] <= cast(float, height)]
         group = np.arange(k + len(tree))
-        for m in reversed(range(len(tree))):  # a node is called by the merge it ends up in
+        for m in reversed(range(len(tree))):  # each node takes the number of its final merge
             group[tree[m, :2].astype(int)] = group[k + m]
         kept = self.labels_ >= 0
         values, first, inverse = np.unique(group[self.labels_[kept]], return_index=True, return_inverse=True)
@@ -931,14 +950,14 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _check_graph(self, what: str) -> None:
         if self.method not in ("ddsc", "sc"):
-            raise AttributeError(f"method={self.method!r} makes no graph, so there is no {what}")
+            raise AttributeError(f"method={self.method!r} computes no graph, so there is no {what}")
 
     def _there(self) -> Flags:
-        """Rows that were not dropped."""
+        """Return a mask of the rows that were not dropped."""
         return np.isfinite(self.centre_distance_) if hasattr(self, "centre_distance_") else self.labels_ >= 0
 
     def _map(self, run: Run) -> Array:
-        """Places of the items, NaN for dropped ones."""
+        """Compute the positions of the items, NaN for dropped items."""
         there = self._there()
         kept = np.flatnonzero(there)
         start, xy = np.empty((len(kept), 2)), np.empty((len(kept), 2))
@@ -958,28 +977,28 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     # ---- new items ----
 
     def predict(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Ints:
-        """Clusters of other items, by their exact neighbours among the items of `fit`.
+        """Predict the clusters of new items from their exact neighbors among the items of `fit`.
 
-        The embedding is continued to an item by Nystrom's formula over its neighbours, and the
-        nearest cluster centre gives its label. An item that equals one of `fit` gets its label.
+        Nystrom's formula extends the embedding to an item from its neighbors, and the nearest cluster center
+        determines its label. An item that equals an item of `fit` gets the same label.
 
         Parameters
         ----------
-        X : as in `fit`; with metric="precomputed" an (n, N) matrix of distances to the items of fit
+        X : as in `fit`; with metric="precomputed", an (n, N) matrix of distances to the items of `fit`
         sample_weight : list of arrays, optional
         """
         return self._extend(X, sample_weight)[1]
 
     def transform(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Floats:
-        """Rows of the spectral embedding for other items (see `predict`)."""
+        """Return the rows of the spectral embedding for new items (see `predict`)."""
         return self._extend(X, sample_weight)[0]
 
     def score(self, X: FitItems, y: Optional[Labels] = None, sample_weight: Optional[Weights] = None) -> float:
-        """How well other items fit; higher is better.
+        """Score how well new items fit the clusters; higher is better.
 
-        With the true classes y: adjusted mutual information with `predict`. Without: how clearly
-        items lie in their clusters, the mean of 1 - (distance to the own centre) / (distance to the
-        nearest other one). What scikit-learn's searches ask for where no `scoring` is given.
+        With true classes y, this is the adjusted mutual information between y and `predict`. Otherwise, it
+        is the mean of 1 - (distance to the center of the item's cluster) / (distance to the nearest other
+        center). scikit-learn's searches use it if no `scoring` is given.
 
         Examples
         --------
@@ -993,7 +1012,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             return adjusted_mutual_info_score(y, cast(Labels, labels))
         known = labels >= 0
         members = [self.embedding_[self.labels_ == c] for c in range(self.n_clusters_)]
-        nowhere = np.full(self.embedding_.shape[1], np.inf)  # the centre of a cluster without items
+        nowhere = np.full(self.embedding_.shape[1], np.inf)  # center of an empty cluster
         centres = np.array([part.mean(axis=0) if len(part) else nowhere for part in members])
         away = np.linalg.norm(rows[known, None] - centres[None], axis=2)
         own = np.take_along_axis(away, labels[known, None], axis=1)[:, 0]
@@ -1006,9 +1025,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return np.array([f"ddsc{i}" for i in range(self.embedding_.shape[1])], dtype=object)
 
     def assign(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Assignment:
-        """Labels of other items, with how sure they are and which lie far from all of `fit`.
+        """Assign labels to new items, with confidences and a flag for items that are far from all items of `fit`.
 
-        Not with metric="precomputed".
+        Cannot be used with metric="precomputed".
 
         Examples
         --------
@@ -1027,10 +1046,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
 
     def save(self, path: PathLike, overwrite: bool = False) -> None:
-        """Write the program's model.npz, which `load` and ``ddsc assign`` read: all that labels new items.
+        """Write a model.npz with all data for labeling new items, for `load` and ``ddsc assign``.
 
-        Outliers that were left out stay so (the array `left_out`). A whole model, with its graph, table and report,
-        is kept by pickle. A file that the items were read from is never overwritten (ValueError).
+        The array `left_out` lists excluded outliers. To store a whole model with its graph, table and report, use
+        pickle. A file from which the items were read is never overwritten (ValueError).
         """
         check_output(path, getattr(self, "_source", ()))
         handle, file = self._kept_model(), os.fspath(path)
@@ -1046,7 +1065,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 raise FileExistsError(17, "File exists", file)
             place = None if is_stream else os.path.dirname(os.path.realpath(file))
             with tempfile.TemporaryDirectory(prefix=".", dir=place) as folder:
-                whole_file = os.path.join(folder, "model.npz")  # takes its name in one step
+                whole_file = os.path.join(folder, "model.npz")  # renamed atomically
                 run(_core.model_write, handle, whole_file, False)
                 _add_array(whole_file, "left_out", left_out)
                 if is_stream:
@@ -1057,7 +1076,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _kept_model(self) -> Any:
         check_fitted(self, "labels_")
         if self.metric == "precomputed":
-            raise ValueError("metric='precomputed' has no items to compare new ones with")
+            raise ValueError("metric='precomputed' has no items with which new items could be compared")
         if self._model is None and self.method != "ddsc":
             raise ValueError(f"method={self.method!r} has no rule for new items; fit with method='ddsc'")
         if self._model is None:
@@ -1066,13 +1085,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @classmethod
     def load(cls, path: PathLike) -> "DDSC":
-        """A model from a model.npz, or from a folder that ``ddsc cluster -o`` wrote.
+        """Load a model from a model.npz or from a folder written by ``ddsc cluster -o``.
 
-        It labels new items (`predict`, `transform`, `assign`) and has `labels_`, `embedding_` and
-        `n_clusters_`; of a folder also `result_json` and `explain`. Its parameters are those of the metric
-        that was used, numbers where the data had chosen them; how the graph was searched is not kept.
-        Items without mass have no row. Outliers that were left out have the label -1, but not of the program's model.npz
-        alone: its folder tells of them.
+        The model can label new items (`predict`, `transform`, `assign`) and has `labels_`, `embedding_` and
+        `n_clusters_`. A folder also provides `result_json` and `explain`. The parameters are those of the metric,
+        with the values that were chosen from the data; search settings are not stored. Items without mass have
+        no row. Excluded outliers have the label -1, except in a model.npz of the program without its folder.
 
         Examples
         --------
@@ -1107,7 +1125,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _new_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         model = self._kept_model()
         measures = as_distributions(X, sample_weight, self.on_empty, run)
-        if not _core.model_view(model)["transformed"]:  # else they may have been of another dimension
+        if not _core.model_view(model)["transformed"]:  # otherwise untransformed items may have another dimension
             check_features(self, measures.dim)
         return model, measures
 
@@ -1145,7 +1163,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             raise ValueError(f"item {int(np.isinf(distance[:, 0]).argmax())} has no known distance")
         return index, np.square(distance), np.where(distance[:, 0] == 0, index[:, 0], -1)
 
-    # ---- scikit-learn's questions ----
+    # ---- scikit-learn tags ----
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -1160,16 +1178,16 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
 
 def check_whole(model: DDSC, name: str) -> None:
-    """A model of `load` lacks what its file does not hold."""
+    """Raise ValueError if a loaded model lacks the attribute."""
     if not hasattr(model, name):
         raise ValueError(
-            "a loaded model has what labels new items only: its report and table stay in the folder of "
-            "ddsc cluster -o, and with a pickled model"
+            "a loaded model can only label new items; the report and the table are in the folder of "
+            "ddsc cluster -o and in pickled models"
         )
 
 
 def _kept_settings(arrays: Any) -> Dict[str, Any]:
-    """Parameters that make the metric of a model.npz again."""
+    """Return the parameters that reproduce the metric of a model.npz."""
     kept = dict(line.split("=", 1) for line in arrays["model_settings"].tolist())
     set_: Dict[str, Any] = {"n_clusters": int(kept["k"]), "metric": kept["metric"]}
     set_.update(n_neighbors=int(kept["tau"]), gamma=float(kept["gamma"]) or "local")
@@ -1190,7 +1208,7 @@ def _kept_settings(arrays: Any) -> Dict[str, Any]:
 
 
 def _shown_labels(folder: str, told: Json, labels: Array) -> Array:
-    """Labels of the items of a folder, -1 for outliers that it leaves out."""
+    """Return the labels of the items of a folder, with -1 for excluded outliers."""
     outliers = told.get("outliers", {})
     if not outliers.get("left_out"):
         return labels
@@ -1201,21 +1219,21 @@ def _shown_labels(folder: str, told: Json, labels: Array) -> Array:
 
 
 def _add_array(file: str, name: str, values: Array) -> None:
-    """One more array in an npz; the same bytes at any time."""
+    """Add an array to an npz. The bytes do not depend on the time."""
     member = zipfile.ZipInfo(f"{name}.npy")
     with zipfile.ZipFile(file, "a") as archive, archive.open(member, "w") as to:
         np.save(to, values, allow_pickle=False)
 
 
 def _copy_out(file: str, to: str) -> None:
-    """To standard output ("-"), or into a pipe or device, whose name stays what it is."""
+    """Copy to standard output ("-"), or to a pipe or device, which must not be replaced."""
     sys.stdout.flush()
     with open(file, "rb") as source, open(1 if to == "-" else to, "wb", closefd=to != "-") as target:
         shutil.copyfileobj(source, target)
 
 
 def _resume_line(c: Dict[str, Any]) -> str:
-    """As the program writes it, so that either takes up the other's folder."""
+    """Return the settings line in the format of the program, so that both can resume the same folder."""
     return (
         f"cluster k {c['k_min']}:{c['k_max']}, gamma rule {c['gamma_rule']} {c.get('gamma', 0):.17g}, "
         f"min-cluster {c['min_cluster']:.17g}, paper {c['paper']}"
@@ -1223,7 +1241,7 @@ def _resume_line(c: Dict[str, Any]) -> str:
 
 
 def _graph_text(graph: Any, rows: Array) -> str:
-    """The program's graph.mtx of these rows: neighbour and item from 1, and their squared distance."""
+    """Return graph.mtx for these rows: neighbor and item, numbered from 1, and their squared distance."""
     number = np.zeros(graph.shape[0], dtype=np.int64)
     number[rows] = np.arange(1, len(rows) + 1)
     items = np.repeat(number, np.diff(graph.indptr))
@@ -1238,7 +1256,7 @@ def _write_text(path: str, text: str) -> None:
 
 
 class _Model:
-    """The library's model of a fit; pickled as the bytes of its file."""
+    """The library's model of a fit. It is pickled as the bytes of its file."""
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle
@@ -1259,14 +1277,14 @@ class _Model:
 
 
 def _standing(run: Run, found: Any, n: int) -> Dict[str, Array]:
-    """How the n items of a clustering stand in it."""
+    """Compute distance to the center, ambiguity and next cluster of the n items."""
     place: Dict[str, Array] = {"distance": np.empty(n), "doubt": np.empty(n), "next": np.empty(n, np.int32)}
     run(_core.standing, found, place["distance"], place["doubt"], place["next"])
     return place
 
 
 def _distance_matrix(X: Any) -> Array:
-    """Dense distances; entries a sparse matrix does not store are unknown."""
+    """Return dense distances, with NaN for entries that a sparse matrix does not store."""
     if not is_sparse(X) and not isinstance(X, CSR):
         return as_doubles(X, "X")
     row, column, value = sparse_entries(X)
@@ -1283,10 +1301,10 @@ def _nystrom(
     d2: Array,
     same: Array,
 ) -> Tuple[Array, Array]:
-    """Rows and labels of new items with neighbours `index` at squared distances `d2`.
+    """Return rows and labels of new items with neighbors `index` at squared distances `d2`.
 
-    u_k(x) = 1 / lambda_k sum_j a_xj u_k(j) / sum_j a_xj for the eigenvectors u of the random walk;
-    factors of a row do not matter, since rows are normalised.
+    For the eigenvectors u of the random walk, u_k(x) = 1 / lambda_k sum_j a_xj u_k(j) / sum_j a_xj. Constant
+    factors of a row do not matter, because rows are normalized.
     """
     d2 = np.maximum(d2, 0)
     if gamma > 0:
@@ -1313,7 +1331,7 @@ def _nystrom(
     centres = sums / np.bincount(old, minlength=k)[:, None]
     away = ((rows[:, None, :] - centres[None]) ** 2).sum(axis=2)
     labels = away.argmin(axis=1).astype(np.int32)
-    lost = ~rows.any(axis=1)  # neighbours without an eigenvector: they vote
+    lost = ~rows.any(axis=1)  # the neighbors have no entries in the eigenvectors, so they vote
     for i in np.flatnonzero(lost):
         labels[i] = np.bincount(old[index[i]], weights=affinity[i], minlength=k).argmax()
     labels[twin] = old[same[twin]]

@@ -1,4 +1,4 @@
-"""Distances, neighbours and single transport problems as plain functions."""
+"""Functions for distances, neighbors and single transport problems."""
 
 from __future__ import annotations
 
@@ -67,25 +67,25 @@ def pairwise(
     device: str = "cpu",
     **settings: Unpack[MetricSettings],
 ) -> Floats:
-    """Distances between all items of X, or between those of X and Y.
+    """Compute the distances between all items of X, or between the items of X and Y.
 
     Parameters
     ----------
     X, Y : list of (n_i, d) arrays or Distributions
-        Y None: the items of X among themselves.
+        If Y is None, distances between the items of X are computed.
     metric : {"w2", "w1", "sinkhorn", "mmd", "lot"}
     squared : bool
-        Give D^2 as the metric defines it (an unbiased MMD can be negative); otherwise its root.
+        Return D^2 as the metric defines it (an unbiased MMD can be negative), otherwise its square root.
     condensed : bool
-        Only the entries above the diagonal, row by row, as `scipy.spatial.distance.squareform`
-        takes them (not with Y).
+        Return only the entries above the diagonal, row by row, in the format of
+        `scipy.spatial.distance.squareform`. Cannot be combined with Y.
     out : array, optional
-        Where to write; float64, C order, of the right size.
+        Output array of type float64 in C order, with the shape of the result.
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
     device : {"cpu", "auto", "cuda", "cuda:N"}
-        "auto" means the CPU in this version; "cuda" is experimental and warns. A GPU solves the pairs of sinkhorn
-        values on a grid to the same tolerance: last digits may differ.
+        "auto" means the CPU in this version. "cuda" is experimental and issues a warning. A GPU solves sinkhorn
+        pairs on a grid to the same tolerance, but the last digits may differ.
     **settings
         `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
         `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, as in
@@ -113,7 +113,7 @@ def pairwise(
         other = None if Y is None else as_distributions(Y, run=run)
         if other is not None:
             if condensed:
-                raise ValueError("condensed distances are those of one set: leave out Y")
+                raise ValueError("condensed=True requires a single set; omit Y")
             shape = (n, other.n_items)
         result: Floats = np.empty(shape) if out is None else out
         if result.shape != shape or result.dtype != np.float64 or not result.flags.c_contiguous:
@@ -139,25 +139,29 @@ def compare(
     memory_limit: Optional[int] = None,
     **settings: Unpack[MetricSettings],
 ) -> Comparison:
-    """Several metrics on one set, and which of them to take, without labels.
+    """Compare several metrics on one set and recommend one, without using labels.
 
     Parameters
     ----------
     X : list of (n_i, d) arrays or Distributions
     n_clusters : int, (low, high) or "auto"
-        A range or "auto": the number of clusters that most metrics suggest.
+        With a range or "auto", the number of clusters that most metrics suggest is used.
     metrics : sequence of str
-        Of "w2", "w1", "sinkhorn", "mmd", "lot".
+        A subset of "w2", "w1", "sinkhorn", "mmd" and "lot".
     labels : array, optional
-        True classes, to score each metric by; those of X where it has some.
+        True classes for scoring the metrics. None: the labels of X, if it has any.
 
     Returns
     -------
     dict
-        "k"; "metrics", one dict each: "metric", "k" (suggested), "stability" (agreement with what parts of four
-        fifths of the items give alone), "modularity" (on the average graph of all metrics), "agreement" (with the
-        others; NaN for one metric alone), "seconds", "structure" ("clear", "weak", "none", "undecided": see `verdict_`), with classes "ami" and "ari"; "labels" by metric; "ari" and "ami" between the metrics;
-        "recommended", "sure" ("no difference", "slight", "clear") and "words".
+        - "k": the number of clusters.
+        - "metrics": one dict per metric with "metric"; "k" (suggested); "stability" (agreement with the clusters
+          of subsamples with 80% of the items); "modularity" (on the average graph of all metrics); "agreement"
+          (with the other metrics, NaN for a single metric); "seconds"; "structure" ("clear", "weak", "none" or
+          "undecided", see `verdict_`); and, if classes are known, "ami" and "ari".
+        - "labels": the labels by metric.
+        - "ari", "ami": agreement between the metrics.
+        - "recommended": the recommended metric, with "sure" ("no difference", "slight" or "clear") and "words".
 
     Examples
     --------
@@ -168,7 +172,7 @@ def compare(
     """
     names = list(metrics)
     if not names:
-        raise ValueError("metrics: none are named")
+        raise ValueError("metrics must name at least one metric")
     first, joined = joined_metrics("+".join(map(str, names)))
     set_ = metric_settings(metric=first, **settings)
     how = cluster_settings(n_clusters, "auto", False, 0.2, joined)
@@ -213,7 +217,7 @@ def neighbors(
     device: str = "auto",
     **settings: Unpack[MetricSettings],
 ) -> SparseRows:
-    """The exact graph of the nearest neighbours, without the matrix of distances.
+    """Compute the exact nearest neighbor graph without the full distance matrix.
 
     Parameters
     ----------
@@ -221,13 +225,13 @@ def neighbors(
     n_neighbors : int or "auto"
     metric : {"w2", "w1", "sinkhorn", "mmd", "lot"}
     squared : bool
-        Give squared distances.
+        Return squared distances.
     exact_graph : {"auto", "full", "pruned"}
-        How to search; the result is the same.
+        Search method. The result does not depend on it.
     sample : float
-        Fraction of the pairs that is computed at all.
+        Fraction of the pairs whose distances are computed.
     hubs : {"off", "auto", "always"}
-        The nearest, or neighbours chosen by a locally rescaled distance, so that no item is everybody's.
+        Whether neighbors are chosen by a locally rescaled distance, so that no item becomes a neighbor of most others.
     random_state, n_jobs, verbose, callback, memory_limit, **settings
         As in `pairwise`.
     device : {"auto", "cpu", "cuda", "cuda:N"}
@@ -236,8 +240,8 @@ def neighbors(
     Returns
     -------
     scipy.sparse.csr_matrix
-        Row i holds the distances of item i to its neighbours, nearest first (a `CSR` tuple where
-        SciPy is not installed).
+        Row i has the distances of item i to its neighbors, nearest first. A `CSR` tuple is returned if
+        SciPy is not installed.
 
     Examples
     --------
@@ -259,22 +263,22 @@ def neighbors(
 
 
 class Transport(NamedTuple):
-    """One transport problem in full."""
+    """Complete solution of a transport problem."""
 
     value: float
-    """Optimal <P, M>; with entropy, the value that was asked for."""
+    """Optimal <P, M>; with entropy, the requested value."""
     plan: Floats
-    """(n, m): the mass that goes from i to j."""
+    """(n, m): the mass moved from i to j."""
     f: Floats
-    """(n,) potentials; with `g`, f_i + g_j <= M_ij where the plan is exact."""
+    """(n,) potentials. For exact transport, f_i + g_j <= M_ij."""
     g: Floats
     """(m,) potentials."""
     dual: float
-    """Value of the potentials: a lower bound of an exact value."""
+    """Dual objective, a lower bound on the exact value."""
     gap: float
-    """Relative distance of the two; with entropy, the error of the marginals."""
+    """Relative duality gap; with entropy, the error of the marginals."""
     n_iterations: int
-    """Pivots, or iterations."""
+    """Number of pivots or iterations."""
 
 
 def _weights(weights: Any, name: str, n: int) -> Array:
@@ -298,7 +302,7 @@ def emd(
 def emd(
     a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, full: bool = False
 ) -> Union[float, Transport]:
-    """Exact optimal transport between weights a and b under the cost M.
+    """Compute exact optimal transport between weights a and b with cost M.
 
     Parameters
     ----------
@@ -307,7 +311,7 @@ def emd(
     M : (n, m) array
         Costs, any finite numbers.
     full : bool
-        Give plan, potentials and certificate too.
+        Also return the plan, the potentials and the certificate.
 
     Returns
     -------
@@ -343,7 +347,7 @@ def emd(
 def _cost(M: Any) -> Array:
     cost = as_doubles(M, "M")
     if cost.ndim != 2 or cost.size == 0:
-        raise ValueError(f"M has shape {cost.shape}: it must be a matrix of costs")
+        raise ValueError(f"M has shape {cost.shape}: it must be a non-empty matrix of costs")
     return cost
 
 
@@ -394,7 +398,7 @@ def sinkhorn(
     max_iterations: int = 100000,
     full: bool = False,
 ) -> Union[float, Transport]:
-    """Entropic transport between weights a and b under the cost M.
+    """Compute entropic transport between weights a and b with cost M.
 
     Parameters
     ----------
@@ -403,14 +407,14 @@ def sinkhorn(
     M : (n, m) array
         Costs.
     epsilon : float or str
-        Strength of the entropy: a number, or a percentage of the median cost such as "5%".
+        Strength of the entropy: an absolute value, or a percentage of the median cost such as "5%".
     value : {"regularised", "sharp"}
-        min <P, M> + epsilon KL(P | a x b), or <P, M> of that plan.
+        The minimum of <P, M> + epsilon KL(P | a x b), or <P, M> of the minimizing plan.
     tolerance : float
-        L1 error of the marginals that counts as converged; a ConvergenceWarning otherwise.
+        L1 error of the marginals at convergence. A larger final error issues a ConvergenceWarning.
     max_iterations : int
     full : bool
-        Give plan and potentials too.
+        Also return the plan and the potentials.
 
     Returns
     -------
@@ -462,7 +466,7 @@ def mmd(
     squared: bool = False,
     random_state: RandomState = 0,
 ) -> float:
-    """Maximum mean discrepancy between two point clouds.
+    """Compute the maximum mean discrepancy between two point clouds.
 
     Parameters
     ----------
@@ -470,11 +474,11 @@ def mmd(
     x_weight, y_weight : (n,), (m,) arrays, optional
     kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto", "near" or "median"
-        "near" is the 5% quantile of the distances between the pooled points, "auto" that or, where their median is
-        less than twice it (many dimensions), the median.
+        "near" is the 5% quantile of the distances between the pooled points. "auto" uses "near", or the median if
+        the median is less than twice that quantile, as happens in many dimensions.
     estimator : {"biased", "unbiased"}
     squared : bool
-        Give MMD^2, which the unbiased estimator can make negative; otherwise the root of its
+        Return MMD^2, which can be negative with the unbiased estimator, otherwise the square root of its
         positive part.
 
     Examples
@@ -506,11 +510,11 @@ class Barycenter(NamedTuple):
     points: Floats
     """(n, d)."""
     weights: Floats
-    """(n,), positive, sum 1."""
+    """(n,), positive, with sum 1."""
     objective: Floats
-    """Mean cost of exact transport to the items (W2^2 by default), from the start to the result; never rises."""
+    """Mean cost of exact transport to the items (W2^2 by default) after each step. It never increases."""
     converged: bool
-    """The last exact pass found nothing to gain."""
+    """True if the last exact pass did not improve the objective."""
 
 
 def barycenter(
@@ -528,24 +532,24 @@ def barycenter(
     verbose: Union[int, bool] = 0,
     callback: Optional[Progress] = None,
 ) -> Barycenter:
-    """The point cloud of least mean squared W2 distance, or of least mean cost, to the items (a local minimum).
+    """Compute a point cloud that locally minimizes the mean squared W2 distance, or mean cost, to the items.
 
     Parameters
     ----------
     X : list of (n_i, d) arrays or Distributions
     support_size : int, optional
-        Points of the barycenter; None: the mean number of points of an item.
+        Number of points of the barycenter. None: the mean number of points per item.
     item_weights : (N,) array, optional
         Positive weights of the items; None: equal.
     method : {"admm", "ibp", "projected"}
-        What finds the neighbourhood: Bregman ADMM, iterative Bregman projections, or projection
-        robust. Exact passes go down from there in all three.
+        Method for the starting point: Bregman ADMM, iterative Bregman projections, or projection-robust
+        barycenters. Exact passes then improve the result.
     cost : {"sqeuclidean", "euclidean", "cosine", "cityblock"} or (V, V) array, optional
-        What it costs to move mass. "cosine": of the items with points at length 1; the barycenter lies inside the
-        unit ball. With `method` "admm" also "euclidean" (W1: points go to geometric medians), "cityblock" (to
-        medians by coordinate) and a matrix (to its rows; points have one coordinate, their row).
+        Cost of moving mass. With "cosine", points are normalized to length 1, and the barycenter lies in the unit
+        ball. `method="admm"` also accepts "euclidean" (W1, points move to geometric medians), "cityblock" (points
+        move to coordinate-wise medians) and a cost matrix (points have one coordinate, their row in the matrix).
     max_rounds, tolerance, restarts : int, float, int, optional
-        Rounds of the method, relative fall of the objective that counts as none, starts.
+        Largest number of rounds, smallest relative decrease of the objective that continues, number of starts.
     random_state, n_jobs, verbose, callback
         As in `DDSC`.
 
@@ -568,7 +572,7 @@ def barycenter(
         set_["restarts"] = whole("restarts", restarts)
     weights = None if item_weights is None else as_doubles(item_weights, "item_weights").ravel()
     if weights is not None and len(weights) != measures.n_items:
-        raise ValueError(f"{len(weights)} item_weights for {measures.n_items} items")
+        raise ValueError(f"got {len(weights)} item_weights for {measures.n_items} items")
     with Run(n_jobs, random_state, verbose, callback) as run:
         found = run(_core.barycenter, measures._handle, weights, set_)
     return Barycenter(
@@ -580,10 +584,10 @@ def barycenter(
 
 
 def _label_numbers(labels: Any) -> Array:
-    """int32 codes; negative integers stay: they mean "no label" and are left out."""
+    """Convert labels to int32 codes. Negative integers mean "no label" and become -1."""
     array = np.asarray(labels)
     if array.ndim != 1:
-        raise ValueError(f"labels have {array.ndim} dimensions: one label per item is needed")
+        raise ValueError(f"labels have {array.ndim} dimensions; expected one label per item")
     if array.dtype.kind in "iub":
         array = array.astype(np.int64)
         codes = np.unique(array, return_inverse=True)[1].ravel()
@@ -595,15 +599,15 @@ def _label_numbers(labels: Any) -> Array:
 def _scores(labels_true: Any, labels_pred: Any) -> Dict[str, float]:
     truth, found = _label_numbers(labels_true), _label_numbers(labels_pred)
     if len(truth) != len(found):
-        raise ValueError(f"{len(truth)} true labels and {len(found)} found ones")
+        raise ValueError(f"labels_true has {len(truth)} labels, but labels_pred has {len(found)}")
     with Run(n_jobs=1) as run:
         return cast(Dict[str, float], run(_core.scores, found, truth))
 
 
 def adjusted_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> float:
-    """Mutual information of two labellings, adjusted for chance (1: equal, 0: by chance).
+    """Mutual information of two labelings, adjusted for chance (1: identical, 0: expected by chance).
 
-    Labels may be integers or names; negative integers mean "no label" and are left out.
+    Labels can be integers or names. Negative integers mean "no label" and are ignored.
 
     Examples
     --------
@@ -615,7 +619,7 @@ def adjusted_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> floa
 
 
 def adjusted_rand_score(labels_true: Labels, labels_pred: Labels) -> float:
-    """Agreement over pairs of items, adjusted for chance.
+    """Agreement on pairs of items, adjusted for chance.
 
     Examples
     --------
@@ -627,7 +631,7 @@ def adjusted_rand_score(labels_true: Labels, labels_pred: Labels) -> float:
 
 
 def normalized_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> float:
-    """Mutual information over the mean of the two entropies.
+    """Mutual information divided by the mean of the two entropies.
 
     Examples
     --------
@@ -639,7 +643,7 @@ def normalized_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> fl
 
 
 def purity_score(labels_true: Labels, labels_pred: Labels) -> float:
-    """Part of the items that belong to the commonest class of their cluster.
+    """Fraction of the items that belong to the most common class of their cluster.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Linear optimal transport as a transformer: items in, rows of numbers out."""
+"""Linear optimal transport as a transformer that maps items to vectors."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from ._words import metric_settings
 
 
 class LinearOT(TransformerMixin, BaseEstimator):
-    """Embed items so that Euclidean distance is linear optimal transport distance.
+    """Embed items so that Euclidean distances are linear optimal transport distances.
 
-    One exact transport from a fixed reference to each item; the item becomes the displacement of
-    every point of the reference. Any method for vectors can follow: k-means, PCA, a classifier.
+    Each item needs one exact transport from a fixed reference. Its vector consists of the displacements
+    of all points of the reference. Any method for vectors can follow, such as k-means, PCA or a classifier.
 
     Parameters
     ----------
     reference : {"auto", "normal", "kmeans"}, Distributions, or (m, d) array
-        Where transport starts: a normal sample of the mean and scale of all points, k-means centres
-        of them, or a cloud of your own (the first item of Distributions).
+        The reference: a normal sample with the mean and scale of all points, the k-means centers of
+        all points, or a given cloud (the first item of Distributions).
     reference_size : int, optional
-        Points of the reference; None: the mean number of points of an item.
+        Number of points of the reference. None: the mean number of points per item.
     random_state : int, None or RandomState
     n_jobs : int, optional
-        Threads; None uses all there are. Results do not depend on it.
+        Number of threads; None uses all cores. Results do not depend on it.
     verbose : int
         1 shows a progress bar.
     callback : callable, optional
-        Called as callback(stage, done, total); an exception in it stops the work.
+        Called as callback(stage, done, total). An exception that it raises stops the computation.
 
     Attributes
     ----------
     reference_ : Distributions
-        The reference, a set of one item.
+        The reference, a set with one item.
     n_features_in_ : int
-        Coordinates of a point.
+        Number of coordinates of a point.
     n_features_out_ : int
-        Points of the reference times coordinates.
+        Number of points of the reference times number of coordinates.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class LinearOT(TransformerMixin, BaseEstimator):
         return metric_settings("lot", reference=reference, reference_size=self.reference_size)
 
     def fit(self, X: Items, y: object = None, sample_weight: Optional[Weights] = None) -> "LinearOT":
-        """Make the reference from X.
+        """Compute the reference from X.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class LinearOT(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Items, sample_weight: Optional[Weights] = None) -> Floats:
-        """Embed items, the ones of `fit` or others.
+        """Embed the items of `fit` or other items.
 
         Returns
         -------
@@ -113,11 +113,11 @@ class LinearOT(TransformerMixin, BaseEstimator):
         return np.array(rows)
 
     def fit_transform(self, X: Items, y: object = None, sample_weight: Optional[Weights] = None) -> Floats:
-        """The same as ``fit(X).transform(X)``, reading X once."""
+        """Equivalent to ``fit(X).transform(X)``, but converts X only once."""
         measures = as_distributions(X, sample_weight)
         return self.fit(measures).transform(measures)
 
     def get_feature_names_out(self, input_features: object = None) -> Objects:
-        """Names of the columns: point of the reference, then coordinate."""
+        """Names of the columns, ordered by point of the reference and then by coordinate."""
         check_fitted(self, "reference_")
         return np.array([f"linearot{i}" for i in range(self.n_features_out_)], dtype=object)

@@ -1,4 +1,4 @@
-"""One call of the library: threads, seed, progress, and what becomes of its messages."""
+"""One call of the library: threads, seed, progress and warnings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["READ_TIMEOUT", "ConvergenceWarning", "Run", "count_threads", "draw_s
 if TYPE_CHECKING:
 
     class ConvergenceWarning(UserWarning):
-        """An iteration cap was met; the results are valid, but marked."""
+        """A solver reached its iteration limit. The results are valid, but marked as not converged."""
 
 else:
     try:
@@ -27,16 +27,16 @@ else:
     except ImportError:
 
         class ConvergenceWarning(UserWarning):
-            """An iteration cap was met; the results are valid, but marked."""
+            """A solver reached its iteration limit. The results are valid, but marked as not converged."""
 
 
 MAX_SEED = 2**64 - 1
-READ_TIMEOUT = 60.0  # seconds without progress; of HDF5 files
+READ_TIMEOUT = 60.0  # seconds without progress while reading an HDF5 file
 _ENCODINGS = {"utf-8": 0, "utf-8-sig": 0, "ascii": 0, "iso8859-1": 1, "cp1252": 2}  # ddsc_encoding
 
 
 def count_threads(n_jobs: Optional[int]) -> int:
-    """Threads for n_jobs: None all that are there (or OMP_NUM_THREADS), -1 all, -2 all but one."""
+    """Return the number of threads for n_jobs: all cores (or OMP_NUM_THREADS) for None, all for -1, all but one for -2."""
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
@@ -47,7 +47,7 @@ def count_threads(n_jobs: Optional[int]) -> int:
 
 
 def draw_seed(random_state: Any) -> int:
-    """A seed from an int, None (drawn from numpy's global state), a RandomState or a Generator."""
+    """Return a seed from an int, None (uses numpy's global state), a RandomState or a Generator."""
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         seed = int(random_state)
         if not 0 <= seed <= MAX_SEED:
@@ -63,7 +63,7 @@ def draw_seed(random_state: Any) -> int:
 
 
 def _encoding(name: object) -> int:
-    """The library's number of an encoding, by any of the names that Python knows it by."""
+    """Return the library's code of an encoding. Accepts every alias that Python knows."""
     try:
         return _ENCODINGS[codecs.lookup(str(name)).name]
     except (LookupError, KeyError):
@@ -71,13 +71,13 @@ def _encoding(name: object) -> int:
 
 
 def _seconds(limit: object) -> float:
-    if not isinstance(limit, numbers.Real) or not 0 <= limit < float("inf"):
-        raise ValueError(f"read_timeout={limit!r}: must be a number of seconds; 0: no limit")
+    if not isinstance(limit, (int, float)) or not 0 <= limit < float("inf"):
+        raise ValueError(f"read_timeout={limit!r}: must be a number of seconds, or 0 for no limit")
     return float(limit)
 
 
 class _Bar:
-    """A progress bar a stage: tqdm's where that is installed, else a line of text."""
+    """A progress bar per stage. Uses tqdm if it is installed, otherwise a line of text."""
 
     def __init__(self) -> None:
         self.stage = ""
@@ -110,7 +110,7 @@ class _Bar:
 
 
 class Run:
-    """A context of the library for the length of one call (a ``with`` block)."""
+    """A context of the library for one call, used in a ``with`` block."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Run:
         if callback is not None and not callable(callback):
             raise TypeError("callback must be callable(stage, done, total)")
         self.callback = callback
-        self.worst = 0  # largest status of the calls so far; above 0: something did not converge
+        self.worst = 0  # largest status so far; positive if something did not converge
         self.seed = draw_seed(random_state)
         report = self._report if self.bar or callback else None
         if memory_limit is not None and not isinstance(memory_limit, numbers.Integral):
@@ -147,19 +147,21 @@ class Run:
             self.callback(stage, done, total)
 
     def check_room(self, items: Any) -> None:
-        """Refuse arrays that the library could not hold as float64 within the memory limit, before any of them
-        is converted."""
+        """Raise MemoryError if the arrays would exceed the memory limit as float64.
+
+        The check runs before any of them is converted."""
         if self.limit == 0:
             return
         arrays = items if isinstance(items, (list, tuple)) else [items]
         sizes = [getattr(array, "size", 0) for array in arrays]
         need = 8 * sum(int(size) for size in sizes if isinstance(size, numbers.Integral))
         if need > self.limit:
-            raise MemoryError(f"out of memory: the points of X need {need} bytes, limit {self.limit}")
+            raise MemoryError(f"out of memory: the points of X need {need} bytes, more than the limit {self.limit}")
 
     def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call into the library; what it warns of becomes a UserWarning, a positive status a
-        ConvergenceWarning."""
+        """Call a function of the library.
+
+        Its warnings are issued as UserWarning, and a positive status as ConvergenceWarning."""
         try:
             result = function(self.context, *args)
         finally:
@@ -167,7 +169,7 @@ class Run:
                 warnings.warn(text, UserWarning, stacklevel=4)
         self.worst = max(self.worst, self.context.status)
         if self.context.status > 0:
-            text = self.context.message or "an iteration cap was met"
+            text = self.context.message or "a solver reached its iteration limit"
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return result
 

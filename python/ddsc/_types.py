@@ -1,4 +1,4 @@
-"""Types of the public functions. Words are literals, so that a type checker finds a mistyped one."""
+"""Types of the public functions. Option values are literals, so that a type checker finds misspelled ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ AnyPath = Union[PathLike, bytes, "os.PathLike[bytes]"]
 Progress = Callable[[str, int, int], object]
 RandomState = Union[None, int, np.random.RandomState, np.random.Generator]
 Json = Dict[str, Any]
-"""JSON as a dictionary: what stands in it is described in docs/results.md."""
+"""JSON as a dictionary. docs/results.md describes its keys."""
 
 Metric = Literal["w2", "w1", "sinkhorn", "mmd", "lot"]
 JoinedMetric = Literal[
@@ -77,7 +77,7 @@ Weighting = Literal["tfidf", "tf"]
 
 
 class SparseRows(Protocol):
-    """A sparse matrix by rows: scipy.sparse.csr_matrix, or `CSR` where SciPy is not installed."""
+    """A sparse matrix in CSR format: scipy.sparse.csr_matrix, or `CSR` if SciPy is not installed."""
 
     @property
     def data(self) -> Floats: ...
@@ -98,7 +98,7 @@ class Grouped(Protocol):
 
 
 class TableLike(Protocol):
-    """A pandas DataFrame, or anything with its columns."""
+    """A pandas DataFrame, or any object with the same column interface."""
 
     @property
     def columns(self) -> Any: ...
@@ -122,7 +122,7 @@ Rows = Union[slice, Sequence[int], Sequence[bool], NDArray[np.integer[Any]], Fla
 
 
 class MetricSettings(TypedDict, total=False):
-    """What the metrics take beside their name, as in `DDSC`."""
+    """Parameters of the metrics, as in `DDSC`."""
 
     cost: CostLike
     epsilon: Union[float, str]
@@ -139,7 +139,7 @@ class MetricSettings(TypedDict, total=False):
 
 
 class Transforms(TypedDict, total=False):
-    """What `Distributions.transformed` takes, in its words."""
+    """Parameters of `Distributions.transformed`."""
 
     arcsinh: Union[None, float, Dict[str, float]]
     log1p: bool
@@ -153,7 +153,7 @@ class Transforms(TypedDict, total=False):
 
 
 class ComparedMetric(TypedDict, total=False):
-    """One metric of `compare`; scores where classes are known."""
+    """Results of one metric in `compare`, with scores if classes are known."""
 
     metric: Metric
     k: int
@@ -166,7 +166,7 @@ class ComparedMetric(TypedDict, total=False):
 
 
 class Comparison(TypedDict):
-    """What `compare` found."""
+    """Result of `compare`."""
 
     k: int
     metrics: List[ComparedMetric]
@@ -179,7 +179,7 @@ class Comparison(TypedDict):
 
 
 class SweepRow(TypedDict):
-    """One number of clusters."""
+    """Results for one number of clusters."""
 
     k: int
     gap: float
@@ -192,7 +192,7 @@ class SweepRow(TypedDict):
 
 
 class Candidate(TypedDict):
-    """A number of clusters that is worth a look, and what speaks for it."""
+    """A plausible number of clusters, with the criteria that support it."""
 
     k: int
     widest_gap: bool
@@ -207,13 +207,13 @@ class _Sentence(TypedDict):
 
 
 class Verdict(_Sentence, total=False):
-    """Is there structure? The evidence is there where a graph was judged."""
+    """The verdict on cluster structure. `evidence` is present if a graph was examined."""
 
     evidence: Json
 
 
 class About(TypedDict, total=False):
-    """What a cluster is: words or markers, where the data have names."""
+    """Description of a cluster, by words or markers if the data has names."""
 
     label: int
     name: str
@@ -227,7 +227,7 @@ class About(TypedDict, total=False):
 
 
 class Stability(TypedDict):
-    """What changed when points were drawn anew."""
+    """Changes of the clustering under resampling of the points."""
 
     rows: List[Dict[str, float]]
     mean: Dict[str, float]

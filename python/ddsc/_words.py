@@ -1,4 +1,4 @@
-"""From the words of the user to the settings of the library. Same words as on the command line."""
+"""Convert option values to settings of the library. The values have the same names as on the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._arrays import as_doubles
 
 METRICS = {"w2": 0, "sinkhorn": 1, "mmd": 2, "lot": 3, "w1": 4}
 COSTS = {"sqeuclidean": 1, "euclidean": 2, "cosine": 3, "cityblock": 4}
-# Names that people know these metrics by.
+# Other common names of the metrics, used for suggestions in error messages.
 ALSO_CALLED = {
     **dict.fromkeys("wasserstein wasserstein2 w emd emd2 ot exact kantorovich earth-mover earthmover".split(), "w2"),
     **dict.fromkeys("wasserstein1 wmd word-mover wordmover".split(), "w1"),
@@ -37,33 +37,33 @@ ON_EMPTY = {"error": 0, "drop": 1}
 NORMALISE = {"standard": 1, "robust": 2, "rank": 3}
 ALIGN = {"centre": 1, "size": 2, "deskew": 3, "principal": 4}
 COST_MATRIX = 5
-GIVEN = 2  # bandwidth, gamma: a number; reference: measures
+GIVEN = 2  # rule for a given number (bandwidth, gamma) or given measures (reference)
 
 
 def word(name: str, value: Any, table: Dict[str, int]) -> int:
-    """The number of a word, or a ValueError that lists the words there are."""
+    """Return the number of an option value, or raise a ValueError that lists the valid values."""
     if isinstance(value, str) and value in table:
         return table[value]
     raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, table))}")
 
 
 def one_metric(metric: Any) -> int:
-    """The number of a metric; names that it has elsewhere are answered by the one it has here."""
+    """Return the number of a metric. For other common names, the error message suggests the name used here."""
     meant = ALSO_CALLED.get(metric.lower()) if isinstance(metric, str) else None
     if meant is not None and metric not in METRICS:
         raise ValueError(f"metric={metric!r}: did you mean {meant!r}?")
     if isinstance(metric, str) and "+" in metric:
-        raise ValueError(f"metric={metric!r}: only DDSC joins metrics, and there is no joined distance")
+        raise ValueError(f"metric={metric!r}: only DDSC accepts joined metrics; there is no joined distance")
     return word("metric", metric, METRICS)
 
 
 def joined_metrics(metric: Any) -> Tuple[Any, int]:
-    """The first of "w2+mmd+lot" and the others as bits."""
+    """Split "w2+mmd+lot" into the first metric and a bit mask of the others."""
     if not isinstance(metric, str) or "+" not in metric:
         return metric, 0
     first, *others = metric.split("+")
     if len({first, *others}) <= len(others):
-        raise ValueError(f"metric={metric!r}: names a metric twice")
+        raise ValueError(f"metric={metric!r}: a metric appears twice")
     one_metric(first)
     return first, sum(1 << one_metric(m) for m in others)
 
@@ -81,7 +81,7 @@ def whole(name: str, value: Any) -> int:
 
 
 def _epsilon(value: Any) -> Dict[str, Any]:
-    """5.0 is absolute, "5%" is a percentage of the median cost."""
+    """Parse epsilon: 5.0 is an absolute value, and "5%" a percentage of the median cost."""
     if isinstance(value, str) and value.strip().endswith("%"):
         try:
             return {"epsilon": float(value.strip()[:-1]), "epsilon_is_percent": 1}
@@ -100,7 +100,7 @@ def _reference(value: Any) -> Dict[str, Any]:
 
 
 def cost_settings(value: Any) -> Dict[str, Any]:
-    """A word, a square matrix over the points, or None: the metric's own."""
+    """Return the settings of a named cost, of a square matrix over the points, or of None for the metric's default."""
     if value is None:
         return {}
     if isinstance(value, str):
@@ -126,7 +126,7 @@ def metric_settings(
     lot_components: Any = None,
     cost: Any = None,
 ) -> Dict[str, Any]:
-    """Settings of a metric as the library takes them."""
+    """Return the settings of a metric."""
     set_: Dict[str, Any] = {
         "metric": one_metric(metric),
         "sinkhorn_value": word("sinkhorn_value", sinkhorn_value, SINKHORN_VALUES),

@@ -1,6 +1,6 @@
-"""Pictures of a result (matplotlib must be installed). Every function returns its Axes or Figure.
+"""Figures of a result, drawn with matplotlib. Every function returns its Axes or Figure.
 
-Clusters have the colours of the report; beyond twenty they come again with other marks.
+Clusters have the same colors as in the report. Beyond twenty clusters, colors repeat with other markers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLOURS = (
 )  # fmt: skip
 MARKS = "osD"
 TREE: Any = {"orientation": "left", "color_threshold": 0, "above_threshold_color": "0.35"}
-NAMES_UP_TO = 60  # items that are written beside a picture of distances or a tree
+NAMES_UP_TO = 60  # largest number of items whose names are shown in a heat map or a tree
 
 
 def _pyplot() -> Any:
@@ -55,13 +55,13 @@ def _mark(cluster: int) -> str:
 def _found(model: Any, labels: Any) -> Array:
     found = getattr(model, "labels_", None) if labels is None else getattr(labels, "labels_", labels)
     if found is None:
-        raise ValueError("labels are needed: give a fitted DDSC, or labels")
+        raise ValueError("labels are missing; pass a fitted DDSC or labels")
     out: Array = np.asarray(found)
     return out
 
 
 def _groups(found: Array) -> Tuple[Array, List[str]]:
-    """Numbers of the groups from 0 on, and their names; items without a label (-1) belong to none."""
+    """Return cluster numbers from 0 and cluster names. Items without a label have the number -1."""
     names, numbers = np.unique(found, return_inverse=True)
     numbers = numbers.ravel()
     if names.dtype.kind in "iu":
@@ -95,18 +95,18 @@ def map(  # noqa: A001
     names: bool = True,
     ax: Optional["Axes"] = None,
 ) -> "Axes":
-    """The map of the report: items that are near each other lie together.
+    """Draw the map of the report, on which neighbors are close together.
 
     Parameters
     ----------
     model : DDSC
         Fitted.
     labels : sequence, optional
-        Colours; None: the clusters found. Give the true classes to compare.
+        Labels that determine the colors; None: the clusters. Pass the true classes to compare.
     ids : sequence, optional
-        Text beside the items.
+        Text next to the items.
     names : bool
-        Write on each cluster what tells it apart, where words or coordinates have names.
+        Annotate each cluster with its distinctive words or coordinates, if they have names.
     ax : matplotlib Axes, optional
 
     Returns
@@ -128,7 +128,7 @@ def map(  # noqa: A001
 
 
 def _telling(model: Any, n: int) -> List[str]:
-    """Words or signed coordinates of each cluster; nothing where there are no names."""
+    """Return the words or signed coordinates of each cluster, or an empty list if there are no names."""
     out = []
     for cluster in model.explain():
         rows = cluster.get("words") or cluster.get("markers") or []
@@ -145,16 +145,16 @@ def embedding(
     ids: Optional[Sequence[object]] = None,
     ax: Optional["Axes"] = None,
 ) -> "Axes":
-    """The spectral embedding in the plane of its two largest directions.
+    """Draw the spectral embedding, projected to its two directions of largest variance.
 
     Parameters
     ----------
     model : DDSC or (N, d) array
         A fitted estimator, or rows of an embedding (such as those of `LinearOT`).
     labels : sequence, optional
-        Colours; None: the clusters found. Give the true classes to compare.
+        Labels that determine the colors; None: the clusters. Pass the true classes to compare.
     ids : sequence of str, optional
-        Text beside the points.
+        Text next to the points.
     ax : matplotlib Axes, optional
 
     Returns
@@ -172,7 +172,7 @@ def embedding(
 
 
 def _plane(rows: Array) -> Array:
-    """Rows on the two directions in which they spread most; NaN stays."""
+    """Project rows to their two directions of largest variance. NaN rows stay NaN."""
     kept = np.isfinite(rows).all(axis=1)
     plane, flat = np.full((len(rows), 2), np.nan), np.zeros((kept.sum(), 2))
     with Run(n_jobs=1) as run:
@@ -189,20 +189,20 @@ def clusters(
     limits: Optional[Tuple[float, float, float, float]] = None,
     random_state: int = 0,
 ) -> "Figure":
-    """What is in the clusters, one line each.
+    """Draw items of each cluster, one row per cluster.
 
-    Items on a grid are drawn as images, items in the plane as points. Above two dimensions a fitted
-    DDSC whose data have names is drawn by `about`: the words or coordinates that tell each cluster
-    apart; other points are drawn on the two directions in which all of them spread most.
+    Items on a grid are drawn as images, and items in the plane as points. In more than two dimensions,
+    a fitted DDSC whose data has names is drawn by `about`, with the distinctive words or coordinates of
+    each cluster. Other points are projected to their two directions of largest variance.
 
     Parameters
     ----------
     X : list of (n_i, d) arrays or Distributions
     labels : sequence, or a fitted DDSC
     n_each : int
-        Items shown of each cluster, drawn at random (the longest bars with `about`).
+        Number of random items shown per cluster (with `about`, the number of bars).
     limits : (x0, x1, y0, y1), optional
-        Part of the plane; None: all points.
+        Part of the plane to show; None: all points.
     random_state : int
 
     Returns
@@ -257,7 +257,7 @@ def _draw_item(
 ) -> None:
     points, weights = measures[row]
     grid = measures._grid
-    if grid and measures.dim == 2:  # rows down, columns across, as images are stored
+    if grid and measures.dim == 2:  # row 0 at the top, as in image files
         image = np.zeros([cells for cells, _, _ in grid])
         origin, step = (np.array([axis[k] for axis in grid]) for k in (1, 2))
         cell = np.rint((points - origin) / np.where(step > 0, step, 1)).astype(int)
@@ -275,17 +275,17 @@ def _draw_item(
 
 
 def about(model: "DDSC", *, n: int = 8) -> "Figure":
-    """The words or coordinates that tell each cluster apart, as bars.
+    """Draw the distinctive words or coordinates of each cluster as bars.
 
-    Words by their mean share of an item, with the share in the other items in grey; coordinates by
-    their effect in standard deviations (see `DDSC.explain`).
+    For words, the bar is the mean share of an item's mass, and the gray bar is the share in the other
+    items. For coordinates, the bar is the effect in standard deviations (see `DDSC.explain`).
 
     Parameters
     ----------
     model : DDSC
         Fitted on data with names of points or coordinates.
     n : int
-        Bars of each cluster.
+        Number of bars per cluster.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def about(model: "DDSC", *, n: int = 8) -> "Figure":
     """
     told = model.explain()
     if not _telling(model, 1):
-        raise ValueError("the data have no names of points or coordinates: Distributions.described gives them")
+        raise ValueError("the data has no names of points or coordinates; set them with Distributions.described")
     plt = _pyplot()
     columns = min(3, len(told))
     rows = -(-len(told) // columns)
@@ -326,14 +326,14 @@ def _draw_about(box: Any, cluster: Any, colour: str, n: int) -> None:
 
 
 def eigengap(model: "DDSC", *, n: Optional[int] = None, ax: Optional["Axes"] = None) -> "Axes":
-    """Eigenvalues of the normalised Laplacian; a gap after the K-th speaks for K clusters.
+    """Draw the eigenvalues of the normalized Laplacian. A gap after the K-th value supports K clusters.
 
     Parameters
     ----------
     model : DDSC
         Fitted.
     n : int, optional
-        Eigenvalues to draw; None: twice the clusters, at least ten.
+        Number of eigenvalues to draw; None: 2 K + 2, but at least ten.
     ax : matplotlib Axes, optional
 
     Returns
@@ -364,16 +364,16 @@ def distances(
     ids: Optional[Sequence[object]] = None,
     ax: Optional["Axes"] = None,
 ) -> "Axes":
-    """Heat map of a matrix of distances (or affinities), items ordered by cluster.
+    """Draw a heat map of distances or affinities, with the items sorted by cluster.
 
-    Colours span the middle 96% of the values between different items.
+    Colors span the central 96% of the values between different items.
 
     Parameters
     ----------
     D : (N, N) array or sparse matrix
     labels : sequence, or a fitted DDSC
     ids : sequence, optional
-        Names of the items, written beside their rows.
+        Names of the items, shown next to their rows.
     ax : matplotlib Axes, optional
 
     Returns
@@ -385,7 +385,7 @@ def distances(
     matrix = given.toarray() if sparse else np.asarray(given, dtype=float)
     numbers, names = _groups(_found(labels, None if hasattr(labels, "labels_") else labels))
     if len(numbers) != len(matrix):
-        raise ValueError(f"{len(numbers)} labels for distances of {len(matrix)} items")
+        raise ValueError(f"got {len(numbers)} labels for distances of {len(matrix)} items")
     order = np.argsort(np.where(numbers < 0, len(names), numbers), kind="stable")
     side = 5.0 if ids is None else max(5.0, 0.16 * len(order))
     ax_: Any = _axes(ax, (side + 0.6, side))
@@ -425,19 +425,20 @@ def tree(
     ids: Optional[Sequence[object]] = None,
     ax: Optional["Axes"] = None,
 ) -> "Axes":
-    """A tree of clusters or of items (SciPy must be installed).
+    """Draw a tree of clusters or of items (requires SciPy).
 
-    Of a fitted DDSC, its clusters as `tree_` merges them; of distances, the items by average linkage.
-    Names have the colour of their cluster: clusters that agree with the tree are runs of one colour.
+    For a fitted DDSC, the tree shows the merges of its clusters (`tree_`). For distances, it shows the
+    items with average linkage. Names have the color of their cluster, so a cluster that agrees with the
+    tree appears as a contiguous run of one color.
 
     Parameters
     ----------
     D : DDSC, or (N, N) array
-        Fitted; or distances, such as `pairwise` gives.
+        A fitted estimator, or distances as returned by `pairwise`.
     labels : sequence, or a fitted DDSC
-        Clusters of the items, with distances.
+        Clusters of the items, required with distances.
     ids : sequence, optional
-        Names of the leaves; None: their numbers, up to 60 items.
+        Names of the leaves. None: their numbers, for up to 60 items.
     ax : matplotlib Axes, optional
 
     Returns
@@ -449,7 +450,7 @@ def tree(
     except ImportError:
         raise ImportError("ddsc.plot.tree needs SciPy: pip install scipy") from None
     given: Any = D
-    if hasattr(type(given), "tree_"):  # one that has none says why
+    if hasattr(type(given), "tree_"):  # raises an error with the reason if there is no tree
         found = np.arange(given.n_clusters_)
         names = [f"cluster {c}" for c in found] if ids is None else [str(i) for i in ids]
         ax_: Any = _axes(ax, (5.0, max(1.5, 0.3 * len(found))))
@@ -460,10 +461,10 @@ def tree(
         return clusters_
     matrix = np.asarray(given, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
-        raise ValueError("a tree needs a square matrix with all distances")
+        raise ValueError("a tree needs a square matrix without missing distances")
     numbers, _ = _groups(_found(labels, None if hasattr(labels, "labels_") else labels))
     if len(numbers) != len(matrix):
-        raise ValueError(f"{len(numbers)} labels for {len(matrix)} items")
+        raise ValueError(f"got {len(numbers)} labels for {len(matrix)} items")
     named = ids is not None or len(matrix) <= NAMES_UP_TO
     ax_ = _axes(ax, (5.0, max(3.0, 0.16 * len(matrix))) if named else (5.0, 6.0))
     above = matrix[np.triu_indices(len(matrix), 1)]

@@ -1,4 +1,5 @@
-/* The baselines: items as plain vectors, and clustering around barycenters (D2). */
+/* Implements the baselines: items as plain vectors, k-means, and clustering around barycenters
+ * (D2). */
 #include "core.h"
 
 static PyObject *vectors(PyObject *module, PyObject *args)
@@ -27,7 +28,7 @@ static PyObject *vectors(PyObject *module, PyObject *args)
     return block;
 }
 
-/* Rows of a matrix, which the caller releases. */
+/* Gets the rows of a matrix. The caller releases the buffer. */
 static bool rows_get(PyObject *object, Py_buffer *rows)
 {
     if (!buffer_get(object, rows, 'd', 0, "vectors"))

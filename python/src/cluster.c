@@ -1,4 +1,4 @@
-/* Clustering and scores. */
+/* Implements clustering and scores. */
 #include "core.h"
 
 #define CLUSTER(name, type)                                \

@@ -1,4 +1,5 @@
-/* The context of a call: threads, progress, Ctrl-C and the way from a status to an exception. */
+/* Implements the context of a call: threads, progress, Ctrl-C, and the translation of a status
+ * to an exception. */
 #include <string.h>
 #include <time.h>
 
@@ -6,7 +7,8 @@
 
 PyTypeObject *context_type;
 
-/* Taking the interpreter's lock may mean waiting for another thread: not at every poll. */
+/* Minimum seconds between checks for signals. A check takes the interpreter lock, which may have
+ * to wait for another thread. */
 static const double LOOK_EVERY = 0.05;
 
 static double seconds(void)
@@ -16,7 +18,8 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Signals of Python wait for the main thread to look; the library asks on the calling thread. */
+/* Polls for Ctrl-C. Python delivers signals only when the main thread checks for them, and the
+ * library polls on the calling thread. */
 static int on_cancel(void *user)
 {
     core_context *self = user;
@@ -45,7 +48,8 @@ static void on_progress(void *user, const char *stage, int64_t done, int64_t tot
     self->saved = PyEval_SaveThread();
 }
 
-/* Told after the call, by whoever made it: here no exception could come out. */
+/* Stores a warning. The Python caller issues it after the call, because no exception can be
+ * raised here. */
 static void on_warning(void *user, const char *text)
 {
     core_context *self = user;
@@ -60,7 +64,7 @@ static void on_warning(void *user, const char *text)
 bool context_begin(core_context *self)
 {
     if (self->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "this context is at work in another thread");
+        PyErr_SetString(PyExc_RuntimeError, "this context is in use by another thread");
         return false;
     }
     self->busy = true;
@@ -111,7 +115,7 @@ static int context_init(PyObject *object, PyObject *args, PyObject *keywords)
                                      &memory_limit, &progress, &set.read_timeout_s, &encoding))
         return -1;
     if (self->ctx) {
-        PyErr_SetString(PyExc_RuntimeError, "a context is made once");
+        PyErr_SetString(PyExc_RuntimeError, "a context cannot be initialized twice");
         return -1;
     }
     self->warnings = PyList_New(0);
@@ -133,7 +137,7 @@ static int context_init(PyObject *object, PyObject *args, PyObject *keywords)
     }
     ddsc_status status = ddsc_context_create(&self->ctx, &set);
     if (status < 0)
-        PyErr_SetString(exception_of(status), "bad threads or memory_limit, or no memory");
+        PyErr_SetString(exception_of(status), "invalid threads or memory_limit, or out of memory");
     return status < 0 ? -1 : 0;
 }
 
@@ -212,15 +216,15 @@ static PyObject *get_device(PyObject *self, void *closure)
 static PyMethodDef context_methods[] = {
     {"set_resume", set_resume, METH_VARARGS, "(folder, settings)"},
     {"set_device", set_device, METH_VARARGS, "(name)"},
-    {"take_warnings", take_warnings, METH_NOARGS, "what was told since the last look"},
+    {"take_warnings", take_warnings, METH_NOARGS, "warnings since the last call"},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef context_getset[] = {
-    {"status", get_status, NULL, "status of the last call, positive: information", NULL},
-    {"message", get_message, NULL, "its text", NULL},
-    {"threads", get_threads, NULL, "threads it uses", NULL},
-    {"peak_memory", get_peak, NULL, "most bytes held at once", NULL},
-    {"device", get_device, NULL, "what has served: cpu, or the name of a device", NULL},
+    {"status", get_status, NULL, "status of the last call; positive values are not errors", NULL},
+    {"message", get_message, NULL, "message of the last call", NULL},
+    {"threads", get_threads, NULL, "number of threads", NULL},
+    {"peak_memory", get_peak, NULL, "peak memory in bytes", NULL},
+    {"device", get_device, NULL, "device that was used: cpu, or the name of a device", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot context_slots[] = {

@@ -1,4 +1,5 @@
-/* Arguments: buffers of numbers, and settings from dictionaries by tables of fields. */
+/* Converts arguments: buffers of numbers, and dictionaries of settings with the help of field
+ * tables. */
 #include <string.h>
 
 #include "core.h"
@@ -65,7 +66,7 @@ bool buffer_holds(const Py_buffer *buffer, int64_t count, const char *name)
 {
     if (buffer_count(buffer) >= count)
         return true;
-    PyErr_Format(PyExc_ValueError, "%s holds %lld numbers, %lld are needed", name,
+    PyErr_Format(PyExc_ValueError, "%s has %lld numbers, but %lld are required", name,
                  (long long)buffer_count(buffer), (long long)count);
     return false;
 }
@@ -80,7 +81,8 @@ bool buffer_get_room(PyObject *object, Py_buffer *buffer, char type, int64_t cou
 
 /* ---- settings ---- */
 
-/* The dictionary outlives the call. */
+/* Stores the address and size of a matrix. The dictionary keeps the matrix alive during the
+ * call. */
 static bool matrix_set(PyObject *value, char *at)
 {
     Py_buffer view;
@@ -135,7 +137,7 @@ bool fields_take(PyObject *dictionary, void *settings, const core_field *fields)
         while (name && field->name && strcmp(field->name, name) != 0)
             field++;
         if (!name || !field->name) {
-            PyErr_Format(PyExc_TypeError, "there is no setting %R", key);
+            PyErr_Format(PyExc_TypeError, "unknown setting %R", key);
             return false;
         }
         if (!field_set(value, (char *)settings + field->offset, field->type))
@@ -167,7 +169,7 @@ static const core_field metric_fields[] = {METRIC(metric, FIELD_INT),
                                            METRIC(cost_matrix, FIELD_MATRIX),
                                            {NULL, FIELD_INT, 0}};
 
-/* The reference is a handle. */
+/* Fills the metric settings. The reference is passed as a handle. */
 bool metric_take(PyObject *dictionary, ddsc_metric_settings *set)
 {
     ddsc_metric_settings_init(set);

@@ -1,7 +1,7 @@
-/* ddsc._core: the Python module over the C library. Plain conversions only: buffers in, buffers
- * out, settings from dictionaries by tables of fields. What a word or a default means is decided in
- * the Python files; what a number means in the library. The buffer protocol stands in for numpy's
- * C interface, so one build serves every numpy. */
+/* ddsc._core: the Python bindings of the C library. It only converts data: buffers, and
+ * dictionaries of settings with the help of field tables. The Python files define the names and
+ * defaults of options, and the library defines their meaning. The bindings use the buffer
+ * protocol instead of numpy's C API, so one build works with every version of numpy. */
 #ifndef DDSC_PYTHON_CORE_H
 #define DDSC_PYTHON_CORE_H
 
@@ -12,27 +12,29 @@
 
 #include "ddsc/ddsc.h"
 
-/* ---- context: one a call, used by one thread at a time ---- */
+/* ---- context: one per call, used by one thread at a time ---- */
 
 typedef struct core_context {
     PyObject_HEAD ddsc_context *ctx;
     PyObject *progress;   /* callable(stage, done, total) or None */
-    PyObject *warnings;   /* a list of texts */
-    PyThreadState *saved; /* while the lock of the interpreter is released */
-    double last_look;     /* at pending signals */
-    bool failed;          /* a Python exception is set and waits for the call to end */
+    PyObject *warnings;   /* list of str */
+    PyThreadState *saved; /* set while the interpreter lock is released */
+    double last_look;     /* time of the last check for signals */
+    bool failed;          /* a Python exception is set and is raised when the call ends */
     bool busy;
     int status;
 } core_context;
 
 extern PyTypeObject *context_type;
 
-/* Release the interpreter's lock; false with an exception when the context is at work elsewhere. */
+/* Releases the interpreter lock. Returns false with an exception if another thread uses the
+ * context. */
 bool context_begin(core_context *self);
-/* Take the lock back. True when the status is no error; otherwise the exception is set. */
+/* Takes the interpreter lock again. Returns true if the status is not an error, otherwise sets
+ * an exception. */
 bool context_end(core_context *self, ddsc_status status);
 
-/* ---- handles: objects of the library, destroyed with their Python owner ---- */
+/* ---- handles: library objects, destroyed with their Python owner ---- */
 
 typedef enum core_kind {
     CORE_MEASURES,
@@ -42,7 +44,7 @@ typedef enum core_kind {
     CORE_BARYCENTER,
     CORE_STABILITY,
     CORE_D2,
-    CORE_MEMORY, /* released by ddsc_release */
+    CORE_MEMORY, /* freed with ddsc_release */
     CORE_KINDS
 } core_kind;
 
@@ -54,9 +56,9 @@ typedef struct core_handle {
 
 extern PyTypeObject *handle_type;
 
-/* Takes over `pointer`, also on failure. */
+/* Takes ownership of `pointer`, even on failure. */
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer);
-/* For PyArg_ParseTuple "O&": a core_handle of that kind. */
+/* Converters for "O&" of PyArg_ParseTuple. Each accepts a core_handle of its kind. */
 int handle_measures(PyObject *object, void *out);
 int handle_graph(PyObject *object, void *out);
 int handle_clustering(PyObject *object, void *out);
@@ -64,21 +66,22 @@ int handle_model(PyObject *object, void *out);
 int handle_stability(PyObject *object, void *out);
 int handle_d2(PyObject *object, void *out);
 
-/* A read-only buffer of memory that `owner` keeps alive. columns -1: one dimension. */
+/* Returns a read-only buffer of memory that `owner` keeps alive. It is one-dimensional if
+ * columns is -1. */
 PyObject *block_new(PyObject *owner, const void *data, const char *format, int64_t rows,
                     int64_t columns);
 
 /* ---- arguments ---- */
 
-/* A C-contiguous buffer of one number type ('d', 'f', 'i': int32, 'q': int64); None gives an empty
- * one where that is allowed. */
+/* Gets a C-contiguous buffer of one number type ('d', 'f', 'i' for int32 or 'q' for int64).
+ * buffer_get_or_none accepts None, which gives an empty buffer. */
 bool buffer_get(PyObject *object, Py_buffer *buffer, char type, int writable, const char *name);
 bool buffer_get_or_none(PyObject *object, Py_buffer *buffer, char type, const char *name);
 bool buffer_is(const Py_buffer *buffer, char type);
 int64_t buffer_count(const Py_buffer *buffer);
-/* At least so many numbers, or ValueError. */
+/* Returns true if the buffer has at least `count` numbers, otherwise sets a ValueError. */
 bool buffer_holds(const Py_buffer *buffer, int64_t count, const char *name);
-/* A place for so many numbers; None: they are not wanted. */
+/* Gets a writable buffer for `count` numbers. None means that the output is not requested. */
 bool buffer_get_room(PyObject *object, Py_buffer *buffer, char type, int64_t count,
                      const char *name);
 
@@ -90,33 +93,34 @@ typedef enum field_type {
     FIELD_MATRIX
 } field_type;
 
-/* One field of a settings struct. */
+/* A field of a settings struct. */
 typedef struct core_field {
     const char *name;
     field_type type;
     size_t offset;
 } core_field;
 
-/* Fields named in the dictionary into the struct; a name that is not in the table is an error.
- * Texts and matrices are borrowed from the dictionary; the size of a matrix, which is square, goes into
- * the int64_t behind its address. */
+/* Copies the entries of a dictionary to the fields of a struct. A name that is not in the table
+ * is an error. Texts and matrices are borrowed from the dictionary. The size of a square matrix
+ * is stored in the int64_t that follows its address. */
 bool fields_take(PyObject *dictionary, void *settings, const core_field *fields);
 bool metric_take(PyObject *dictionary, ddsc_metric_settings *set);
 bool graph_take(PyObject *dictionary, ddsc_graph_settings *set);
-/* The settings of a clustering; set points at the other two. */
+/* The settings of a clustering. set points to the other two members. */
 typedef struct core_cluster {
     ddsc_cluster_settings set;
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
 } core_cluster;
 
-/* From three dictionaries. */
+/* Fills the settings from three dictionaries. */
 bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, core_cluster *c);
 PyObject *stats_dictionary(const ddsc_pair_stats *stats);
-/* dictionary[name] = value; takes over the reference, false when it is NULL. */
+/* Sets dictionary[name] = value and takes ownership of the reference. Returns false if value is
+ * NULL. */
 bool put(PyObject *dictionary, const char *name, PyObject *value);
 
-/* ---- the functions of the module ---- */
+/* ---- method tables of the module ---- */
 
 extern PyMethodDef measures_methods[], view_methods[], pairs_methods[], cluster_methods[],
     transport_methods[], model_methods[], findings_methods[], report_methods[], baseline_methods[];

@@ -1,4 +1,5 @@
-/* What can be told about a clustering: how items stand in it, and what a resample changes. */
+/* Implements findings about a clustering: ambiguities, stability under resampling, and the
+ * comparison of metrics. */
 #include "core.h"
 
 static PyObject *standing(PyObject *module, PyObject *args)

@@ -1,4 +1,4 @@
-/* Objects of the library and views of their memory, kept alive as long as Python needs them. */
+/* Implements handles to library objects, and views of their memory that keep them alive. */
 #include "core.h"
 
 PyTypeObject *handle_type;
@@ -79,7 +79,7 @@ static int handle_of(PyObject *object, void *out, core_kind kind, const char *na
 {
     core_handle *self = (core_handle *)object;
     if (!PyObject_TypeCheck(object, handle_type) || self->kind != kind) {
-        PyErr_Format(PyExc_TypeError, "a handle of %s is needed", name);
+        PyErr_Format(PyExc_TypeError, "expected a handle of %s", name);
         return 0;
     }
     *(core_handle **)out = self;

@@ -1,10 +1,10 @@
-/* Sets of items: from arrays and files, and back. */
+/* Creates sets of items from arrays and files, and writes them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
 
-/* ---- a list of items, each in its own arrays ---- */
+/* ---- a list of items, each with its own arrays ---- */
 
 typedef struct item_list {
     Py_ssize_t n;
@@ -35,8 +35,9 @@ static bool item_points(item_list *list, Py_ssize_t i, PyObject *object)
         return false;
     }
     if (points->shape[1] != list->dim) {
-        PyErr_Format(PyExc_ValueError, "item %zd has points of %zd coordinates, those before %lld",
-                     i, points->shape[1], (long long)list->dim);
+        PyErr_Format(PyExc_ValueError,
+                     "item %zd has points of %zd coordinates, but earlier items have %lld", i,
+                     points->shape[1], (long long)list->dim);
         return false;
     }
     list->cloud[i] =
@@ -94,7 +95,7 @@ static PyObject *items(PyObject *module, PyObject *args)
     item_list list = {.dim = dim};
     if (weights != Py_None && PyList_Size(weights) != PyList_Size(points)) {
         if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "one array of weights an item is needed");
+            PyErr_SetString(PyExc_ValueError, "weights must have one array for each item");
         return NULL;
     }
     if (items_take(&list, points, weights) && context_begin(context)) {
@@ -212,7 +213,7 @@ static PyObject *dense(PyObject *module, PyObject *args)
         !buffer_get(histograms_of, &histograms, 'd', 0, "histograms"))
         goto done;
     if (support.ndim != 2 || histograms.ndim != 2 || histograms.shape[1] != support.shape[0]) {
-        PyErr_SetString(PyExc_ValueError, "histograms need one column for each row of support");
+        PyErr_SetString(PyExc_ValueError, "histograms must have one column per support point");
         goto done;
     }
     if (context_begin(context)) {
@@ -256,7 +257,7 @@ static const core_field read_fields[] = {READ(on_empty, FIELD_INT),
                                          READ(format, FIELD_INT),
                                          {NULL, FIELD_INT, 0}};
 
-/* The n texts of a list; free() the array. */
+/* Returns the n texts of a list. The caller frees the array. */
 static const char **path_list(PyObject *paths, Py_ssize_t n)
 {
     const char **path = calloc((size_t)n + 1, sizeof *path);
@@ -391,7 +392,7 @@ static PyObject *subset(PyObject *module, PyObject *args)
     return result;
 }
 
-/* The same set under other names, labelled by numbers where there are any. */
+/* Copies a set with other ids and, if given, numeric labels. */
 static ddsc_status rename_set(core_context *context, ddsc_measures **made,
                               const ddsc_measures *from, const char *const *ids,
                               const int32_t *labels)
@@ -433,7 +434,7 @@ static PyObject *named(PyObject *module, PyObject *args)
         else
             ddsc_measures_destroy(made);
     } else if (!PyErr_Occurred()) {
-        PyErr_SetString(PyExc_ValueError, "one id a row is needed");
+        PyErr_SetString(PyExc_ValueError, "ids must have one entry for each row");
     }
     PyBuffer_Release(&labels);
     free(text);

@@ -1,4 +1,4 @@
-/* Looking at a set: its arrays where they lie, its names. */
+/* Provides views of the arrays of a set, its names, and transforms. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 typedef const char *(*name_fn)(const ddsc_measures *measures, int64_t i);
 
-/* A list of n names, or None when there are none. */
+/* Returns a list of n names, or None if there are none. */
 static PyObject *name_list(const ddsc_measures *measures, name_fn get, int64_t n)
 {
     if (n == 0 || !get(measures, 0))
@@ -33,7 +33,7 @@ static PyObject *step_list(const ddsc_measures *m)
     return list;
 }
 
-/* The column of the batches, and their names. */
+/* Returns the batch column followed by the names of the batches, or None. */
 static PyObject *batch_list(const ddsc_measures *m)
 {
     int64_t n = 0;
@@ -42,7 +42,7 @@ static PyObject *batch_list(const ddsc_measures *m)
     return name_list(m, ddsc_measures_get_batch, n);
 }
 
-/* {column: values of the rows} */
+/* Returns a dictionary {column: values by row}. */
 static PyObject *meta_of(const ddsc_measures *m, int64_t n)
 {
     PyObject *d = PyDict_New();
@@ -87,7 +87,7 @@ static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_vi
            put(d, "meta", meta_of(measures->pointer, v->n_rows));
 }
 
-/* (cells, origin, step) of each axis of the grid the support lies on, or None. */
+/* Returns (cells, origin, step) for each axis of the grid of the support, or None. */
 static PyObject *grid_of(const ddsc_measures_view *v)
 {
     PyObject *grid = v->is_grid ? PyList_New(0) : Py_None;
@@ -145,16 +145,16 @@ static PyObject *measures_names(PyObject *module, PyObject *args)
     return NULL;
 }
 
-/* ---- other names ---- */
+/* ---- changing names ---- */
 
-/* n texts of a list, or NULL for None; free() the array. */
+/* Gets the n texts of a list, or NULL for None. The caller frees the array. */
 static bool texts_take(PyObject *list, const char ***text, int64_t n, const char *what)
 {
     *text = NULL;
     if (list == Py_None)
         return true;
     if (!PyList_Check(list) || PyList_Size(list) != n) {
-        PyErr_Format(PyExc_ValueError, "%s: %lld names are needed", what, (long long)n);
+        PyErr_Format(PyExc_ValueError, "%s: expected %lld names", what, (long long)n);
         return false;
     }
     *text = calloc((size_t)n + 1, sizeof **text);
@@ -194,7 +194,7 @@ static PyObject *described(PyObject *module, PyObject *args)
     return result;
 }
 
-/* Columns about items: names, and the values row by row. */
+/* Returns a copy with metadata columns. The values are given row by row. */
 static PyObject *about(PyObject *module, PyObject *args)
 {
     core_context *context;

@@ -1,4 +1,4 @@
-/* New items: the model of a clustering, and barycenters. */
+/* Assigns new items with the model of a clustering, and computes barycenters. */
 #include "core.h"
 
 static PyObject *model_create(PyObject *module, PyObject *args)
@@ -68,7 +68,7 @@ static PyObject *model_view(PyObject *module, PyObject *args)
                          ddsc_measures_get_transform(v.measures, 0) != NULL);
 }
 
-/* What new items are given: any of these may be None. */
+/* Output arrays for new items. Each of them may be None. */
 typedef struct places {
     Py_buffer rows, labels, confidence, distance, far;
 } places;
@@ -82,7 +82,8 @@ static void places_free(places *p)
     PyBuffer_Release(&p->far);
 }
 
-/* With rows the embedding and labels; without them labels and how sure they are. */
+/* Assigns new items. If `rows` is given, it also writes their embedding; otherwise it writes
+ * labels, confidences and distances. */
 static PyObject *assign(PyObject *module, PyObject *args)
 {
     core_context *context;

@@ -1,4 +1,4 @@
-/* Distances, neighbours and the linear embedding. */
+/* Computes distances, neighbors and the linear embedding. */
 #include "core.h"
 
 static int64_t n_items(const core_handle *measures)

@@ -1,4 +1,4 @@
-/* What a result says, in the library's own words. */
+/* Writes reports with the library: JSON, tables and pages. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,13 +21,13 @@ static int grow(void *user, const void *bytes, size_t n)
     return 0;
 }
 
-/* Ids need not be UTF-8. */
+/* Decodes text in which ids may not be valid UTF-8. */
 static PyObject *decode(const grown_text *t)
 {
     return PyUnicode_DecodeUTF8(t->bytes, (Py_ssize_t)t->n, "replace");
 }
 
-/* NULL for None. */
+/* Converts a handle, or None to NULL. */
 static bool handle_or_none(PyObject *object, int (*of)(PyObject *, void *), const void **pointer)
 {
     core_handle *handle = NULL;
@@ -40,7 +40,7 @@ static bool handle_or_none(PyObject *object, int (*of)(PyObject *, void *), cons
     return true;
 }
 
-/* Clusters are a clustering, a D2 or (labels, inertia). */
+/* Takes the clusters from a clustering, a D2 result or a tuple (labels, inertia). */
 static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *labels)
 {
     core_handle *handle = (core_handle *)found;
@@ -62,7 +62,7 @@ static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *lab
 
 enum { MORE_SETTINGS = 16 };
 
-/* A dictionary of texts, whole numbers and flags; the texts are borrowed from it. */
+/* Reads a dictionary of texts, integers and booleans. The texts are borrowed from it. */
 static bool take_settings(PyObject *more, ddsc_report_setting *list, int64_t *n)
 {
     PyObject *key, *value;

@@ -1,11 +1,11 @@
-/* One transport problem. emd has a way of its own: a problem of 16 x 16 points takes the solver
- * three microseconds, so no array may be made, no context created and no dictionary read. */
+/* Solves single transport problems. emd has a fast path for small problems. The solver takes
+ * about three microseconds for 16 x 16 points, so this path creates no arrays and no context,
+ * and reads no dictionary. */
 #include "core.h"
 
 enum { QUICK_CELLS = 64 * 64 };
 
-/* A context that waits for the next small problem; owned by whoever holds the interpreter's lock.
- */
+/* A context that is kept for the next small problem. The holder of the interpreter lock owns it. */
 static ddsc_context *idle;
 
 void transport_forget(void)
@@ -43,7 +43,8 @@ static bool quick_problem(const Py_buffer *a, const Py_buffer *b, const Py_buffe
            buffer_is(cost, 'd') && a->shape[0] * b->shape[0] <= QUICK_CELLS;
 }
 
-/* Value of a small problem whose arrays lie right; None: take the long way. */
+/* Returns the value of a small problem whose arrays can be used without conversion, or None if
+ * the general function is required. */
 static PyObject *emd_quick(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
     Py_buffer buffer[3];
@@ -102,14 +103,15 @@ static bool problem_take(problem *p, PyObject *const object[5])
     p->n = buffer_count(&p->a);
     p->m = buffer_count(&p->b);
     if (p->cost.ndim != 2 || p->cost.shape[0] != p->n || p->cost.shape[1] != p->m) {
-        PyErr_Format(PyExc_ValueError, "a has %lld weights and b %lld: M must be of that shape",
+        PyErr_Format(PyExc_ValueError,
+                     "a has %lld weights and b has %lld; M must have the same shape",
                      (long long)p->n, (long long)p->m);
         return false;
     }
     return buffer_holds(&p->f, p->n, "f") && buffer_holds(&p->g, p->m, "g");
 }
 
-/* The same as the library wants it. */
+/* Fills the library's struct from the Python arguments. */
 static void problem_give(const problem *p, ddsc_transport_problem *asked, ddsc_transport *to)
 {
     ddsc_transport_problem_init(asked);
@@ -124,7 +126,7 @@ static void problem_give(const problem *p, ddsc_transport_problem *asked, ddsc_t
     to->plan = p->plan.buf;
 }
 
-/* plan_row, plan_column and plan_mass have room for n + m - 1 entries. */
+/* plan_row, plan_column and plan_mass need space for n + m - 1 entries. */
 static PyObject *emd(PyObject *module, PyObject *args)
 {
     core_context *context;

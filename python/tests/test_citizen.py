@@ -55,7 +55,7 @@ def test_ways_to_hold_items(items):
     assert ddsc.Distributions(by_id).ids == plain.ids
     labels = ddsc.DDSC(n_clusters=2).fit(pairs).labels_
     np.testing.assert_array_equal(labels, ddsc.DDSC(n_clusters=2).fit(plain).labels_)
-    with pytest.raises(ValueError, match="once more"):
+    with pytest.raises(ValueError, match="given twice"):
         ddsc.Distributions(pairs, weights)
 
 
@@ -152,11 +152,11 @@ def test_ragged_arrays(items):
 
 
 def test_what_is_ragged_otherwise_is_refused_with_a_sentence():
-    with pytest.raises((TypeError, ValueError), match="ragged|does not hold numbers only"):
+    with pytest.raises((TypeError, ValueError), match="ragged|has entries that are not numbers"):
         ddsc.Distributions([[[0.0, 1.0], [2.0]], [[1.0, 1.0]]])
-    with pytest.raises((TypeError, ValueError), match="does not hold numbers"):
+    with pytest.raises((TypeError, ValueError), match="not numbers"):
         ddsc.Distributions([np.array([["a", "b"]])])
-    for lists, told in (([["a"], ["b"]], "does not hold numbers"), ([[1, 2], [3]], "ragged"), ([[1j], [2]], "[Cc]omplex")):
+    for lists, told in (([["a"], ["b"]], "not numbers"), ([[1, 2], [3]], "ragged"), ([[1j], [2]], "[Cc]omplex")):
         with pytest.raises((TypeError, ValueError), match=told):
             ddsc.Distributions(lists)
 

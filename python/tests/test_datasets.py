@@ -82,7 +82,7 @@ def test_larger_sets_are_described(tmp_path):
         assert all(len(digest) == 64 for digest in larger.sha256.values())
     other = tmp_path / "other"
     other.write_bytes(b"not it")
-    with pytest.raises(ValueError, match="is none of"):
+    with pytest.raises(ValueError, match="matches no file of"):
         datasets.identify(other)
 
 

@@ -149,7 +149,7 @@ def test_rooms_are_checked(groups):
     with Run(n_jobs=1) as run:
         found = run(_core.cluster, groups._handle, {}, {"tau": 5}, {"k_min": 3, "k_max": 3})
         n, few = 60, np.empty(59)
-        with pytest.raises(ValueError, match="distance holds 59 numbers, 60 are needed"):
+        with pytest.raises(ValueError, match="distance has 59 numbers, but 60 are required"):
             run(_core.standing, found, few, None, None)
         with pytest.raises((TypeError, ValueError), match="next"):
             run(_core.standing, found, None, None, np.empty(n))
@@ -314,14 +314,14 @@ def test_what_is_missing_is_named(monkeypatch):
         alone.order_
     means = DDSC(2, method="kmeans").fit(X)
     for ask in (lambda: means.cut_tree(1), lambda: means.cut_tree(height=0.9), lambda: means.tree_):
-        with pytest.raises(AttributeError, match="method='kmeans' makes no graph, so there is no tree"):
+        with pytest.raises(AttributeError, match="method='kmeans' computes no graph, so there is no tree"):
             ask()
     many = DDSC(2).fit(X)
     monkeypatch.setattr(DDSC, "tree_", np.empty((0, 4)))  # as above 1,000 clusters
     many.n_clusters_ = 1001
     assert (many.cut_tree(1001) == many.labels_).all()
     for level in ({"n_clusters": 1}, {"height": 0.9}):
-        with pytest.raises(ValueError, match="no tree over 1001 clusters"):
+        with pytest.raises(ValueError, match="no tree of 1001 clusters"):
             many.cut_tree(**level)
     for wrong in ({"vectors_from": "zzz"}, {"barycenter": "qq"}):
         with pytest.raises(ValueError, match=f"{[*wrong][0]}=.*must be one of"):

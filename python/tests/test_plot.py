@@ -88,7 +88,7 @@ def test_tree_and_names(fitted):
     heat = ddsc.plot.distances(D, model, ids=range(40))
     order = np.argsort(model.labels_, kind="stable")
     assert [int(t.get_text()) for t in heat.get_yticklabels()] == order.tolist()
-    with pytest.raises(ValueError, match="all distances"):
+    with pytest.raises(ValueError, match="without missing distances"):
         ddsc.plot.tree(np.full((3, 3), np.nan), [0, 0, 1])
 
 

@@ -24,7 +24,7 @@ def page_without_times(page):
     """All but the places where file names, the command and seconds stand."""
     page = re.sub(r'<p class="faint">.*?</p>', "", page, count=1)
     page = re.sub(r"<li><b>[^<]*</b>seconds</li>", "", page)
-    page = re.sub(r"<h2>To repeat it</h2>\s*<pre>.*?</pre>\n", "", page, flags=re.S)
+    page = re.sub(r"<h2>Command to reproduce this result</h2>\s*<pre>.*?</pre>\n", "", page, flags=re.S)
     return re.sub(r"<h2>Seconds by stage</h2>.*?</table></div>", "", page, flags=re.S)
 
 

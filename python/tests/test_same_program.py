@@ -203,7 +203,7 @@ def test_settings_of_baselines(program, tmp_path, groups):
 def test_a_baseline_refuses_what_it_cannot(groups):
     for settings, words in (
         ({"method": "means"}, "must be one of"),
-        ({"method": "kmeans", "n_clusters": "auto"}, "one number"),
+        ({"method": "kmeans", "n_clusters": "auto"}, "single number"),
         ({"method": "d2", "stability": 3}, "stability"),
         ({"method": "pd2", "cost": "cityblock"}, "cost"),
         ({"method": "d2", "barycenter": "ibp", "cost": np.eye(3)}, "cost"),

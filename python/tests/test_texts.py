@@ -49,7 +49,7 @@ def test_sentences_of_any_encoder():
 @pytest.mark.parametrize(
     "texts, encode, error",
     [
-        ("one text", hashed, "one string"),
+        ("one text", hashed, "single string"),
         ([b"bytes"], hashed, "must be str"),
         (["", " "], hashed, "none of the texts"),
         (["a. b."], lambda s: np.zeros((1, 3)), "shape \\(1, 3\\) for 2 sentences"),

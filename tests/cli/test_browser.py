@@ -189,8 +189,8 @@ def drawn(browser):
 
 def test_answers_come_first(page):
     words = page.text(".answers")
-    for question in ("How many groups?", "What are they?", "Can I believe it?", "Which items are doubtful?",
-                     "Which items lie apart?", "What should I do next?"):
+    for question in ("How many clusters?", "What are they?", "Can I trust the result?", "Which items are ambiguous?",
+                     "Which items are outliers?", "What should I do next?"):
         assert question in words
     assert "2 were made, of 20 items each, without clear gaps between them" in words
     assert page.ask("document.querySelector('.answers').compareDocumentPosition(document.getElementById('view'))") == 4
@@ -201,7 +201,7 @@ def test_everything_is_drawn(page):
     assert darkness(page, "#view") > 500 and darkness(page, ".card canvas.picture") > 10
     assert darkness(page, "#heat-view") > 1000 and darkness(page, "#legend canvas") > 10
     assert page.text("#count") == "40 items"
-    assert page.ask("[...document.querySelectorAll('#contents a')].map(a => a.textContent)")[:3] == ["Map", "Groups", "Items"]
+    assert page.ask("[...document.querySelectorAll('#contents a')].map(a => a.textContent)")[:3] == ["Map", "Clusters", "Items"]
     assert page.ask("[...document.querySelectorAll('#contents a')].every(a => document.querySelector(a.hash))")
 
 
@@ -220,10 +220,10 @@ def test_hover_shows_the_item(page):
 def test_a_bar_of_the_legend_shows_on_the_map(page):
     before = drawn(page)
     page.click("#legend [data-group='0']")
-    assert page.text("#count") == "20 of 40 items chosen: cluster 0"
+    assert page.text("#count") == "20 of 40 items selected: cluster 0"
     assert page.ask("document.querySelector(\"#legend [data-group='0']\").ariaPressed") == "true"
     assert drawn(page) != before
-    assert page.text("#cluster-0 .picked") == ", 20 chosen" and page.text("#cluster-1 .picked") == ", 0 chosen"
+    assert page.text("#cluster-0 .picked") == ", 20 selected" and page.text("#cluster-1 .picked") == ", 0 selected"
     page.click("#legend [data-group='1']")
     assert page.text("#count").startswith("40 of 40")
     page.click("#reset")
@@ -236,11 +236,11 @@ def test_a_frame_on_the_map_shows_everywhere(page):
     page.click("#frame")
     left, top, wide, high = page.box("#view")
     page.drag((left + 3, top + 3), (left + wide / 2, top + high - 3))
-    assert page.text("#count") == "20 of 40 items chosen: in the frame"
+    assert page.text("#count") == "20 of 40 items selected: in the frame"
     sizes = page.ask("[...document.querySelectorAll('#legend .size')].map(e => e.textContent)")
     assert sorted(sizes) == ["0 of 20", "20 of 20"]
     assert sorted(page.ask("[...document.querySelectorAll('#cards .picked')].map(e => e.textContent)")) == [
-        ", 0 chosen", ", 20 chosen"]
+        ", 0 selected", ", 20 selected"]
     assert page.text("#items") != before and "of 20" in page.text("#items")
     assert sorted(page.ask("[...document.querySelectorAll('#classes button')].map(e => e.textContent)")) == [
         "0 of 20", "20 of 20"]
@@ -250,7 +250,7 @@ def test_a_frame_on_the_map_shows_everywhere(page):
 
 def test_a_number_of_the_classes_chooses_its_items(page):
     page.click("#classes button")
-    assert page.text("#count").startswith("20 of 40 items chosen: class")
+    assert page.text("#count").startswith("20 of 40 items selected: class")
 
 
 def test_slider_over_k(page):
@@ -270,7 +270,7 @@ def test_slider_over_k(page):
 def test_find_zooms_and_rings(page):
     before = drawn(page)
     page.type("#search", "39")
-    assert page.text("#count") == '1 of 40 items chosen: with "39"' and drawn(page) != before
+    assert page.text("#count") == '1 of 40 items selected: with "39"' and drawn(page) != before
     page.type("#search", ENTER)
     assert page.text("#drawer-name") == "39"
     page.press(ESCAPE)
@@ -284,8 +284,8 @@ def test_drawer_tells_of_an_item(page):
     page.click("#cluster-0 .item")
     name = page.text("#cluster-0 .item").strip()
     words = page.text("#drawer")
-    assert page.text("#drawer-name") == name and "Nearest neighbours" in words and "distance" in words
-    assert "doubt" in words and "class" in words and darkness(page, "#drawer > canvas") > 10
+    assert page.text("#drawer-name") == name and "Nearest neighbors" in words and "distance" in words
+    assert "ambiguity" in words and "class" in words and darkness(page, "#drawer > canvas") > 10
     assert page.ask("document.querySelectorAll('#drawer ol .item').length") == 5
     page.click("#drawer ol .item")
     assert page.text("#drawer-name") != name
@@ -347,8 +347,8 @@ def test_table_is_sorted_by_its_heads(page):
 
 
 def test_columns_named_as_those_of_the_table(browser, ddsc, tmp_path):
-    """Columns about items may be called item, group and doubt: each head sorts by its own column."""
-    lines, about = ["id,x,y"], ["id,item,group,doubt"]
+    """Columns about items may be called item, cluster and ambiguity: each head sorts by its own column."""
+    lines, about = ["id,x,y"], ["id,item,cluster,ambiguity"]
     for i in range(12):
         lines += [f"i{i},{100 * (i % 2) + i},{k}" for k in range(3)]
         about.append(f"i{i},{90 - i},{i * 5 % 12},{i * 7 % 12}")
@@ -357,7 +357,7 @@ def test_columns_named_as_those_of_the_table(browser, ddsc, tmp_path):
     ddsc("cluster", tmp_path / "c.csv", "--meta", tmp_path / "m.csv", "-k", 2, "-o", tmp_path / "out", "-q")
     browser.open(tmp_path / "out" / "report.html")
     heads = browser.ask("[...document.querySelectorAll('#items th button')].map(b => b.textContent)")
-    assert heads[0] == "item" and heads[-3:] == ["item", "group", "doubt"]
+    assert heads[0] == "item" and heads[-3:] == ["item", "cluster", "ambiguity"]
     assert browser.ask("document.querySelectorAll('#items th[aria-sort]').length") == 1
     for at in range(len(heads) - 3, len(heads)):
         browser.ask(f"document.querySelectorAll('#items th button')[{at}].click()")
@@ -377,7 +377,7 @@ def test_names_colours_and_columns(browser, twelve):
     assert len(set(colours)) == 12
     assert len(set(browser.ask("clustering().names.map((_, g) => shapeOf(clustering(), g))"))) == 2
     assert "the <third>" in browser.text("#legend") and "the <third>" in browser.text("#cluster-3 h3")
-    assert browser.ask("[...document.querySelectorAll('#by option')].map(o => o.textContent)") == ["group", "batch", "dose"]
+    assert browser.ask("[...document.querySelectorAll('#by option')].map(o => o.textContent)") == ["cluster", "batch", "dose"]
     before = drawn(browser)
     browser.set("#by", "0", "change")
     names = browser.ask("[...document.querySelectorAll('#legend .group-name')].map(e => e.textContent)")
@@ -462,9 +462,9 @@ def test_outliers_are_told(browser, ddsc, tmp_path):
     np.savez(tmp_path / "p.npz", points=np.concatenate(clouds), weights=np.ones(720), offsets=np.arange(0, 721, 8))
     ddsc("cluster", tmp_path / "p.npz", "-k", "2:4", "--outliers", "-o", tmp_path / "out", "-q")
     browser.open(tmp_path / "out" / "report.html")
-    assert "1 lies apart from all others (ringed on the map) and in no group: 4." in browser.text(".answers")
+    assert "1 is far from all others (ringed on the map) and in no cluster: 4." in browser.text(".answers")
     browser.ask("(openDrawer(4), 1)")
-    assert "times as far from its neighbors" in browser.text("#drawer") and "none" in browser.text("#drawer dd")
+    assert "times as far away" in browser.text("#drawer") and "none" in browser.text("#drawer dd")
     assert browser.text("#count") == "90 items" and browser.complaints() == []
     page = (tmp_path / "out" / "report.html").read_bytes()
     ddsc("report", tmp_path / "out", "-o", tmp_path / "again.html", "-q")
@@ -568,7 +568,7 @@ def test_drawer_tells_the_plan_to_the_nearest_document(browser, ddsc, tmp_path):
     stays = sum(share for share, a, b in flows if a == b)
     moved = [share for share, a, b in flows if a != b]
     assert f"leaves {stays:.0f}% of its mass" in said or abs(float(said.split("leaves ")[1].split("%")[0]) - stays) <= 1
-    shown = [tuple(part.rsplit(" (", 1)) for part in said.split("so: ")[1].split(", ")] if moved else []
+    shown = [tuple(part.rsplit(" (", 1)) for part in said.split("flows are ")[1].split(", ")] if moved else []
     assert len(shown) == min(3, len(moved))
     for (way, share), mass in zip(shown, moved):
         assert abs(float(share.rstrip("%)")) - mass) <= 1 and tuple(way.split(" \u2192 ")) in {f[1:] for f in flows}

@@ -281,7 +281,7 @@ def test_not_converged_is_marked_and_written(ddsc, three_groups, tmp_path):
     assert data["certificates"]["converged"] is False
     assert data["certificates"]["pairs_not_converged"] > 0
     assert "not converge" in done.stderr
-    assert "Not converged" in (tmp_path / "report.html").read_text()
+    assert "did not converge" in (tmp_path / "report.html").read_text()
 
 
 def test_memory_limit(ddsc, three_groups, tmp_path):

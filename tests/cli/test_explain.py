@@ -133,7 +133,7 @@ def test_clusters_without_moves_say_so(ddsc, tmp_path):
     told = [("moves" in c, c.get("moves_left_out")) for c in clusters_of(tmp_path / "r")]
     assert told == [(True, None)] * 100 + [(False, True)] * (n - 100)
     assert ddsc("explain", tmp_path / "r").stdout.count("computed only for") == n - 100
-    assert (tmp_path / "r" / "report.html").read_text().count("Moves were not looked at") == n - 100
+    assert (tmp_path / "r" / "report.html").read_text().count("Moves were not computed") == n - 100
 
 
 def test_shares_are_means_over_items(ddsc, documents, tmp_path):

@@ -63,7 +63,7 @@ def test_headline_counts_what_was_found(ddsc, tmp_path):
     rows = "".join(f"{i},{p},{10 * (i % 2)}\n" for i in range(20) for p in (0, 1))
     (tmp_path / "two.csv").write_text("id,x,y\n" + rows)
     told = ddsc("cluster", tmp_path / "two.csv", "-k", "10", "-o", tmp_path / "r").stdout
-    assert told.startswith("20 items in 2 clusters (10 asked for), metric w2")
+    assert told.startswith("20 items in 2 clusters (10 requested), metric w2")
 
 
 def test_resume_is_refused(ddsc, groups, tmp_path):

@@ -67,7 +67,7 @@ def test_left_out_everywhere(ddsc, tmp_path):
     assert sum(told["sizes"]["clusters"]) == 88 == told["scores"]["n"] == sum(map(sum, told["scores"]["confusion"]["counts"]))
     shown = {m["row"] for c in told["clusters"] for m in c["representatives"] + c["borderline"]}
     assert not shown & {4, 71}
-    assert "2 items lie apart" in done.stdout and "no outliers" in done.stdout
+    assert "2 items are far from all others" in done.stdout and "not outliers" in done.stdout
     sweep = (folder / "sweep.csv").read_text().splitlines()
     assert sweep[1 + 4].split(",")[1:] == ["-1", "-1", "-1"]
     scored = json.loads(ddsc("score", folder / "labels.csv", folder / "truth.csv", "--json").stdout)

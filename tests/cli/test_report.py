@@ -157,15 +157,15 @@ def test_dropped_items_are_not_drawn(ddsc, tmp_path):
 
 
 @pytest.mark.parametrize("name, text, words", [
-    ("result.json", None, "wants a folder"), ("result.json", "{", "line 1"),
+    ("result.json", None, "needs a folder"), ("result.json", "{", "line 1"),
     ("result.json", "{}", "n and k"), ("result.json", '{"n": 40, "k": 1e9}', "n and k"),
-    ("labels.csv", "id,label\na,0\n", "as many labels"),
-    ("labels.csv", "id,label\n" + "a,7\n" * 40, "not one of the K"), ("map.npy", "x", "map.npy"),
+    ("labels.csv", "id,label\na,0\n", "number of labels"),
+    ("labels.csv", "id,label\n" + "a,7\n" * 40, "not from -1 to K - 1"), ("map.npy", "x", "map.npy"),
     ("embedding.npy", "x", "embedding.npy"), ("graph.mtx", "%%MatrixMarket\n40 40 2\n2 1 0.5\n", "ends after 1 of 2"),
-    ("graph.mtx", "39 39 0\n", "as many items"), ("graph.mtx", "40 40 1\n41 1 0.5\n", "no edge"),
+    ("graph.mtx", "39 39 0\n", "size of the graph"), ("graph.mtx", "40 40 1\n41 1 0.5\n", "invalid edge"),
     ("graph.mtx", "40 40 999999999999\n", "edges"), ("graph.mtx", "40 40 2\n1 3 1\n1 2 1\n", "line 3"),
-    ("sweep.csv", "id,k2,k3,k4\n" + "a,0,0,0\n" * 39, "as many rows"),
-    ("sweep.csv", "id,k2,k3,k4\n" + "a,0,0,4\n" * 40, "not one of 4"), ("sweep.csv", "id\na\n", "each K")])
+    ("sweep.csv", "id,k2,k3,k4\n" + "a,0,0,0\n" * 39, "number of rows"),
+    ("sweep.csv", "id,k2,k3,k4\n" + "a,0,0,4\n" * 40, "out of range for 4"), ("sweep.csv", "id\na\n", "each K")])
 def test_broken_results_are_refused(ddsc, shapes, tmp_path, name, text, words):
     for path in shapes.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
@@ -222,26 +222,26 @@ def test_items_all_alike_differ_from_nothing(ddsc, tmp_path):
 
 
 def test_an_approximation_says_how_far_off(ddsc, tmp_path):
-    """The answer to "can I believe it?" tells what the settings left out, and nothing where they left out nothing."""
+    """The answer to "Can I trust the result?" lists the approximations that the settings requested, if any."""
     def believe(*words):
         ddsc("cluster", tmp_path / "g.npz", "-k", 3, *words, "-q", "-f", "-o", tmp_path / "out")
         page = (tmp_path / "out" / "report.html").read_text()
         told = json.loads((tmp_path / "out" / "result.json").read_text())
-        return html.unescape(re.search(r"Can I believe it\?(.*?)</div>", page, re.S)[1]), told
+        return html.unescape(re.search(r"Can I trust the result\?(.*?)</div>", page, re.S)[1]), told
     ddsc("generate", "gaussians", "--groups", 3, "--items", 40, "--points", 12, "--dim", 2, "-q", "-o", tmp_path / "g.npz")
     said, _ = believe("-m", "w2")
-    assert "computed exactly as the settings ask.</dd>" in said
+    assert "computed exactly as requested.</dd>" in said
     said, told = believe("-m", "lot")
-    assert f"distances stand for w2 and are off by {100 * told['approximation']['error_median']:.2g}%" in said
+    assert f"distances approximate w2 with a relative error of {100 * told['approximation']['error_median']:.2g}%" in said
     said, told = believe("-m", "mmd", "--mmd-features", 100)
-    assert f"with D^2 off by {told['approximation']['error_median']:.2g} (median" in said
+    assert f"with an error of {told['approximation']['error_median']:.2g} in D^2 (median" in said
     said, told = believe("-m", "w2", "--compress", 4, "--neighbors", "approximate")
-    assert f"moved an item by {told['compress']['mean_w2']:.2g} in the mean" in said
+    assert f"changed an item by {told['compress']['mean_w2']:.2g} on average" in said
     assert f"at least {100 * told['pairs']['recall_low']:.3g}% were found (95% confidence" in said
     said, told = believe("-m", "mmd", "--sample-columns", 0.3)
-    assert f"off by {told['pairs']['columns_error']:.2g} of their spread" in said
+    assert f"median error of {told['pairs']['columns_error']:.2g} of their spread" in said
     said, told = believe("-m", "mmd", "--sample", 0.5)
-    assert "only a random part of the pairs was looked at: 50%" in said
-    assert f"off by {told['pairs']['details']['filled_error']:.2g} of their spread" in said
+    assert "only a random sample of the pairs was computed: 50%" in said
+    assert f"median error of {told['pairs']['details']['filled_error']:.2g} of their spread" in said
     said, told = believe("-m", "mmd", "--sample", 0.5, "--paper")
-    assert "looked at: 50%" in said and "filled_error" not in told["pairs"].get("details", {})
+    assert "computed: 50%" in said and "filled_error" not in told["pairs"].get("details", {})

@@ -12,7 +12,7 @@ def bytes_of(where):
     result = json.loads(found.pop("result.json"))
     del result["seconds"], result["threads"], result["command"]
     page = found["report.html"].decode()  # it tells the command and the time by stage
-    page = re.sub(r"<h2>To repeat it</h2>\n<pre>.*?</pre>", "", page, flags=re.S)
+    page = re.sub(r"<h2>Command to reproduce this result</h2>\n<pre>.*?</pre>", "", page, flags=re.S)
     page = re.sub(r"<h2>Seconds by stage</h2>.*?</table>", "", page, flags=re.S)
     found["report.html"] = re.sub(r"<li><b>[^<]*</b>seconds</li>", "", page)
     return found, result

@@ -267,7 +267,7 @@ static void test_sources(void **state)
     refuse(f, "setting 0");
     f->from = good;
     f->from.labels = f->truth;
-    refuse(f, "not of several");
+    refuse(f, "exactly one of");
     f->from.clustering = NULL;
     ddsc_cluster_settings one = f->set;
     one.k_min = one.k_max = 1;

@@ -1,13 +1,13 @@
-"""Small sets to try things on, which travel with the package, and where to find larger ones.
+"""Small data sets that are included in the package, and references to larger ones.
 
 >>> import ddsc
 >>> X = ddsc.datasets.load_digits()
 >>> len(X), X.labels[:5].tolist()
 (500, [0, 1, 2, 3, 4])
 
-Digits are handwriting (UCI, CC BY 4.0; see NOTICE.md beside this file). Documents were put together from
-sentences written for this package, shapes and cells are made by a generator: good for learning how
-things work, and no measure of how well a method does on real data.
+The digits are handwritten (UCI, CC BY 4.0; see NOTICE.md in this folder). The documents were assembled from
+sentences written for this package, and the shapes and cells are synthetic. These sets are suitable for
+learning the package, but not for measuring the quality of methods on real data.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Texts(NamedTuple):
-    """Documents as they were written."""
+    """The texts of documents, with labels, ids and titles."""
 
     texts: List[str]
     labels: List[str]
@@ -48,17 +48,17 @@ class Texts(NamedTuple):
 
 
 def load_shapes(dimension: int = 2, n: int = 20, random_state: int = 0) -> Distributions:
-    """Shapes around one centre: squares and circles, or surfaces of balls, rods and rings in space.
+    """Generate shapes around a common center: squares and circles, or surfaces of balls, rods and rings.
 
-    In the plane these are the squares and circles of the paper: they have one mean, so whatever looks at means
-    alone sees nothing. In space every shape has its own proportions, and is turned at random:
-    ``transformed(align="principal")`` turns them back.
+    In the plane, these are the squares and circles of the paper. They have the same mean, so methods that use
+    only means cannot separate them. In space, every shape has its own proportions and a random rotation, which
+    ``transformed(align="principal")`` removes.
 
     Parameters
     ----------
     dimension : {2, 3}
     n : int
-        Items of each kind.
+        Number of items of each kind.
     random_state : int
 
     Returns
@@ -113,15 +113,16 @@ def _ring(draw: np.random.RandomState, n: int) -> Floats:
 
 
 def load_digits() -> Distributions:
-    """Five hundred handwritten digits of 8 x 8 pixels, fifty of each, as distributions over their pixels.
+    """Load 500 handwritten digits of 8 x 8 pixels, 50 of each, as distributions over their pixels.
 
-    The first fifty of each class of the test part of "Optical Recognition of Handwritten Digits" (E. Alpaydin and C.
-    Kaynak 1998, UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0), in its order.
+    These are the first fifty digits of each class in the test part of "Optical Recognition of Handwritten Digits"
+    (E. Alpaydin and C. Kaynak 1998, UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0), in
+    the original order.
 
     Returns
     -------
     Distributions
-        Points are (row, column), weights the ink; `labels` are the digits.
+        Points are (row, column), weights are the darkness of the pixels, and `labels` are the digits.
 
     Examples
     --------
@@ -137,12 +138,12 @@ def load_digits() -> Distributions:
 
 
 def documents_path() -> str:
-    """The file of the hundred documents (columns id, label, title, text), which ``ddsc text`` reads too."""
+    """Return the path of the file with the documents (columns id, label, title, text), which ``ddsc text`` can read."""
     return os.path.join(_HERE, "documents.tsv")
 
 
 def load_texts() -> Texts:
-    """The hundred documents as texts, with their subjects, ids and titles.
+    """Load the hundred documents as texts, with their subjects, ids and titles.
 
     Examples
     --------
@@ -158,20 +159,20 @@ def load_texts() -> Texts:
 
 
 def load_documents(support: int = 16) -> Distributions:
-    """A hundred short documents on five subjects, as distributions over word vectors.
+    """Load a hundred short documents on five subjects, as distributions over word vectors.
 
-    The vectors are learnt from the documents themselves (`read_text` without a file of vectors). Every fifth
-    document has two of its six sentences from another subject.
+    The vectors are learned from the documents (`read_text` without a file of vectors). In every fifth document,
+    two of the six sentences are from another subject.
 
     Parameters
     ----------
     support : int
-        Documents are merged down to so many points; 0 keeps every word.
+        Largest number of points per document after merging; 0 keeps every word.
 
     Returns
     -------
     Distributions
-        `labels` are the subjects, `titles` the headings; `load_texts` has the texts.
+        `labels` are the subjects, and `titles` the headings. `load_texts` returns the texts.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def load_documents(support: int = 16) -> Distributions:
     return read_text(documents_path(), support=support)
 
 
-# Shares of four kinds of blood cells, and their mean in each marker on the arcsinh scale.
+# Fractions of four types of blood cells, and their mean in each marker on the arcsinh scale.
 _MARKERS = ("CD3", "CD19", "CD14", "CD56", "pSTAT3", "pS6")
 _KINDS = {
     "T": (0.55, (4.0, 0.3, 0.3, 0.4, 1.0, 1.0)),
@@ -195,23 +196,23 @@ _RESPONSE = {"B": (0, 0, 0, 0, 0, 2.5), "monocyte": (0, 0, 0, 0, 1.5, 0)}
 
 
 def load_cells(n_donors: int = 16, n_cells: int = 200, random_state: int = 0) -> Distributions:
-    """Blood samples as clouds of cells, made by a generator: each donor once at rest, once stimulated.
+    """Generate blood samples as clouds of cells, with one resting and one stimulated sample per donor.
 
-    Four kinds of cells have their own values in four surface markers; shares of the kinds and levels of all
-    markers differ between donors. Stimulation raises pS6 in B cells and pSTAT3 in monocytes, a third of all cells.
+    Four cell types differ in four surface markers. The fractions of the types and the levels of all markers
+    differ between donors. Stimulation increases pS6 in B cells and pSTAT3 in monocytes, a third of all cells.
 
     Parameters
     ----------
     n_donors : int
-        There are twice as many samples.
+        Number of donors, with two samples each.
     n_cells : int
-        Cells of a sample.
+        Number of cells per sample.
     random_state : int
 
     Returns
     -------
     Distributions
-        `labels` are "rest" and "stimulated", `coordinate_names` the markers, on the arcsinh scale.
+        `labels` are "rest" and "stimulated", and `coordinate_names` are the markers, on the arcsinh scale.
 
     Examples
     --------
@@ -239,9 +240,9 @@ def load_cells(n_donors: int = 16, n_cells: int = 200, random_state: int = 0) ->
 
 
 def identify(path: PathLike) -> Tuple[str, str]:
-    """Which of the files of `LARGER` this is, by its bytes (gzip undone): names of the set and the file.
+    """Identify a file of `LARGER` by its decompressed bytes, and return the names of the set and the file.
 
-    Raises ValueError where it is none of them: damaged, or another version.
+    Raises ValueError if the file is damaged or a different version.
     """
     known: Dict[str, Tuple[str, str]] = {
         digest: (larger.name, name) for larger in LARGER for name, digest in larger.sha256.items()
@@ -253,5 +254,5 @@ def identify(path: PathLike) -> Tuple[str, str]:
         for block in iter(lambda: file.read(1 << 20), b""):
             found.update(block)
     if found.hexdigest() not in known:
-        raise ValueError(f"{os.fspath(path)}: sha256 {found.hexdigest()} is none of ddsc.datasets.LARGER")
+        raise ValueError(f"{os.fspath(path)}: sha256 {found.hexdigest()} matches no file of ddsc.datasets.LARGER")
     return known[found.hexdigest()]

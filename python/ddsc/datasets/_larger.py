@@ -1,4 +1,4 @@
-"""Public sets that are too large to travel with the package: what they are, and where they are."""
+"""Descriptions of public data sets that are too large to be included in the package."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ class Larger(NamedTuple):
     name: str
     about: str
     origin: str
-    """The page of those who made it."""
+    """The page of the authors."""
     terms: str
     reading: str
-    """The command that reads it."""
+    """The command for reading it."""
     sha256: Dict[str, str]
-    """Of each file, after gzip is undone; empty where none is on record."""
+    """The hash of each file after decompression; empty if none is known."""
     checked: bool
-    """The files with these sums were read by ddsc; otherwise the sums are those that others publish."""
+    """True if ddsc has read files with these hashes. Otherwise the hashes were published by others."""
 
 
 LARGER: Tuple[Larger, ...] = (
@@ -52,7 +52,7 @@ LARGER: Tuple[Larger, ...] = (
     ),
     Larger(
         "BBC",
-        "2,225 news stories of five kinds, a folder of texts for each; BBCSport (737, five sports) beside it",
+        "2,225 news stories of five kinds, a folder of texts for each; also BBCSport (737, five sports)",
         "http://mlg.ucd.ie/datasets/bbc.html",
         "the BBC owns the articles; offered for research (Greene, Cunningham, ICML 2006)",
         "ddsc text bbc/ -o bbc.npz",

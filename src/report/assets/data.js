@@ -1,4 +1,4 @@
-// What the page knows: labels for each number of groups, names, columns, colours and shapes.
+// State and data of the page: labels for each K, names, columns, colors and shapes.
 'use strict';
 const byId = id => document.getElementById(id);
 const data = JSON.parse(byId('data').textContent);
@@ -21,7 +21,7 @@ const doubtOf = i => doubt[i] / 510;
 const outliers = new Map(data.outliers || []);
 const count = number => number.toLocaleString('en');
 
-// An element with attributes (`click` is a listener) and children (texts or elements).
+// Creates an element with attributes (`click` is a listener) and children (texts or elements).
 function make(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes || {})) {
@@ -32,7 +32,7 @@ function make(tag, attributes, ...children) {
   return node;
 }
 
-// ---- labels for each number of groups ----
+// ---- labels for each K ----
 
 function overlaps(of, count, other, otherCount) {
   const table = Array.from({ length: count }, () => new Uint32Array(otherCount));
@@ -40,7 +40,8 @@ function overlaps(of, count, other, otherCount) {
   return table;
 }
 
-// Groups take the colour of the group they share most items with, so that a colour stays in its place.
+// Gives each cluster the color of the chosen cluster with which it shares most items, so that
+// colors stay stable.
 function matchColours(table, known) {
   const pairs = [], colour = new Array(table.length).fill(-1), taken = new Set();
   table.forEach((row, g) => row.forEach((shared, c) => { if (shared) pairs.push([shared, g, c]); }));
@@ -50,12 +51,12 @@ function matchColours(table, known) {
   return colour.map(c => c < 0 ? fresh++ : c);
 }
 
-// A group of another K is one that has a name, a part of it, or a mixture.
+// Names a cluster of another K after the chosen clusters: one of them, a part of one, or a mixture.
 function nameByParts(row, table, g) {
   const size = row.reduce((a, b) => a + b, 0);
   const parts = [...row.keys()].sort((a, b) => row[b] - row[a]);
   const [first, second] = parts, whole = table.reduce((sum, other) => sum + other[first], 0);
-  if (!size) return 'group ' + g;
+  if (!size) return 'cluster ' + g;
   if (row[first] >= 0.8 * size) return (row[first] >= 0.8 * whole ? '' : 'part of ') + data.names[first];
   const rest = parts.filter(c => row[c] >= 0.1 * size).length - 2;
   return data.names[first] + ' + ' + data.names[second] + (rest > 0 ? ` + ${rest} more` : '');
@@ -70,7 +71,7 @@ function clusteringOf(k, of, isChosen) {
   };
 }
 
-// The tree cut into k: clusters that are merged by then have one number.
+// Cuts the tree into k clusters. Clusters that have merged by then get the same number.
 function cutTree(k) {
   const names = data.names.length, top = data.names.map((_, c) => c), number = new Map();
   const root = c => { while (top[c] !== c) c = top[c]; return c; };
@@ -82,23 +83,23 @@ function cutTree(k) {
   return Uint16Array.from(label, c => c === NONE ? NONE : group[c]);
 }
 
-// Every K there are labels for: those of a sweep, or else the cuts of the tree.
+// Lists every K with labels: those of the sweep or, without a sweep, the cuts of the tree.
 const tried = data.sweep ? data.sweep.map(s => ({ ...s, labels: () => words16(s.label) }))
   : Array.from({ length: data.tree ? data.names.length - 1 : 1 }, (_, at) => {
     const k = data.tree ? at + 2 : data.names.length;
     return { k, labels: () => k < data.names.length ? cutTree(k) : label };
   });
 const chosen = Math.max(0, tried.findIndex(s => s.k === data.names.length));
-const clusterings = new Map([[chosen, clusteringOf(data.names.length, label, true)]]); // made when first asked for
-function clustering() { // of the K at hand
+const clusterings = new Map([[chosen, clusteringOf(data.names.length, label, true)]]); // created on first use
+function clustering() { // for the current K
   const { k, labels } = tried[state.at];
   if (!clusterings.has(state.at)) clusterings.set(state.at, clusteringOf(k, labels(), false));
   return clusterings.get(state.at);
 }
 
-// ---- other columns to colour by ----
+// ---- columns to color by ----
 
-// More than ten numbers become eight groups of equal size.
+// Divides a column with more than ten distinct numbers into eight bins of equal size.
 function shadesOf(name, code, values) {
   const EIGHT = 8, numbers = values.map(Number);
   const sorted = Float64Array.from(code.filter(c => c !== NONE), c => numbers[c]).sort();
@@ -120,15 +121,16 @@ function groupingOf(column) {
   return isNumbers ? shadesOf(name, code, values)
     : { name, of: code, names: values, colours: values.map((_, v) => v) };
 }
-const groupings = new Map(); // by number of the column, made when first asked for
-function grouping() { // what marks are coloured by
+const groupings = new Map(); // by column index, created on first use
+function grouping() { // the labels that determine the colors of the marks
   if (state.by < 0) return clustering();
   if (!groupings.has(state.by)) groupings.set(state.by, groupingOf(columns[state.by]));
   return groupings.get(state.by);
 }
 const columnText = (column, i) => column.code[i] === NONE ? '' : column.values[column.code[i]];
 
-// ---- colours and shapes: twenty and six, so that pairs of them come again after sixty groups ----
+// ---- colors and shapes: 20 colors and 6 shapes, combined so that pairs repeat after 60 clusters
+// ----
 
 const COLOURS = 20, SHAPES = 6;
 const ink = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -152,7 +154,7 @@ function mark(paint, x, y, radius, shape) {
     paint[c ? 'lineTo' : 'moveTo'](x + radius * corners[c], y + radius * corners[c + 1]);
   paint.closePath();
 }
-function swatch(by, g) { // the mark of a group, as the map draws it
+function swatch(by, g) { // draws the mark of a cluster as on the map
   const SIDE = 28, canvas = make('canvas', { class: 'swatch', width: SIDE, height: SIDE, 'aria-hidden': 'true' });
   const paint = canvas.getContext('2d');
   paint.fillStyle = colourOf(by, g);
@@ -167,7 +169,7 @@ function swatch(by, g) { // the mark of a group, as the map draws it
 const pictureSets = [data.pictures, data.large].filter(Boolean).map(set => ({
   side: set.side, cells: bytes(set.cells), at: set.rows ? new Map(set.rows.map((r, i) => [r, i])) : null,
 }));
-function picture(row, canvas = make('canvas', { class: 'picture' })) { // null: there is none
+function picture(row, canvas = make('canvas', { class: 'picture' })) { // null if the item has no picture
   const set = pictureSets.findLast(s => s.at ? s.at.has(row) : isThere(row));
   if (!set) return null;
   const side = set.side, base = (set.at ? set.at.get(row) : row) * Math.ceil(side * side / 2);
@@ -183,7 +185,7 @@ function picture(row, canvas = make('canvas', { class: 'picture' })) { // null: 
   return canvas;
 }
 
-// The mean picture of each group and of all items, by cell.
+// Computes the sum of the pictures and the size of each cluster.
 function meanPictures(by) {
   const set = pictureSets.find(s => !s.at);
   if (!set) return null;
@@ -208,7 +210,7 @@ function drawCells(side, values, above, below, words) { // values from -1 to 1
   return canvas;
 }
 
-// ---- what is chosen on the page; every view watches it ----
+// ---- selection on the page; all views watch it ----
 
 const state = { at: chosen, by: -1, picked: null, legend: new Set(), found: null, marked: -1 };
 const watchers = [];
@@ -217,7 +219,7 @@ function change(parts) {
   for (const watcher of watchers) watcher(parts);
 }
 const isPicked = i => !state.picked || state.picked.has[i] === 1;
-// Choose the items that pass a test; null chooses none in particular.
+// Selects the items that pass a test. With null, nothing is selected.
 function pick(test, words, parts) {
   let picked = null;
   if (test) {

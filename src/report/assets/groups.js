@@ -1,6 +1,7 @@
-// Controls and views of groups: legend, slider over K, find, cards, classes against groups.
+// Controls and views of clusters: legend, slider over K, search, cards, and the table of classes
+// and clusters.
 
-// ---- legend: names, sizes as bars; a click chooses groups ----
+// ---- legend: names, with bars for sizes; a click selects clusters ----
 
 function countGroups(by, test) {
   const sizes = new Uint32Array(by.names.length);
@@ -13,7 +14,7 @@ function toggleGroup(by, g) {
   const words = [...legend].map(c => by.names[c]).join('; ');
   pick(legend.size ? i => legend.has(by.of[i]) : null, words, { legend });
 }
-function typicalItem(by, g) { // as the cards of the page have it; -1: not known
+function typicalItem(by, g) { // from the cards of the page; -1 if not known
   const shown = by.isChosen && document.querySelector(`#cluster-${g} .item`);
   return shown ? Number(shown.dataset.row) : -1;
 }
@@ -47,16 +48,16 @@ function drawCount() {
   const { picked } = state;
   let there = 0;
   for (let i = 0; i < n; i++) there += isThere(i);
-  byId('count').textContent = picked ? `${count(picked.count)} of ${count(there)} items chosen: ${picked.words}` : `${count(there)} items`;
+  byId('count').textContent = picked ? `${count(picked.count)} of ${count(there)} items selected: ${picked.words}` : `${count(there)} items`;
 }
 
-// ---- slider, colour, find, reset ----
+// ---- slider, colors, search, reset ----
 
 function sayK() {
   const s = tried[state.at], by = clustering();
   const halves = s.stability === undefined ? '' : `, halves agree ${s.stability.toFixed(2)}`;
   byId('k-words').textContent = by.names.length + (by.isChosen ? ' (chosen)' : '') + halves;
-  byId('k').setAttribute('aria-valuetext', `${by.names.length} groups${halves}`);
+  byId('k').setAttribute('aria-valuetext', `${by.names.length} clusters${halves}`);
 }
 function find() {
   const wanted = byId('search').value.trim().toLowerCase();
@@ -71,7 +72,7 @@ function find() {
 }
 function setUpControls() {
   const by = byId('by'), slider = byId('k'), search = byId('search');
-  by.append(make('option', { value: -1 }, 'group'), ...columns.map((c, at) => make('option', { value: at }, c.name)));
+  by.append(make('option', { value: -1 }, 'cluster'), ...columns.map((c, at) => make('option', { value: at }, c.name)));
   by.addEventListener('change', () => pick(null, '', { by: Number(by.value) }));
   if (slider) {
     slider.max = tried.length - 1;
@@ -95,27 +96,27 @@ function setUpControls() {
   drawCount();
 }
 
-// ---- cards: those of the page for the K chosen, plain ones for others ----
+// ---- cards: part of the page for the chosen K, generated for other K ----
 
 function itemButton(i, ...more) {
   const small = picture(i);
   return make('button', { class: 'item', 'data-row': i, click: () => openDrawer(i) }, ...(small ? [small] : []), nameOf(i), ...more);
 }
-function middleItems(by, g, most) { // of the group on the map
+function middleItems(by, g, most) { // the items closest to the median position of a cluster on the map
   const members = [];
   for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] === g) members.push(i);
   const median = axis => Float64Array.from(members, i => axis[i]).sort()[members.length >> 1];
   const cx = median(place.x), cy = median(place.y), away = i => (place.x[i] - cx) ** 2 + (place.y[i] - cy) ** 2;
   return members.sort((a, b) => away(a) - away(b)).slice(0, most);
 }
-function averageOf(means, by, g) { // the mean picture of a group, and what it has more and less of than the others
+function averageOf(means, by, g) { // the mean picture of a cluster, and its difference to the other clusters
   const { side, size, sum } = means, rest = size.reduce((a, b) => a + b, 0) - size[g];
   const here = sum[g].map(v => v / Math.max(1, size[g]));
   const others = here.map((_, c) => sum.reduce((a, other, o) => a + (o === g ? 0 : other[c]), 0) / Math.max(1, rest));
   const colour = colourOf(by, g), name = by.names[g];
   return make('p', { class: 'average' },
     make('span', null, drawCells(side, here, colour, colour, 'average item of ' + name), 'average'),
-    make('span', null, drawCells(side, here.map((v, c) => v - others[c]), colour, ink('--none'), 'difference of ' + name + ' to the others'), 'more here (grey: less)'));
+    make('span', null, drawCells(side, here.map((v, c) => v - others[c]), colour, ink('--none'), 'difference of ' + name + ' to the others'), 'difference to the others (gray: less)'));
 }
 function addAverages(cards) {
   const by = clustering(), means = cards.length ? meanPictures(by) : null;
@@ -126,8 +127,8 @@ function addAverages(cards) {
 }
 function otherCard(by, g, sizes) {
   return make('section', { class: 'card' }, make('h3', null, swatch(by, g), ' ' + by.names[g]),
-    make('p', { class: 'faint' }, `group ${g}, ${count(sizes[g])} items`, make('span', { class: 'picked', 'data-cluster': g })),
-    make('h4', null, 'in the middle of the map'), make('ul', null, ...middleItems(by, g, 6).map(i => make('li', null, itemButton(i)))));
+    make('p', { class: 'faint' }, `cluster ${g}, ${count(sizes[g])} items`, make('span', { class: 'picked', 'data-cluster': g })),
+    make('h4', null, 'central on the map'), make('ul', null, ...middleItems(by, g, 6).map(i => make('li', null, itemButton(i)))));
 }
 function drawCards(parts) {
   const by = clustering(), others = byId('other-cards');
@@ -141,9 +142,9 @@ function drawCards(parts) {
   }
   const picked = countGroups(by, isPicked);
   for (const words of document.querySelectorAll('.picked'))
-    words.textContent = state.picked ? `, ${count(picked[words.dataset.cluster] || 0)} chosen` : '';
+    words.textContent = state.picked ? `, ${count(picked[words.dataset.cluster] || 0)} selected` : '';
 }
-function paintCards() { // what the page left for the script: swatches and small pictures
+function paintCards() { // fills in swatches and small pictures
   for (const old of document.querySelectorAll('.swatch[data-group]')) {
     const fresh = swatch(clusterings.get(chosen), Number(old.dataset.group));
     fresh.dataset.group = old.dataset.group;
@@ -154,7 +155,7 @@ function paintCards() { // what the page left for the script: swatches and small
   if (state.at === chosen) addAverages([...document.querySelectorAll('#cards .card')]);
 }
 
-// ---- how the groups join ----
+// ---- merge tree ----
 
 const svg = (tag, attributes, ...children) => {
   const node = document.createElementNS(byId('tree').firstChild.namespaceURI, tag);
@@ -162,7 +163,7 @@ const svg = (tag, attributes, ...children) => {
   node.append(...children);
   return node;
 };
-function treeNodes() { // leaves from top to bottom, then joints: place, height and the groups below
+function treeNodes() { // leaves from top to bottom, then joints, each with position, height and clusters below
   const names = data.names.length, below = data.names.map((_, c) => [c]);
   for (const [a, b] of data.tree) below.push([...below[a], ...below[b]]);
   const row = new Map(below[below.length - 1].map((c, at) => [c, at]));
@@ -178,7 +179,7 @@ function drawTree() {
     svg('text', { x: LEFT - 12, y: down(node.y) + 4, 'text-anchor': 'end' }, data.names[c].length > 32 ? data.names[c].slice(0, 31) + '\u2026' : data.names[c]));
   const joint = node => {
     const [a, b] = [nodes[node.a], nodes[node.b]], x = across(node.height);
-    const words = `${node.below.map(c => data.names[c]).join(' + ')}: join at ${node.height.toFixed(2)}`;
+    const words = `${node.below.map(c => data.names[c]).join(' + ')}: merge at ${node.height.toFixed(2)}`;
     const dot = svg('circle', { cx: x, cy: down(node.y), r: 5, class: 'joint', tabindex: 0, role: 'button', 'aria-label': words }, svg('title', {}, words));
     dot.addEventListener('click', () => choose(node));
     dot.addEventListener('keydown', e => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); choose(node); } });
@@ -186,11 +187,11 @@ function drawTree() {
   };
   const ticks = [0, 0.5, 1].map(h => svg('g', { class: 'faint' },
     svg('path', { class: 'line rule', d: `M${across(h)} ${TOP}V${foot}` }), svg('text', { x: across(h), y: 12, 'text-anchor': 'middle' }, String(h))));
-  byId('tree').replaceChildren(svg('svg', { viewBox: `0 0 ${WIDE} ${foot + 4}`, role: 'group', 'aria-label': 'Tree of the groups' },
+  byId('tree').replaceChildren(svg('svg', { viewBox: `0 0 ${WIDE} ${foot + 4}`, role: 'group', 'aria-label': 'Merge tree of the clusters' },
     ...ticks, ...nodes.slice(data.names.length).map(joint), ...data.names.map((_, c) => leaf(nodes[c], c))));
 }
 
-// ---- classes against groups ----
+// ---- classes and clusters ----
 
 function drawClasses() {
   const by = clustering(), truth = columns[0];

@@ -1,16 +1,16 @@
-// Views of single items: table, drawer, heat map.
+// Views of single items: table, drawer and heat map.
 
-// ---- table: the items chosen, most doubtful first ----
+// ---- table: the selected items, largest ambiguity first ----
 
 const tableColumns = [
   { name: 'item', text: nameOf, fill: i => [itemButton(i)] },
-  { name: 'group', text: i => groupName(i), fill: i => groupLink(clustering().of[i]) },
+  { name: 'cluster', text: i => groupName(i), fill: i => groupLink(clustering().of[i]) },
 ];
 if (doubt) {
-  tableColumns.push({ name: 'next group', text: i => nextName(i), fill: i => [nextName(i)] });
-  tableColumns.push({ name: 'doubt', number: doubtOf, fill: i => [state.at === chosen ? doubtOf(i).toFixed(2) : ''] });
+  tableColumns.push({ name: 'next cluster', text: i => nextName(i), fill: i => [nextName(i)] });
+  tableColumns.push({ name: 'ambiguity', number: doubtOf, fill: i => [state.at === chosen ? doubtOf(i).toFixed(2) : ''] });
 }
-const table = { sort: tableColumns[doubt ? 3 : 0], falling: Boolean(doubt), rows: 20 }; // by column: names may be equal
+const table = { sort: tableColumns[doubt ? 3 : 0], falling: Boolean(doubt), rows: 20 }; // sort holds the column itself, because names may be equal
 for (const column of columns.slice(0, 8))
   tableColumns.push({ name: column.name, text: i => columnText(column, i), fill: i => [columnText(column, i)] });
 const groupName = i => clustering().of[i] === NONE ? 'none' : clustering().names[clustering().of[i]];
@@ -45,7 +45,7 @@ function drawTable() {
     make('p', { class: 'faint' }, `${count(shown.length)} of ${count(rows.length)} `, ...(shown.length < rows.length ? [more] : [])));
 }
 
-// ---- drawer: all that is known of one item ----
+// ---- drawer: details of one item ----
 
 const drawer = byId('drawer');
 let opener = null;
@@ -63,7 +63,7 @@ function heavyWords(i) {
   const width = data.words.width;
   return [...heavyWords.of.slice(i * width, (i + 1) * width)].filter(Boolean).map(w => data.words.list[w - 1]);
 }
-function farMeans(i) { // coordinates by how far they lie from those of all items, in standard deviations
+function farMeans(i) { // means of the item's coordinates, relative to all items, in standard deviations
   farMeans.of = farMeans.of || bytes(data.means.of);
   const { names, unit } = data.means;
   return names.map((name, c) => ({ name, value: (farMeans.of[i * names.length + c] - 128) / unit }));
@@ -74,7 +74,7 @@ function apartWords(i) {
   const far = farMeans(i).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 4);
   return 'Farthest from the average item: ' + far.map(m => `${m.name} ${m.value < 0 ? '' : '+'}${m.value.toFixed(1)} sd`).join(', ') + '.';
 }
-function flowsOf(i) { // of the plan to the nearest neighbour, the largest first
+function flowsOf(i) { // largest flows of the transport plan to the nearest neighbor
   const { words, percent, width } = data.words.flows;
   flowsOf.words = flowsOf.words || words32(words);
   flowsOf.percent = flowsOf.percent || bytes(percent);
@@ -85,13 +85,13 @@ function flowsOf(i) { // of the plan to the nearest neighbour, the largest first
 }
 function planWords(i) {
   const { list, stays } = flowsOf(i);
-  return `transport leaves ${stays}% of its mass where it is` + (list.length ? ' and moves most of the rest so: ' + list.join(', ') : '');
+  return `optimal transport leaves ${stays}% of its mass in place` + (list.length ? '; the largest flows are ' + list.join(', ') : '');
 }
-function reason(i, other, isNearest) { // why two items are near
+function reason(i, other, isNearest) { // why two items are close
   if (data.words && data.words.flows && isNearest) return planWords(i);
   if (data.words) {
     const common = heavyWords(i).filter(w => heavyWords(other).includes(w));
-    return common.length ? 'both heavy in ' + common.join(', ') : 'no heavy word in common';
+    return common.length ? 'both heavy in ' + common.join(', ') : 'no heavy words in common';
   }
   if (!data.means) return '';
   const theirs = farMeans(other);
@@ -101,8 +101,8 @@ function reason(i, other, isNearest) { // why two items are near
 }
 function standingWords(i) {
   if (!doubt || next[i] === NONE || state.at !== chosen) return '';
-  const d = doubtOf(i), where = d > 0.45 ? 'on the fence to' : d > 0.3 ? 'nearer to its own, next is' : 'well inside; next is';
-  return `${where} ${data.names[next[i]]} (doubt ${d.toFixed(2)}; 0.5 is the fence)`;
+  const d = doubtOf(i), where = d > 0.45 ? 'on the boundary with' : d > 0.3 ? 'closer to its own cluster; the next is' : 'well inside its cluster; the next is';
+  return `${where} ${data.names[next[i]]} (ambiguity ${d.toFixed(2)}; 0.5 is the boundary)`;
 }
 function neighbourList(i) {
   const near = neighboursOf(i);
@@ -110,13 +110,13 @@ function neighbourList(i) {
   const lines = near.map(({ i: other, distance }, at) => make('li', null, itemButton(other),
     make('div', { class: 'faint' }, ...groupLink(clustering().of[other]), `, distance ${distance.toPrecision(3)}`,
       ...[reason(i, other, at === 0)].filter(Boolean).map(why => ', ' + why))));
-  return [make('h3', null, 'Nearest neighbours'), make('ol', null, ...lines)];
+  return [make('h3', null, 'Nearest neighbors'), make('ol', null, ...lines)];
 }
 function openDrawer(i) {
   if (!drawer.open) opener = document.activeElement;
-  const facts = [['group', groupLink(clustering().of[i])]];
-  if (standingWords(i)) facts.push(['standing', [standingWords(i)]]);
-  if (outliers.has(i)) facts.push(['outlier', [`lies apart: ${outliers.get(i)} times as far from its neighbours as they from theirs`]]);
+  const facts = [['cluster', groupLink(clustering().of[i])]];
+  if (standingWords(i)) facts.push(['position', [standingWords(i)]]);
+  if (outliers.has(i)) facts.push(['outlier', [`its neighbors are ${outliers.get(i)} times as far away as their own neighbors are from them`]]);
   if (nameOf(i) !== idOf(i)) facts.push(['id', [idOf(i)]]);
   for (const column of columns) if (columnText(column, i)) facts.push([column.name, [columnText(column, i)]]);
   const small = picture(i), apart = apartWords(i);
@@ -134,7 +134,7 @@ function closeDrawer() {
   if (opener && opener.isConnected) opener.focus({ preventScroll: true });
 }
 
-// ---- heat map: every item beside every other, by group ----
+// ---- heat map: distances between all items, sorted by cluster ----
 
 function drawHeat() {
   const rows = [], by = clustering(), { width } = data.embedding, cells = words16(data.embedding.cells);

@@ -1,11 +1,11 @@
-// The page put together.
+// Sets up the page.
 
 function setUpContents() {
   const heads = [...document.querySelectorAll('main > h2, main > div > h2')].filter(h => !h.closest('[hidden]'));
   heads.forEach((h, at) => { h.id = h.id || 'part-' + at; });
   byId('contents').append(...heads.map(h => make('a', { href: '#' + h.id }, h.textContent)), make('a', { href: '#how' }, 'How this was computed'));
 }
-function watchWidth() { // what scrolls sideways must be reached by keys
+function watchWidth() { // areas that scroll sideways must be reachable with the keyboard
   for (const wide of document.querySelectorAll('.wide')) {
     const over = wide.scrollWidth > wide.clientWidth;
     wide.toggleAttribute('tabindex', over);
@@ -29,7 +29,7 @@ function setUpViews() {
     drawHeat();
   }
 }
-function follow(e) { // in the frame of a notebook "#x" is an address of the notebook: go there without it
+function follow(e) { // in a notebook frame, "#x" would be resolved against the notebook, so scroll there directly
   const link = e.target.closest('a[href^="#"]'), to = link && byId(link.getAttribute('href').slice(1));
   if (!to) return;
   e.preventDefault();

@@ -1,4 +1,5 @@
-// The map: pan, zoom, hover, names, frames. A canvas, so that 70,000 items are no burden.
+// The map: pan, zoom, hover, names and frames. It is a canvas so that 70,000 items remain
+// responsive.
 const view = byId('view');
 
 const map = !view ? null : (() => {
@@ -30,7 +31,7 @@ const map = !view ? null : (() => {
   }
   const showAll = () => lookAt(box, 1);
 
-  // ---- items by cell, so that the pointer finds its item among many at once ----
+  // ---- index of items by grid cell, for fast lookup of the item under the pointer ----
 
   const SPAN = 65536, CELLS = Math.max(1, Math.min(256, Math.floor(Math.sqrt(n / 4))));
   const cellOf = v => Math.max(0, Math.min(CELLS - 1, Math.floor(v * CELLS / SPAN)));
@@ -94,14 +95,16 @@ const map = !view ? null : (() => {
     paint.stroke();
   }
 
-  // Names keep out of each other's way, and of the marks where these are few: the first one stays.
+  // Places names so that they do not overlap each other or, if there are few marks, the marks.
+  // Earlier names take precedence.
   const NAMED = 60, GROUP_NAMES = 40, LINE = 15;
   function placer(paint, wide, high) {
     const taken = [];
     const meets = b => taken.some(t => t[0] < b[2] && t[2] > b[0] && t[1] < b[3] && t[3] > b[1]);
     return {
       keepOff: (px, py, radius) => taken.push([px - radius, py - radius, px + radius, py + radius]),
-      // At the first free one of these places (left, middle); `must`: at the first if none is.
+      // Draws the text at the first free position (left, middle). With `must`, it uses the first
+      // position if none is free.
       put: (words, font, places, must) => {
         paint.font = font;
         const w = paint.measureText(words).width;
@@ -123,12 +126,12 @@ const map = !view ? null : (() => {
   }
   const cut = (words, most) => words.length > most ? words.slice(0, most - 1) + '\u2026' : words;
   let centres = { by: null, list: [] };
-  function groupCentres(by) { // the item nearest to the median place of each group, and its ends, the largest group first
+  function groupCentres(by) { // the item nearest to the median position of each cluster, and the extent of the cluster, largest first
     if (centres.by === by) return centres.list;
     const members = by.names.map(() => []);
     for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] !== NONE) members[by.of[i]].push(i);
     const median = (list, axis) => Float64Array.from(list, i => axis[i]).sort()[list.length >> 1];
-    const centre = list => { // of a group in two parts the median lies where none of it is
+    const centre = list => { // uses an item, because the median of a cluster in two parts may lie outside both
       const mx = median(list, x), my = median(list, y), away = i => (x[i] - mx) ** 2 + (y[i] - my) ** 2;
       const i = list.reduce((best, other) => away(other) < away(best) ? other : best, list[0]);
       return { x: x[i], y: y[i] };
@@ -156,7 +159,7 @@ const map = !view ? null : (() => {
       for (const c of groupCentres(by)) {
         const px = wide / 2 + scale() * (c.x - camera.x), py = high / 2 - scale() * (c.y - camera.y);
         if (px < 0 || py < 0 || px > wide || py > high) continue;
-        const isWide = scale() * Math.min(c.right - c.left, c.high - c.low) > 90; // else a picture would hide the group
+        const isWide = scale() * Math.min(c.right - c.left, c.high - c.low) > 90; // otherwise a picture would hide the cluster
         const below = isWide ? drawGroupPicture(paint, by, c.g, px, py) : 0;
         names.put(cut(by.names[c.g], 34), '600 14px system-ui,sans-serif', w =>
           (few ? [py - 20, py + 20, high / 2 - scale() * (c.high - camera.y) - 20, high / 2 - scale() * (c.low - camera.y) + 20]
@@ -194,10 +197,10 @@ const map = !view ? null : (() => {
   }
   function redraw() { if (!waiting) { waiting = true; requestAnimationFrame(draw); } }
 
-  // ---- the item under the pointer or the keys ----
+  // ---- the item at the pointer or selected with the keys ----
 
   function describe(i) {
-    const by = clustering(), lines = [nameOf(i), by.of[i] === NONE ? 'in no group' : by.names[by.of[i]]];
+    const by = clustering(), lines = [nameOf(i), by.of[i] === NONE ? 'in no cluster' : by.names[by.of[i]]];
     for (const column of columns.slice(0, 3)) lines.push(column.name + ': ' + (columnText(column, i) || 'unknown'));
     return lines;
   }
@@ -213,7 +216,7 @@ const map = !view ? null : (() => {
     state.marked = i;
     redraw();
   }
-  function goTo(i) { // bring it to the middle, near enough to be told from its neighbours
+  function goTo(i) { // centers the map on the item, with enough zoom to distinguish it from its neighbors
     camera = { x: x[i], y: y[i], zoom: Math.max(camera.zoom, n > 100 ? 4 : 1) };
     touch(i, true);
   }
@@ -272,7 +275,7 @@ const map = !view ? null : (() => {
   });
   view.addEventListener('pointercancel', e => { held.delete(e.pointerId); frame = null; redraw(); });
   view.addEventListener('pointerleave', () => { if (!held.size) touch(-1, false); });
-  view.addEventListener('wheel', e => { // without a click before it the reader wants to scroll the page
+  view.addEventListener('wheel', e => { // without an earlier click, the user wants to scroll the page
     if (!e.ctrlKey && !e.metaKey && document.activeElement !== view) return;
     e.preventDefault();
     zoomAt(...spot(e), Math.exp(-e.deltaY / 400));

@@ -1,8 +1,12 @@
-/* What is known about items beside their points, against the clusters: every column of the set's metadata, and the
- * number of points. A column of more than ten numbers: eta squared, the share of its variance that lies between
- * clusters; else Cramer's V = sqrt(chi^2 / (n min(K - 1, C - 1))). p: share of label orders drawn at random, within
- * blocks where a column of them is named, whose effect is no smaller; then by Holm's steps over all columns. The
- * clusters were not made from these columns, so that p is a p. */
+/* Tests how strongly the metadata columns and the number of points of each item are associated with
+ * the clusters. The effect size of a column with more than ten distinct numbers is eta squared, the
+ * share of its variance that lies between clusters. For every other column it is Cramer's V =
+ * sqrt(chi^2 / (n min(K - 1, C - 1))).
+ *
+ * The p value is the share of random permutations of the labels whose effect is at least as
+ * large. If a block column is given, labels are permuted within blocks only. Holm's procedure
+ * corrects the p values for the number of columns. These p values are valid because the clusters
+ * were computed without the columns. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,31 +18,32 @@ enum {
     N_DRAWS = 999,
     NUMBERS_FROM = 11, /* distinct values */
     MOST_COLUMNS = 200,
-    MOST_CELLS = 1 << 20, /* clusters times values, which every worker counts */
-    MOST_WORK = 1 << 28   /* items times draws times columns: fewer draws for more */
+    MOST_CELLS = 1 << 20, /* clusters x values; each worker has a table of this size */
+    MOST_WORK = 1 << 28   /* items x draws x columns; larger inputs get fewer draws */
 };
 
-/* From this effect on a column predicts the clusters; its p must be below. */
+/* A column is reported to predict the clusters if its effect is at least PREDICTS_V or
+ * PREDICTS_ETA and its corrected p value is below PREDICTS_P. */
 static const double PREDICTS_V = 0.5, PREDICTS_ETA = 0.5, PREDICTS_P = 0.05;
 
 typedef struct column {
     const char *name; /* NULL: the number of points */
     bool numbers;
-    int64_t n, n_values; /* items that have a value; distinct ones */
+    int64_t n, n_values; /* number of items with a value; number of distinct values */
     double effect, p;
 } column;
 
 typedef struct about {
     ddsc_report *r;
     int64_t n_draws;
-    const char **text; /* n: values of the column at hand, NULL: none */
-    double *number;    /* n: as numbers, or the number of the value */
-    int32_t *label;    /* n: of the items that have one */
-    int32_t *block;    /* n: block of each of these */
-    int32_t *blocks;   /* n: of all items */
+    const char **text; /* n: values of the current column, NULL if missing */
+    double *number;    /* n: numeric value, or index of the distinct value */
+    int32_t *label;    /* n: labels of the items that have a value */
+    int32_t *block;    /* n: blocks of the same items */
+    int32_t *blocks;   /* n: blocks of all items */
     int32_t *order;    /* n */
     int32_t *shuffled; /* n per worker */
-    double *sum;       /* per worker, by cluster or by cluster and value */
+    double *sum;       /* per worker: by cluster, or by cluster and value */
     int64_t sum_room;
 } about;
 
@@ -54,7 +59,7 @@ static int about_by_text(const void *a, const void *b)
     return order ? order : (x->item > y->item) - (x->item < y->item);
 }
 
-/* Numbers the texts (NULL: none, -1) in their order; *n_values of them are distinct. */
+/* Maps each text to its rank among the *n_values distinct texts, or to -1 if the text is NULL. */
 static ddsc_status about_number(ddsc_context *ctx, int32_t *number, int64_t *n_values,
                                 const char *const *text, int64_t n)
 {
@@ -76,14 +81,14 @@ static ddsc_status about_number(ddsc_context *ctx, int32_t *number, int64_t *n_v
     return DDSC_OK;
 }
 
-/* Numbers that a worker sums up. */
+/* Number of doubles that each worker needs for its sums. */
 static int64_t sums_of(const about *a, const column *c)
 {
     int64_t k = a->r->k, width = c->numbers ? 1 : c->n_values;
     return k + BASE_MAX(width, 1) + k * width;
 }
 
-/* Of the labels against a.number, both of c->n items; NaN where either does not vary. */
+/* Effect size of the labels on a.number, over c->n items. Returns NaN if either is constant. */
 static double effect_of(const about *a, const column *c, const int32_t *label, int worker)
 {
     int64_t k = a->r->k, width = c->numbers ? 1 : c->n_values, size = sums_of(a, c);
@@ -102,7 +107,8 @@ static double effect_of(const about *a, const column *c, const int32_t *label, i
         }
     }
     double between = 0, n = (double)c->n;
-    int64_t n_rows = 0, n_values = 0; /* those met: items without a block are left out */
+    int64_t n_rows = 0,
+            n_values = 0; /* clusters and values that occur; items without a block are left out */
     for (int64_t v = 0; v < width; v++)
         n_values += sum[v] > 0;
     for (int64_t j = 0; j < k; j++) {
@@ -121,7 +127,7 @@ static double effect_of(const about *a, const column *c, const int32_t *label, i
     return least > 0 ? sqrt(BASE_MAX(between - 1, 0) / (double)least) : NAN;
 }
 
-/* Labels change places within blocks; items stand in the order of their blocks. */
+/* Permutes the labels within each block. The items of a block must be contiguous. */
 static void shuffle_blocks(const about *a, int32_t *label, int64_t n, rng *random)
 {
     for (int64_t begin = 0, end; begin < n; begin = end) {
@@ -136,7 +142,8 @@ static void shuffle_blocks(const about *a, int32_t *label, int64_t n, rng *rando
     }
 }
 
-/* The items that have a value and a block, side by side by block: a.label, a.block, a.number. */
+/* Collects the items that have a value and a block into a.label, a.block and a.number, sorted by
+ * block. */
 static ddsc_status gather(about *a, column *c, const double *all)
 {
     ddsc_report *r = a->r;
@@ -157,7 +164,8 @@ static ddsc_status gather(about *a, column *c, const double *all)
         mean += all[i];
     }
     for (int64_t t = 0; c->numbers && t < c->n; t++)
-        a->number[t] -= mean / (double)c->n; /* so that squares keep their digits */
+        a->number[t] -=
+            mean / (double)c->n; /* centered, to avoid cancellation in the sums of squares */
     mem_free(r->ctx, key);
     return DDSC_OK;
 }
@@ -169,7 +177,7 @@ typedef struct draws {
     bool no_smaller[N_DRAWS];
 } draws;
 
-/* Every draw shuffles the labels as they are, by random numbers of its own. */
+/* Runs draws [begin, end). Every draw permutes the original labels with its own random stream. */
 static ddsc_status draw_some(void *arg, int64_t begin, int64_t end, int worker)
 {
     draws *d = arg;
@@ -210,7 +218,7 @@ static bool about_missing(const char *text)
     return missing;
 }
 
-/* The texts of a column by item; NULL: none. */
+/* Copies the values of a column to a->text, with NULL for missing values. */
 static void take_texts(about *a, int64_t which)
 {
     const ddsc_report *r = a->r;
@@ -230,7 +238,7 @@ static bool all_numbers(double *out, const char *const *text, int64_t n)
     return true;
 }
 
-/* A column of the metadata; nothing of one whose values are names of items, or all alike. */
+/* Tests one metadata column. Skips columns that are constant or look like item names. */
 static ddsc_status look_at(about *a, column *c, bool *kept, int64_t which)
 {
     ddsc_status status = DDSC_OK;
@@ -285,11 +293,12 @@ static ddsc_status find_blocks(about *a)
             take_texts(a, c);
             return about_number(r->ctx, a->blocks, &n_blocks, a->text, r->view.n);
         }
-    return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "block: no column about items is called \"%s\"",
+    return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "block: the metadata has no column \"%s\"",
                     r->from.block);
 }
 
-/* Holm (1979): the i-th smallest of m, times m - i, never below the one before. */
+/* Holm (1979): multiplies the i-th smallest of m p values by m - i and keeps the result
+ * monotone. */
 static double holm(const column *c, int64_t n, int64_t which)
 {
     double largest = 0;

@@ -1,4 +1,4 @@
-/* Texts that grow, and what is safe to stand in them. */
+/* Growable text buffers, with escaping for HTML, CSV and base64. */
 #include "report/content/buffer.h"
 
 #include <inttypes.h>
@@ -16,14 +16,14 @@ void buffer_free(buffer *b)
     *b = (buffer){.ctx = b->ctx};
 }
 
-/* Room for n more bytes and the final NUL; false after a failure. */
+/* Makes room for n more bytes and the final NUL. Returns false after a failure. */
 static bool buffer_reserve(buffer *b, size_t n)
 {
     int64_t need;
     if (b->status < 0)
         return false;
     if (n > INT64_MAX / 4 || !add_ok(b->length, (int64_t)n + 1, &need))
-        b->status = ctx_fail(b->ctx, DDSC_ERROR_MEMORY, "out of memory: a text of %zu bytes", n);
+        b->status = ctx_fail(b->ctx, DDSC_ERROR_MEMORY, "out of memory for a text of %zu bytes", n);
     else if (need > b->capacity) {
         b->status = mem_resize(b->ctx, &b->bytes, 2 * need + 64, 1);
         b->capacity = b->status < 0 ? b->capacity : 2 * need + 64;
@@ -93,8 +93,8 @@ void buffer_addf(buffer *b, const char *format, ...)
     b->length += n;
 }
 
-/* The character at s: marks that turn the direction of writing become escapes, as on a terminal.
- * Returns its bytes. */
+/* Appends the character at s and returns its length in bytes. Marks that change the writing
+ * direction are replaced by visible escapes, as in terminal output. */
 static size_t add_wide(buffer *b, const char *s)
 {
     const unsigned char *at = (const unsigned char *)s;

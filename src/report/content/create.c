@@ -1,4 +1,4 @@
-/* A report from what a result consists of: views, rows, how items stand, scores, theory, map. */
+/* Creates a report from the parts of a result: views, rows, ambiguities, scores, theory and map. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ void result_call_end(result_call *call)
     ctx_hold(call->ctx, false);
 }
 
-/* ---- what the source says ---- */
+/* ---- properties of the source ---- */
 
 bool result_certified(const ddsc_report *r)
 {
@@ -57,14 +57,16 @@ const ddsc_k_row *result_chosen(const ddsc_report *r)
     return NULL;
 }
 
-/* A result that a caller of another age filled in; fields it does not have are zero. */
+/* Copies a result struct whose size is set by the caller. Fields that it does not have become
+ * zero. */
 #define TAKE_RESULT(own, given)                                           \
     do {                                                                  \
         if (given)                                                        \
             sized_view(&(own), sizeof(own), given, (given)->struct_size); \
     } while (0)
 
-/* Of labels: as many as the settings say, or as are needed. */
+/* Number of clusters of plain labels: K if the settings fix it, otherwise the largest label plus
+ * 1. */
 static int64_t count_clusters(const ddsc_report *r)
 {
     int64_t k = r->plan.set.k_min == r->plan.set.k_max ? r->plan.set.k_min : 0;
@@ -111,31 +113,31 @@ static ddsc_status check_source(ddsc_report *r)
     const ddsc_report_source *from = &r->from;
     if (!!from->clustering + !!from->d2 + !!from->labels > 1)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "a report is of a clustering, of d2 or of labels, not of several");
+                        "a report needs exactly one of a clustering, a d2 result or labels");
     if (from->labels && !from->measures)
-        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: labels need the measures they label");
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: labels require measures");
     if (r->k > 0 && r->measures && r->view.n != r->items.n_items)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: %lld labels, but %lld measures",
                         (long long)r->view.n, (long long)r->items.n_items);
     if (r->trust.n > 0 && r->trust.n != r->view.n)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "report: a stability of %lld items, but %lld are clustered",
+                        "report: the stability covers %lld items, but %lld were clustered",
                         (long long)r->trust.n, (long long)r->view.n);
     if (r->edges.n > 0 && r->k > 0 && r->edges.n != r->view.n)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "report: a graph of %lld items, but %lld are clustered",
+                        "report: the graph has %lld items, but %lld were clustered",
                         (long long)r->edges.n, (long long)r->view.n);
     for (int64_t i = 0; r->k > 0 && i < r->view.n; i++)
         if (r->view.labels[i] < 0 || r->view.labels[i] >= r->k)
             return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                            "report: label %lld is %d, must be from 0 to %lld", (long long)i,
+                            "report: label %lld is %d; labels must be from 0 to %lld", (long long)i,
                             (int)r->view.labels[i], (long long)r->k - 1);
     return DDSC_OK;
 }
 
 /* ---- what is computed ---- */
 
-/* Labels by input row, -1 for dropped items and those left out. */
+/* Writes the label of every input row, or -1 for dropped items and excluded outliers. */
 static void label_rows(int32_t *to, const int32_t *labels, const ddsc_report *r)
 {
     for (int64_t row = 0; row < r->n_rows; row++)
@@ -144,7 +146,8 @@ static void label_rows(int32_t *to, const int32_t *labels, const ddsc_report *r)
         to[r->measures ? r->items.row[i] : i] = result_left_out(r, i) ? -1 : labels[i];
 }
 
-/* "1,234 items in 5 clusters (6 asked for)": where the graph tells fewer apart than were asked for, some are empty. */
+/* Writes the headline, for example "1,234 items in 5 clusters (6 requested)". Clusters are empty
+ * if the graph separates fewer than were requested. */
 static ddsc_status write_headline(ddsc_report *r)
 {
     buffer b = {.ctx = r->ctx};
@@ -154,7 +157,7 @@ static ddsc_status write_headline(ddsc_report *r)
     buffer_add_count(&b, r->view.n);
     buffer_addf(&b, " items in %lld cluster%s", (long long)n_found, n_found == 1 ? "" : "s");
     if (n_found < r->k)
-        buffer_addf(&b, " (%lld asked for)", (long long)r->k);
+        buffer_addf(&b, " (%lld requested)", (long long)r->k);
     if (b.status >= 0)
         snprintf(r->headline, sizeof r->headline, "%s", b.bytes);
     ddsc_status status = b.status;
@@ -162,15 +165,14 @@ static ddsc_status write_headline(ddsc_report *r)
     return status;
 }
 
-/* Which items are outliers, in the graph of a clustering. */
+/* Finds the outliers in the graph of a clustering. */
 static ddsc_status find_outliers(ddsc_report *r)
 {
     ddsc_outliers found;
     bool possible = r->edges.n > 0 && r->from.clustering;
     if (r->from.outliers && !possible)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "outliers are told by a graph of neighbours, which this method does not "
-                        "make");
+                        "this method builds no neighbor graph, which outlier detection requires");
     if (!possible)
         return DDSC_OK;
     CHECK(MEM_NEW(r->ctx, r->outlier, r->view.n));
@@ -266,7 +268,8 @@ done:
     return status;
 }
 
-/* From the two widest directions of the embedding, neighbours drawn together. */
+/* Computes the map. The layout starts from the two directions of largest variance of the
+ * embedding and pulls neighbors together. */
 static ddsc_status make_map(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;

@@ -1,6 +1,7 @@
-/* What each cluster is, in the names of the set: by words (explain_words.c), or by coordinates.
- * Coordinates: by the Wasserstein-1 distance of their marginal in the cluster to that in the other
- * items, the integral of |F - G|, in standard deviations of all. */
+/* Explains each cluster by words (explain_words.c) or by coordinates. A coordinate is ranked by
+ * the Wasserstein-1 distance between its marginal in the cluster and its marginal in all other
+ * items, the integral of |F - G|. The distance is divided by the standard deviation over all
+ * items. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,9 @@
 
 enum {
     N_MARKERS = 8,
-    MARKER_DIM = 64,          /* more coordinates, without names, are no features of anything */
-    MARKER_ENTRIES = 1 << 20, /* of more than these every second, third, ... counts, */
-    MARKER_WORK = 1 << 29     /* and of more entries times coordinates times clusters */
+    MARKER_DIM = 64,          /* unnamed coordinates of higher dimension are not explained */
+    MARKER_ENTRIES = 1 << 20, /* beyond this, only every step-th entry is used, */
+    MARKER_WORK = 1 << 29     /* and also beyond this many entries x coordinates x clusters */
 };
 
 void result_keep_finding(finding *best, int *n, int most, finding f)
@@ -37,11 +38,11 @@ typedef struct entry {
 } entry;
 
 typedef struct marginals {
-    int64_t n_entries, step; /* entries looked at: every step-th */
+    int64_t n_entries, step; /* entries used: every step-th */
     entry *entry;
-    double *mass;             /* k: of all entries of a cluster */
-    double *below, *distance; /* k: mass up to here; integral of |F - G| */
-    double *sum;              /* k: of mass times value */
+    double *mass;             /* k: total mass of each cluster */
+    double *below, *distance; /* k: mass up to the current value; integral of |F - G| */
+    double *sum;              /* k: sum of mass x value */
     finding *best;            /* k x N_MARKERS */
     int *n_best;              /* k */
 } marginals;
@@ -65,7 +66,8 @@ static void fill_entries(const ddsc_report *r, marginals *s, int64_t coordinate)
     qsort(s->entry, (size_t)n, sizeof *s->entry, by_value);
 }
 
-/* One pass over the values, ascending: all clusters against their rest. */
+/* Computes the distances of one coordinate for all clusters in a single pass over the sorted
+ * values. */
 static void compare_marginals(const ddsc_report *r, marginals *s, int64_t coordinate)
 {
     double total = 0, below = 0, sum = 0, square = 0;
@@ -137,7 +139,7 @@ done:
     return status;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 void result_add_traits(buffer *t, const json_t *cluster, size_t most)
 {

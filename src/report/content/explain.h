@@ -1,4 +1,4 @@
-/* What clusters are told by: shared by words and coordinates. */
+/* explain: code shared by the explanations of clusters by words and by coordinates. */
 #ifndef DDSC_REPORT_CONTENT_EXPLAIN_H
 #define DDSC_REPORT_CONTENT_EXPLAIN_H
 
@@ -6,10 +6,11 @@
 
 typedef struct finding {
     int64_t which;
-    double value, here, elsewhere; /* what it is chosen by; its means */
+    double value, here, elsewhere; /* ranking value; mean in the cluster and in the other items */
 } finding;
 
-/* Keeps the `most` largest by |value|, ties by number; n of them are there. */
+/* Inserts f into the list of the `most` findings with the largest |value|. Ties keep their
+ * order. *n is the current length of the list. */
 void result_keep_finding(finding *best, int *n, int most, finding f);
 json_t *result_cluster_row(const ddsc_report *r, int64_t c);
 ddsc_status result_explain_words(ddsc_report *r);

@@ -1,8 +1,10 @@
-/* What each cluster is, by its words.
- * Names of support points ("a + b" is a point merged of several): by what they add to the
- * Kullback-Leibler divergence of the cluster's mean from that of the other items,
- * p log(p / q), p and q smoothed by one word's mean mass; and which words' mass moves, by exact transport from what the
- * cluster has more of than the others to what it has less of. */
+/* Explains each cluster by words, the names of the support points. The name "a + b" denotes a point
+ * merged from several words, which share its mass equally.
+ *
+ * Words are ranked by their term p log(p / q) in the Kullback-Leibler divergence of the
+ * cluster's mean from the mean of the other items. Both p and q are smoothed by 1 / (number of
+ * words). An exact transport plan then shows which words gain mass: it moves the cluster's
+ * surplus to its deficit relative to the other items. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +13,17 @@
 
 enum {
     N_WORDS = 10,
-    N_FLOWS = 6, /* words that move, and */
+    N_FLOWS = 6, /* words listed in "moves" per cluster */
     MOVED_CLUSTERS = 100,
-    N_MOVED = 150,             /* words of either side that transport looks at */
-    EXPLAINED_CELLS = 50000000 /* clusters times words: no more */
+    N_MOVED = 150,             /* words with a surplus or a deficit that enter the transport */
+    EXPLAINED_CELLS = 50000000 /* limit on clusters x words */
 };
 
-/* Shares nearer to each other than this, in proportion, are the same: what is left is rounding. */
+/* Shares whose relative difference is smaller are treated as equal, because the difference is
+ * rounding error. */
 static const double SAME = 1e-9;
 
-/* Items in clusters. */
+/* Number of items in clusters, without excluded outliers. */
 static int64_t n_counted(const ddsc_report *r)
 {
     return r->view.n - (r->from.outliers ? r->n_outlying : 0);
@@ -30,15 +33,15 @@ typedef struct word {
     const char *text;
     size_t length;
     int64_t point, number;
-    int64_t first, count; /* known: its points, in `at` */
+    int64_t first, count; /* in `known`: range of its points in `at` */
 } word;
 
 typedef struct vocabulary {
     int64_t n_parts, n_words;
-    word *part;     /* all words of all points, sorted, then back in the order of the points */
-    int64_t *first; /* n_support + 1: of each point, its parts */
-    word *known;    /* n_words: one part of each word */
-    int64_t *at;    /* n_parts: points by word */
+    word *part;     /* all words of all points; sorted by text, then by point */
+    int64_t *first; /* n_support + 1: first part of each point */
+    word *known;    /* n_words: one entry per distinct word */
+    int64_t *at;    /* n_parts: points, sorted by word */
 } vocabulary;
 
 static int by_text(const void *a, const void *b)
@@ -55,7 +58,7 @@ static int by_point(const void *a, const void *b)
                                 : (x->text > y->text) - (x->text < y->text);
 }
 
-/* The words of a name, into `part` unless that is NULL; returns how many there are. */
+/* Splits a name at " + " into `part`, unless that is NULL. Returns the number of words. */
 static int64_t split_name(word *part, const char *name, int64_t point)
 {
     int64_t n = 0;
@@ -101,9 +104,9 @@ static ddsc_status find_words(const ddsc_report *r, vocabulary *v)
 typedef struct word_counts {
     double *mass;   /* k x n_words: mean over the items of a cluster */
     double *all;    /* n_words: sum over all items */
-    int64_t *items; /* k x n_words: items of the cluster that have it */
-    int64_t *seen;  /* n_words: the last item, plus 1 */
-    double *point;  /* n_support: mass of each word of a point, over all items */
+    int64_t *items; /* k x n_words: number of items of the cluster that contain the word */
+    int64_t *seen;  /* n_words: last item that was counted, plus 1 */
+    double *point;  /* n_support: mass per word of each point, over all items */
 } word_counts;
 
 static void count_words(const ddsc_report *r, const vocabulary *v, const word_counts *w)
@@ -133,13 +136,13 @@ static void put_word(ddsc_report *r, json_t *row, const char *key, const word *k
     char text[200];
     size_t length = known->length < sizeof text ? known->length : sizeof text - 1;
     while (length < known->length && length > 0 && (known->text[length] & 0xc0) == 0x80)
-        length--; /* no half of a character */
+        length--; /* do not cut a UTF-8 character */
     memcpy(text, known->text, length);
     text[length] = 0;
     put_text(r, row, key, text);
 }
 
-/* What the cluster has more of than the others, and what less. */
+/* Words that are heavier (more) or lighter (less) in the cluster than in the other items. */
 typedef struct word_sides {
     finding best[N_WORDS], more[N_MOVED], less[N_MOVED];
     int n_best, n_more, n_less;
@@ -178,7 +181,8 @@ static double sum_values(const finding *f, int n)
     return sum;
 }
 
-/* Of a point, as the costs of the run see it: cosine looks at length 1. */
+/* Length by which the costs of the run divide a point: its norm for the cosine cost, otherwise
+ * 1. */
 static double length_of(const ddsc_report *r, const double *x)
 {
     double sum = 0;
@@ -187,7 +191,8 @@ static double length_of(const ddsc_report *r, const double *x)
     return r->plan.metric.cost == DDSC_COST_COSINE && sum > 0 ? sqrt(sum) : 1;
 }
 
-/* place (n x dim): the mean of all points that hold the word, by mass. A merged point holds several. */
+/* Writes the position of each word (n x dim): the mean of the points that contain it, weighted
+ * by mass. */
 static void place_words(double *place, const ddsc_report *r, const vocabulary *v,
                         const word_counts *w, const finding *f, int n)
 {
@@ -216,7 +221,8 @@ static double place_distance(const double *x, const double *y, int64_t dim, bool
     return city ? sum : sqrt(sum);
 }
 
-/* The words that carry most of the way, and where most of each goes. */
+/* Writes the words with the largest transport cost and, for each, the word that receives most of
+ * its mass. */
 static void put_flows(ddsc_report *r, int64_t c, const vocabulary *v, const word_sides *s,
                       const ddsc_transport *plan, const double *cost)
 {
@@ -244,8 +250,9 @@ static void put_flows(ddsc_report *r, int64_t c, const vocabulary *v, const word
     }
 }
 
-/* Mass that both have stays where it is, as under any metric cost; the rest goes by the distance
- * that the costs of the run are made of: Euclidean, that of points at length 1, or city block. */
+/* Computes an optimal transport plan from the surplus to the deficit of a cluster. Mass common
+ * to both stays in place, which is optimal under any metric cost. Distances match the costs of
+ * the run: Euclidean, Euclidean between normalized points (cosine), or city block. */
 static ddsc_status put_moves(ddsc_report *r, int64_t c, const vocabulary *v, const word_counts *w,
                              const word_sides *s)
 {
@@ -256,7 +263,7 @@ static ddsc_status put_moves(ddsc_report *r, int64_t c, const vocabulary *v, con
     int32_t row[2 * N_MOVED], column[2 * N_MOVED];
     ddsc_transport_problem problem;
     ddsc_transport plan;
-    /* Under a matrix of costs the coordinate of a point is its row, and no place. */
+    /* With a cost matrix, the coordinate of a point is its row index and not a position. */
     if (s->n_more == 0 || s->n_less == 0 || r->plan.metric.cost == DDSC_COST_MATRIX)
         return DDSC_OK;
     TRY(MEM_NEW(r->ctx, cost, s->n_more * s->n_less));

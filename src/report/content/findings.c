@@ -1,6 +1,5 @@
-/* What a person wants to see of a clustering: typical and doubtful items, the distances between
- * neighbours, classes against clusters. All of it goes to result.json, and from there to the page.
- */
+/* Findings about a clustering: typical and ambiguous items, the distances between neighbors, and
+ * classes versus clusters. They are stored in result.json, from which the page is made. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +9,10 @@
 
 enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
 
-/* From this doubt on an item lies between two clusters; 0.5 is the fence. */
+/* Items with a larger ambiguity lie between two clusters. An item on the boundary has 0.5. */
 static const double DOUBTFUL = 0.45;
 
-/* An item as ddsc_standing_run sees it. */
+/* An item with its ambiguity as ddsc_standing_run reports it. */
 typedef struct standing_item {
     int64_t item;
     int32_t next;
@@ -79,7 +78,7 @@ static ddsc_status put_clusters(ddsc_report *r, json_t *root)
         if (!result_left_out(r, i))
             all[at[r->view.labels[i]]++] =
                 (standing_item){i, r->next[i], r->distance[i], r->doubt[i]};
-    for (int64_t c = 0; c < r->k; c++) /* at[c] now ends cluster c */
+    for (int64_t c = 0; c < r->k; c++) /* at[c] is now the end of cluster c */
         put_cluster(r, clusters, all + at[c] - r->size[c], r->size[c], c);
 done:
     MEM_FREE(r->ctx, at, all);
@@ -126,7 +125,7 @@ ddsc_status result_put_findings(ddsc_report *r, json_t *root)
     return DDSC_OK;
 }
 
-/* The distinct classes, ascending; MAX_CLASSES + 1 when there are more. */
+/* Collects the distinct classes in ascending order. Returns MAX_CLASSES + 1 if there are more. */
 static int64_t find_classes(int32_t *class, const int32_t *truth, int64_t n)
 {
     int64_t n_classes = 0;
@@ -159,7 +158,7 @@ ddsc_status result_put_confusion(ddsc_report *r, json_t *scores)
     const int32_t *truth = r->from.truth;
     int64_t n = find_classes(class, truth, r->n_rows), *count = NULL;
     if (n > MAX_CLASSES || r->k > MAX_CLASSES)
-        return DDSC_OK; /* too large to look at */
+        return DDSC_OK; /* too large to display */
     CHECK(MEM_ZERO(r->ctx, count, n * r->k));
     for (int64_t i = 0; i < r->n_rows; i++)
         for (int64_t c = 0; c < n; c++)

@@ -1,6 +1,7 @@
-/* What a cluster of planar items looks like: the mean of its items, and what that has more and less than the mean of
- * all others. Pictures are side x side cells, row by row from the top, in result.json as two hexadecimal digits per
- * cell: of the mean 00 is no mass and ff the most there is, of the difference 80 is none, 01 and ff the largest one. */
+/* Computes the mean picture of each cluster of planar items, and its difference to the mean of
+ * all other items. Pictures have side x side cells, row by row from the top. In result.json each
+ * cell has two hexadecimal digits. In the mean, 00 is no mass and ff is the largest value. In
+ * the difference, 80 is zero, and 01 and ff are the largest absolute value. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +32,8 @@ static double largest(const double *cells, int n)
     return most;
 }
 
-/* sum (k x cells): mass of the items of each cluster. */
+/* Writes the pictures of cluster c. sum is k x cells: the total mass of the items of each
+ * cluster. */
 static void put_mean(ddsc_report *r, int64_t c, const double *sum, const double *all, int side)
 {
     double mean[CELLS], off[CELLS], n = 0;
@@ -59,7 +61,8 @@ typedef struct mean_job {
     double *sum;
 } mean_job;
 
-/* Items in their order, so that sums do not depend on threads. */
+/* Adds the items of clusters [begin, end) in their order, so that sums do not depend on the
+ * number of threads. */
 static ddsc_status add_clusters(void *arg, int64_t begin, int64_t end, int worker)
 {
     const mean_job *j = arg;

@@ -1,4 +1,4 @@
-/* Structure beyond one K: the tree over the clusters, and the order of the items. */
+/* Computes the merge tree of the clusters and a linear order of the items. */
 #include "report/content/tree.h"
 
 ddsc_status result_put_merges(ddsc_report *r, json_t *root)

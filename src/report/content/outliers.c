@@ -1,4 +1,4 @@
-/* The outliers of a result: "outliers" of the tree. */
+/* Writes the outliers to "outliers" in the result tree. */
 #include "report/content/tree.h"
 
 void result_put_outliers(ddsc_report *r, json_t *root)

@@ -1,4 +1,4 @@
-/* Small pictures of planar items: mass by cell, 16 levels. */
+/* Renders planar items as small pictures with 16 gray levels. */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@ bool result_has_pictures(const ddsc_report *r)
     return r->measures && r->items.dim == 2 && r->items.n_support > 0;
 }
 
-/* Whole numbers one apart, from 0 or a little later: pixels by row and column, as image files give
- * them. */
+/* Returns true if the points are image pixels: a grid of (row, column) with step 1 whose origin
+ * is a small non-negative integer. */
 static bool picture_is_image(const ddsc_measures_view *v)
 {
     for (int c = 0; c < 2; c++)
@@ -22,9 +22,9 @@ static bool picture_is_image(const ddsc_measures_view *v)
     return true;
 }
 
-/* A few points far from all others would shrink all pictures to a dot: the box is drawn in to five standard deviations
- * of the points inside, again and again, as long as no more than one point in a hundred stays outside. Those
- * are drawn at the edge. */
+/* Shrinks the box around the points, because a few distant points would reduce all pictures to a
+ * dot. Each round clips the box to five standard deviations of the points inside. It stops
+ * before more than one point in a hundred is outside. Points outside are drawn at the edge. */
 static void trim_box(double *low, double *high, const ddsc_measures_view *v)
 {
     for (int round = 0; round < 8; round++) {
@@ -79,7 +79,7 @@ picture_frame picture_frame_for(const ddsc_measures_view *v, int side)
     trim_box(f.low, high, v);
     double wide = fmax(high[0] - f.low[0], high[1] - f.low[1]);
     f.scale = wide > 0 && isfinite(wide) ? (side - 1) / wide : 1;
-    for (int c = 0; c < 2; c++) /* centred along the shorter axis, half a cell of margin */
+    for (int c = 0; c < 2; c++) /* center the shorter axis, with a margin of half a cell */
         f.low[c] -= (side / f.scale - (high[c] - f.low[c])) / 2;
     return f;
 }
@@ -100,7 +100,7 @@ void picture_add(double *mass, const picture_frame *f, const ddsc_measures_view 
     }
 }
 
-/* Mass to darkness; square roots keep light points visible. */
+/* Maps mass to darkness. The square root keeps small masses visible. */
 void picture_draw(unsigned char *cells, const picture_frame *f, const ddsc_measures_view *v,
                   int64_t item)
 {

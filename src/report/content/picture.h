@@ -1,4 +1,4 @@
-/* picture: small pictures of planar items, side x side cells of 0 .. 15. */
+/* picture: small pictures of planar items, with side x side cells from 0 to 15. */
 #ifndef DDSC_REPORT_CONTENT_PICTURE_H
 #define DDSC_REPORT_CONTENT_PICTURE_H
 
@@ -7,14 +7,15 @@
 enum { PICTURE_MAX_SIDE = 32, PICTURE_LEVELS = 16 };
 
 typedef struct picture_frame {
-    double low[2], scale; /* cell = scale * (place - low) */
-    bool image;           /* places are (row, column) of an image */
+    double low[2], scale; /* cell = scale * (position - low) */
+    bool image;           /* positions are (row, column) of an image */
     int side;
 } picture_frame;
 
-/* The frame all items share; images of up to PICTURE_MAX_SIDE pixels keep their pixels. */
+/* Returns the common frame of all items. Images of up to PICTURE_MAX_SIDE pixels per side keep
+ * their pixels. */
 picture_frame picture_frame_for(const ddsc_measures_view *items, int side);
-/* Adds the mass of an item to side x side cells. */
+/* Adds the mass of an item to an array of side x side cells. */
 void picture_add(double *mass, const picture_frame *f, const ddsc_measures_view *items,
                  int64_t item);
 void picture_draw(unsigned char *cells, const picture_frame *f, const ddsc_measures_view *items,

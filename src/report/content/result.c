@@ -1,5 +1,5 @@
-/* result.json. All but the last keys (command, threads, seconds) are the same at every run of the
- * same input, settings, seed and version. */
+/* Builds the tree of result.json. The values of all keys except the last ones (command, threads,
+ * seconds) are reproducible for a given input, settings, seed and version. */
 #include <math.h>
 #include <string.h>
 
@@ -27,8 +27,8 @@ static void put_chosen(ddsc_report *r, json_t *root)
         put_count(r, chosen, "reference_size", r->pairs.reference_size);
 }
 
-/* Which metrics were averaged, and what each brought; the graph, the map and all that is told of neighbours are of
- * the first. Seconds are with the others, at the end. */
+/* Writes the metrics that were averaged. The graph, the map and all statements about neighbors
+ * refer to the first metric. Times are listed under "seconds". */
 static void put_joined(ddsc_report *r, json_t *root)
 {
     if (r->view.n_joined == 0)
@@ -49,7 +49,7 @@ static void put_joined(ddsc_report *r, json_t *root)
     }
 }
 
-/* Who is a neighbour of how many. */
+/* Writes how often items are neighbors of others. */
 static void put_hubs(ddsc_report *r, json_t *root)
 {
     json_t *hubs = put_object(r, root, "hubs");
@@ -187,7 +187,7 @@ static void put_details(ddsc_report *r, json_t *object, const ddsc_detail *detai
     }
 }
 
-/* How far an approximate metric is from the exact one, as measured on a sample of pairs. */
+/* Writes the error of an approximate metric, measured on a sample of pairs. */
 static void put_approximation(ddsc_report *r, json_t *root)
 {
     const ddsc_pair_stats *pairs = &r->pairs;
@@ -262,8 +262,9 @@ result_times result_times_now(const ddsc_report *r)
     return t;
 }
 
-/* Clocks count nanoseconds. What sums of them are off by would show where a page is made again from the
- * file: 0.000331550 rounds up or down by its last bit. */
+/* Rounds to whole nanoseconds, the resolution of the clocks. Otherwise rounding errors in a sum
+ * could show when the page is rebuilt from result.json: the last bit decides how 0.000331550 is
+ * printed. */
 static double whole_nanoseconds(double seconds)
 {
     return round(seconds * 1e9) / 1e9;
@@ -275,7 +276,7 @@ static json_t *stage_row(const char *name, double wall, double cpu)
                      whole_nanoseconds(cpu));
 }
 
-/* NULL: no memory. */
+/* Returns NULL if memory runs out. */
 static json_t *stage_rows(const result_times *t)
 {
     json_t *rows = json_array();
@@ -290,7 +291,8 @@ static json_t *stage_rows(const result_times *t)
     return good ? rows : NULL;
 }
 
-/* Seconds that the stages of the context tell, where the objects do not. */
+/* Time of the stages that read the input. It is only known to the context, not to the result
+ * objects. */
 static double seconds_read(const ddsc_report *r)
 {
     return stage_seconds(r->ctx, "read") + stage_seconds(r->ctx, "merge") +
@@ -324,7 +326,7 @@ static void put_seconds(ddsc_report *r, json_t *root)
     put_value(r, seconds, "stages", stage_rows(&now));
 }
 
-/* What cannot be renewed for want of memory stays as it was. */
+/* The old values stay if memory runs out. */
 void result_renew_seconds(const ddsc_report *r)
 {
     result_times now = result_times_now(r);
@@ -334,7 +336,7 @@ void result_renew_seconds(const ddsc_report *r)
     json_decref(rows);
 }
 
-/* What the items went through before, and by which batches. */
+/* Writes the transforms that were applied to the items, and the batch columns. */
 static void put_transforms(ddsc_report *r, json_t *root)
 {
     const char *name;

@@ -1,8 +1,11 @@
-/* content: the content of a result, a tree of values that becomes result.json: verdict, outliers, merges of clusters,
- * words or markers of each cluster, scores, theory, settings, times. The module render makes text, page and pictures
- * from it. Both use the public calls alone, as a program would, and of the library only base and io/stream. Their own
- * public calls open a result_call: the calls inside it do not clear the message and the cancellation of the outer one,
- * and numbers have a decimal point in every locale. */
+/* content: builds the tree of values that becomes result.json. It holds the verdict, outliers,
+ * merges of clusters, words or markers of each cluster, scores, theory, settings and times. The
+ * module render turns the tree into text, a page and figures.
+ *
+ * Both modules use only the public API of the library, as a program would, plus base and
+ * io/stream. Their own public functions open a result_call. Within it, nested public calls do
+ * not clear the error message or the cancellation state, and numbers use a decimal point in
+ * every locale. */
 #ifndef DDSC_REPORT_CONTENT_RESULT_H
 #define DDSC_REPORT_CONTENT_RESULT_H
 
@@ -12,7 +15,7 @@
 #include "base/base.h"
 #include "report/content/buffer.h"
 
-/* Settings with all defaults: set.metric and set.graph point at the two beside it. */
+/* Settings with all defaults. set.metric and set.graph point to the other two members. */
 typedef struct result_plan {
     ddsc_cluster_settings set;
     ddsc_metric_settings metric;
@@ -23,56 +26,56 @@ enum { RESULT_HEADLINE = 96 };
 
 struct ddsc_report {
     ddsc_context *ctx;
-    json_t *tree; /* result.json; all that the page and the pictures tell in words */
-    bool lost;    /* the tree ran out of memory */
-    bool saved;   /* read from a folder: what is made from `from` is not there */
+    json_t *tree; /* result.json; the source of all text in the page and figures */
+    bool lost;    /* the tree is incomplete because memory ran out */
+    bool saved;   /* read from a folder: fields derived from `from` are empty */
     ddsc_report_source from;
-    ddsc_report_origin origin; /* of `from`, or empty */
+    ddsc_report_origin origin; /* from.origin, or zeros */
     result_plan plan;          /* the settings of `from`, or the defaults */
     ddsc_pair_stats pairs;
     ddsc_compress_report compress;
     ddsc_clustering_view view; /* without a clustering: n, k and labels only */
     ddsc_graph_view edges;     /* n = 0 without a graph */
     ddsc_d2_view centers;      /* n = 0 without d2 */
-    ddsc_stability_view trust; /* n = 0 without one */
-    ddsc_verdict *verdict;     /* NULL: no clusters */
+    ddsc_stability_view trust; /* n = 0 without a stability run */
+    ddsc_verdict *verdict;     /* NULL without clusters */
     char headline[RESULT_HEADLINE];
-    /* Over input rows. */
+    /* Arrays over input rows. */
     int64_t n_rows, k;
-    int32_t *label;                /* -1: dropped */
-    int32_t *shown;                /* as told: -1 for outliers too where they are left out */
+    int32_t *label;                /* -1 for dropped rows */
+    int32_t *shown;                /* as reported: -1 also for excluded outliers */
     double *xy;                    /* n_rows x 2, NaN for dropped rows; NULL: no map */
-    int32_t *class;                /* place in scores.confusion.classes, -1; or NULL */
-    int64_t *item;                 /* of each row, -1 for dropped ones */
-    const ddsc_measures *measures; /* ids and, when planar, pictures; NULL: rows are numbers */
-    ddsc_measures *own_measures;   /* the same, when read from a folder */
-    ddsc_measures_view items;      /* of measures: the rows that were not dropped, in order */
-    /* Over items, in the order of the rows that were kept. */
+    int32_t *class;                /* index in scores.confusion.classes, or -1; NULL if not known */
+    int64_t *item;                 /* item of each row, -1 for dropped rows */
+    const ddsc_measures *measures; /* ids and, if planar, pictures; NULL: ids are row numbers */
+    ddsc_measures *own_measures;   /* owned, if read from a folder */
+    ddsc_measures_view items;      /* view of `measures`: rows that were not dropped, in order */
+    /* Arrays over items, in the order of the rows that were kept. */
     int64_t *row;
-    int64_t *size; /* of each cluster */
+    int64_t *size; /* size of each cluster */
     double *distance, *doubt;
     int32_t *next;
-    const double *coords; /* n x n_coords: rows of the embedding; NULL: none */
+    const double *coords; /* n x n_coords: rows of the embedding, or NULL */
     int64_t n_coords;
-    const int32_t *tried; /* n_tried x n: labels of each K of the sweep; NULL: one K */
+    const int32_t *tried; /* n_tried x n: labels of each K in the sweep; NULL for a single K */
     int64_t n_tried;
-    /* What these and the graph stand in where they were read from a folder. */
+    /* Storage of these arrays and of the graph when they were read from a folder. */
     double *own_coords, *own_d2;
     int32_t *own_tried, *own_index;
     int64_t *own_offset;
-    int64_t *order;  /* along the first direction of diffusion; NULL: not known */
-    double *outlier; /* score; these two: NULL without a graph */
+    int64_t *order;  /* along the first diffusion direction; NULL if not known */
+    double *outlier; /* outlier score; this and outlying are NULL without a graph */
     int32_t *outlying;
     double outlier_from;
     int64_t n_outlying;
     bool scored;
-    ddsc_scores scores, *sweep_scores; /* n_sweep, or NULL */
-    ddsc_theory theory;                /* n = 0: no truth or no graph */
+    ddsc_scores scores, *sweep_scores; /* scores of each K in the sweep, or NULL */
+    ddsc_theory theory;                /* n = 0 without known classes or without a graph */
     int64_t *intra, *inter;
     double *xi;
 };
 
-/* ---- a public call at work ---- */
+/* ---- scope of a public call ---- */
 
 typedef struct result_call {
     ddsc_context *ctx;
@@ -82,63 +85,67 @@ typedef struct result_call {
 result_call result_call_begin(ddsc_context *ctx);
 void result_call_end(result_call *call);
 
-/* ---- what the source says ---- */
+/* ---- properties of the source ---- */
 
 bool result_certified(const ddsc_report *r);
-/* Were items compared by a metric? */
+/* Returns true if the items were compared by a metric. */
 bool result_by_metric(const ddsc_report *r);
 const char *result_method(const ddsc_report *r);
 const char *result_metric_name(ddsc_metric metric);
-/* Is it the metric, or one of those joined to it? */
+/* Returns true if `metric` is the metric of the run or one of the joined metrics. */
 bool result_uses(const ddsc_report *r, ddsc_metric metric);
-/* "w2", or "w2+mmd" where metrics were joined. */
+/* Names of the metrics, for example "w2", or "w2+mmd" for joined metrics. */
 enum { RESULT_METRICS = 48 };
-/* The cost that was asked for; NULL: the metric's own. */
+/* Returns the requested cost, or NULL for the default cost of the metric. */
 const char *result_cost_given(const ddsc_report *r);
 const char *result_metric_names(const ddsc_report *r, char space[RESULT_METRICS]);
 const ddsc_graph *result_graph(const ddsc_report *r);
-/* The row of the sweep that belongs to the K chosen, or NULL. */
+/* Returns the sweep row of the chosen K, or NULL. */
 const ddsc_k_row *result_chosen(const ddsc_report *r);
 
 /* ---- rows ---- */
 
 enum { RESULT_ID = 24 };
-/* The id of an input row, dropped or not; `space` holds it where rows are numbers. */
+/* Returns the id of an input row, dropped or not. If rows have no ids, their number is written
+ * to `space`. */
 const char *result_row_id(const ddsc_report *r, int64_t row, char space[RESULT_ID]);
-/* The same for the page: "" for a dropped row. */
+/* Returns the id for the page, which is "" for a dropped row. */
 const char *result_id(const ddsc_report *r, int64_t row, char space[RESULT_ID]);
-/* Its row among the measures, where titles and columns about items stand. */
+/* Returns the row of the measures, which index titles and metadata, or -1 for a dropped row. */
 int64_t result_measures_row(const ddsc_report *r, int64_t row);
-/* Rows and items find each other by r->label; *n_kept of them were not dropped. */
+/* Fills r->row and r->item from r->label. *n_kept is the number of rows that were not dropped. */
 ddsc_status result_index(ddsc_report *r, int64_t *n_kept);
-/* r->class from the truth; nothing without a confusion. */
+/* Fills r->class from the known classes. Does nothing without a confusion table. */
 ddsc_status result_classes(ddsc_report *r, const int32_t *truth);
-/* Item values to row values in place, dropped rows NaN. */
+/* Moves item values to their rows in place and fills dropped rows with NaN. */
 void result_spread(double *block, int64_t n_columns, const ddsc_report *r);
 bool result_has_pictures(const ddsc_report *r);
-/* How items stand in their clusters: r->distance, doubt and next from r->coords and labels of items. */
+/* Computes r->distance, r->doubt and r->next from r->coords and the labels of the items. */
 ddsc_status result_find_standing(ddsc_report *r, const int32_t *labels, int64_t n);
-/* An outlier of a result that leaves them out: it counts in no cluster. */
+/* Returns true if the item is an outlier and the result excludes outliers from its clusters. */
 bool result_left_out(const ddsc_report *r, int64_t item);
 
-/* ---- in a few words ---- */
+/* ---- as text ---- */
 
-/* File names and ids need not be UTF-8, JSON must be: odd bytes become '?'. NULL: no memory. */
+/* Converts any bytes to a JSON string. If the text is not UTF-8, as file names and ids may be,
+ * each byte of 0x80 or more becomes '?'. Returns NULL if memory runs out. */
 json_t *result_string(const char *value);
-/* The agreement of halves in a word. */
+/* Describes the agreement between halves in one or two words. */
 const char *result_agreement_word(double halves);
-/* "batch (Cramer's V 0.93, p 0.001)" of a row of "about". */
+/* Appends a row of "about" as text, for example "batch (Cramer's V 0.93, corrected p 0.001)". */
 void result_add_about(buffer *t, const json_t *row);
-/* The name that a cluster was given, or NULL. */
+/* Returns the name that the user gave to a cluster, or NULL. */
 const char *result_cluster_name(const json_t *cluster);
-/* "oil, shares, growth" or "CD20 +0.81, pS6 -0.40"; nothing where nothing is known. */
+/* Appends a description, for example "oil, shares, growth" or "CD20 +0.81, pS6 -0.40". Appends
+ * nothing if the cluster has no explanation. */
 void result_add_traits(buffer *t, const json_t *cluster, size_t most);
 
 /* ---- times ---- */
 
-/* seconds: as they stand now, with all stages so far. */
+/* Updates "seconds" in the tree to include all stages so far. */
 void result_renew_seconds(const ddsc_report *r);
-/* The run until now: list[1 .. n) and what was in no stage add up to the total. */
+/* Times of the run so far. The total is the sum of list[1] to list[n - 1] and of `other`, the
+ * time outside all stages. */
 typedef struct result_times {
     const stage_time *list;
     int64_t n;

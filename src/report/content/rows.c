@@ -1,4 +1,4 @@
-/* Rows of the input, items that were kept, classes: who is who in a report. */
+/* Maps between input rows, items and classes. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ int64_t result_measures_row(const ddsc_report *r, int64_t row)
     return r->item[row] < 0 ? -1 : r->items.row[r->item[row]];
 }
 
-/* A class is its place among the sorted distinct ones. */
+/* The class of a row is the rank of its label among the distinct labels. */
 ddsc_status result_classes(ddsc_report *r, const int32_t *truth)
 {
     ddsc_status status = DDSC_OK;
@@ -63,7 +63,7 @@ done:
     return status;
 }
 
-/* Backwards, so that no value is overwritten before it has moved: row[i] >= i. */
+/* Runs backward, because row[i] >= i ensures that no value is overwritten before it is moved. */
 void result_spread(double *block, int64_t n_columns, const ddsc_report *r)
 {
     for (int64_t row = r->n_rows - 1; row >= 0; row--) {

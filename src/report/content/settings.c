@@ -1,4 +1,5 @@
-/* The settings of a run in words: only what it read, under the names of the program's options. */
+/* Writes the settings of a run under the names of the command-line options. Only settings that
+ * the run used are included. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static const char *const exact_graphs[] = {"auto", "full", "pruned"};
 static const char *const hubs[] = {"default", "off", "auto", "always"};
 static const char *const neighbor_searches[] = {"auto", "exact", "approximate"};
 
-/* The name of a value; "?" of one from a later version. */
+/* Name of an enum value, or "?" if a later version added it. */
 #define NAMED(names, value) \
     ((size_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "?")
 
@@ -133,14 +134,14 @@ static void put_spectral(ddsc_report *r, json_t *object, const ddsc_cluster_sett
     put_real(r, object, "eigen_tolerance", set->eigen_tolerance);
 }
 
-/* Settings that only the caller knows join the others, or replace them. */
+/* Adds the settings passed in by the caller. They replace settings of the same name. */
 static ddsc_status put_more(ddsc_report *r, json_t *object)
 {
     for (int64_t i = 0; i < r->origin.n_settings; i++) {
         const ddsc_report_setting *s = &r->origin.settings[i];
         if (!s->name || (s->kind == DDSC_SETTING_TEXT && !s->text))
             return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                            "report: setting %lld has no name or no text", (long long)i);
+                            "report: setting %lld has no name or no text; set both", (long long)i);
         if (s->kind == DDSC_SETTING_TEXT)
             put_text(r, object, s->name, s->text);
         else if (s->kind == DDSC_SETTING_NUMBER)
@@ -157,7 +158,7 @@ ddsc_status result_put_settings(ddsc_report *r, json_t *root)
     json_t *object = put_object(r, root, "settings");
     if (result_by_metric(r))
         put_metric(r, object, set->metric);
-    if (r->k == 0) /* a run over pairs */
+    if (r->k == 0) /* only pairs were compared */
         return put_more(r, object);
     put_text(r, object, "method", result_method(r));
     put_k(r, object, set);

@@ -1,5 +1,6 @@
-/* The tree of values that becomes result.json. jansson holds it, in memory of its own: it is small
- * beside the items, and ends in one DDSC_ERROR_MEMORY where that runs out. */
+/* Functions that build the tree of result.json. jansson allocates the tree with its own
+ * allocator. The tree is small compared with the items. If memory runs out, r->lost is set and
+ * the report fails with DDSC_ERROR_MEMORY. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,44 +1,48 @@
-/* The tree of values and who fills it: inside the room alone. */
+/* tree: functions that build the tree of values, internal to this module. */
 #ifndef DDSC_REPORT_CONTENT_TREE_H
 #define DDSC_REPORT_CONTENT_TREE_H
 
 #include "report/content/result.h"
 
-/* ---- the tree: failures are kept in r->lost; values are taken over ---- */
+/* ---- tree operations: failures set r->lost; the tree takes ownership of values ---- */
 
 void put_value(ddsc_report *r, json_t *object, const char *key, json_t *value);
-void put_text(ddsc_report *r, json_t *object, const char *key, const char *value); /* any bytes */
+void put_text(ddsc_report *r, json_t *object, const char *key,
+              const char *value); /* any bytes; see result_string */
 void put_count(ddsc_report *r, json_t *object, const char *key, int64_t value);
 void put_count_or_auto(ddsc_report *r, json_t *object, const char *key, int64_t value);
-void put_real(ddsc_report *r, json_t *object, const char *key, double value); /* NaN, inf: null */
+void put_real(ddsc_report *r, json_t *object, const char *key,
+              double value); /* NaN and infinity become null */
 void put_bool(ddsc_report *r, json_t *object, const char *key, bool value);
 json_t *put_object(ddsc_report *r, json_t *object, const char *key);
 json_t *put_array(ddsc_report *r, json_t *object, const char *key);
 void put_last(ddsc_report *r, json_t *array, json_t *value);
-json_t *put_row(ddsc_report *r, json_t *array); /* an object at the end of an array */
+json_t *put_row(ddsc_report *r, json_t *array); /* appends an object */
 
-/* The whole of it in r->tree. */
+/* Builds the whole tree in r->tree. */
 ddsc_status result_tree(ddsc_report *r);
 ddsc_status result_put_settings(ddsc_report *r, json_t *root);
-/* r->verdict, as "verdict" of the tree. */
+/* Writes r->verdict to "verdict". */
 void result_put_verdict(ddsc_report *r, json_t *root);
-/* Were the gaps of a graph examined? */
+/* Returns true if the gaps of the graph were examined. */
 bool result_judged(const ddsc_report *r);
-/* How clusters merge, and items in a line: "tree" of the tree of values, r->order. */
+/* Writes how clusters merge to "tree". result_find_order fills r->order. */
 ddsc_status result_put_merges(ddsc_report *r, json_t *root);
 ddsc_status result_find_order(ddsc_report *r);
 void result_put_outliers(ddsc_report *r, json_t *root);
 void result_put_theory(ddsc_report *r, json_t *root);
 void result_put_stability(ddsc_report *r, json_t *root);
-/* Typical and doubtful items of each cluster, distances between neighbours. */
+/* Writes typical and ambiguous items of each cluster, and the distances between neighbors. */
 ddsc_status result_put_findings(ddsc_report *r, json_t *root);
-/* Columns about items against the clusters. */
+/* Writes the association of metadata columns with the clusters. */
 ddsc_status result_put_about(ddsc_report *r, json_t *root);
-/* Words or coordinates that tell each cluster from the others, where the set has them. */
+/* Writes the words or coordinates that distinguish each cluster, if the input has names or few
+ * dimensions. */
 ddsc_status result_put_explanation(ddsc_report *r);
-/* The mean picture of each cluster of planar items, and its difference to the rest. */
+/* Writes the mean picture of each cluster of planar items, and its difference to the other
+ * items. */
 ddsc_status result_put_means(ddsc_report *r);
-/* Counts of classes by cluster, unless there are too many to look at. */
+/* Writes the number of items of each class in each cluster, unless the table is too large. */
 ddsc_status result_put_confusion(ddsc_report *r, json_t *scores);
 
 #endif

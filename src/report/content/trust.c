@@ -1,10 +1,11 @@
-/* What the paper's theory says about one result: the graph against known classes, the result against
- * resampled points. */
+/* Writes the theoretical guarantees of a result: the graph compared with known classes, and the
+ * stability under resampled points. */
 #include <stdio.h>
 
 #include "report/content/tree.h"
 
-/* Theorem 2: with as many components as clusters, a change of affinity up to xi/2 does no harm. */
+/* Theorem 2: if the graph has as many components as clusters, changing affinities by up to xi/2
+ * leaves the clusters unchanged. */
 static void put_theorem_2(ddsc_report *r, json_t *root)
 {
     const ddsc_theory *t = &r->theory;
@@ -38,7 +39,7 @@ void result_put_theory(ddsc_report *r, json_t *parent)
     put_theorem_2(r, root);
 }
 
-/* Infinite bounds become null: there is none. */
+/* Infinite bounds become null. */
 static void put_resample(ddsc_report *r, json_t *root, const ddsc_stability_row *row)
 {
     put_real(r, root, "sin_theta", row->sin_theta);

@@ -1,4 +1,4 @@
-/* The verdict and its evidence: "verdict" of the tree. The words are those of assess/verdict.c. */
+/* Writes the verdict and its evidence to "verdict". The texts come from assess/verdict.c. */
 #include <math.h>
 
 #include "report/content/tree.h"
@@ -18,7 +18,7 @@ bool result_judged(const ddsc_report *r)
 static void put_evidence(ddsc_report *r, json_t *verdict, const ddsc_verdict_view *v)
 {
     json_t *evidence = put_object(r, verdict, "evidence");
-    put_text(r, evidence, "method", "gaps of the neighbour graph around each cluster");
+    put_text(r, evidence, "method", "gaps of the neighbor graph around each cluster");
     put_real(r, evidence, "score", v->score);
     put_real(r, evidence, "clear_from", v->clear_from);
     if (isfinite(v->held_out_score)) {
@@ -45,7 +45,7 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const ddsc_verdict_vie
     }
 }
 
-/* "text": the headline, then the details. */
+/* "text" is the headline followed by the details. */
 static void put_sentences(ddsc_report *r, json_t *verdict, const ddsc_verdict_view *v)
 {
     put_value(r, verdict, "text",

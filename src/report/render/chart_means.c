@@ -1,4 +1,5 @@
-/* The mean pictures of clusters (report/content/means.c) and their differences to the rest as a chart. */
+/* Draws the mean pictures of clusters (report/content/means.c) and their differences to the
+ * other items. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "report/render/charts.h"
 
-/* A cell of 0 .. 255, `none` where the picture is damaged. */
+/* Returns the value of a cell, from 0 to 255, or `none` if the picture is damaged. */
 static int cell_at(const json_t *rows, int x, int y, int none)
 {
     const char *line = json_string_value(json_array_get(rows, (size_t)y));
@@ -45,7 +46,7 @@ bool chart_means(plot *p, const ddsc_report *r)
     bool any = false;
     *p = (plot){.ctx = p->ctx, .name = "means"};
     plot_words(p, MARGIN, HEAD - 12, ANCHOR_START, "mean");
-    plot_words(p, MARGIN + STEP, HEAD - 12, ANCHOR_START, "more and, in ink, less than elsewhere");
+    plot_words(p, MARGIN + STEP, HEAD - 12, ANCHOR_START, "difference to the others (black: less)");
     for (size_t c = 0; c < n; c++) {
         const json_t *picture = json_object_get(json_array_get(clusters, c), "picture");
         double y = HEAD + STEP * (double)c;

@@ -1,4 +1,4 @@
-/* The pictures of a result, from its tree, labels, map and items. */
+/* Draws the charts of a result from its tree, labels, map and items. */
 #include "report/render/charts.h"
 #include "report/render/page.h"
 
@@ -41,7 +41,7 @@ bool chart_eigenvalues(plot *p, const ddsc_report *r)
     if (n == 0)
         return false;
     double step = WIDTH / (double)n;
-    add_axes(p, top, "eigenvalues of the normalised Laplacian, smallest first");
+    add_axes(p, top, "eigenvalues of the normalized Laplacian, smallest first");
     for (size_t i = 0; i < n; i++) {
         double value = json_number_value(json_array_get(values, i));
         plot_dot(p, LEFT + step * ((double)i + 0.5),
@@ -92,7 +92,7 @@ bool chart_neighbours(plot *p, const ddsc_report *r)
     if (n == 0)
         return false;
     double step = WIDTH / (double)n, wide = (to - from) / (double)n;
-    add_axes(p, top, "distance between neighbours");
+    add_axes(p, top, "distance between neighbors");
     for (size_t i = 0; i < n; i++) {
         double count = json_number_value(json_array_get(counts, i)), high = HEIGHT * count / top;
         plot_box(p, LEFT + step * (double)i, TOP + HEIGHT - high, fmax(step - 1, 1), high, 0, 0.8);
@@ -112,7 +112,7 @@ static const char *short_name(const json_t *name, char *room, size_t size)
         snprintf(room, size, "%s", full ? full : "");
         return room;
     }
-    n = size - 4; /* cut between characters, not inside one */
+    n = size - 4; /* do not cut a UTF-8 character */
     while (n > 0 && ((unsigned char)full[n] & 0xc0) == 0x80)
         n--;
     snprintf(room, size, "%.*s...", (int)n, full);

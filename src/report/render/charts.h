@@ -1,5 +1,4 @@
-/* charts: the pictures of a result. Each is made from the same data the report page is made from.
- */
+/* charts: the charts of a result. They use the same data as the report page. */
 #ifndef DDSC_REPORT_RENDER_CHARTS_H
 #define DDSC_REPORT_RENDER_CHARTS_H
 
@@ -7,7 +6,8 @@
 #include "report/render/plot.h"
 #include "report/render/report.h"
 
-/* Marks of a picture into p, which has its context; false: the result has nothing to draw there. */
+/* Adds the marks of a chart to p, whose context is set. Returns false if the result has no data
+ * for the chart. */
 typedef bool (*chart_fn)(plot *p, const ddsc_report *r);
 bool chart_map(plot *p, const ddsc_report *r);
 bool chart_representatives(plot *p, const ddsc_report *r);

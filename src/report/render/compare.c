@@ -1,5 +1,5 @@
-/* Several labellings of one planar set, side by side: a table of scores, and in a panel each every
- * item in a cell of its own, coloured by its label. */
+/* Compares several labelings of one planar set. The output has a table of scores and one panel
+ * per labeling, which shows every item in its own cell, colored by label. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "report/render/plot.h"
 #include "report/render/report.h"
 
-/* A file of its own carries its colours. */
+/* A standalone file defines its own colors. */
 static void svg_style(buffer *t)
 {
     buffer_add(t, "<style>svg{background:#fff;color:#222}"
@@ -24,7 +24,7 @@ typedef struct frame {
     double low[2], scale, width, height;
 } frame;
 
-/* One scale for both axes, so that angles and circles stay what they are. */
+/* Uses the same scale for both axes, to preserve angles and circles. */
 static frame frame_fit(const double *xy, int64_t n, double width, double height, double margin)
 {
     double high[2] = {-INFINITY, -INFINITY};
@@ -54,7 +54,7 @@ static double frame_y(const frame *f, double y)
 
 enum { CELL = 26, PANEL_GAP = 24, PANEL_HEAD = 22 };
 
-/* A labelling; scores NULL: the truth itself. */
+/* A labeling to show. scores is NULL for the true classes. */
 typedef struct svg_panel {
     const char *name;
     const ddsc_scores *scores;
@@ -62,9 +62,9 @@ typedef struct svg_panel {
 } svg_panel;
 
 typedef struct panel_grid {
-    int64_t columns, rows; /* cells of a panel */
-    int64_t across;        /* panels in a line */
-    double width, height;  /* of a panel */
+    int64_t columns, rows; /* cells of one panel */
+    int64_t across;        /* panels per line */
+    double width, height;  /* size of one panel */
 } panel_grid;
 
 static panel_grid panels_lay_out(int64_t n_items, int64_t n_panels)
@@ -77,7 +77,7 @@ static panel_grid panels_lay_out(int64_t n_items, int64_t n_panels)
     return g;
 }
 
-/* The dots of every item, once; panels use them again in their own colours. */
+/* Draws the points of every item once. The panels refer to them and set their own colors. */
 static void add_item_paths(buffer *t, const ddsc_measures_view *v)
 {
     frame f = frame_fit(v->support, v->n_support, CELL, CELL, 2);
@@ -122,7 +122,7 @@ static void svg_shapes(buffer *t, const ddsc_measures_view *items, const svg_pan
         buffer_add(t, " xmlns=\"http://www.w3.org/2000/svg\">\n");
         svg_style(t);
     } else {
-        buffer_add(t, " role=\"img\" aria-label=\"items coloured by cluster\">\n");
+        buffer_add(t, " role=\"img\" aria-label=\"items colored by cluster\">\n");
     }
     add_item_paths(t, items);
     for (int64_t p = 0; p < n_panels; p++)
@@ -160,8 +160,9 @@ static ddsc_status compare_check(ddsc_context *ctx, const ddsc_comparison *c,
     if (!c->measures || c->n < 0 || (c->n > 0 && (!c->names || !c->labels)))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a comparison needs measures, names and labels");
     if (items->dim != 2 || !items->label || items->n_rows != items->n_items)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "a comparison needs items in the plane, with labels, none dropped");
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "a comparison needs labeled items in the plane, and no item may be without mass");
     return DDSC_OK;
 }
 

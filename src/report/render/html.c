@@ -1,5 +1,5 @@
-/* Pages: the page asks its reader's browser for nothing from elsewhere, and to run nothing but its
- * own script. */
+/* Writes pages of HTML. The content policy of a page forbids all external resources and all
+ * scripts except its own. */
 #include "report/render/html.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 #include "report/render/plot.h"
 #include "report_assets.h"
 
-/* "ab12..." of CMake as the base64 that a content policy wants. */
+/* Appends a hash as a source of the content policy. CMake provides it as hexadecimal digits, and
+ * the policy requires base64. */
 static void add_hash(buffer *t, const char *hex)
 {
     unsigned char bytes[32];
@@ -35,7 +36,7 @@ void html_begin(buffer *t, const char *title)
     buffer_add(t, "</title>\n<style>");
     buffer_add_bytes(t, asset_css, sizeof asset_css);
     buffer_add(t,
-               "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the text</a>\n"
+               "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to content</a>\n"
                "<header><h1>");
     buffer_add_html(t, title);
     buffer_add(t, "</h1>\n<nav id=\"contents\" aria-label=\"Contents\"></nav></header>\n"
@@ -131,7 +132,8 @@ static void html_pair(buffer *t, const char *key, const char *value)
 
 void html_object(buffer *t, const json_t *object)
 {
-    json_t *same = (json_t *)(uintptr_t)object; /* jansson walks without changing it */
+    json_t *same = (json_t *)(uintptr_t)
+        object; /* jansson's iterators take a non-const pointer but do not modify the object */
     html_table_begin(t, NULL);
     for (void *at = json_object_iter(same); at; at = json_object_iter_next(same, at)) {
         const json_t *value = json_object_iter_value(at);

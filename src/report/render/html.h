@@ -1,4 +1,4 @@
-/* html: pages that need no other file. Words are escaped. */
+/* html: writes self-contained pages. Text is escaped. */
 #ifndef DDSC_REPORT_RENDER_HTML_H
 #define DDSC_REPORT_RENDER_HTML_H
 
@@ -10,15 +10,17 @@ void html_begin(buffer *b, const char *title);
 void html_end(buffer *b, bool script);
 void html_heading(buffer *b, const char *heading);
 void html_paragraph(buffer *b, const char *words);
-/* A table: begin, rows of cells, end. Numbers stand right. */
-void html_table_begin(buffer *b, const char *const *heads); /* NULL-terminated, or NULL: no heads */
+/* Functions for tables: begin the table, write rows of cells, end the table. Numbers are aligned
+ * right. */
+void html_table_begin(buffer *b,
+                      const char *const *heads); /* NULL-terminated; NULL for no header */
 void html_row_begin(buffer *b);
 void html_cell(buffer *b, const char *words);
 void html_cell_count(buffer *b, int64_t count);
 void html_cell_real(buffer *b, double value);
 void html_row_end(buffer *b);
 void html_table_end(buffer *b);
-/* Every key of a flat object as a row of two cells. */
+/* Writes every key of a flat object as a row of two cells. */
 void html_object(buffer *b, const json_t *object);
 
 #endif

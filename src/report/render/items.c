@@ -1,4 +1,4 @@
-/* items.csv: one line per input row with what is known of its item. */
+/* Writes items.csv, with one line per input row about its item. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -22,10 +22,10 @@ static void add_standing(buffer *b, const ddsc_report *r, int64_t item)
     add_number(b, known ? r->doubt[item] : NAN);
 }
 
-/* The nearest by distance, also where the graph has others for fear of hubs. */
+/* Writes the nearest items by distance, even if the graph connects other items to avoid hubs. */
 static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, int64_t item)
 {
-    int64_t first = item >= 0 ? g->offset[item] : 0; /* the nearest come first */
+    int64_t first = item >= 0 ? g->offset[item] : 0; /* neighbors are sorted by distance */
     int64_t n = item >= 0 ? g->offset[item + 1] - first : 0;
     char space[RESULT_ID];
     bool scored = item >= 0 && r->outlier;

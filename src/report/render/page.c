@@ -1,7 +1,8 @@
-/* report.html: one page from result.json, the labels, the map and the items. First what a reader asks
- * (how many groups, what are they, can I believe it, which items are doubtful, what next), then the map and the
- * groups, and last how it was computed. The script of the page fills in what can be changed by hand:
- * map, legend, table of items, classes against clusters, heat map. */
+/* Writes report.html from result.json, the labels, the map and the items. The page first answers
+ * the main questions: how many clusters there are, what they are, whether to trust them, which
+ * items are ambiguous, and what to do next. The map and the clusters follow, and then how the
+ * result was computed. A script fills in the interactive parts: the map, the legend, the tables
+ * and the heat map. */
 #include "report/render/page.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #include "report/render/charts.h"
 #include "report/render/html.h"
 
-/* Below this doubt an item is well inside its group; 0.5 is the fence. */
+/* An item with a smaller ambiguity is well inside its cluster. An item on the boundary has 0.5. */
 static const double LITTLE_DOUBT = 0.3;
 
 enum { CARD_PARTS = 8 };
@@ -27,7 +28,7 @@ const char *report_page_text(const json_t *value)
     return words ? words : "";
 }
 
-/* Names of files without their folders, which are nobody else's business. */
+/* Returns the name of a file without its folder, which may be private. */
 static const char *base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -49,13 +50,13 @@ static void add_files(buffer *t, const ddsc_report *r)
 
 /* ---- map ---- */
 
-/* Over the K of a sweep, or where there was none over the cuts of the tree of clusters. */
+/* Adds a slider over the K of a sweep or, without a sweep, over the cuts of the cluster tree. */
 static void add_slider(buffer *t, const ddsc_report *r)
 {
     if (r->n_tried < 2 && !report_has_merges(r))
         return;
-    buffer_add(t, "<label>groups <input id=\"k\" type=\"range\" min=\"0\"> <output id=\"k-words\" "
-                  "for=\"k\"></output></label>\n");
+    buffer_add(t, "<label>clusters <input id=\"k\" type=\"range\" min=\"0\"> <output "
+                  "id=\"k-words\" for=\"k\"></output></label>\n");
 }
 
 static void add_map(buffer *t, const ddsc_report *r)
@@ -63,30 +64,28 @@ static void add_map(buffer *t, const ddsc_report *r)
     if (!r->xy)
         return;
     html_heading(t, "Map");
-    html_paragraph(t, "Each mark is an item; items that are alike lie near each other. What lies "
-                      "far apart differs, but how far says little. Click a mark to read about it, "
-                      "or draw a frame around several.");
-    buffer_add(t, "<div class=\"controls\">\n"
-                  "<label>find <input id=\"search\" type=\"search\"></label>\n"
-                  "<label>colour by <select id=\"by\"></select></label>\n");
+    html_paragraph(t, "Each mark is an item, and similar items are close together. Large distances "
+                      "on the map are not to scale. Click a mark to see its details, or draw a "
+                      "frame around several items to select them.");
+    buffer_add(t,
+               "<div class=\"controls\">\n<label>find <input id=\"search\" "
+               "type=\"search\"></label>\n<label>color by <select id=\"by\"></select></label>\n");
     add_slider(t, r);
     buffer_add(
         t,
-        "<button id=\"frame\" aria-pressed=\"false\">draw a frame</button>\n"
-        "<button id=\"reset\">reset</button>\n</div>\n"
-        "<p id=\"count\" class=\"faint\" role=\"status\"></p>\n"
-        "<div id=\"stage\"><div id=\"map\"><canvas id=\"view\" tabindex=\"0\" "
-        "role=\"application\" aria-label=\"Map of the items\" aria-describedby=\"keys\"></canvas>"
-        "<div id=\"tip\" hidden></div></div>\n"
-        "<ul id=\"legend\" aria-label=\"Groups: choose some to look at\"></ul></div>\n"
-        "<p id=\"keys\" class=\"faint\">Wheel, after a click on the map or with Ctrl held: zoom. "
-        "Drag: move; with shift held: frame. "
-        "Keys: left and right go from item to item, Enter opens it, + and - zoom, 0 shows all, "
-        "Escape lets go.</p>\n"
-        "<p id=\"said\" class=\"hushed\" aria-live=\"polite\"></p>\n");
+        "<button id=\"frame\" aria-pressed=\"false\">draw a frame</button>\n<button "
+        "id=\"reset\">reset</button>\n</div>\n<p id=\"count\" class=\"faint\" "
+        "role=\"status\"></p>\n<div id=\"stage\"><div id=\"map\"><canvas id=\"view\" "
+        "tabindex=\"0\" role=\"application\" aria-label=\"Map of the items\" "
+        "aria-describedby=\"keys\"></canvas><div id=\"tip\" hidden></div></div>\n<ul id=\"legend\" "
+        "aria-label=\"Clusters: select one or more\"></ul></div>\n<p id=\"keys\" "
+        "class=\"faint\">Zoom with the wheel after a click on the map, or with Ctrl held. Drag to "
+        "move the map, or drag with Shift held to draw a frame. Keys: left and right step through "
+        "the items, Enter opens the current item, + and - zoom, 0 shows all items, and Escape "
+        "clears the selection.</p>\n<p id=\"said\" class=\"hushed\" aria-live=\"polite\"></p>\n");
 }
 
-/* ---- groups ---- */
+/* ---- clusters ---- */
 
 static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
 {
@@ -106,7 +105,8 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
     buffer_add(t, "</button></li>\n");
 }
 
-/* An item that is well inside, or shown as typical, is not doubtful. */
+/* Returns true if the item is ambiguous, which means that it is not listed as typical and not
+ * well inside its cluster. */
 static bool lies_between(const json_t *item, const json_t *typical)
 {
     const json_t *row = json_object_get(item, "row");
@@ -116,7 +116,7 @@ static bool lies_between(const json_t *item, const json_t *typical)
     return json_number_value(json_object_get(item, "doubt")) > LITTLE_DOUBT;
 }
 
-/* typical NULL: all of them, else those that are doubtful. */
+/* Lists all items if `typical` is NULL, otherwise only the ambiguous ones. */
 static void add_items(buffer *t, const ddsc_report *r, const json_t *items, const json_t *typical)
 {
     int n = 0;
@@ -125,7 +125,7 @@ static void add_items(buffer *t, const ddsc_report *r, const json_t *items, cons
         if (typical && !lies_between(item, typical))
             continue;
         if (n++ == 0)
-            buffer_addf(t, "<h4>%s</h4><ul>\n", typical ? "doubtful" : "typical");
+            buffer_addf(t, "<h4>%s</h4><ul>\n", typical ? "ambiguous" : "typical");
         add_item(t, r, item);
     }
     buffer_add(t, n > 0 ? "</ul>\n" : "");
@@ -158,21 +158,24 @@ static void add_moves_of(buffer *t, const json_t *cluster)
     }
     buffer_add(t, i ? "</p>\n" : "");
     if (json_is_true(json_object_get(cluster, "moves_left_out")))
-        html_paragraph(t, "Moves were not looked at: there are too many clusters.");
+        html_paragraph(t, "Moves were not computed because there are too many clusters.");
 }
 
-/* What the words and numbers on the cards mean. */
+/* Explains the words and numbers on the cards. */
 static void explain_traits(buffer *t, const json_t *cluster)
 {
     if (json_object_get(cluster, "words"))
-        html_paragraph(t, "Words: those that are heavier here than elsewhere, the most telling "
-                          "first. Moves: the words that have the longest way to go if what is "
-                          "heavier here becomes, by the least work, what is heavier elsewhere, and "
-                          "the word that takes most of each.");
+        html_paragraph(
+            t,
+            "Words: the words with a larger share in this cluster than elsewhere, most distinctive "
+            "first. Moves: an optimal transport plan moves the words that are heavier in this "
+            "cluster to those that are heavier elsewhere. Listed are the words with the largest "
+            "transport cost, each with the word that receives most of its mass.");
     if (json_object_get(cluster, "markers"))
-        html_paragraph(t, "Coordinates: how far their values here lie from those elsewhere, in "
-                          "standard deviations; + is higher, - lower. They were found on the data "
-                          "that made the clusters: effects, not tests.");
+        html_paragraph(
+            t, "Coordinates: how much the values in this cluster differ from those elsewhere, in "
+               "standard deviations (+ is higher, - is lower). These are effect sizes and not "
+               "tests, because the clusters were computed from the same data.");
 }
 
 static void add_card(buffer *t, const ddsc_report *r, int64_t c)
@@ -200,7 +203,7 @@ static void add_cards(buffer *t, const ddsc_report *r)
 {
     size_t n = json_array_size(report_page_get(r, "clusters", NULL));
     n = BASE_MIN(n, (size_t)r->k);
-    html_heading(t, "Groups");
+    html_heading(t, "Clusters");
     if (n == 0) {
         plot p = {.ctx = t->ctx};
         if (chart_sizes(&p, r))
@@ -208,8 +211,8 @@ static void add_cards(buffer *t, const ddsc_report *r)
         plot_free(&p);
         return;
     }
-    html_paragraph(t, "Typical items lie in the middle of their group; doubtful ones lie almost as "
-                      "near to the middle of another, whose name is given.");
+    html_paragraph(t, "Typical items lie near the center of their cluster. Ambiguous items are "
+                      "almost as close to the center of another cluster, which is named.");
     explain_traits(t, report_page_cluster(r, 0));
     buffer_add(t, "<div class=\"cards\" id=\"cards\">\n");
     for (size_t c = 0; c < n; c++)
@@ -217,16 +220,17 @@ static void add_cards(buffer *t, const ddsc_report *r)
     buffer_add(t, "</div>\n<div class=\"cards\" id=\"other-cards\" hidden></div>\n");
 }
 
-/* ---- what the script fills in ---- */
+/* ---- parts that the script fills in ---- */
 
 static void add_joints(buffer *t, const ddsc_report *r)
 {
     if (!r->xy || !report_has_merges(r))
         return;
-    html_heading(t, "How the groups join");
-    html_paragraph(t, "Groups that are linked most join first, from left to right: near 0 they run "
-                      "into each other, at 0.5 they are linked as much as by chance, at 1 not at "
-                      "all. Click a joint to choose the items it joins.");
+    html_heading(t, "How the clusters merge");
+    html_paragraph(
+        t, "The clusters with the strongest links merge first, from left to right. At height 0 "
+           "there is no gap between two clusters, at 0.5 they are linked as strongly as by chance, "
+           "and at 1 they have no links. Click a joint to select the items that it merges.");
     buffer_add(t, "<div class=\"wide\" id=\"tree\"><svg></svg></div>\n");
 }
 
@@ -237,25 +241,27 @@ static void add_views(buffer *t, const ddsc_report *r)
         return;
     html_heading(t, "Items");
     if (json_is_integer(report_page_get(r, "doubtful", NULL)))
-        html_paragraph(t, "Doubt: 0 in the middle of its group, 0.5 on the fence to the next.");
+        html_paragraph(t, "Ambiguity: 0 at the center of the item's cluster, 0.5 on the boundary "
+                          "with the next cluster.");
     buffer_add(t, "<div class=\"wide\" id=\"items\"></div>\n");
     if (r->class) {
-        html_heading(t, "Classes against groups");
-        html_paragraph(t, "Rows: the classes given; columns: the groups found. Click a number to "
-                          "see these items.");
+        html_heading(t, "Classes and clusters");
+        html_paragraph(t, "Rows are the given classes, and columns are the clusters. Click a "
+                          "number to select its items.");
         buffer_add(t, "<div class=\"wide\" id=\"classes\"></div>\n");
         if (json_is_number(ami))
             buffer_addf(t,
-                        "<p class=\"faint\">Agreement of groups and classes, beyond chance: AMI "
-                        "%.3f, ARI %.3f (1 is complete, 0 is chance).</p>\n",
+                        "<p class=\"faint\">Agreement between clusters and classes, corrected for "
+                        "chance: AMI %.3f, ARI %.3f (1 is perfect agreement, 0 is chance).</p>\n",
                         json_number_value(ami),
                         json_number_value(report_page_get(r, "scores", "ari")));
     }
     if (r->coords) {
         buffer_add(t, "<div id=\"heat\" hidden>\n");
-        html_heading(t, "Every item beside every other");
-        html_paragraph(t, "Dark: alike. Items stand by group; distances are those of the embedding "
-                          "that the groups were cut from.");
+        html_heading(t, "Distances between all items");
+        html_paragraph(
+            t, "Dark cells are pairs of similar items. Items are sorted by cluster. Distances are "
+               "measured in the embedding from which the clusters were computed.");
         buffer_add(t, "<div class=\"wide\"><canvas id=\"heat-view\" role=\"img\" "
                       "aria-label=\"Heat map of the distances between items\"></canvas></div>\n"
                       "<p id=\"heat-said\" class=\"faint\"></p></div>\n");
@@ -266,7 +272,7 @@ static void begin_page(buffer *t, const ddsc_report *r)
 {
     buffer title = {.ctx = t->ctx};
     buffer_add_count(&title, json_integer_value(report_page_get(r, "sizes", "items")));
-    buffer_addf(&title, " items in %" PRId64 " groups", r->k);
+    buffer_addf(&title, " items in %" PRId64 " clusters", r->k);
     if (title.status < 0)
         t->status = title.status;
     else
@@ -280,8 +286,8 @@ void report_page(buffer *t, const ddsc_report *r, const buffer *data)
     add_files(t, r);
     report_page_answers(t, r);
     add_map(t, r);
-    buffer_add(t, "<noscript><p>Map, table and small pictures need the script of this page.</p>"
-                  "</noscript>\n");
+    buffer_add(t, "<noscript><p>The map, the tables and the small pictures require "
+                  "JavaScript.</p></noscript>\n");
     add_cards(t, r);
     add_joints(t, r);
     add_views(t, r);

@@ -1,26 +1,26 @@
-/* page: parts of report.html. */
+/* page: the parts of report.html. */
 #ifndef DDSC_REPORT_RENDER_PAGE_H
 #define DDSC_REPORT_RENDER_PAGE_H
 
 #include "report/render/report.h"
 
-/* A value of the tree; inner NULL: the one called key. */
+/* Returns the value root[key][inner], or root[key] if inner is NULL. */
 const json_t *report_page_get(const ddsc_report *r, const char *key, const char *inner);
-/* The text of a value, "" where it is none. */
+/* Returns the text of a value, or "" if the value is not a string. */
 const char *report_page_text(const json_t *value);
-/* What the tree says of a cluster. */
+/* Returns the entry of a cluster in the result tree. */
 const json_t *report_page_cluster(const ddsc_report *r, int64_t cluster);
-/* Has a cluster a name beyond its number? */
+/* Returns true if the cluster has a name other than its number. */
 bool report_page_has_name(const ddsc_report *r, int64_t cluster);
-/* The name of a cluster, the title or id of an item of the tree. */
+/* Write the name of a cluster, and the title or id of an item in the tree. */
 void report_page_name(buffer *b, const ddsc_report *r, int64_t cluster);
 void report_page_item(buffer *b, const json_t *item);
-/* Its row; -1: none of this result. */
+/* Returns the row of an item in the tree, or -1 if the result has no such row. */
 int64_t report_page_row(const ddsc_report *r, const json_t *item);
 void report_page_answers(buffer *b, const ddsc_report *r);
-/* Columns about items against the clusters. */
+/* Writes the association of metadata columns with the clusters. */
 void report_page_about(buffer *b, const ddsc_report *r);
-/* "How this was computed": figures, charts, settings, command, seconds. */
+/* Writes "How this was computed": key figures, charts, settings, command and times. */
 void report_page_how(buffer *b, const ddsc_report *r);
 
 #endif

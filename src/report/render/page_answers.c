@@ -1,5 +1,4 @@
-/* What a reader asks first, answered from the numbers: how many groups, what are they, can I believe
- * it, which items are doubtful, which lie apart, what next. Names of groups. */
+/* Answers the main questions of a reader from the numbers of the result, and names the clusters. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -22,7 +21,7 @@ int64_t report_page_row(const ddsc_report *r, const json_t *item)
 
 /* ---- names ---- */
 
-/* "CD20 high, pS6 low": the coordinates that have names. */
+/* Appends a name made from named coordinates, for example "CD20 high, pS6 low". */
 static void add_marker_name(buffer *t, const json_t *markers)
 {
     for (size_t i = 0, n = 0; i < json_array_size(markers) && n < NAME_PARTS - 1; i++) {
@@ -35,7 +34,7 @@ static void add_marker_name(buffer *t, const json_t *markers)
     }
 }
 
-/* The name given, else one made of the explanation; false: there is neither. */
+/* Appends the given name, or one made from the explanation. Returns false if neither exists. */
 static bool add_known_name(buffer *t, const ddsc_report *r, int64_t c)
 {
     const json_t *cluster = report_page_cluster(r, c);
@@ -96,14 +95,15 @@ void report_page_name(buffer *t, const ddsc_report *r, int64_t c)
     buffer_free(&name);
 }
 
-/* ---- what a reader asks ---- */
+/* ---- questions and answers ---- */
 
 static void begin_answer(buffer *t, const char *question)
 {
     buffer_addf(t, "<div><dt>%s</dt><dd>", question);
 }
 
-/* The words for the level of the verdict; result.json may have a level that is not known here. */
+/* Returns the texts for the structure level of the verdict. They are empty if result.json has a
+ * level that this version does not know. */
 static const ddsc_structure_words *verdict_words(const ddsc_report *r)
 {
     static const ddsc_structure_words unknown = {"", "", "", "", ""};
@@ -115,7 +115,7 @@ static const ddsc_structure_words *verdict_words(const ddsc_report *r)
     return &unknown;
 }
 
-/* A number that was asked for is no number that was found. */
+/* Shows the number of clusters in bold only if the data supports it. */
 static void add_group_count(buffer *t, const ddsc_report *r)
 {
     const ddsc_structure_words *words = verdict_words(r);
@@ -135,7 +135,7 @@ static void answer_how_many(buffer *t, const ddsc_report *r)
         least = BASE_MIN(least, size);
         most = BASE_MAX(most, size);
     }
-    begin_answer(t, "How many groups?");
+    begin_answer(t, "How many clusters?");
     add_group_count(t, r);
     buffer_add(t, ", of ");
     buffer_add_count(t, BASE_MIN(least, most));
@@ -147,14 +147,14 @@ static void answer_how_many(buffer *t, const ddsc_report *r)
     buffer_add(t, ". ");
     if (tried > 1)
         buffer_addf(t,
-                    "%zu numbers of groups were tried, from %" JSON_INTEGER_FORMAT
+                    "%zu values of K were tried, from %" JSON_INTEGER_FORMAT
                     " to %" JSON_INTEGER_FORMAT ".",
                     tried, json_integer_value(json_object_get(json_array_get(sweep, 0), "k")),
                     json_integer_value(json_object_get(json_array_get(sweep, tried - 1), "k")));
     buffer_add(t, "</dd></div>\n");
 }
 
-/* The most typical item of a group, where items can be drawn. */
+/* Shows the most typical item of a cluster, if items can be drawn. */
 static void add_group_picture(buffer *t, const ddsc_report *r, int64_t c)
 {
     const json_t *items = json_object_get(report_page_cluster(r, c), "representatives");
@@ -184,14 +184,14 @@ static void answer_what(buffer *t, const ddsc_report *r)
     buffer_add(t, ".</dd></div>\n");
 }
 
-/* "; " between parts of a list. */
+/* Begins a part of a list separated by "; ". */
 static void begin_part(buffer *t, int *n, const char *words)
 {
     buffer_add(t, (*n)++ ? "; " : "");
     buffer_add(t, words);
 }
 
-/* Errors of w2 are shares of it, those of mmd differences of D^2. */
+/* The error of w2 is relative. The error of mmd is a difference of D^2. */
 static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
 {
     const json_t *error = report_page_get(r, "approximation", "error_median");
@@ -200,17 +200,19 @@ static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
     bool lot = strcmp(of, "w2") == 0;
     if (!json_is_number(error))
         return;
-    begin_part(t, n, "distances stand for ");
-    buffer_addf(t, lot ? "%s and are off by %.2g%%" : "%s, with D^2 off by %.2g", of,
-                (lot ? 100 : 1) * json_number_value(error));
+    begin_part(t, n, "distances approximate ");
+    buffer_addf(t, lot ? "%s with a relative error of %.2g%%" : "%s with an error of %.2g in D^2",
+                of, (lot ? 100 : 1) * json_number_value(error));
     buffer_addf(t, " (median of %" JSON_INTEGER_FORMAT " pairs)", json_integer_value(pairs));
 }
 
-/* How far what the settings ask for is from the thing itself, in parts; none: it is the thing itself. */
+/* Lists the approximations that the settings requested and their errors. Returns the number of
+ * approximations. */
 static int add_errors(buffer *t, const ddsc_report *r)
 {
     const json_t *recall = report_page_get(r, "pairs", "recall");
-    const json_t *low = report_page_get(r, "pairs", "recall_low"); /* missing in older results */
+    const json_t *low =
+        report_page_get(r, "pairs", "recall_low"); /* not in results of older versions */
     low = json_is_number(low) ? low : recall;
     const json_t *columns = report_page_get(r, "pairs", "columns_error");
     const json_t *moved = report_page_get(r, "compress", "mean_w2");
@@ -219,24 +221,24 @@ static int add_errors(buffer *t, const ddsc_report *r)
     int n = 0;
     add_metric_error(t, r, &n);
     if (json_is_number(moved)) {
-        begin_part(t, &n, "points were merged, which moved an item by ");
-        buffer_addf(t, "%.2g in the mean (W2)", json_number_value(moved));
+        begin_part(t, &n, "points were merged, which changed an item by ");
+        buffer_addf(t, "%.2g on average (W2)", json_number_value(moved));
     }
     if (json_is_number(columns)) {
-        begin_part(t, &n, "squared distances that were filled in are off by ");
-        buffer_addf(t, "%.2g of their spread (median)", json_number_value(columns));
+        begin_part(t, &n, "squared distances that were filled in have a median error of ");
+        buffer_addf(t, "%.2g of their spread", json_number_value(columns));
     }
     if (sample > 0 && sample < 1) {
-        begin_part(t, &n, "only a random part of the pairs was looked at: ");
+        begin_part(t, &n, "only a random sample of the pairs was computed: ");
         buffer_addf(t, "%.2g%%", 100 * sample);
         if (json_is_number(filled))
             buffer_addf(t,
-                        ", from which the other squared distances follow, off by %.2g of their "
-                        "spread (median)",
+                        ", from which the other squared distances were estimated with a median "
+                        "error of %.2g of their spread",
                         json_number_value(filled));
     }
     if (json_is_number(recall)) {
-        begin_part(t, &n, "of the nearest neighbours ");
+        begin_part(t, &n, "of the nearest neighbors ");
         buffer_addf(t,
                     "at least %.3g%% were found (95%% confidence, from %" JSON_INTEGER_FORMAT
                     " sampled items)",
@@ -251,12 +253,12 @@ static void add_exactness(buffer *t, const ddsc_report *r)
     buffer errors = {.ctx = t->ctx};
     int n = add_errors(&errors, r);
     buffer_add(t, !json_is_true(report_page_get(r, "certificates", "certified"))
-                      ? "Not all figures converged: see result.json for those that are marked."
-                      : "All figures were computed exactly as the settings ask.");
+                      ? "Not all results converged; result.json marks those that did not."
+                      : "All results were computed exactly as requested.");
     if (errors.status < 0)
         t->status = errors.status;
     else if (n) {
-        buffer_add(t, " These ask for an approximation: ");
+        buffer_add(t, " The settings request an approximation: ");
         buffer_add_html(t, errors.bytes);
         buffer_add(t, ".");
     }
@@ -268,7 +270,7 @@ static void answer_belief(buffer *t, const ddsc_report *r)
     const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
     const json_t *evidence = report_page_get(r, "verdict", "evidence");
     const json_t *halves = json_object_get(evidence, "halves_agree");
-    begin_answer(t, "Can I believe it?");
+    begin_answer(t, "Can I trust the result?");
     buffer_add(t, "<b class=\"verdict ");
     buffer_add_html(t, structure);
     buffer_add(t, "\">");
@@ -276,8 +278,8 @@ static void answer_belief(buffer *t, const ddsc_report *r)
     buffer_add(t, "</b> ");
     if (json_is_number(halves))
         buffer_addf(t,
-                    "Groups found in one random half of the items and in the other agree %s "
-                    "(%.2f, where 1 is always and 0 is chance). ",
+                    "Clusters found in two random halves of the items agree %s (%.2f, where 1 is "
+                    "always and 0 is chance). ",
                     result_agreement_word(json_number_value(halves)), json_number_value(halves));
     add_exactness(t, r);
     buffer_add(t, "</dd></div>\n");
@@ -289,7 +291,7 @@ void report_page_item(buffer *t, const json_t *item)
     buffer_add_html(t, report_page_text(title ? title : json_object_get(item, "id")));
 }
 
-/* The most doubtful item that is not shown yet; NULL: none left. */
+/* Returns the item with the largest ambiguity below `below`, or NULL if none is left. */
 static const json_t *most_doubtful(const ddsc_report *r, double below, double *doubt)
 {
     const json_t *found = NULL;
@@ -308,7 +310,7 @@ static const json_t *most_doubtful(const ddsc_report *r, double below, double *d
     return found;
 }
 
-/* A button that opens the item; it ends a list of those before. */
+/* Appends `before` and a button that opens the item. */
 static void add_item_button(buffer *t, const json_t *item, const char *before)
 {
     buffer_addf(t, "%s<button class=\"item\" data-row=\"%" JSON_INTEGER_FORMAT "\">", before,
@@ -323,14 +325,14 @@ static void answer_apart(buffer *t, const ddsc_report *r)
     int64_t n = json_integer_value(report_page_get(r, "outliers", "count")), shown = 0;
     if (!report_page_get(r, "outliers", NULL))
         return;
-    begin_answer(t, "Which items lie apart?");
+    begin_answer(t, "Which items are outliers?");
     buffer_add(t, n ? "<b>" : "<b>None</b>");
     if (n) {
         buffer_add_count(t, n);
-        buffer_add(t, n == 1 ? "</b> lies apart from all others (ringed on the map)"
-                             : "</b> lie apart from all others (ringed on the map)");
+        buffer_add(t, n == 1 ? "</b> is far from all others (ringed on the map)"
+                             : "</b> are far from all others (ringed on the map)");
         if (json_is_true(report_page_get(r, "outliers", "left_out")))
-            buffer_add(t, " and in no group");
+            buffer_add(t, " and in no cluster");
     }
     for (size_t i = 0; i < json_array_size(items) && shown < ITEMS_FIRST; i++)
         if (report_page_row(r, json_array_get(items, i)) >= 0)
@@ -345,12 +347,12 @@ static void answer_doubt(buffer *t, const ddsc_report *r)
     double doubt, below = INFINITY;
     if (!json_is_integer(doubtful))
         return;
-    begin_answer(t, "Which items are doubtful?");
+    begin_answer(t, "Which items are ambiguous?");
     buffer_add(t, n ? "<b>" : "<b>None");
     if (n)
         buffer_add_count(t, n);
-    buffer_add(t, n == 1 ? "</b> lies nearly as close to another group as to its own"
-                         : "</b> lie nearly as close to another group as to their own");
+    buffer_add(t, n == 1 ? "</b> is nearly as close to another cluster as to its own"
+                         : "</b> are nearly as close to another cluster as to their own");
     for (int64_t i = 0; i < n && i < ITEMS_FIRST; i++) {
         const json_t *item = most_doubtful(r, below, &doubt);
         if (!item)
@@ -377,7 +379,7 @@ static void answer_next(buffer *t, const ddsc_report *r)
         return;
     begin_answer(t, "What should I do next?");
     if (!exact)
-        add_advice(t, "Not converged: these results are marked, see result.json.", true);
+        add_advice(t, "Some results did not converge; result.json marks them.", true);
     buffer_add(t, next_step);
     if (*advice)
         add_advice(t, advice, false);

@@ -1,5 +1,5 @@
-/* The data behind the page. Numbers are 16 bits wide where that will do, in base64, so that 70,000
- * items stay well below 20 MB. */
+/* Writes the data block of the page. Numbers are 16 bits wide if possible and encoded in base64,
+ * which keeps pages with 70,000 items well below 20 MB. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +111,8 @@ static void add_classes(buffer *t, const ddsc_report *r)
     buffer_add(t, "]");
 }
 
-/* Both axes by one scale, in the middle of 0 .. 65534; no place: NO_VALUE. */
+/* Writes the map with one scale for both axes, centered in 0 .. 65534. Items without a position
+ * get NO_VALUE. */
 static void add_places(buffer *t, const ddsc_report *r)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -167,7 +168,7 @@ bool report_has_merges(const ddsc_report *r)
     return r->k > 2 && (int64_t)n == r->k - 1;
 }
 
-/* Clusters that become one, the most alike first, and at what height. */
+/* Writes the merges of clusters and their heights, most similar clusters first. */
 static void add_merges(buffer *t, const ddsc_report *r)
 {
     for (int64_t m = 0; m + 1 < r->k; m++)
@@ -178,7 +179,7 @@ static void add_merges(buffer *t, const ddsc_report *r)
     buffer_add(t, "]");
 }
 
-/* Rows of the items that lie apart, with their scores. */
+/* Writes the rows and scores of the outliers. */
 static void add_outliers(buffer *t, const ddsc_report *r)
 {
     const json_t *items = json_object_get(json_object_get(r->tree, "outliers"), "items");

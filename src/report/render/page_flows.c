@@ -1,15 +1,17 @@
-/* Why an item is near its nearest neighbour, where points have names: the largest flows of the plan of exact
- * transport between the two, squared Euclidean costs. Mass that stays with its word is
- * told as a sum. One solve per item; none where they would make the page dear. */
+/* Explains why an item is close to its nearest neighbor, if the points have names. It lists the
+ * largest flows of the exact transport plan between the two items, with squared Euclidean costs.
+ * Mass that stays on the same word is reported as one sum. Each item needs one solve. No plans
+ * are computed if their total cost would exceed FLOW_CELLS. */
 #include <string.h>
 
 #include "report/render/report.h"
 
 enum {
-    FLOW_CELLS = 20000000 /* products of sizes, added up over all pairs: about half a second */
+    FLOW_CELLS =
+        20000000 /* sum over all pairs of the product of sizes; takes about half a second */
 };
 
-/* The plan of item i to its nearest neighbour, into f. */
+/* Computes the plan from item i to its nearest neighbor j and stores its largest flows in f. */
 static ddsc_status flows_of(const ddsc_report *r, ddsc_context *ctx, int64_t i, int64_t j,
                             ddsc_transport *plan, report_flows *f)
 {
@@ -40,7 +42,8 @@ static ddsc_status flows_of(const ddsc_report *r, ddsc_context *ctx, int64_t i, 
     return DDSC_OK;
 }
 
-/* Are plans of squared distances those of this result, and cheap enough? */
+/* Returns true if the result is based on squared Euclidean distances and the plans are cheap
+ * enough. */
 static bool flows_wanted(const ddsc_report *r)
 {
     const json_t *settings = json_object_get(r->tree, "settings");

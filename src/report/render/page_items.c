@@ -1,7 +1,10 @@
-/* What the page tells of single items: nearest neighbours with distances, next cluster and doubt,
- * labels of every K tried, titles, columns about items, and what sets an item apart: its heaviest
- * words (weight times log(N / items that have the word)) and those that a plan moves to the nearest neighbour, or its mean coordinates in standard
- * deviations of those of all items. */
+/* Writes the data about single items: nearest neighbors with distances, next cluster and ambiguity,
+ * labels for every K, titles and metadata columns.
+ *
+ * It also describes what is unusual about each item. With named points these are its heaviest
+ * words, with weight times log(N / items that have the word), and the words that a transport
+ * plan moves to the nearest neighbor. Otherwise these are its mean coordinates, in standard
+ * deviations over all items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,16 +17,16 @@ enum {
     NO_VALUE = 65535,
     N_NEAR = 5,
     N_HEAVY = 8,
-    HEAVY_ITEMS = 20000,    /* more items: no words of their own, */
-    MEAN_CELLS = 1 << 20,   /* items times coordinates: no means of their own, */
-    EMBEDDED_ITEMS = 300,   /* no rows of the embedding, which the heat map is drawn from, */
-    LONG_TITLES = 20000,    /* and shorter titles */
+    HEAVY_ITEMS = 20000,    /* with more items, no words per item */
+    MEAN_CELLS = 1 << 20,   /* with more items x coordinates, no means per item */
+    EMBEDDED_ITEMS = 300,   /* with more items, no embedding for the heat map */
+    LONG_TITLES = 20000,    /* with more items, titles are shortened */
     SHORT_TITLE = 80,       /* bytes */
-    COLUMN_BYTES = 4 << 20, /* of all columns about items */
-    MEAN_UNIT = 16          /* parts of a standard deviation */
+    COLUMN_BYTES = 4 << 20, /* for all metadata columns */
+    MEAN_UNIT = 16          /* units per standard deviation */
 };
 
-/* A block of 1 to 4 bytes per number; the caller has put low bytes first. */
+/* Writes a block with 1 to 4 bytes per number, low byte first. */
 static void add_block(buffer *t, const char *key, const unsigned char *bytes, int64_t n)
 {
     buffer_addf(t, "\"%s\":\"", key);
@@ -37,7 +40,7 @@ static void set_bytes(unsigned char *to, uint32_t value, int n)
         to[b] = (unsigned char)(value >> 8 * b & 255);
 }
 
-/* Rows of neighbours, the nearest first, and distances as 32-bit floats. */
+/* Writes the rows of the neighbors, nearest first, and their distances as 32-bit floats. */
 static void add_near_rows(buffer *t, const ddsc_report *r)
 {
     const ddsc_graph_view *g = &r->edges;
@@ -65,7 +68,7 @@ static void add_near_rows(buffer *t, const ddsc_report *r)
     MEM_FREE(t->ctx, rows, length);
 }
 
-/* doubt: 0 .. 255 for 0 .. 0.5. */
+/* Writes the ambiguity as 0 .. 255 for 0 .. 0.5, and the next cluster. */
 static void add_standing_of(buffer *t, const ddsc_report *r)
 {
     if (!r->next)
@@ -125,7 +128,7 @@ static void add_titles(buffer *t, const ddsc_report *r)
         const char *title = own < 0 ? "" : ddsc_measures_get_title(r->measures, own);
         size_t n = strlen(title);
         if (r->n_rows > LONG_TITLES && n > SHORT_TITLE) {
-            n = SHORT_TITLE; /* between characters, not inside one */
+            n = SHORT_TITLE; /* do not cut a UTF-8 character */
             while (n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80)
                 n--;
             memcpy(cut, title, n);
@@ -138,9 +141,10 @@ static void add_titles(buffer *t, const ddsc_report *r)
     buffer_add(t, "]");
 }
 
-/* ---- columns about items ---- */
+/* ---- metadata columns ---- */
 
-/* A column as the distinct values in order of appearance and their numbers; false: too many. */
+/* Encodes a column as its distinct values, in order of appearance, and an index per row. Returns
+ * false if there are too many values. */
 static bool number_values(buffer *t, const ddsc_report *r, int64_t column, text_table *values,
                           uint16_t *code)
 {
@@ -159,7 +163,8 @@ static bool number_values(buffer *t, const ddsc_report *r, int64_t column, text_
     return true;
 }
 
-/* Does the column still fit into the page? `left` is what it may take. */
+/* Writes a column if it fits into the `left` bytes that remain, and subtracts its size. Returns
+ * false if it does not fit. */
 static bool add_column(buffer *t, const ddsc_report *r, int64_t column, bool first, int64_t *left)
 {
     text_table values = {0};
@@ -198,9 +203,9 @@ static void add_columns(buffer *t, const ddsc_report *r)
     buffer_add(t, first ? "" : "]");
 }
 
-/* ---- what sets an item apart ---- */
+/* ---- distinctive features of an item ---- */
 
-/* Number of items that have a point with mass; NULL after a failure. */
+/* Counts the items that have mass at each point. Returns NULL after a failure. */
 static int32_t *count_holders(buffer *t, const ddsc_measures_view *v)
 {
     int32_t *holders = report_data_memory(t, v->n_support, sizeof *holders);
@@ -209,7 +214,7 @@ static int32_t *count_holders(buffer *t, const ddsc_measures_view *v)
     return holders;
 }
 
-/* The heaviest points of an item, -1 behind the last. */
+/* Finds the heaviest points of an item. Unused entries are -1. */
 static void find_heavy(int64_t heavy[N_HEAVY], const ddsc_measures_view *v, int64_t item,
                        const int32_t *holders)
 {
@@ -233,7 +238,8 @@ static void find_heavy(int64_t heavy[N_HEAVY], const ddsc_measures_view *v, int6
     }
 }
 
-/* Names of the points that are anybody's, and their numbers there in `number`, from 1. */
+/* Writes the names of the points marked in `number`, and replaces the marks by their indices,
+ * from 1. */
 static void add_word_list(buffer *t, const ddsc_report *r, int32_t *number)
 {
     int32_t n = 0;
@@ -247,7 +253,7 @@ static void add_word_list(buffer *t, const ddsc_report *r, int32_t *number)
     buffer_addf(t, "],\"width\":%d,", N_HEAVY);
 }
 
-/* Numbers of words and percents; 0 behind the last. */
+/* Writes word indices and percentages. Unused entries are 0. */
 static void add_flows(buffer *t, const ddsc_report *r, const report_flows *flows,
                       const int32_t *number)
 {
@@ -318,7 +324,7 @@ static void add_heavy_words(buffer *t, const ddsc_report *r)
     MEM_FREE(t->ctx, holders, number, bytes, flows);
 }
 
-/* Means of one coordinate over items, less their mean, in standard deviations. */
+/* Standardizes the means of one coordinate over the items. */
 static void scale_means(double *mean, int64_t n)
 {
     double sum = 0, square = 0;
@@ -365,7 +371,7 @@ static void add_means(buffer *t, const ddsc_report *r)
     MEM_FREE(t->ctx, mean, bytes);
 }
 
-/* Rows of the embedding by one scale, so that distances between them keep their ratios. */
+/* Writes the rows of the embedding with one common scale, which preserves ratios of distances. */
 static void add_embedding(buffer *t, const ddsc_report *r)
 {
     double low = INFINITY, high = -INFINITY;

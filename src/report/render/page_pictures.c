@@ -1,19 +1,19 @@
-/* Small pictures of the items of a page, 4 bits per cell: of all of them, coarser where there are many,
- * and fine ones of those on the cards. */
+/* Writes small pictures of the items, with 4 bits per cell. Pictures of all items are coarser if
+ * there are many items. Items on the cards keep fine pictures. */
 #include <inttypes.h>
 
 #include "report/render/charts.h"
 
 enum {
-    MANY_ITEMS = 2000, /* from here on pictures of all items get coarser, */
+    MANY_ITEMS = 2000, /* more items: coarser pictures of all items */
     MORE_ITEMS = 20000,
-    MOST_ITEMS = 100000, /* and from here on only those of the cards are kept */
+    MOST_ITEMS = 100000, /* more items: only pictures of the items on cards */
     COARSE_SIDE = 20,
     COARSER_SIDE = 14,
     ITEMS_A_PIECE = 256
 };
 
-/* Two cells a byte. */
+/* Packs two cells into each byte. */
 static void pack_picture(unsigned char *out, const picture_frame *f, const ddsc_measures_view *v,
                          int64_t item)
 {
@@ -68,7 +68,7 @@ static void add_all_pictures(buffer *t, const ddsc_report *r)
     mem_free(t->ctx, bytes);
 }
 
-/* Rows of the items on the cards, each once, ascending. */
+/* Collects the items that appear on cards, each once, in ascending order. */
 static int64_t card_rows(int64_t *rows, const ddsc_report *r, bool *on_card)
 {
     static const char *const lists[] = {"representatives", "borderline"};
@@ -113,6 +113,6 @@ void report_data_pictures(buffer *t, const ddsc_report *r)
         return;
     if (r->n_rows <= MOST_ITEMS)
         add_all_pictures(t, r);
-    if (r->n_rows > MANY_ITEMS) /* else those of all items are as fine */
+    if (r->n_rows > MANY_ITEMS) /* otherwise the pictures of all items are fine enough */
         add_card_pictures(t, r);
 }

@@ -1,4 +1,4 @@
-/* Tables of the page: columns about items, and how the result was computed. */
+/* Writes the tables of the page: metadata columns, and how the result was computed. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -6,7 +6,6 @@
 #include "report/render/html.h"
 #include "report/render/page.h"
 
-/* Columns about items against the clusters. */
 static void add_share(buffer *t, const json_t *value)
 {
     buffer_addf(t, "<td class=\"number\">%.3f</td>", json_number_value(value));
@@ -18,13 +17,12 @@ void report_page_about(buffer *t, const ddsc_report *r)
     const json_t *about = report_page_get(r, "about", NULL);
     if (json_array_size(about) == 0)
         return;
-    html_heading(t, "What goes with the clusters");
-    html_paragraph(t,
-                   "Columns about items, which took no part in the clustering. Effect: 0 none, 1 "
-                   "all. p: how often "
-                   "labels in random order do as well; Holm: corrected for the number of columns. "
-                   "If the number "
-                   "of points or the batch predicts the clusters, these may be no more than that.");
+    html_heading(t, "Columns associated with the clusters");
+    html_paragraph(
+        t, "Metadata columns, which were not used for clustering. Effect: 0 is no association, and "
+           "1 is complete association. p: the share of random permutations of the labels with an "
+           "effect at least as large. Holm: p corrected for the number of columns. If the number "
+           "of points or the batch predicts the clusters, the clusters may reflect nothing else.");
     html_table_begin(t, heads);
     for (size_t i = 0; i < json_array_size(about); i++) {
         const json_t *row = json_array_get(about, i);
@@ -90,11 +88,11 @@ static void add_facts(buffer *t, const ddsc_report *r)
     else
         add_fact(t, report_page_text(report_page_get(r, "settings", "method")), "method");
     add_count_fact(t, report_page_get(r, "sizes", "dim"), "dimensions");
-    add_count_fact(t, report_page_get(r, "chosen", "tau"), "neighbours kept per item");
+    add_count_fact(t, report_page_get(r, "chosen", "tau"), "neighbors per item");
     add_count_fact(t, report_page_get(r, "components", NULL), "graph components");
     add_real_fact(t, report_page_get(r, "gaps", "relative_gap"), "relative gap after K");
     add_real_fact(t, report_page_get(r, "seconds", "total"), "seconds");
-    add_fact(t, certified ? "yes" : "no", "computed exactly as asked");
+    add_fact(t, certified ? "yes" : "no", "computed exactly as requested");
     buffer_add(t, "</ul>\n");
 }
 
@@ -113,7 +111,7 @@ static void add_sweep_table(buffer *t, const ddsc_report *r)
     const json_t *sweep = report_page_get(r, "sweep", NULL);
     if (json_array_size(sweep) < 2)
         return;
-    html_heading(t, "Numbers of clusters tried");
+    html_heading(t, "Values of K tried");
     html_table_begin(t, heads);
     for (size_t i = 0; i < json_array_size(sweep); i++) {
         const json_t *row = json_array_get(sweep, i), *scores = json_object_get(row, "scores");
@@ -142,7 +140,7 @@ static void add_object(buffer *t, const ddsc_report *r, const char *key, const c
     html_object(t, object);
 }
 
-/* Results of earlier versions have a few of the stages, and no CPU seconds. */
+/* Writes the times. Results of earlier versions list fewer stages and no CPU times. */
 static void add_seconds_table(buffer *t, const ddsc_report *r)
 {
     static const char *const heads[] = {"stage", "wall", "CPU", NULL};
@@ -170,7 +168,8 @@ static void add_stability(buffer *t, const ddsc_report *r)
     if (!*words)
         return;
     html_heading(t, "Stability");
-    html_paragraph(t, "The points of every item were drawn anew and the whole chain run again.");
+    html_paragraph(t,
+                   "The points of every item were resampled, and the whole analysis was repeated.");
     html_paragraph(t, words);
 }
 
@@ -179,7 +178,7 @@ static void add_command(buffer *t, const ddsc_report *r)
     const char *command = report_page_text(report_page_get(r, "command", NULL));
     if (!*command)
         return;
-    html_heading(t, "To repeat it");
+    html_heading(t, "Command to reproduce this result");
     buffer_add(t, "<pre>");
     buffer_add_html(t, command);
     buffer_add(t, "</pre>\n");
@@ -192,11 +191,11 @@ void report_page_how(buffer *t, const ddsc_report *r)
     add_sweep_table(t, r);
     add_stability(t, r);
     add_chart(t, r, "Eigenvalues", chart_eigenvalues,
-              "As many values near 0 as there are well separated groups; a jump after the K-th "
-              "speaks for K.");
-    add_chart(t, r, "Distances between neighbours", chart_neighbours,
-              "All edges of the neighbour graph. A long tail to the right: items far from all "
-              "others.");
+              "There is one value near 0 for each well separated cluster. A jump after the K-th "
+              "value supports K clusters.");
+    add_chart(t, r, "Distances between neighbors", chart_neighbours,
+              "All edges of the neighbor graph. A long tail to the right indicates items that are "
+              "far from all others.");
     add_object(t, r, "chosen", "Chosen from the data");
     add_object(t, r, "settings", "Settings");
     add_object(t, r, "pairs", "Pairs");

@@ -1,10 +1,11 @@
-/* Marks of pictures, and pictures as inline SVG. */
+/* Builds figures from marks and writes them as inline SVG. */
 #include "report/render/plot.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Ten hues, and ten darker ones between them; each has a contrast of 3 or more to white. */
+/* Ten hues, followed by ten darker hues between them. Each has a contrast ratio of at least 3
+ * against white. */
 static const char *const colours[PLOT_COLOURS] = {
     "#3c79d1", "#d16022", "#218a45", "#ad3d9a", "#a97f05", "#068b96", "#7d51d2",
     "#cc3143", "#6c7e1e", "#77563a", "#38428a", "#7e4501", "#02523b", "#75104c",
@@ -61,7 +62,7 @@ void plot_dot(plot *p, double x, double y, double radius, int32_t colour, double
     add_mark(p, (ddsc_mark){DDSC_MARK_DOT, colour, NULL, opacity, x, y, radius, 0, 0, NULL});
 }
 
-/* Words of the last mark. */
+/* Sets the text of the last mark. */
 static void set_words(plot *p, const char *format, va_list values)
 {
     va_list again;
@@ -95,7 +96,7 @@ void plot_hover(plot *p, const char *format, ...)
     va_end(values);
 }
 
-/* ---- inline SVG: colours come from the classes of the page, so that they follow its mode ---- */
+/* ---- inline SVG: CSS classes set the colors, so that they follow light and dark mode ---- */
 
 static void add_svg_words(buffer *t, const ddsc_mark *m)
 {

@@ -1,19 +1,19 @@
-/* plot: a picture as a list of marks, drawn once: inline SVG of a page, or handed to the caller. The
- * first failure stays in `status`. */
+/* plot: a figure as a list of marks, written as inline SVG or passed to the caller. The first
+ * failure is kept in `status`. */
 #ifndef DDSC_REPORT_RENDER_PLOT_H
 #define DDSC_REPORT_RENDER_PLOT_H
 
 #include "report/content/buffer.h"
 
-enum { COLOUR_INK = -2, COLOUR_NONE = -1 }; /* 0 and up: the colour of that cluster */
+enum { COLOUR_INK = -2, COLOUR_NONE = -1 }; /* values >= 0: the color of that cluster */
 enum { PLOT_COLOURS = 20 };
 typedef enum plot_anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END } plot_anchor;
 
 typedef struct plot {
     ddsc_context *ctx;
-    const char *name; /* of the file, and for readers of the screen */
+    const char *name; /* name of the file; also read by screen readers */
     double width, height;
-    ddsc_mark *mark; /* with words of their own */
+    ddsc_mark *mark; /* each mark owns its text */
     int64_t n, capacity;
     ddsc_status status;
 } plot;
@@ -24,12 +24,13 @@ void plot_box(plot *p, double x, double y, double w, double h, int32_t colour, d
 void plot_dot(plot *p, double x, double y, double radius, int32_t colour, double opacity);
 void plot_words(plot *p, double x, double y, plot_anchor anchor, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* Words shown when the pointer rests on the last mark. */
+/* Sets the text that is shown when the pointer is over the last mark. */
 void plot_hover(plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "#3c79d1" of a cluster; colours come again after PLOT_COLOURS. */
+/* Returns the color of a cluster, for example "#3c79d1". Colors repeat after PLOT_COLOURS
+ * clusters. */
 const char *plot_colour(int32_t cluster);
-/* The class names of the style sheet: "c3", "none", "ink". */
+/* Appends the CSS class of a color: "c3", "none" or "ink". */
 void plot_class(buffer *b, int32_t colour);
 void plot_svg(buffer *b, const plot *p);
 

@@ -1,14 +1,16 @@
-/* The report of a folder that ddsc_report_save wrote: page and pictures can be made again. */
+/* Reads the folder that ddsc_report_save wrote, so that the page and the figures can be made
+ * again. */
 #include <unistd.h>
 
 #include "report/render/report.h"
 
 typedef struct folder_reader {
     ddsc_report *r;
-    report_path path; /* of the file at hand */
+    report_path path; /* path of the current file */
 } folder_reader;
 
-/* k-means has no map, a matrix no items: files that may be missing. */
+/* Returns true if a file exists. Some are optional: k-means has no map, and a distance matrix
+ * has no items. */
 static bool is_there(folder_reader *f, const char *name)
 {
     return access(report_path_of(&f->path, name), F_OK) == 0;
@@ -25,15 +27,16 @@ static ddsc_status load_tree(folder_reader *f)
     ddsc_report *r = f->r;
     r->tree = json_load_file(report_path_of(&f->path, "result.json"), 0, &error);
     if (!r->tree && access(f->path.text, R_OK) != 0)
-        return read_refuse(f, "cannot be read; `ddsc report` wants a folder that `ddsc cluster -o` "
-                              "wrote");
+        return read_refuse(
+            f, "cannot be read; `ddsc report` needs a folder written by `ddsc cluster -o`");
     if (!r->tree)
         return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s: line %d: %s", f->path.text, error.line,
                         error.text);
     r->n_rows = json_integer_value(json_object_get(r->tree, "n"));
     r->k = json_integer_value(json_object_get(r->tree, "k"));
     if (r->n_rows < 1 || r->k < 1 || r->k > r->n_rows)
-        return read_refuse(f, "is not a result of `ddsc cluster`: n and k are missing or wrong");
+        return read_refuse(f,
+                           "n and k are missing or invalid; expected a result of `ddsc cluster`");
     return DDSC_OK;
 }
 
@@ -43,10 +46,11 @@ static ddsc_status load_labels(folder_reader *f)
     int64_t n = 0;
     CHECK(ddsc_labels_read(r->ctx, &r->label, &n, report_path_of(&f->path, "labels.csv")));
     if (n != r->n_rows)
-        return read_refuse(f, "does not have as many labels as result.json has items");
+        return read_refuse(f,
+                           "the number of labels differs from the number of items in result.json");
     for (int64_t i = 0; i < n; i++)
         if (r->label[i] < -1 || r->label[i] >= r->k)
-            return read_refuse(f, "has a label that is not one of the K clusters");
+            return read_refuse(f, "a label is not from -1 to K - 1");
     return DDSC_OK;
 }
 
@@ -57,11 +61,12 @@ static ddsc_status load_map(folder_reader *f)
         return DDSC_OK;
     CHECK(ddsc_rows_read(f->r->ctx, &f->r->xy, &n, &columns, f->path.text));
     if (n != f->r->n_rows || columns != 2)
-        return read_refuse(f, "should have two columns and a row for each item");
+        return read_refuse(f, "expected two columns and one row per item");
     return DDSC_OK;
 }
 
-/* Outliers that labels.csv leaves out stand on the page in the cluster they are nearest to. */
+/* Assigns excluded outliers to their nearest cluster, as the page shows them there. labels.csv
+ * has -1 for them. */
 static ddsc_status restore_outliers(folder_reader *f)
 {
     ddsc_report *r = f->r;
@@ -75,13 +80,14 @@ static ddsc_status restore_outliers(folder_reader *f)
         json_int_t at = json_integer_value(json_object_get(row, "row"));
         json_int_t cluster = json_integer_value(json_object_get(row, "cluster"));
         if (at < 0 || at >= r->n_rows || cluster < 0 || cluster >= r->k || r->label[at] >= 0)
-            return read_refuse(f, "has labels that do not go with the outliers of result.json");
+            return read_refuse(f, "the labels do not match the outliers in result.json");
         r->label[at] = (int32_t)cluster;
     }
     return DDSC_OK;
 }
 
-/* Ids and pictures come from the items kept in the model; without it rows are numbers. */
+/* Loads ids and pictures from the items stored in the model. Without a model, ids are row
+ * numbers. */
 static ddsc_status load_items(folder_reader *f)
 {
     ddsc_report *r = f->r;
@@ -93,11 +99,12 @@ static ddsc_status load_items(folder_reader *f)
     int64_t n;
     CHECK(result_index(r, &n));
     if (r->measures && n != r->items.n_items)
-        return read_refuse(f, "does not have as many items as labels.csv has labels");
+        return read_refuse(f,
+                           "the number of items differs from the number of labels in labels.csv");
     return DDSC_OK;
 }
 
-/* What the drawer of an item and the slider over K tell; results without them have neither. */
+/* Loads the data for the drawer of an item and for the slider over K, if the result has them. */
 static ddsc_status load_details(folder_reader *f)
 {
     if (is_there(f, "graph.mtx"))
@@ -119,7 +126,8 @@ static ddsc_status load_truth(folder_reader *f)
         return DDSC_OK;
     TRY(ddsc_labels_read(r->ctx, &truth, &n, f->path.text));
     if (n != r->n_rows)
-        status = read_refuse(f, "does not have as many classes as result.json has items");
+        status =
+            read_refuse(f, "the number of classes differs from the number of items in result.json");
     else
         TRY(result_classes(r, truth));
 done:

@@ -1,6 +1,6 @@
-/* Files of a result read back for its page: neighbours with their distances (graph.mtx), how items
- * stand in their clusters (from embedding.npy), labels of every K tried (sweep.csv). Rows of these
- * files are input rows; the report wants items. */
+/* Reads files of a result for its page: neighbors with distances (graph.mtx), the embedding from
+ * which ambiguities are computed (embedding.npy), and the labels for every K (sweep.csv). Rows
+ * of these files are input rows and are converted to items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,20 +17,22 @@ static int64_t count_items(const ddsc_report *r)
     return n;
 }
 
-/* The item of a row counted from 1, or -1. */
+/* Returns the item of a row, counted from 1, or -1. */
 static int64_t item_at(const ddsc_report *r, int64_t row)
 {
     return row >= 1 && row <= r->n_rows ? r->item[row - 1] : -1;
 }
 
-/* "neighbour item distance^2", items ascending, neighbours as the graph has them. */
+/* Reads a line "neighbor item distance^2". Items are in ascending order, and neighbors in the
+ * order of the graph. */
 static ddsc_status take_edge(ddsc_report *r, io_stream *s, const char *line, int64_t e, int64_t *at)
 {
     char *end = NULL;
     int64_t from = item_at(r, strtoll(line, &end, 10)), to = item_at(r, strtoll(end, &end, 10));
     double d2 = strtod(end, &end);
     if (from < 0 || to < *at || !isfinite(d2) || *end)
-        return stream_fail_line(s, ": is no edge of the graph of this result");
+        return stream_fail_line(
+            s, ": invalid edge; expected \"neighbor item distance^2\" with items of this result");
     while (*at < to)
         r->own_offset[++*at] = e;
     r->own_index[e] = (int32_t)from;
@@ -38,23 +40,24 @@ static ddsc_status take_edge(ddsc_report *r, io_stream *s, const char *line, int
     return DDSC_OK;
 }
 
-enum { EDGE_BYTES = 4 }; /* a line has at least that many */
+enum { EDGE_BYTES = 4 }; /* minimum length of a line */
 
 static ddsc_status read_edges(ddsc_report *r, io_stream *s)
 {
     char *line = NULL, *end = NULL;
     size_t length;
     int64_t n = count_items(r), at = 0, least;
-    do /* past the comments */
+    do /* skip comments */
         CHECK(stream_line(s, &line, &length));
     while (line && *line == '%');
     int64_t rows = line ? strtoll(line, &end, 10) : -1,
             columns = line ? strtoll(end, &end, 10) : -1;
     int64_t n_edges = line ? strtoll(end, &end, 10) : -1;
     if (rows != r->n_rows || columns != r->n_rows || n_edges < 0)
-        return stream_fail(s, "is no graph of as many items as result.json has");
+        return stream_fail(s,
+                           "the size of the graph differs from the number of items in result.json");
     if (!mul_ok(n_edges, EDGE_BYTES, &least))
-        return stream_fail(s, "declares %lld edges", (long long)n_edges);
+        return stream_fail(s, "declares %lld edges, which is too many", (long long)n_edges);
     CHECK(stream_check_declared(s, least, "edges"));
     CHECK(MEM_ZERO(r->ctx, r->own_offset, n + 1));
     CHECK(MEM_NEW(r->ctx, r->own_index, n_edges));
@@ -93,15 +96,16 @@ ddsc_status report_load_embedding(ddsc_report *r, const char *path)
     int32_t *labels = NULL;
     CHECK(ddsc_rows_read(r->ctx, &r->own_coords, &n_rows, &columns, path));
     if (n_rows != r->n_rows || columns < 1)
-        return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s: should have a row for each item", path);
+        return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s: expected one row per item", path);
     TRY(MEM_NEW(r->ctx, labels, n));
-    for (int64_t i = 0; i < n; i++) { /* row[i] >= i: nothing is overwritten before it has moved */
+    for (int64_t i = 0; i < n; i++) { /* row[i] >= i, so no row is overwritten before it is moved */
         memmove(r->own_coords + i * columns, r->own_coords + r->row[i] * columns,
                 (size_t)columns * sizeof *r->own_coords);
         labels[i] = r->label[r->row[i]];
         for (int64_t c = 0; c < columns; c++)
             if (!isfinite(r->own_coords[i * columns + c]))
-                TRY(ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s: row %lld has no place", path,
+                TRY(ctx_fail(r->ctx, DDSC_ERROR_INPUT,
+                             "%s: row %lld has a value that is not finite", path,
                              (long long)r->row[i]));
     }
     r->coords = r->own_coords;
@@ -112,25 +116,27 @@ done:
     return status;
 }
 
-/* One row of labels, each below the K of its column in result.json; -1: an outlier that is left out. */
+/* Reads one row of labels. Each must be less than the K of its column in result.json, or -1 for
+ * an excluded outlier. */
 static ddsc_status take_tried(ddsc_report *r, io_stream *s, const field_list *field, int64_t row,
                               int64_t n)
 {
     const json_t *sweep = json_object_get(r->tree, "sweep");
     if (row >= r->n_rows || field->n != r->n_tried + 1)
-        return stream_fail_line(s, ": should be a row of labels for each K of result.json");
+        return stream_fail_line(s, ": expected an id and one label for each K in result.json");
     for (int64_t k = 0; k < r->n_tried && r->item[row] >= 0; k++) {
         int64_t label = -1;
         int64_t most = json_integer_value(json_object_get(json_array_get(sweep, (size_t)k), "k"));
         if (!number_parse_integer(field->text[k + 1], &label) || label < -1 || label >= most)
-            return stream_fail_line(s, ": label %lld is not one of %lld clusters", (long long)label,
-                                    (long long)most);
+            return stream_fail_line(s, ": label %lld is out of range for %lld clusters",
+                                    (long long)label, (long long)most);
         r->own_tried[k * n + r->item[row]] = (int32_t)label;
     }
     return DDSC_OK;
 }
 
-/* The labels say nothing where result.json does not say of which K they are. */
+/* Returns true if result.json lists the K of every column. Without it the labels cannot be
+ * interpreted. */
 static bool knows_tried(const ddsc_report *r)
 {
     const json_t *sweep = json_object_get(r->tree, "sweep");
@@ -157,7 +163,7 @@ static ddsc_status read_tried(ddsc_report *r, io_stream *s, field_list *field)
         CHECK(stream_text_line(s, &line, ','));
     }
     if (row != r->n_rows)
-        return stream_fail(s, "does not have as many rows as result.json has items");
+        return stream_fail(s, "the number of rows differs from the number of items in result.json");
     r->tried = r->own_tried;
     return DDSC_OK;
 }

@@ -1,5 +1,5 @@
-/* The files of a result, and the folder that they become together. result.json comes last: where it
- * stands, the rest is there. */
+/* Saves a result as the files of a folder. result.json is written last, so that its presence
+ * means that the folder is complete. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ done:
     return status;
 }
 
-/* As ddsc_graph_write, with items moved to their input rows. */
+/* Writes the graph as ddsc_graph_write does, with items converted to input rows. */
 static void add_graph_rows(buffer *b, const ddsc_report *r)
 {
     const ddsc_graph_view *g = &r->edges;
@@ -87,7 +87,7 @@ done:
     return status;
 }
 
-/* The barycenters, as a set of their own. */
+/* Writes the barycenters as a set of measures. */
 static ddsc_status save_centers(ddsc_context *ctx, const ddsc_report *r, const char *path,
                                 unsigned flags)
 {
@@ -112,7 +112,7 @@ static bool has_graph(const ddsc_report *r)
     return r->from.clustering && result_graph(r);
 }
 
-/* Only items that were compared by one metric can be compared with new ones. */
+/* New items can be assigned only if the run used a single metric. */
 static bool has_model(const ddsc_report *r)
 {
     return r->from.clustering && result_by_metric(r) && r->view.n_joined == 0;
@@ -138,7 +138,8 @@ static bool has_truth(const ddsc_report *r)
     return r->from.truth != NULL;
 }
 
-/* A text in one of the forms, or a file with a writer of its own and a rule (NULL: always). */
+/* A file is either one of the text formats or has its own writer. `wanted` is NULL if the file
+ * is always written. */
 static const struct {
     const char *name;
     int form;
@@ -173,8 +174,8 @@ static bool has_file(const ddsc_report *r, int f)
     return !files[f].wanted || files[f].wanted(r);
 }
 
-/* The page, and result.json after it, tell the time up to here: most of the page is its data, and the disk is waited for
- * after that, so that it works meanwhile. */
+/* Writes the page. The page and result.json report the time up to this point. The data block is
+ * generated before waiting for the disk, so that both proceed at the same time. */
 static void add_page(buffer *b, const ddsc_report *r, int f, io_folder *place)
 {
     buffer data = {.ctx = b->ctx};
@@ -218,7 +219,7 @@ static ddsc_status save_files(ddsc_context *ctx, const ddsc_report *r, report_pa
 {
     for (int f = 0; f < N_FILES; f++)
         if (has_file(r, f)) {
-            stage_enter(ctx, files[f].name); /* until the next begins, or the call ends */
+            stage_enter(ctx, files[f].name); /* until the next stage begins or the call ends */
             CHECK(save_file(ctx, r, f, report_path_of(path, files[f].name), place));
         }
     stage_enter(ctx, "folder");
@@ -244,7 +245,8 @@ ddsc_status ddsc_report_save(ddsc_context *context, const ddsc_report *report, c
     result_call call = result_call_begin(context);
     if (!report || !folder || report->k == 0 || report->saved) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                          "a folder and a report of clusters just found are needed to save it");
+                          "saving needs a folder name and a report of a new clustering; a report "
+                          "that was read from a folder cannot be saved");
         goto done;
     }
     TRY(folder_open(context, &place, folder, ddsc_report_get_file_name, flags));

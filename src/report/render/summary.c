@@ -1,4 +1,4 @@
-/* The lines for people. */
+/* Writes the terminal summary. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void add_parameters(buffer *t, const ddsc_report *r)
     buffer_add(t, "\n");
 }
 
-/* What each metric brought into the average. */
+/* Lists the metrics that were averaged and their parameters. */
 static void add_joined(buffer *t, const ddsc_report *r)
 {
     for (int64_t i = 0; i < r->view.n_joined; i++) {
@@ -63,7 +63,7 @@ static void add_joined(buffer *t, const ddsc_report *r)
         buffer_addf(t, "%s, %.2f s)", j->hubs_rescaled ? ", hubs rescaled" : "", j->seconds);
     }
     if (r->view.n_joined > 0)
-        buffer_addf(t, "; graph and map are of %s, no model for new items\n",
+        buffer_addf(t, "; the graph and the map use %s; no model for new items\n",
                     result_metric_name(r->view.joined[0]->metric));
 }
 
@@ -73,15 +73,15 @@ static void add_resumed(buffer *t, const ddsc_report *r)
         return;
     buffer_add(t, ", ");
     buffer_add_count(t, r->view.n_resumed);
-    buffer_addf(t, " of them before (%s)", r->view.resume);
+    buffer_addf(t, " of them in earlier runs (%s)", r->view.resume);
 }
 
-/* Of a sample of the pairs: were the others filled in? */
+/* Reports the error of the distances that were filled in from a sample of pairs. */
 static void add_filled(buffer *t, const ddsc_report *r)
 {
     for (int64_t i = 0; i < r->view.n_details; i++)
         if (strcmp(r->view.details[i].name, "filled_error") == 0)
-            buffer_addf(t, ", others filled in (off by %.2g of their spread)",
+            buffer_addf(t, ", others filled in (median error %.2g of their spread)",
                         r->view.details[i].value);
 }
 
@@ -107,8 +107,7 @@ static void add_pairs(buffer *t, const ddsc_report *r)
                     " sampled items)",
                     p->recall_low, p->recall, p->n_recall_rows);
     if (p->n_checked > 0)
-        buffer_addf(t, ", off by %.2g in the median of %" PRId64 " pairs", p->check_median,
-                    p->n_checked);
+        buffer_addf(t, ", median error %.2g on %" PRId64 " pairs", p->check_median, p->n_checked);
     add_resumed(t, r);
     if (r->plan.metric.metric != DDSC_METRIC_MMD || r->view.n_joined > 0)
         buffer_addf(t, ", largest %s %.1e",
@@ -128,8 +127,8 @@ static void add_graph(buffer *t, const ddsc_report *r)
                     chosen->k, chosen->relative_gap);
     if (r->view.hubs_rescaled)
         buffer_addf(t,
-                    "\n  hubs         one item was near %" PRId64 " of %" PRId64 ", now %" PRId64
-                    ": neighbours by rescaled distance",
+                    "\n  hubs         one item was a neighbor of %" PRId64 " of %" PRId64
+                    " items, now of %" PRId64 ": neighbors chosen by rescaled distance",
                     r->view.plain_in_degree_largest, r->view.n, r->view.in_degree_largest);
     buffer_add(t, "\n");
 }
@@ -154,8 +153,8 @@ static void add_sizes(buffer *t, const ddsc_report *r)
         buffer_addf(t, "  dropped      %" PRId64 " items without mass (label -1)\n",
                     r->n_rows - r->view.n);
     if (r->n_outlying > 0)
-        buffer_addf(t, "  outliers     %" PRId64 " item%s apart from all others (%s)\n",
-                    r->n_outlying, r->n_outlying == 1 ? " lies" : "s lie",
+        buffer_addf(t, "  outliers     %" PRId64 " item%s far from all others (%s)\n",
+                    r->n_outlying, r->n_outlying == 1 ? " is" : "s are",
                     r->from.outliers ? "label -1, in no cluster"
                                      : "marked in items.csv; --outliers gives them label -1");
     if (r->origin.compress)
@@ -174,7 +173,7 @@ static void add_traits(buffer *t, const ddsc_report *r)
         if (traits.status < 0)
             t->status = traits.status;
         else if (traits.length > 0)
-            buffer_addf(t, "  %-12s %zu: %s%s\n", c ? "" : "what is in", c, traits.bytes,
+            buffer_addf(t, "  %-12s %zu: %s%s\n", c ? "" : "described by", c, traits.bytes,
                         c == 0 && json_object_get(json_array_get(clusters, c), "markers")
                             ? " (standard deviations)"
                             : "");
@@ -182,7 +181,7 @@ static void add_traits(buffer *t, const ddsc_report *r)
     }
 }
 
-/* Columns that have to do with the clusters: p after Holm's correction below this. */
+/* A column is listed if its p value, corrected by Holm's procedure, is smaller. */
 static const double GOES_P = 0.05;
 
 static void add_goes_with(buffer *t, const ddsc_report *r)
@@ -192,7 +191,7 @@ static void add_goes_with(buffer *t, const ddsc_report *r)
     for (size_t i = 0; i < json_array_size(about); i++) {
         const json_t *row = json_array_get(about, i);
         if (json_number_value(json_object_get(row, "p_holm")) < GOES_P) {
-            buffer_add(t, any ? ", " : "  goes with    ");
+            buffer_add(t, any ? ", " : "  associated   ");
             result_add_about(t, row);
             any = true;
         }
@@ -228,7 +227,7 @@ static void add_scores(buffer *t, const ddsc_report *r)
                 r->origin.truth_name ? r->origin.truth_name : "the input");
     if (r->scores.n < r->view.n)
         buffer_addf(t, ", on the %" PRId64 " items that have a class%s", r->scores.n,
-                    r->from.outliers && r->n_outlying > 0 ? " and are no outliers" : "");
+                    r->from.outliers && r->n_outlying > 0 ? " and are not outliers" : "");
     buffer_add(t, "\n");
 }
 
@@ -236,14 +235,14 @@ static void add_centers(buffer *t, const ddsc_report *r)
 {
     const ddsc_d2_view *c = &r->centers;
     buffer_addf(t,
-                "  centres      %" PRId64 " points each; objective %.6g, from %.6g in %" PRId64
+                "  centers      %" PRId64 " points each; objective %.6g, from %.6g in %" PRId64
                 " steps\n  transports   ",
                 c->center_size, c->objective[c->n_objective - 1], c->objective[0],
                 c->n_objective - 1);
     buffer_add_count(t, c->n_solved);
     buffer_add(t, " solved of ");
     buffer_add_count(t, c->n_pairs);
-    buffer_add(t, " items times centres\n");
+    buffer_add(t, " items x centers\n");
 }
 
 static void add_trust(buffer *t, const ddsc_report *r)
@@ -253,7 +252,7 @@ static void add_trust(buffer *t, const ddsc_report *r)
     if (c->n_intra + c->n_inter > 0)
         buffer_addf(
             t,
-            "  classes      %.1f%% of the neighbours are of the same class; components %" PRId64
+            "  classes      %.1f%% of the neighbors have the same class; components %" PRId64
             ", classes %" PRId64 "; tolerance xi %.3g\n",
             100 * (double)c->n_intra / (double)(c->n_intra + c->n_inter), c->n_components,
             c->n_classes, c->xi);
@@ -264,8 +263,7 @@ static void add_trust(buffer *t, const ddsc_report *r)
                     v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
 }
 
-/* Stages that took a hundredth of the whole or more. */
-/* Stages of a smaller share of the whole are left to result.json. */
+/* Stages with a smaller share of the total time are listed only in result.json. */
 static const double SECONDS_TOLD = 0.05;
 
 static void add_seconds(buffer *t, const ddsc_report *r)

@@ -1,4 +1,4 @@
-/* The forms of a report that are texts, and the call that hands them out. */
+/* Writes the text formats of a report to the caller. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,8 @@
 
 #include "report/render/report.h"
 
-/* Labels come after the advice, before what differs from run to run. NULL: no memory. */
+/* Returns the tree with labels inserted before "command", which is the first key that varies
+ * between runs. Returns NULL if memory runs out. */
 static json_t *with_labels(const ddsc_report *r)
 {
     json_t *root = json_object(), *labels = json_array();
@@ -26,7 +27,7 @@ static json_t *with_labels(const ddsc_report *r)
     return good ? root : NULL;
 }
 
-/* Keys in the order they were put, 15 digits, a final newline. */
+/* Writes the tree as JSON, with keys in insertion order, 15 digits and a final newline. */
 static void add_tree(buffer *b, const ddsc_report *r, bool labels)
 {
     json_t *root = labels ? with_labels(r) : json_incref(r->tree);
@@ -82,7 +83,7 @@ static void add_class_fields(buffer *b, const ddsc_report *r, int64_t item)
         buffer_add_double(b, r->xi[item]);
 }
 
-/* Items that were dropped have empty fields. */
+/* Writes stability.csv. Dropped items have empty fields. */
 static void add_stability_rows(buffer *b, const ddsc_report *r)
 {
     const ddsc_stability_view *v = &r->trust;
@@ -139,7 +140,7 @@ void report_text(buffer *b, const ddsc_report *r, ddsc_report_form form)
 ddsc_status report_hand_out(buffer *b, ddsc_write_fn write, void *user)
 {
     if (b->status >= 0 && b->length > 0 && write(user, b->bytes, (size_t)b->length) != 0)
-        b->status = ctx_fail(b->ctx, DDSC_ERROR_IO, "the caller did not take what was written");
+        b->status = ctx_fail(b->ctx, DDSC_ERROR_IO, "the write callback failed");
     ddsc_status status = b->status;
     buffer_free(b);
     return status;
