@@ -476,7 +476,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         else:
             graph = run(_core.graph_from_matrix, _distance_matrix(X), False, settings)
         self.n_features_in_ = matrix.shape[0]
-        self._model, self._source = None, ()
+        self._model = None
+        self._source: Tuple[str, ...] = ()
         self.stability_ = None
         found = run(_core.spectral, graph, self._cluster())
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))

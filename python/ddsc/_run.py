@@ -71,7 +71,7 @@ def _encoding(name: object) -> int:
 
 
 def _seconds(limit: object) -> float:
-    if not isinstance(limit, numbers.Real) or not 0 <= limit < float("inf"):
+    if not isinstance(limit, (int, float)) or not 0 <= limit < float("inf"):
         raise ValueError(f"read_timeout={limit!r}: must be a number of seconds, or 0 for no limit")
     return float(limit)
 

@@ -126,7 +126,7 @@ def test_a_first_value_that_is_a_mistake_is_an_error(ddsc, tmp_path):
     (["--id", "smaple"], "smaple"), (["--id", "sample", "--columns", "CD9"], "CD9"),
     (["--id", "sample", "--drop", "CD9*"], "CD9*"), (["--id", "sample", "--label", "k"], '"k"'),
     (["--id", "sample", "--weight", "k"], '"k"'), (["--id", "sample", "--where", "k=1"], '"k"'),
-    (["--id", "sample", "--drop", "*"], "keep at least one")])
+    (["--id", "sample", "--drop", "*"], "no coordinate columns")])
 def test_unknown_columns(ddsc, table, words, said):
     assert said in ddsc("info", table, *words, code=3).stderr
 
@@ -203,7 +203,7 @@ def test_folders_with_pipes_and_odd_names(ddsc, tmp_path):
     (tmp_path / "f" / "z.xyz").unlink()
     with open(os.fsencode(tmp_path / "f") + b"/\xff.xyz", "w") as file:
         file.write("0 1 2\n3 4 5\n")
-    assert "not UTF-8" in ddsc("info", tmp_path / "f", code=3).stderr
+    assert "not valid UTF-8" in ddsc("info", tmp_path / "f", code=3).stderr
 
 
 def test_off_files_without_a_count_of_edges(ddsc, tmp_path):
