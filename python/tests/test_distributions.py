@@ -49,7 +49,7 @@ def test_flat_arrays_and_offsets(clouds):
     same(X, Distributions(points, weights))
     with pytest.raises(ValueError, match="points has 6 numbers"):
         Distributions.from_arrays(np.zeros((3, 2)), [0, 5])
-    with pytest.raises(ValueError, match="never fall"):
+    with pytest.raises(ValueError, match="must not decrease"):
         Distributions.from_arrays(np.zeros((3, 2)), [0, 3, 2, 3])
     assert len(Distributions.from_arrays(np.zeros((3, 2)), [0.0, 1.0, 3.0])) == 2
     for offsets in ([0, 1.5, 3], [0, np.nan, 3]):
@@ -514,7 +514,7 @@ def test_transforms_by_batch():
     assert (model.predict(new.described(meta={"batch": batch[:3]})) == model.labels_[:3]).all()
     with pytest.raises(ValueError, match="no column"):
         model.predict(new)
-    with pytest.raises(ValueError, match='is of "c"'):
+    with pytest.raises(ValueError, match='belongs to "c"'):
         model.predict(new.described(meta={"batch": ["a", "c", "b"]}))
     with pytest.raises(ValueError, match="3 values of 'batch' for 8 items"):
         X.described(meta={"batch": batch[:3]})

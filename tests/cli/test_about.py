@@ -51,7 +51,7 @@ def test_blocks(ddsc, made, tmp_path):
     cluster(ddsc, made, tmp_path / "r", "--block", "site")
     rows = {row["column"]: row for row in json.loads((tmp_path / "r/result.json").read_text())["about"]}
     assert rows["age"]["p"] == 1 and rows["site"]["p"] == 1
-    assert "no column about items" in cluster_fails(ddsc, made, tmp_path)
+    assert "the metadata has no column" in cluster_fails(ddsc, made, tmp_path)
 
 
 def cluster_fails(ddsc, made, tmp_path):
