@@ -450,7 +450,8 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_copy_about(ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
                          int64_t n_columns, const char *const *names, const char *const *values);
 /* Copies the set and appends the columns of a table to its metadata columns. Rows are matched by
- * the table's column `id`, or by id_columns if it is not NULL. Duplicate ids are an error. */
+ * the table's column `id`, or by id_columns if it is not NULL. Duplicate ids, and columns that
+ * the set already has, are errors. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_read_meta(ddsc_context *context,
                                                                ddsc_measures **copy,
                                                                const ddsc_measures *measures,

@@ -1,20 +1,22 @@
-/* What a person should know about a result, and do next, in plain sentences. */
+/* Writes the advice on a result: what the user should know and do next, in plain sentences. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "cluster/spectral/decompose.h"
 
-/* An item that is a neighbour of so large a part of a set worth counting in is told. */
+/* A hub is reported if it is a neighbor of more than this fraction of at least HUBS_LEAST_ITEMS
+ * items. */
 enum { HUBS_LEAST_ITEMS = 100 };
 static const double HUBS_TOLD = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
-/* Errors of D^2 above this part of their spread may well change who is a neighbour. */
+/* Errors of D^2 above this fraction of their spread are likely to change neighbors. */
 static const double COLUMNS_POOR = 0.25;
 
-/* An item is far when its nearest neighbour is so many times as far as that of nine in ten. */
+/* An item is far if its nearest neighbor is more than this many times as far as the 90% quantile
+ * over all items. */
 static const double FAR_TIMES = 10;
 
 typedef struct writer {
@@ -36,7 +38,7 @@ __attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const ch
     w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
 }
 
-/* Where distances were left out: are there enough? */
+/* Reports when too few distances were computed. */
 static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
     double each = set->graph->sample * (double)(d->n - 1);
@@ -82,7 +84,8 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
             (long long)o->n_without_row);
 }
 
-/* The nearest K below and above that does not cut a cluster of eigenvalues; 0: none. */
+/* Returns the next K from `from` in direction `step` that does not split a group of nearly equal
+ * eigenvalues, or 0. */
 static int64_t clear_k(const eigen_result *e, const double *eigenvalues, int64_t from, int64_t step)
 {
     for (int64_t k = from; k >= 2 && k < e->k; k += step)
@@ -134,14 +137,14 @@ static void say_affinity(writer *w, const decomposition *d)
             d->affinity.gamma, (long long)d->affinity.n_faint);
 }
 
-/* A group much farther from the rest than items are from each other, which joined another cluster
- * as too small for one of its own. */
+/* Reports a small, distant set of items that was merged into another cluster because it is below
+ * the minimum size. */
 static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph *g,
                                  const int32_t *label, outcome *o, double usual)
 {
     ddsc_status status = DDSC_OK;
     int64_t n_cells = 0, *size = NULL, far = -1;
-    double *way_out = NULL; /* the shortest edge that leaves the cell, squared */
+    double *way_out = NULL; /* squared length of the shortest edge that leaves the cell */
     for (int64_t i = 0; i < g->n; i++)
         n_cells = BASE_MAX(n_cells, o->cells[i] + 1);
     TRY(MEM_ZERO(ctx, size, n_cells));
@@ -182,8 +185,8 @@ done:
     return status;
 }
 
-/* Items much farther from their nearest neighbour than others are from theirs. Every item has tau
- * links, so no cut of the graph sets one alone apart. */
+/* Reports items much farther from their nearest neighbor than others are from theirs. Every item
+ * has tau edges, so no cut of the graph separates such an item. */
 static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, const int32_t *label,
                            outcome *o)
 {
@@ -238,7 +241,7 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v)
             (long long)v->in_degree_largest, (long long)v->n, nobody);
 }
 
-/* What speaks for another K; that for the one at hand has been said. */
+/* Reports the criteria that favor another K. say_clusters already gave those for the chosen K. */
 static void say_candidates(writer *w, const ddsc_clustering_view *v)
 {
     k_candidate c[CANDIDATES_MOST];
@@ -265,8 +268,9 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
     }
 }
 
-/* A clear gap that parts clusters of very different size: that is all there is, or the large one hides others. Where the gap
- * is wide, sets of both kinds look alike (docs/guide.md), so it is said and not decided. */
+/* Reports a clear gap that separates clusters of very different size. Either no further clusters
+ * exist, or the large one contains classes. With a wide gap the two cases cannot be distinguished
+ * (docs/guide.md), so the advice reports both. */
 static void say_lopsided(writer *w, const ddsc_clustering_view *v)
 {
     k_candidate c[CANDIDATES_MOST];

@@ -1,4 +1,5 @@
-/* A model from a clustering: the items and all that new ones are compared with. */
+/* Creates a model from a clustering: the items and everything needed to compare new ones with
+ * them. */
 #include "data/model.h"
 
 #include <math.h>
@@ -9,10 +10,10 @@
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
 
-/* Of items like the old ones, this part is not called far away. */
+/* Fraction of items similar to the old ones that are not flagged as far. */
 static const double FAR_QUANTILE = 0.99;
 
-/* The metric as the clustering used it; new items are compared exactly. */
+/* Copies the metric that the clustering used. New items are compared without approximations. */
 static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
                                const ddsc_metric_settings *used)
 {
@@ -31,7 +32,7 @@ static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures 
     return plan_check_metric(ctx, set);
 }
 
-/* The cells of k-means, in rows of the embedding; items without a row have no say. */
+/* Computes the centers of the k-means cells in the embedding. Items without a row are ignored. */
 static ddsc_status model_find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
     ddsc_status status = DDSC_OK;
@@ -64,7 +65,7 @@ done:
     return status;
 }
 
-/* Distances to the neighbour that tells how far is far, and the quantile of them. */
+/* Computes far_distance, the quantile of the distances to the neighbor of rank far_neighbour. */
 static ddsc_status find_far(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
     ddsc_status status = DDSC_OK;

@@ -1,4 +1,5 @@
-/* The choice of a search: settings and facts in, a plan out. The thresholds are in tuning.h. */
+/* Chooses the search for a graph from the settings and a few facts. The thresholds are in
+ * tuning.h. */
 #include <math.h>
 #include <stdio.h>
 
@@ -32,8 +33,8 @@ static bool is_approximate(const plan_facts *f, const ddsc_graph_settings *set)
     return f->input == PLAN_OF_METRIC && f->n_old == 0 && f->n >= 3 && (asked || many);
 }
 
-/* PLAN_ASKED and PLAN_CHEAP_BOUNDS speak for a pruned search, all other reasons against it. A sample of the
- * pairs is drawn at random, so it leaves nothing to prune. */
+/* Returns PLAN_ASKED or PLAN_CHEAP_BOUNDS if a pruned search should be used, and otherwise the
+ * reason against it. A sample of the pairs is drawn at random, so it leaves nothing to prune. */
 static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *set)
 {
     if (f->input == PLAN_OF_VECTORS)
@@ -51,7 +52,8 @@ static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *
     return f->against ? PLAN_ADVISED : PLAN_CHEAP_BOUNDS;
 }
 
-/* A prefilter where the metric may have rows and they pay, else all pairs because of `why`. */
+/* Chooses a prefilter if the metric may have rows and there are enough items, otherwise all pairs
+ * for the reason `why`. */
 static void choose_unpruned(search_plan *p, const plan_facts *f, const ddsc_graph_settings *set,
                             plan_reason why)
 {
@@ -117,7 +119,7 @@ search_plan plan_without_prefilter(search_plan plan, plan_reason why)
     return plan;
 }
 
-/* ---- words ---- */
+/* ---- descriptions ---- */
 
 const char *plan_path_name(plan_path path)
 {

@@ -1,4 +1,4 @@
-/* The public calls of the LOT embedding. */
+/* The public functions of the LOT embedding. */
 #include "base/sized.h"
 #include "distance/lot/lot.h"
 #include "neighbors/planner/plan.h"

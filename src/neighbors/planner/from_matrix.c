@@ -1,4 +1,4 @@
-/* The graph of a finished matrix: checked entry by entry, then cut by the same heaps. */
+/* Builds the graph of a given distance matrix: checks every entry, then keeps the nearest items. */
 #include <math.h>
 
 #include "neighbors/planner/plan.h"
@@ -17,7 +17,7 @@ static ddsc_status bad_entry(const given_matrix *t, int64_t i, int64_t j, const 
                     (long long)i, (long long)j, t->value[i * t->n + j], why);
 }
 
-/* Equal up to 1e-9 relative; an entry unknown on one side only is no symmetric matrix either. */
+/* Returns true if both entries agree to a relative 1e-9 or are both NaN. */
 static bool agree(double x, double y)
 {
     if (isnan(x) || isnan(y))
@@ -50,12 +50,12 @@ static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* A matrix of distances whose squares leave the range of numbers would be one of zeros. */
+/* Rejects a matrix of distances so small that their squares underflow to 0. */
 static ddsc_status check_squares(const given_matrix *t)
 {
     double largest = 0;
     for (int64_t k = 0; !t->squared && k < t->n * t->n; k++)
-        largest = fmax(largest, t->value[k]); /* NaN is left out */
+        largest = fmax(largest, t->value[k]); /* fmax ignores NaN */
     if (largest == 0 || largest >= 1e-140)
         return DDSC_OK;
     return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
@@ -70,7 +70,7 @@ typedef struct matrix_cut {
     nearest near;
 } matrix_cut;
 
-/* The entry above the diagonal speaks for both ends, as it does in the tiles of a metric. */
+/* Uses the entry above the diagonal for both items, as the tiles of a metric do. */
 static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     matrix_cut *cut = arg;
@@ -97,7 +97,7 @@ static bool none_taken(const nearest *near, int64_t n)
     return count == 0;
 }
 
-/* The same columns that a metric would have been asked for. */
+/* Runs a search over sampled columns, using the same columns as for a metric. */
 static ddsc_status run_columns(const given_matrix *t, ddsc_graph **graph, const search_plan *plan,
                                double fraction)
 {

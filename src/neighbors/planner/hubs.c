@@ -1,6 +1,7 @@
-/* Neighbours without hubs: a first search gives the nearest, their in-degrees tell whether some item is
- * everybody's neighbour, and where that is so, or where it is asked for, a second search over the same pairs chooses by
- * distances rescaled by the first one's. */
+/* Chooses neighbors without hubs. A first search finds the nearest items, and the skewness of
+ * their in-degrees shows whether some items are neighbors of very many others. If so, or if
+ * requested, a second search over the same pairs ranks neighbors by distances rescaled with the
+ * scales of the first graph. */
 #include "neighbors/planner/plan.h"
 #include "neighbors/planner/tuning.h"
 

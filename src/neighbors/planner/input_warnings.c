@@ -1,5 +1,5 @@
-/* What can be told before any distance is computed: settings that ask for more than the set has, and
- * coordinates whose units leave nothing to the others. These are warnings; the run goes on. */
+/* Warnings issued before any distance is computed: settings that exceed the size of the set, and
+ * coordinates whose units dominate all others. The run continues. */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,8 +15,8 @@ void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set)
                  (long long)set->tau, (long long)n - 1);
 }
 
-/* A bandwidth far from the distances between points makes all kernels 0, or 1 up to rounding, and all
- * items equally far. */
+/* Warns if the bandwidth is far from the distances between points. All kernel values are then 0,
+ * or 1 up to rounding, and all items are equally far apart. */
 ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
                                 const ddsc_metric_settings *set)
 {
@@ -84,15 +84,16 @@ bool plan_joins_copies(const measures *m, const ddsc_graph *g)
 /* ---- coordinates ---- */
 
 typedef struct sense_spread {
-    double *middle; /* d: mean of the support, so that little cancels */
+    double *middle; /* d: mean of the support, subtracted to reduce cancellation */
     double *square; /* d: mean over items of the mean square within an item */
-    double *sum;    /* d: sum over items of their means */
-    double *own;    /* d: sum over items of their means squared */
-    double *mean;   /* d: of one item */
+    double *sum;    /* d: sum of the item means */
+    double *own;    /* d: sum of the squared item means */
+    double *mean;   /* d: mean of one item */
 } sense_spread;
 
-/* Mean squared distance along coordinate k between points of different items: with s_i the mean
- * square and u_i the mean of item i, that of s_i + s_j - 2 u_i u_j over i != j. */
+/* Returns the mean squared distance along coordinate k between points of different items. With s_i
+ * the mean square and u_i the mean of item i, it is the mean of s_i + s_j - 2 u_i u_j over i != j.
+ */
 static double between(const sense_spread *s, int64_t k, int64_t n)
 {
     double count = (double)n * (double)(n - 1);
@@ -118,7 +119,7 @@ static void add_to_spread(const sense_spread *s, const measures *m, int64_t i)
     }
 }
 
-/* "patient", or 2 (of 0 to 5) where coordinates have no names. */
+/* Writes the name of a coordinate, such as "patient", or its number, such as 2 (of 0 to 5). */
 static void describe(char *text, size_t size, const measures *m, int64_t k)
 {
     const char *name = ddsc_measures_get_coordinate_name(m, k);
@@ -143,8 +144,8 @@ static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measur
                  which, 100 * share);
 }
 
-/* A whole number that all points of an item share, and that items differ in: an id or a class that was
- * read as a coordinate. */
+/* Returns true if coordinate k is an integer that is constant within each item but varies across
+ * items. It is probably an id or a class that was read as a coordinate. */
 static bool is_id(const measures *m, int64_t k)
 {
     double first = m->support[m->index[0] * m->d + k];

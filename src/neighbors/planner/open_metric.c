@@ -1,7 +1,8 @@
-/* Opens a metric over a set with the pair service on top, and closes both: statistics, journal, convergence. */
+/* Opens a metric and its pair service for a set. On closing, collects statistics, closes the
+ * journal and checks convergence. */
 #include "neighbors/planner/plan.h"
 
-/* What a folder to resume from holds must be of this run. */
+/* Opens the resume folder and checks that its contents belong to this run. */
 static ddsc_status open_journal(ddsc_context *ctx, plan_metric *r, const char *kept_as)
 {
     ddsc_status status = DDSC_OK;

@@ -1,11 +1,11 @@
-/* Metric and graph settings: defaults, a check of every field that names it with its value, and the values
- * that a set gives them. */
+/* Metric and graph settings: defaults, checks whose messages name the field and its value, and the
+ * values resolved for a set. */
 #include <math.h>
 
 #include "base/sized.h"
 #include "neighbors/planner/plan.h"
 
-/* The range of coordinates (data/parts.c): h^2 and 1/h^2 are finite in it. */
+/* With this limit, h^2 and 1/h^2 are finite. Coordinates have the same range (data/parts.c). */
 static const double largest_bandwidth = 1e150;
 static const int64_t most_features = 1 << 20;
 
@@ -35,7 +35,8 @@ int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
     return plan_tau(n, &own);
 }
 
-/* Enumerations run from 0 to `last`; a caller in another language can pass anything. */
+/* Checks that an enumeration is from 0 to `last`. Callers in other languages can pass any
+ * integer. */
 static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t value, int64_t last)
 {
     if (value >= 0 && value <= last)
@@ -55,10 +56,10 @@ const char *plan_cost_name(int64_t cost)
     return names[cost];
 }
 
-/* Which metric takes which cost; of the others, what to do instead. */
+/* The costs that a metric accepts, and a hint that is printed for other costs. */
 typedef struct cost_rule {
     ddsc_metric metric;
-    unsigned takes; /* a bit for each */
+    unsigned takes; /* one bit per cost */
     const char *instead;
 } cost_rule;
 
@@ -152,7 +153,7 @@ ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
                     "bandwidth", s->bandwidth, "positive, from 1e-150 to 1e150"));
     CHECK(ctx_check(ctx, s->mmd_features >= 0 && s->mmd_features <= most_features, "mmd_features",
                     (double)s->mmd_features, "0 (exact) or 1 .. 1048576"));
-    /* Random features need a kernel with a spectrum to draw from. */
+    /* Random features require a kernel with a spectral density. */
     CHECK(ctx_check(ctx, s->mmd_features == 0 || s->mmd_kernel != DDSC_KERNEL_ENERGY,
                     "mmd_features", (double)s->mmd_features,
                     "0: the energy kernel has no random features; use gaussian or laplace"));
@@ -209,9 +210,9 @@ ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
     return DDSC_OK;
 }
 
-/* ---- settings resolved for a set ---- */
+/* ---- resolved settings ---- */
 
-/* max(10, ceil(log2 n)), but at most an eighth of a small set (never under 3); always below n. */
+/* Returns max(10, ceil(log2 n)), limited to n/8 for small sets (but at least 3) and to n - 1. */
 int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings)
 {
     int64_t bits = 0, tau = settings->tau;
@@ -243,7 +244,7 @@ ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
                                ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,
                                const ddsc_graph_settings *own_graph)
 {
-    ddsc_metric_settings old_metric; /* the caller's structs have to be whole */
+    ddsc_metric_settings old_metric; /* checks that the caller's structs are valid */
     ddsc_graph_settings old_graph;
     CHECK(sized_take(ctx, &metric_struct, &old_metric, metric));
     CHECK(sized_take(ctx, &graph_struct, &old_graph, graph));
