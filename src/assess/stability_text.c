@@ -1,4 +1,4 @@
-/* What the resamples showed, in plain sentences. */
+/* Describes the result of the resamples in plain sentences. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
