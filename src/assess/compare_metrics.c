@@ -187,7 +187,7 @@ static bool stands_back(const ddsc_compare *t, int64_t i)
            count_structure(t, DDSC_STRUCTURE_CLEAR) > 0;
 }
 
-/* Returns the most stable metric that does not stand back. If stability is unknown or equal, the
+/* Returns the most stable metric for which stands_back is false. If stability is unknown or equal, the
  * first one is returned. */
 static int64_t recommend(const ddsc_compare *t)
 {
@@ -198,7 +198,7 @@ static int64_t recommend(const ddsc_compare *t)
     return best;
 }
 
-/* Returns the lead in stability over the other metrics that do not stand back, or over all
+/* Returns the lead in stability over the other metrics that stands_back accepts, or over all
  * metrics. The lead is infinite if there are none. */
 static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
 {
@@ -238,13 +238,13 @@ static void say_structure(ddsc_compare *t)
         return;
     if (count_structure(t, DDSC_STRUCTURE_CLEAR) == 0) {
         bool none = count_structure(t, DDSC_STRUCTURE_NONE) == n;
-        say_more(t, n > 1 ? " No metric sees " : " It sees no ",
+        say_more(t, n > 1 ? " No metric finds " : " It finds no ",
                  none ? "clusters" : "clear clusters");
-        say_more(t, ": do not build on the borders.", "");
+        say_more(t, ", so do not rely on the cluster boundaries.", "");
     }
     for (int64_t i = 0; i < n; i++)
         if (stands_back(t, i))
-            say_more(t, n_back++ ? ", " : " Passed over, as no clusters are told there: ",
+            say_more(t, n_back++ ? ", " : " Not recommended because they find no clusters: ",
                      name_of(&t->rows[i]));
     say_more(t, n_back ? "." : "", "");
 }
@@ -260,27 +260,27 @@ static void judge(ddsc_compare *t)
         least = fmin(least, t->rows[i].agreement);
     v->sure = v->n_metrics < 2 || least >= SAME ? DDSC_SURE_NOT : how_sure(t, v->recommended);
     if (v->n_metrics < 2)
-        snprintf(t->words, sizeof t->words, "One metric alone has nothing to be compared with.");
+        snprintf(t->words, sizeof t->words,
+                 "There is only one metric, so there is nothing to compare.");
     else if (least >= SAME)
         snprintf(
             t->words, sizeof t->words,
-            "All metrics find nearly the same clusters (each agrees with the others by %.2f or "
-            "more): take the fastest.",
+            "All metrics find nearly the same clusters (agreement at least %.2f). Use the fastest.",
             least);
     else if (v->sure == DDSC_SURE_NOT)
-        snprintf(
-            t->words, sizeof t->words,
-            "The metrics differ in what they find, but not in how stable it is (%.2f at best): "
-            "the data do not say which is right. Look at what they disagree about, or join them.",
-            best->stability);
+        snprintf(t->words, sizeof t->words,
+                 "The metrics find different clusters of similar stability (%.2f at best), so the "
+                 "data do not show which is right. Examine where they disagree, or join them.",
+                 best->stability);
     else if (isinf(lead))
-        snprintf(t->words, sizeof t->words, "%s alone sees clear clusters (parts agree by %.2f).",
-                 name_of(best), best->stability);
+        snprintf(t->words, sizeof t->words,
+                 "Only %s finds clear clusters (agreement of subsamples %.2f).", name_of(best),
+                 best->stability);
     else
         snprintf(t->words, sizeof t->words,
-                 "%s is the most stable (parts agree by %.2f, %.2f ahead)%s.", name_of(best),
-                 best->stability, lead,
-                 v->sure == DDSC_SURE_CLEAR ? "" : ", by a lead that may be chance");
+                 "%s is the most stable metric (agreement of subsamples %.2f, a lead of %.2f)%s.",
+                 name_of(best), best->stability, lead,
+                 v->sure == DDSC_SURE_CLEAR ? "" : ", but the lead may be due to chance");
     say_structure(t);
     v->words = t->words;
 }
@@ -345,8 +345,9 @@ ddsc_status ddsc_compare_run(ddsc_context *context, ddsc_compare **compare,
     TRY(cluster_prepare(context, &plan, data, settings));
     TRY(cluster_check_parts(context, &plan));
     if (ctx_resume_folder(context)) {
-        status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                          "a folder to resume from keeps the pairs of one metric");
+        status = ctx_fail(
+            context, DDSC_ERROR_ARGUMENT,
+            "a resume folder stores the pairs of one metric and cannot be used to compare metrics");
         goto done;
     }
     TRY(MEM_ZERO(context, t, 1));

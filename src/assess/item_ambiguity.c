@@ -73,8 +73,8 @@ static ddsc_status count_sizes(ddsc_context *ctx, standing *s)
     for (int64_t i = 0; i < s->n; i++) {
         if (s->labels[i] < 0 || s->labels[i] >= s->k)
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "standing: label %lld is %lld, must be from 0 to %lld", (long long)i,
-                            (long long)s->labels[i], (long long)s->k - 1);
+                            "standing: label %lld is %lld, but must be from 0 to %lld",
+                            (long long)i, (long long)s->labels[i], (long long)s->k - 1);
         s->size[s->labels[i]]++;
     }
     return DDSC_OK;
@@ -92,7 +92,7 @@ ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64
     CHECK(ctx_enter(context));
     if (!given || !rows || !labels)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                        "standing needs rows, their labels and a place for what it finds");
+                        "standing: standing, rows and labels must not be NULL");
     TRY(sized_take(context, &standing_struct, &wanted, given));
     s.distance = wanted.distance;
     s.doubt = wanted.doubt;

@@ -131,7 +131,7 @@ ddsc_status ddsc_outliers_run(ddsc_context *context, ddsc_outliers *outliers,
     for (int64_t i = 0; i < graph->n; i++)
         if (labels[i] < 0 || labels[i] >= k)
             return ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                            "outliers: label %lld is %d, must be from 0 to %lld", (long long)i,
+                            "outliers: label %lld is %d, but must be from 0 to %lld", (long long)i,
                             (int)labels[i], (long long)k - 1);
     CHECK(outliers_find(context, &found, graph, labels, k));
     sized_give(&outliers_struct, outliers, &found);

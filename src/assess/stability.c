@@ -189,12 +189,14 @@ static ddsc_status stability_check_call(ddsc_context *ctx, const ddsc_measures *
     CHECK(ctx_need(ctx, first, "first"));
     if (!first->view.graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "stability needs a clustering of measures, not of a graph");
+                        "stability requires a clustering of measures, not of a graph");
     if (first->view.n_joined > 0)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "stability under resampling looks at one metric, not at joined ones");
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "stability under resampling requires one metric; joined metrics are not supported");
     if (first->view.n != m->n)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the clustering has %lld items, measures %lld",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "the clustering has %lld items, but measures has %lld",
                         (long long)first->view.n, (long long)m->n);
     return DDSC_OK;
 }

@@ -53,29 +53,30 @@ static const ddsc_structure_words levels[] = {
         {
             .name = "undecided",
             .before = "",
-            .after = " were made",
+            .after = " were formed",
             .where = "",
-            .next_step =
-                "Get more items, or use the neighbours of single items, which need no groups.",
+            .next_step = "Collect more items, or use the neighbors of individual items, which do "
+                         "not depend on clusters.",
         },
     [DDSC_STRUCTURE_NONE] =
         {
             .name = "none",
-            .before = "None that can be told apart.",
-            .after = " were cut anyway",
+            .before = "None that can be separated.",
+            .after = " were formed anyway",
             .where = "",
-            .next_step = "Do not build on these groups: nothing in the data asks for them. Other "
-                         "columns, other features or another metric (ddsc compare) may show more.",
+            .next_step =
+                "Do not rely on these clusters, because the data do not support them. Other "
+                "columns, other features or another metric (ddsc compare) may show more.",
         },
     [DDSC_STRUCTURE_WEAK] =
         {
             .name = "weak",
             .before = "",
-            .after = " were made",
+            .after = " were formed",
             .where = ", without clear gaps between them",
-            .next_step = "Use the groups to sort the items, not as kinds of things, unless "
-                         "something that took no part here (classes, other columns, new items) "
-                         "bears them out.",
+            .next_step =
+                "Treat these clusters as a convenient partition, not as distinct types, unless "
+                "independent data (classes, other columns, new items) confirm them.",
         },
     [DDSC_STRUCTURE_CLEAR] =
         {
@@ -83,8 +84,9 @@ static const ddsc_structure_words levels[] = {
             .before = "",
             .after = "",
             .where = "",
-            .next_step = "Read typical and doubtful items of each group, then give it a name (ddsc "
-                         "name). Groups that touch may as well be cut elsewhere.",
+            .next_step = "Read typical and ambiguous items of each cluster, then name it (ddsc "
+                         "name). Clusters that touch have no natural boundary; a different cut may "
+                         "be just as good.",
         },
 };
 
@@ -164,36 +166,35 @@ typedef struct verdict_case {
 } verdict_case;
 
 static const verdict_case cases[] = {
-    {one_cluster, DDSC_STRUCTURE_UNDECIDED, "One cluster was asked for: nothing to compare.",
+    {one_cluster, DDSC_STRUCTURE_UNDECIDED, "Not judged: only one cluster was requested.", false},
+    {not_examined, DDSC_STRUCTURE_UNDECIDED, "Not judged: this method does not build a graph.",
      false},
-    {not_examined, DDSC_STRUCTURE_UNDECIDED, "Not judged: this method makes no graph.", false},
     {copies_only, DDSC_STRUCTURE_UNDECIDED,
-     "Undecided: many items are exact copies of each other, so that their neighbours are copies "
-     "alone and show no gaps.",
+     "Undecided: many items are exact copies, so their neighbors are only copies and cannot show "
+     "gaps.",
      false},
     {torn_graph, DDSC_STRUCTURE_CLEAR,
-     "Clear structure: the neighbour graph falls into {components} parts that nothing connects.",
-     false},
-    {all_parted, DDSC_STRUCTURE_CLEAR, "Clear clusters: gaps part all {k} of them.", false},
+     "Clear structure: the neighbor graph has {components} disconnected components.", false},
+    {all_parted, DDSC_STRUCTURE_CLEAR, "Clear clusters: gaps separate all {k} of them.", false},
     {some_parted, DDSC_STRUCTURE_CLEAR,
-     "Clear structure: a gap parts {parted} of {k} clusters ({share} of the items) from the rest; "
-     "the others touch.",
+     "Clear structure: a gap separates {parted} of {k} clusters ({share} of the items) from the "
+     "rest; the others touch.",
      false},
     {even_density, DDSC_STRUCTURE_NONE,
-     "No clear clusters: items lie across the borders as they lie inside.", true},
+     "No clear clusters: items are as dense across the boundaries as inside the clusters.", true},
     {few_that_differ, DDSC_STRUCTURE_WEAK,
-     "Items differ by more than chance among their points explains (p {p}), but too few lie side "
-     "by side to tell groups from a continuum.",
+     "The items differ by more than chance among their points explains (p {p}), but there are too "
+     "few to distinguish clusters from a continuum.",
      false},
     {few_items, DDSC_STRUCTURE_UNDECIDED,
-     "Undecided: too few items lie side by side to tell a gap from chance.", false},
+     "Undecided: there are too few items to distinguish a gap from chance.", false},
     {gap_not_held, DDSC_STRUCTURE_WEAK,
-     "No clear gaps: the deepest one is not there in items that took no part in finding it (a "
-     "continuum, or groups that touch).",
+     "No clear gaps: the deepest gap is absent in items that were not used to find it (a "
+     "continuum, or clusters that touch).",
      false},
     {otherwise, DDSC_STRUCTURE_WEAK,
-     "No clear gaps: the items differ, but clusters pass into each other (a continuum, or groups "
-     "that touch).",
+     "No clear gaps: the items differ, but the clusters overlap (a continuum, or clusters that "
+     "touch).",
      false},
 };
 
@@ -311,12 +312,12 @@ static ddsc_status put_outliers(ddsc_context *ctx, char *out, const ddsc_cluster
     ddsc_outliers found = {0};
     CHECK(outliers_find(ctx, &found, g, c->labels, c->view.k));
     if (found.n_outlying > 0)
-        snprintf(out, SENTENCE_SIZE, "But for %lld item%s that lie%s apart from all others.",
+        snprintf(out, SENTENCE_SIZE, "Except for %lld item%s that lie%s far from all others.",
                  (long long)found.n_outlying, found.n_outlying == 1 ? "" : "s",
                  found.n_outlying == 1 ? "s" : "");
     else if (c->has_far_items)
         snprintf(out, SENTENCE_SIZE,
-                 "But for a few that lie far from all others (see the advice).");
+                 "Except for a few that lie far from all others (see the advice).");
     return DDSC_OK;
 }
 
@@ -409,12 +410,12 @@ static ddsc_status check_sizes(ddsc_context *ctx, const ddsc_clustering *c, cons
     ddsc_measures_get_view(m, &v);
     if (c && m && v.n_items != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "verdict: %lld measures, but %lld items are clustered",
+                        "verdict: measures has %lld items, but the clustering has %lld",
                         (long long)v.n_items, (long long)c->view.n);
     if (c && g && g->n != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "verdict: a graph of %lld items, but %lld are clustered", (long long)g->n,
-                        (long long)c->view.n);
+                        "verdict: the graph has %lld items, but the clustering has %lld",
+                        (long long)g->n, (long long)c->view.n);
     return DDSC_OK;
 }
 

@@ -208,7 +208,7 @@ def test_sinkhorn_against_pot(ddsc, tmp_path):
     (["-m", "w2", "--cost", "euclidean"], 2, "w1"),
     (["-m", "w1", "--cost", "cosine"], 2, "w2"),
     (["-m", "mmd", "--cost", "euclidean"], 2, "kernel"),
-    (["-m", "lot", "--cost", "cityblock"], 2, "needs squared Euclidean costs"),
+    (["-m", "lot", "--cost", "cityblock"], 2, "requires squared Euclidean costs"),
     (["--method", "pd2", "--cost", "euclidean"], 2, "cost = euclidean: the barycenter method projected moves points to means"),
     (["--method", "d2", "--barycenter", "ibp", "--cost", "cityblock"], 2, "cost = cityblock: the barycenter method ibp moves points to means"),
     (["--method", "kmeans", "--cost", "cityblock"], 2, "a baseline of vectors"),

@@ -189,7 +189,7 @@ static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const 
     if (10 * out->n_far > n)
         ctx_warn(ctx,
                  "%lld of %lld items are farther from the model's items than those are from each "
-                 "other: their labels mean little",
+                 "other, so their labels are unreliable",
                  (long long)out->n_far, (long long)n);
 }
 
@@ -197,17 +197,18 @@ static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const 
  * even in the same dimension. */
 static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const measures *data)
 {
-    static const char advice[] = "encode new documents with those of the model (ddsc text DOCS "
-                                 "--vectors MODEL.npz)";
+    static const char advice[] =
+        "encode new documents with the words of the model (ddsc text DOCS --vectors MODEL.npz)";
     if (measures_words_equal(&data->words, &m->items->words))
         return DDSC_OK;
     if (data->words.n > 0)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the items have words fitted to other documents than the model's: %s",
+                        "the word vectors of the items were fitted to other documents than those "
+                        "of the model; %s",
                         advice);
     ctx_warn(ctx,
-             "the model's words were fitted to its documents, and the items do not say what "
-             "theirs are: %s",
+             "the word vectors of the model were fitted to its documents, but the items have no "
+             "word information; %s",
              advice);
     return DDSC_OK;
 }
@@ -218,14 +219,15 @@ static ddsc_status assign_check_coordinates(ddsc_context *ctx, const measures_te
 {
     const measures_texts *here = &data->coordinates;
     if (data->d != d)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the items have points of %lld coordinates, those of the model of %lld",
-                        (long long)data->d, (long long)d);
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "the points of the items have %lld coordinates, but those of the model have %lld",
+            (long long)data->d, (long long)d);
     for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
         if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "coordinate %lld of the items is \"%.60s\", that of the model "
-                            "\"%.60s\": the same coordinates are needed, in the same order",
+                            "coordinate %lld of the items is \"%.60s\", but that of the model is "
+                            "\"%.60s\"; the items must have the same coordinates in the same order",
                             (long long)k + 1, texts_get(here, k), texts_get(there, k));
     return DDSC_OK;
 }
@@ -238,10 +240,10 @@ static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const 
     if (measures_recipe_equal(&data->recipe, there))
         return DDSC_OK;
     if (data->recipe.n > 0)
-        return ctx_fail(
-            ctx, DDSC_ERROR_INPUT,
-            "the items have gone through other transforms than the model's, or the same "
-            "ones fitted to them: give them as they were, and the model's are repeated");
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the items were transformed differently from those of the model, or the "
+                        "transforms were fitted to other data; pass untransformed items, and the "
+                        "model's transforms are applied");
     CHECK(
         assign_check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));
     return recipe_apply(ctx, moved, data, there);

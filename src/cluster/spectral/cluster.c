@@ -35,7 +35,7 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
     CHECK(ctx_check(ctx, s->eigen_max_iterations >= 1, "eigen_max_iterations",
                     (double)s->eigen_max_iterations, "at least 1"));
     CHECK(ctx_check(ctx, s->joined >= 0 && s->joined < (int64_t)1 << CLUSTER_METRICS, "joined",
-                    (double)s->joined, "a sum of 1 << metric, 0: none"));
+                    (double)s->joined, "0 (none) or a sum of 1 << metric"));
     if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
@@ -107,7 +107,7 @@ static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
     if (set->k_max > n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "%lld clusters were asked for; the number of items is %lld",
+                        "%lld clusters were requested, but the number of items is %lld",
                         (long long)set->k_max, (long long)n);
     return DDSC_OK;
 }
@@ -205,7 +205,7 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
     cluster_plan plan;
     CHECK(ctx_enter_new(context, clustering));
     if (!graph)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no graph given to cluster");
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "cannot cluster: graph is NULL");
     TRY(cluster_settings_take(context, &plan, settings));
     TRY(cluster_check_items(context, graph->n, &plan.set));
     TRY(cluster_graph(context, clustering, graph, &plan.set));
@@ -356,12 +356,12 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
 {
     ddsc_metric_settings part;
     if (!data)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "cannot cluster: measures is NULL");
     CHECK(cluster_settings_take(ctx, plan, given));
     CHECK(cluster_check_items(ctx, data->n, &plan->set));
     if (plan->set.paper && data->words.n > 0)
-        ctx_warn(ctx, "the vectors of the words were fitted to the documents, which the paper "
-                      "does not do (text --paper keeps them as they are)");
+        ctx_warn(ctx, "the word vectors were fitted to the documents, which the paper does not do; "
+                      "use ddsc text --paper to keep the original vectors");
     plan_warn_tau(ctx, data->n, plan->set.graph);
     CHECK(plan_warn_clusters(ctx, data, plan->set.k_max));
     for (int last = -1; cluster_part(&part, &plan->set, last); last = (int)part.metric)
@@ -391,8 +391,8 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     TRY(cluster_prepare(context, &plan, data, settings));
     if (plan.set.joined && ctx_resume_folder(context)) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                          "resume keeps the pairs of one metric and cannot be combined with joined "
-                          "metrics");
+                          "a resume folder stores the pairs of one metric and cannot be combined "
+                          "with joined metrics");
         goto done;
     }
     int64_t resumed = ddsc_context_get_resumed(context);

@@ -146,11 +146,11 @@ static ddsc_status check_merges(ddsc_context *ctx, const ddsc_clustering *c, con
     CHECK(ctx_need(ctx, c, "clustering"));
     if (c->view.k < 2 || c->view.k > DDSC_MERGES_MOST_CLUSTERS || c->affinity.n == 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "merges: a tree needs 2 to %d clusters of a graph, not %lld",
+                        "merges: the tree requires 2 to %d clusters of a graph, but there are %lld",
                         DDSC_MERGES_MOST_CLUSTERS, (long long)c->view.k);
     if (has_measures && m->n_items != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "merges: %lld measures, but %lld items are clustered",
+                        "merges: measures has %lld items, but the clustering has %lld",
                         (long long)m->n_items, (long long)c->view.n);
     return DDSC_OK;
 }

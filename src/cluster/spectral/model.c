@@ -114,15 +114,15 @@ static ddsc_status check_call(ddsc_context *ctx, const measures *data, const dds
     CHECK(ctx_need(ctx, c, "clustering"));
     if (!c->graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "ddsc_model_create: the clustering was made from a graph, so there is "
-                        "nothing to compare new items with");
+                        "ddsc_model_create: the clustering was computed from a graph, so new items "
+                        "cannot be compared with its items");
     if (c->view.n_joined > 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "a clustering of joined metrics has no rule for new items: cluster by one "
-                        "metric, or all items together");
+                        "ddsc_model_create: a clustering of joined metrics cannot assign new "
+                        "items; use one metric, or cluster old and new items together");
     if (data->n != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "ddsc_model_create: a clustering of %lld items, but %lld measures",
+                        "ddsc_model_create: the clustering has %lld items, but measures has %lld",
                         (long long)c->view.n, (long long)data->n);
     return DDSC_OK;
 }

@@ -338,9 +338,8 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
     if (!kept && !j.d.affinity.flat && 2 * j.d.affinity.n_clamped > j.d.affinity.n_edges)
-        ctx_warn(ctx,
-                 "most neighbour distances are negative estimates and count as zero, so weights "
-                 "hardly tell neighbours apart; the biased estimator has none");
+        ctx_warn(ctx, "most neighbor distances are negative estimates and count as zero, so the "
+                      "weights barely distinguish neighbors; use the biased estimator");
     if (j.d.n_left_out > 0)
         TRY(sparse_gather(ctx, &j.d.a));
     TRY(cluster_spectrum(ctx, c, &j.d));

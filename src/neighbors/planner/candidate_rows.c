@@ -148,7 +148,7 @@ ddsc_status plan_rows_make(search_rows *rows, const pair_job *job, const pair_ba
             : job->set->cost == DDSC_COST_MATRIX ? from_costs(rows, job)
                                                  : from_transport(rows, job));
     ctx_note(job->ctx, "candidates",
-             rows->enclosing                      ? "the metric's own rows"
+             rows->enclosing                      ? "rows of the metric"
              : drawn                              ? "random features"
              : job->set->cost == DDSC_COST_MATRIX ? "mean costs"
                                                   : "linear transport and projections",

@@ -12,16 +12,16 @@ static const char *const path_names[] = {
     [PLAN_MATRIX] = "matrix"};
 
 static const char *const reasons[] = {[PLAN_DEFAULT] = "",
-                                      [PLAN_ASKED] = "asked for",
-                                      [PLAN_MANY_ITEMS] = "many",
+                                      [PLAN_ASKED] = "requested",
+                                      [PLAN_MANY_ITEMS] = "large set",
                                       [PLAN_CHEAP_BOUNDS] = "lower bounds cost less than solves",
                                       [PLAN_NO_BOUNDS] = "no lower bounds",
-                                      [PLAN_ALL_ASKED] = "all pairs asked for",
-                                      [PLAN_SAMPLE_ASKED] = "a sample of the pairs asked for",
+                                      [PLAN_ALL_ASKED] = "all pairs requested",
+                                      [PLAN_SAMPLE_ASKED] = "a sample of the pairs requested",
                                       [PLAN_NO_PAIRS] = "no pairs",
                                       [PLAN_FEW_ITEMS] = "too few items for a prefilter",
-                                      [PLAN_NO_ROWS] = "no float rows that enclose its values",
-                                      [PLAN_ROUNDING] = "rounding left too many items in doubt"};
+                                      [PLAN_NO_ROWS] = "no float rows with error bounds",
+                                      [PLAN_ROUNDING] = "rounding left too many items undecided"};
 
 /* ---- rules ---- */
 
@@ -141,7 +141,7 @@ void plan_describe(const search_plan *p, char *words, size_t size)
         snprintf(words, size, "%lld items, rows of %lld floats", n, (long long)p->row_columns);
         return;
     case PLAN_PRUNED:
-        snprintf(words, size, "%s; levels first%s%s%s%s", why,
+        snprintf(words, size, "%s; bound levels: first%s%s%s%s", why,
                  p->level[BOUND_FRAME] ? ", frame" : "", p->level[BOUND_CUT] ? ", cut" : "",
                  p->level[BOUND_DUAL] ? ", dual" : "", p->level[BOUND_TIGHT] ? ", tight" : "");
         return;

@@ -11,9 +11,11 @@ static bool neighbours_are_rescaled(ddsc_context *ctx, int64_t rule, const in_de
     bool many = found->skewness >= HUBS_SKEWNESS;
     bool choose = rule == DDSC_HUBS_ALWAYS || (rule == DDSC_HUBS_AUTO && many);
     ctx_note(ctx, "neighbours", choose ? "rescaled" : "plain",
-             "in-degrees of skewness %.1f%s: the largest %lld of %lld, none %lld", found->skewness,
-             rule == DDSC_HUBS_ALWAYS ? " (asked for)"
-             : many && !choose        ? " (hubs, left alone)"
+             "in-degree skewness %.1f%s; largest in-degree %lld of %lld items, %lld items with "
+             "in-degree 0",
+             found->skewness,
+             rule == DDSC_HUBS_ALWAYS ? " (requested)"
+             : many && !choose        ? " (hubs, not corrected)"
              : choose                 ? " (hubs)"
                                       : "",
              (long long)found->largest, (long long)n, (long long)found->n_none);

@@ -11,7 +11,9 @@
 void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set)
 {
     if (n > 1 && set->tau >= n)
-        ctx_warn(ctx, "tau = %lld, but an item has only %lld others: all of them are taken (--tau)",
+        ctx_warn(ctx,
+                 "tau = %lld, but there are only %lld other items, so all of them become "
+                 "neighbors; lower tau (--tau)",
                  (long long)set->tau, (long long)n - 1);
 }
 
@@ -27,8 +29,8 @@ ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
     CHECK(mmd_point_distance(ctx, &near, m, 0.05, BANDWIDTH_TRIED));
     if (set->bandwidth < near / BANDWIDTH_SMALL || set->bandwidth > near * BANDWIDTH_LARGE)
         ctx_warn(ctx,
-                 "bandwidth = %g is too %s to tell items apart: one in twenty pairs of points is "
-                 "nearer than %.3g (--bandwidth auto)",
+                 "bandwidth = %g is too %s to distinguish items: 5%% of the pairs of points are "
+                 "closer than %.3g; use --bandwidth auto",
                  set->bandwidth, set->bandwidth < near ? "small" : "large", near);
     return DDSC_OK;
 }
@@ -64,11 +66,10 @@ ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k)
         n_distinct += i == 0 || hash[i] != hash[i - 1];
     mem_free(ctx, hash);
     if (n_distinct < k)
-        ctx_warn(
-            ctx,
-            "%lld clusters were asked for, but only %lld of the %lld items are distinct: there "
-            "cannot be more clusters than that (-k)",
-            (long long)k, (long long)n_distinct, (long long)m->n);
+        ctx_warn(ctx,
+                 "%lld clusters were requested, but only %lld of the %lld items are distinct, "
+                 "which limits the number of clusters; lower K (-k)",
+                 (long long)k, (long long)n_distinct, (long long)m->n);
     return DDSC_OK;
 }
 
@@ -138,10 +139,11 @@ static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measur
     char which[160];
     describe(which, sizeof which, m, most);
     if (share >= UNITS_SHARE)
-        ctx_warn(ctx,
-                 "coordinate %s makes %.4g%% of the squared distances, so that the others hardly "
-                 "count: bring the coordinates to one unit, or leave it out (--drop, --arcsinh)",
-                 which, 100 * share);
+        ctx_warn(
+            ctx,
+            "coordinate %s accounts for %.4g%% of the squared distances, so the others have almost "
+            "no effect; rescale it to the unit of the others (--arcsinh) or drop it (--drop)",
+            which, 100 * share);
 }
 
 /* Returns true if coordinate k is an integer that is constant within each item but varies across
@@ -186,8 +188,8 @@ ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m)
             char which[160];
             describe(which, sizeof which, m, k);
             ctx_warn(ctx,
-                     "coordinate %s is a whole number that is the same for all points of an item: "
-                     "if it is an id or a class, leave it out (--drop, or --id, --label)",
+                     "coordinate %s is an integer that is constant within each item; if it is an "
+                     "id or a class, exclude it (--drop, --id or --label)",
                      which);
             goto done;
         }

@@ -55,6 +55,6 @@ ddsc_status plan_metric_close(plan_metric *r, ddsc_status status, int64_t n_pair
     if (stats->n_not_converged == 0)
         return status;
     return ctx_fail(r->job.ctx, DDSC_NOT_CONVERGED,
-                    "metric %s: %lld solves met their iteration cap (largest gap %.3g)",
+                    "metric %s: %lld solves reached the iteration limit (largest gap %.3g)",
                     metric->backend->name, (long long)stats->n_not_converged, stats->max_gap);
 }

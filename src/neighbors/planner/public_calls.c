@@ -103,8 +103,8 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
     CHECK(ctx_need(context, columns, "columns"));
     if (rows->d != columns->d)
         return ctx_fail(context, DDSC_ERROR_INPUT,
-                        "the items of the rows have points of %lld coordinates, those of the "
-                        "columns of %lld",
+                        "the points of the row items have %lld coordinates, but those of the "
+                        "column items have %lld",
                         (long long)rows->d, (long long)columns->d);
     CHECK(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
     /* Pairs are solved with the row first, as in the matrix of the rows followed by the columns. */
@@ -119,12 +119,12 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
 static void warn_of_columns(ddsc_context *ctx, const ddsc_graph *g)
 {
     if (g->n_columns > 0 && isnan(g->columns_error))
-        ctx_warn(ctx, "%lld columns are too few to tell how good the other distances are",
+        ctx_warn(ctx, "%lld columns are too few to estimate the accuracy of the other distances",
                  (long long)g->n_columns);
     else if (g->n_columns > 0 && g->columns_error > COLUMNS_POOR)
         ctx_warn(ctx,
-                 "distances outside the %lld columns are rough (error %.2f of their spread); raise "
-                 "the fraction of columns",
+                 "distances outside the %lld columns are inaccurate (error %.2f of their spread); "
+                 "raise the fraction of columns",
                  (long long)g->n_columns, g->columns_error);
 }
 
@@ -170,8 +170,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
                         "ddsc_graph_create_from_vectors: vectors is NULL");
     CHECK(plan_take_graph(context, &set, settings, false));
     if (set.sample_columns < 1)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                        "sample_columns = %g: vectors have coordinates already",
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "sample_columns = %g: must be 1 for vectors",
                         set.sample_columns);
     plan_warn_tau(context, n, &set);
     TRY(metric_vectors_open(context, &state, n, dim, vectors));
