@@ -1,6 +1,6 @@
-/* base: what every room stands on. Context, error text, the one allocator, checked sizes,
- * counter-based random numbers and the one parallel loop. Depends on libc, threads and (in
- * parallel.c alone) OpenMP. */
+/* base: the lowest layer, used by all modules. It contains the context, error messages, the
+ * allocator, checked sizes, counter-based random numbers and the parallel loop. It depends on libc,
+ * threads and (only in parallel.c) OpenMP. */
 #ifndef DDSC_BASE_BASE_H
 #define DDSC_BASE_BASE_H
 
@@ -13,59 +13,64 @@
 
 #define BASE_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define BASE_MAX(a, b) ((a) > (b) ? (a) : (b))
-/* The least multiple of `unit` that is at least n. */
+/* Rounds n up to a multiple of `unit`. */
 #define BASE_ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/* ---- errors: the first message of a call wins ---- */
+/* ---- errors: a call reports its first message ---- */
 
-/* Public entry points begin with CHECK of one of these. A missing context is refused, the message of
- * the call before cleared; _new: the object to be made is NULL until it is whole. */
+/* Public functions begin with CHECK of one of these. They reject a missing context and clear the
+ * message of the previous call. ctx_enter_new also sets the output pointer to NULL; it is set only
+ * when the new object is complete. */
 ddsc_status ctx_enter(ddsc_context *ctx);
 ddsc_status ctx_enter_new(ddsc_context *ctx, void *out);
-/* For a public call that makes others: while it holds the context, theirs clear nothing. */
+/* Holds the context during a public call that makes further public calls. Meanwhile these clear
+ * nothing. */
 void ctx_hold(ddsc_context *ctx, bool hold);
-/* Record "text" unless one is already there; returns status, so `return ctx_fail(...)` reads well.
- */
+/* Records a message, unless the call already has one. Returns `status`, so that callers can write
+ * `return ctx_fail(...)`. */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Sticky within a call; safe from any thread. On the calling thread the user is asked, now and
- * then: work of more than some milliseconds should look here. */
+/* Returns true if the call was cancelled, which stays true until the call ends. May be called from
+ * any thread. On the calling thread it also polls the user's callback from time to time. Work that
+ * takes more than a few milliseconds should call it. */
 bool ctx_cancelled(ddsc_context *ctx);
-/* Worth a word, but no error: told to the caller at once. Calling thread only. */
+/* Passes a warning to the caller immediately. Calling thread only. */
 void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A figure about the call at work, for ddsc_context_get_details; a name already there gets the new
- * value. `name` stays where it is (a literal). Calling thread only. */
+/* Records a figure about the current call for ddsc_context_get_details, or replaces its value.
+ * `name` must be a literal. Calling thread only. */
 void ctx_detail(ddsc_context *ctx, const char *name, double value);
-/* "NAME is NULL" unless there is a pointer. */
+/* Fails with "NAME is NULL" if the pointer is NULL. */
 ddsc_status ctx_need(ddsc_context *ctx, const void *pointer, const char *name);
-/* "FIELD = VALUE: must be RULE" unless the field of a caller's settings is good. */
+/* Fails with "FIELD = VALUE: must be RULE" unless the field of the caller's settings is valid. */
 ddsc_status ctx_check(ddsc_context *ctx, bool good, const char *field, double value,
                       const char *rule);
-/* In the message of the call at work: another name for what it speaks of. */
+/* Replaces a name in the message of the current call. */
 void ctx_reword(ddsc_context *ctx, const char *from, const char *to);
-/* Refuses bits of `flags` that are not among `known`; `who` names the call. */
+/* Rejects bits of `flags` that are not in `known`; `who` is the name of the function. */
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);
-/* The context's settings for files: seconds, or negative for no child process; the encoding of text. */
+/* Return the context's settings for files: the timeout in seconds (negative: no child process), and
+ * the encoding of text. */
 double ctx_read_timeout(const ddsc_context *ctx);
 ddsc_encoding ctx_encoding(const ddsc_context *ctx);
-/* In a forked child: no callback of the user is called from now on. */
+/* Disables the user's callbacks. For a forked child process. */
 void ctx_detach(ddsc_context *ctx);
-/* The message so far, or "", which is forgotten: the next error writes over it. */
+/* Returns the current message, or "", and clears it, so that the next error records a new one. */
 const char *ctx_take_message(ddsc_context *ctx);
-/* What the call at work decided: which path `stage` took and why. Calling thread only; a stage that
- * takes the same path again adds nothing. `stage` and `path` are literals. */
+/* Records a decision of the current call: which path a stage took, and why. A repeated decision is
+ * recorded once. `stage` and `path` must be literals. Calling thread only. */
 void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The paths that stages took in all calls before the one at work, each once, since the context was made. */
+/* Returns the distinct paths that stages took in all calls before the current one, since the
+ * context was created. */
 typedef struct ctx_step {
     char stage[32], path[64], why[160];
 } ctx_step;
 int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
 
-/* `CHECK(call)`: return on an error. For calls that have no information status (> 0) to pass on, which
- * debug builds make sure of. */
+/* `CHECK(call)` returns on an error. Use it only for calls without information statuses (> 0),
+ * which it would drop; debug builds check this. */
 #define CHECK(call)                  \
     do {                             \
         ddsc_status check_ = (call); \
@@ -74,8 +79,8 @@ int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
             return check_;           \
     } while (0)
 
-/* `TRY(call)`: on an error jump to `done`; needs a local `ddsc_status status`. Positive statuses
- * (information) are kept in `status` and do not jump. */
+/* `TRY(call)` jumps to `done` on an error; it needs a local `ddsc_status status`. Positive statuses
+ * (information) are stored in `status` and do not jump. */
 #define TRY(call)                          \
     do {                                   \
         ddsc_status try_ = (call);         \
@@ -87,31 +92,33 @@ int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
             status = try_;                 \
     } while (0)
 
-/* ---- memory: 64-byte aligned, counted, zero-size requests give a valid block ---- */
+/* ---- memory: 64-byte aligned and counted; requests of size zero return a valid block ---- */
 
-/* count x size bytes into *out (a pointer to a pointer); NULL on error. */
+/* Allocates count x size bytes and stores the address in *out (a pointer to a pointer), or NULL on
+ * error. */
 ddsc_status mem_get(ddsc_context *ctx, void *out, int64_t count, size_t size);
 ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size);
-/* A block with the content of another; NULL gives NULL. */
+/* Allocates a copy of another block. Copies NULL as NULL. */
 ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t count, size_t size);
-/* Grow or shrink; on error the old block stays as it was. */
+/* Resizes a block. On error, the old block is unchanged. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size);
-/* Room for `need` elements in a block that grows by halves; *capacity elements fit. */
+/* Ensures space for `need` elements in a block that grows by half; *capacity is its current size in
+ * elements. */
 ddsc_status mem_reserve(ddsc_context *ctx, void *inout, int64_t *capacity, int64_t need,
                         size_t size);
 void mem_free(ddsc_context *ctx, void *block);
 void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks);
-/* Memory that comes from elsewhere, against the same limit. */
+/* Counts memory from other allocators against the same limit. */
 ddsc_status mem_count(ddsc_context *ctx, int64_t bytes);
 void mem_uncount(ddsc_context *ctx, int64_t bytes);
-/* Bytes left under the context's limit (INT64_MAX without one), to size what may be large or small.
- */
+/* Returns the number of bytes left under the context's limit (INT64_MAX without one), for choosing
+ * the size of optional buffers. */
 int64_t ctx_memory_left(const ddsc_context *ctx);
 #define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_RESERVE(ctx, pointer, capacity, need) \
     mem_reserve(ctx, &(pointer), capacity, need, sizeof *(pointer))
-/* Free several blocks, NULL or not. */
+/* Frees several blocks, some of which may be NULL. */
 #define MEM_FREE(ctx, ...) \
     mem_free_all(ctx, sizeof(void *[]){__VA_ARGS__} / sizeof(void *), (void *const[]){__VA_ARGS__})
 #define MEM_COPY(ctx, pointer, from, count) \
@@ -119,9 +126,11 @@ int64_t ctx_memory_left(const ddsc_context *ctx);
 
 /* ---- hashes ---- */
 
-/* XXH64 of bytes; to go on over several arrays, the hash of one is the seed of the next. */
+/* Returns the XXH64 hash of bytes. To hash several arrays, pass the hash of one as the seed of the
+ * next. */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed);
-/* Of one number: the end of XXH64, which spreads every bit over all others. For tables in memory. */
+/* Hashes one number with the final mixing step of XXH64, in which every input bit affects all
+ * output bits. For hash tables in memory. */
 static inline uint64_t hash_u64(uint64_t x)
 {
     x = (x ^ x >> 33) * 0xC2B2AE3D27D4EB4Fu;
@@ -129,25 +138,26 @@ static inline uint64_t hash_u64(uint64_t x)
     return x ^ x >> 32;
 }
 
-/* ---- what ddsc_context_set_resume asked for ---- */
+/* ---- settings from ddsc_context_set_resume ---- */
 
-const char *ctx_resume_folder(const ddsc_context *ctx); /* NULL: nothing is kept */
-void ctx_resume_pause(ddsc_context *ctx, bool pause); /* for work on other data than the caller's */
-const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's line */
-void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* taken from the folder */
+const char *ctx_resume_folder(const ddsc_context *ctx); /* NULL: nothing is stored */
+void ctx_resume_pause(ddsc_context *ctx, bool pause); /* for work on data other than the caller's */
+const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's settings line */
+void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* pairs read from the folder */
 
-/* ---- what ddsc_context_set_device asked for ---- */
+/* ---- settings from ddsc_context_set_device ---- */
 
 const char *ctx_device(const ddsc_context *ctx); /* "cpu", "auto", or the name of a device */
-/* A device has served, or it has failed and is not asked again. */
+/* Record that a device was used, and that a device failed and must not be tried again. */
 void ctx_device_used(ddsc_context *ctx, const char *name);
 void ctx_device_off(ddsc_context *ctx);
-/* A search is over: a device that was asked for by its name and had no part in it is worth a warning. */
+/* Called after a search. Warns if a device that the user requested by name was not used. */
 void ctx_device_tell(ddsc_context *ctx);
-/* Is it "cpu", "auto", "cuda" or "cuda:1"? Of other plug-ins where the environment names their folder. */
+/* Returns true for "cpu", "auto", "cuda" or "cuda:1". If the environment specifies a plug-in
+ * folder, other plug-in names are also valid. */
 bool ctx_device_named(const char *name);
 
-/* ---- checked arithmetic: true when the result fits ---- */
+/* ---- checked arithmetic: true if the result fits ---- */
 
 static inline bool mul_ok(int64_t a, int64_t b, int64_t *out)
 {
@@ -158,21 +168,22 @@ static inline bool add_ok(int64_t a, int64_t b, int64_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
-/* ---- order: ascending ---- */
+/* ---- sorting in ascending order ---- */
 
 void sort_doubles(double *x, int64_t n);
 void sort_i32(int32_t *x, int64_t n);
-/* Where a value stands in a sorted array without equal ones, or -1. */
+/* Returns the index of a value in a sorted array of distinct values, or -1. */
 int64_t sort_find_i32(const int32_t *sorted, int64_t n, int32_t value);
 void sort_i64(int64_t *x, int64_t n);
 void sort_u64(uint64_t *x, int64_t n);
-/* order = 0 .. n-1 by key, equal keys by position. */
+/* Sets order to 0 .. n-1, sorted by key; equal keys are sorted by position. */
 void sort_order(int32_t *order, const double *key, int64_t n);
-/* The k-th smallest (from 0) of n values, put at x[k] with none larger before it. */
+/* Returns the k-th smallest (from 0) of n values. Reorders x so that it is x[k] and no value before
+ * it is larger. */
 double select_smallest(double *x, int64_t n, int64_t k);
 
 /* ---- random numbers: Philox 4x32-10 (Salmon et al. 2011), a pure function of (seed, stream,
- * counter) */
+ * counter) ---- */
 
 typedef struct rng {
     uint64_t seed, stream, counter;
@@ -180,7 +191,7 @@ typedef struct rng {
     bool has_spare;
 } rng;
 
-/* Named streams keep the uses of one seed apart. */
+/* Streams separate the different uses of one seed. */
 enum rng_stream {
     RNG_SHAPES = 1,
     RNG_GAUSSIANS,
@@ -209,64 +220,64 @@ enum rng_stream {
     RNG_ABOUT
 };
 
-/* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */
+/* Creates a generator. `part` separates restarts, items or blocks of one stream. */
 rng rng_make(uint64_t seed, enum rng_stream stream, uint64_t part);
 uint64_t rng_u64(rng *r);
 double rng_uniform(rng *r);           /* [0, 1), 53 bits */
 double rng_normal(rng *r);            /* Box-Muller, one of each pair */
 int64_t rng_below(rng *r, int64_t n); /* 0 .. n-1, unbiased */
-uint64_t rng_hash(uint64_t seed, uint64_t stream, uint64_t a, uint64_t b); /* stateless draw */
+uint64_t rng_hash(uint64_t seed, uint64_t stream, uint64_t a, uint64_t b); /* stateless */
 
 /* ---- the parallel loop ---- */
 
-/* Work on [begin, end); `worker` in [0, parallel_width(ctx)) picks a workspace. */
+/* Processes [begin, end). `worker` in [0, parallel_width(ctx)) selects a workspace. */
 typedef ddsc_status (*parallel_fn)(void *arg, int64_t begin, int64_t end, int worker);
 
 int parallel_width(const ddsc_context *ctx);
-/* Cut [0, n) into pieces of `grain`, handed out in order to the threads. Results must not depend on
- * which thread does a piece. The error of the lowest piece is returned; a cancel stops the loop.
- * Information statuses (> 0) are merged: the largest is returned. Not to be nested. */
+/* Divides [0, n) into pieces of `grain`, which are assigned to the threads in order. Results must
+ * not depend on which thread processes a piece. Returns the error of the lowest failed piece, or
+ * the largest information status (> 0). A cancellation stops the loop. Calls must not be nested. */
 ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg);
 
-/* Run library code (BLAS) single-threaded in this thread: OpenBLAS changes bits with its threads.
- */
+/* Makes library code (BLAS) single-threaded in this thread, because OpenBLAS results depend on its
+ * number of threads. */
 int serial_begin(void);
 void serial_end(int saved);
 
-/* A lock for short critical sections inside parallel_for. */
+/* A lock for short critical sections in parallel_for. */
 typedef struct spin {
     int held;
 } spin;
 void spin_lock(spin *s);
 void spin_unlock(spin *s);
 
-/* ---- progress: reported on the calling thread from within parallel_for ---- */
+/* ---- progress: reported on the calling thread, also from inside parallel_for ---- */
 
 void progress_begin(ddsc_context *ctx, const char *stage, int64_t total);
 void progress_add(ddsc_context *ctx, int64_t units); /* any thread */
 void progress_end(ddsc_context *ctx);
-/* Calling thread only, for long serial work: reports, and returns DDSC_ERROR_CANCELLED when asked.
- */
+/* Reports progress during long serial work, and returns DDSC_ERROR_CANCELLED if cancelled. Calling
+ * thread only. */
 ddsc_status progress_poll(ddsc_context *ctx);
 
-/* Monotonic clock; for statistics only, never for a decision. */
+/* Returns a monotonic time. Used only for statistics, never for decisions that affect results. */
 double clock_seconds(void);
 
-/* ---- where the time goes: every moment of a context belongs to one stage ---- */
+/* ---- stage times: at any moment, a context is in exactly one stage ---- */
 
 typedef struct stage_time {
     const char *name;
-    double wall, cpu; /* seconds; cpu: of all threads of the process */
+    double wall, cpu; /* seconds; cpu: all threads of the process */
 } stage_time;
 
-/* What the calling thread is at from now on; returns the stage before, for stage_leave. A progress is
- * a stage of its own while it lasts. `name` stays where it is (a literal). */
+/* Enters a stage. Returns the previous stage, for stage_leave. A progress is a separate stage while
+ * it lasts. `name` must be a literal. Calling thread only. */
 const char *stage_enter(ddsc_context *ctx, const char *name);
 void stage_leave(ddsc_context *ctx, const char *before);
-/* All stages since the context was made, in order of first entry, up to now; they add up to the life
- * of the context. The first, "other", is time in no stage. */
+/* Lists all stages since the context was created, in order of first entry. Their times add up to
+ * the age of the context. The first stage, "other", is the time outside all other stages. */
 int64_t stage_list(ddsc_context *ctx, const stage_time **list);
-/* Wall seconds of one stage so far; 0 where it was never entered. */
+/* Returns the wall seconds of one stage so far, or 0 if it was never entered. */
 double stage_seconds(ddsc_context *ctx, const char *name);
 
 #endif

@@ -1,5 +1,4 @@
-/* The context: settings, the message of the last call, warnings, details, cancel, progress, and the
- * clock. */
+/* The context: settings, messages, warnings, details, cancellation, progress, and the clock. */
 #include "base/context.h"
 
 #include <math.h>
@@ -187,7 +186,7 @@ void ctx_device_tell(ddsc_context *ctx)
 {
     const char *name = ctx_device(ctx);
     if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_served)
-        ctx_warn(ctx, "device %s: this search has nothing for it", name);
+        ctx_warn(ctx, "device %s was not used: this search cannot use a device", name);
 }
 
 void ctx_device_off(ddsc_context *ctx)
@@ -200,7 +199,7 @@ void ctx_hold(ddsc_context *ctx, bool hold)
     ctx->held_open = hold;
 }
 
-/* The notes of the call before join the steps of the context. */
+/* Adds the notes of the previous call to the steps of the context. */
 static void keep_notes(ddsc_context *ctx)
 {
     for (int i = 0; i < ctx->n_notes && ctx->n_steps < CTX_STEPS; i++) {
@@ -249,7 +248,7 @@ ddsc_status ctx_enter_new(ddsc_context *ctx, void *out)
     if (out)
         memcpy(out, &none, sizeof none);
     CHECK(ctx_enter(ctx));
-    return out ? DDSC_OK : ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no place is given for the result");
+    return out ? DDSC_OK : ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the pointer for the result is NULL");
 }
 
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
@@ -345,11 +344,12 @@ ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, 
 {
     if ((flags & ~known) == 0)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: flags = %#x, of which %#x mean nothing here",
-                    who, flags, flags & ~known);
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: flags = %#x contains unknown flags %#x", who,
+                    flags, flags & ~known);
 }
 
-/* Long solves ask often; the user's callback is asked every so many seconds. */
+/* Minimum interval between calls of the user's callback, in seconds. Long solves poll much more
+ * often. */
 static const double ASK_EVERY = 0.02;
 
 bool ctx_cancelled(ddsc_context *ctx)
@@ -432,7 +432,7 @@ ddsc_status progress_poll(ddsc_context *ctx)
     double now = clock_seconds();
     if (now - ctx->last_report >= 0.1) {
         ctx->last_report = now;
-        int64_t done = atomic_load(&ctx->done); /* of other ranks it is a guess */
+        int64_t done = atomic_load(&ctx->done); /* estimated for other ranks */
         ctx->set.progress(ctx->set.progress_user, ctx->stage,
                           ctx->total > 0 ? BASE_MIN(done, ctx->total) : done, ctx->total);
     }

@@ -1,4 +1,4 @@
-/* Devices by name: "cuda:1" is number 1 of the plug-in libddsc_cuda.so. */
+/* Opens devices by name. "cuda:1" is device number 1 of the plug-in libddsc_cuda.so. */
 #include "base/device.h"
 
 #include <dlfcn.h>
@@ -8,16 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "auto" uses a device only if its plug-in has passed bench/gpu.py on a GPU. The CUDA plug-in of this
- * version has not run on one since its parts were merged, so "auto" means the CPU. */
+/* "auto" may use a device only if its plug-in has passed bench/gpu.py on a GPU. The CUDA plug-in of
+ * this version has not been run on a GPU since its parts were merged, so "auto" selects the CPU. */
 static const bool AUTO_ASKS = false;
 
-/* Multiplications from which "auto" then asks a device. Fewer take the processor less time than a driver
- * takes to start: 0.2 s, in which 16 cores make 4e10 and two 1e10 (docs/gpu.md). */
+/* Number of multiplications from which "auto" would use a device. Smaller problems take less time
+ * on the CPU than the 0.2 s that a driver needs to start. In that time, 16 cores perform 4e10
+ * multiplications and two cores 1e10 (docs/gpu.md). */
 static const double WORK_LEAST = 3e10;
 
-/* In the folder that the environment names; or beside the library, or where the system looks. Never
- * unloaded: drivers leave threads and handlers behind. */
+/* Opens a plug-in from the folder in DDSC_PLUGIN_PATH, or from the folder of the library, or from
+ * the system's search path. Plug-ins are never unloaded, because drivers may leave threads and
+ * handlers running. */
 static void *open_plugin(const char *name, char *why)
 {
     char file[64], path[4096];
@@ -40,7 +42,7 @@ static void *open_plugin(const char *name, char *why)
     return plugin;
 }
 
-/* What each version has of the table. */
+/* Size of the table in each version. */
 static const size_t TABLE_SIZE[DEVICE_TABLE_VERSION + 1] = {[1] = offsetof(device_table, within),
                                                             [2] =
                                                                 offsetof(device_table, load_sparse),
@@ -52,10 +54,10 @@ static bool find_table(device_table *table, const char *name, char *why)
     device_entry entry;
     if (!plugin)
         return false;
-    memcpy(&entry, &symbol, sizeof entry); /* C has no cast from an object to a function */
+    memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from object to function pointers */
     const device_table *found = entry ? entry() : NULL;
     if (!found || found->version < 1 || found->version > DEVICE_TABLE_VERSION) {
-        snprintf(why, DEVICE_WORDS, "libddsc_%s.so is of another version", name);
+        snprintf(why, DEVICE_WORDS, "libddsc_%s.so has an incompatible version", name);
         dlclose(plugin);
         return false;
     }
@@ -107,7 +109,7 @@ void device_close(device *d)
 
 void device_fail(ddsc_context *ctx, const device *d, const char *why)
 {
-    ctx_warn(ctx, "device %s: %s; the processor does the work", d->name, why);
+    ctx_warn(ctx, "device %s: %s; the CPU is used instead", d->name, why);
     ctx_note(ctx, "device", "cpu", "%s: %s", d->name, why);
     ctx_device_off(ctx);
 }

@@ -1,5 +1,5 @@
-/* device: plug-ins found and opened by name. What cannot be used is no error: the processor does the
- * work, and one warning says so. */
+/* Finds and opens device plug-ins by name. A device that cannot be used is not an error: the CPU
+ * does the work, and one warning is issued. */
 #ifndef DDSC_BASE_DEVICE_H
 #define DDSC_BASE_DEVICE_H
 
@@ -13,11 +13,12 @@ typedef struct device {
     char name[32]; /* "cuda:0" */
 } device;
 
-/* The device that the context asks for; false: the processor. `work`: multiplications in question; "auto"
- * would need many, but means the CPU in this version. */
+/* Opens the device that the context requests. Returns false if the CPU must be used. `work` is the
+ * number of multiplications, for which "auto" has a minimum; in this version, "auto" always selects
+ * the CPU. */
 bool device_open(ddsc_context *ctx, device *d, double work);
 void device_close(device *d);
-/* It failed: said once, and not asked again. */
+/* Reports the failure of a device once, and disables it for the context. */
 void device_fail(ddsc_context *ctx, const device *d, const char *why);
 
 #endif

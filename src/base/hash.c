@@ -1,5 +1,5 @@
-/* XXH64 (Yann Collet's xxHash, 64 bit): a fast checksum of bytes, no defence against an adversary.
- * Written from its specification. */
+/* XXH64 (Yann Collet's xxHash, 64 bits), written from its specification. It is a fast checksum and
+ * offers no protection against an adversary. */
 #include <string.h>
 
 #include "base/base.h"
@@ -37,7 +37,7 @@ static uint64_t merge(uint64_t h, uint64_t lane)
     return (h ^ mix(0, lane)) * P1 + P4;
 }
 
-/* Whole blocks of 32 bytes through four lanes. */
+/* Processes blocks of 32 bytes in four lanes. */
 static uint64_t hash_blocks(const unsigned char **at, size_t n_blocks, uint64_t seed)
 {
     uint64_t lane[4] = {seed + P1 + P2, seed + P2, seed, seed - P1}, h;

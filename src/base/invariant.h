@@ -1,8 +1,9 @@
 /* DDSC_ASSERT, and predicates for the invariants that many modules share.
  *
- * Debug and sanitizer builds define DDSC_DEBUG_CHECKS and abort at the first condition that fails. Other builds compile the
- * condition and never evaluate it, so it generates no code. Assert an invariant where it is established and where it is used.
- * Inner loops get checks of constant cost only; whole structures are checked once, at the end of a phase. */
+ * Debug and sanitizer builds define DDSC_DEBUG_CHECKS and abort at the first condition that fails.
+ * Other builds compile the condition but never evaluate it, so it generates no code. Assert an
+ * invariant where it is established and where it is used. Inner loops contain only checks of
+ * constant cost. Whole structures are checked once, at the end of a phase. */
 #ifndef DDSC_BASE_INVARIANT_H
 #define DDSC_BASE_INVARIANT_H
 
@@ -25,7 +26,7 @@ _Noreturn static inline void invariant_failed(const char *file, int line, const 
 #define DDSC_ASSERT(cond) ((void)(0 && (cond)))
 #endif
 
-/* n + 1 offsets that start at 0 and never decrease. */
+/* Returns true for n + 1 offsets that start at 0 and never decrease. */
 static inline bool invariant_offsets(const int64_t *offset, int64_t n)
 {
     bool holds = offset[0] == 0;
@@ -34,7 +35,7 @@ static inline bool invariant_offsets(const int64_t *offset, int64_t n)
     return holds;
 }
 
-/* low <= x[k] < end. */
+/* Returns true if low <= x[k] < end for all k. */
 static inline bool invariant_range(const int32_t *x, int64_t n, int64_t low, int64_t end)
 {
     bool holds = true;
@@ -43,7 +44,7 @@ static inline bool invariant_range(const int32_t *x, int64_t n, int64_t low, int
     return holds;
 }
 
-/* Strictly ascending, which excludes duplicates. */
+/* Returns true for strictly ascending values, which excludes duplicates. */
 static inline bool invariant_ascending(const int32_t *x, int64_t n)
 {
     bool holds = true;
@@ -52,8 +53,8 @@ static inline bool invariant_ascending(const int32_t *x, int64_t n)
     return holds;
 }
 
-/* A permutation of 0 .. n-1. Range, sum and sum of squares need no memory, and nearly every array that repeats a value
- * fails one of them. */
+/* Returns true for a permutation of 0 .. n-1. Checks the range, the sum and the sum of squares,
+ * which needs no memory and detects nearly every array with a repeated value. */
 static inline bool invariant_permutation(const int32_t *x, int64_t n)
 {
     uint64_t total = 0, squares = 0;
@@ -65,7 +66,7 @@ static inline bool invariant_permutation(const int32_t *x, int64_t n)
     return total == 0 && squares == 0 && invariant_range(x, n, 0, n);
 }
 
-/* All in [low, high]; false for NaN. */
+/* Returns true if all values are in [low, high]. NaN is not. */
 static inline bool invariant_between(const double *x, int64_t n, double low, double high)
 {
     bool holds = true;
@@ -82,7 +83,8 @@ static inline bool invariant_descending(const double *x, int64_t n)
     return holds;
 }
 
-/* Positive weights that sum to 1, up to the rounding of a division by their sum. */
+/* Returns true for positive weights that sum to 1, up to the rounding of a division by their
+ * sum. */
 static inline bool invariant_distribution(const double *weight, int64_t n)
 {
     double total = 0;

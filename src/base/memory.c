@@ -1,5 +1,5 @@
-/* The one allocator: blocks are 64-byte aligned with a small header, so that the bytes held can be
- * counted against the context's limit whatever allocator the caller supplied. */
+/* The allocator. Blocks are 64-byte aligned and have a small header, so that their sizes can be
+ * counted against the context's limit with any allocator that the caller supplies. */
 #include <string.h>
 
 #include "base/context.h"
@@ -33,10 +33,11 @@ static bool count_bytes(ddsc_context *ctx, int64_t bytes)
 static ddsc_status out_of_memory(ddsc_context *ctx, int64_t bytes)
 {
     if (ctx->set.memory_limit > 0)
-        return ctx_fail(
-            ctx, DDSC_ERROR_MEMORY, "out of memory: %lld more bytes wanted, %lld held, limit %lld",
-            (long long)bytes, (long long)atomic_load(&ctx->held), (long long)ctx->set.memory_limit);
-    return ctx_fail(ctx, DDSC_ERROR_MEMORY, "out of memory: %lld more bytes wanted",
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                        "out of memory: %lld more bytes requested, %lld in use, limit %lld",
+                        (long long)bytes, (long long)atomic_load(&ctx->held),
+                        (long long)ctx->set.memory_limit);
+    return ctx_fail(ctx, DDSC_ERROR_MEMORY, "out of memory: %lld more bytes requested",
                     (long long)bytes);
 }
 
@@ -50,7 +51,7 @@ void mem_uncount(ddsc_context *ctx, int64_t bytes)
     count_bytes(ctx, -bytes);
 }
 
-/* Bytes of a block with its header, or -1 on overflow. */
+/* Returns the size of a block including its header, or -1 on overflow. */
 static int64_t block_bytes(int64_t count, size_t size)
 {
     int64_t bytes;
@@ -104,8 +105,8 @@ ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t cou
     return DDSC_OK;
 }
 
-/* Reallocation keeps the distance of block and raw start only by luck, so the content is shifted
- * back into place when the allocator answers with another alignment. */
+/* Reallocation may change the offset of the block within its raw memory. In that case the content
+ * is moved to the new aligned position. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size)
 {
     char *old;
@@ -167,7 +168,8 @@ int64_t ctx_memory_left(const ddsc_context *ctx)
 {
     if (ctx->set.memory_limit == 0)
         return INT64_MAX;
-    if (team_size(ctx) > 1) /* paths are chosen by it, and all ranks must choose alike */
+    if (team_size(ctx) >
+        1) /* the result selects an algorithm, and all ranks must select the same one */
         return ctx->set.memory_limit / 2;
     return BASE_MAX(0, ctx->set.memory_limit - atomic_load(&ctx->held));
 }
@@ -175,5 +177,5 @@ int64_t ctx_memory_left(const ddsc_context *ctx)
 void ddsc_release(ddsc_context *context, void *block)
 {
     if (context)
-        team_unshare(context, block); /* a matrix may be all ranks' */
+        team_unshare(context, block); /* a matrix may be shared by all ranks */
 }

@@ -1,5 +1,6 @@
-/* The parallel loop. The one file that names OpenMP, which tells how many processors there are and
- * keeps OpenBLAS to one thread. Without OpenMP everything runs on the calling thread. */
+/* The parallel loop. This is the only file that uses OpenMP, which provides the number of
+ * processors and limits OpenBLAS to one thread. Without OpenMP, everything runs on the calling
+ * thread. */
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -51,7 +52,7 @@ typedef struct loop {
     void *arg;
     int64_t n, grain, n_pieces;
     _Atomic int64_t next;
-    _Atomic int64_t bad_piece; /* lowest piece that failed so far */
+    _Atomic int64_t bad_piece; /* lowest piece that has failed so far */
     atomic_int bad_status, info;
     spin lock;
 } loop;
@@ -73,7 +74,8 @@ static void loop_record(loop *l, int64_t piece, ddsc_status status)
     spin_unlock(&l->lock);
 }
 
-/* Pieces below a failed one still run, so the lowest failure is the same for any thread count. */
+/* Pieces below a failed one still run, so the lowest failed piece is the same for any number of
+ * threads. */
 static void loop_work(void *arg, int worker)
 {
     loop *l = arg;

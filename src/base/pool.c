@@ -1,5 +1,6 @@
-/* The threads behind parallel_for. OpenMP teams spin at the barrier of every loop, which on a busy
- * machine costs a time slice each; helpers here sleep, and only those at work are waited for. */
+/* The threads of parallel_for. OpenMP threads spin at the barrier of every loop, which costs a time
+ * slice each on a busy machine. The helpers here sleep instead, and only those that are working are
+ * waited for. */
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,8 +46,8 @@ static void *helper_main(void *arg)
     return NULL;
 }
 
-/* Signals stay with the program's own threads. Without a thread to be had the caller works alone.
- */
+/* Starts helpers with all signals blocked, so that signals are handled by the program's own
+ * threads. If no thread can be created, the caller works alone. */
 static void start_helpers(ddsc_context *ctx, int wanted)
 {
     pool *p = &ctx->pool;
@@ -62,8 +63,8 @@ static void start_helpers(ddsc_context *ctx, int wanted)
     pthread_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
-/* A forked child has no helpers, and its copy of the lock may be one that a helper held just then.
- */
+/* Resets the pool in a forked child. The child has no helpers, and its copy of the lock may have
+ * been held by a helper. */
 static void forget_helpers_of_the_parent(pool *p)
 {
     if (p->n_helpers == 0 || p->owner == getpid())
@@ -74,8 +75,8 @@ static void forget_helpers_of_the_parent(pool *p)
     p->n_helpers = p->seats = p->busy = 0;
 }
 
-/* Waits for the helpers at work. The caller alone may ask the user, and does so every 50 ms: a helper in
- * the middle of a long item then sees that it is to stop. */
+/* Waits for the helpers that are working. Only the caller may call the user's cancel function. It
+ * does so every 50 ms, so that a helper in a long item notices a cancellation. */
 static void wait_for_helpers(ddsc_context *ctx)
 {
     pool *p = &ctx->pool;
@@ -88,7 +89,7 @@ static void wait_for_helpers(ddsc_context *ctx)
         pthread_cond_timedwait(&p->idle, &p->lock, &until);
         if (p->busy == 0 || !ctx->set.cancel)
             continue;
-        pthread_mutex_unlock(&p->lock); /* the user's function may take its time */
+        pthread_mutex_unlock(&p->lock); /* the user's function may be slow */
         ctx_cancelled(ctx);
         pthread_mutex_lock(&p->lock);
     }

@@ -1,4 +1,4 @@
-/* The folder that a run resumes from, as the context holds it. */
+/* The resume folder of a context and the settings of its run. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -7,25 +7,25 @@
 
 #include "base/context.h"
 
-/* Creates the folder if it does not exist and checks that it is writable, before hours of work. */
+/* Creates the folder if it does not exist, and checks that it is writable. Problems are reported
+ * here rather than after hours of work. */
 static ddsc_status ctx_make_folder(ddsc_context *ctx, const char *folder)
 {
     struct stat about;
     if (!*folder)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the folder to resume from is empty");
-    if (strlen(folder) > PATH_MAX - 160) /* files in it have names, too */
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "the name of the folder to resume from is too long");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the resume folder is empty");
+    if (strlen(folder) > PATH_MAX - 160) /* leaves space for file names */
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the resume folder is too long");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: the folder cannot be made: %s", folder,
+        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: cannot create the folder: %s", folder,
                         strerror(errno));
     if (stat(folder, &about) != 0)
         return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: %s", folder, strerror(errno));
     if (!S_ISDIR(about.st_mode))
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s is no folder to resume from", folder);
+        return ctx_fail(ctx, DDSC_ERROR_IO,
+                        "%.240s is not a folder, so a run cannot be resumed from it", folder);
     if (access(folder, W_OK | X_OK) != 0)
-        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s cannot be written to: %s", folder,
-                        strerror(errno));
+        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s is not writable: %s", folder, strerror(errno));
     return DDSC_OK;
 }
 
@@ -35,7 +35,7 @@ ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const
     char *own_folder = NULL, *own_settings = NULL;
     CHECK(ctx_enter(ctx));
     if (settings && strpbrk(settings, "\r\n"))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run are one line");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run must be a single line");
     if (folder) {
         settings = settings ? settings : "";
         TRY(ctx_make_folder(ctx, folder));

@@ -1,5 +1,5 @@
-/* Philox 4x32 with ten rounds: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as
- * 1, 2, 3", SC 2011. Counter in, random bits out: no state to share between threads. */
+/* Philox 4x32 with ten rounds (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1,
+ * 2, 3", SC 2011). Random bits are a function of a counter, so threads share no state. */
 #include <math.h>
 
 #include "base/base.h"

@@ -1,5 +1,6 @@
-/* Eight doubles at a time through the compiler's vector type, and exp on them. No operation here is
- * fused or reordered, so a kernel gives the same bits on every instruction set it is cloned for. */
+/* Operations on eight doubles with the compiler's vector types, including exp and log. No operation
+ * is fused or reordered, so a kernel gives the same bits on every instruction set it is compiled
+ * for. */
 #ifndef DDSC_BASE_SIMD_H
 #define DDSC_BASE_SIMD_H
 
@@ -17,8 +18,8 @@ typedef float simd_f32 __attribute__((vector_size(32)));
 typedef int32_t simd_i32 __attribute__((vector_size(32)));
 typedef uint32_t simd_u32 __attribute__((vector_size(32)));
 
-/* A kernel marked so is compiled once for each instruction set and chosen when the library loads.
- * Sanitizers run before the choice can be made, so they get the plain form. */
+/* Compiles a function once per instruction set; the variant is selected when the library is loaded.
+ * Sanitizers run before this selection is possible, so they use the plain version. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -28,8 +29,8 @@ typedef uint32_t simd_u32 __attribute__((vector_size(32)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
-/* Unaligned load and store of a vector type by memcpy, which compilers turn into one instruction. `declare` begins the
- * definition. */
+/* Define the unaligned load and store of a vector type with memcpy, which compilers turn into one
+ * instruction. `declare` is the beginning of the definition. */
 #define SIMD_LOAD(declare, vector, element, name) \
     declare vector name(const element *from)      \
     {                                             \
@@ -50,15 +51,15 @@ SIMD_STORE(SIMD_INLINE, simd_f64x4, double, simd_store4)
 SIMD_LOAD(SIMD_INLINE, simd_f32, float, simd_load_f32)
 SIMD_STORE(SIMD_INLINE, simd_f32, float, simd_store_f32)
 
-/* gcc 12 makes eight masked broadcasts of a list of eight equal elements in a cloned function, and
- * one of a shuffle. */
+/* Returns a vector of equal elements. For an initializer list of eight equal elements, gcc 12
+ * generates eight masked broadcasts in a cloned function, but only one for a shuffle. */
 SIMD_INLINE simd_f64 simd_all(double x)
 {
     simd_f64 first = {x};
     return __builtin_shufflevector(first, first, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
-/* mask lanes are all ones or all zeros, as comparisons give them. */
+/* Selects elements. Mask lanes must be all ones or all zeros, as in the results of comparisons. */
 SIMD_INLINE simd_f64 simd_select(simd_i64 mask, simd_f64 yes, simd_f64 no)
 {
     return (simd_f64)((mask & (simd_i64)yes) | (~mask & (simd_i64)no));
@@ -79,7 +80,7 @@ SIMD_INLINE simd_f64 simd_abs(simd_f64 x)
     return (simd_f64)((simd_i64)x & INT64_MAX);
 }
 
-/* Sums and maxima over the lanes, always in the same order. */
+/* Return the sum and the maximum over the lanes, always in the same order. */
 #define SIMD_SUM(x) \
     (((x)[0] + (x)[4]) + ((x)[2] + (x)[6])) + (((x)[1] + (x)[5]) + ((x)[3] + (x)[7]))
 
@@ -96,7 +97,7 @@ SIMD_INLINE double simd_highest(simd_f64 x)
     return high;
 }
 
-/* The same for four doubles, where sums of eight lanes meet. */
+/* The same for four doubles, for combining sums over eight lanes. */
 SIMD_INLINE simd_f64x4 simd_all4(double x)
 {
     return (simd_f64x4){x, x, x, x};
@@ -119,9 +120,10 @@ SIMD_INLINE simd_f64x4 simd_abs4(simd_f64x4 x)
     return (simd_f64x4)((simd_i64x4)x & INT64_MAX);
 }
 
-/* Two vectors: lanes k and k + 4 of each added, side by side. Two of those: lanes k and k + 2, so that
- * the halves of the result add up to four sums over lanes, each in the order of simd_sum. Macros,
- * since a function may not pass vectors of another instruction set. */
+/* SIMD_FOLD_TWO adds lanes k and k + 4 of two vectors and interleaves the results. SIMD_FOLD_FOUR
+ * adds lanes k and k + 2 of two such results. Adding its two halves gives four sums over lanes,
+ * each in the order of simd_sum. These are macros because a function cannot pass vectors of another
+ * instruction set. */
 #define SIMD_FOLD_TWO(a, b)                                    \
     (__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) + \
      __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15))
@@ -135,7 +137,7 @@ SIMD_INLINE simd_f64x4 simd_four_sums(simd_f64 a, simd_f64 b, simd_f64 c, simd_f
     return __builtin_shufflevector(q, q, 0, 1, 2, 3) + __builtin_shufflevector(q, q, 4, 5, 6, 7);
 }
 
-/* Eight vectors as the rows of a square: rows become columns. */
+/* Transposes an 8 x 8 matrix stored as eight row vectors. */
 SIMD_INLINE void simd_transpose(simd_f64 *x)
 {
     simd_f64 y[8];
@@ -158,9 +160,10 @@ SIMD_INLINE void simd_transpose(simd_f64 *x)
     }
 }
 
-/* exp(x) = 2^n exp(r), r = x - n ln 2 in [-ln2/2, ln2/2], exp(r) = 1 + r + r^2 q(r) with q of
- * degree 9 fitted at Chebyshev nodes (relative error 1.3e-17). Measured error below 1 ulp.
- * Arguments below -708 give 0 (no subnormals), above 709.78 infinity; NaN stays NaN. */
+/* exp(x) = 2^n exp(r) with r = x - n ln 2 in [-ln2/2, ln2/2]. exp(r) = 1 + r + r^2 q(r), with q of
+ * degree 9 fitted at Chebyshev nodes (relative error 1.3e-17). The measured error is below 1 ulp.
+ * Arguments below -708 give 0 (no subnormals), arguments above 709.78 infinity, and NaN gives
+ * NaN. */
 SIMD_INLINE simd_f64 simd_exp(simd_f64 x)
 {
     static const double q[10] = {
@@ -176,16 +179,16 @@ SIMD_INLINE simd_f64 simd_exp(simd_f64 x)
     simd_f64 low = (q[0] + q[1] * r) + (q[2] + q[3] * r) * r2;
     simd_f64 high = (q[4] + q[5] * r) + (q[6] + q[7] * r) * r2;
     simd_f64 p = 1.0 + (r + r2 * (low + r4 * (high + r4 * (q[8] + q[9] * r))));
-    /* 2^(n-1), as 2^1024 has no double of its own; out of range it is replaced below. */
+    /* 2^(n-1), because 2^1024 is not a double; results out of range are replaced below */
     simd_u64 exponent = (simd_u64)shifted - (simd_u64)simd_all(to_integer) + 1022;
     p = (p + p) * (simd_f64)(exponent << 52);
     p = simd_select(x < -708.0, simd_all(0.0), p);
     return simd_select(x > 709.78, simd_all(__builtin_inf()), p);
 }
 
-/* log(x) of positive normal x: x = 2^n m with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s) with s
- * = (m - 1) / (m + 1), its series cut where the next term is below 1e-17. Measured error below 2
- * ulp away from 1, 1e-16 absolute near it. */
+/* log(x) of a positive normal x = 2^n m with m in [sqrt(1/2), sqrt(2)). Here log m = 2 atanh(s)
+ * with s = (m - 1) / (m + 1). The series is truncated where the next term is below 1e-17. The
+ * measured error is below 2 ulp away from 1, and 1e-16 absolute near 1. */
 SIMD_INLINE simd_f64 simd_log(simd_f64 x)
 {
     const double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;

@@ -1,11 +1,11 @@
-/* Structs that a caller may know in an older (shorter) or newer (longer) form than the library. The
- * caller's size is the only thing known about it, so nothing behind that size is read or written. */
+/* Structs that the caller may know in an older (shorter) or newer (longer) version than the
+ * library. The library knows only the caller's size, and never reads or writes beyond it. */
 #include "base/sized.h"
 
 #include <string.h>
 
-/* A newer program's struct may be longer than ours, but not without bounds: a struct_size that was
- * never set should be told from one that is large. */
+/* Maximum length of a newer program's additions, to distinguish its struct_size from one that was
+ * never set. */
 enum { MOST_ADDED = 4096 };
 
 static void put_defaults(const sized_struct *kind, void *to, size_t size)
@@ -24,7 +24,7 @@ void sized_init(const sized_struct *kind, void *to, size_t size)
         put_defaults(kind, to, size);
 }
 
-/* Sizes of structs are multiples of 8 here; any other would end inside a field. */
+/* Checks a size. Sizes of structs are multiples of 8; any other size would end inside a field. */
 static bool is_size(const sized_struct *kind, size_t size)
 {
     return size >= kind->first && size % 8 == 0 && size <= kind->size + MOST_ADDED;
@@ -64,11 +64,12 @@ ddsc_status sized_take(ddsc_context *ctx, const sized_struct *kind, void *own, c
         return DDSC_OK;
     size_t size = size_of(given);
     if (!is_size(kind, size))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s.struct_size = %zu: call %s_init first",
-                        kind->name, size, kind->name);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "%s.struct_size = %zu is not valid: call %s_init first", kind->name, size,
+                        kind->name);
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "%s: a field is set that only a newer library knows (this is %s)", kind->name,
-                    ddsc_version());
+                    "%s: a field is set that only a newer library supports (this is %s)",
+                    kind->name, ddsc_version());
 }
 
 void sized_give(const sized_struct *kind, void *given, const void *own)

@@ -1,5 +1,6 @@
-/* Settings, problems, results and views of the caller: see the rules on top of ddsc.h. Every struct
- * with a struct_size has one sized_struct, in the file that has its _init_sized function. */
+/* Copies settings, problems, results and views between the caller and the library; see the rules at
+ * the top of ddsc.h. Every struct with a struct_size has one sized_struct, in the file with its
+ * _init_sized function. */
 #ifndef DDSC_BASE_SIZED_H
 #define DDSC_BASE_SIZED_H
 
@@ -7,18 +8,18 @@
 
 typedef struct sized_struct {
     const char *name;
-    size_t size;          /* of the struct today */
-    size_t first;         /* up to the end of the last field that its shortest form has */
+    size_t size;          /* current size of the struct */
+    size_t first;         /* size of its shortest version: the end of that version's last field */
     const void *defaults; /* NULL: all zero */
 } sized_struct;
 
-/* `last` names the last field of the shortest form that is accepted: the struct's first version. */
+/* `last` is the last field of the shortest accepted version, the first version of the struct. */
 #define SIZED_STRUCT(type, last, defaults)                                              \
     {                                                                                   \
 #type, sizeof(type), offsetof(type, last) + sizeof(((type *)0)->last), defaults \
     }
 
-/* The struct's description `kind`, and its public _init_sized function. */
+/* Defines the description `kind` of a struct, and its public _init_sized function. */
 #define SIZED_INIT(kind, type, last, defaults)    \
     static const sized_struct kind;               \
     void type##_init_sized(type *to, size_t size) \
@@ -27,21 +28,24 @@ typedef struct sized_struct {
     }                                             \
     static const sized_struct kind = SIZED_STRUCT(type, last, defaults)
 
-/* Defaults into the caller's `size` bytes, which are also recorded in its struct_size. */
+/* Writes defaults into the caller's `size` bytes, and the size into its struct_size. */
 void sized_init(const sized_struct *kind, void *to, size_t size);
-/* Defaults, then the caller's fields over them (given NULL: none) into *own, a whole struct of
- * today. Refused: sizes that no version ever had, and fields set that are not known here. */
+/* Fills *own, a struct of the current version, with defaults and then with the caller's fields
+ * (given NULL: none). Rejects sizes that no version has had, and fields that this version does not
+ * know but that are set. */
 ddsc_status sized_take(ddsc_context *ctx, const sized_struct *kind, void *own, const void *given);
-/* The same without a context to explain in; false where it is refused. */
+/* Does the same without a context for messages. Returns false if the struct is rejected. */
 bool sized_copy(const sized_struct *kind, void *own, const void *given);
-/* Results into the caller's struct, which sized_take has accepted; given NULL: nothing. */
+/* Copies results to the caller's struct, which sized_take has accepted. Does nothing if `given` is
+ * NULL. */
 void sized_give(const sized_struct *kind, void *given, const void *own);
-/* As much of a view as the caller has room for; fields that are not known here are zero. */
+/* Copies as much of a view as the caller's struct can hold. Fields that this version does not know
+ * become zero. */
 void sized_view(void *view, size_t size, const void *own, size_t own_size);
 
-/* ---- statistics of runs over pairs, which many rooms fill ---- */
+/* ---- statistics of runs over pairs, which several modules fill ---- */
 
-/* A caller's struct that cannot be written to is refused before the long work. */
+/* Rejects an invalid struct of the caller before the long computation. */
 ddsc_status stats_check(ddsc_context *ctx, const ddsc_pair_stats *given);
 void stats_give(ddsc_pair_stats *given, const ddsc_pair_stats *own);
 

@@ -1,9 +1,10 @@
-/* Heap sort (Williams 1964): in place, no worst case, no memory of its own, and faster than qsort,
- * which calls a function per comparison. Hoare's selection (1961) with middle pivots. */
+/* Heap sort (Williams 1964) works in place, always in O(n log n), and is faster than qsort, which
+ * calls a function per comparison. Selection is Hoare's (1961), with the middle element as
+ * pivot. */
 #include "base/base.h"
 
-/* First every element from the middle down sinks to its place in the heap, then the largest goes to the
- * end and the one from there sinks. */
+/* First, every element from the middle down sinks to its position in the heap. Then the largest
+ * element is repeatedly swapped to the end, and the element from there sinks. */
 #define HEAP_SORT(name, type, LESS)                                       \
     static void heap_##name(type *x, const double *key, int64_t n)        \
     {                                                                     \

@@ -1,5 +1,5 @@
-/* The clock of stages: time is charged to the stage at work whenever another begins, so the stages
- * add up to the whole by construction. */
+/* The stage clock. When a stage begins, the elapsed time is charged to the previous one, so the
+ * stage times always add up to the total. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "base/context.h"
 
 static const char OTHER[] = "other";
-/* A process that is older when it makes its context was another program before (exec of a shell). */
+/* A process older than this when it creates its context is assumed to have been another program
+ * before (exec from a shell). */
 static const double LONG_START_S = 10;
 
 static double cpu_seconds(void)
@@ -19,8 +20,8 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* When the process began, in ticks since the machine did: field 22 of its line; field 2, the name of the
- * program, may hold anything. 0: not known. */
+/* Returns the start time of the process in clock ticks since boot, or 0 if unknown. It is field 22
+ * of /proc/self/stat. Field 2, the program name, may contain any characters. */
 static double start_ticks(void)
 {
     char line[1024];
@@ -38,7 +39,8 @@ static double start_ticks(void)
     return at && sscanf(at, "%lf", &ticks) == 1 ? ticks : 0;
 }
 
-/* Wall seconds of this process, a tick (10 ms) less at most: one thread has run for the CPU seconds at least. */
+/* Returns the age of this process in seconds, rounded down by up to one tick (10 ms). It is at
+ * least the CPU time of the single thread so far. */
 static double process_age(double cpu)
 {
     struct timespec now;
@@ -70,7 +72,7 @@ static void charge(ddsc_context *ctx)
     ctx->since_cpu = cpu;
 }
 
-/* Where a name stands; one too many is among the others. */
+/* Returns the index of a stage. If there are too many stages, new ones count as "other". */
 static int place_of(ddsc_context *ctx, const char *name)
 {
     for (int i = 0; i < ctx->n_times; i++)

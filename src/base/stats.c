@@ -1,4 +1,4 @@
-/* ddsc_pair_stats between library and caller. */
+/* Copies ddsc_pair_stats between the library and the caller. */
 #include "base/sized.h"
 
 SIZED_INIT(stats_struct, ddsc_pair_stats, seconds, NULL);

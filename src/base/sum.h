@@ -1,4 +1,5 @@
-/* A running sum that carries its rounding error along (Knuth's exact sum of two numbers). */
+/* A running sum that accumulates its rounding errors, using Knuth's exact addition of two
+ * numbers. */
 #ifndef DDSC_BASE_SUM_H
 #define DDSC_BASE_SUM_H
 

@@ -1,4 +1,4 @@
-/* A team of ranks: parts of rows, divided loops, mail. */
+/* Teams of ranks: row partitioning, distributed loops and message passing. */
 #include "base/team.h"
 
 #include <math.h>
@@ -17,11 +17,12 @@ ddsc_status ddsc_context_set_team(ddsc_context *ctx, const ddsc_team *team)
     CHECK(ctx_enter(ctx));
     CHECK(sized_take(ctx, &team_kind, &own, team));
     if (own.size < 1 || own.rank < 0 || own.rank >= own.size)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "rank %d of %d: there is no such rank", own.rank,
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "rank %d of %d does not exist", own.rank,
                         own.size);
     bool whole = own.exchange && own.gather && own.scan && own.agree;
     if (own.size > 1 && !(whole && !own.share == !own.ready && !own.share == !own.unshare))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a team of %d lacks functions", own.size);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a team of %d ranks has missing functions",
+                        own.size);
     ctx->team = own;
     return DDSC_OK;
 }
@@ -36,7 +37,7 @@ int team_size(const ddsc_context *ctx)
     return BASE_MAX(1, ctx->team.size);
 }
 
-/* ---- parts ---- */
+/* ---- row partitioning ---- */
 
 team_part team_part_of(const ddsc_context *ctx, int64_t n, int64_t grain, int rank)
 {
@@ -69,7 +70,7 @@ static ddsc_status shifted_range(void *arg, int64_t begin, int64_t end, int work
     return s->fn(s->arg, s->by + begin, s->by + end, worker);
 }
 
-/* What this rank does stands for `scale` times as much in the progress. */
+/* Runs a loop over a part of the rows. In the progress, this rank's work counts `scale` times. */
 static ddsc_status scaled_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn,
                                void *arg, double scale)
 {
@@ -163,7 +164,7 @@ done:
     return status;
 }
 
-/* n values of each rank, to all. */
+/* Gathers n values of each rank on all ranks. */
 static ddsc_status gather_values(ddsc_context *ctx, void *out, const void *own, int64_t n)
 {
     int64_t bytes = 8 * n;
@@ -196,7 +197,8 @@ ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n)
 {
     if (team_size(ctx) == 1)
         return DDSC_OK;
-    for (int64_t k = 0; k < n; k++) /* no number is larger than all: maxima would lose it */
+    for (int64_t k = 0; k < n;
+         k++) /* NaN is not larger than any number, so a maximum would lose it */
         value[k] = isnan(value[k]) ? INFINITY : value[k];
     return answered(ctx, ctx->team.agree(ctx->team.state, value, n));
 }
@@ -268,7 +270,7 @@ ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem)
     return problem->stopped ? ctx_fail(ctx, DDSC_ERROR_CANCELLED, "stopped on request") : DDSC_OK;
 }
 
-/* ---- mail ---- */
+/* ---- message passing ---- */
 
 ddsc_status team_mail_open(ddsc_context *ctx, team_mail *mail, int64_t record)
 {
@@ -295,7 +297,7 @@ ddsc_status team_mail_put(team_mail *mail, int worker, int to, const void *recor
     return DDSC_OK;
 }
 
-/* All boxes into one array by ranks; bytes[r] for rank r. */
+/* Packs all boxes into one array, sorted by rank, with bytes[r] for rank r. */
 static ddsc_status mail_pack(const team_mail *mail, char **out, int64_t *bytes)
 {
     ddsc_status status = DDSC_OK;

@@ -1,9 +1,10 @@
-/* A team of processes (ranks) that make one run together: ddsc_team in ddsc.h.
+/* A team of processes (ranks) that perform one run together; see ddsc_team in ddsc.h.
  *
- * Every rank runs the same code on the same input. Where work is large it is divided: a rank does its
- * own part of a loop (team_for), and what it made goes to all (team_gather) or to the ranks that own the rows
- * it is about (team_mail). Parts are runs of whole pieces, so what a piece gives does not depend
- * on the number of ranks. Without a team all of this is one rank and costs nothing. */
+ * Every rank executes the same code on the same input. Expensive work is divided: each rank
+ * processes its part of a loop (team_for). The results are then sent to all ranks (team_gather) or
+ * to the ranks that own the rows concerned (team_mail). Parts consist of whole pieces, so the
+ * result of a piece does not depend on the number of ranks. Without a team there is one rank, and
+ * these functions cost nothing. */
 #ifndef DDSC_BASE_TEAM_H
 #define DDSC_BASE_TEAM_H
 
@@ -12,90 +13,96 @@
 int team_rank(const ddsc_context *ctx);
 int team_size(const ddsc_context *ctx);
 
-/* Rows begin .. end. */
+/* Rows begin .. end - 1. */
 typedef struct team_part {
     int64_t begin, end;
 } team_part;
 
-/* The part of n rows in pieces of `grain` that a rank owns; empty where there are too few pieces. */
+/* Return the part of n rows that a rank owns, in pieces of `grain`. It is empty if there are too
+ * few pieces. team_owner returns the rank that owns a row. */
 team_part team_part_of(const ddsc_context *ctx, int64_t n, int64_t grain, int rank);
 team_part team_own(const ddsc_context *ctx, int64_t n, int64_t grain);
 int team_owner(const ddsc_context *ctx, int64_t n, int64_t grain, int64_t row);
 
-/* parallel_for over the rows of a part; progress counts for all ranks. */
+/* Runs parallel_for over the rows of a part. Progress counts for all ranks. */
 ddsc_status team_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn, void *arg);
-/* The same over the own part: the same pieces, this rank's alone. */
+/* Does the same over the part of this rank, with the same pieces as without a team. */
 ddsc_status team_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg);
-/* Rows of `bytes` each, every rank has filled its part: now all have all. */
+/* Gathers rows of `bytes` each. Every rank has filled its part; afterwards all ranks have all
+ * rows. */
 ddsc_status team_gather(ddsc_context *ctx, void *rows, int64_t n, int64_t grain, int64_t bytes);
-/* Parts of any size: parts[r] bytes of rank r. */
+/* Gathers parts of any size: parts[r] bytes from rank r. */
 ddsc_status team_gather_parts(ddsc_context *ctx, void *data, const int64_t *parts);
-/* Row i has entries offset[i] .. offset[i + 1] of `bytes` each. */
+/* Gathers entries. Row i has the entries offset[i] .. offset[i + 1] - 1 of `bytes` each. */
 ddsc_status team_gather_entries(ddsc_context *ctx, void *entries, const int64_t *offset, int64_t n,
                                 int64_t grain, int64_t bytes);
-/* team_for and team_gather: fn fills rows of one array. */
+/* Combines team_for and team_gather: fn fills rows of one array. */
 ddsc_status team_fill(ddsc_context *ctx, void *rows, int64_t n, int64_t grain, int64_t bytes,
                       parallel_fn fn, void *arg);
-/* What the first rank has, to all: numbers by BLAS or LAPACK may differ in last bits, or signs, between
- * processors of different kinds, and parts that are put together must be made with the same ones. */
+/* Sends data of the first rank to all ranks. Results of BLAS or LAPACK may differ in their last
+ * bits, or in signs, between CPU types. Parts that are combined must be computed from identical
+ * inputs. */
 ddsc_status team_first(ddsc_context *ctx, void *data, int64_t bytes);
 
-/* Replaces value[k] by its sum over all ranks, added in the order of ranks. n is small. */
+/* Replaces value[k] with its sum over all ranks, added in the order of ranks. n should be small. */
 ddsc_status team_sum_i64(ddsc_context *ctx, int64_t *value, int64_t n);
 ddsc_status team_sum_f64(ddsc_context *ctx, double *value, int64_t n);
-/* The largest of each; what is no number counts as infinite. */
+/* Computes the maximum of each value over all ranks. NaN counts as infinite. */
 ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n);
-/* The sum of lower ranks' values. */
+/* Computes the sum of the values of lower ranks. */
 ddsc_status team_before(ddsc_context *ctx, int64_t *value);
-/* Counts and the largest gap of a divided loop. */
+/* Combines the counts and the largest gap of a divided loop. */
 ddsc_status team_stats(ddsc_context *ctx, ddsc_pair_stats *stats);
-/* receive: parts come in the order of ranks; both sizes in bytes. */
+/* Exchanges parts between all ranks. Received parts are in the order of ranks; all sizes are in
+ * bytes. */
 ddsc_status team_exchange(ddsc_context *ctx, const void *send, const int64_t *send_bytes,
                           void *receive, const int64_t *receive_bytes);
-/* What each rank sends to this one, from what this one sends to each. */
+/* Computes how much each rank sends to this one, given how much this one sends to each. */
 ddsc_status team_sizes(ddsc_context *ctx, const int64_t *send_bytes, int64_t *receive_bytes);
 
-/* What the first of a machine wrote into shared memory is there for its others. */
+/* Waits until the data that the first rank of a machine wrote to shared memory is visible to the
+ * others. */
 ddsc_status team_ready(ddsc_context *ctx);
 
-/* Can the team find eigenpairs? */
+/* Returns true if the team can compute eigenpairs. */
 bool team_has_eigen(const ddsc_context *ctx);
 ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem);
 
-/* ---- what the first rank makes and all ranks use ---- */
+/* ---- data created by the first rank and used by all ---- */
 
-/* fn on the first rank alone, as if there were no team; its status and message are then those of all. */
+/* Runs fn only on the first rank, as if there were no team. All ranks return its status and
+ * message. */
 ddsc_status team_by_first(ddsc_context *ctx, ddsc_status (*fn)(void *arg), void *arg);
 
-/* Arrays on their way into one block. */
+/* Arrays that are being moved into one block. */
 typedef struct team_arrays {
-    char *place;   /* NULL: they are counted only */
-    int64_t bytes; /* of those so far */
-    ddsc_context
-        *owner; /* whose memory they are copied out of and freed; NULL: they are there already */
+    char *place;         /* NULL: only count the bytes */
+    int64_t bytes;       /* total so far */
+    ddsc_context *owner; /* owner of arrays to copy and free; NULL: already in the block */
 } team_arrays;
 
-/* pointer: the address of one, which may be NULL. */
+/* Adds an array. `pointer` is the address of a pointer, which may be NULL. */
 void team_array(team_arrays *a, void *pointer, int64_t bytes);
-/* Calls team_array for each array of an object, always in the same order. A size may be read from an
- * array that came before. */
+/* Calls team_array for each array of an object, always in the same order. A size may be read from
+ * an earlier array. */
 typedef void (*team_list)(team_arrays *a, void *object);
-/* Moves the arrays of the first rank's object into one block for each machine, where the object of
- * every rank then has them: to be read only. All ranks have a copy of the object itself (team_first). *block
- * is set as soon as there is one, and given to team_unshare. */
+/* Moves the arrays of the first rank's object into one block per machine, which the objects of all
+ * ranks then refer to. The arrays are read-only. All ranks must have a copy of the object itself
+ * (team_first). *block is set as soon as the block exists, and must be passed to team_unshare. */
 ddsc_status team_move(ddsc_context *ctx, void *block, void *object, team_list list);
-/* One table for all ranks of a machine: each fills its rows, and team_gather, or what calls it, makes all
- * rows be there for all. Freed by team_unshare. */
+/* Creates one table for all ranks of a machine. Each rank fills its rows, and team_gather (or a
+ * function that calls it) makes all rows visible to all ranks. Freed with team_unshare. */
 ddsc_status team_table_new(ddsc_context *ctx, void *table, int64_t bytes);
-/* The shared block that data lies in, or NULL; all parts of it, for all. Of team_gather_parts. */
+/* For team_gather_parts: return the shared block that contains `data`, or NULL; and gather all
+ * parts of such a block on all ranks. */
 struct team_block;
 const struct team_block *team_table_of(const ddsc_context *ctx, const void *data);
 ddsc_status team_table_gather(ddsc_context *ctx, const struct team_block *b, void *data,
                               const int64_t *parts);
-/* A block of team_move or team_table_new, or of mem_get. */
+/* Frees a block from team_move, team_table_new or mem_get. */
 void team_unshare(ddsc_context *ctx, void *memory);
 
-/* ---- mail: records for other ranks ---- */
+/* ---- messages: records for other ranks ---- */
 
 typedef struct team_box {
     char *at;
@@ -103,13 +110,13 @@ typedef struct team_box {
     int64_t n, bytes, n_to;
 } team_box;
 
-/* Records of one size, put down by many workers, delivered at once. Their order is that of ranks, then
- * any: whoever reads them must not care. */
+/* Records of one size, queued by many workers and delivered together. They arrive in the order of
+ * ranks, but in any order within a rank. Receivers must not depend on it. */
 typedef struct team_mail {
     ddsc_context *ctx;
     int64_t record;
     team_box *box; /* one per worker */
-    char *in;      /* what came */
+    char *in;      /* received records */
     int64_t n_in, in_bytes;
 } team_mail;
 

@@ -1,4 +1,5 @@
-/* What the first rank makes and all ranks use: its outcome, and arrays in one block for each machine. */
+/* Data created by the first rank and used by all ranks: its status, and arrays in one block per
+ * machine. */
 #include <string.h>
 
 #include "base/context.h"
@@ -6,9 +7,9 @@
 
 enum { ARRAY_ALIGN = 64 };
 
-/* ---- by the first rank ---- */
+/* ---- on the first rank ---- */
 
-/* The status of the first rank and its words, to all. */
+/* Sends the status of the first rank and its message to all ranks. */
 static ddsc_status share_outcome(ddsc_context *ctx, ddsc_status status)
 {
     struct {
@@ -50,7 +51,8 @@ static char *aligned(void *block)
     return at + (ARRAY_ALIGN - (uintptr_t)at % ARRAY_ALIGN) % ARRAY_ALIGN;
 }
 
-/* b->memory: shared by the ranks of the machine, where they can; else of this rank alone. */
+/* Allocates b->memory. It is shared by the ranks of the machine if possible, otherwise private to
+ * this rank. */
 static ddsc_status block_take(ddsc_context *ctx, team_block *b)
 {
     const ddsc_team *team = &ctx->team;
@@ -69,7 +71,7 @@ static ddsc_status block_take(ddsc_context *ctx, team_block *b)
     return status;
 }
 
-/* All hear of one rank without memory for it, which they would else wait for. */
+/* Reports to all ranks that one rank has no memory. Otherwise they would wait for it. */
 static ddsc_status block_agreed(ddsc_context *ctx, ddsc_status status)
 {
     double failed = status < 0;
@@ -78,8 +80,7 @@ static ddsc_status block_agreed(ddsc_context *ctx, ddsc_status status)
     CHECK(team_largest(ctx, &failed, 1));
     if (status < 0 || failed == 0)
         return status;
-    return ctx_fail(ctx, DDSC_ERROR_INTERNAL,
-                    "another rank has no memory for what all have in common");
+    return ctx_fail(ctx, DDSC_ERROR_INTERNAL, "another rank has not enough memory for shared data");
 }
 
 static ddsc_status block_new(ddsc_context *ctx, team_block **out, int64_t bytes)
@@ -121,7 +122,7 @@ void team_unshare(ddsc_context *ctx, void *memory)
     mem_free(ctx, b);
 }
 
-/* The ranks that have a block of their own to fill, in order; the first of all is one of them. */
+/* Finds the ranks that fill a block, in order. The first rank is always one of them. */
 static ddsc_status find_holders(ddsc_context *ctx, const team_block *b, int64_t *rank, int64_t *n)
 {
     int64_t own = b->first;
@@ -130,11 +131,12 @@ static ddsc_status find_holders(ddsc_context *ctx, const team_block *b, int64_t 
     CHECK(team_gather(ctx, rank, team_size(ctx), 1, sizeof *rank));
     for (int r = 0; r < team_size(ctx); r++)
         if (rank[r])
-            rank[(*n)++] = r; /* behind what was looked at */
+            rank[(*n)++] = r; /* never overwrites an unread entry */
     return DDSC_OK;
 }
 
-/* Those that have it hand it on, each to one more in every step: machines take 1, 2, 4 ... */
+/* Sends the block from the ranks that have it to one more rank each per step, so that 1, 2, 4, ...
+ * machines have it. */
 static ddsc_status block_spread(ddsc_context *ctx, const team_block *b)
 {
     ddsc_status status = DDSC_OK;
@@ -182,7 +184,7 @@ const team_block *team_table_of(const ddsc_context *ctx, const void *data)
     return b;
 }
 
-/* The own part, to the first rank of each machine, which has `whole` to take all of them. */
+/* Sends this rank's part to the first rank of each machine, where `whole` receives all parts. */
 static ddsc_status parts_to_holders(ddsc_context *ctx, const char *own, char *whole,
                                     const int64_t *parts, const int64_t *holder, int64_t n)
 {
@@ -202,7 +204,8 @@ done:
     return status;
 }
 
-/* By way of memory of its own: a machine's table is not written while its ranks send from it. */
+/* Gathers via a separate buffer, because the table of a machine must not be written while its ranks
+ * send from it. */
 static ddsc_status gather_machines(ddsc_context *ctx, const team_block *b, char *data,
                                    const int64_t *parts, const int64_t *holder, int64_t n)
 {

@@ -1,4 +1,5 @@
-/* Numbers as text in every locale, text for messages, packed tables of distinct strings. */
+/* Locale-independent conversion of numbers, text for messages, and packed tables of distinct
+ * strings. */
 #include "base/text.h"
 
 #include <ctype.h>
@@ -11,7 +12,7 @@
 /* ---- numbers ---- */
 
 typedef struct decimal {
-    bool negative, fits; /* fits: mantissa has at most 19 digits, so it did not overflow */
+    bool negative, fits; /* fits: the mantissa has at most 19 digits, so it did not overflow */
     uint64_t mantissa;
     int64_t exponent;
 } decimal;
@@ -21,7 +22,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits into the mantissa; leading zeros do not count. Returns how many were read. */
+/* Reads digits into the mantissa, not counting leading zeros. Returns the number of digits read. */
 static int64_t scan_digits(const char **at, decimal *x, int *n_significant)
 {
     const char *from = *at;
@@ -83,8 +84,8 @@ static bool parse_special(const char *text, double *value)
     return true;
 }
 
-/* A mantissa below 2^53 times or over a power of ten up to 10^22 is one correctly rounded operation
- * (Clinger 1990); everything else goes to the C library, in the C locale. */
+/* If the mantissa is below 2^53 and the power of ten at most 10^22, the result is one correctly
+ * rounded operation (Clinger 1990). Otherwise the C library converts the number in the C locale. */
 bool number_parse(const char *text, double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -162,7 +163,7 @@ int64_t text_count_chars(const char *text)
     return n;
 }
 
-/* Only whole characters; what is no UTF-8 or a control byte becomes a question mark. */
+/* Copies only whole characters. Invalid UTF-8 and control characters become question marks. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strnlen(text, n);
@@ -192,7 +193,7 @@ static char glob_lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* On a mismatch the last star takes one more byte: no need to go further back. */
+/* On a mismatch, the last star takes one more byte. Earlier stars need not be reconsidered. */
 bool text_glob(const char *pattern, const char *text)
 {
     const char *star = NULL, *taken = NULL;
@@ -217,7 +218,7 @@ size_t text_tidy(char *out, const char *text, int64_t most)
 {
     const unsigned char *at = (const unsigned char *)text;
     size_t k = 0;
-    bool blank = true; /* none at the start */
+    bool blank = true; /* no blanks at the start */
     for (int64_t n = 0; *at && n < most;) {
         const unsigned char *from = at;
         int64_t c = text_next_char(&at);
@@ -266,7 +267,7 @@ static bool same_text(const text_table *t, int64_t number, const char *text, siz
            memcmp(text_table_get(t, number), text, n) == 0;
 }
 
-/* The slot that holds this text, or the free one where it belongs. */
+/* Returns the slot with this text, or the free slot for it. */
 static int64_t find_slot(const text_table *t, const char *text, size_t n)
 {
     int64_t i = (int64_t)(hash_bytes(text, n, 0) & (uint64_t)(t->n_slots - 1));

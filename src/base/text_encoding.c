@@ -1,8 +1,8 @@
-/* Single-byte encodings as UTF-8. Windows-1252 as the WHATWG Encoding Standard has it: the five bytes that it
- * leaves free are control characters. */
+/* Converts single-byte encodings to UTF-8. Windows-1252 follows the WHATWG Encoding Standard: the
+ * five unassigned bytes are control characters. */
 #include "base/text.h"
 
-/* U+0080 to U+009F of Latin-1 in Windows-1252. */
+/* Code points of the bytes 0x80 to 0x9f in Windows-1252. */
 static const uint16_t cp1252[32] = {0x20ac, 0x0081, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
                                     0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008d, 0x017d, 0x008f,
                                     0x0090, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,

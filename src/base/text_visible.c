@@ -1,11 +1,13 @@
-/* Text for a terminal. Control characters move the cursor or change the terminal's state, marks of
- * direction make a line read as something else: both are shown as escapes. */
+/* Makes text safe for a terminal. Control characters can move the cursor or change the state of the
+ * terminal, and direction marks can make a line read differently. Both are shown as escape
+ * sequences. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
-/* Line ends and tabs stay. U+0080 to U+009F are controls too; the others turn or end lines. */
+/* Returns true for characters that are shown unchanged, including line ends and tabs. U+0080 to
+ * U+009F are control characters; the others listed here change the direction or end lines. */
 static bool is_harmless(int64_t c)
 {
     if (c < 0x20 || c == 0x7f)

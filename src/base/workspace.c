@@ -1,4 +1,4 @@
-/* Blocks of memory and the arrays in them, each on cache lines of its own. */
+/* Blocks of memory, and the arrays in them, each aligned to cache lines. */
 #include "base/workspace.h"
 
 void *arena_take(arena *a, int64_t count, size_t size)

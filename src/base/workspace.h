@@ -1,12 +1,12 @@
-/* Memory that is carved into arrays: one growing block for a solver, or one block per worker of a
- * parallel loop. What lies where is said once, by a function that takes its arrays from an arena; it
- * runs over nothing to measure, then over the block. */
+/* Memory that is divided into arrays: one growing block for a solver, or one block per worker of a
+ * parallel loop. A single function takes the arrays from an arena and thereby defines their layout.
+ * It runs first without a block, to measure the size, and then with the block. */
 #ifndef DDSC_BASE_WORKSPACE_H
 #define DDSC_BASE_WORKSPACE_H
 
 #include "base/base.h"
 
-/* With base NULL it only measures. */
+/* If base is NULL, it only measures. */
 typedef struct arena {
     char *base;
     int64_t used;
@@ -22,13 +22,13 @@ typedef struct workspace {
     int64_t size;
 } workspace;
 
-/* What the block held is lost when it grows. */
+/* Grows the block if necessary. Its content is then lost. */
 ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted);
-/* Take the arrays of `owner`, growing the block where they do not fit. */
+/* Takes the arrays of `owner` from the workspace, which grows if they do not fit. */
 typedef void (*arena_fn)(void *owner, arena *a);
 ddsc_status workspace_lay_out(ddsc_context *ctx, workspace *w, arena_fn take, void *owner);
 
-/* One block per worker, all of one size and on cache lines of their own. */
+/* One block per worker, of equal size and aligned to cache lines. */
 typedef struct scratch {
     char *block;
     int64_t stride;

@@ -1,7 +1,10 @@
-/* Transforms of one item at a time: a drawn number of points, and what place, size, slant or turning is
- * taken out. A set on a grid stays on one: the moved mass of a point goes to the corners of its cell
- * in the proportions that keep its mean. An item moves by W2^2 <= sum of f (1 - f) step^2 over its
- * coordinates, f the place within the cell: at most a quarter of a step squared for each. */
+/* Transforms of single items: sampling a number of points, and removing position, size, slant or
+ * rotation.
+ *
+ * A set on a grid stays on a grid. The mass of a moved point is divided among the corners of its
+ * cell in the proportions that preserve its mean. With f the fractional position within the cell,
+ * this moves an item by W2^2 <= sum of f (1 - f) step^2 over its coordinates, which is at most a
+ * quarter of a squared step for each. */
 #include "data/recipe.h"
 
 #include <math.h>
@@ -11,10 +14,11 @@
 
 enum { LATTICE_MAX_CELLS = 1 << 22 };
 
-/* ---- points drawn ---- */
+/* ---- sampling points ---- */
 
-/* Systematic draws over the points in random order: a point of weight w gets floor or ceil of w n
- * draws, so that of equal points none comes twice. */
+/* Draws n_draws points with systematic sampling over the points in random order. A point of weight
+ * w gets floor or ceil of w n_draws draws, so that equally weighted points are drawn at most once
+ * if n_draws does not exceed their number. */
 static void draw_points(double *weight, int64_t n, int64_t n_draws, int32_t *order, rng *r)
 {
     double upto = 0, next = rng_uniform(r), sum = 0;
@@ -32,7 +36,7 @@ static void draw_points(double *weight, int64_t n, int64_t n_draws, int32_t *ord
         for (; next < upto; next++)
             weight[order[p]]++;
     }
-    for (int64_t p = 0; p < n; p++) /* later steps count on a sum of 1 */
+    for (int64_t p = 0; p < n; p++) /* later steps require a sum of 1 */
         weight[p] /= (double)n_draws;
 }
 
@@ -52,21 +56,23 @@ ddsc_status recipe_draw(ddsc_context *ctx, measures_parts *p, int64_t per_item)
         n_small += n < per_item;
     }
     if (n_small > 0)
-        ctx_warn(ctx, "%lld of %lld items have fewer than %lld distinct points: they keep them all",
+        ctx_warn(ctx,
+                 "%lld of %lld items have fewer than %lld distinct points and keep "
+                 "all of them",
                  (long long)n_small, (long long)p->n, (long long)per_item);
 done:
     mem_free(ctx, order);
     return status;
 }
 
-/* ---- one item moved ---- */
+/* ---- moving one item ---- */
 
 typedef struct mover {
     ddsc_context *ctx;
     measures_parts *p;
     recipe_kind kind;
     double *mean, *moments, *values, *axes; /* d, d x d, d, d x d */
-    int exponent;                           /* of the unit that moments are in (recipe_exponent) */
+    int exponent; /* unit of the moments, as a power of two (recipe_exponent) */
 } mover;
 
 static const double *point_of(const mover *w, int64_t e)
@@ -74,14 +80,15 @@ static const double *point_of(const mover *w, int64_t e)
     return w->p->support + (int64_t)w->p->index[e] * w->p->d;
 }
 
-/* Deviation of entry e from the mean along coordinate k, in the unit of the moments. */
+/* Returns the deviation of entry e from the mean along coordinate k, in the unit of the moments. */
 static double deviation(const mover *w, int64_t e, int64_t k)
 {
     double x = point_of(w, e)[k] - w->mean[k];
     return w->exponent ? ldexp(x, -w->exponent) : x;
 }
 
-/* Mean and central second moments; the weights of an item sum to 1, but for rounding. */
+/* Computes the mean and the central second moments. The weights of an item sum to 1 up to
+ * rounding. */
 static void take_moments(mover *w, int64_t i)
 {
     const measures_parts *p = w->p;
@@ -113,7 +120,8 @@ static double radius_of(const mover *w)
     return ldexp(sqrt(trace), w->exponent);
 }
 
-/* Axes by falling variance, each pointing to where the item has its longer tail. */
+/* Computes the principal axes by decreasing variance. Each axis points to the longer tail of the
+ * item. */
 static ddsc_status find_axes(mover *w, int64_t i)
 {
     const measures_parts *p = w->p;
@@ -144,7 +152,7 @@ static ddsc_status prepare_item(mover *w, int64_t i)
     return w->kind == RECIPE_PRINCIPAL ? find_axes(w, i) : DDSC_OK;
 }
 
-/* Where entry e goes. */
+/* Computes the new position of entry e. */
 static void move_point(const mover *w, int64_t e, double *out)
 {
     int64_t d = w->p->d;
@@ -157,7 +165,7 @@ static void move_point(const mover *w, int64_t e, double *out)
     if (w->kind != RECIPE_PRINCIPAL)
         return;
     for (int64_t a = 0; a < d; a++) {
-        const double *axis = w->axes + (d - 1 - a) * d; /* values rise */
+        const double *axis = w->axes + (d - 1 - a) * d; /* eigenvalues are ascending */
         out[a] = 0;
         for (int64_t k = 0; k < d; k++)
             out[a] += axis[k] * (x[k] - w->mean[k]);
@@ -169,7 +177,8 @@ static ddsc_status mover_open(ddsc_context *ctx, mover *w, measures_parts *p, re
     *w = (mover){.ctx = ctx, .p = p, .kind = kind};
     if (kind == RECIPE_DESKEW && p->d != 2)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "deskewing is for points of two coordinates (row, column), these have %lld",
+                        "deskewing requires points with two coordinates (row, column), but "
+                        "these have %lld",
                         (long long)p->d);
     CHECK(MEM_NEW(ctx, w->mean, p->d));
     CHECK(MEM_NEW(ctx, w->moments, p->d * p->d));
@@ -182,7 +191,7 @@ static void mover_close(mover *w)
     MEM_FREE(w->ctx, w->mean, w->moments, w->values, w->axes);
 }
 
-/* ---- own points ---- */
+/* ---- items with separate points ---- */
 
 static ddsc_status move_apart(mover *w)
 {
@@ -224,12 +233,12 @@ typedef struct lattice {
     double *mass;
 } lattice;
 
-/* Cells from the lowest to the highest corner of any moved point. */
+/* Determines the cells from the lowest to the highest corner of any moved point. */
 static ddsc_status find_cells(mover *w, lattice *l)
 {
     double x[GRID_MAX_DIM];
     int64_t high[GRID_MAX_DIM];
-    bool far = false; /* beyond what a table of cells can be about */
+    bool far = false; /* outside the range of a table of cells */
     for (int64_t k = 0; k < l->d; k++) {
         l->low[k] = INT64_MAX;
         high[k] = INT64_MIN;
@@ -258,7 +267,8 @@ static ddsc_status find_cells(mover *w, lattice *l)
     return DDSC_OK;
 }
 
-/* Cells that had no mass before go on the list of touched ones. */
+/* Divides the weight of a point among the corners of its cell. Cells that had no mass before are
+ * added to `touched`. */
 static void spread_point(const lattice *l, const double *x, double weight, int32_t *touched,
                          int64_t *n_touched)
 {
@@ -344,7 +354,7 @@ done:
     return status;
 }
 
-/* ---- the two together ---- */
+/* ---- both cases ---- */
 
 ddsc_status recipe_align(ddsc_context *ctx, measures_parts *p, recipe_kind kind, const double *step)
 {
@@ -360,7 +370,8 @@ done:
     return status;
 }
 
-/* The steps of the grid; where items are brought to one size, as large as they are on average then. */
+/* Sets the steps to those of the grid. If items are scaled to one size, the steps are multiplied by
+ * the average scale factor. */
 ddsc_status recipe_fit_lattice(ddsc_context *ctx, measures_parts *p, recipe_kind kind,
                                const measures_grid *grid, double *step)
 {

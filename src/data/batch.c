@@ -1,24 +1,29 @@
-/* Quantile normalisation by batch. Of coordinate k let F be the pooled distribution of all items and F_b
- * that of the items of batch b, every item counting alike. A value x of batch b becomes F^-1(F_b(x)),
- * both by RECIPE_KNOTS quantiles with straight lines between them; a value that several quantiles of
- * F_b share has their middle rank, and beyond the first and the last x moves as that one does. So
- * equal values of a batch stay equal, their order is kept, and one batch alone stays where it is. */
+/* Quantile normalization by batch.
+ *
+ * For coordinate k, let F be the pooled distribution of all items and F_b that of the items of
+ * batch b, with equal weight for each item. A value x of batch b is mapped to F^-1(F_b(x)). Both
+ * functions are represented by RECIPE_KNOTS quantiles with linear interpolation. A value equal to
+ * several quantiles of F_b gets their middle rank. Values beyond the first or last quantile are
+ * shifted like that quantile.
+ *
+ * Equal values of a batch therefore stay equal, and their order is preserved. If there is only one
+ * batch, it is unchanged. */
 #include "data/recipe.h"
 
 #include <string.h>
 
-/* ---- which batch an item is of ---- */
+/* ---- batches of the items ---- */
 
 static ddsc_status find_about(ddsc_context *ctx, const measures *m, const char *name, int64_t *at)
 {
     for (*at = 0; *at < m->meta_names.n; ++*at)
         if (strcmp(texts_get(&m->meta_names, *at), name) == 0)
             return DDSC_OK;
-    return ctx_fail(
-        ctx, DDSC_ERROR_INPUT,
-        "batch: the items have no column \"%.100s\": it must be one of the table that is read "
-        "(csv, tsv, h5ad) or of a table about items (--meta)",
-        name);
+    return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                    "batch: the items have no column \"%.100s\"; it must be a column "
+                    "of the input table (csv, tsv, h5ad) or of a metadata table "
+                    "(--meta)",
+                    name);
 }
 
 static ddsc_status batch_name(ddsc_context *ctx, const measures *m, int64_t item, int64_t column,
@@ -28,7 +33,7 @@ static ddsc_status batch_name(ddsc_context *ctx, const measures *m, int64_t item
     *name = texts_get(&m->meta, row * m->meta_names.n + column);
     return **name ? DDSC_OK
                   : ctx_fail(ctx, DDSC_ERROR_INPUT,
-                             "batch: item \"%.100s\" has no value in the column \"%.100s\"",
+                             "batch: item \"%.100s\" has no value in column \"%.100s\"",
                              ddsc_measures_get_id(m, row), texts_get(&m->meta_names, column));
 }
 
@@ -41,8 +46,8 @@ ddsc_status recipe_find_batches(ddsc_context *ctx, measures_recipe *r, const mea
     for (int64_t k = 0; k < r->n; k++)
         if (r->step[3 * k] == RECIPE_BATCH)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "batch: the set was mapped by batch before%s%.100s",
-                            r->batches.n ? ", by its column " : "", texts_get(&r->batches, 0));
+                            "batch: the set has already been mapped by batch%s%.100s",
+                            r->batches.n ? ", with its column " : "", texts_get(&r->batches, 0));
     CHECK(find_about(ctx, m, column, &at));
     for (int64_t i = 0; i < m->n; i++) {
         int64_t b = 1;
@@ -50,11 +55,10 @@ ddsc_status recipe_find_batches(ddsc_context *ctx, measures_recipe *r, const mea
         while (b < n && strcmp(name[b], own) != 0)
             b++;
         if (b > RECIPE_BATCHES)
-            return ctx_fail(
-                ctx, DDSC_ERROR_INPUT,
-                "batch: the column \"%.100s\" has more than %d different values: that is no "
-                "batch",
-                column, RECIPE_BATCHES);
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "batch: column \"%.100s\" has more than %d different values; it "
+                            "cannot be a batch column",
+                            column, RECIPE_BATCHES);
         name[b] = own;
         size[b]++;
         n = BASE_MAX(n, b + 1);
@@ -63,27 +67,26 @@ ddsc_status recipe_find_batches(ddsc_context *ctx, measures_recipe *r, const mea
     for (int64_t b = 1; b < n; b++)
         if (size[b] == 1 && n > 2)
             ctx_warn(ctx,
-                     "batch \"%.100s\" is one item: all that sets it apart goes with the batch, "
-                     "coordinate "
-                     "by coordinate",
+                     "batch \"%.100s\" has a single item: the mapping removes all of "
+                     "its differences from the other items, coordinate by coordinate",
                      name[b]);
     if (n == 2)
-        ctx_warn(ctx, "all items are of the one batch \"%.100s\": nothing changes", name[1]);
+        ctx_warn(ctx, "all items belong to the same batch \"%.100s\", so they are unchanged",
+                 name[1]);
 done:
     return status;
 }
 
-/* The batch of each item, 0 .. n-1 in the order of their names. */
+/* Finds the batch of each item, 0 .. n-1 in the order of their names. */
 static ddsc_status find_numbers(ddsc_context *ctx, const measures_recipe *r, const measures *m,
                                 double *batch)
 {
     int64_t at;
     const char *name;
     if (r->batches.n == 0)
-        return ctx_fail(
-            ctx, DDSC_ERROR_INPUT,
-            "batch: the names of the batches were left behind (--private), so no further "
-            "items can be mapped as theirs were");
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "batch: the names of the batches were removed (--private), so no "
+                        "further items can be mapped");
     CHECK(find_about(ctx, m, texts_get(&r->batches, 0), &at));
     for (int64_t i = 0; i < m->n; i++) {
         int64_t b = 1;
@@ -91,28 +94,27 @@ static ddsc_status find_numbers(ddsc_context *ctx, const measures_recipe *r, con
         while (b < r->batches.n && strcmp(texts_get(&r->batches, b), name) != 0)
             b++;
         if (b == r->batches.n)
-            return ctx_fail(
-                ctx, DDSC_ERROR_INPUT,
-                "batch: item \"%.100s\" is of \"%.100s\" by its column \"%.100s\", a batch that "
-                "was not among those fitted: what sets it apart from them is not known; "
-                "cluster all items together",
-                ddsc_measures_get_id(m, m->row[i]), name, texts_get(&r->batches, 0));
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "batch: item \"%.100s\" belongs to \"%.100s\" in column "
+                            "\"%.100s\", a batch without fitted quantiles, so it cannot be "
+                            "mapped; cluster all items together",
+                            ddsc_measures_get_id(m, m->row[i]), name, texts_get(&r->batches, 0));
         batch[i] = (double)(b - 1);
     }
     return DDSC_OK;
 }
 
-/* ---- a row of the support for each batch that uses it ---- */
+/* ---- a separate support row for each batch that uses it ---- */
 
 typedef struct splitting {
     const double *batch; /* of each item */
-    int32_t *order;      /* of items by batch */
-    int32_t *mark, *to;  /* of each old row: the last batch that used it, and where it went */
-    int64_t *from;       /* of each new row: the old one */
+    int32_t *order;      /* items by batch */
+    int32_t *mark, *to;  /* for each old row: the last batch that used it, and its new row */
+    int64_t *from;       /* old row of each new row */
     double *support;
 } splitting;
 
-/* Rows of batch b are start[b] .. start[b+1]-1 then. */
+/* Splits the rows. Afterwards rows start[b] .. start[b+1]-1 belong to batch b. */
 static void split_rows(measures_parts *p, splitting *s, int64_t n_batches, int64_t *start)
 {
     int64_t v = 0, b = 0;
@@ -152,7 +154,7 @@ static ddsc_status take_split(ddsc_context *ctx, measures_parts *p, splitting *s
     return DDSC_OK;
 }
 
-/* By the batch of each item. */
+/* Splits the support rows by the batch of each item. */
 static ddsc_status split_by(ddsc_context *ctx, measures_parts *p, const double *batch,
                             int64_t n_batches, int64_t *start)
 {
@@ -186,7 +188,7 @@ done:
     return status;
 }
 
-/* Rows in the order in which the items use them, as a file has them. */
+/* Sorts the rows in the order in which the items use them, as in a file. */
 static ddsc_status order_rows_by_use(ddsc_context *ctx, measures_parts *p)
 {
     ddsc_status status = DDSC_OK;
@@ -199,19 +201,19 @@ done:
     return status;
 }
 
-/* ---- the map ---- */
+/* ---- the mapping ---- */
 
 static double map_value(const double *from, const double *to, double x)
 {
     enum { LAST = RECIPE_KNOTS - 1 };
     if (memcmp(from, to, RECIPE_KNOTS * sizeof *from) == 0)
-        return x; /* as when there is one batch */
+        return x; /* for example with a single batch */
     if (x < from[0])
         return x + (to[0] - from[0]);
     if (x > from[LAST])
         return x + (to[LAST] - from[LAST]);
     double rank = recipe_rank(from, x);
-    int64_t low = rank > 0 ? LAST - 1 : 0; /* also where a forged file has no order */
+    int64_t low = rank > 0 ? LAST - 1 : 0; /* in range even for unsorted knots */
     if (rank > 0 && rank < LAST - 1)
         low = (int64_t)rank;
     return to[low] + (rank - (double)low) * (to[low + 1] - to[low]);

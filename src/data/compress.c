@@ -1,5 +1,5 @@
-/* Merge the support of one item down to m points (Ward's rule): the pair of least
- * a_i a_j / (a_i + a_j) |x_i - x_j|^2 becomes its weighted mean, again and again. */
+/* Merges the support of one item to m points with Ward's rule. The pair with the smallest cost a_i
+ * a_j / (a_i + a_j) |x_i - x_j|^2 is repeatedly replaced with its weighted mean. */
 #include "data/compress.h"
 
 #include <math.h>
@@ -12,7 +12,8 @@ static double merge_cost(const double *x, const double *a, int64_t d, int64_t i,
     return a[i] * a[j] / (a[i] + a[j]) * la_distance2(d, x + i * d, x + j * d);
 }
 
-/* Cheapest partner of i among the living points after it (ties: lower index). */
+/* Finds the cheapest partner of i among the remaining points after it. Ties go to the lower
+ * index. */
 static ddsc_status find_partner(merge_work *w, const double *x, const double *a, int64_t n,
                                 int64_t d, int64_t i)
 {
@@ -32,7 +33,7 @@ static ddsc_status find_partner(merge_work *w, const double *x, const double *a,
     return DDSC_OK;
 }
 
-/* Point i changed place and j is gone: mend the partners of every living point. */
+/* Updates the partners of all remaining points after point i has moved and point j was removed. */
 static ddsc_status mend_partners(merge_work *w, const double *x, const double *a, int64_t n,
                                  int64_t d, int64_t i, int64_t j)
 {
@@ -76,7 +77,7 @@ ddsc_status compress_item(merge_work *w, double *x, double *a, int64_t n, int64_
         CHECK(mend_partners(w, x, a, n, d, i, j));
     }
     int64_t kept = 0;
-    for (int64_t k = 0; w->into && k < n; k++) /* what k went into lies before it */
+    for (int64_t k = 0; w->into && k < n; k++) /* a point is always merged into an earlier one */
         w->into[k] = w->into[k] == k ? kept++ : w->into[w->into[k]];
     kept = 0;
     for (int64_t k = 0; k < n; k++)

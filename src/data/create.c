@@ -1,4 +1,4 @@
-/* Sets from arrays in memory. The caller's arrays are copied once, into the set's own. */
+/* Creates sets from arrays in memory. The caller's arrays are copied once. */
 #include <string.h>
 
 #include "base/sized.h"
@@ -9,20 +9,24 @@ static ddsc_status check_arrays(ddsc_context *ctx, int64_t n, int64_t v, int64_t
 {
     if (n < 1 || d < 1 || v < 0 || (v > 0 && !support))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "measures: %lld items, %lld support points in %lld dimensions",
+                        "measures: %lld items with %lld support points in %lld dimensions "
+                        "are not valid",
                         (long long)n, (long long)v, (long long)d);
     if (on_empty != DDSC_EMPTY_ERROR && on_empty != DDSC_EMPTY_DROP)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "on_empty is %d", (int)on_empty);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "on_empty is %d; it must be one of ddsc_on_empty",
+                        (int)on_empty);
     return DDSC_OK;
 }
 
-/* offsets[n] sizes every other array, so it is looked at before anything is copied. */
+/* Checks the offsets before anything is copied, because offsets[n] is the size of the other
+ * arrays. */
 static ddsc_status check_starts(ddsc_context *ctx, int64_t n, const int64_t *offsets)
 {
     for (int64_t i = 0; i < n; i++)
         if (offsets[0] != 0 || offsets[i + 1] < offsets[i])
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "offsets must begin with 0 and never fall: %lld then %lld at item %lld",
+                            "offsets must start at 0 and must not decrease, but %lld is "
+                            "followed by %lld at item %lld",
                             (long long)offsets[i], (long long)offsets[i + 1], (long long)i);
     return DDSC_OK;
 }
@@ -41,7 +45,7 @@ ddsc_status ddsc_measures_create_clouds(ddsc_context *ctx, ddsc_measures **out, 
     p = (measures_parts){.n = n, .v = offsets[n], .nnz = offsets[n], .d = d};
     int64_t n_values = 0;
     if (!mul_ok(p.v, d, &n_values))
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld points of %lld coordinates are too many",
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld points with %lld coordinates are too many",
                      (long long)p.v, (long long)d));
     TRY(MEM_COPY(ctx, p.support, points, n_values));
     TRY(MEM_COPY(ctx, p.offset, offsets, n + 1));
@@ -61,8 +65,8 @@ static ddsc_status count_points(ddsc_context *ctx, int64_t n, int64_t d, const d
         if (items[i].n < 0 || (items[i].n > 0 && !items[i].points) ||
             !add_ok(*n_points, items[i].n, n_points) || !mul_ok(*n_points, d, &n_values))
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "items[%lld] of %lld points: NULL or too many", (long long)i,
-                            (long long)items[i].n);
+                            "items[%lld] with %lld points: points is NULL, or there are too many",
+                            (long long)i, (long long)items[i].n);
     return DDSC_OK;
 }
 
@@ -143,8 +147,8 @@ done:
     return status;
 }
 
-/* Entries other than zero of n x v histograms (NaN and negative ones too: the build reports them).
- */
+/* Copies the nonzero entries of n x v histograms. NaN and negative entries are copied as well;
+ * measures_build reports them. */
 static ddsc_status sparse_from_dense(ddsc_context *ctx, measures_parts *p, const double *histograms)
 {
     CHECK(MEM_ZERO(ctx, p->offset, p->n + 1));

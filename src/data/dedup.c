@@ -1,14 +1,16 @@
-/* Equal points become one row of the support table: sharing is found, not declared. Where they have different
- * names the row is called by the first few of them, "ship + vessel". */
+/* Merges equal points into one row of the support table, so that shared points need not be
+ * declared. If they have different names, the first few are joined to the name of the row: "ship +
+ * vessel". */
 #include <string.h>
 
 #include "data/parts.h"
 
 #define JOINT " + "
 
-enum { NAMES_JOINED = 6 /* at most */ };
+enum { NAMES_JOINED = 6 /* maximum */ };
 
-/* Open addressing; slots hold row + 1. Returns the row equal to x, or -1 after inserting `row`. */
+/* Searches a hash table with open addressing, whose slots hold row + 1. Returns the row equal to x,
+ * or inserts `row` and returns -1. */
 static int64_t find_or_insert(int32_t *slot, uint64_t mask, const double *support, int64_t d,
                               const double *x, int64_t row)
 {
@@ -24,7 +26,7 @@ static int64_t find_or_insert(int32_t *slot, uint64_t mask, const double *suppor
     }
 }
 
-/* The name after the first of those that are joined, or NULL. */
+/* Returns the name after the first of the joined names, or NULL. */
 static const char *next_name(const char *names)
 {
     const char *joint = strstr(names, JOINT);
@@ -45,7 +47,7 @@ static bool has_name(const char *names, const char *name, size_t n)
     return false;
 }
 
-/* The names of an old row and of those that became one with it, each once. */
+/* Joins the names of a row and of the rows that were merged with it, each once. */
 static void join_row(char *to, const measures_texts *t, const int32_t *next, int32_t row)
 {
     strcpy(to, texts_get(t, row));
@@ -61,7 +63,7 @@ static void join_row(char *to, const measures_texts *t, const int32_t *next, int
         }
 }
 
-/* Names of the n rows that are kept, of v; map[old row] = new row. */
+/* Joins the names of v rows into those of the n kept rows; map[old row] = new row. */
 static ddsc_status join_place_names(ddsc_context *ctx, measures_texts *t, const int32_t *map,
                                     int64_t v, int64_t n)
 {
@@ -94,7 +96,8 @@ done:
     return status;
 }
 
-/* Compact the table in place: kept rows move down, map[old row] = new row (-1: nobody uses it). */
+/* Compacts the table in place by moving the kept rows down. map[old row] becomes the new row; a row
+ * with -1 is not used by any item and is removed. */
 static ddsc_status compact_rows(ddsc_context *ctx, measures_parts *p, int32_t *map)
 {
     ddsc_status status = DDSC_OK;
@@ -160,7 +163,7 @@ ddsc_status parts_merge_points(ddsc_context *ctx, measures_parts *p)
     TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, mark_used, &r));
     int64_t before = p->v;
     TRY(compact_rows(ctx, p, map));
-    if (p->v < before) /* else every row has kept its number */
+    if (p->v < before) /* otherwise every row has kept its number */
         TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, renumber_entries, &r));
     if (p->v < before)
         TRY(mem_resize(ctx, &p->support, p->v * p->d, sizeof *p->support));

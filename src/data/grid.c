@@ -1,11 +1,12 @@
-/* Recognise a support that lies on a regular grid: kernels and costs are separable there. */
+/* Detects a support that lies on a regular grid, where kernels and costs are separable. */
 #include <math.h>
 
 #include "data/parts.h"
 
 enum { GRID_MAX_POINTS = 1 << 20 };
 
-/* Values along one axis (n of them, sorted here): origin + k step for whole k? */
+/* Returns true if the n values along an axis, which are sorted here, have the form origin + k step
+ * with whole k. */
 static bool axis_regular(double *x, int64_t n, double *origin, double *step, int64_t *shape)
 {
     sort_doubles(x, n);

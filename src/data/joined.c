@@ -1,4 +1,5 @@
-/* Two sets as one, over one support table: the items of the first, then those of the second. */
+/* Joins two sets over one support table: the items of the first set precede the items of the
+ * second. */
 #include <string.h>
 
 #include "data/measures.h"
@@ -20,7 +21,7 @@ ddsc_status measures_join(ddsc_context *ctx, measures **out, const measures *a, 
     measures_parts p = {.n = a->n + b->n, .v = a->v + b->v, .nnz = a->nnz + b->nnz, .d = a->d};
     if (p.n > INT32_MAX || p.v > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "%lld items over %lld points are too many to be compared at once",
+                        "%lld items with %lld points are too many to compare at once",
                         (long long)p.n, (long long)p.v);
     TRY(MEM_NEW(ctx, p.support, p.v * p.d));
     TRY(MEM_NEW(ctx, p.offset, p.n + 1));

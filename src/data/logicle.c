@@ -1,16 +1,20 @@
-/* The logicle scale of flow cytometry: linear about 0, logarithmic far from it.
- * Parks, Roederer and Moore (Cytometry A 69, 2006); parameters T, W, M, A as in Moore and Parks
- * (Cytometry A 81, 2012). With b = (M + A) ln 10, x1 = (A + W) / (M + A) the place of 0, and d from
- * 2 ln(d/b) + w (b + d) = 0, w = W / (M + A), the value at place y = x1 + u is
- *   S(u) = g [expm1(b u) - (b/d)^2 expm1(-d u)],   S(1 - x1) = T,
- * their a e^(by) - c e^(-dy) - f with what cancels at 0 taken out, and S(-u) = -S(u). The scale is the
+/* The logicle scale of flow cytometry is linear near 0 and logarithmic far from it (Parks, Roederer
+ * and Moore, Cytometry A 69, 2006). The parameters T, W, M, A are defined as in Moore and Parks
+ * (Cytometry A 81, 2012).
+ *
+ * Let b = (M + A) ln 10 and w = W / (M + A). Let x1 = (A + W) / (M + A) be the position of 0 and d
+ * the solution of 2 ln(d/b) + w (b + d) = 0. The value at position y = x1 + u is
+ *
+ *     S(u) = g [expm1(b u) - (b/d)^2 expm1(-d u)],   S(1 - x1) = T,   S(-u) = -S(u).
+ *
+ * This is their a e^(by) - c e^(-dy) - f, rearranged to avoid cancellation at 0. The scale is the
  * inverse of S. */
 #include "data/recipe.h"
 
 #include <math.h>
 
-/* w (b + d) = -2 t for t = ln(d/b): convex and rising in t, so that Newton steps from the right never
- * pass the root. */
+/* Solves w (b + d) = -2 t for t = ln(d/b). The function is convex and increasing in t, so Newton
+ * steps from the right never pass the root. */
 static double solve_decay(double b, double w)
 {
     double t = 0;
@@ -34,8 +38,8 @@ logicle_scale recipe_logicle(const double parameter[4])
     return s;
 }
 
-/* The root of S(v) = x > 0. S is convex, and its first term alone puts the start to the right of the
- * root. */
+/* Returns the root of S(v) = x for x > 0. S is convex, and its first term alone gives a starting
+ * point to the right of the root. */
 static double solve_half(const logicle_scale *s, double x)
 {
     double v = log1p(x / s->g) / s->b;

@@ -1,4 +1,4 @@
-/* The object; how it is made and used is the business of other rooms. */
+/* The model object: its memory, its view and its validation. cluster/ creates and uses models. */
 #include "data/model.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static void list_model(team_arrays *a, void *object)
     team_array(a, &m->centre_label, m->n_centres * (int64_t)sizeof *m->centre_label);
 }
 
-/* The struct of the first rank, without its sets; *reference: it has one. */
+/* Copies the struct of the first rank, without its sets. *reference is set if it has one. */
 static ddsc_status copy_model(ddsc_context *ctx, ddsc_model **model, bool *reference)
 {
     ddsc_model *m = *model;
@@ -71,7 +71,7 @@ ddsc_status model_move(ddsc_context *ctx, ddsc_model **model)
     m->metric.cost_matrix = m->cost_matrix;
     *model = m;
 done:
-    if (status < 0 && !own && m) { /* its arrays are those of another rank */
+    if (status < 0 && !own && m) { /* its arrays belong to another rank */
         ddsc_measures_destroy(m->items);
         ddsc_measures_destroy(m->reference);
         team_unshare(ctx, m->block);
@@ -113,7 +113,8 @@ static bool labels_within(const int32_t *label, int64_t n, int64_t k)
     return true;
 }
 
-/* What the metric is to be used with; the rules of the settings are checked where it is. */
+/* Checks the numbers in the metric settings. The rules of the settings are checked when the metric
+ * is used. */
 static bool metric_within(const ddsc_metric_settings *set)
 {
     bool kernel = set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY;
@@ -123,7 +124,8 @@ static bool metric_within(const ddsc_metric_settings *set)
            (!kernel || (set->bandwidth >= 1e-150 && set->bandwidth <= 1e150));
 }
 
-/* Rows are of unit length, or zero where an item has none; there are some. */
+/* Returns true if every row has unit length, or is zero because the item has no embedding. At least
+ * one row must be nonzero. */
 static bool rows_within(const double *row, int64_t n, int64_t width, double least)
 {
     bool any = false;
@@ -138,7 +140,8 @@ static bool rows_within(const double *row, int64_t n, int64_t width, double leas
     return any;
 }
 
-/* Of a normalised affinity: the first one is 1, the others follow in order. */
+/* Checks the eigenvalues of a normalized affinity matrix: the first one is 1, and they are in
+ * decreasing order. */
 static bool eigenvalues_within(const double *value, int64_t n)
 {
     for (int64_t k = 1; k < n; k++)
@@ -150,27 +153,27 @@ static bool eigenvalues_within(const double *value, int64_t n)
 const char *model_breach(const ddsc_model *m)
 {
     const double most = MODEL_REACH_MOST;
-    bool negative = m->metric.metric == DDSC_METRIC_MMD; /* estimates of D^2 may be */
+    bool negative = m->metric.metric == DDSC_METRIC_MMD; /* estimates of D^2 may be negative */
     if (!metric_within(&m->metric))
-        return "a setting of the metric is out of range";
+        return "a metric setting is out of range";
     if (m->k < 1 || m->k > m->n || m->tau >= BASE_MAX(m->n, 2) || m->tau < (m->n > 1))
-        return "k or tau do not fit the number of items";
+        return "k or tau is inconsistent with the number of items";
     if (!m->items->label || !labels_within(m->items->label, m->n, m->k))
-        return "labels are missing or not below k";
+        return "labels are missing, or not less than k";
     if (m->n_centres < 1 || !labels_within(m->centre_label, m->n_centres, m->k))
-        return "labels of centres are missing or not below k";
+        return "labels of centers are missing, or not less than k";
     if (m->width < 1 || !rows_within(m->embedding, m->n, m->width, 1 - 1e-6) ||
         !rows_within(m->centre, m->n_centres, m->width, 0))
-        return "rows of the embedding or centres are not of unit length";
+        return "rows of the embedding or centers do not have unit length";
     if (!eigenvalues_within(m->eigenvalue, m->width))
-        return "eigenvalues beyond 1, or not in order";
+        return "eigenvalues exceed 1 or are not in decreasing order";
     if (!all_within(m->radius, m->n, 0, most) || !all_within(m->scale, m->n, 5e-324, most) ||
         !all_within(m->reach, m->n, negative ? -most : 0, most))
-        return "radius, scale or reach out of range";
+        return "a radius, scale or reach is out of range";
     if (m->hub_scale && !all_within(m->hub_scale, m->n, 1e-300, most))
-        return "scales to choose neighbours by out of range";
+        return "a scale for choosing neighbors is out of range";
     if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||
         m->far_neighbour < 1)
-        return "gamma or the far distance out of range";
+        return "gamma, the far distance or the far neighbor is out of range";
     return NULL;
 }

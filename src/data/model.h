@@ -1,45 +1,46 @@
-/* The model of a clustering: what it takes to put new items into its clusters. Made in cluster/,
- * read and written in format/. */
+/* The model of a clustering, which is needed to assign new items to its clusters. It is created in
+ * cluster/ and read and written in format/. */
 #ifndef DDSC_DATA_MODEL_H
 #define DDSC_DATA_MODEL_H
 
 #include "data/measures.h"
 
-/* Models whose new items take the nearest are of version 1; with scales to choose by, of 2. */
+/* Version 1: new items use their nearest neighbors. Version 2 adds scales for choosing
+ * neighbors. */
 enum { MODEL_PLAIN = 1, MODEL_VERSION = 2 };
 
 #define MODEL_REACH_MOST 1e300
 
 struct ddsc_model {
     ddsc_context *ctx;
-    measures *items;             /* labelled by cluster, every row an item */
-    measures *reference;         /* of LOT, one item; else NULL */
-    double *cost_matrix;         /* metric.cost_size rows and columns; or NULL */
-    ddsc_metric_settings metric; /* resolved: no rule is left to look at the data for */
+    measures *items;             /* labeled by cluster; every row is an item */
+    measures *reference;         /* the item of the LOT reference, else NULL */
+    double *cost_matrix;         /* metric.cost_size rows and columns, or NULL */
+    ddsc_metric_settings metric; /* resolved: no rule depends on the data any more */
     int64_t n, k, tau;
     double gamma;          /* 0: local scaling */
-    double far_distance;   /* quantile of the distances to the far_neighbour-th neighbour */
-    int64_t far_neighbour; /* from 1 */
+    double far_distance;   /* quantile of the distances to the far_neighbour-th neighbor */
+    int64_t far_neighbour; /* counted from 1 */
     int64_t width;         /* columns of the embedding */
-    double *embedding;     /* n x width: unit rows, zero where an item has none */
-    double *radius;        /* n: length of a row before it was normalised, over sqrt(degree) */
-    double *eigenvalue;    /* width, of the normalised affinity */
+    double *embedding;     /* n x width: unit rows, zero if an item has no embedding */
+    double *radius;        /* n: length of a row before normalization, divided by sqrt(degree) */
+    double *eigenvalue;    /* width, of the normalized affinity matrix */
     double *scale;         /* n: s_i of local scaling */
-    double least_scale;    /* no scale is smaller */
-    double *reach;         /* n: D^2 of the farthest neighbour in the graph, MODEL_REACH_MOST where
-                              not all are known */
-    double *hub_scale;     /* n: neighbours are chosen by D^2 over this; NULL: the nearest */
+    double least_scale;    /* lower limit of the scales */
+    double *reach;         /* n: largest D^2 to a neighbor; MODEL_REACH_MOST if not all are known */
+    double *hub_scale;     /* n: neighbors are chosen by D^2 divided by this; NULL: by D^2 */
     int64_t n_centres;
     double *centre; /* n_centres x width */
     int32_t *centre_label;
-    void *block; /* as of measures */
+    void *block; /* as in measures */
 };
 
-/* The model of the first rank, given to all; its arrays are once on each machine. Collective. */
+/* Sends the model of the first rank to all ranks. Each machine stores its arrays once.
+ * Collective. */
 ddsc_status model_move(ddsc_context *ctx, ddsc_model **model);
 
-/* Every number finite and in range, labels and centres within k; the text of the first breach, or
- * NULL. */
+/* Checks that every number is finite and in range, and that labels and centers are less than k.
+ * Returns a description of the first violation, or NULL. */
 const char *model_breach(const ddsc_model *m);
 
 #endif

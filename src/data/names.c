@@ -1,4 +1,4 @@
-/* Names that travel with a set: of coordinates, of support points, of items. */
+/* The names in a set: of coordinates, support points and items. */
 #include <string.h>
 
 #include "data/measures.h"
@@ -198,7 +198,7 @@ ddsc_status ddsc_measures_copy_about(ddsc_context *ctx, ddsc_measures **copy,
     for (int64_t a = 0; a < n_columns; a++)
         for (int64_t b = 0; b < a; b++)
             if (names[a] && names[b] && strcmp(names[a], names[b]) == 0)
-                return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "two columns are called \"%.100s\"",
+                return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "two columns have the name \"%.100s\"",
                                 names[a]);
     TRY(measures_subset(ctx, &made, m, m->n, NULL));
     TRY(measures_copy_names(ctx, made, m));

@@ -1,5 +1,5 @@
-/* Raw parts of a set become what a set promises, step by step: every message names the item, the entry
- * and the value. */
+/* The steps that turn raw parts into a valid set. Every message names the item, the entry and the
+ * value. */
 #include "data/parts.h"
 
 #include <float.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Beyond this, squared distances overflow. */
+/* Larger coordinates would make squared distances overflow. */
 static const double COORDINATE_LIMIT = 1e150;
 
 typedef struct item_name {
@@ -31,7 +31,7 @@ enum { ITEMS_A_PIECE = 256, VALUES_A_PIECE = 1 << 16 };
 
 typedef struct parts_pass {
     measures_parts *p;
-    int found; /* something to see to, which is done on one thread, item by item */
+    int found; /* set if any entry needs the sequential pass, item by item */
 } parts_pass;
 
 static void pass_found(parts_pass *pass)
@@ -39,7 +39,7 @@ static void pass_found(parts_pass *pass)
     __atomic_store_n(&pass->found, 1, __ATOMIC_RELAXED);
 }
 
-/* Does fn find anything? */
+/* Runs fn over all entries. Sets *found if it reports any. */
 static ddsc_status pass_run(ddsc_context *ctx, measures_parts *p, int64_t n, int64_t grain,
                             parallel_fn fn, bool *found)
 {
@@ -52,24 +52,26 @@ static ddsc_status pass_run(ddsc_context *ctx, measures_parts *p, int64_t n, int
 static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, const char *where)
 {
     if (p->n < 1)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: there are no items", where);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: contains no items", where);
     if (p->d < 1)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: points have no coordinates", where);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: the points have no coordinates", where);
     if (p->v > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %lld support points, at most %d are possible",
-                        where, (long long)p->v, INT32_MAX);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: %lld support points are too many; the maximum is %d", where,
+                        (long long)p->v, INT32_MAX);
     if ((p->coordinates.n && p->coordinates.n != p->d) || (p->points.n && p->points.n != p->v) ||
         (p->titles.n && p->titles.n != p->n) || p->meta.n != p->meta_names.n * p->n)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: %lld coordinates have %lld names, %lld points %lld, %lld items %lld",
+                        "%s: %lld coordinates have %lld names, %lld points have %lld, and "
+                        "%lld items have %lld",
                         where, (long long)p->d, (long long)p->coordinates.n, (long long)p->v,
                         (long long)p->points.n, (long long)p->n, (long long)p->titles.n);
     if (p->offset[0] != 0)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets begin with %lld, not 0", where,
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets start at %lld instead of 0", where,
                         (long long)p->offset[0]);
     for (int64_t i = 0; i < p->n; i++)
         if (p->offset[i + 1] < p->offset[i])
-            return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets fall from %lld to %lld at %s",
+            return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets decrease from %lld to %lld at %s",
                             where, (long long)p->offset[i], (long long)p->offset[i + 1],
                             name_part(p, i).text);
     if (p->offset[p->n] != p->nnz)
@@ -82,7 +84,7 @@ static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, 
     return DDSC_OK;
 }
 
-/* The first item that uses a support row, for messages. */
+/* Returns the first item that uses a support row, for messages. */
 static int64_t first_user(const measures_parts *p, int64_t support_row)
 {
     for (int64_t i = 0; i < p->n; i++)
@@ -92,7 +94,7 @@ static int64_t first_user(const measures_parts *p, int64_t support_row)
     return -1;
 }
 
-/* Place of a point within its item, from 0. */
+/* Returns the position of a point within its item, from 0. */
 static int64_t place_in_item(const measures_parts *p, int64_t item, int64_t support_row)
 {
     int64_t e = p->offset[item];
@@ -101,7 +103,7 @@ static int64_t place_in_item(const measures_parts *p, int64_t item, int64_t supp
     return e - p->offset[item];
 }
 
-/* -0 becomes 0, so that equal points have equal bits. */
+/* Turns -0 into 0, so that equal points have equal bits. */
 static ddsc_status tidy_points(void *arg, int64_t begin, int64_t end, int worker)
 {
     parts_pass *pass = arg;
@@ -200,7 +202,8 @@ static bool is_extreme(double largest)
     return largest > 1e290 || (largest > 0 && largest < 1e-290);
 }
 
-/* Weights so large or small that their sum leaves the range are scaled by their maximum first. */
+/* Divides the weights of an item by their maximum if they are so large or small that their sum
+ * would overflow or underflow. */
 static void scale_item(double *w, int64_t n)
 {
     double largest = largest_weight(w, n);
@@ -229,7 +232,8 @@ ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p)
     return DDSC_OK;
 }
 
-/* Looks for items that parts_drop_zeros must change: zero weights, no entries, or weights to be scaled. */
+/* Reports items that parts_drop_zeros must change: zero weights, no entries, or weights to
+ * scale. */
 static ddsc_status find_untidy_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     parts_pass *pass = arg;
@@ -305,7 +309,7 @@ static ddsc_status unordered_items(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Sort one item by (row, position), so that equal rows are added up in input order. */
+/* Sorts one item by (row, position) and merges equal rows, which are added up in input order. */
 static int64_t merge_item(int32_t *index, double *weight, int64_t n, uint64_t *key, double *copy)
 {
     for (int64_t e = 0; e < n; e++) {
@@ -341,7 +345,7 @@ ddsc_status parts_merge_entries(ddsc_context *ctx, measures_parts *p, int64_t *n
     for (int64_t i = 0; i < p->n; i++)
         largest = BASE_MAX(largest, p->offset[i + 1] - p->offset[i]);
     if (largest > UINT32_MAX)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "an item has %lld points, too many",
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "an item has %lld points, which is too many",
                      (long long)largest));
     TRY(MEM_NEW(ctx, key, largest));
     TRY(MEM_NEW(ctx, copy, largest));
@@ -372,10 +376,10 @@ static ddsc_status normalise_items(void *arg, int64_t begin, int64_t end, int wo
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
             sum += p->weight[e];
         double rounding = DBL_EPSILON * (double)(p->offset[i + 1] - p->offset[i]);
-        if (fabs(sum - 1) <= rounding) /* normalised before: a file read back keeps its bits */
+        if (fabs(sum - 1) <= rounding) /* already normalized, as in a saved file */
             continue;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
-            p->weight[e] = BASE_MAX(p->weight[e] / sum, DBL_MIN); /* positive it stays */
+            p->weight[e] = BASE_MAX(p->weight[e] / sum, DBL_MIN); /* remains positive */
     }
     return DDSC_OK;
 }

@@ -1,4 +1,4 @@
-/* The list of transforms that travels with a set: copying, comparing, checking, applying. */
+/* The list of transforms stored with a set: copying, comparing, checking, applying. */
 #include "data/recipe.h"
 
 #include <math.h>
@@ -93,14 +93,15 @@ void measures_recipe_free(ddsc_context *ctx, measures_recipe *r)
     *r = (measures_recipe){0};
 }
 
-/* Only principal components change the dimension: theirs is found from the number of values. */
+/* Only principal components change the dimension. Their input dimension follows from the number of
+ * values. */
 int64_t recipe_dimension(const measures_recipe *r, int64_t d)
 {
     int64_t values = 0;
     for (int64_t k = r->n; k-- > 0;) {
         const int64_t *step = r->step + 3 * k;
         if (step[0] < 1 || step[0] >= RECIPE_KINDS || step[1] < 0 || step[2] < 0 ||
-            step[2] > r->n_values - values) /* so that no sum or product below can wrap */
+            step[2] > r->n_values - values) /* prevents overflow of the sums and products below */
             return -1;
         if (step[0] == RECIPE_PCA) {
             if (step[1] != d || step[2] % (d + 1) != 0)
@@ -117,11 +118,11 @@ int64_t recipe_dimension(const measures_recipe *r, int64_t d)
     return values == r->n_values ? d : -1;
 }
 
-/* ---- steps that look at each point alone ---- */
+/* ---- steps that transform each point separately ---- */
 
 double recipe_rank(const double *knot, double x)
 {
-    int64_t low = 0, high = RECIPE_KNOTS; /* knots below x; knots not above x */
+    int64_t low = 0, high = RECIPE_KNOTS; /* number of knots below x; number of knots not above x */
     for (int64_t a = 0, b = RECIPE_KNOTS; a < b;) {
         int64_t middle = (a + b) / 2;
         if (knot[middle] < x)
@@ -138,7 +139,7 @@ double recipe_rank(const double *knot, double x)
             b = middle;
         high = a;
     }
-    if (high > low) /* on a knot, or on several: their middle */
+    if (high > low) /* equal to one or more knots: their middle */
         return (double)(low + high - 1) / 2;
     if (low == 0 || low == RECIPE_KNOTS)
         return low == 0 ? 0 : RECIPE_KNOTS - 1;
@@ -164,8 +165,8 @@ static ddsc_status each_value(ddsc_context *ctx, measures_parts *p, int64_t kind
             double *x = p->support + r * p->d + k;
             if (kind == RECIPE_LOG1P && *x <= -1)
                 return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                                "log1p: coordinate %lld holds %g, and only values above -1 have a "
-                                "logarithm of 1 + x",
+                                "log1p: coordinate %lld contains %g, but log(1 + x) requires "
+                                "values above -1",
                                 (long long)k + 1, *x);
             *x = one_value(kind, value, p->d, k, *x);
         }
@@ -188,8 +189,8 @@ static ddsc_status project_points(ddsc_context *ctx, measures_parts *p, int64_t 
 {
     double *image = NULL;
     if (d_out > INT64_MAX / 8 / BASE_MAX(p->v, 1))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld points of %lld coordinates", (long long)p->v,
-                        (long long)d_out);
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld points with %lld coordinates are too many",
+                        (long long)p->v, (long long)d_out);
     CHECK(MEM_NEW(ctx, image, p->v * d_out));
     for (int64_t r = 0; r < p->v; r++)
         for (int64_t k = 0; k < p->d; k++)
@@ -235,7 +236,7 @@ ddsc_status recipe_take_parts(ddsc_context *ctx, measures_parts *p, const measur
     return texts_copy(ctx, &p->points, &m->points);
 }
 
-/* PC1, PC2, ...: what a coordinate was called before says nothing then. */
+/* Names the components PC1, PC2, ..., because the old names of the coordinates no longer apply. */
 static ddsc_status name_components(ddsc_context *ctx, measures_texts *t, int64_t d)
 {
     ddsc_status status = DDSC_OK;

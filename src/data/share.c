@@ -1,4 +1,4 @@
-/* A set that the first rank of a team makes and all ranks use. */
+/* A set that the first rank of a team creates and all ranks use. */
 #include "base/team.h"
 #include "data/measures.h"
 
@@ -68,7 +68,7 @@ done:
     return status;
 }
 
-/* A set to be made. */
+/* Arguments of the function that creates the set. */
 typedef struct set_maker {
     ddsc_context *ctx;
     measures *set;
@@ -76,7 +76,7 @@ typedef struct set_maker {
     void *user;
 } set_maker;
 
-/* The caller's function makes public calls: they are to clear nothing of this one. */
+/* Runs the caller's function. Its public calls must not clear the state of the current call. */
 static ddsc_status make_set(void *arg)
 {
     set_maker *maker = arg;
@@ -87,7 +87,8 @@ static ddsc_status make_set(void *arg)
         return status;
     if (!maker->set || maker->set->ctx != maker->ctx || maker->set->block)
         return ctx_fail(maker->ctx, DDSC_ERROR_ARGUMENT,
-                        "the function that makes the set made none of its own on this context");
+                        "the function that makes the set must return a new set created "
+                        "with the given context");
     return status;
 }
 

@@ -1,9 +1,9 @@
-/* Copies of a set: some of its items, other labels, or points drawn anew. */
+/* Copies of a set: with a subset of its items, other labels, or resampled points. */
 #include <string.h>
 
 #include "data/measures.h"
 
-/* Strings one after the other, and where each begins. */
+/* Packs strings into one array, with their offsets. */
 static ddsc_status pack_strings(ddsc_context *ctx, char **text, int64_t **at, int64_t n,
                                 const char *const *strings)
 {
@@ -19,8 +19,8 @@ static int64_t nth(const int64_t *items, int64_t i)
     return items ? items[i] : i;
 }
 
-/* Labels, names and ids of items. Numbered ones keep their old number as id, so that a subset can be
- * traced back. */
+/* Copies labels, names and ids of items. Items without ids keep their old number as id, so that a
+ * subset can be traced back. */
 static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const measures *m,
                                    int64_t n, const int64_t *items)
 {
@@ -84,8 +84,9 @@ ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m
     measures_parts p = {0};
     for (int64_t i = 0; items && i < n; i++)
         if (items[i] < 0 || items[i] >= m->n)
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "items[%lld] is %lld; there are %lld items",
-                            (long long)i, (long long)items[i], (long long)m->n);
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                            "items[%lld] is %lld, but there are only %lld items", (long long)i,
+                            (long long)items[i], (long long)m->n);
     TRY(copy_entries(ctx, &p, m, n, items));
     TRY(copy_item_names(ctx, &p, m, n, items));
     TRY(measures_build(ctx, out, &p, DDSC_EMPTY_ERROR, "subset"));
@@ -99,11 +100,12 @@ ddsc_status ddsc_measures_copy_subset(ddsc_context *ctx, ddsc_measures **copy,
 {
     CHECK(ctx_enter_new(ctx, copy));
     if (!m || !items || n_items < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a subset needs measures and at least one item");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "a subset requires measures and at least one item");
     return measures_subset(ctx, copy, m, n_items, items);
 }
 
-/* Which items of class c are drawn: a partial Fisher-Yates shuffle of the class's members. */
+/* Draws items of class c with a partial Fisher-Yates shuffle of its members. */
 static ddsc_status draw_class(ddsc_context *ctx, uint8_t *drawn, const measures *m, int32_t c,
                               int64_t per_class, int64_t *member)
 {
@@ -115,7 +117,7 @@ static ddsc_status draw_class(ddsc_context *ctx, uint8_t *drawn, const measures 
     if (n == 0)
         return DDSC_OK;
     if (n < per_class)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "class %d has %lld items, %lld were asked for",
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "class %d has %lld items, but %lld were requested",
                         (int)c, (long long)n, (long long)per_class);
     for (int64_t i = 0; i < per_class; i++) {
         int64_t j = i + rng_below(&r, n - i), t = member[i];
@@ -135,9 +137,11 @@ ddsc_status ddsc_measures_copy_balanced(ddsc_context *ctx, ddsc_measures **copy,
     int32_t n_classes = 0;
     CHECK(ctx_enter_new(ctx, copy));
     if (!m || per_class < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "per_class is %lld", (long long)per_class);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "per_class is %lld; it must be at least 1",
+                        (long long)per_class);
     if (!m->label)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset needs labels and there are none");
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "a balanced subset requires labels, but the set has none");
     TRY(MEM_ZERO(ctx, drawn, m->n));
     TRY(MEM_NEW(ctx, member, m->n));
     for (int64_t i = 0; i < m->n_rows; i++)
@@ -148,7 +152,7 @@ ddsc_status ddsc_measures_copy_balanced(ddsc_context *ctx, ddsc_measures **copy,
         if (drawn[i])
             member[n++] = i;
     if (n == 0)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset needs labels of 0 or more"));
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset requires labels of 0 or more"));
     TRY(measures_subset(ctx, copy, m, n, member));
 done:
     MEM_FREE(ctx, drawn, member);
@@ -180,7 +184,7 @@ done:
     return status;
 }
 
-/* Other labels, which have no names. */
+/* Replaces the labels. The new ones have no names. */
 static ddsc_status replace_labels(ddsc_context *ctx, measures *m, const int32_t *labels)
 {
     MEM_FREE(ctx, m->label, m->name_text, m->name_at);
@@ -202,7 +206,8 @@ static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const
     return pack_strings(ctx, &m->id_text, &m->id_at, m->n_rows, ids);
 }
 
-/* All items, with the names of the rows where asked for, and other ids or else other labels. */
+/* Copies all items with other ids or, if `ids` is NULL, other labels. If `names`, rows keep their
+ * names. */
 static ddsc_status copy_changed(ddsc_context *ctx, measures **copy, const measures *m, bool names,
                                 const char *const *ids, const int32_t *labels)
 {
@@ -242,7 +247,8 @@ ddsc_status ddsc_measures_copy_named(ddsc_context *ctx, ddsc_measures **copy,
     return copy_changed(ctx, copy, m, true, ids, NULL);
 }
 
-/* As many draws with replacement by weight as there are points; what a point got is its weight. */
+/* Resamples the weights of an item: n draws with replacement by weight. The new weight of a point
+ * is the number of its draws. */
 static void redraw_weights(double *weight, int64_t n, double *upto, rng *r)
 {
     double sum = 0;

@@ -1,9 +1,9 @@
-/* Data with a known answer. */
+/* Generated data with known clusters. */
 #include <math.h>
 
 #include "data/measures.h"
 
-/* Point `at` in [0, 1) along the outline of the square with half-side s. */
+/* Computes the point at position `at` in [0, 1) on the outline of the square with half-side s. */
 static void square_point(double s, double at, double *x)
 {
     double t = 4 * at, side = floor(t), u = 2 * (t - side) - 1;
@@ -19,9 +19,10 @@ static void circle_point(double radius, double at, double *x)
     x[1] = radius * sin(6.283185307179586476925 * at);
 }
 
-/* Sizes grow by 2% a step and a circle has the mean spread of the square of its step (1.15
- * half-sides). Neighbours in size are then much closer than the two shapes, the smallest and the
- * largest much farther. The noise only keeps the means from being equal. */
+/* Generates the points of a shape. Sizes grow by 2% per step, and a circle has the same mean spread
+ * as the square of its step (1.15 half-sides). Items of similar size are therefore much closer than
+ * the two shapes, and the smallest and largest items of a shape much farther apart. The noise only
+ * makes the means differ. */
 static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x)
 {
     double size = 1 + 0.02 * (double)step;
@@ -36,13 +37,13 @@ static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x
     }
 }
 
-/* Equal-size uniform clouds with labels. */
+/* Allocates uniform clouds of equal size, with labels. */
 static ddsc_status parts_new(ddsc_context *ctx, measures_parts *p, int64_t n, int64_t n_points,
                              int64_t d)
 {
     int64_t total, values;
     if (!mul_ok(n, n_points, &total) || !mul_ok(total, d, &values) || total > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items of %lld points are too many",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items with %lld points are too many",
                         (long long)n, (long long)n_points);
     *p = (measures_parts){.n = n, .v = total, .nnz = total, .d = d};
     CHECK(MEM_NEW(ctx, p->support, values));
@@ -60,7 +61,8 @@ ddsc_status ddsc_measures_generate_shapes(ddsc_context *ctx, ddsc_measures **out
     measures_parts p = {0};
     CHECK(ctx_enter_new(ctx, out));
     if (n_per_shape < 1 || n_points < 1 || n_per_shape > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "shapes: %lld items per shape of %lld points",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "shapes: %lld items per shape with %lld points are not valid",
                         (long long)n_per_shape, (long long)n_points);
     TRY(parts_new(ctx, &p, 2 * n_per_shape, n_points, 2));
     for (int64_t i = 0; i < p.n; i++) {
@@ -75,8 +77,8 @@ done:
     return status;
 }
 
-/* Group g is centred at separation * (its digits in a base large enough for k corners of a
- * lattice), so any two centres are at least `separation` apart in any dimension. */
+/* Places the center of group g at separation * (the digits of g in a base that gives at least k
+ * lattice points). Any two centers are therefore at least `separation` apart in any dimension. */
 static void group_centre(double *centre, int64_t g, int64_t k, int64_t d, double separation)
 {
     int64_t base = (int64_t)ceil(pow((double)k, 1.0 / (double)d) - 1e-9);
@@ -96,8 +98,8 @@ ddsc_status ddsc_measures_generate_gaussians(ddsc_context *ctx, ddsc_measures **
     if (k < 1 || n_per_group < 1 || n_points < 1 || d < 1 || !(fabs(separation) < 1e100) ||
         !mul_ok(k, n_per_group, &n) || k > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "gaussians: %lld groups of %lld clouds of %lld points in %lld dimensions, "
-                        "separation %g",
+                        "gaussians: %lld clusters of %lld clouds with %lld points in %lld "
+                        "dimensions and separation %g are not valid",
                         (long long)k, (long long)n_per_group, (long long)n_points, (long long)d,
                         separation);
     TRY(parts_new(ctx, &p, n, n_points, d));

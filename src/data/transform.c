@@ -1,6 +1,7 @@
-/* Transforms fitted to a set: what is measured on the mixture of its items, each of which counts alike,
- * is kept, so that new items go the same way. Order: points drawn, arcsinh, logicle, log1p, mapped by batch,
- * normalised, principal components, aligned. */
+/* Transforms fitted to a set. Their parameters are estimated on the mixture of its items, with
+ * equal weight for each item, and stored so that new items can be transformed in the same way. The
+ * order is: sampled points, arcsinh, logicle, log1p, batch, normalization, principal components,
+ * alignment. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ typedef struct fitting {
     const measures *m;
     measures_parts p;
     measures_recipe r;
-    double *mass; /* of each row of the support, in the mixture */
+    double *mass; /* mass of each support row in the mixture */
 } fitting;
 
 static ddsc_status find_mass(fitting *f)
@@ -37,7 +38,7 @@ static ddsc_status find_mass(fitting *f)
     return DDSC_OK;
 }
 
-/* Add a step whose values `fit` sets, and take it. */
+/* Adds a step, sets its values with `fit`, and applies it. */
 typedef ddsc_status (*fit_fn)(fitting *f, recipe_kind kind, double *value);
 
 static ddsc_status add_step(fitting *f, recipe_kind kind, int64_t argument, fit_fn fit)
@@ -67,7 +68,7 @@ static ddsc_status see_pattern(void *arg, const char *word)
     bool is_new;
     snprintf(pattern, sizeof pattern, "%.*s", equals ? (int)(equals - word) : 1,
              equals ? word : "*");
-    for (char *at = pattern; *at; at++) /* case does not count */
+    for (char *at = pattern; *at; at++) /* ignores case */
         *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
     CHECK(text_table_add(list->ctx, &list->seen, pattern, strlen(pattern), &number, &is_new));
     return is_new ? DDSC_OK
@@ -75,7 +76,7 @@ static ddsc_status see_pattern(void *arg, const char *word)
                              list->transform, QUOTE(pattern));
 }
 
-/* Each name once; a later pattern may cover names before it. */
+/* Checks that no pattern occurs twice. A later pattern may match names of an earlier one. */
 static ddsc_status check_patterns(ddsc_context *ctx, const char *transform, const char *list)
 {
     pattern_list p = {.ctx = ctx, .transform = transform};
@@ -111,7 +112,7 @@ static ddsc_status take_cofactor(void *arg, const char *word)
             any = true;
         }
     if (!any)
-        return ctx_fail(c->f->ctx, DDSC_ERROR_ARGUMENT, "arcsinh: no coordinate is called \"%s\"",
+        return ctx_fail(c->f->ctx, DDSC_ERROR_ARGUMENT, "arcsinh: no coordinate matches \"%s\"",
                         QUOTE(pattern));
     return DDSC_OK;
 }
@@ -128,8 +129,8 @@ static ddsc_status fit_arcsinh(fitting *f, const char *list)
 
 /* ---- logicle: T:W:M:A, or PATTERN=T:W:M:A for some coordinates ---- */
 
-/* Parks 2006: the linear part reaches from 0 as far as most negative values do, their 5% point r:
- * W = (M - log10(T / |r|)) / 2. */
+/* Returns the width W = (M - log10(T / |r|)) / 2, where r is the 5% quantile of the negative values
+ * (Parks 2006). The linear part of the scale then covers most negative values. */
 static double fit_width(const fitting *f, int64_t k, double top, double decades, double *key,
                         int32_t *order)
 {
@@ -176,13 +177,13 @@ static ddsc_status take_logicle(void *arg, const char *word)
     const cofactors *c = arg;
     const measures_texts *names = &c->f->m->coordinates;
     const char *equals = strrchr(word, '=');
-    double parameter[4] = {0, -1, 4.5, 0}; /* W -1: by the data */
+    double parameter[4] = {0, -1, 4.5, 0}; /* W -1: estimated from the data */
     char pattern[256] = "*";
     bool any = false;
     if (!parse_logicle(equals ? equals + 1 : word, parameter))
         return ctx_fail(c->f->ctx, DDSC_ERROR_ARGUMENT,
-                        "logicle: \"%s\" is no T:W:M:A (T > 0, 0 <= W <= M/2, -W <= A <= M - 2W) "
-                        "nor NAME=T:W:M:A",
+                        "logicle: \"%s\" is neither T:W:M:A (T > 0, 0 <= W <= M/2, -W <= A "
+                        "<= M - 2W) nor NAME=T:W:M:A",
                         QUOTE(word));
     if (equals)
         snprintf(pattern, sizeof pattern, "%.*s", (int)(equals - word), word);
@@ -192,7 +193,7 @@ static ddsc_status take_logicle(void *arg, const char *word)
             any = true;
         }
     return any ? DDSC_OK
-               : ctx_fail(c->f->ctx, DDSC_ERROR_ARGUMENT, "logicle: no coordinate is called \"%s\"",
+               : ctx_fail(c->f->ctx, DDSC_ERROR_ARGUMENT, "logicle: no coordinate matches \"%s\"",
                           QUOTE(pattern));
 }
 
@@ -238,19 +239,18 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
             double x = ldexp(p->support[r * p->d + k] - mean, -exponent);
             variance += f->mass[r] * x * x;
         }
-        bool varies =
-            low < high && variance > 0; /* of one value only the rounding of the mean is left */
+        bool varies = low < high && variance > 0; /* false if constant up to rounding */
         value[k] = varies ? mean : low;
         value[p->d + k] = varies ? ldexp(1 / sqrt(variance), -exponent) : 1;
     }
     return DDSC_OK;
 }
 
-/* Quantiles 0, 1/(n-1), ..., 1 of a coordinate over the rows first .. end-1, whose mass is `whole`: the
- * least value with that much mass up to it. */
+/* Rows first .. end-1 with total mass `whole`, whose quantiles 0, 1/(n-1), ..., 1 are computed. A
+ * quantile is the smallest value with at least that fraction of the mass up to it. */
 typedef struct span {
     int64_t first, end;
-    double whole, *key; /* space for the values, and their order */
+    double whole, *key; /* work space for the values, and their order */
     int32_t *order;
 } span;
 
@@ -270,7 +270,7 @@ static void find_quantiles(const fitting *f, const span *s, int64_t k, int64_t n
         while (at < n && (double)at / (double)(n - 1) <= upto + 1e-12) /* rounding of the sum */
             out[at++] = s->key[s->order[r]];
     }
-    for (int64_t r = v; at < n && r-- > 0;) /* rounding: the largest */
+    for (int64_t r = v; at < n && r-- > 0;) /* missing because of rounding: the largest value */
         while (at < n && mass[s->order[r]] > 0)
             out[at++] = s->key[s->order[r]];
 }
@@ -299,7 +299,7 @@ done:
     return status;
 }
 
-/* ---- by batch ---- */
+/* ---- batches ---- */
 
 static ddsc_status fit_batches(fitting *f, recipe_kind kind, double *value)
 {
@@ -312,7 +312,7 @@ static ddsc_status fit_batches(fitting *f, recipe_kind kind, double *value)
     TRY(find_mass(f));
     TRY(MEM_NEW(f->ctx, part.key, p->v));
     TRY(MEM_NEW(f->ctx, part.order, p->v));
-    for (int64_t b = -1; b < n; b++) { /* first all of them together */
+    for (int64_t b = -1; b < n; b++) { /* -1: all batches together */
         part.first = b < 0 ? 0 : start[b];
         part.end = b < 0 ? p->v : start[b + 1];
         part.whole = 0;
@@ -341,7 +341,8 @@ static void point_components(double *direction, int64_t n, int64_t d)
     }
 }
 
-/* Rows times the roots of their masses, in a unit in which their squares are in range. */
+/* Multiplies rows by the square roots of their masses, in a unit in which their squares do not
+ * overflow. */
 static void weigh_by_mass(double *rows, const double *mass, int64_t n, int64_t d)
 {
     double largest = 0;
@@ -392,24 +393,28 @@ static ddsc_status fit_align(fitting *f, recipe_kind kind, double *value)
     return recipe_fit_lattice(f->ctx, &f->p, kind, &grid, value);
 }
 
-/* ---- all of them ---- */
+/* ---- all transforms ---- */
 
 static ddsc_status transform_check(ddsc_context *ctx, const ddsc_transform_settings *set,
                                    const measures *m)
 {
     if ((unsigned)set->normalise > DDSC_NORMALISE_RANK ||
         (unsigned)set->align > DDSC_ALIGN_PRINCIPAL)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "transform settings: normalise is %d, align %d",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "transform settings: normalise is %d and align is %d; at least one "
+                        "is out of range",
                         (int)set->normalise, (int)set->align);
     if (set->pca < 0 || set->pca > m->d || set->per_item < 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "transform settings: pca is %lld of %lld coordinates, per_item %lld",
+                        "transform settings: pca is %lld of %lld coordinates, and per_item "
+                        "is %lld; at least one is out of range",
                         (long long)set->pca, (long long)m->d, (long long)set->per_item);
     if (m->words.n > 0 && (set->arcsinh || set->logicle || set->log1p || set->batch ||
                            set->normalise || set->pca || set->align))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the points are words fitted to documents, whose place is kept for later "
-                        "documents: only per_item goes with them");
+                        "the points are fitted word vectors, which must stay fixed so that "
+                        "later documents can be encoded; only per_item can be used with "
+                        "them");
     return DDSC_OK;
 }
 

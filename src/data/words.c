@@ -1,4 +1,4 @@
-/* Words that travel with a set of documents. */
+/* The vocabulary stored with a set of documents. */
 #include <string.h>
 
 #include "data/measures.h"

@@ -1,6 +1,6 @@
-/* Documents from a table (tabs, where quotes are data, or another separator with quotes as in RFC
- * 4180), from lines of JSON, or from files: columns chosen by name, rows filtered, words counted as
- * the rows come. */
+/* Reads documents from a table (tab-separated, where quotes are data, or with another separator and
+ * RFC 4180 quotes), from JSON lines, or from files. Columns are selected by name and rows are
+ * filtered. Words are counted as the rows are read. */
 #include "text/text.h"
 
 #include <stdio.h>
@@ -23,19 +23,19 @@ typedef struct document_reader {
     field_list field;
     char delimiter;        /* tab: quotes are data */
     bool is_json;          /* columns are the keys of the first line */
-    field_list key, value; /* of a line of JSON */
-    text_table names;      /* of its columns */
+    field_list key, value; /* of a JSON line */
+    text_table names;      /* of the JSON columns */
     int64_t n_columns;
     column_list text, id;
     int64_t label, where, title; /* columns, or -1 */
     const char *where_value;
-    char *joined, *tidy; /* the id of a row; its title */
+    char *joined, *tidy; /* id of a row; its title */
     int64_t joined_room, tidy_room;
 } document_reader;
 
 /* ---- columns ---- */
 
-/* Number of the column, -1 when there is none; a name that two columns have is an error. */
+/* Finds the number of a column, or -1. A name shared by two columns is an error. */
 static ddsc_status find_column(document_reader *r, const char *name, size_t n, int64_t *found)
 {
     char quoted[QUOTE_TEXT];
@@ -44,7 +44,7 @@ static ddsc_status find_column(document_reader *r, const char *name, size_t n, i
         if (strlen(r->field.text[c]) != n || memcmp(r->field.text[c], name, n) != 0)
             continue;
         if (*found >= 0)
-            return stream_fail(r->s, "the columns %lld and %lld are both called \"%s\"",
+            return stream_fail(r->s, "columns %lld and %lld both have the name \"%s\"",
                                (long long)*found + 1, (long long)c + 1,
                                text_quote(quoted, name, n));
         *found = c;
@@ -52,7 +52,7 @@ static ddsc_status find_column(document_reader *r, const char *name, size_t n, i
     return DDSC_OK;
 }
 
-/* "; the columns are a, b, c" for messages. */
+/* Fails with a message that ends with the list of columns: "; the columns are: a, b, c". */
 static ddsc_status fail_column(document_reader *r, const char *what, const char *name, size_t n)
 {
     char list[256] = "", quoted[QUOTE_TEXT];
@@ -61,8 +61,9 @@ static ddsc_status fail_column(document_reader *r, const char *what, const char 
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", c ? ", " : "",
                                  text_quote(quoted, r->field.text[c], strlen(r->field.text[c])));
     text_quote(quoted, name, n);
-    if (!r->s) /* of files that are documents */
-        return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s\"%s\"; files have: %s", what, quoted, list);
+    if (!r->s) /* each file is a document */
+        return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s\"%s\"; files have the columns: %s", what,
+                        quoted, list);
     return stream_fail(r->s, "%s\"%s\"; the columns are: %s", what, quoted, list);
 }
 
@@ -70,7 +71,7 @@ static ddsc_status need_column(document_reader *r, const char *name, size_t n, i
 {
     ddsc_status status = find_column(r, name, n, found);
     if (status >= 0 && *found < 0)
-        return fail_column(r, "no column is called ", name, n);
+        return fail_column(r, "no column has the name ", name, n);
     return status;
 }
 
@@ -82,7 +83,7 @@ static ddsc_status has_column(document_reader *r, const char *name, bool *has)
     return status;
 }
 
-/* Names separated by commas. */
+/* Finds the columns of a comma-separated list of names. */
 static ddsc_status need_columns(document_reader *r, column_list *list, const char *names)
 {
     for (const char *at = names;; at++) {
@@ -97,7 +98,7 @@ static ddsc_status need_columns(document_reader *r, column_list *list, const cha
     return DDSC_OK;
 }
 
-/* `text`, else `abstract`, else `title` with `body`, else `body`. */
+/* Selects `text`, else `abstract`, else `title` with `body`, else `body`. */
 static ddsc_status default_text(document_reader *r, const char **names)
 {
     bool text, abstract, title, body;
@@ -107,7 +108,7 @@ static ddsc_status default_text(document_reader *r, const char **names)
     CHECK(has_column(r, "body", &body));
     *names = text ? "text" : abstract ? "abstract" : body ? title ? "title,body" : "body" : NULL;
     if (!*names)
-        return fail_column(r, "say which column holds the text (--text): none is called ", "text",
+        return fail_column(r, "specify the text column (--text): no column has the name ", "text",
                            4);
     return DDSC_OK;
 }
@@ -122,7 +123,7 @@ static ddsc_status choose_text(document_reader *r)
     return DDSC_OK;
 }
 
-/* A column of its own name or, if there is one, of the usual name. */
+/* Returns the given name of a column or, if it is NULL, the usual name if such a column exists. */
 static ddsc_status usual_name(document_reader *r, const char **name, const char *given,
                               const char *usual)
 {
@@ -156,7 +157,7 @@ static ddsc_status choose_where(document_reader *r)
     if (!r->set->where)
         return DDSC_OK;
     size_t n = strcspn(r->set->where, "=");
-    r->where_value = r->set->where + n + 1; /* the settings were checked to have the = */
+    r->where_value = r->set->where + n + 1; /* the settings were checked to contain = */
     return need_column(r, r->set->where, n, &r->where);
 }
 
@@ -168,7 +169,8 @@ static ddsc_status choose_columns(document_reader *r)
     return choose_where(r);
 }
 
-/* The columns are the keys of the first line: their names are kept, the line goes. */
+/* Makes the keys of the first line the columns. The names are copied, because the line is
+ * overwritten. */
 static ddsc_status keep_keys(document_reader *r)
 {
     int64_t number;
@@ -186,7 +188,7 @@ static ddsc_status keep_keys(document_reader *r)
     return choose_columns(r);
 }
 
-/* Values by column, "" where a line has none. */
+/* Splits a JSON line into values by column; missing values are "". */
 static ddsc_status split_json(document_reader *r, char *line)
 {
     char *none = line + strlen(line);
@@ -225,10 +227,10 @@ static ddsc_status document_read_header(document_reader *r)
         return DDSC_OK;
     CHECK(stream_line(r->s, &line, &n));
     if (!line)
-        return stream_fail(r->s, "is empty: a header and one document a row are wanted");
+        return stream_fail(r->s, "is empty; expected a header and one document per row");
     line = text_skip_mark(line);
     char found = fields_delimiter(line);
-    if (strchr(line, found)) /* else a lone column, in which commas are data */
+    if (strchr(line, found)) /* otherwise a single column, in which commas are data */
         r->delimiter = found;
     CHECK(document_split(r, line));
     return choose_columns(r);
@@ -262,8 +264,8 @@ static ddsc_status document_take_id(document_reader *r)
     CHECK(text_table_add(r->ctx, &r->out->ids, r->joined, (size_t)n, &number, &is_new));
     if (!is_new)
         return stream_fail_line(r->s,
-                                ": the id \"%s\" was already used in line %lld; ids may be "
-                                "made of several columns (--id a,b)",
+                                ": the id \"%s\" was already used in line %lld; ids may combine "
+                                "several columns (--id a,b)",
                                 text_quote(quoted, r->joined, (size_t)n),
                                 (long long)r->out->line[number]);
     return DDSC_OK;
@@ -274,9 +276,9 @@ static ddsc_status take_title(document_reader *r, int64_t i)
     const char *text = r->title >= 0 ? r->field.text[r->title] : "";
     if (!*text)
         text = r->field.text[r->text.at[0]];
-    int64_t most = (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* blanks go, so look at some more */
+    int64_t most = (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* some will be removed */
     CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 3 * most + 2));
-    char *copy = r->tidy + 2 * most + 1; /* behind what is made of it */
+    char *copy = r->tidy + 2 * most + 1; /* after the space for the result */
     memcpy(copy, text, (size_t)most);
     copy[most] = '\0';
     size_t n = text_tidy(r->tidy, copy, DDSC_TITLE_MAX);
@@ -319,11 +321,11 @@ static ddsc_status take_document(document_reader *r)
     return DDSC_OK;
 }
 
-/* Fields are split. */
+/* Processes a row whose fields have been split. */
 static ddsc_status document_take_fields(document_reader *r)
 {
     if (r->field.n != r->n_columns)
-        return stream_fail_line(r->s, " has %lld fields, the header has %lld",
+        return stream_fail_line(r->s, " has %lld fields, but the header has %lld",
                                 (long long)r->field.n, (long long)r->n_columns);
     r->out->n_rows++;
     progress_add(r->ctx, 1);
@@ -352,7 +354,8 @@ static ddsc_status document_read_rows(document_reader *r)
         CHECK(document_next_line(r, &line, &n));
         if (!line)
             break;
-        if (n == 0 && r->n_columns != 1) /* in a lone column an empty line is an empty document */
+        if (n == 0 &&
+            r->n_columns != 1) /* in a single column, an empty line is an empty document */
             continue;
         if (n == 0 && r->is_json)
             continue;
@@ -370,8 +373,8 @@ static ddsc_status documents_check(const document_reader *r, io_stream *s)
         return stream_fail(s, "none of its %lld rows has %s", (long long)r->out->n_rows,
                            QUOTE(r->set->where));
     if (r->out->words.words.n == 0)
-        return stream_fail(s, "its %lld documents have no words%s", (long long)r->out->words.n,
-                           r->stop->n ? " but stop words" : "");
+        return stream_fail(s, "its %lld documents contain no words%s", (long long)r->out->words.n,
+                           r->stop->n ? " except stop words" : "");
     return DDSC_OK;
 }
 
@@ -421,10 +424,10 @@ done:
 
 /* ---- files ---- */
 
-/* Columns that a table of the files would have. */
+/* Sets up the columns that the files would have in a table. */
 static ddsc_status begin_files(document_reader *r, const file_list *files)
 {
-    char id[] = "id", text[] = "text", label[] = "label"; /* names to choose by, then gone */
+    char id[] = "id", text[] = "text", label[] = "label"; /* used to select columns */
     bool classes = false;
     for (int64_t i = 0; i < files->n; i++)
         classes = classes || files->folder.text[files->folder.at[i]] != '\0';
@@ -453,10 +456,10 @@ ddsc_status documents_read_files(ddsc_context *ctx, documents *d, ddsc_text_repo
         TRY(documents_read_plain(ctx, r.s, &text, &text_room));
         TRY(files_name(ctx, &name, &name_room, path, class));
         if (text_count_chars(path) < 0)
-            TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: the name of the file is not UTF-8; rename it",
-                         QUOTE(path)));
+            TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                         "%s: the file name is not valid UTF-8; rename the file", QUOTE(path)));
         if (text_table_find(&d->ids, name, strlen(name)) >= 0)
-            strcpy(name, path); /* of several with one name the others are called by their path */
+            strcpy(name, path); /* further files with the same name are identified by their path */
         r.field.text[0] = name;
         r.field.text[1] = text_skip_mark(text);
         r.field.text[2] = class;

@@ -1,32 +1,37 @@
-/* Word vectors fitted to the set. A word is known by its company (Khodak et al. 2018): the sum over
- * the documents that have it, over their other words u, of ln(n / df_u) (v_u - mean), at length 1, is
- * x. A word of the file moves towards it, a word that the file lacks is put near it, together with a
- * direction of its own so that two such words do not fall into one; beside these vectors stand the
- * documents' own (own.c), shorter where a word has met few others. docs/numerics.md has the figures
- * behind the constants. */
+/* Fits word vectors to the documents.
+ *
+ * A word is characterized by its context (Khodak et al. 2018). Its context vector x is the sum,
+ * over the documents that contain it and over their other words u, of ln(n / df_u) (v_u - mean),
+ * scaled to length 1. A word in the vectors file moves towards its context vector. A word that is
+ * missing from the file is placed near it, plus a pseudo-random direction that keeps two such words
+ * apart.
+ *
+ * Vectors learned from the documents alone (learned_vectors.c) are appended to these vectors. They
+ * are shorter for words that occur with few other words. docs/numerics.md has the measurements on
+ * which the constants are based. */
 #include <math.h>
 #include <string.h>
 
 #include "numeric/linalg/linalg.h"
 #include "text/text.h"
 
-static const double MOVE = 0.3; /* share of the way towards the company */
-/* A word without a vector: its company, a direction of its own, and less of the common mean. */
+static const double MOVE = 0.3; /* fraction of the way towards the context vector */
+/* Weights of a word without a vector: its context, its pseudo-random direction, and a reduced
+ * common mean. */
 static const double COMPANY = 0.8, APART = 0.6, MEAN_SHARE = 0.8;
-static const double OWN_HALF =
-    100;               /* words met where own vectors reach 1/sqrt(2) of their length */
-enum { COLUMNS = 16 }; /* that a thread gathers at a time */
+static const double OWN_HALF = 100; /* co-occurrences at which length is 1/sqrt(2) of the limit */
+enum { COLUMNS = 16 };              /* columns that a thread sums at a time */
 
 typedef struct word_fit {
     ddsc_context *ctx;
     const corpus *c;
-    const word_vectors *v; /* of the file; dim 0 without one */
+    const word_vectors *v; /* from the file; dim 0 if there is none */
     int64_t n, d;
-    int32_t *word, *slot; /* word of each candidate; candidate of each word or -1 */
-    double *point;        /* n x d: of the file less their mean, 0 without; then fitted */
-    double *context;      /* n x d */
+    int32_t *word, *slot; /* word of each candidate; candidate of each word, or -1 */
+    double *point;   /* n x d: vector from the file minus the mean, or 0; later the fitted vector */
+    double *context; /* n x d */
     double *idf, *mean;
-    double typical; /* length of a vector less the mean: the median */
+    double typical; /* median length of a vector minus the mean */
     bool *placed;   /* has a general vector */
     int64_t n_filled;
     own_vectors own;
@@ -59,7 +64,7 @@ static ddsc_status fit_choose(word_fit *j)
     return DDSC_OK;
 }
 
-/* Vectors of the file less their mean; their typical length. */
+/* Subtracts the mean from the vectors of the file, and computes their typical length. */
 static ddsc_status fit_centre(word_fit *j)
 {
     ddsc_status status = DDSC_OK;
@@ -88,9 +93,9 @@ done:
     return status;
 }
 
-/* ---- company ---- */
+/* ---- context ---- */
 
-/* Some columns of the sums of all documents. */
+/* Computes some columns of the context sums over all documents. */
 static ddsc_status fit_gather(void *arg, int64_t begin, int64_t end, int worker)
 {
     word_fit *j = arg;
@@ -127,7 +132,7 @@ static void fit_unit(double *x, int64_t d)
         x[k] /= length;
 }
 
-/* A direction drawn by the letters of a word: the same in every set. */
+/* Draws a direction seeded with the letters of a word, so that it is the same in every set. */
 static void fit_letters(const word_fit *j, double *x, int64_t word)
 {
     const char *text = text_table_get(&j->c->words, word);
@@ -137,7 +142,8 @@ static void fit_letters(const word_fit *j, double *x, int64_t word)
     fit_unit(x, j->d);
 }
 
-/* A word whose company cannot be told keeps its vector, or has none. */
+/* Computes the fitted vector of a word. A word with an unknown context keeps its vector, or has
+ * none. */
 static void fit_place(word_fit *j, int64_t s)
 {
     int64_t d = j->d;
@@ -173,16 +179,18 @@ static ddsc_status fit_general(word_fit *j)
     return DDSC_OK;
 }
 
-/* ---- both side by side ---- */
+/* ---- joining both kinds of vectors ---- */
 
-/* Alone, own vectors are of length 1; beside others they yield where there is little to go by. */
+/* Returns the length of a learned vector. It is 1 if there are no other vectors. Otherwise it
+ * decreases for words with few co-occurrences. */
 static double own_length(const word_fit *j, int32_t s)
 {
     double met = j->own.company[s];
     return j->d == 0 ? 1 : j->typical * sqrt(met / (met + OWN_HALF));
 }
 
-/* Numbers that a float holds: what is written is what was used. */
+/* Joins both kinds of vectors, rounded to float, so that the stored vectors are those that were
+ * used. */
 static ddsc_status fit_join(word_fit *j, word_vectors *out)
 {
     const own_vectors *o = &j->own;

@@ -1,5 +1,6 @@
-/* One line of JSON (RFC 8259), an object, taken apart in place: keys and values as texts. Strings are
- * decoded, numbers, true, false and null stay as they stand (null is ""), what is nested is skipped. */
+/* Splits one line with a JSON object (RFC 8259) in place into keys and values as text. Strings are
+ * decoded. Numbers, true and false are copied verbatim, null becomes "", and nested values are
+ * skipped. */
 #include "text/text.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ typedef struct json_line {
 
 static ddsc_status fail_json(json_line *j, const char *wanted)
 {
-    return stream_fail_line(j->s, ", column %lld: %s is wanted: one JSON object a line",
+    return stream_fail_line(j->s, ", column %lld: expected %s; each line must be one JSON object",
                             (long long)(j->at - j->start) + 1, wanted);
 }
 
@@ -56,8 +57,8 @@ static char *put_utf8(char *to, int32_t c)
     return to;
 }
 
-/* \uXXXX, of which two make one character beyond the first 65536; half a pair and U+0000 become
- * U+FFFD. The text is never longer than its escape. */
+/* Decodes \uXXXX; a surrogate pair is one character above U+FFFF. An unpaired surrogate and U+0000
+ * become U+FFFD. The text is never longer than its escape. */
 static bool take_unicode(json_line *j, char **to)
 {
     int32_t c = hex4(j->at + 1);
@@ -75,7 +76,7 @@ static bool take_unicode(json_line *j, char **to)
     return true;
 }
 
-/* `at` is on the opening quote; the text is moved over its escapes. */
+/* Decodes a string in place. `at` is on the opening quote. */
 static ddsc_status json_take_string(json_line *j, char **text)
 {
     static const char plain[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -94,7 +95,7 @@ static ddsc_status json_take_string(json_line *j, char **text)
             *to++ = meant[found - plain];
             j->at++;
         } else if (*j->at != 'u' || !take_unicode(j, &to)) {
-            return fail_json(j, "a known escape");
+            return fail_json(j, "a valid escape sequence");
         }
     }
     j->at++;
@@ -119,7 +120,8 @@ static ddsc_status skip_nested(json_line *j)
     return DDSC_OK;
 }
 
-/* Behind the value; *end is where its text ends, to be cut once the mark there was looked at. */
+/* Advances past a value. *end is the end of its text, or NULL. The caller terminates the text there
+ * after it has checked the next character. */
 static ddsc_status take_json_value(json_line *j, char **text, char **end)
 {
     *end = NULL;
@@ -147,7 +149,7 @@ static ddsc_status add_pair(json_line *j, field_list *keys, field_list *values, 
         return stream_fail_line(j->s, " has more than %d keys", JSON_KEYS);
     for (int64_t k = 0; k < keys->n; k++)
         if (strcmp(keys->text[k], key) == 0)
-            return stream_fail_line(j->s, ": the key \"%s\" stands there twice", QUOTE(key));
+            return stream_fail_line(j->s, ": the key \"%s\" occurs twice", QUOTE(key));
     CHECK(MEM_RESERVE(j->ctx, keys->text, &keys->room, keys->n + 1));
     CHECK(MEM_RESERVE(j->ctx, values->text, &values->room, values->n + 1));
     keys->text[keys->n++] = key;

@@ -1,8 +1,9 @@
-/* Word vectors from the documents alone: words that keep the same company get the same place. For
- * words in two documents or more, c_uv the number of documents that have both, the positive pointwise
- * mutual information M_uv = max(0, log(c_uv c / (c_u c_v))), c_u = sum_v c_uv, c their sum (Bullinaria
- * and Levy 2007); its leading eigenvectors times sqrt|lambda| (Levy and Goldberg 2014), rows of
- * length 1. */
+/* Word vectors learned from the documents alone: words with similar contexts get similar vectors.
+ *
+ * Only words in two or more documents are used. Let c_uv be the number of documents with both u and
+ * v, c_u = sum_v c_uv, and c the sum of all c_uv. The positive pointwise mutual information is M_uv
+ * = max(0, log(c_uv c / (c_u c_v))) (Bullinaria and Levy 2007). The vectors are the leading
+ * eigenvectors of M times sqrt|lambda| (Levy and Goldberg 2014), with rows scaled to length 1. */
 #include <math.h>
 #include <string.h>
 
@@ -10,24 +11,25 @@
 #include "numeric/linalg/linalg.h"
 #include "text/text.h"
 
-/* The matrix may be full in the words that are most common: no more of them than this. */
+/* OWN_MOST limits the number of words, because the matrix may be dense for the most common
+ * words. */
 enum { OWN_MOST = 10000, OWN_DIM = 100, OWN_ROUNDS = 6 };
 
 typedef struct own_job {
     ddsc_context *ctx;
     const corpus *c;
     own_vectors *out;
-    int64_t *at;       /* of each word: where its documents begin */
+    int64_t *at;       /* per word: start of its documents */
     int32_t *document; /* of each word, ascending */
     double total;
-    int32_t **count; /* one per worker: documents shared with each word */
-    int64_t *offset; /* entries of each row, then where it begins */
+    int32_t **count; /* per worker: number of documents shared with each word */
+    int64_t *offset; /* number of entries of each row, then its start */
     sparse m;
 } own_job;
 
-/* ---- which words ---- */
+/* ---- selecting words ---- */
 
-/* The most common ones, by number. */
+/* Selects the most common words and numbers them. */
 static ddsc_status own_choose(own_job *j)
 {
     ddsc_status status = DDSC_OK;
@@ -55,7 +57,7 @@ done:
     return status;
 }
 
-/* Documents of each word, and c_u: the other words met there. */
+/* Computes the documents of each word, and c_u: the number of other words in them. */
 static ddsc_status own_index(own_job *j)
 {
     const corpus *c = j->c;
@@ -89,7 +91,7 @@ static ddsc_status own_index(own_job *j)
 
 /* ---- the matrix ---- */
 
-/* Row s: its entries are counted, or written where there is a matrix. */
+/* Processes row s: counts its entries, or writes them if the matrix is allocated. */
 static int64_t own_row(const own_job *j, int64_t s, int32_t *count)
 {
     const corpus *c = j->c;
@@ -126,7 +128,7 @@ static ddsc_status own_rows(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Twice over the rows: the first pass says how long they are. */
+/* Processes the rows twice. The first pass determines their lengths. */
 static ddsc_status own_matrix(own_job *j)
 {
     int64_t n = j->out->n;

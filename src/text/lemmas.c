@@ -1,5 +1,6 @@
-/* Plural to singular as WordNet's own morphology does it (Miller et al., morph(7WN)): the list of
- * exceptions first, then endings taken off in a fixed order, the first result that is a noun. */
+/* Converts plurals to singulars with the morphology rules of WordNet (Miller et al., morph(7WN)).
+ * The list of exceptions is searched first. Then endings are removed in a fixed order, and the
+ * first result that is a noun is used. */
 #include "text/text.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static size_t field_length(const char *text)
     return strcspn(text, " \t");
 }
 
-/* "lemma pos ..." a line; lines that begin with a blank are the licence. */
+/* Adds a noun from a line "lemma pos ...". Lines that start with a blank are the license. */
 static ddsc_status take_noun(ddsc_context *ctx, lemma_table *l, const char *line)
 {
     int64_t number;
@@ -20,7 +21,8 @@ static ddsc_status take_noun(ddsc_context *ctx, lemma_table *l, const char *line
     return n == 0 ? DDSC_OK : text_table_add(ctx, &l->nouns, line, n, &number, &is_new);
 }
 
-/* "form base [base...]" a line; the first base and the first line of a form count. */
+/* Adds an exception from a line "form base [base...]". Only the first base and the first line of a
+ * form are used. */
 static ddsc_status take_exception(ddsc_context *ctx, lemma_table *l, const char *line)
 {
     int64_t form, base;
@@ -69,7 +71,7 @@ ddsc_status lemmas_read(ddsc_context *ctx, lemma_table *l, const char *folder, i
     TRY(lemmas_file(ctx, l, folder, "noun.exc", max_bytes, take_exception));
     TRY(lemmas_file(ctx, l, folder, "index.noun", max_bytes, take_noun));
     if (l->nouns.n == 0)
-        status = ctx_fail(ctx, DDSC_ERROR_INPUT, "%.240s/index.noun: holds no nouns", folder);
+        status = ctx_fail(ctx, DDSC_ERROR_INPUT, "%.240s/index.noun: contains no nouns", folder);
 done:
     return status;
 }
@@ -95,7 +97,8 @@ static bool lemmas_ends_in(const char *word, size_t n, const char *ending)
     return n > k && memcmp(word + n - k, ending, k) == 0;
 }
 
-/* Number of the noun left when an ending comes off, or -1. Short words and those in -ss stay. */
+/* Removes an ending and returns the number of the resulting noun, or -1. Short words and words in
+ * -ss are not changed. */
 static int64_t detach(const lemma_table *l, const char *word, size_t n)
 {
     static const char *const rule[][2] = {{"s", ""},      {"ses", "s"},   {"xes", "x"},

@@ -1,5 +1,5 @@
-/* Word vectors as an npy matrix, one row per word, with the words in a file beside it: the same name
- * ending in .vocab or .txt, one word a line. */
+/* Reads word vectors from an npy matrix with one row per word. The words are in a separate file
+ * with one word per line, which has the same name with the ending .vocab or .txt. */
 #include "text/text.h"
 
 #include <math.h>
@@ -23,9 +23,9 @@ static ddsc_status open_vocabulary(ddsc_context *ctx, io_stream **out, io_stream
         if ((size_t)length < sizeof name && access(name, R_OK) == 0)
             return stream_open(ctx, out, name, max_bytes);
     }
-    return stream_fail(matrix,
-                       "is a matrix of vectors: its words, one a line, are wanted in a file "
-                       "beside it whose name ends in .vocab or .txt instead of .npy");
+    return stream_fail(matrix, "is a matrix of vectors, which requires a file of words, one per "
+                               "line, with the same name but ending in .vocab or .txt instead of "
+                               ".npy");
 }
 
 static ddsc_status matrix_take_word(ddsc_context *ctx, word_vectors *v, const text_table *words,
@@ -40,7 +40,7 @@ static ddsc_status matrix_take_word(ddsc_context *ctx, word_vectors *v, const te
     }
     for (int64_t k = 0; k < v->dim; k++)
         if (!isfinite(x[k]))
-            return stream_fail(s, "row %lld, of \"%s\", is not finite", (long long)v->n_lines,
+            return stream_fail(s, "row %lld (word \"%s\") is not finite", (long long)v->n_lines,
                                QUOTE(word));
     CHECK(MEM_RESERVE(ctx, v->point, &v->room, (v->n + 1) * v->dim));
     memcpy(v->point + v->n * v->dim, x, (size_t)v->dim * sizeof *x);
@@ -59,7 +59,7 @@ ddsc_status words_read_matrix(ddsc_context *ctx, word_vectors *v, io_stream *s,
     size_t n;
     TRY(npy_read_header(s, &array));
     if (array.n_dims != 2 || array.count == 0)
-        TRY(stream_fail(s, "has shape %s; word vectors need two axes", NPY_SHAPE(&array)));
+        TRY(stream_fail(s, "has shape %s; word vectors require two axes", NPY_SHAPE(&array)));
     TRY(open_vocabulary(ctx, &vocabulary, s, max_bytes));
     TRY(npy_read_doubles(ctx, &matrix, s, &array));
     TRY(MEM_NEW(ctx, v->row, words->n));

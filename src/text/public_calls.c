@@ -1,4 +1,5 @@
-/* The public call for documents: read, then merge the points of each. */
+/* The public functions for documents, which read them and then merge the points of each
+ * document. */
 #include "text/text.h"
 
 #include "base/sized.h"

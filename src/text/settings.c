@@ -1,4 +1,4 @@
-/* Defaults of the settings, and what they may be. */
+/* Defaults and validation of the settings. */
 #include "text/text.h"
 
 #include <string.h>
@@ -18,7 +18,8 @@ static ddsc_status check_text_choice(ddsc_context *ctx, const char *name, int va
 {
     if (value >= 0 && value < n)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: %s is %d", name, value);
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: %s is %d, which is out of range",
+                    name, value);
 }
 
 static ddsc_status check_text_settings(ddsc_context *ctx, const ddsc_text_settings *set)
@@ -29,10 +30,11 @@ static ddsc_status check_text_settings(ddsc_context *ctx, const ddsc_text_settin
     CHECK(check_text_choice(ctx, "on_empty", (int)set->on_empty, 2));
     CHECK(check_text_choice(ctx, "words", (int)set->words, 3));
     if (set->support < 0)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: support is %lld",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: support is %lld; it must be >= 0",
                         (long long)set->support);
     if (set->max_bytes < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: max_bytes is %lld",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "text settings: max_bytes is %lld; it must be >= 1",
                         (long long)set->max_bytes);
     if (set->where && (set->where[0] == '=' || !strchr(set->where, '=')))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "where \"%.100s\" is not COLUMN=VALUE",

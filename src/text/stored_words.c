@@ -1,10 +1,10 @@
-/* Words that stay with a set, and documents encoded with those of another. */
+/* Stores the vocabulary with a set, and encodes documents with the vocabulary of another set. */
 #include <string.h>
 
 #include "io/format/archive.h"
 #include "text/text.h"
 
-/* ---- keeping ---- */
+/* ---- storing ---- */
 
 static ddsc_status keep_texts(ddsc_context *ctx, measures_words *out, const corpus *c,
                               const word_vectors *v)
@@ -47,18 +47,19 @@ ddsc_status words_keep(ddsc_context *ctx, measures_words *out, const corpus *c,
     return DDSC_OK;
 }
 
-/* ---- taking ---- */
+/* ---- using a stored vocabulary ---- */
 
 ddsc_status words_read_given(ddsc_context *ctx, measures_words *out, io_stream *s,
                              ddsc_text_settings *set)
 {
     CHECK(npz_read_words(ctx, out, s));
     if (out->n == 0)
-        return stream_fail(s,
-                           "holds no words: `ddsc text` keeps them in its npz unless it was told "
-                           "--words general, and `ddsc cluster -o DIR` in DIR/model.npz");
+        return stream_fail(s, "contains no words; `ddsc text` stores them in its npz unless "
+                              "--words general is given, and `ddsc cluster -o DIR` in "
+                              "DIR/model.npz");
     if ((set->lemmas_path != NULL) != (out->lemmas == 1))
-        return stream_fail(s, "was made %s lemmas; further documents need the same (--lemmas)",
+        return stream_fail(s,
+                           "was created %s lemmas; further documents require the same (--lemmas)",
                            out->lemmas ? "with" : "without");
     set->tokens = (ddsc_tokens)out->tokens;
     set->weighting = (ddsc_weighting)out->weighting;

@@ -1,4 +1,5 @@
-/* From files to measures: stop words and lemmas, documents, vectors, weights. */
+/* Converts files to measures: reads stop words and lemmas, documents and vectors, and computes
+ * weights. */
 #include "text/text.h"
 
 #include <stdio.h>
@@ -10,10 +11,10 @@ static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const ch
     int n_stdin = (vectors_path && strcmp(vectors_path, "-") == 0) +
                   (set->stopwords_path && strcmp(set->stopwords_path, "-") == 0);
     if (n_paths < 1 || !paths)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no paths of documents");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no document paths were given");
     for (int64_t i = 0; i < n_paths; i++) {
         if (!paths[i])
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the path of documents is NULL");
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a document path is NULL");
         n_stdin += strcmp(paths[i], "-") == 0;
     }
     if (!vectors_path && set->words == DDSC_WORDS_GENERAL)
@@ -24,7 +25,7 @@ static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const ch
                         "words = own learns the vectors from the documents and cannot be combined "
                         "with a file of vectors");
     if (n_stdin > 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "only one file can come from standard input");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "only one file can be read from standard input");
     return DDSC_OK;
 }
 
@@ -32,19 +33,19 @@ static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const ch
 
 typedef struct text_job {
     ddsc_context *ctx;
-    ddsc_text_settings own; /* the caller's, or as words given say */
+    ddsc_text_settings own; /* the caller's, or those of a stored vocabulary */
     const ddsc_text_settings *set;
     ddsc_text_report *report;
     int64_t n_paths;
     const char *const *paths;
-    const char *documents_path, *vectors_path; /* the first, for messages */
+    const char *documents_path, *vectors_path; /* the first one, for messages */
     text_table stop;
     lemma_table lemmas;
     documents docs;
     word_vectors vectors;
-    io_stream *vectors_stream; /* or NULL: there is no file */
-    bool matrix;               /* it is one, of npy */
-    bool given;                /* it holds words fitted to another set */
+    io_stream *vectors_stream; /* or NULL: no file */
+    bool matrix;               /* the file is an npy matrix */
+    bool given;                /* the file contains words fitted to another set */
     measures_parts parts;
 } text_job;
 
@@ -86,12 +87,13 @@ static ddsc_status fail_uncovered(text_job *j, io_stream *s)
                                  text_quote(quoted, word, BASE_MIN(strlen(word), (size_t)30)));
     }
     return stream_fail(s,
-                       "has no vector for any of the %lld words of the documents (%s%s); words are "
-                       "looked up in lower case",
+                       "has no vector for any of the %lld words of the documents (%s%s); "
+                       "words are looked up in lower case",
                        (long long)words->n, list, words->n > 5 ? ", ..." : "");
 }
 
-/* Words fitted to another set are read before the documents: they say how those are cut. */
+/* Opens the vectors file. A stored vocabulary is read before the documents, because it determines
+ * how they are split into words. */
 static ddsc_status open_vectors(text_job *j)
 {
     unsigned char head[8];
@@ -119,7 +121,7 @@ static ddsc_status read_vectors(text_job *j)
     return s && j->vectors.n == 0 ? fail_uncovered(j, s) : DDSC_OK;
 }
 
-/* Words as asked for; those fitted here stay with the set. */
+/* Fits the words if requested, and stores the fitted words with the set. */
 static ddsc_status fit_words(text_job *j)
 {
     if (j->given || j->set->words == DDSC_WORDS_GENERAL)
@@ -127,8 +129,8 @@ static ddsc_status fit_words(text_job *j)
     CHECK(words_fit(j->ctx, &j->vectors, j->report, &j->docs.words));
     if (j->vectors.n == 0)
         return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
-                        "%.240s: no word is in two documents together with another one, so no "
-                        "vectors can be learnt; give a file of vectors",
+                        "%.240s: no word occurs in two documents together with another "
+                        "word, so no vectors can be learned; specify a vectors file",
                         j->documents_path);
     return words_keep(j->ctx, &j->parts.words, &j->docs.words, &j->vectors, j->set);
 }
@@ -155,8 +157,8 @@ static void count_coverage(text_job *j)
     count_tokens(j, &r->n_words_covered, &r->n_tokens_covered);
 }
 
-/* The words without a vector that occur most often, as "word (times), ..."; equals in the order in
- * which they were met. */
+/* Lists the most frequent words without a vector as "word (count), ...". Equally frequent words are
+ * in the order of their first occurrence. */
 static ddsc_status name_missing(text_job *j)
 {
     ddsc_status status = DDSC_OK;
@@ -213,8 +215,8 @@ static ddsc_status check_empty(text_job *j)
     size_t used = 0;
     if (r->n_empty == r->n_documents)
         return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
-                        "%.240s: every word with a vector is in all %lld documents, so plain idf "
-                        "gives it no weight; take smooth idf or tf",
+                        "%.240s: every word with a vector occurs in all %lld documents, so "
+                        "plain idf gives it no weight; use smooth idf or tf",
                         j->documents_path, (long long)r->n_documents);
     if (r->n_empty == 0 || j->set->on_empty == DDSC_EMPTY_DROP)
         return DDSC_OK;
@@ -227,8 +229,8 @@ static ddsc_status check_empty(text_job *j)
         used += (size_t)snprintf(list + used, sizeof list - used, " (\"%s\")", QUOTE(id));
     }
     return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
-                    "%.240s: %lld of %lld documents have no word with a vector and a weight "
-                    "(--on-empty drop leaves them out): %s%s",
+                    "%.240s: %lld of %lld documents have no word with a vector and a "
+                    "weight (--on-empty drop omits them): %s%s",
                     j->documents_path, (long long)r->n_empty, (long long)r->n_documents, list,
                     r->n_empty > DDSC_TEXT_NAMED ? ", ..." : "");
 }
@@ -250,7 +252,7 @@ static ddsc_status text_add_names(text_job *j)
     return DDSC_OK;
 }
 
-/* A point is a word. */
+/* Names the points after their words. */
 static ddsc_status name_points(text_job *j)
 {
     ddsc_status status = DDSC_OK;

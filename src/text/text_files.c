@@ -1,5 +1,5 @@
-/* Documents as files of plain text, one each, and folders of them: the name of a file is its id, that
- * of the folder below the one given its class. */
+/* Reads documents from plain text files, one per file, and from folders. The file name is the id,
+ * and the name of the subfolder is the class. */
 #include <string.h>
 
 #include "text/text.h"
@@ -24,7 +24,7 @@ ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, i
     CHECK(io_peek_content(s, head, &n));
     CHECK(files_read_whole(ctx, s, text, room, &length, DOCUMENT_MAX_BYTES, "one document"));
     if (memchr(*text, 0, (size_t)length))
-        return stream_fail(s, "holds a zero byte: is it text?");
+        return stream_fail(s, "contains a zero byte; expected a text file");
     char *whole = *text;
     size_t n_bytes = (size_t)length;
     CHECK(stream_make_utf8(s, &whole, &n_bytes));

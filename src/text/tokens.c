@@ -1,5 +1,6 @@
-/* Words out of text. The text is folded once into a buffer: lower case, every break a blank; then
- * it is cut at blanks. No locale is asked: the same bytes give the same words everywhere. */
+/* Splits text into words. The text is folded once into a buffer: it is converted to lower case, and
+ * every break becomes a blank. It is then split at blanks. The locale is not used, so the same
+ * bytes give the same words everywhere. */
 #include "text/text.h"
 
 #include <string.h>
@@ -36,7 +37,8 @@ bool token_break_punctuation(uint32_t c)
     return token_break_blank(c);
 }
 
-/* Exact for Latin, Greek and Cyrillic; in other scripts all but the blocks of marks and symbols. */
+/* Exact for Latin, Greek and Cyrillic. In other scripts, all characters count as letters except the
+ * blocks of marks and symbols. */
 bool token_break_nonletter(uint32_t c)
 {
     static const char_range others[] = {
@@ -52,7 +54,8 @@ bool token_break_nonletter(uint32_t c)
     return IN_RANGES(c, others);
 }
 
-/* Capitals of Latin, Greek, Cyrillic and Armenian: every `step`-th of a range moves by `shift`. */
+/* Capital letters of Latin, Greek, Cyrillic and Armenian: every `step`-th character of a range
+ * moves by `shift`. */
 static uint32_t lower(uint32_t c)
 {
     static const struct {
@@ -81,7 +84,7 @@ static uint32_t lower(uint32_t c)
 
 /* ---- UTF-8 ---- */
 
-/* The next character; a byte that starts none stands for itself, as in Latin-1. */
+/* Returns the next character. An invalid byte is read as Latin-1. */
 static uint32_t decode(const unsigned char **at)
 {
     const unsigned char *from = *at;
@@ -116,7 +119,8 @@ token_reader token_reader_make(ddsc_tokens rule)
 
 ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text)
 {
-    /* A Latin-1 byte may become two; lower case never needs more bytes than the capital. */
+    /* A Latin-1 byte may become two bytes. A lower-case letter never needs more bytes than its
+     * capital. */
     int64_t need = 2 * (int64_t)strlen(text) + 1;
     CHECK(MEM_RESERVE(ctx, t->folded, &t->room, need));
     char *out = t->folded;

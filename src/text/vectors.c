@@ -1,7 +1,8 @@
-/* Word vectors as text: `word v1 ... vd` a line, as GloVe writes them, or the same below a line
- * `count dim`, as word2vec and fastText do; or, below such a line, the binary form of word2vec: a word,
- * a blank, and its numbers as float32, little-endian. Every line is checked for its number of fields and for characters
- * that belong to no number; only the vectors of words that are wanted are parsed and kept. */
+/* Reads word vectors as text, with one line `word v1 ... vd` per word, as in GloVe; word2vec and
+ * fastText add a first line `count dim`. After such a line, the binary format of word2vec is also
+ * accepted: a word, a blank, and its numbers as little-endian float32. Every text line is checked
+ * for its number of fields and for invalid characters. Only the vectors of requested words are
+ * parsed and kept. */
 #include "text/text.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@ typedef struct vector_reader {
     io_stream *s;
     const text_table *words;
     word_vectors *out;
-    int64_t promised; /* lines by the header, -1: there is none */
-    int64_t dim_line; /* that says how many numbers there are */
+    int64_t promised; /* number of lines in the header, or -1 without a header */
+    int64_t dim_line; /* line that determines the number of fields */
 } vector_reader;
 
 static bool is_blank(char c)
@@ -37,7 +38,7 @@ static int64_t count_fields(char *line)
 
 /* ---- the first line ---- */
 
-/* Two whole numbers are a header. */
+/* Parses a header line, which consists of two whole numbers. */
 static bool vector_parse_header(char *line, int64_t *count, int64_t *dim)
 {
     char copy[64];
@@ -51,7 +52,7 @@ static bool vector_parse_header(char *line, int64_t *count, int64_t *dim)
     return number_parse_integer(copy, count) && number_parse_integer(second, dim) && *count >= 0;
 }
 
-/* True in *is_header when the line holds no vector. */
+/* Processes the first line. Sets *is_header if it contains no vector. */
 static ddsc_status vector_take_first(vector_reader *r, char *line, bool *is_header)
 {
     int64_t count;
@@ -64,8 +65,8 @@ static ddsc_status vector_take_first(vector_reader *r, char *line, bool *is_head
     if (r->out->dim >= 1)
         return DDSC_OK;
     return stream_fail(r->s,
-                       "line %lld: \"%s\" is no word vector: a word and its numbers are wanted, "
-                       "separated by blanks",
+                       "line %lld: \"%s\" is not a word vector; expected a word and its "
+                       "numbers, separated by blanks",
                        (long long)r->dim_line, QUOTE(line));
 }
 
@@ -73,7 +74,7 @@ static ddsc_status vector_take_first(vector_reader *r, char *line, bool *is_head
 
 static ddsc_status fail_ragged(vector_reader *r, int64_t n_numbers)
 {
-    return stream_fail_line(r->s, " has %lld numbers, by line %lld there must be %lld",
+    return stream_fail_line(r->s, " has %lld numbers, but line %lld requires %lld",
                             (long long)n_numbers, (long long)r->dim_line, (long long)r->out->dim);
 }
 
@@ -88,7 +89,7 @@ static ddsc_status fail_number(vector_reader *r, const char *word, size_t n_word
                             number_parse(copy, &value) ? "finite " : "");
 }
 
-/* Where the last `dim` fields begin, or NULL when there are fewer. */
+/* Returns the start of the last `dim` fields, or NULL if there are fewer. */
 static char *last_fields(char *line, char *end, int64_t dim)
 {
     for (int64_t k = 0;; k++) {
@@ -103,7 +104,7 @@ static char *last_fields(char *line, char *end, int64_t dim)
     }
 }
 
-/* The number between `field` and `end`, if it is one. */
+/* Parses the number between `field` and `end`. */
 static bool parse_field(char *field, char *end, double *value)
 {
     char mark = *end;
@@ -113,8 +114,8 @@ static bool parse_field(char *field, char *end, double *value)
     return good;
 }
 
-/* The word is what stands before the numbers. Some published files have words with blanks in them,
- * which no token matches; a number too many is another matter. */
+/* Splits a line. The word is everything before the last `dim` numbers. Some published files have
+ * words with blanks, which no token matches. A surplus number, however, is an error. */
 static ddsc_status split_line(vector_reader *r, char *line, size_t *n_word, char **numbers)
 {
     char *end = line + strlen(line);
@@ -183,7 +184,8 @@ static ddsc_status check_content(io_stream *s, bool *binary)
     size_t n;
     CHECK(io_peek_content(s, head, &n));
     *binary = false;
-    for (size_t k = 0; k < n; k++) /* numbers as bytes soon hold one that no text has */
+    for (size_t k = 0; k < n;
+         k++) /* binary numbers soon contain a byte that does not occur in text */
         *binary = *binary || (head[k] < 0x20 && !strchr("\t\n\v\f\r", head[k])) || head[k] == 0;
     return n ? DDSC_OK : stream_fail(s, "is empty");
 }
@@ -192,13 +194,12 @@ static ddsc_status vector_check_count(const vector_reader *r)
 {
     const word_vectors *v = r->out;
     if (v->n_lines == 0)
-        return stream_fail(r->s, "holds no word vectors");
+        return stream_fail(r->s, "contains no word vectors");
     if (r->promised >= 0 && r->promised != v->n_lines)
-        return stream_fail(
-            r->s,
-            "line %lld promises %lld words, but %lld follow: the file is damaged, or "
-            "was cut and that line must go",
-            (long long)r->dim_line, (long long)r->promised, (long long)v->n_lines);
+        return stream_fail(r->s,
+                           "line %lld declares %lld words, but %lld follow; the file is "
+                           "damaged, or it was truncated and this line must be removed",
+                           (long long)r->dim_line, (long long)r->promised, (long long)v->n_lines);
     return DDSC_OK;
 }
 
@@ -233,22 +234,22 @@ static ddsc_status binary_header(vector_reader *r)
     char line[64];
     size_t n = 0;
     for (; n + 1 < sizeof line; n++) {
-        CHECK(stream_read_exact(r->s, line + n, 1, "the line of count and dimension"));
+        CHECK(stream_read_exact(r->s, line + n, 1, "the line with count and dimension"));
         if (line[n] == '\n')
             break;
     }
     line[n] = '\0';
     if (!vector_parse_header(line, &r->promised, &r->out->dim) || r->out->dim < 1 ||
         r->out->dim > BINARY_DIM)
-        return stream_fail(r->s, "is binary, but does not begin with a line of two numbers, count "
-                                 "and dimension, as word2vec writes it");
+        return stream_fail(r->s, "is binary, but does not start with a line of two numbers (count "
+                                 "and dimension), as in word2vec files");
     int64_t bytes;
     if (!mul_ok(r->promised, 4 * r->out->dim + 2, &bytes))
         bytes = INT64_MAX;
     return stream_check_declared(r->s, bytes, "word vectors");
 }
 
-/* Up to the blank; line ends that some writers put behind a vector are skipped. */
+/* Reads a word up to the blank. Skips line ends that some programs write after a vector. */
 static ddsc_status binary_word(vector_reader *r, char *word, size_t *n)
 {
     for (*n = 0;;) {
@@ -259,13 +260,13 @@ static ddsc_status binary_word(vector_reader *r, char *word, size_t *n)
         if (*n == 0 && (c == '\n' || c == '\r'))
             continue;
         if (*n == BINARY_WORD)
-            return stream_fail(r->s, "word %lld has more than %d bytes: the file is damaged",
+            return stream_fail(r->s, "word %lld has more than %d bytes; the file is damaged",
                                (long long)r->out->n_lines + 1, BINARY_WORD);
         word[(*n)++] = c;
     }
 }
 
-/* A word in another encoding as UTF-8. One that is neither is the word of no document. */
+/* Converts a word from another encoding to UTF-8. An invalid word matches no document. */
 static size_t binary_utf8(const vector_reader *r, char *word, size_t n)
 {
     char given[BINARY_WORD];
@@ -300,7 +301,8 @@ static ddsc_status binary_take(vector_reader *r, const char *word, size_t n,
     return DDSC_OK;
 }
 
-/* A count that is too small would leave words without their vectors. */
+/* Checks the end of the file, because a count that is too small would leave words without
+ * vectors. */
 static ddsc_status binary_end(vector_reader *r)
 {
     char c;
@@ -309,7 +311,7 @@ static ddsc_status binary_end(vector_reader *r)
         CHECK(stream_read(r->s, &c, 1, &got));
     while (got > 0 && (c == '\n' || c == '\r'));
     if (got > 0)
-        return stream_fail(r->s, "promises %lld words, but more bytes follow: the file is damaged",
+        return stream_fail(r->s, "declares %lld words, but more bytes follow; the file is damaged",
                            (long long)r->promised);
     return DDSC_OK;
 }

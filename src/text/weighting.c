@@ -1,4 +1,4 @@
-/* Counting words in documents, and from counts to weights. */
+/* Counts words in documents, and converts counts to weights. */
 #include "text/text.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n)
     CHECK(add_word(ctx, c, word, n, &number));
     if (c->latest[number] <= c->offset[c->n - 1]) /* not yet in this document */
         CHECK(weighting_add_entry(ctx, c, number));
-    c->count[c->latest[number] - 1]++; /* a line is below 2^28 bytes, so this fits */
+    c->count[c->latest[number] - 1]++; /* a line has less than 2^28 bytes, so this fits */
     c->n_tokens++;
     return DDSC_OK;
 }
@@ -58,8 +58,8 @@ void corpus_free(ddsc_context *ctx, corpus *c)
 
 /* ---- weights ---- */
 
-/* Inverse document frequency (Sparck Jones 1972), plain: log2(N / df), zero for a word that every
- * document has; smooth: ln((1 + N) / (1 + df)) + 1, never zero. */
+/* Returns the inverse document frequency (Sparck Jones 1972). Plain: log2(N / df), which is zero
+ * for a word in every document. Smooth: ln((1 + N) / (1 + df)) + 1, which is never zero. */
 static double rarity(const ddsc_text_settings *set, int64_t n, int64_t df)
 {
     if (set->weighting == DDSC_WEIGHTING_TF)

@@ -119,7 +119,7 @@ def test_batches_become_alike_and_one_stays(ddsc, tmp_path):
         assert far.max() < 0.05 * np.ptp(one)
     single = write_csv(tmp_path / "b.csv", items, ["same"] * N_ITEMS)
     said = ddsc("convert", single, *WORDS, "--batch", "run", "-o", tmp_path / "b.npz").stderr
-    assert "one batch" in said
+    assert "the same batch" in said
     same_clouds(items_of(np.load(tmp_path / "b.npz"))[0], items)
 
 
@@ -154,7 +154,8 @@ def test_it_stands_between_the_others(ddsc, tmp_path):
     assert info["transforms"] == ["per-item", "log1p", "batch", "standard", "pca"]
     assert info["batches"] == ["run", "one", "two"] and data["transform_steps"].shape == (5, 3)
     assert "batches of run: one, two" in ddsc("info", tmp_path / "out.npz").stdout
-    assert "mapped by batch before" in load(ddsc, tmp_path, tmp_path / "out.npz", "--batch", "run", code=3)
+    mapped = (tmp_path / "out.npz").rename(tmp_path / "mapped.npz")
+    assert "already been mapped by batch" in load(ddsc, tmp_path, mapped, "--batch", "run", code=3)
 
 
 @pytest.fixture
@@ -183,7 +184,7 @@ def test_assign_repeats_it(ddsc, tmp_path, model):
     assert said["scores"]["ami"] == 1
 
 
-@pytest.mark.parametrize("batch, words", [("three", 'of "three"'), ("", 'no value in the column "run"')])
+@pytest.mark.parametrize("batch, words", [("three", 'belongs to "three"'), ("", 'no value in column "run"')])
 def test_a_batch_must_be_known(ddsc, tmp_path, model, batch, words):
     items, given = clouds(seed=3)
     new = write_csv(tmp_path / "new.csv", items, [batch, *given[1:]])
@@ -219,7 +220,7 @@ def test_private_leaves_the_names_of_batches_behind(ddsc, tmp_path, model):
 def test_a_single_item_and_too_many_batches(ddsc, tmp_path):
     items, batch = clouds()
     path = write_csv(tmp_path / "a.csv", items, ["odd", *batch[1:]])
-    assert 'batch "odd" is one item' in ddsc("info", path, *WORDS, "--batch", "run").stderr
+    assert 'batch "odd" has a single item' in ddsc("info", path, *WORDS, "--batch", "run").stderr
     rows = "".join(f"i{i},{i},{i % 7}\n" for i in range(1001))
     (tmp_path / "b.csv").write_text("id,run,x\n" + rows)
     assert "more than 1000" in ddsc("info", tmp_path / "b.csv", "--batch", "run", code=3).stderr

@@ -187,7 +187,7 @@ def test_columns_that_files_have_not(ddsc, tmp_path):
         (tmp_path / "a" / f"{k}.txt").write_text("a cat and a dog")
     for words, name in ((["--where", "year=1"], "year"), (["--text", "body"], "body")):
         error = ddsc("text", tmp_path / "a", *words, "-o", tmp_path / "o.npz", code=3).stderr
-        assert f'no column is called "{name}"; files have: id, text' in error
+        assert f'no column has the name "{name}"; files have the columns: id, text' in error
 
 
 def test_bbc_as_csv_with_titles_and_word2vec(ddsc, data_dir, tmp_path):
@@ -217,4 +217,4 @@ def test_bbc_as_csv_with_titles_and_word2vec(ddsc, data_dir, tmp_path):
 def test_a_key_twice_is_refused(ddsc, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "cats", "text": "dogs"}\n')
     error = ddsc("text", tmp_path / "a.jsonl", "-o", tmp_path / "o.npz", code=3).stderr
-    assert '"text" stands there twice' in error and "line 1" in error
+    assert '"text" occurs twice' in error and "line 1" in error

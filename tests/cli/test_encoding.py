@@ -223,7 +223,7 @@ def test_names_of_files(ddsc, tmp_path):
     for name in (b"caf\xe9.txt", b"b.txt"):
         with open(bytes(folder) + b"/" + name, "wb") as file:
             file.write(b"some words of some text\n")
-    assert "name of the file is not UTF-8" in ddsc("text", folder, "-o", tmp_path / "o.npz", code=3).stderr
+    assert "the file name is not valid UTF-8" in ddsc("text", folder, "-o", tmp_path / "o.npz", code=3).stderr
     for name in (b"caf\xe9.csv", b"b.csv"):
         with open(bytes(tmp_path) + b"/" + name, "wb") as file:
             file.write(b"id,x\na,1\n")

@@ -147,7 +147,7 @@ def test_changed_settings_are_refused(ddsc, data, tmp_path, change, word):
     words = ["cluster", data, "-k", 3, "--resume", tmp_path / "keep", "-q"]
     ddsc(*words)
     done = ddsc(*words, *change, code=3 if "input" in word else 2)
-    assert word in done.stderr and "cannot be taken up" in done.stderr
+    assert word in done.stderr and "cannot be resumed" in done.stderr
     ddsc(*words, "--threads", 1, "--json")
 
 

@@ -98,7 +98,7 @@ def test_log1p(ddsc, cells, tmp_path):
     data, _ = load(ddsc, tmp_path, cells, "--log1p")
     assert np.allclose(points(data), np.log1p(points(raw)), rtol=1e-15)
     (tmp_path / "low.csv").write_text("id,x\na,1\na,-1\nb,3\n")
-    assert "only values above -1" in ddsc("info", tmp_path / "low.csv", "--log1p", code=3).stderr
+    assert "requires values above -1" in ddsc("info", tmp_path / "low.csv", "--log1p", code=3).stderr
 
 
 def test_normalise(ddsc, cells, tmp_path):

@@ -141,7 +141,7 @@ def test_words_met_once_or_alone(ddsc, tmp_path):
     ddsc("text", tmp_path / "d.tsv", "--vectors", tmp_path / "v.txt", "-f", "-o", tmp_path / "o.npz")
     assert np.array_equal(words_of(tmp_path / "o.npz")["a"], [1, 2])  # no company: as it was
     message = ddsc("text", tmp_path / "d.tsv", "-f", "-o", tmp_path / "o.npz", code=3).stderr
-    assert "no vectors can be learnt" in message
+    assert "no vectors can be learned" in message
 
 
 def test_overlong_words_are_left_out(ddsc, files):
@@ -283,7 +283,7 @@ def test_bad_words(ddsc, fitted, name, message):
 def test_npz_without_words(ddsc, files):
     ddsc("text", files / "d.tsv", "--vectors", files / "v.txt", "--paper", "--on-empty", "drop",
          "-o", files / "o.npz")
-    assert "holds no words" in ddsc("text", files / "d.tsv", "--vectors", files / "o.npz", "-f",
+    assert "contains no words" in ddsc("text", files / "d.tsv", "--vectors", files / "o.npz", "-f",
                                     "-o", files / "x.npz", code=3).stderr
 
 
@@ -293,7 +293,7 @@ def test_lemmas_are_asked_for_again(ddsc, files):
     words = ["text", files / "d.tsv", "--vectors", files / "v.txt", "--lemmas", files]
     ddsc(*words, "-o", files / "o.npz")
     again = ["text", files / "d.tsv", "--vectors", files / "o.npz", "-o", files / "p.npz"]
-    assert "made with lemmas" in ddsc(*again, code=3).stderr
+    assert "created with lemmas" in ddsc(*again, code=3).stderr
     ddsc(*again, "--lemmas", files)
     assert (files / "p.npz").read_bytes() == (files / "o.npz").read_bytes()
 

@@ -135,7 +135,7 @@ static void unknown_flags_are_refused(void **state)
     assert_int_equal(ctx_check_flags(ctx, "call", 3, 3), DDSC_OK);
     assert_int_equal(ctx_check_flags(ctx, "call", 6, 3), DDSC_ERROR_ARGUMENT);
     assert_string_equal(ddsc_context_get_message(ctx),
-                        "call: flags = 0x6, of which 0x4 mean nothing here");
+                        "call: flags = 0x6 contains unknown flags 0x4");
     assert_int_equal(ddsc_file_write(ctx, "/dev/null", "x", 1, 2), DDSC_ERROR_ARGUMENT);
     ddsc_context_destroy(ctx);
 }

@@ -257,11 +257,11 @@ static void check_fault(const char *what, const char *name, int warnings, const 
 static void test_faults(void **state)
 {
     (void)state;
-    check_fault("driver", "reference", 1, "device reference:0: no driver; the processor does");
+    check_fault("driver", "reference", 1, "device reference:0: no driver; the CPU is used instead");
     check_fault("memory", "reference", 1, "too little memory");
     check_fault("late", "reference", 1, "illegal memory access");
-    check_fault("lists", "reference", 1, "lists that cannot be");
-    check_fault("version", "reference", 1, "another version");
+    check_fault("lists", "reference", 1, "invalid neighbor lists");
+    check_fault("version", "reference", 1, "incompatible version");
     check_fault(NULL, "reference:1", 1, "device reference:1: there is no device of this number");
     check_fault(NULL, "missing", 1, "no plug-in");
     check_fault(NULL, "cpu", 0, "");
@@ -331,7 +331,7 @@ static void test_unused(void **state)
         told t = {0};
         ddsc_context *ctx = device_context(named ? device_name() : "auto", 1, &t);
         ddsc_graph_destroy(graph_of_rows(ctx, 60, 3, x, 5, false));
-        assert_int_equal(strstr(t.last, "this search has nothing for it") != NULL, named);
+        assert_int_equal(strstr(t.last, "this search cannot use a device") != NULL, named);
         ddsc_context_destroy(ctx);
     }
     free(x);
@@ -356,7 +356,7 @@ static void test_unused_after_use(void **state)
     assert_string_not_equal(ddsc_context_get_device(ctx), "cpu");
     assert_int_equal(t.n, 0);
     ddsc_graph_destroy(graph_of_rows(ctx, 400, 3, x, 5, false));
-    assert_true(strstr(t.last, "this search has nothing for it") != NULL);
+    assert_true(strstr(t.last, "this search cannot use a device") != NULL);
     ddsc_context_destroy(ctx);
     free(x);
 }

@@ -85,8 +85,8 @@ static void bad_input_is_named(void **state)
         {1, INFINITY, {0, 1, 2}, "not finite"},
         {1, 0, {0, 1, 2}, "item 1 is empty: its weights are all zero"},
         {1, 1, {0, 2, 2}, "item 1 is empty: it has no points"},
-        {1, 1, {0, 2, 1}, "never fall"},
-        {1, 1, {1, 1, 2}, "begin with 0"},
+        {1, 1, {0, 2, 1}, "must not decrease"},
+        {1, 1, {1, 1, 2}, "start at 0"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const double x[] = {0, cases[c].x}, w[] = {1, cases[c].w};

@@ -317,7 +317,7 @@ static void test_refuses(void **state)
     assert_message(ctx, ddsc_measures_share(ctx, &m, NULL, NULL), DDSC_ERROR_ARGUMENT, "none",
                    "read is NULL");
     assert_message(ctx, ddsc_measures_share(ctx, &m, make_nothing, NULL), DDSC_ERROR_ARGUMENT,
-                   "nothing", "made none");
+                   "nothing", "must return a new set");
     assert_null(m);
     ddsc_context_destroy(ctx);
 }

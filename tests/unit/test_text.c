@@ -158,7 +158,7 @@ static void test_lemmas(void **state)
     lemmas_free(ctx, &l);
     folder_text(&room, "index.noun", "  licence only\n");
     assert_message(ctx, lemmas_read(ctx, &l, room.path, 1 << 20), DDSC_ERROR_INPUT, "no nouns",
-                   "index.noun|holds no nouns");
+                   "index.noun|contains no nouns");
     lemmas_free(ctx, &l);
     ddsc_context_destroy(ctx);
 }

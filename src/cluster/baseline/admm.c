@@ -1,7 +1,8 @@
-/* Bregman ADMM for free-support barycenters (Ye, Wu, Wang, Li 2017): two copies of each plan, P
- * with the item's weights and Q with the centre's, drawn together by multipliers L = rho dual. Where
- * the best place for mass is no mean it finds weights alone, and exact passes move the points.
- * Plans are kept from run to run, so that a later run goes on where the last one stopped. */
+/* Bregman ADMM for free-support barycenters (Ye, Wu, Wang, Li 2017). Each plan has two copies, P
+ * with the item's weights and Q with the center's. The multipliers L = rho dual drive them towards
+ * each other. For costs whose minimizer is not the mean, it computes only weights, and exact passes
+ * move the points. Plans are kept between runs, so that a later run continues from the last
+ * state. */
 #include <math.h>
 #include <string.h>
 
@@ -9,16 +10,16 @@
 #include "cluster/baseline/plan_kernels.h"
 
 enum { MOVE_ROUNDS = 10 };             /* between moves of the points */
-static const double settled_at = 1e-4; /* L1 change of a plan of mass 1, both ways */
+static const double settled_at = 1e-4; /* L1 change of a plan of mass 1, for both copies */
 
 typedef struct admm {
     fit *f;
     double factor; /* rho in units of the mean cost */
-    double *rho;   /* by cluster */
-    int64_t *at;   /* where the plans of an item begin */
+    double *rho;   /* per cluster */
+    int64_t *at;   /* start of the plans of each item */
     double *q, *dual, *kernel;
     bool *fresh;        /* the item has no plans yet */
-    bool renew, moving; /* this round: new costs first; moments and residuals after */
+    bool renew, moving; /* this round: recompute costs; compute moments and residuals */
 } admm;
 
 static void admm_close(void *state)
@@ -57,7 +58,7 @@ static void admm_forget(void *state, int64_t item)
     ((admm *)state)->fresh[item] = true;
 }
 
-/* Independent plans, no multipliers. */
+/* Initializes an item with independent plans and zero multipliers. */
 static void begin_plan(admm *a, int64_t cluster, int64_t item, const double *b)
 {
     const centres *c = &a->f->c;

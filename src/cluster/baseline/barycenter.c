@@ -1,6 +1,6 @@
-/* One Wasserstein barycenter: a method proposes, exact transport judges what it found every so many
- * rounds, and exact passes finish. Every value kept is that of exact plans, and none is above the
- * one before. */
+/* Computes one Wasserstein barycenter. A method proposes centers. Every few rounds, exact transport
+ * evaluates the current center, and exact passes finish the search. All reported values are
+ * computed from exact plans, and they never increase. */
 #include <math.h>
 #include <string.h>
 
@@ -24,13 +24,13 @@ typedef struct barycenter_search {
     const ddsc_barycenter_settings *set;
     const centre_method *method;
     void *state;
-    double *value;    /* of each item */
-    double *best_sum; /* sums of the best centre's exact pass */
+    double *value;    /* per item */
+    double *best_sum; /* sums of the exact pass with the best center */
     int32_t *label;   /* all 0 */
-    double total;     /* of the weights of items */
+    double total;     /* of the item weights */
     int64_t capacity; /* of the list of values */
     int64_t start[START_TRIALS], n_starts;
-    ddsc_barycenter *best; /* of the restarts before */
+    ddsc_barycenter *best; /* best of the previous restarts */
     ddsc_barycenter *out;
 } barycenter_search;
 
@@ -60,7 +60,7 @@ static ddsc_status check_within(ddsc_context *ctx, const char *field, int64_t va
                     (long long)value, (long long)least, (long long)most);
 }
 
-/* Costs whose best place is no mean. */
+/* Returns true for costs whose minimizer is not the mean. */
 static bool by_distances(int64_t cost)
 {
     return cost == DDSC_COST_EUCLIDEAN || cost == DDSC_COST_CITYBLOCK || cost == DDSC_COST_MATRIX;
@@ -84,8 +84,8 @@ ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings
     if (own->method == DDSC_BARYCENTER_ADMM || !by_distances(own->cost))
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "cost = %s: the barycenter method %s moves points to means and takes "
-                    "sqeuclidean or cosine; the method admm takes all costs",
+                    "cost = %s: the barycenter method %s requires sqeuclidean or cosine, "
+                    "because it moves points to means; use the method admm for other costs",
                     plan_cost_name(own->cost), method_find(own->method)->name);
 }
 
@@ -124,7 +124,7 @@ static ddsc_status check_item_weights(ddsc_context *ctx, const double *weight, i
     return DDSC_OK;
 }
 
-/* ---- starts: of a few random items, those nearest to a sample of the others ---- */
+/* ---- starts: the random items closest to a sample of the others ---- */
 
 typedef struct start_trial {
     barycenter_search *s;
@@ -177,7 +177,7 @@ static double total_weight(const barycenter_search *s)
     return sum;
 }
 
-/* The centre in hand is the best so far, at mean cost `objective`. */
+/* Stores the current center as the best so far, with mean cost `objective`. */
 static ddsc_status keep_centre(barycenter_search *s, double objective)
 {
     ddsc_barycenter *out = s->out;
@@ -204,7 +204,7 @@ static ddsc_status evaluate(barycenter_search *s, double *objective)
     return status;
 }
 
-/* Rounds of the method, as long as they find something better now and then. */
+/* Runs rounds of the method as long as they find improvements. */
 static ddsc_status propose(barycenter_search *s)
 {
     int64_t *n_rounds = &s->out->view.n_rounds, done = 0;
@@ -218,7 +218,7 @@ static ddsc_status propose(barycenter_search *s)
         if (objective < before)
             CHECK(keep_centre(s, objective));
         idle = objective < before * (1 - s->set->tolerance) ? 0 : idle + 1;
-        if (!fit_means(&s->f)) /* the method has moved no points */
+        if (!fit_means(&s->f)) /* the method has not moved the points */
             CHECK(fit_move(&s->f, 0, &gain));
         progress_add(s->ctx, done);
         CHECK(progress_poll(s->ctx));
@@ -226,8 +226,9 @@ static ddsc_status propose(barycenter_search *s)
     return DDSC_OK;
 }
 
-/* The centre in hand after one exact pass: kept when better, else the best is taken up again with
- * its own sums. *gain relative to the value before, 0 when there is none. */
+/* Evaluates the current center with one exact pass and keeps it if it is better. Otherwise it
+ * restores the best center and its sums. *gain is relative to the previous value, or 0 without an
+ * improvement. */
 static ddsc_status settle_centre(barycenter_search *s, double *gain)
 {
     double objective = 0, before = best_objective(s->out);
@@ -245,8 +246,9 @@ static ddsc_status settle_centre(barycenter_search *s, double *gain)
     return progress_poll(s->ctx);
 }
 
-/* Exact passes by turns: points to the best places for what they send, which can only gain,
- * and a step in the weights, shorter after each that gained nothing. */
+/* Alternates two kinds of exact passes. One moves the points to their optimal positions for fixed
+ * plans, which cannot increase the cost. The other takes a step in the weights, which is shortened
+ * after each step without a gain. */
 static ddsc_status exact_descent(barycenter_search *s)
 {
     bool converged = false;
@@ -260,7 +262,8 @@ static ddsc_status exact_descent(barycenter_search *s)
         fit_step_weights(&s->f, 0, step);
         CHECK(settle_centre(s, &weighed));
         step = weighed > 0 ? fmin(2 * step, FIRST_STEP) : step / 4;
-        if (!(weighed > 0) && !fit_means(&s->f)) /* plans of the best centre, which are not kept */
+        if (!(weighed > 0) &&
+            !fit_means(&s->f)) /* recompute the plans of the best center, which were not kept */
             CHECK(evaluate(s, &objective));
         converged = moved <= s->set->tolerance && weighed <= s->set->tolerance && step < LAST_STEP;
     }

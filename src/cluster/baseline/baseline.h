@@ -1,6 +1,7 @@
-/* baseline: what the paper compares with. Barycenters and the clustering by them (D2, PD2), in W2 or
- * under another ground cost: a method proposes centres, exact transport judges them. Sums over items go in pieces whose
- * borders depend on the problem alone, added in order. */
+/* The baselines that the paper compares with: Wasserstein barycenters, and the clustering methods
+ * based on them (D2, PD2), with W2 or another ground cost. A method proposes centers and exact
+ * transport evaluates them. Sums over items are computed in pieces whose boundaries depend only on
+ * the problem, and added in order. */
 #ifndef DDSC_CLUSTER_BASELINE_BASELINE_H
 #define DDSC_CLUSTER_BASELINE_BASELINE_H
 
@@ -9,33 +10,34 @@
 #include "distance/exact/exact.h"
 #include "neighbors/metric/metric.h"
 
-/* ---- centres: k measures of n points each ---- */
+/* ---- centers: k measures with n points each ---- */
 
 typedef struct centres {
     int64_t k, n, d;
     double *x;     /* k n x d */
-    double *w;     /* k n, positive, sum 1 within a centre */
-    measures view; /* the same as a set of k items; owns the small arrays alone */
+    double *w;     /* k n, positive, sum 1 for each center */
+    measures view; /* the centers as a set of k items; owns only the small arrays */
 } centres;
 
 ddsc_status centres_create(ddsc_context *ctx, centres *c, int64_t k, int64_t n, int64_t d);
 void centres_free(ddsc_context *ctx, centres *c);
 void centres_copy(centres *to, const centres *from);
 void centre_copy(centres *to, const centres *from, int64_t which);
-/* Centre `which` becomes the item, merged where it has more than n points; where it has fewer the
- * heaviest are split and the halves moved apart by normal steps of size `jitter`. */
+/* Initializes center `which` from an item. An item with more than n points is merged to n. If it
+ * has fewer, its heaviest points are split and the two halves moved apart by normal steps of size
+ * `jitter`. */
 ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
                              int64_t item, double jitter, rng *r);
-/* The same over the rows of a matrix of costs: the heaviest points are kept, and halves go to the
- * nearest rows that are free. */
+/* Does the same for points that are rows of a cost matrix. The heaviest points are kept, and split
+ * halves move to the nearest free rows. */
 ddsc_status centre_from_rows(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
                              int64_t item, const ground_cost *ground);
-/* Weights that sum to 1, none so small that a solver could not see it. */
+/* Normalizes weights to sum 1, with a lower limit that a solver can resolve. */
 void centre_normalise(double *w, int64_t n);
-/* The rounded mean size of an item. */
+/* Returns the rounded mean size of an item. */
 int64_t centre_size_default(const measures *m);
 
-/* ---- items: mean and spread, which give mean costs and a lower bound ---- */
+/* ---- items: mean and spread, for mean costs and a lower bound ---- */
 
 typedef struct moments {
     double *mean;   /* n x d */
@@ -44,10 +46,11 @@ typedef struct moments {
 
 ddsc_status moments_make(ddsc_context *ctx, moments *out, const measures *m);
 void moments_free(ddsc_context *ctx, moments *o);
-/* Size of the steps that move split points apart: a tenth of the root mean spread by coordinate. */
+/* Returns the size of the steps that separate split points: a tenth of the root mean square spread
+ * per coordinate. */
 double moments_jitter(const moments *o, const measures *m);
 
-/* ---- groups: items by cluster, cut into pieces ---- */
+/* ---- items grouped by cluster, divided into pieces ---- */
 
 typedef struct piece {
     int64_t begin, end; /* in `item` */
@@ -56,33 +59,34 @@ typedef struct piece {
 
 typedef struct item_groups {
     int64_t n, k, n_pieces, piece_size;
-    int32_t *item;  /* by cluster, ascending within */
+    int32_t *item;  /* by cluster, ascending within a cluster */
     int64_t *begin; /* k + 1 */
     piece *pieces;
 } item_groups;
 
-/* ---- fit: items, centres and what is summed over them ---- */
+/* ---- fit: items, centers and sums over items ---- */
 
-/* What one worker needs for one item; matrices are n rows of the item's padded size. */
+/* Work arrays of a worker for one item. Matrices have n rows of the item's padded size. */
 typedef struct plan_work {
-    double *y;        /* coordinate by coordinate: d rows */
+    double *y;        /* d rows, one per coordinate */
     double *cost, *p; /* n rows */
     double *b, *column;
     double *row; /* n */
 } plan_work;
 
-/* Exact plans of all items, kept where the best place for a point is no mean: those of item i from
- * i n + offset[i] on. Then those of one cluster, by point of its centre. */
+/* Exact plans of all items, kept if the minimizer of the cost is not the mean. The plans of item i
+ * start at i n + offset[i]. The second group of arrays has the plans of one cluster, by point of
+ * its center. */
 typedef struct flows {
-    int32_t *row, *to; /* point of the centre, row of the support table */
+    int32_t *row, *to; /* point of the center, row of the support table */
     double *mass;
-    int64_t *count; /* by item */
+    int64_t *count; /* per item */
     int64_t *begin; /* n + 1 */
     int32_t *target;
-    int32_t *order; /* by a coordinate; of a matrix, the row that each point wants */
+    int32_t *order; /* by a coordinate; for a matrix, the row that each point would move to */
     double *share, *key, *gain;
-    bool *held;    /* by row of a matrix: a point of the centre is there */
-    scratch place; /* two points, or two numbers for each row of a matrix */
+    bool *held;    /* per matrix row: occupied by a point of the center */
+    scratch place; /* two points, or two values for each matrix row */
     workspace own; /* of the arrays above */
 } flows;
 
@@ -91,38 +95,39 @@ typedef struct fit {
     const measures *m;
     ground_cost ground;
     const double *item_weight; /* NULL: all 1 */
-    double largest_weight;     /* of an item; the mean of all over it: */
+    double largest_weight;     /* of an item; mean of all weights divided by it: */
     double mean_weight;
     moments stats;
-    centres c; /* in hand: what methods move and exact transport judges */
+    centres c; /* current centers, moved by methods and evaluated by exact transport */
     item_groups g;
     exact_solver **solver; /* one per worker */
     scratch work;          /* of plan_work */
     int64_t stride;        /* of the largest item */
     int n_workers;
 
-    /* Sums over a piece, and over a cluster: n x d moments, then n masses, n row values, and the
-     * extra ones a method asks for. */
+    /* Sums over a piece and over a cluster: n x d moments, n masses, n row values, and the
+     * additional values that a method requests. */
     int64_t slot;
     double *piece_sum, *sum;
     flows flow;
 } fit;
 
-enum { FIT_EXTRA = 4 }; /* sums beside those of rows that any method has */
+enum { FIT_EXTRA = 4 }; /* additional sums that are always available */
 
 ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, const ground_cost *ground,
                      int64_t k, int64_t n, int64_t extra, const double *item_weight);
 void fit_close(fit *f);
-/* Is the mean the best place for mass? Methods move points under such costs alone. */
+/* Returns true if the mean minimizes the cost. Methods move points only under such costs. */
 static inline bool fit_means(const fit *f)
 {
     return f->ground.kind == DDSC_COST_SQEUCLIDEAN;
 }
-/* Centre `which` becomes the item, as its cost asks for. */
+/* Initializes center `which` from an item, in the way that the cost requires. */
 ddsc_status fit_start_centre(fit *f, int64_t which, int64_t item, rng *r);
-/* Labels in 0 .. k-1; a negative one leaves the item out. */
+/* Groups the items by label, 0 .. k-1. Items with a negative label are omitted. */
 void fit_group(fit *f, const int32_t *label);
-/* 1 in the mean: methods weigh costs against a penalty, so that it matters what the callers' unit is. */
+/* Returns the weight of an item, scaled to mean 1. Methods compare costs with a penalty, so the
+ * unit of the caller's weights must not matter. */
 static inline double fit_weight(const fit *f, int64_t item)
 {
     return f->item_weight ? f->item_weight[item] / f->largest_weight / f->mean_weight : 1.0;
@@ -140,49 +145,54 @@ static inline double *sum_extra(const fit *f, double *slot)
     return slot + f->c.n * f->c.d + 2 * f->c.n;
 }
 plan_work fit_work(const fit *f, int worker);
-/* Where the plans of each item begin when all are kept, one after the other (n + 1). */
+/* Computes the start of each item's plans if all plans are stored consecutively (n + 1 values). */
 ddsc_status fit_plan_starts(const fit *f, int64_t **at);
-/* Weights of the item into b of the worker, padded; costs to its centre into its cost. */
+/* Load the padded weights of the item, and its costs to the center, into the work arrays of the
+ * worker. */
 void fit_load_weights(fit *f, int64_t item, int worker);
 void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker);
-/* Add the moments and masses of a plan (n rows of the item's padded size) to a slot. */
+/* Adds the moments and masses of a plan (n rows of the item's padded size) to a slot. */
 void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan);
-/* Does one piece; `slot` is zero before. */
+/* Processes one piece. `slot` is initialized to zero. */
 typedef ddsc_status (*piece_fn)(void *state, const piece *p, double *slot, int worker);
-/* All pieces, then their sums by cluster. */
+/* Processes all pieces and sums their results by cluster. */
 ddsc_status fit_sweep(fit *f, piece_fn fn, void *state);
-/* x = moments / mass, where there is mass; the cost at fixed plans falls by what is returned. */
+/* Sets x = moments / mass where there is mass. Returns the decrease of the cost with fixed
+ * plans. */
 double fit_move_to_means(fit *f, int64_t cluster);
-/* Mean cost between a centre and the items of its cluster, their weights counted. */
+/* Returns the weighted mean cost between a center and the items of its cluster, under independent
+ * plans. */
 double fit_mean_cost(fit *f, int64_t cluster);
-/* A lower bound of the cost between measures with these means. */
+/* Returns a lower bound of the cost between two measures with these means. */
 double fit_mean_bound(const fit *f, const double *mean, const double *other);
-/* The distance that obeys the triangle inequality, from a cost and back; 0 where none is known. */
+/* Convert a cost to a distance that satisfies the triangle inequality, and back. If there is no
+ * such distance, it is 0. */
 double fit_distance(const fit *f, double cost);
 double fit_cost(const fit *f, double distance);
 
-/* Weights go down the slope that an exact pass left, by factors of at most e^step. */
+/* Moves the weights down the slope from an exact pass, by factors of at most e^step. */
 void fit_step_weights(fit *f, int64_t cluster, double step);
 
-/* Exact transport from item i of a set to an item. */
+/* Solves exact transport from item i of a set to an item. */
 ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
                       int64_t i, int64_t item);
-/* Exact transport of each item to its own centre: value[item] = W2^2; moments and masses of the
- * plans are in `sum`, potentials of the centre in its rows (the slope of the cost in the weights),
- * its first extra value is the cost of the cluster. */
+/* Solves exact transport from each item's center to the item. value[item] is the optimal cost.
+ * `sum` receives the moments and masses of the plans, the center's potentials in its rows (the
+ * gradient of the cost with respect to the weights), and the cost of the cluster in the first
+ * additional value. */
 ddsc_status fit_exact_pass(fit *f, double *value);
 
-/* ---- where mass is best placed (move.c) ---- */
+/* ---- optimal positions of points (move.c) ---- */
 
 ddsc_status fit_flows_open(fit *f);
 void fit_flows_close(fit *f);
-/* The plan that the solver has just found. */
+/* Stores the plan that the solver has just computed. */
 void fit_flows_keep(fit *f, int64_t item, const exact_solver *solver, int64_t n_plan);
-/* After an exact pass: points of the centre to the best places for what they send, by the plans of
- * the pass. The cost at fixed plans falls by *gain. */
+/* Moves the points of a center to their optimal positions for the plans of the last exact pass.
+ * *gain is the decrease of the cost with fixed plans. */
 ddsc_status fit_move(fit *f, int64_t cluster, double *gain);
 
-/* ---- methods that propose centres ---- */
+/* ---- methods that propose centers ---- */
 
 typedef struct method_settings {
     double rho, epsilon;
@@ -191,15 +201,16 @@ typedef struct method_settings {
 
 typedef struct centre_method {
     const char *name;
-    int64_t (*extra)(int64_t d, const method_settings *set); /* sums it needs; NULL: none */
+    int64_t (*extra)(int64_t d,
+                     const method_settings *set); /* number of additional sums; NULL: none */
     ddsc_status (*open)(void **state, fit *f, const method_settings *set);
-    /* Up to `rounds` rounds from the centres in hand; *done of them. *settled: going on would
-     * change little. */
+    /* Runs up to `rounds` rounds from the current centers; *done is their number. *settled is set
+     * if further rounds would change little. */
     ddsc_status (*run)(void *state, int64_t rounds, int64_t *done, bool *settled);
-    /* The item changed cluster: forget its plan. */
+    /* Discards the plan of an item that has changed its cluster. */
     void (*forget)(void *state, int64_t item);
     void (*close)(void *state);
-    bool judged; /* its centres are kept only where exact transport finds them better */
+    bool judged; /* its centers are kept only if exact transport confirms an improvement */
 } centre_method;
 
 static inline int64_t method_extra(const centre_method *m, int64_t d, const method_settings *set)
@@ -214,7 +225,7 @@ const centre_method *method_find(ddsc_barycenter_method method);
 
 ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings *own,
                                      const ddsc_barycenter_settings *given);
-/* The cost of the settings, checked, and the items as it sees them (metric_measures). */
+/* Checks the cost of the settings and resolves it for the items (metric_measures). */
 ddsc_status barycenter_cost(ddsc_context *ctx, metric_resolved *cost, const measures *m,
                             const ddsc_barycenter_settings *set);
 method_settings method_settings_of(const ddsc_barycenter_settings *set);

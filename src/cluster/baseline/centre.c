@@ -1,4 +1,4 @@
-/* Centres, and what of the items is computed once. */
+/* Centers, and statistics of the items that are computed once. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ ddsc_status centres_create(ddsc_context *ctx, centres *c, int64_t k, int64_t n, 
     int64_t points = 0, values = 0;
     *c = (centres){.k = k, .n = n, .d = d};
     if (!mul_ok(k, n, &points) || points > INT32_MAX || !mul_ok(points, d, &values))
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld centres of %lld points are too many",
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld centers with %lld points are too many",
                      (long long)k, (long long)n));
     TRY(MEM_ZERO(ctx, c->x, values));
     TRY(MEM_ZERO(ctx, c->w, points));
@@ -70,7 +70,7 @@ int64_t centre_size_default(const measures *m)
     return BASE_MAX(1, (2 * m->nnz + m->n) / (2 * m->n));
 }
 
-/* Split the heaviest point again and again, from n_now points to n. */
+/* Repeatedly splits the heaviest point, from n_now points to n. */
 static void split_points(double *x, double *w, int64_t n_now, int64_t n, int64_t d, double jitter,
                          rng *r)
 {
@@ -114,7 +114,7 @@ done:
     return status;
 }
 
-/* The row nearest to `from` that is not taken; `from` itself where all are. */
+/* Returns the free row closest to `from`, or `from` itself if there is none. */
 static int64_t free_row(const ground_cost *g, const bool *taken, int64_t from)
 {
     const double *cost = g->matrix + from * g->size;

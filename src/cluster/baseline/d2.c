@@ -1,6 +1,6 @@
-/* D2 clustering (Li, Wang 2008; centres as in Ye, Wu, Wang, Li 2017) and PD2 (Huang, Ma, Lai 2021):
- * k-means with W2 for the distance and barycenters for the means; under other ground costs k-medians
- * or k-medoids in the same way. */
+/* D2 clustering (Li, Wang 2008; centers as in Ye, Wu, Wang, Li 2017) and PD2 (Huang, Ma, Lai 2021).
+ * The algorithm is k-means with W2 as the distance and barycenters as means. With other ground
+ * costs, it is the analogous k-medians or k-medoids. */
 #include "cluster/baseline/d2.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static const ddsc_d2_settings defaults = {.k = 2,
                                           .tolerance = 1e-4};
 SIZED_INIT(settings_struct, ddsc_d2_settings, restarts, &defaults);
 
-/* `centre` is what the settings say about barycenters, in their own form. */
+/* Checks the settings. `centre` receives the settings of the barycenters in their own struct. */
 static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
                                     ddsc_barycenter_settings *centre, const ddsc_d2_settings *given,
                                     const measures *m)
@@ -55,7 +55,7 @@ static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
                        "restarts = %lld, max_iterations = %lld: must be at least 1",
                        (long long)own->restarts, (long long)own->max_iterations));
     if (!(own->tolerance >= 0 && own->tolerance < 1))
-        CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "tolerance = %g: must be from 0 to 1",
+        CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "tolerance = %g: must be >= 0 and < 1",
                        own->tolerance));
     return DDSC_OK;
 }
@@ -103,7 +103,7 @@ static double last_objective(const ddsc_d2 *d)
     return d->objective[d->view.n_objective - 1];
 }
 
-/* What the run has in hand is the best so far. */
+/* Stores the current state of the run as the best so far. */
 static void keep_run(ddsc_d2 *d, const d2_run *r, double objective)
 {
     size_t n = (size_t)r->f.m->n;
@@ -113,7 +113,7 @@ static void keep_run(ddsc_d2 *d, const d2_run *r, double objective)
     centres_copy(&d->c, &r->f.c);
 }
 
-/* Clusters in order of first appearance, centres along; those without members go to the end. */
+/* Renumbers clusters and centers in order of first appearance. Empty clusters come last. */
 static ddsc_status renumber(ddsc_d2 *d, d2_run *r)
 {
     ddsc_status status = DDSC_OK;
@@ -148,7 +148,8 @@ static ddsc_status timed(double *seconds, double began, ddsc_status status)
     return status;
 }
 
-/* Once labels stand still, what is left to gain changes little. */
+/* Returns the relative gain below which the run has converged. Once the labels no longer change,
+ * the remaining gain is small, so the limit is larger. */
 static double least_gain(const d2_run *r, int64_t n_changed)
 {
     return fmin(r->set->tolerance * (n_changed == 0 ? 10 : 1), 0.5);
@@ -178,7 +179,7 @@ static ddsc_status d2_restart(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t
     return DDSC_OK;
 }
 
-/* The best of the restarts goes on by exact passes, which cost little and end lower. */
+/* Improves the best restart with exact passes, which are cheap and reach a lower cost. */
 static ddsc_status polish(d2_run *r, ddsc_d2 *d)
 {
     ddsc_status status = DDSC_OK;
@@ -265,7 +266,7 @@ static ddsc_status run_open(d2_run *r, const measures *m, const ground_cost *gro
     int64_t k = r->set->k, n = b->support_size ? b->support_size : centre_size_default(m),
             cells = 0;
     if (!mul_ok(m->n, k, &cells) || cells > INT64_MAX / 64)
-        CHECK(ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "%lld items and %lld centres are too many",
+        CHECK(ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "%lld items and %lld centers are too many",
                        (long long)m->n, (long long)k));
     r->method = method_find(b->method);
     CHECK(fit_open(&r->f, r->ctx, m, ground, k, n, method_extra(r->method, m->d, &set), NULL));

@@ -1,18 +1,18 @@
-/* Which centre serves an item: exact transport, with the centres that the distance of means or the
- * triangle inequality rule out left alone (Elkan 2003, W2 and W1 being metrics). */
+/* Assigns items to centers with exact transport. Centers that are excluded by the distance of the
+ * means or by the triangle inequality are skipped (Elkan 2003; W2 and W1 are metrics). */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/baseline/d2.h"
 
-static const double bound_slack = 1e-9; /* bounds are sums of rounded numbers */
+static const double bound_slack = 1e-9; /* covers the rounding errors of bounds, which are sums */
 
 /* ---- k-means++ ---- */
 
 typedef struct seeding {
     d2_run *r;
     int64_t chosen;
-    double *near; /* cost to the nearest chosen so far */
+    double *near; /* cost to the nearest center chosen so far */
 } seeding;
 
 static ddsc_status measure_items(void *arg, int64_t begin, int64_t end, int worker)
@@ -31,7 +31,7 @@ static ddsc_status measure_items(void *arg, int64_t begin, int64_t end, int work
     return DDSC_OK;
 }
 
-/* An item drawn with chances as `near`; any when all are 0. */
+/* Draws an item with probability proportional to `near`, or uniformly if all values are 0. */
 static int64_t draw_item(const double *near, int64_t n, rng *random)
 {
     double sum = 0;
@@ -95,7 +95,7 @@ typedef struct serving {
     double value;
 } serving;
 
-/* Try centre c for item i, unless a bound says that it is not better. */
+/* Tries center c for item i, unless a bound shows that it is not better. */
 static ddsc_status try_centre(d2_run *r, serving *best, int64_t i, int64_t c, int worker)
 {
     const fit *f = &r->f;
@@ -135,7 +135,8 @@ static ddsc_status serve_items(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* The item served worst among clusters that can spare one; -1 when all are served perfectly. */
+/* Returns the item with the largest cost in clusters of at least two items, or -1 if all costs are
+ * 0. */
 static int64_t worst_served(const d2_run *r, const int64_t *size)
 {
     int64_t worst = -1;
@@ -146,7 +147,7 @@ static int64_t worst_served(const d2_run *r, const int64_t *size)
     return worst;
 }
 
-/* An empty cluster takes the item served worst as its centre. */
+/* Gives each empty cluster the item with the largest cost as its center. */
 static ddsc_status fill_empty_cluster(d2_run *r, int64_t *n_changed, rng *random)
 {
     ddsc_status status = DDSC_OK;
@@ -190,7 +191,7 @@ ddsc_status d2run_assign(d2_run *r, int64_t *n_changed, rng *random)
     return fill_empty_cluster(r, n_changed, random);
 }
 
-/* ---- centres that moved ---- */
+/* ---- centers that have moved ---- */
 
 ddsc_status d2run_drift(d2_run *r)
 {

@@ -1,11 +1,13 @@
-/* New centres. The old centre's points move to the best places for what they send; the
- * method goes on from there, and its proposal, moved likewise, counts only where the cost is no
- * higher by exact plans. Either way the cost of a cluster cannot rise. */
+/* Computes new centers. The points of the old center move to their optimal positions. The method
+ * continues from there, and the points of its proposal are moved in the same way. The proposal is
+ * accepted only if its cost under exact plans is not higher. The cost of a cluster therefore never
+ * increases. */
 #include "cluster/baseline/d2.h"
 
 #include <math.h>
 
-/* Optimal plans, then the move; cost[c] is what the cluster costs at most afterwards. */
+/* Computes optimal plans and moves the points. cost[c] is an upper bound of the cluster's cost
+ * afterwards. */
 static ddsc_status exact_move(d2_run *r, double *cost)
 {
     fit *f = &r->f;
@@ -18,8 +20,8 @@ static ddsc_status exact_move(d2_run *r, double *cost)
     return DDSC_OK;
 }
 
-/* Where the cost of exact plans did not fall, back to `moved`. Which clusters gained is in step:
- * those that did not try a shorter one next time. */
+/* Restores `moved` for clusters whose cost under exact plans did not decrease. Their next step is
+ * shorter; the others double theirs. */
 static void judge_weights(d2_run *r, double *step)
 {
     fit *f = &r->f;

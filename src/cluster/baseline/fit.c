@@ -1,7 +1,7 @@
-/* Sweeps over the items of all clusters at once, and what exact transport says of the centres: with
- * optimal plans P of the items, x_i = sum P_ij y_j / sum P_ij is the best place for a point of the
- * centre under squared costs (move.c has the others), and the potentials f are the slope of the cost
- * in its weights. */
+/* Sweeps over the items of all clusters at once, and exact evaluation of the centers. Let P be the
+ * optimal plans. Under squared costs, the optimal position of a center's point is x_i = sum P_ij
+ * y_j / sum P_ij, with the sum over all items (move.c has the other costs). The potentials f are
+ * the gradient of the cost with respect to the weights. */
 #include "cluster/baseline/baseline.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ void fit_group(fit *f, const int32_t *label)
     g->begin[g->k] = g->n;
 }
 
-/* The arrays of a worker, carved out of its scratch. */
+/* Lays out the arrays of a worker in its scratch memory. */
 static plan_work take_work(arena *a, const fit *f)
 {
     int64_t n = f->c.n, stride = f->stride;
@@ -136,7 +136,7 @@ void fit_load_weights(fit *f, int64_t item, int worker)
         b[j] = 0;
 }
 
-/* Costs of a matrix; columns of padding cost nothing. */
+/* Loads costs from a matrix. Padding columns have cost 0. */
 static void load_entries(const fit *f, double *cost, const double *x, item_view y)
 {
     int64_t stride = transport_stride(y.n);
@@ -173,7 +173,7 @@ void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan)
                       fit_weight(f, item));
 }
 
-/* ---- all of them ---- */
+/* ---- all items ---- */
 
 typedef struct sweep {
     fit *f;
@@ -222,7 +222,8 @@ double fit_move_to_means(fit *f, int64_t cluster)
     return gain;
 }
 
-/* Other costs, over items at even steps: it is a scale alone. */
+/* Estimates the mean cost for other cost functions from items at equal intervals. It only
+ * determines a scale, so a sample suffices. */
 static double sampled_mean_cost(fit *f, int64_t cluster)
 {
     const double *w = f->c.w + cluster * f->c.n;
@@ -243,8 +244,8 @@ static double sampled_mean_cost(fit *f, int64_t cluster)
     return weight > 0 ? sum / weight : 0;
 }
 
-/* The mean of |x - y|^2 over independent x and y is the two spreads and the distance of the means.
- */
+/* Returns the mean of |x - y|^2 over independent x and y, which is the sum of both spreads and the
+ * squared distance of the means. */
 double fit_mean_cost(fit *f, int64_t cluster)
 {
     if (!fit_means(f))
@@ -263,7 +264,7 @@ double fit_mean_cost(fit *f, int64_t cluster)
     return weight > 0 ? sum / weight : 0;
 }
 
-/* Moving mass moves the mean no further than the mean way. */
+/* By Jensen's inequality, the distance of the means is at most the mean transport distance. */
 double fit_mean_bound(const fit *f, const double *mean, const double *other)
 {
     double sum = 0;
@@ -278,7 +279,7 @@ double fit_mean_bound(const fit *f, const double *mean, const double *other)
     return sum;
 }
 
-/* A matrix need not obey the triangle inequality. */
+/* The costs of a matrix need not satisfy the triangle inequality. */
 double fit_distance(const fit *f, double cost)
 {
     return fit_means(f) ? sqrt(cost) : f->ground.kind == DDSC_COST_MATRIX ? 0 : cost;
@@ -303,9 +304,10 @@ void fit_step_weights(fit *f, int64_t cluster, double step)
     centre_normalise(w, n);
 }
 
-/* ---- exact transport to the own centre ---- */
+/* ---- exact transport to the item's center ---- */
 
-/* A plan that is not proved optimal is a plan all the same: its cost bounds the best from above. */
+/* Ignores the status of a plan that is not proved optimal, because its cost is still an upper
+ * bound. */
 ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
                       int64_t i, int64_t item)
 {

@@ -1,18 +1,20 @@
-/* Where the points of a centre are best placed for what optimal plans send to them: means under
- * squared costs, geometric medians under distances, medians by coordinate under city block, and the
- * best row of a matrix. No cost at fixed plans rises. */
+/* Moves the points of a center to their optimal positions for fixed plans: means for squared costs,
+ * geometric medians for distances, coordinate-wise medians for city block costs, and the best row
+ * for a cost matrix. The cost with fixed plans never increases. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/baseline/baseline.h"
 #include "numeric/linalg/linalg.h"
 
-enum { PULLS_MOST = 20 };               /* of a point in one move; the next move goes on */
-static const double pull_least = 1e-9;  /* relative fall that counts as none */
-static const double pull_near = 1e-3;   /* of the mean distance: targets that slow steps down */
-static const double half_slack = 1e-12; /* sums of masses that are half of all, but for rounding */
+enum { PULLS_MOST = 20 }; /* maximum number of steps per move; the next move continues */
+static const double pull_least = 1e-9; /* relative decrease that counts as none */
+static const double pull_near =
+    1e-3; /* fraction of the mean distance within which targets slow the steps down */
+static const double half_slack =
+    1e-12; /* rounding tolerance for sums of masses that are half of the total */
 
-/* ---- plans kept ---- */
+/* ---- stored plans ---- */
 
 static void take_flows(void *owner, arena *a)
 {
@@ -70,7 +72,7 @@ void fit_flows_keep(fit *f, int64_t item, const exact_solver *solver, int64_t n_
     w->count[item] = n_plan;
 }
 
-/* What each point of the centre sends, and where to; items in their order. */
+/* Collects the mass that each point of the center sends, and its targets, in the order of items. */
 static void gather_flows(fit *f, int64_t cluster)
 {
     flows *w = &f->flow;
@@ -95,7 +97,7 @@ static void gather_flows(fit *f, int64_t cluster)
 
 /* ---- one point ---- */
 
-/* Mass `share` goes to each of n points of the set. */
+/* Targets of one point of the center: mass `share` goes to each of n points of the set. */
 typedef struct targets {
     const measures *m;
     int64_t n;
@@ -106,12 +108,12 @@ typedef struct targets {
 typedef struct pull {
     double cost;     /* at x */
     double mass;     /* of all targets */
-    int64_t nearest; /* of the targets */
-    bool settled;    /* what lies at x holds it against the pull of the others: a median */
+    int64_t nearest; /* index of the nearest target */
+    bool settled;    /* x is a median: the mass at x outweighs the pull of the others */
 } pull;
 
-/* Weiszfeld's step from x to `next`, as of Vardi and Zhang (2000): mass at x itself, or as near as `near`, holds it
- * back. */
+/* Computes Weiszfeld's step from x to `next`, as modified by Vardi and Zhang (2000). Mass at x, or
+ * within distance `near` of it, reduces the step. */
 static pull pull_from(const targets *t, const double *x, double near, double *next)
 {
     int64_t d = t->m->d;
@@ -143,7 +145,7 @@ static pull pull_from(const targets *t, const double *x, double near, double *ne
     return p;
 }
 
-/* x becomes `to` where that costs less. */
+/* Replaces x with `to` if that reduces the cost. */
 static void go_if_better(const targets *t, double *x, pull *now, const double *to, double *beyond)
 {
     pull there = pull_from(t, to, 0, beyond);
@@ -153,8 +155,10 @@ static void go_if_better(const targets *t, double *x, pull *now, const double *t
     *now = there;
 }
 
-/* Towards the geometric median. Steps slow down beside a point that is it, so the nearest one is tried in the end;
- * and between points close together that are not, so a step that takes those for one is tried. place: 2 d numbers. */
+/* Moves x towards the geometric median. Steps become slow next to a target that is the median, so
+ * the nearest target is tried at the end. They also become slow between targets that are close
+ * together, so a step that treats these as one is tried as well. `place` is scratch memory for 2 d
+ * values. */
 static double move_to_median(const targets *t, double *x, double *place)
 {
     int64_t d = t->m->d;
@@ -182,7 +186,8 @@ static double move_to_median(const targets *t, double *x, double *place)
     return first - now.cost;
 }
 
-/* A median of each coordinate: of all that serve, the one nearest to where x is. */
+/* Moves each coordinate to a median. If there is an interval of medians, it takes the one closest
+ * to x. */
 static double move_to_medians(const targets *t, double *x, double *key, int32_t *order)
 {
     int64_t d = t->m->d;
@@ -208,9 +213,11 @@ static double move_to_medians(const targets *t, double *x, double *key, int32_t 
     return gain;
 }
 
-/* The row of least cost that no point of the centre holds; the one in hand where none is better. Two points on one row
- * are of no more use than one. Few rows have mass, so costs are summed over those; a matrix is symmetric but for rounding,
- * and the gain is that of the direction mass goes. room: two numbers for each row. */
+/* Finds the free row with the smallest cost, or keeps the current row if none is better. Rows
+ * occupied by another point of the center are excluded, because two points on one row are no better
+ * than one. Few rows have mass, so costs are summed over these only. This assumes a symmetric
+ * matrix; the gain is computed in the direction of the transport. `room` is scratch memory for two
+ * values per row. */
 static double find_row(const ground_cost *g, const bool *held, const targets *t, int32_t *row,
                        double *room)
 {
@@ -235,11 +242,11 @@ static double find_row(const ground_cost *g, const bool *held, const targets *t,
     return gain;
 }
 
-/* ---- all points of a centre ---- */
+/* ---- all points of a center ---- */
 
 typedef struct moving {
     fit *f;
-    double *x; /* of the centre */
+    double *x; /* of the center */
 } moving;
 
 static ddsc_status move_points(void *arg, int64_t begin, int64_t end, int worker)
@@ -272,7 +279,8 @@ static void mark_rows(fit *f, const double *x)
         f->flow.held[(int64_t)x[i]] = true;
 }
 
-/* Of points that want one row the first has it, and the others stay. */
+/* Moves points to their rows. If several points want the same row, the first one gets it and the
+ * others stay. */
 static void settle_rows(fit *f, double *x)
 {
     flows *w = &f->flow;

@@ -1,7 +1,7 @@
-/* Inner loops of the barycenter methods, eight columns at a time. */
+/* Inner loops of the barycenter methods, which process eight columns at a time. */
 #include "cluster/baseline/plan_kernels.h"
 
-/* Below this an entry of a plan is as good as nothing, but a product with it still is a number. */
+/* Smallest entry of a plan. It is negligible, but products with it do not underflow to 0. */
 static const double least = 1e-250;
 
 SIMD_CLONES void transport_gibbs(double *out, const double *cost, int64_t count, double factor)
@@ -33,7 +33,7 @@ SIMD_CLONES double transport_change(const double *x, const double *y, int64_t co
     return simd_sum(sum);
 }
 
-/* Coordinates k .. k + 7 of sum_j p_j y_j, the sum over j kept in one register. */
+/* Returns the coordinates k .. k + 7 of sum_j p_j y_j, with the sum over j in one register. */
 SIMD_INLINE simd_f64 eight_moments(const double *p, const plan_points *y, int64_t k)
 {
     simd_f64 sum = simd_all(0);
@@ -42,7 +42,7 @@ SIMD_INLINE simd_f64 eight_moments(const double *p, const plan_points *y, int64_
     return sum;
 }
 
-/* The same for four rows, which read the points once. */
+/* Does the same for four rows at a time, which read the points once. */
 SIMD_INLINE void four_rows(double *to, const double *p, int64_t stride, const plan_points *y,
                            int64_t k, double share)
 {
@@ -83,14 +83,15 @@ SIMD_CLONES void transport_moments(double *out, double *mass, const double *plan
     }
 }
 
-/* column = b / column. */
+/* Computes column = b / column. */
 SIMD_INLINE void quotients(double *column, const double *b, int64_t stride)
 {
     for (int64_t j = 0; j < stride; j += SIMD_LANES)
         simd_store(column + j, simd_load(b + j) / simd_max(simd_load(column + j), simd_all(least)));
 }
 
-/* Q K and, with exp(-dual), the unscaled P; exp(-(C + L) / rho) exp(L / rho) leaves K for Q. */
+/* Computes Q K and, with exp(-dual), the unscaled P. For Q, the product exp(-(C + L) / rho) exp(L /
+ * rho) reduces to K. */
 SIMD_INLINE void weigh(const admm_block *t)
 {
     memset(t->column, 0, (size_t)t->stride * sizeof *t->column);

@@ -1,6 +1,6 @@
-/* Kernels of the plan iterations between one centre (n rows) and one item (m columns): plain
- * arrays, no allocation. Columns are padded to whole vectors; a padded column has weight 0, so that
- * no mass ever goes there. */
+/* Kernels of the plan iterations between one center (n rows) and one item (m columns), on plain
+ * arrays and without allocation. Columns are padded to whole vectors. A padding column has weight 0
+ * and therefore never receives mass. */
 #ifndef DDSC_CLUSTER_BASELINE_PLAN_KERNELS_H
 #define DDSC_CLUSTER_BASELINE_PLAN_KERNELS_H
 
@@ -11,16 +11,18 @@ static inline int64_t transport_stride(int64_t m)
     return (m + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
 }
 
-/* out = exp(-cost factor), `count` a multiple of SIMD_LANES; in place is allowed. */
+/* Computes out = exp(-cost factor). `count` must be a multiple of SIMD_LANES; out may equal
+ * cost. */
 void transport_gibbs(double *out, const double *cost, int64_t count, double factor);
-/* cost (n x stride) becomes exp(-(cost_ij - min_i cost_ij) factor): scalings of columns do not see
- * the difference, and no column is lost. */
+/* Replaces cost (n x stride) with exp(-(cost_ij - min_i cost_ij) factor). Column scalings cancel
+ * the subtraction, which prevents a column from underflowing completely. */
 void transport_gibbs_reduced(double *cost, int64_t n, int64_t stride, double factor,
                              double *column);
-/* sum |x - y|. */
+/* Returns sum |x - y|. */
 double transport_change(const double *x, const double *y, int64_t count);
 
-/* out (n x d) += share P Y, mass (n) += share P 1; row j of Y is table[index[j] * d ...]. */
+/* Points Y of an item; row j is table[index[j] * d ...]. transport_moments adds share P Y to out (n
+ * x d), and share P 1 to mass (n). */
 typedef struct plan_points {
     int64_t m, d;
     const double *table;
@@ -35,11 +37,12 @@ typedef struct admm_block {
     const double *kernel; /* exp(-C / rho) */
     const double *b;
     double *q, *dual; /* dual = L / rho */
-    double *p;        /* out: the plan with column sums b */
-    double *column;   /* scratch for one row */
+    double *p;        /* output: the plan with column sums b */
+    double *column;   /* work array of one row */
 } admm_block;
 
-/* One round of Bregman ADMM; r gets the normalised row sums before the rows are scaled to w. */
+/* Performs one round of Bregman ADMM. r receives the normalized row sums before the rows are scaled
+ * to w. */
 void transport_admm_round(const admm_block *t, const double *w, double *r);
 
 typedef struct scaling_block {
@@ -49,9 +52,9 @@ typedef struct scaling_block {
     double *v; /* the plan is u_i K_ij v_j */
 } scaling_block;
 
-/* v = b / K'u, then row = K v, kept above 0. */
+/* Computes v = b / K'u, then row = K v, which is kept positive. */
 void transport_scaling_sweep(const scaling_block *t, double *row);
-/* p = u K v. */
+/* Computes p = u K v. */
 void transport_of_scaling(const scaling_block *t, double *p);
 
 #endif

@@ -1,4 +1,5 @@
-/* Orthonormal directions: start, projection, ascent (Huang, Ma, Lai 2021, section 4). */
+/* Orthonormal directions: initialization, projection and ascent (Huang, Ma, Lai 2021, section
+ * 4). */
 #include "cluster/baseline/plane.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ ddsc_status plane_principal(ddsc_context *ctx, double *u, int64_t p, const measu
     return DDSC_OK;
 }
 
-/* g becomes its tangent part: g_q - sum_r u_r (g_r . u_q + u_r . g_q) / 2. */
+/* Projects g on the tangent space: g_q - sum_r u_r (g_r . u_q + u_r . g_q) / 2. */
 static void take_tangent(double *g, const double *u, int64_t p, int64_t d)
 {
     double mixed[64];

@@ -1,7 +1,7 @@
-/* Entropic barycenters by scaling: P = u K v, v fits the item's weights, u the centre's, and the
- * centre's weights are the geometric mean of the left marginals (Benamou et al. 2015). The
- * projected form sees costs in a plane of its own for each cluster and turns the plane upwards
- * after every sweep (Huang, Ma, Lai 2021). */
+/* Entropic barycenters with matrix scaling (iterative Bregman projections). In P = u K v, v matches
+ * the item's weights and u the center's. The center's weights are the geometric mean of the left
+ * marginals (Benamou et al. 2015). The projected method computes costs in a separate plane for each
+ * cluster, and takes an ascent step with the plane after every sweep (Huang, Ma, Lai 2021). */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +10,9 @@
 #include "cluster/baseline/plane.h"
 #include "distance/simd/kernels.h"
 
-enum { MOVE_ROUNDS_MOST = 20 };         /* between moves of the points */
-static const double near_enough = 1e-2; /* marginal error and gradient before supports move */
+enum { MOVE_ROUNDS_MOST = 20 }; /* between moves of the points */
+static const double near_enough =
+    1e-2; /* marginal error and gradient below which the points move */
 static const double scaling_settled_at = 1e-7; /* gain of a move relative to the mean cost */
 static const double ascent_step = 0.5;
 
@@ -19,13 +20,14 @@ typedef struct scaler {
     fit *f;
     double factor; /* epsilon in units of the mean cost */
     double *epsilon;
-    double *row; /* items x n: K v of the last sweep, 0 when there was none */
-    /* One kernel per item, kept between moves; the projected form makes them anew each round. */
+    double *row; /* items x n: K v of the last sweep, or 0 if there was none */
+    /* One kernel per item, kept between moves. The projected method recomputes them in each
+     * round. */
     int64_t *at;
     double *kernel;
-    int64_t p;                 /* dimensions of the plane; 0: the whole space */
-    double *plane, *projected; /* k x p x d; k x n x p: the centre's points */
-    scratch flat;              /* the item's points in the plane, then columns of flow */
+    int64_t p;                 /* dimension of the plane; 0: the whole space */
+    double *plane, *projected; /* k x p x d; k x n x p: the projected points of the centers */
+    scratch flat; /* the item's points in the plane, then column sums of the gradient */
     bool renew, moving;
 } scaler;
 
@@ -115,7 +117,8 @@ static const double *whole_kernel(scaler *s, int64_t cluster, int64_t item, int 
     return kernel;
 }
 
-/* The item's points in the plane, coordinate by coordinate, then the kernel of their costs. */
+/* Projects the item's points on the plane, coordinate by coordinate, and computes the kernel of
+ * their costs. */
 static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int worker)
 {
     const fit *f = s->f;
@@ -136,7 +139,8 @@ static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int 
     return w.cost;
 }
 
-/* V U = sum_ij P_ij (x_i - y_j) (U'x_i - U'y_j)', by sums over j for x_i and over i for y_j. */
+/* Adds V U = sum_ij P_ij (x_i - y_j) (U'x_i - U'y_j)', using sums over j for x_i and over i for
+ * y_j. */
 static void add_gradient(const scaler *s, double *g, int64_t cluster, int64_t item, int worker)
 {
     const fit *f = s->f;
@@ -231,7 +235,7 @@ static void project_centres(scaler *s)
                       c->x + i * c->d);
 }
 
-/* The largest tangent of the planes, all of which take a step. */
+/* Takes an ascent step with all planes. Returns the largest relative tangent. */
 static double turn_planes(scaler *s)
 {
     fit *f = s->f;
@@ -244,7 +248,7 @@ static double turn_planes(scaler *s)
     return worst;
 }
 
-/* Gain of moving all supports, in units of the mean cost. */
+/* Moves all supports to the means. Returns the gain in units of the mean cost. */
 static double move_all(scaler *s)
 {
     fit *f = s->f;

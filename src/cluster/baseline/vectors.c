@@ -1,5 +1,5 @@
-/* Items as plain vectors, for the baselines: the histogram where items share their support, else
- * the weighted mean of the points. */
+/* Represents items as plain vectors for the baselines: histograms if items share their support,
+ * otherwise the weighted means of their points. */
 #include "data/measures.h"
 
 static void histogram_row(double *row, const measures *m, int64_t i)

@@ -1,5 +1,6 @@
-/* Items as quantile functions along the axes of a few frames. Sorting an item's points on every axis took a tenth of
- * an exact graph of digits; where items share their points these are sorted once. */
+/* Represents items by quantile functions along the axes of a few frames. Sorting each item's points
+ * on every axis took a tenth of the time of an exact graph of digits. If items share points, these
+ * are therefore sorted once. */
 #include <math.h>
 #include <string.h>
 
@@ -7,8 +8,9 @@
 #include "distance/bound/bound.h"
 #include "numeric/linalg/linalg.h"
 
-/* Points of the set for each point of an item up to which looking through all of them beats sorting: a step of
- * the one costs about 2 cycles, one of the other 200. And points that one thread sorts in no time. */
+/* SHARED_MOST is the largest number of set points per item point for which scanning all of them is
+ * faster than sorting: a scan step takes about 2 cycles, a sorting step 200. One thread sorts
+ * POINTS_MOST points in negligible time. */
 enum { SHARED_MOST = 32, POINTS_MOST = 1 << 16 };
 
 /* ---- frames ---- */
@@ -28,7 +30,7 @@ static void frame_fill(double *axis, int64_t d, int64_t frame, int64_t n_frames,
     }
 }
 
-/* Seen from the first point of the set, so that no digits are lost far from 0. */
+/* Positions are relative to the first point of the set, so that no digits are lost far from 0. */
 static double place_on(const bound_axes *a, int64_t k, int32_t point)
 {
     const double *x = measures_point(a->m, point), *origin = a->m->support;
@@ -43,7 +45,7 @@ static double place_on(const bound_axes *a, int64_t k, int32_t point)
 
 /* ---- points in order ---- */
 
-/* key: room for v. */
+/* Sorts the set's points along axis k. `key` has v entries. */
 static void sort_points(bound_axes *a, int64_t k, double *key)
 {
     int64_t v = a->m->v;
@@ -110,7 +112,8 @@ axes_scratch bound_axes_take(const bound_axes *a, arena *memory)
     return s;
 }
 
-/* All points of the set in their order; those of the item stay. The one after the last lands behind them. */
+/* Scans all points of the set in order and keeps those of the item. The write after the last kept
+ * point is unused. */
 static void pick_points(const bound_axes *a, const axes_scratch *s, int64_t k)
 {
     int64_t v = a->m->v, n = 0;

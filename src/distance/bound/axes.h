@@ -1,4 +1,4 @@
-/* Items as quantile functions along the axes of a few frames. */
+/* Represents items by their quantile functions along the axes of a few frames. */
 #ifndef DDSC_DISTANCE_BOUND_AXES_H
 #define DDSC_DISTANCE_BOUND_AXES_H
 
@@ -7,32 +7,34 @@
 
 typedef struct bound_axes {
     const measures *m; /* borrowed */
-    double unit;       /* of places */
+    double unit;       /* unit of the positions */
     int64_t n_axes, bins;
-    double *axis;  /* n_axes x d, unit vectors; NULL: the coordinates */
-    double *scale; /* n_axes: factors of the quantiles, the caller's to set */
-    /* Where items have many points of the set each: the set's points in their order on each axis and their places
-     * there, n_axes x v; else NULL. */
+    double *axis;  /* n_axes x d, unit vectors; NULL for the coordinate axes */
+    double *scale; /* n_axes: factors of the quantiles, set by the caller */
+    /* The set's points sorted along each axis, and their positions there, n_axes x v. NULL unless
+     * items have many of the set's points each. */
     int32_t *order;
     double *place;
 } bound_axes;
 
-/* n_frames orthonormal frames of d axes each. The first is that of the coordinates; in the plane the others are
- * rotations by equal angles, else Gram-Schmidt of normal vectors. */
+/* Creates n_frames orthonormal frames of d axes each. The first is the coordinate frame. In the
+ * plane, the others are rotations by equal angles; in higher dimensions, Gram-Schmidt bases of
+ * normally distributed vectors. */
 ddsc_status bound_axes_make(ddsc_context *ctx, bound_axes *out, const measures *m, int64_t n_frames,
                             int64_t bins, rng r);
 void bound_axes_free(ddsc_context *ctx, bound_axes *a);
 
-/* Memory of one worker. */
+/* The arrays of one worker. */
 typedef struct axes_scratch {
-    double *place, *weight; /* of the item's points, in their order on an axis */
-    double *mass;           /* v: the item's weights, 0 elsewhere; used with a->order */
-    double *key;            /* places in the order of the item's points; used without */
+    double *place, *weight; /* of the item's points, sorted along an axis */
+    double *mass;           /* v: weights of the item, 0 for other points; used with a->order */
+    double *key;            /* positions in the order of the item's points; used without a->order */
     int32_t *by;
 } axes_scratch;
 
 axes_scratch bound_axes_take(const bound_axes *a, arena *memory);
-/* out, n_axes x bins: scale times the mean of the quantile function over each of `bins` equal parts of [0, 1]. */
+/* Computes scale times the mean of the quantile function over each of `bins` equal parts of [0, 1].
+ */
 void bound_axes_item(const bound_axes *a, const axes_scratch *s, int64_t i, double *out);
 
 #endif

@@ -1,13 +1,17 @@
-/* bound: lower bounds that cost far less than a solve. Each states why it is valid; rounding is on the
- * safe side: a bound never exceeds the true value by more than 1e-12 of it. Which of them a search asks
- * for, and in what order, is said in neighbors/pairs/backend.h. First bounds of all pairs are in first.h. */
+/* bound: lower bounds on transport values that cost far less than a solve.
+ *
+ * A bound is the value of a feasible dual solution, of a relaxation, or of a projection. Each file
+ * states why its bound is valid. Rounding margins are subtracted, so a bound never exceeds the true
+ * value by more than 1e-12 of it. neighbors/pairs/backend.h describes which bounds a search
+ * computes and in what order. first.h declares the first bounds, which are computed for all pairs.
+ */
 #ifndef DDSC_DISTANCE_BOUND_BOUND_H
 #define DDSC_DISTANCE_BOUND_BOUND_H
 
 #include "data/measures.h"
 
-/* Floats have a short range: what is kept in them is divided by a power of two of the size of the
- * support, or by its square. */
+/* Returns a power of two close to the size of the support. Floats have a short range, so values
+ * stored in them are divided by this unit or by its square. */
 double bound_unit(const measures *m);
 
 /* ---- refined potentials of W2 ----
@@ -15,19 +19,21 @@ double bound_unit(const measures *m);
 
 typedef struct bound_refined bound_refined;
 
-/* Is there a refined bound for this set, and is it worth starting solves from it? */
+/* Returns true if this set has a refined bound and starting solves from it saves time. */
 bool bound_refined_applies(const measures *m);
 bool bound_refined_starts(const measures *m);
 ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const measures *m);
 void bound_refined_destroy(bound_refined *b);
-/* Of levels DUAL and TIGHT of neighbors/pairs/backend.h: may stop as soon as they exceed `enough`, or when they see
- * that they never will. After the latter a start of the same pair is free. */
+/* Computes the bounds of levels DUAL and TIGHT of neighbors/pairs/backend.h. Both stop as soon as
+ * they exceed `enough` or are unlikely to reach it. After the second one, bound_refined_start of
+ * the same pair costs nothing. */
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
 double bound_refined_last(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
-/* What a device needs to make both (base/device_table.h), as long as b lives; NULL: there is no such way. */
+/* Returns the data with which a device computes both bounds (base/device_table.h), valid as long as
+ * b. Returns NULL if a device cannot compute them. */
 const struct device_grid *bound_refined_for_device(bound_refined *b);
-/* Potentials of item j from which to solve the pair, until the worker's next call; NULL: none to be
- * had. Only for sets that bound_refined_starts says yes to. */
+/* Returns potentials of item j from which to solve the pair, valid until the worker's next call, or
+ * NULL if there are none. Requires a set for which bound_refined_starts is true. */
 const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int worker);
 
 /* ---- dual cuts ----
@@ -41,12 +47,12 @@ typedef struct bound_cut_table {
     double largest, unit2;
 } bound_cut_table;
 
-/* Is the table small, and common to the items? */
+/* Returns true if all items share a small support. */
 bool bound_cut_applies(const measures *m);
 ddsc_status bound_cut_table_make(ddsc_context *ctx, bound_cut_table *out, const measures *m);
 void bound_cut_table_free(ddsc_context *ctx, bound_cut_table *t);
-/* potential has v slots; constant holds sum a f, lowered by the rounding of the float table. Both
- * are in units of unit2. */
+/* Computes the cut of an item from its potentials f. `potential` has v entries. `constant` is sum a
+ * f minus the rounding margin of the float table. Both are in units of unit2. */
 void bound_cut_make(const bound_cut_table *t, item_view item, const double *f, double *constant,
                     float *potential);
 

@@ -1,4 +1,5 @@
-/* Dual cuts: potentials of one solved pair bound the distance of its ends to every other item. */
+/* Dual cuts: the potentials of a solved pair bound the distances from its two items to every other
+ * item. */
 #include <math.h>
 
 #include "base/simd.h"
@@ -54,6 +55,7 @@ void bound_cut_make(const bound_cut_table *t, item_view item, const double *f, d
         largest = fmax(largest, fabs(own));
         lower_to(potential, t->cost + item.index[x] * t->v, (float)own, t->v);
     }
-    /* Rounding of cost, f and their difference is each at most 2^-24 of twice the largest. */
+    /* The rounding errors of cost, f and their difference are each at most 2^-24 of twice the
+     * largest. */
     *constant -= largest * 0x1p-20;
 }

@@ -1,4 +1,5 @@
-/* First bounds of transport, for all pairs and for single ones; neighbors/metric/first_bound.c chooses among them. */
+/* First lower bounds on transport values, for all pairs or for single ones.
+ * neighbors/metric/first_bound.c chooses among them. */
 #ifndef DDSC_DISTANCE_BOUND_FIRST_H
 #define DDSC_DISTANCE_BOUND_FIRST_H
 
@@ -14,21 +15,21 @@
 typedef struct bound_projection {
     int64_t n, p; /* items, coordinates per row */
     float *row;   /* n x p */
-    float *start; /* n: |e_i|^2, less what rounding may add to start_i + start_j - 2 e_i e_j */
+    float *start; /* n: |e_i|^2 minus the rounding margin of start_i + start_j - 2 e_i e_j */
     int64_t n_frames, length;
-    float *frame; /* n x n_frames x length: a few frames in full */
+    float *frame; /* n x n_frames x length: a few complete frames */
     double longest;
-    double unit2; /* of the rows' squares */
+    double unit2; /* unit of the squares of the rows */
 } bound_projection;
 
-/* Without `frames` there are only the rows, of more directions. */
+/* Creates the bound. Without `frames`, only the rows are stored, with more directions. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames);
 void bound_projection_free(ddsc_context *ctx, bound_projection *b);
-/* The frames for a device; n 0: there are none. */
+/* Returns the frames for a device; n is 0 if there are none. */
 device_frames bound_projection_frames(const bound_projection *b);
-/* The largest bound among the frames kept in full rather than their average: for single pairs.
- * Stops at the first frame that exceeds `enough`. */
+/* Returns the largest bound among the complete frames, instead of their average. It is used for
+ * single pairs and stops at the first frame that exceeds `enough`. */
 double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough);
 
 /* ---- marginals, for Euclidean and city block costs: see marginal.c ---- */
@@ -36,15 +37,15 @@ typedef struct bound_marginal {
     int64_t n, n_frames, axes, bins, length;
     bool city;
     float *row;     /* n x n_frames x axes x bins: quantiles */
-    float *zero;    /* axes x bins */
-    double longest; /* row, from the origin */
-    double unit;    /* of costs */
+    float *zero;    /* axes x bins zeros */
+    double longest; /* largest distance of a row from the origin */
+    double unit;    /* unit of the costs */
 } bound_marginal;
 
 ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const measures *m,
                                 bool city);
 void bound_marginal_free(ddsc_context *ctx, bound_marginal *b);
-/* In units of `unit`. */
+/* Computes the bounds of a tile, in units of `unit`. */
 void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                          float *out, int64_t ld);
 
@@ -66,29 +67,31 @@ typedef struct bound_relaxed {
     ground_cost ground;
     int64_t side;      /* items per block of columns */
     float *point;      /* v x d */
-    float *norm2;      /* v: |x|^2; city block: the sum of |x_k| */
-    int64_t *block;    /* where the distinct rows of each block begin */
+    float *norm2;      /* v: |x|^2, or the sum of |x_k| for the city block cost */
+    int64_t *block;    /* start of the distinct rows of each block */
     int32_t *distinct; /* rows of the table */
-    int32_t *local;    /* nnz: position of an entry's row among the distinct of its block */
-    int64_t largest;   /* points of an item, in whole vectors */
-    int64_t widest;    /* distinct rows of a block */
+    int32_t *local;    /* nnz: position of an entry's row among the distinct rows of its block */
+    int64_t largest;   /* points of an item, rounded up to whole vectors */
+    int64_t widest;    /* largest number of distinct rows of a block */
     double slack;
-    double unit;    /* of costs */
-    double epsilon; /* in that unit; 0: of exact transport */
-    /* Squared distances: squared lengths of the items' means and, by entry, squared distances to them, both rounded
-     * down. Soft: all that an item adds to its bounds, and zeros. */
+    double unit;    /* unit of the costs */
+    double epsilon; /* in that unit; 0 for exact transport */
+    /* For squared distances: the squared lengths of the items' means and, per entry, the squared
+     * distances to them, both rounded down. For the soft bound: the total contribution of an item
+     * to its bounds, and zeros. */
     float *mean2, *away2;
 } bound_relaxed;
 
-/* Small supports in many dimensions, or no points? */
+/* Returns true for small supports in many dimensions and for costs without points. */
 bool bound_relaxed_applies(const measures *m, const ground_cost *ground);
-/* epsilon 0: of exact transport. */
+/* Creates the bound. An epsilon of 0 selects exact transport. */
 ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const measures *m,
                                const ground_cost *ground, double epsilon, int64_t side);
 void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
-/* Bytes of scratch a tile needs. */
+/* Returns the scratch bytes that a tile needs. */
 int64_t bound_relaxed_scratch(const bound_relaxed *b);
-/* In units of `unit`. Items j0 .. j1 - 1 lie in one block, that is between multiples of `side`. */
+/* Computes the bounds of a tile, in units of `unit`. Items j0 .. j1 - 1 must lie in one block,
+ * between consecutive multiples of `side`. */
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, void *memory);
 

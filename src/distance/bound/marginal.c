@@ -1,9 +1,12 @@
-/* First bounds of transport under Euclidean and city block costs: one-dimensional projections. For any
- * transport plan of X and Y and an orthonormal frame, E|X - Y| >= |(E|X_k - Y_k|)_k| by Jensen, and
- * E|X_k - Y_k| is at least the 1-D transport cost of the projections, the L1 distance of their quantile
- * functions; so W1^2 >= the sum over axes of the squares of those. Under city block costs they add up
- * as they are, in the frame of the coordinates alone. Averages of quantile functions over bins keep the
- * inequality; with one bin the bound is the distance of the means. The best of a few frames counts. */
+/* First bounds of transport under Euclidean and city block costs, from one-dimensional projections.
+ *
+ * For any transport plan of X and Y and any orthonormal frame, E|X - Y| >= |(E|X_k - Y_k|)_k| by
+ * Jensen's inequality. E|X_k - Y_k| is at least the one-dimensional transport cost of the
+ * projections, which is the L1 distance of their quantile functions. W1^2 is therefore at least the
+ * sum over the axes of the squares of these distances. For the city block cost, the distances are
+ * added without squaring, in the coordinate frame only. Averages of quantile functions over bins
+ * preserve the inequality; with one bin the bound is the distance of the means. The best of a few
+ * frames is used. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +19,7 @@
 #include "distance/bound/tuning.h"
 #include "numeric/linalg/linalg.h"
 
-enum { WIDTH = 16, ITEMS = 16 /* of a piece of work */ };
+enum { WIDTH = 16, ITEMS = 16 /* items of a unit of work */ };
 
 typedef float vector __attribute__((vector_size(4 * WIDTH), aligned(4)));
 typedef int32_t vector_bits __attribute__((vector_size(4 * WIDTH), aligned(4)));
@@ -25,7 +28,7 @@ typedef struct marginal_maker {
     bound_marginal *b;
     bound_axes axes;
     scratch memory;
-    spin lock; /* of b->longest */
+    spin lock; /* protects b->longest */
 } marginal_maker;
 
 typedef struct marginal_scratch {
@@ -41,7 +44,7 @@ static marginal_scratch marginal_take(const marginal_maker *e, arena *a)
     return s;
 }
 
-/* |x - y| of one frame. */
+/* Returns |x - y| of one frame. */
 SIMD_CLONES static float frame_distance(const float *x, const float *y, int64_t axes, int64_t bins,
                                         bool city)
 {
@@ -82,7 +85,7 @@ static ddsc_status marginal_range(void *arg, int64_t begin, int64_t end, int wor
     return DDSC_OK;
 }
 
-/* Whole vectors of bins; fewer where there are many axes. */
+/* Chooses the number of bins in whole vectors, or fewer if there are many axes. */
 static void choose_size(bound_marginal *b, int64_t d)
 {
     b->axes = d;
@@ -130,7 +133,8 @@ void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_
                          float *out, int64_t ld)
 {
     int64_t size = b->axes * b->bins;
-    /* Sums of so many terms, and rounded entries: each moves a row by 2^-24 of its length. */
+    /* Covers the rounding of the sums and of the entries, each of which changes a row by 2^-24 of
+     * its length per term. */
     float keep = (float)(1 - (double)(b->axes + b->bins) * 0x1p-23);
     float slack = (float)(b->longest * 0x1p-21);
     for (int64_t i = i0; i < i1; i++, out += ld)

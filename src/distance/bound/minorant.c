@@ -1,9 +1,9 @@
-/* Linear minorants of the regularised value over a plane grid; see minorant.h.
+/* Linear minorants of the regularized value over a plane grid (minorant.h).
  *
- * Rounding: the transform is made in double and kept in floats, each g less its middle, so |g| <= r. A
- * sum of up to p products of floats, in any order, is off by at most (p + 3) 2^-24 r (Higham 2002,
- * section 3.1: weights sum to one, and terms that are 0 add no error). That and the
- * rounding of what is added are taken off the constant. */
+ * The transform is computed in double and stored in floats, with each g centered so that |g| <= r.
+ * A sum of up to p products of floats, in any order, has an error of at most (p + 3) 2^-24 r
+ * (Higham 2002, section 3.1). The weights sum to one, and terms that are 0 add no error. This
+ * margin and the rounding of the added constants are subtracted from the constant. */
 #include "distance/bound/minorant.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@
 
 enum { MOMENTS = 5 };
 
-/* Exponents of f are held within the limit: with the least sum told from 0, nothing leaves the range of
- * doubles. Both only lower a bound. */
+/* Exponents of f are limited, and LEAST_SUM is the smallest sum distinguished from 0, so no value
+ * leaves the range of doubles. Both limits can only lower a bound. */
 static const double EXPONENT_LIMIT = 200, LEAST_SUM = 1e-200;
 
 /* The items of one side of a tile. */
@@ -27,7 +27,7 @@ typedef struct minorant_side {
     double mean[2], cov[3]; /* averages */
     float *weight;          /* n x v */
     float *potential;       /* n x v: g of each */
-    float *constant;        /* n: the rest of the bound */
+    float *constant;        /* n: constant term of the bound */
 } minorant_side;
 
 /* Of one worker. */
@@ -58,7 +58,8 @@ static minorant_scratch minorant_scratch_take(const bound_minorant *b, arena *a)
 
 /* ---- the order ---- */
 
-/* Mean and root of the covariance: distances of Gaussians are nearly those of these. */
+/* Computes the mean and the square root of the covariance. Distances between these vectors are
+ * close to the distances between Gaussians. */
 static void moments_of(const bound_minorant *b, int64_t i, double *to)
 {
     const grid_item *item = &b->items->item[i];
@@ -95,7 +96,7 @@ static int varies_most(const ordering *o, const int32_t *item, int64_t n)
     return best;
 }
 
-/* Halves, in whole blocks, along the moment that varies most. */
+/* Splits the items into halves of whole blocks along the moment with the largest variance. */
 static void split(const ordering *o, int32_t *item, int64_t n)
 {
     const int64_t side = BOUND_MINORANT_SIDE;
@@ -146,7 +147,7 @@ void bound_minorant_free(ddsc_context *ctx, bound_minorant *b)
     *b = (bound_minorant){0};
 }
 
-/* Kernels as a function of the distance along the rows, and as a matrix of columns. */
+/* Computes the kernels: a function of the distance along the rows, and a matrix for the columns. */
 static void kernels_make(bound_minorant *b)
 {
     const double *step = b->items->step;
@@ -163,7 +164,8 @@ static void kernels_make(bound_minorant *b)
     sinkhorn_exp(b->across, b->ld * b->ld, 0);
 }
 
-/* Cells rather than rows of the support: never more of them than the grid has. */
+/* Lists the cells in use instead of the rows of the support, because their number never exceeds
+ * that of the grid. */
 static void columns_make(bound_minorant *b)
 {
     for (int64_t k = 0; k < b->m->nnz; k++)
@@ -224,7 +226,7 @@ static void side_load(const bound_minorant *b, minorant_side *s, const int32_t *
     }
 }
 
-/* The scalings a exp(f / epsilon) on the box of an item; returns <a, f> / epsilon. */
+/* Computes the scalings a exp(f / epsilon) on the box of an item and returns <a, f> / epsilon. */
 static double start_scalings(const bound_minorant *b, minorant_scratch *w, int64_t i,
                              const minorant_side *onto)
 {
@@ -249,7 +251,7 @@ static double start_scalings(const bound_minorant *b, minorant_scratch *w, int64
     return sinkhorn_grid_start(w->scale, w->weight, x->size[0], x->ld, &form, EXPONENT_LIMIT);
 }
 
-/* x = -log(x + LEAST_SUM), and the range of that. */
+/* Computes x = -log(x + LEAST_SUM) and the range of the result. */
 SIMD_CLONES static void minus_log(double *x, int64_t n, double range[2])
 {
     simd_f64 low = simd_all(INFINITY), high = simd_all(-INFINITY);
@@ -270,7 +272,7 @@ SIMD_CLONES static void to_floats(float *out, const double *x, int64_t n, double
         out[k] = (float)((x[k] - middle) * scale);
 }
 
-/* g of item k of a side, for the items of the other. */
+/* Computes g of item k of one side for the items of the other side. */
 static void item_transform(const bound_minorant *b, minorant_scratch *w, minorant_side *s,
                            int64_t k, const minorant_side *onto)
 {
@@ -295,7 +297,8 @@ static void item_transform(const bound_minorant *b, minorant_scratch *w, minoran
 
 /* ---- tiles ---- */
 
-/* The better of both minorants; back holds the others' products, `turned` by columns. */
+/* Takes the larger of both minorants. `back` holds the products of the other side, stored by
+ * columns. */
 SIMD_CLONES static void take_better(float *low, const float *back, int64_t n, float constant,
                                     const float *constants)
 {
@@ -311,7 +314,8 @@ static void add_constant(float *low, int64_t n, float constant)
         low[k] += constant;
 }
 
-/* Minorants of the columns too, where they serve many rows: on the diagonal they are those of the rows. */
+/* Uses the minorants of the columns too if they serve many rows. On the diagonal they equal those
+ * of the rows. */
 void bound_minorant_tile(const bound_minorant *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                          float *low, int64_t ld, int worker)
 {

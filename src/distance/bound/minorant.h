@@ -1,12 +1,13 @@
-/* First bounds of the regularised value between items on a plane grid, as linear minorants.
+/* First bounds on the regularized value between items on a plane grid, as linear minorants.
  *
- * Whatever f is on the points of an item a, with its soft c-transform
+ * Let f be any function on the points of an item a, with soft c-transform
  *
- *     g(y) = -epsilon log sum_x a(x) exp((f(x) - |x - y|^2) / epsilon)
+ *     g(y) = -epsilon log sum_x a(x) exp((f(x) - |x - y|^2) / epsilon).
  *
- * the value of (a, b) is at least <a, f> + <b, g>, for every b: one g serves a whole block of items b, and
- * the bounds of a tile are a product of matrices. f is the potential of the affine map from the
- * Gaussian of a to that of the block. Items are put in an order in which blocks have moments alike. */
+ * The value of (a, b) is then at least <a, f> + <b, g> for every b. One g therefore serves a whole
+ * block of items b, and the bounds of a tile are a matrix product. f is the potential of the affine
+ * map from the Gaussian of a to that of the block. The items are ordered so that the items of a
+ * block have similar moments. */
 #ifndef DDSC_DISTANCE_BOUND_MINORANT_H
 #define DDSC_DISTANCE_BOUND_MINORANT_H
 
@@ -16,25 +17,26 @@
 typedef struct bound_minorant {
     const measures *m; /* borrowed, as are the items */
     const grid_items *items;
-    double epsilon, unit; /* of values */
-    int32_t *order;       /* n: the item at each place of a tile */
+    double epsilon, unit; /* unit of the values */
+    int32_t *order;       /* n: the item at each position of a tile */
     int64_t v;            /* cells with a point of any item: the columns of the product */
-    int32_t *slot;        /* v: where they lie on the grid */
-    int32_t *column;      /* by cell */
-    int64_t rows, ld;     /* of the grid, in whole vectors */
+    int32_t *slot;        /* v: cell of the grid for each column */
+    int32_t *column;      /* column of each cell */
+    int64_t rows, ld;     /* size of the grid, ld in whole vectors */
     int64_t largest;      /* points of an item */
     double table[GRID_TABLE];
-    double *across; /* of columns: ld x ld */
+    double *across; /* kernel of the columns: ld x ld */
     scratch memory;
 } bound_minorant;
 
-/* With n_old > 0 only tiles of later items (rows) and the first n_old (columns) are asked for: both keep to
- * their places. */
+/* Creates the bound. With n_old > 0, only tiles of later items (rows) against the first n_old
+ * (columns) may be requested, and both ranges keep their positions. */
 ddsc_status bound_minorant_make(ddsc_context *ctx, bound_minorant *out, const measures *m,
                                 const grid_items *items, double epsilon, double unit,
                                 int64_t n_old);
 void bound_minorant_free(ddsc_context *ctx, bound_minorant *b);
-/* In units of `unit`, for places i0 .. i1 - 1 by j0 .. j1 - 1 of the order, at most BOUND_MINORANT_SIDE each. */
+/* Computes the bounds of a tile, in units of `unit`, for positions i0 .. i1 - 1 and j0 .. j1 - 1 of
+ * the order. Each range has at most BOUND_MINORANT_SIDE positions. */
 void bound_minorant_tile(const bound_minorant *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                          float *low, int64_t ld, int worker);
 

@@ -1,5 +1,5 @@
-/* The projection bound: quantile embeddings of rotated frames, shortened by principal directions;
- * those of a few frames are kept whole for the bound of single pairs. */
+/* The projection bound uses quantile embeddings in rotated frames, shortened by projection on
+ * principal directions. A few complete frames are kept for the bounds of single pairs. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 enum {
     BINS = 64,
     MAX_DIRECTIONS = 127,
-    FEW_DIRECTIONS = 31, /* where closer bounds follow */
+    FEW_DIRECTIONS = 31, /* used where tighter bounds follow */
     SAMPLE = 512,
     BLOCK = 32,
     PLANE_FRAMES = 12,
@@ -25,7 +25,7 @@ enum {
 
 typedef float vector __attribute__((vector_size(4 * WIDTH)));
 
-/* Of one worker. */
+/* The arrays of one worker. */
 typedef struct embed_scratch {
     axes_scratch axes;
     double *long_row;  /* BLOCK x length */
@@ -37,15 +37,15 @@ typedef struct embedder {
     const measures *m;
     bound_axes axes;
     int64_t n_frames, length; /* length = n_axes BINS */
-    double *share;            /* n_frames, sum 1: weights in the average over frames */
-    int64_t kept_every;       /* frames kept whole: one in so many */
-    double *sample;           /* rows of some items */
+    double *share;            /* n_frames, sum 1: weights of the frames in the average */
+    int64_t kept_every;       /* every kept_every-th frame is stored completely */
+    double *sample;           /* rows of a sample of items */
     int64_t n_sample;
-    la_principal basis;         /* its directions and mean */
-    int64_t most, n_directions; /* found; those that count */
-    double slack;               /* relative to |e_i|^2 + |e_j|^2: rounding of the float products */
+    la_principal basis;         /* directions and mean of the sample */
+    int64_t most, n_directions; /* directions found; directions used */
+    double slack;               /* rounding of the float products relative to |e_i|^2 + |e_j|^2 */
     scratch memory;
-    spin lock; /* of out.longest */
+    spin lock; /* protects out.longest */
     bound_projection out;
 } embedder;
 
@@ -70,12 +70,12 @@ double bound_unit(const measures *m)
     for (int64_t k = m->d; k < m->v * m->d; k++)
         extent = fmax(extent, fabs(m->support[k] - m->support[k % m->d]));
     frexp(extent, &exponent);
-    return ldexp(1, BASE_MAX(exponent, -500)); /* its square is not 0 */
+    return ldexp(1, BASE_MAX(exponent, -500)); /* small enough a limit that the square is not 0 */
 }
 
 /* ---- frames ---- */
 
-/* The average over one frame is that frame: none is kept then. */
+/* Creates the frames. If only one frame is averaged, no complete frames are stored. */
 static ddsc_status frames_make(embedder *e, bool keep)
 {
     int64_t d = e->m->d;
@@ -89,7 +89,7 @@ static ddsc_status frames_make(embedder *e, bool keep)
     CHECK(MEM_NEW(e->ctx, e->share, e->n_frames));
     for (int64_t f = 0; f < e->n_frames; f++) {
         e->share[f] = 1 / (double)e->n_frames;
-        /* Along the axes of a grid projections stay discrete, which keeps them far apart. */
+        /* Along the axes of a grid, projections stay discrete, which keeps them far apart. */
         if (e->m->grid.found && e->n_frames > 1)
             e->share[f] = f == 0 ? 0.5 : 0.5 / (double)(e->n_frames - 1);
         for (int64_t k = f * d; k < (f + 1) * d; k++)
@@ -130,8 +130,8 @@ static ddsc_status basis_share(embedder *e)
     return team_first(e->ctx, &b->all, bytes);
 }
 
-/* Those below 1e-6 of the sum of squares add nothing. Orthonormal up to rounding, which the slack
- * covers. */
+/* Computes the directions. Those below 1e-6 of the sum of squares are dropped. They are orthonormal
+ * up to rounding, which the slack covers. */
 static ddsc_status basis_make(embedder *e)
 {
     int64_t most = e->out.n_frames > 0 ? FEW_DIRECTIONS : MAX_DIRECTIONS;
@@ -164,7 +164,8 @@ static double length2(const float *x, int64_t n)
     return sum;
 }
 
-/* The kept frames, no longer weighted by their shares; from the mean, where floats are fine. Returns the longest. */
+/* Stores the complete frames relative to the mean, where floats are accurate enough, without the
+ * weights of the average. Returns the largest length. */
 static double keep_frames(const embedder *e, int64_t i, const double *row)
 {
     const bound_projection *b = &e->out;
@@ -179,7 +180,7 @@ static double keep_frames(const embedder *e, int64_t i, const double *row)
     return longest;
 }
 
-/* Coordinates along the basis, and the length of the rest as the last one. */
+/* Computes the coordinates along the basis. The last coordinate is the length of the remainder. */
 static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     embedder *e = arg;
@@ -214,7 +215,8 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Slack: float products of p terms and rounded coordinates; (p + 7) 2^-23 of the norms covers both. */
+/* The slack covers float products of p terms and rounded coordinates, with (p + 7) 2^-23 of the
+ * norms. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames)
 {
@@ -274,7 +276,8 @@ SIMD_CLONES static float frame_distance2(const float *x, const float *y, int64_t
     return total;
 }
 
-/* Rounded coordinates move each row by 2^-24 of its length, the sum is off by length 2^-24. */
+/* Rounded coordinates change each row by 2^-24 of its length, and the sum has an error of 2^-24
+ * times the length. */
 device_frames bound_projection_frames(const bound_projection *b)
 {
     return (device_frames){.n = b->n_frames > 0 ? b->n : 0,

@@ -1,10 +1,12 @@
-/* The refined bound: a few relaxed Sinkhorn iterations at falling epsilon, started from the
- * potentials of the affine map between the Gaussians of the two items, then c-transforms: whatever f
- * is, (f^cc, f^c) is feasible, so W2^2 >= sum a f^cc + sum b f^c.
+/* The refined bound of W2. It runs a few relaxed Sinkhorn iterations at decreasing epsilon,
+ * starting from the potentials of the affine map between the Gaussians of the two items. Two
+ * c-transforms follow. For any f, the pair (f^cc, f^c) is feasible, so W2^2 >= sum a f^cc + sum b
+ * f^c.
  *
- * Entropic potentials are too smooth by about those of each item with itself (Feydy et al. 2019,
- * Pooladian et al. 2022), which are kept for every item and level: taking them off before the
- * c-transform, and putting those of the next level on, is worth several times the iterations. */
+ * Entropic potentials are too smooth by about the potentials of each item with itself (Feydy et al.
+ * 2019, Pooladian et al. 2022), which are stored for every item and level. They are subtracted
+ * before the c-transform, and those of the next level are added. This saves several times as many
+ * iterations. */
 #include "base/team.h"
 #include "distance/bound/refined.h"
 
@@ -29,7 +31,7 @@ static void couple(const bound_refined *b, refined_pair *w, int64_t i, int64_t j
     b->coupling->couple(b, w, b->epsilon[0]);
 }
 
-/* Scalings exp(f / epsilon) self of the affine potentials f. */
+/* Sets the scalings to exp(f / epsilon) self for the affine potentials f. */
 static void begin(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
 {
     couple(b, w, i, j);
@@ -40,7 +42,7 @@ static void begin(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
     }
 }
 
-/* One iteration at each of some levels; two, taking longer steps, at the fine ones. */
+/* Runs one iteration at each of the levels, or two with longer steps at the fine ones. */
 static void refine_levels(const bound_refined *b, refined_pair *w, int from, int to)
 {
     for (int level = from; level < to; level++) {
@@ -62,7 +64,8 @@ static void refine_levels(const bound_refined *b, refined_pair *w, int from, int
 
 /* ---- from scalings to potentials ---- */
 
-/* The c-transform of what is packed, its mean, and its largest magnitude. */
+/* Computes the c-transform of the packed values. Returns its mean and stores its largest magnitude.
+ */
 static double transform(const bound_refined *b, refined_pair *w, int to, double *largest)
 {
     const refined_side *onto = &w->side[to];
@@ -71,12 +74,12 @@ static double transform(const bound_refined *b, refined_pair *w, int to, double 
     for (int64_t k = 0; k < onto->n; k++) {
         double value = (double)w->packed[k], size = fabs(value);
         sum += onto->weight[k] * value;
-        *largest = size <= *largest ? *largest : size; /* NaN stays */
+        *largest = size <= *largest ? *largest : size; /* keeps NaN */
     }
     return sum;
 }
 
-/* f^c on side 1, of the potentials f at hand. */
+/* Computes f^c on side 1 from the current potentials f. */
 static double first_transform(const bound_refined *b, refined_pair *w, int level, double *largest)
 {
     const refined_side *x = &w->side[0];
@@ -85,15 +88,15 @@ static double first_transform(const bound_refined *b, refined_pair *w, int level
     return transform(b, w, 1, largest);
 }
 
-/* The difference of the means along axis c, side 0 - side 1. */
+/* Returns the difference of the means along axis c, side 0 - side 1. */
 static double shift(const bound_refined *b, const refined_pair *w, int64_t c)
 {
     int64_t d = b->m->d, i = w->side[0].item, j = w->side[1].item;
     return b->step[c] * (b->mean[i * d + c] - b->mean[j * d + c]);
 }
 
-/* The value of the feasible pair (f^cc, f^c), f^c being at hand. Only the second transform is
- * rounded against the first as it stands. */
+/* Returns the value of the feasible pair (f^cc, f^c) from the current f^c. The rounding margin
+ * covers only the second transform, because the pair uses the first one as computed. */
 static double second_transform(const bound_refined *b, refined_pair *w, double first,
                                double largest)
 {
@@ -114,8 +117,8 @@ static double feasible_value(const bound_refined *b, refined_pair *w, int level)
 
 /* ---- pairs ---- */
 
-/* Most candidates are far away and fall at the first check; a bound below the given part of what is
- * enough will not get there. */
+/* Most candidates are far away and are rejected at the first check. A bound below the given
+ * fraction of the required value is unlikely to reach it. */
 static const double hopeless[BOUND_PAIR_LEVELS] = {0.6, -1 /* no check */, 0.85, 0.92, 0};
 
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker)
@@ -138,9 +141,9 @@ double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough,
     return best;
 }
 
-/* The first levels, and from f^c what a solve starts from: potentials for the points where they are,
- * no longer from the means. With d the difference of the means, |x - y - d|^2 and |x - y|^2 differ by
- * 2 d x - 2 d y and a constant. */
+/* Runs the first levels. From f^c it derives the potentials from which a solve starts, for the
+ * points at their original positions instead of relative to the means. With d the difference of the
+ * means, |x - y - d|^2 and |x - y|^2 differ by 2 d x - 2 d y and a constant. */
 static double start_levels(const bound_refined *b, refined_pair *w, int64_t i, int64_t j,
                            double *largest)
 {
@@ -209,7 +212,8 @@ const device_grid *bound_refined_for_device(bound_refined *b)
 
 /* ---- preparation ---- */
 
-/* Scalings of the item with itself; values of any size do, they are only kept ordinary. */
+/* Computes the scalings of an item with itself. Their overall size is arbitrary and is only kept in
+ * a normal range. */
 static ddsc_status own_range(void *arg, int64_t begin_item, int64_t end_item, int worker)
 {
     bound_refined *b = arg;
@@ -238,7 +242,7 @@ bool bound_refined_applies(const measures *m)
     return m->n >= BOUND_REFINED_ITEMS && (sinkhorn_grid_fits(m) || bound_refined_dense_applies(m));
 }
 
-/* Large clouds are solved as fast from the solver's own start. */
+/* Large point clouds are solved as fast from the solver's own start. */
 bool bound_refined_starts(const measures *m)
 {
     return bound_refined_applies(m) &&
@@ -289,7 +293,7 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
         b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->spread, -k);
     TRY(team_table_new(ctx, &b->self,
                        (BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR) * (int64_t)sizeof *b->self));
-    if (!team_table_of(ctx, b->self)) /* shared memory comes cleared */
+    if (!team_table_of(ctx, b->self)) /* shared memory is already zero */
         memset(b->self + BOUND_REFINED_LEVELS * m->nnz, 0, BOUND_VECTOR * sizeof *b->self);
     TRY(scalings_open(b));
     TRY(team_for(ctx, m->n, 8, own_range, b));

@@ -1,5 +1,5 @@
-/* The inside of the refined bound: what its steps (refined.c) share with the two ways of coupling a
- * pair of items, over a plane grid (refined_grid.c) and by a dense matrix (refined_dense.c). */
+/* Internals of the refined bound, shared by its steps (refined.c) and its two couplings: over a
+ * plane grid (refined_grid.c) and by a dense matrix (refined_dense.c). */
 #ifndef DDSC_DISTANCE_BOUND_REFINED_H
 #define DDSC_DISTANCE_BOUND_REFINED_H
 
@@ -8,41 +8,43 @@
 #include "distance/bound/refined_kernels.h"
 #include "distance/bound/tuning.h"
 
-/* One end of a pair. Items are moved to their means: W2^2 = |difference of means|^2 + W2^2 of the
- * rest. */
+/* One item of a pair. Items are moved to their means, using W2^2 = |difference of means|^2 + W2^2
+ * of the centered items. */
 typedef struct refined_side {
     int64_t item, n;
     const double *weight;
     const float *self; /* scalings of the item with itself at the level */
-    float *scaling;    /* n, in whole vectors */
+    float *scaling;    /* n, rounded up to whole vectors */
 } refined_side;
 
-/* Of one worker. */
+/* The arrays of one worker. */
 typedef struct refined_pair {
     refined_side side[2];
     float *packed; /* one value per point of either side */
     double *wide;  /* potentials of the affine map */
-    double *start; /* potentials of side 1 to start a solve from, of the pair started */
+    double *start; /* potentials of side 1 from which to solve the current pair */
     int64_t started[2];
     bool start_finite;
-    float *kernel; /* of the coupling, and its size */
+    float *kernel; /* kernel of the coupling, and its size */
     int64_t kernel_size;
-    float *own; /* the coupling's arrays */
+    float *own; /* arrays of the coupling */
 } refined_pair;
 
-/* Costs c(x, y) and kernels exp(-c / epsilon) between the points of the two sides. */
+/* Operations on the costs c(x, y) and kernels exp(-c / epsilon) between the points of the two
+ * sides. */
 typedef struct refined_coupling {
-    /* Fill in what it needs to know of the set. */
+    /* Initializes the fields that the coupling needs for the set. */
     ddsc_status (*open)(bound_refined *b);
-    /* Take up the pair of items in w->side, at the given epsilon; sets the kernel. */
+    /* Loads the pair of items in w->side at the given epsilon and sets the kernel. */
     void (*couple)(const bound_refined *b, refined_pair *w, double epsilon);
-    /* Potentials of the affine map between the Gaussians of both sides, for side k into w->wide. */
+    /* Writes the potentials of the affine map between the Gaussians of both sides, for side k, to
+     * w->wide. */
     void (*affine)(const bound_refined *b, refined_pair *w, int k);
-    /* packed = the kernel times weight times scaling of the other side. */
+    /* Computes packed = the kernel times weight times scaling of the other side. */
     void (*sums)(const bound_refined *b, refined_pair *w, int to);
-    /* packed holds potentials of the other side: its c-transform on side `to` takes their place. */
+    /* Replaces the other side's potentials in `packed` by their c-transform on side `to`. */
     void (*transform)(const bound_refined *b, refined_pair *w, int to);
-    /* The coordinates of point k of side 1. */
+    /* Returns the coordinates of point k of side 1 in x. */
     void (*point)(const bound_refined *b, const refined_pair *w, int64_t k, double *x);
 } refined_coupling;
 
@@ -51,24 +53,24 @@ struct bound_refined {
     const measures *m;
     const refined_coupling *coupling;
     double epsilon[BOUND_REFINED_LEVELS];
-    float *self;     /* BOUND_REFINED_LEVELS x nnz, and a vector to read beyond */
-    int64_t largest; /* points of an item, in whole vectors */
+    float *self;     /* BOUND_REFINED_LEVELS x nnz, plus one vector of padding for reads */
+    int64_t largest; /* points of an item, rounded up to whole vectors */
     refined_pair *pair;
-    float *floats; /* of all workers */
+    float *floats; /* arrays of all workers */
     double *doubles;
 
-    /* From the coupling: */
-    double unit;                  /* of the lengths */
+    /* Set by the coupling. */
+    double unit;                  /* unit of length */
     double spread;                /* mean of the traces of the covariances */
-    double step[BOUND_POINT_DIM]; /* of the means along each axis, in units */
+    double step[BOUND_POINT_DIM]; /* step of the means along each axis, in units */
     double *mean;                 /* n x d, in steps */
     int64_t n_own;                /* floats per worker */
-    /* f + g may exceed the true costs after a transform by [0] + [1] sqrt(x) + [2] x, x the largest
-     * magnitude in f and g. */
+    /* After a transform, f + g may exceed the true costs by at most [0] + [1] sqrt(x) + [2] x,
+     * where x is the largest magnitude in f and g. */
     double rounding[3];
     grid_items items; /* grid */
     double *cov;      /* grid: n x 3 */
-    device_grid grid; /* for a device; n 0: none */
+    device_grid grid; /* for a device; n is 0 if it cannot be used */
     double *variance; /* dense: n x d */
 };
 

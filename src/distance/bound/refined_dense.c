@@ -1,11 +1,11 @@
-/* Coupling by a dense matrix of squared distances, for items with points of their own. */
+/* The coupling by a dense matrix of squared distances, for items with their own points. */
 #include <math.h>
 
 #include "distance/bound/refined.h"
 
 static const float FAR_AWAY = 1e15f; /* coordinates of padding */
 
-/* The coupling's arrays: where they lie in refined_pair.own. */
+/* Pointers to the coupling's arrays in refined_pair.own. */
 typedef struct dense_own {
     int64_t ld;           /* of the matrices: side 1, padded */
     float *cost, *kernel; /* side 0 x ld */
@@ -34,7 +34,8 @@ static dense_own own_of(const bound_refined *b, const refined_pair *w)
 
 /* ---- one pair ---- */
 
-/* Points of side k from their mean: rows for side 0, columns for side 1. */
+/* Stores the points of side k relative to their mean, as rows for side 0 and as columns for side 1.
+ */
 static void take_points(const bound_refined *b, const refined_pair *w, int k, float *out,
                         int64_t point_step, int64_t axis_step)
 {
@@ -62,7 +63,7 @@ static void dense_couple(const bound_refined *b, refined_pair *w, double epsilon
     bound_kernel_exp(w->kernel, r.cost, (float)(-1 / epsilon), w->kernel_size);
 }
 
-/* Axis by axis f(x) = (1 - s) x^2, s the ratio of the standard deviations. */
+/* Computes f(x) = (1 - s) x^2 per axis, where s is the ratio of the standard deviations. */
 static void dense_affine(const bound_refined *b, refined_pair *w, int k)
 {
     dense_own r = own_of(b, w);
@@ -114,7 +115,7 @@ static void dense_point(const bound_refined *b, const refined_pair *w, int64_t k
 
 /* ---- preparation ---- */
 
-/* Mean and variances of an item; the largest coordinate from the mean is returned. */
+/* Computes mean and variances of an item. Returns the largest coordinate relative to the mean. */
 static double item_moments(const bound_refined *b, int64_t i)
 {
     item_view view = measures_item(b->m, i);
@@ -132,9 +133,10 @@ static double item_moments(const bound_refined *b, int64_t i)
     return farthest;
 }
 
-/* Rounding: coordinates as floats move a point by at most e = sqrt(d) 2^-23 farthest against another,
- * which changes c by 2 e sqrt(c) + e^2; then d + 3 roundings of c and one of the difference. All this
- * where c <= 4 largest; other pairs of points cannot be violated. */
+/* Rounding: storing coordinates as floats moves a point relative to another by at most e = sqrt(d)
+ * 2^-23 times the largest coordinate. This changes c by 2 e sqrt(c) + e^2. The computation adds d +
+ * 3 roundings of c and one of the difference. All of this applies where c <= 4 largest; other pairs
+ * of points cannot be violated. */
 static ddsc_status dense_open(bound_refined *b)
 {
     int64_t n = b->m->n, d = b->m->d;

@@ -1,20 +1,20 @@
-/* Coupling over a plane grid: squared distances are sums of one term per axis, so kernels are products,
- * and both the sums of the iterations and the minima of the c-transforms are taken an axis at a time
- * over the bounding boxes of the items. */
+/* The coupling over a plane grid. Squared distances are sums of one term per axis, so kernels are
+ * products. The sums of the iterations and the minima of the c-transforms are computed one axis at
+ * a time over the bounding boxes of the items. */
 #include <math.h>
 #include <string.h>
 
 #include "distance/bound/refined.h"
 
-/* A function of the distance along each axis, and for the second axis its mirror image. */
+/* Tables of a function of the distance along each axis, and the mirror image of the second. */
 enum { ROW = 0, COLUMN = GRID_TABLE, MIRROR = 2 * GRID_TABLE, TABLES = 3 * GRID_TABLE };
 
-/* The coupling's arrays, as they lie in refined_pair.own. */
+/* The coupling's arrays, with the layout of refined_pair.own. */
 typedef struct grid_own {
     float kernel[TABLES], cost[TABLES];
     float mass[2][GRID_BOX]; /* weight times scaling, 0 where the item has no point */
-    float wall[2][GRID_BOX]; /* potentials with the sign changed, infinite there */
-    float half[GRID_BOX], result[GRID_BOX]; /* the box after one axis, after both */
+    float wall[2][GRID_BOX]; /* negated potentials, infinite where the item has no point */
+    float half[GRID_BOX], result[GRID_BOX]; /* box after one axis, after both */
 } grid_own;
 
 static const grid_item *item_of(const bound_refined *b, const refined_pair *w, int k)
@@ -27,8 +27,9 @@ static const uint16_t *places_of(const bound_refined *b, const refined_pair *w, 
     return b->items.place + b->m->offset[w->side[k].item];
 }
 
-/* Costs (t - shift)^2 and kernels exp(-cost / epsilon) for the distances t between two boxes, in steps.
- * Tiny kernels are left out: they would only make denormal products. */
+/* Computes costs (t - shift)^2 and kernels exp(-cost / epsilon) for the distances t between two
+ * boxes, in steps. Tiny kernel values are set to 0 because they would only produce denormal
+ * products. */
 static void grid_couple(const bound_refined *b, refined_pair *w, double epsilon)
 {
     grid_own *own = (grid_own *)(void *)w->own;
@@ -59,7 +60,8 @@ static void grid_couple(const bound_refined *b, refined_pair *w, double epsilon)
 
 typedef void (*mix_fn)(const grid_mix *x, float *out, const float *coef, const float *in);
 
-/* From values on the box of the other side to what is packed of side `to`, by one table per axis. */
+/* Transfers values on the box of the other side to packed values on side `to`, with one table per
+ * axis. */
 static void carry_values(const bound_refined *b, refined_pair *w, int to, const float *from,
                          const float *tables, mix_fn mix)
 {
@@ -67,7 +69,7 @@ static void carry_values(const bound_refined *b, refined_pair *w, int to, const 
     const grid_item *x = item_of(b, w, 1 - to), *y = item_of(b, w, to);
     const uint16_t *place = places_of(b, w, to);
     grid_carry by = sinkhorn_grid_carry(x, y, to == 1 ? 1 : -1);
-    by.columns.in_step = -1; /* the matrix of column distances is the table, read backwards */
+    by.columns.in_step = -1; /* the matrix of column distances is the table read backwards */
     const float *columns = tables + (to == 1 ? MIRROR : COLUMN) + GRID_TABLE_ZERO;
     mix(&by.rows, own->half, tables + ROW + by.row_at, from);
     mix(&by.columns, own->result, own->half, columns + (y->first[1] - x->first[1]));
@@ -98,7 +100,7 @@ static void grid_transform(const bound_refined *b, refined_pair *w, int to)
 
 /* ---- geometry ---- */
 
-/* f(x) = x' (1 - M) x, x from the mean. */
+/* Computes f(x) = x' (1 - M) x with x relative to the mean. */
 static void grid_affine(const bound_refined *b, refined_pair *w, int k)
 {
     const grid_item *own = item_of(b, w, k);
@@ -122,9 +124,9 @@ static void grid_point(const bound_refined *b, const refined_pair *w, int64_t k,
     x[1] = b->step[1] * (cell % SINKHORN_GRID_SIDE);
 }
 
-/* Rounding: each of the two sums of a transform is off by 2^-24 of terms of magnitude c and `largest`,
- * and so is a cost, where c <= 4 largest; other pairs of points cannot be violated. Points may be off
- * the grid by 1e-9 of their distance to its origin; see grid_find. */
+/* Rounding: each of the two sums of a transform has an error of 2^-24 of terms of magnitude c and
+ * `largest`, and so has a cost, where c <= 4 largest. Other pairs of points cannot be violated.
+ * Points may be off the grid by 1e-9 of their distance to its origin (see grid_find). */
 static ddsc_status grid_open(bound_refined *b)
 {
     const measures *m = b->m;
@@ -147,7 +149,7 @@ static ddsc_status grid_open(bound_refined *b)
         b->mean[2 * i + 1] = item->mean[1];
         b->spread += (item->cov[0] + item->cov[2]) / (double)m->n;
     }
-    /* Below a few cells there is nothing to tell apart. */
+    /* A spread of fewer than a few cells is not meaningful. */
     b->spread = fmax(b->spread, 20 * b->step[0] * b->step[1]);
     b->n_own = sizeof(grid_own) / sizeof(float);
     return DDSC_OK;

@@ -1,4 +1,5 @@
-/* Kernels of the refined bounds. Floats are enough: what rounding may add to a bound is taken off it. */
+/* Kernels of the refined bounds. Floats are accurate enough, because rounding margins are
+ * subtracted from the bounds. */
 #include "distance/bound/refined_kernels.h"
 
 enum { CHUNK = 4 }; /* vectors held at once for each of two rows */
@@ -7,7 +8,7 @@ _Static_assert(sizeof(simd_f32) == BOUND_VECTOR * sizeof(float), "one vector");
 
 /* ---- grids ---- */
 
-/* Lane by lane, which compilers turn into the one instruction there is for it. */
+/* Selects lane by lane, which compilers translate to a single minimum instruction. */
 SIMD_INLINE simd_f32 lesser(simd_f32 x, simd_f32 y)
 {
     simd_f32 z;
@@ -16,7 +17,7 @@ SIMD_INLINE simd_f32 lesser(simd_f32 x, simd_f32 y)
     return z;
 }
 
-/* One or two rows by `n_vectors` vectors, kept in registers. */
+/* Computes one or two rows by `n_vectors` vectors, with the sums in registers. */
 SIMD_INLINE void mix_rows(const grid_mix *x, float *out, const float *coef0, const float *in,
                           const int n_vectors, const bool two, const bool min)
 {
@@ -41,7 +42,8 @@ SIMD_INLINE void mix_rows(const grid_mix *x, float *out, const float *coef0, con
     }
 }
 
-/* Full chunks, then what is left, with the number of vectors a constant in each call. */
+/* Processes full chunks, then the remaining vectors, with a constant number of vectors in each
+ * call. */
 SIMD_INLINE void mix_floats(const grid_mix *x, float *out, const float *coef, const float *in,
                             const bool two, const bool min)
 {
@@ -86,7 +88,8 @@ SIMD_CLONES void bound_dense_distances(float *restrict out, const float *x, cons
         }
 }
 
-/* Four rows at a time: one row of accumulators waits for its own additions. */
+/* Processes four rows at a time, because a single row of accumulators would wait for its own
+ * additions. */
 SIMD_CLONES void bound_dense_column_sums(float *restrict out, const float *restrict a,
                                          const float *v, int64_t rows, int64_t ld)
 {
@@ -130,7 +133,8 @@ SIMD_CLONES void bound_dense_column_minima(float *out, const float *a, const flo
                false, true);
 }
 
-/* By masks: the compiler does not see the one instruction through `lesser` here. */
+/* Uses masks, because the compiler does not recognize the minimum instruction through `lesser`
+ * here. */
 SIMD_CLONES void bound_dense_row_minima(float *out, const float *a, const float *g, int64_t rows,
                                         int64_t ld)
 {
@@ -149,7 +153,7 @@ SIMD_CLONES void bound_dense_row_minima(float *out, const float *a, const float 
 
 /* ---- kernels ---- */
 
-/* 2^n 2^r with r in [-1/2, 1/2], 2^r by its Taylor series: 2e-7 of the value. */
+/* Computes 2^n 2^r with r in [-1/2, 1/2]. The Taylor series of 2^r has a relative error of 2e-7. */
 SIMD_INLINE simd_f32 exponential(simd_f32 x)
 {
     const float to_integer = 0x1.8p23f; /* adding it leaves the nearest integer in the low bits */
@@ -208,7 +212,8 @@ SIMD_CLONES void bound_scaling_square(float *u, const float *self, const float *
     }
 }
 
-/* Exponent, and 2 atanh((m - 1) / (m + 1)) by its series on mantissas m in [sqrt(1/2), sqrt(2)]. */
+/* Combines the exponent with 2 atanh((m - 1) / (m + 1)), computed by its series for mantissas m in
+ * [sqrt(1/2), sqrt(2)]. */
 SIMD_INLINE simd_f32 logarithm(simd_f32 x)
 {
     simd_i32 exponent = (simd_i32)((simd_u32)x - 0x3f3504f3) >> 23;

@@ -1,14 +1,17 @@
-/* The relaxed one-sided bound for blocks of items. Points that items share are multiplied once per
- * block; a product has the points of a row item side by side, so that a pair reads whole vectors:
- * row minima go down the columns of a pair, column minima are folded sixteen at a time.
+/* The relaxed one-sided bound for blocks of items. Its value is that of the feasible dual pair f_i =
+ * min_j C_ij and g_j = min_i C_ij - f_i, or of the same pair with the sides exchanged.
  *
- * Under squared distances every item is seen from its own centre: with x' = x - r, y' = y - s
+ * Points that items share are multiplied once per block. In a product, the points of a row item are
+ * contiguous, so a pair reads whole vectors.
  *
- *     W2^2 = |r - s|^2 + min_P sum P_pq |x'_p - y'_q|^2,    r, s the means of the two items,
- *     |x' - y'|^2 = |x'|^2 + |y'|^2 - 2 x y + 2 r y + 2 x s - 2 r s,
+ * For squared distances, every item is centered at its mean. With means r and s, x' = x - r and y' =
+ * y - s,
  *
- * and minima over rows or columns are closer to a plan once no common shift is left in the costs. Products with
- * means are weighted sums of those of points, so points stay shared. */
+ *     W2^2 = |r - s|^2 + min_P sum P_pq |x'_p - y'_q|^2,
+ *     |x' - y'|^2 = |x'|^2 + |y'|^2 - 2 x y + 2 r y + 2 x s - 2 r s.
+ *
+ * Minima over rows or columns are closer to a plan once the costs contain no common shift. Products
+ * with means are weighted sums of products of points, so points stay shared. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +22,7 @@
 #include "distance/bound/tuning.h"
 #include "numeric/linalg/linalg.h"
 
-enum { GROUP = 128 /* slots of row items multiplied at once, unless one has more */ };
+enum { GROUP = 128 /* slots of row items multiplied at once, unless one item has more */ };
 
 static bool is_centred(const bound_relaxed *b)
 {
@@ -57,7 +60,7 @@ static void fill_points(bound_relaxed *b, double *mean, double unit)
     }
 }
 
-/* The distinct rows of every block of items, in the order of their first use. */
+/* Lists the distinct rows of every block of items, in the order of their first use. */
 static void find_distinct(bound_relaxed *b, int64_t *seen)
 {
     const measures *m = b->m;
@@ -82,8 +85,9 @@ static void find_distinct(bound_relaxed *b, int64_t *seen)
     b->block[block] = count;
 }
 
-/* What an item's points are away from their mean r: |x - r|^2, lowered by what rounding may add to the four
- * products, at most d 2^-23 times |x|^2 + |y|^2 and the mean squares of both items. */
+/* Computes |x - r|^2 for an item's points and their mean r. The result is reduced by the possible
+ * rounding of the four products, at most d 2^-23 times |x|^2 + |y|^2 and the mean squares of both
+ * items. */
 static void find_away(bound_relaxed *b, int64_t i, double *mean)
 {
     const measures *m = b->m;
@@ -116,7 +120,7 @@ static void find_away(bound_relaxed *b, int64_t i, double *mean)
     }
 }
 
-/* A power of two of the size of the costs. */
+/* Returns a power of two close to the size of the costs. */
 static double cost_unit(const measures *m, const ground_cost *g)
 {
     int exponent;
@@ -145,7 +149,8 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     TRY(MEM_NEW(ctx, b.local, m->nnz));
     fill_points(&b, mean, unit);
     find_distinct(&b, seen);
-    /* Rounding of coordinates, products of d terms and weighted sums, those with means twice. */
+    /* Covers the rounding of coordinates, products of d terms and weighted sums, with the products
+     * with means counted twice. */
     b.slack = (double)((is_centred(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;
     if (is_centred(&b)) {
         TRY(MEM_NEW(ctx, b.mean2, m->n));
@@ -172,13 +177,13 @@ void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b)
 typedef struct relaxed_scratch {
     float *columns; /* points of the block of column items: widest x d */
     float *norms;   /* widest */
-    float *rows;    /* points of a group of row items: slots x d, zero on padding */
+    float *rows;    /* points of a batch of row items: slots x d, zero on padding */
     float *own;     /* slots: their norms */
     float *weight;  /* slots */
     float *product; /* widest x slots */
-    float *cost;    /* of one pair */
+    float *cost;    /* costs of one pair */
     float *least, *rest, *column_least;
-    float *row, *column; /* what is added to its costs */
+    float *row, *column; /* values added to the costs of the pair */
 } relaxed_scratch;
 
 static relaxed_scratch lay_out(const bound_relaxed *b, arena *a)
@@ -218,7 +223,7 @@ static int64_t gather_columns(const bound_relaxed *b, const relaxed_scratch *s, 
     return count;
 }
 
-/* The points of items [i0, i1), each padded to whole vectors. */
+/* Gathers the points of items [i0, i1), each padded to whole vectors. */
 static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_t i0, int64_t i1)
 {
     int64_t at = 0, d = b->m->d;
@@ -266,7 +271,8 @@ static void relaxed_matrix_row(const bound_relaxed *b, int32_t row, float *cost,
     }
 }
 
-/* Costs in the place of the products of items [i0, i1) and all columns; norms count no more. */
+/* Replaces the products of items [i0, i1) with all columns by their costs. The norms are no longer
+ * needed afterwards. */
 static void finish_costs(const bound_relaxed *b, const relaxed_scratch *s, int64_t block,
                          int64_t columns, int64_t slots, int64_t i0, int64_t i1)
 {
@@ -314,7 +320,7 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
                               .rest = s.rest,
                               .column_least = s.column_least};
             for (int64_t j = j0; j < j1; j++) {
-                float apart2 = 0; /* of the means */
+                float apart2 = 0; /* squared distance of the means */
                 t.n = m->offset[j + 1] - m->offset[j];
                 t.local = b->local + m->offset[j];
                 t.column_weight = m->weight + m->offset[j];

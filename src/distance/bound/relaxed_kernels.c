@@ -1,5 +1,5 @@
-/* Minima over the rows and columns of a pair's costs: row minima go down the columns, column minima are folded
- * sixteen at a time. */
+/* Computes minima over the rows and columns of a pair's costs. Row minima are accumulated over the
+ * columns, and column minima are reduced sixteen at a time. */
 #include "distance/bound/relaxed_kernels.h"
 
 #include <math.h>
@@ -36,8 +36,8 @@ SIMD_INLINE float wide_sum(vector x)
     return sum;
 }
 
-/* Neighbours taken together, the lesser of the two or their sum: the halves of the result belong to a
- * and b. */
+/* Combines adjacent lanes by their minimum or their sum. The halves of the result belong to a and
+ * b. */
 SIMD_INLINE vector fold(vector a, vector b, bool least)
 {
     vector even =
@@ -47,7 +47,7 @@ SIMD_INLINE vector fold(vector a, vector b, bool least)
     return least ? vector_min(even, odd) : even + odd;
 }
 
-/* Lane k is the least lane of x[k], or the sum of its lanes. */
+/* Returns in lane k the smallest lane of x[k], or the sum of its lanes. */
 SIMD_INLINE vector fold_all(const vector *x, bool least)
 {
     vector two[8], four[4];
@@ -60,8 +60,8 @@ SIMD_INLINE vector fold_all(const vector *x, bool least)
 
 /* ---- centres ---- */
 
-/* Sixteen columns from q on, sixteen rows from p on: their part of the weighted sums over columns is added to
- * by_column, those over rows are returned. */
+/* Processes sixteen columns from q and sixteen rows from p. Adds their part of the weighted sums
+ * over columns to by_column and returns the part of the sums over rows. */
 SIMD_INLINE vector mean_products(const relaxed_pair *t, int64_t q, int64_t p, float *by_column)
 {
     const vector zero = {0};
@@ -100,8 +100,8 @@ SIMD_CLONES float bound_relaxed_centre(const relaxed_pair *t, float *row, const 
 
 /* ---- minima ---- */
 
-/* Sixteen columns from q on, sixteen rows from p on: costs, never below 0, kept for the second pass;
- * returns the least of each column. */
+/* Computes and stores the costs of sixteen columns from q and sixteen rows from p, at least 0.
+ * Returns the minimum of each column. */
 SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
 {
     const vector zero = {0}, far = zero + RELAXED_FAR;
@@ -120,8 +120,8 @@ SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
     return fold_all(x, true);
 }
 
-/* What row potentials leave to sixteen columns is returned; what column potentials leave to sixteen
- * rows is kept in `rest`. */
+/* Returns the remaining costs of sixteen columns after the row potentials, and stores in `rest`
+ * those of sixteen rows after the column potentials. */
 SIMD_INLINE vector rest_at(const relaxed_pair *t, int64_t q, int64_t p, vector column_least)
 {
     const vector zero = {0}, far = zero + RELAXED_FAR;
@@ -146,7 +146,7 @@ SIMD_INLINE vector weights_at(const relaxed_pair *t, int64_t q)
     return weight;
 }
 
-/* Padding must not bind the columns: its potential is 0, its costs are far. */
+/* Excludes the padding from the column minima: its potential is 0 and its costs are very large. */
 SIMD_INLINE void clear_padding(const relaxed_pair *t)
 {
     for (int64_t p = 0; p < t->slots; p++)
@@ -181,7 +181,8 @@ SIMD_CLONES float bound_relaxed_pair(const relaxed_pair *t)
 
 /* ---- soft minima ---- */
 
-/* exp(x) for x <= 0, to 3e-7 of it; below -80 that of -80. As simd_exp, with a shorter polynomial. */
+/* Computes exp(x) for x <= 0 with a relative error of 3e-7. Below -80 it returns exp(-80). This is
+ * simd_exp with a shorter polynomial. */
 SIMD_INLINE vector soft_exp(vector x)
 {
     const vector zero = {0};
@@ -196,7 +197,8 @@ SIMD_INLINE vector soft_exp(vector x)
     return p * (vector)(exponent << 23);
 }
 
-/* log(x) of positive normal x, to 3e-7 and as much of it. As simd_log. */
+/* Computes log(x) of a positive normal x with an absolute and relative error of 3e-7, as in
+ * simd_log. */
 SIMD_INLINE vector soft_log(vector x)
 {
     const vector zero = {0};
@@ -207,7 +209,7 @@ SIMD_INLINE vector soft_log(vector x)
     return __builtin_convertvector(n, vector) * 0x1.62e43p-1f + (2 * s + s * tail);
 }
 
-/* Sixteen columns from q on: exponents 2 x'y', kept; their largest. */
+/* Computes and stores the exponents 2 x'y' of sixteen columns from q and returns their maximum. */
 SIMD_INLINE vector exponents_at(const relaxed_pair *t, int64_t q, int64_t p, vector least)
 {
     for (int64_t k = q; k < q + WIDTH && k < t->n; k++) {
@@ -219,7 +221,8 @@ SIMD_INLINE vector exponents_at(const relaxed_pair *t, int64_t q, int64_t p, vec
     return least;
 }
 
-/* What sixteen rows add to the sums of sixteen columns; sums of the rows are kept in `rest`. */
+/* Returns the contribution of sixteen rows to the sums of sixteen columns and stores the row sums
+ * in `rest`. */
 SIMD_INLINE vector soft_sums_at(const relaxed_pair *t, int64_t q, int64_t p, float least,
                                 float inverse)
 {
@@ -238,8 +241,8 @@ SIMD_INLINE vector soft_sums_at(const relaxed_pair *t, int64_t q, int64_t p, flo
     return fold_all(x, false);
 }
 
-/* Rounding: exponents are off by 2^-22 of themselves, which the caller has taken off with that of products;
- * exp, log and the two sums by less than one part in 2^21 for each term. */
+/* Rounding: exponents have a relative error of 2^-22, which the caller subtracts with that of the
+ * products. exp, log and the two sums have a relative error below 2^-21 per term. */
 SIMD_CLONES float bound_relaxed_soft(const relaxed_pair *t, float epsilon)
 {
     const vector zero = {0}, tiny = zero + 1e-37f;

@@ -1,4 +1,5 @@
-/* Loops of the relaxed bound: plain pointers, caller's workspace, floats sixteen at a time. */
+/* Kernels of the relaxed bound. They use plain pointers and the caller's workspace, and process
+ * sixteen floats at a time. */
 #ifndef DDSC_DISTANCE_BOUND_RELAXED_KERNELS_H
 #define DDSC_DISTANCE_BOUND_RELAXED_KERNELS_H
 
@@ -6,37 +7,38 @@
 
 enum { RELAXED_WIDTH = 16 }; /* rows of a pair are padded to whole vectors */
 
-#define RELAXED_FAR 1e30f /* what is added to a row of padding */
+#define RELAXED_FAR 1e30f /* value added to a row of padding */
 
-/* Rows are the points of one item, in vectors; columns those of another. The cost of row p and column q is
- * product + row[p] + column[q], and never below 0. */
+/* Rows are the points of one item, in whole vectors, and columns are those of another. The cost of
+ * row p and column q is product + row[p] + column[q], and at least 0. */
 typedef struct relaxed_pair {
-    int64_t n, slots; /* columns; rows, padded */
+    int64_t n, slots; /* number of columns; number of rows, padded */
     const int32_t *local;
     const double *column_weight;
-    const float *product; /* by local column */
+    const float *product; /* indexed by local column */
     int64_t ld;
-    const float *weight, *row; /* by row; RELAXED_FAR on padding */
-    const float *column;       /* whole vectors */
-    float keep;                /* of weighted sums, after rounding */
+    const float *weight, *row; /* per row; RELAXED_FAR on padding */
+    const float *column;       /* in whole vectors */
+    float keep;                /* factor of weighted sums that covers rounding */
     float *cost, *least, *rest, *column_least;
 } relaxed_pair;
 
-/* Potentials f_i = min_j C_ij, g_j = min_i C_ij - f_i, and the same from the other side. */
+/* Returns the better of two dual values: f_i = min_j C_ij with g_j = min_i C_ij - f_i, and the same
+ * with the sides exchanged. */
 float bound_relaxed_pair(const relaxed_pair *t);
-/* From products -2 x y those with the means r of the rows and s of the columns: row = row_away2 + 2 x s - 2 r s and
- * column = column_away2 + 2 r y, so that costs are those between x - r and y - s. Returns -2 r s. */
+/* Centers the costs: with products -2 x y, those with the means r of the rows and s of the columns
+ * give row = row_away2 + 2 x s - 2 r s and column = column_away2 + 2 r y. The costs are then those
+ * between x - r and y - s. Returns -2 r s. */
 float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2, float *column,
                            const float *column_away2);
 
-/* With products x'y' of centred points, made of the two above for squared distances of 0:
- *
- *     -epsilon log-sums of exp(2 x'_p y'_q / epsilon), weighted over one side, averaged over the other,
- *
- * from the better side and rounded down; both weights sum to one. */
+/* Returns the soft bound from the products x'y' of centered points, which the two functions above
+ * give for squared distances of 0. It is the weighted average over one side of -epsilon log sum
+ * exp(2 x'_p y'_q / epsilon), where the sum is weighted over the other side. The better side is
+ * returned, rounded down. Both weights sum to 1. */
 float bound_relaxed_soft(const relaxed_pair *t, float epsilon);
 
-/* Products become the root of the least that the squared distance can be. */
+/* Replaces products by the square root of the smallest possible squared distance. */
 void bound_relaxed_roots(float *cost, const float *own, float norm, float keep, int64_t slots);
 float bound_city_distance(const float *x, const float *y, int64_t d);
 

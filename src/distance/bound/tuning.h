@@ -1,57 +1,63 @@
-/* Thresholds of this room, each with the benchmark that made it: bench/exact.py (tau-NN graphs of W2
- * against POT) and bench/exact_growth.py. Which bounds a set has is asked by bound_relaxed_applies
- * and bound_refined_applies. */
+/* Thresholds of this module, with the benchmarks they were measured with: bench/exact.py (tau-NN
+ * graphs of W2 against POT) and bench/exact_growth.py. bound_relaxed_applies and
+ * bound_refined_applies choose the bounds of a set. */
 #ifndef DDSC_DISTANCE_BOUND_TUNING_H
 #define DDSC_DISTANCE_BOUND_TUNING_H
 
 enum {
     /* ---- first bounds: exact.py --parts graph ---- */
-    BOUND_RELAXED_DIM = 8, /* above so many dimensions projections are loose, and the relaxed */
-    BOUND_RELAXED_MEAN_SIZE =
-        64,                      /* bound is cheaper for items of up to so many points on average */
-    BOUND_PROJECTION_SIDE = 256, /* of a tile: one matrix product */
-    BOUND_RELAXED_SIDE_MIN = 32, /* of a tile: large ones share more points, */
-    BOUND_RELAXED_SIDE_MAX = 256, /* small ones leave work for many threads */
+    /* dimension above which projections are loose and the relaxed bound is used */
+    BOUND_RELAXED_DIM = 8,
+    BOUND_RELAXED_MEAN_SIZE = 64, /* average points up to which the relaxed bound is cheaper */
+    BOUND_PROJECTION_SIDE = 256,  /* items per side of a tile, computed by one matrix product */
+    BOUND_RELAXED_SIDE_MIN = 32,  /* smallest side of a tile; larger tiles share more points */
+    BOUND_RELAXED_SIDE_MAX = 256, /* largest side of a tile; smaller tiles give more threads work */
 
     /* ---- marginals under Euclidean and city block costs ---- */
-    BOUND_MARGINAL_BINS = 64,  /* of an axis, at most, */
-    BOUND_MARGINAL_ROW = 1024, /* floats of an item, which hold so many bins and frames, */
-    BOUND_MARGINAL_FRAMES = 6, /* at most */
-    BOUND_MARGINAL_SIDE = 64,  /* of a tile: its rows stay in the second cache */
+    BOUND_MARGINAL_BINS = 64,  /* largest number of bins of an axis */
+    BOUND_MARGINAL_ROW = 1024, /* floats of an item, which limit its bins and frames */
+    BOUND_MARGINAL_FRAMES = 6, /* largest number of frames */
+    /* items per side of a tile; its rows stay in the second-level cache */
+    BOUND_MARGINAL_SIDE = 64,
 
     /* ---- refined bounds: exact.py --parts graph; solves per item against time per bound ---- */
-    BOUND_REFINED_ITEMS = 8,    /* fewer are solved before their self scalings are made */
-    BOUND_DENSE_MEAN_SIZE = 24, /* smaller clouds are solved as fast */
-    BOUND_DENSE_SIZE = 1024,    /* larger clouds do not fit the caches */
+    BOUND_REFINED_ITEMS = 8,    /* fewer items are solved before their self-scalings are computed */
+    BOUND_DENSE_MEAN_SIZE = 24, /* smaller point clouds are solved as fast */
+    BOUND_DENSE_SIZE = 1024,    /* larger point clouds do not fit in the caches */
     BOUND_POINT_DIM = 64,
-    BOUND_START_SIZE = 256,   /* larger clouds are solved as fast from the solver's own start */
-    BOUND_REFINED_LEVELS = 8, /* of halved epsilon: */
-    BOUND_START_LEVELS = 4,   /* of a quick look, and for the start of a solve */
-    BOUND_PAIR_LEVELS = 5,    /* of a refined bound; the rest is for the last look */
+    /* larger point clouds are solved as fast from the solver's own start */
+    BOUND_START_SIZE = 256,
+    BOUND_REFINED_LEVELS = 8, /* levels, each with half the epsilon of the previous one */
+    BOUND_START_LEVELS = 4,   /* levels of a quick check and of the start of a solve */
+    BOUND_PAIR_LEVELS = 5,    /* levels of a refined bound; the others serve the last check */
     BOUND_SELF_ITERATIONS = 6,
 
     /* ---- dual cuts: exact.py --parts graph on documents ---- */
     BOUND_CUT_SUPPORT = 2048, /* rows of a cost table: 16 MiB */
 
     /* ---- bounds of sinkhorn values: bench/sinkhorn.py --parts sets ---- */
-    BOUND_MINORANT_SIDE = 256, /* of a tile on a grid, as large as the prefilter takes it */
-    BOUND_SINKHORN_POINTS = 48 /* of an item off the grid: smaller ones are solved as fast */
+    /* items per side of a tile on a grid, the largest that the prefilter uses */
+    BOUND_MINORANT_SIDE = 256,
+    BOUND_SINKHORN_POINTS = 48 /* points of an item off the grid; smaller ones are solved as fast */
 };
 
-/* Of the range of the costs. Below the first a few iterations tell nothing, and W2 is close to the
- * value. Above the others graphs of histograms of 100 to 150 points in 3 and 20 dimensions took less
- * time by all pairs; the last is for sharp values. */
+/* Limits of epsilon relative to the range of the costs. Below the first, a few iterations give no
+ * useful bound, and W2 is close to the value. Above the other two, graphs of histograms of 100 to
+ * 150 points in 3 and 20 dimensions were faster when all pairs were solved. The last limit is for
+ * sharp values. */
 static const double BOUND_SMALL_EPSILON = 0.005, BOUND_LARGE_EPSILON = 0.06,
                     BOUND_SHARP_EPSILON = 0.01;
-/* Of the median cost; below it the bounds of exact transport and single duals leave less (BBC: as fast
- * at 1%, 38 s and 2.7 s at 0.1%). */
+/* Smallest epsilon of the soft bound, relative to the median cost. Below it, the bounds of exact
+ * transport and single duals leave fewer pairs (BBC: as fast at 1%; 38 s and 2.7 s at 0.1%). */
 static const double BOUND_SOFT_EPSILON = 0.015;
-/* Values grow with epsilon, so a bound for a smaller one holds; larger ones would lose it in rounding. */
+/* Largest epsilon of the soft bound. Values grow with epsilon, so a bound for a smaller epsilon
+ * stays valid, and a larger one would lose it in rounding. */
 static const double BOUND_SOFT_LARGEST = 16;
 
-/* The first epsilon, of the mean trace of the covariances. */
+/* First epsilon, relative to the mean trace of the covariances. */
 static const double BOUND_EPSILON_SHARE = 0.4;
-/* A last look below this part of what is enough will not get there: the fine levels add less. */
+/* A last check below this fraction of the required value will not reach it, because the fine levels
+ * add less. */
 static const double BOUND_HOPELESS_LAST = 0.75;
 
 #endif

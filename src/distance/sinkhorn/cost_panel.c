@@ -1,6 +1,6 @@
-/* Cost panels: the costs of a tile of small items, laid out for groups of eight problems. A point that
- * several columns have is priced once per row: the distinct points of 64 documents make 41% of their
- * pairs of points. */
+/* Computes cost panels: the costs of a tile of small items, in the layout of groups of eight
+ * problems. The cost of a point that several columns share is computed once per row. The distinct
+ * points of 64 documents account for 41% of their pairs of points. */
 #include <math.h>
 
 #include "base/simd.h"
@@ -46,7 +46,7 @@ ddsc_status sinkhorn_panel_tile(sinkhorn_costs *c, const item_block *block, int 
 
 /* ---- a row ---- */
 
-/* Where the costs of the item's points by all words lie. */
+/* Finds or computes, for each point of the item, the line of its costs to all words. */
 static void find_lines(const sinkhorn_costs *c, cost_scratch *w, int64_t i, const double **line)
 {
     item_view x = measures_item(c->m, i);
@@ -67,7 +67,7 @@ static void find_lines(const sinkhorn_costs *c, cost_scratch *w, int64_t i, cons
     }
 }
 
-/* out[q * width + p] = line_p[q], eight lines at a time. */
+/* Transposes the lines: out[q * width + p] = line_p[q], eight lines at a time. */
 SIMD_CLONES static void turn(const double *const *line, int64_t n_words, double *out, int64_t width)
 {
     for (int64_t p = 0; p < width; p += G)
@@ -97,7 +97,7 @@ void sinkhorn_panel_row(sinkhorn_costs *c, int64_t i, int worker)
 
 /* ---- eight columns ---- */
 
-/* out[(p * m + q) * G + problem] = panel[word of point q of that problem][p], for p < n. */
+/* Computes out[(p * m + q) * G + problem] = panel[word of point q of that problem][p] for p < n. */
 SIMD_CLONES static void spread_costs(const cost_scratch *w, const int32_t *const *place,
                                      const int64_t *size, int64_t n, int64_t m, double *out)
 {

@@ -1,5 +1,6 @@
-/* The costs of a pair. A small shared support in many dimensions has them in a table; otherwise few
- * dimensions go by differences and many by products. They are the same bits whoever asks. */
+/* Computes the costs of a pair. A small shared support in many dimensions has a precomputed table.
+ * Otherwise, few dimensions use differences and many dimensions use matrix products. Every caller
+ * gets the same bits. */
 #include "distance/sinkhorn/costs.h"
 
 #include "distance/cost/cost.h"

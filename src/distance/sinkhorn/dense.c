@@ -1,6 +1,8 @@
-/* The dense engine: loading a problem (zero weights dropped, the smaller side as rows unless both are
- * small enough for a group, the cost reduced to be non-negative with a zero in every row and column),
- * the values of the plan found, and what a caller may ask for after a solve. */
+/* The dense engine: loads a problem, computes the values of the plan, and returns potentials and
+ * plan after a solve.
+ *
+ * Loading drops zero weights. The smaller side becomes the rows unless both are small enough for a
+ * group. The cost is reduced so that it is non-negative with a zero in every row and column. */
 #include "distance/sinkhorn/dense.h"
 
 #include <math.h>
@@ -58,8 +60,8 @@ static void take_arrays(dense_arrays *s, arena *a)
     }
 }
 
-/* Room for n x m; zero but for the cost and the kernel's own entries, which are written before they
- * are read. */
+/* Reserves the arrays for n x m and clears them. The cost and the kernel's own entries are written
+ * before they are read, so they are not cleared. */
 static ddsc_status reserve(sinkhorn_solver *z, int64_t n, int64_t m)
 {
     dense_arrays *s = &z->s;
@@ -128,8 +130,8 @@ static ddsc_status load_problem(sinkhorn_solver *z, const sinkhorn_problem *prob
     return DDSC_OK;
 }
 
-/* The potentials become the base and are taken off the cost. A range of extreme size is brought near 1
- * by a power of two, which rounds nothing; epsilon in that unit is returned. */
+/* Moves the potentials into the base and subtracts them from the cost. A range of extreme size is
+ * scaled close to 1 by a power of two, which is exact. Returns epsilon in that unit. */
 static double rebase(sinkhorn_solver *z, double epsilon)
 {
     dense_side *sides[] = {&z->s.row, &z->s.column};
@@ -147,7 +149,8 @@ static double rebase(sinkhorn_solver *z, double epsilon)
     return fmin(fmax(epsilon / z->unit, 1e-300), 1e300);
 }
 
-/* C - base_f - base_g >= 0: the exponents lose no digits to an offset of the cost. */
+/* Reduces the cost so that C - base_f - base_g >= 0. A constant offset of the cost then does not
+ * reduce the accuracy of the exponents. */
 static double reduce_cost(sinkhorn_solver *z, double epsilon)
 {
     sinkhorn_dense_reduce(&z->s);
@@ -156,7 +159,7 @@ static double reduce_cost(sinkhorn_solver *z, double epsilon)
 
 /* ---- values ---- */
 
-/* t e^t - e^t + 1 for small t, without cancellation: t^2/2 + t^3/3 + t^4/8 + ... */
+/* Computes t e^t - e^t + 1 for small t without cancellation, as t^2/2 + t^3/3 + t^4/8 + ... */
 static double entropy_term(double t)
 {
     double sum = 0, power = t, factorial = 1;
@@ -168,7 +171,7 @@ static double entropy_term(double t)
     return sum;
 }
 
-/* KL(P | a x b) where P is close to a x b. */
+/* Computes KL(P | a x b) for P close to a x b. */
 static double near_entropy(const sinkhorn_solver *z)
 {
     const dense_side *x = &z->s.row, *y = &z->s.column;
@@ -187,7 +190,7 @@ static double near_entropy(const sinkhorn_solver *z)
     return total;
 }
 
-/* Once the logarithms are there. */
+/* Returns the full potential of a point. sinkhorn_dense_logs must have been called before. */
 static double potential_at(const sinkhorn_solver *z, const dense_side *x, int64_t i)
 {
     return x->base[i] + (x->potential[i] + z->epsilon * x->last[i]);
@@ -202,8 +205,9 @@ static double side_value(const sinkhorn_solver *z, const dense_side *x)
     return sum;
 }
 
-/* The dual value <a,f> + <b,g> - eps (sum P - 1) is exact to second order in the error. For a large
- * epsilon it cancels, and the primal formula with its non-negative terms is taken. */
+/* Computes the values of the plan. The dual value <a,f> + <b,g> - eps (sum P - 1) is exact to
+ * second order in the error. For a large epsilon it suffers from cancellation, so the primal
+ * formula is used, whose terms are all non-negative. */
 static void find_values(const sinkhorn_solver *z, bool sharp, sinkhorn_result *result)
 {
     const dense_side *x = &z->s.row;
@@ -222,9 +226,9 @@ static void find_values(const sinkhorn_solver *z, bool sharp, sinkhorn_result *r
 
 /* ---- solving ---- */
 
-/* For epsilon far above the cost the potentials are the means of the cost: f_i = sum_j b_j C_ij -
- * c/2, c the mean of all, with an error of (C / eps)^2. Scalings would be off by rounding, and that
- * times epsilon be the value. */
+/* For epsilon far above the cost, the potentials are means of the cost up to an error of (C /
+ * eps)^2: f_i = sum_j b_j C_ij - c/2, where c is the overall mean. Scalings would be wrong by
+ * rounding errors, which are multiplied by epsilon in the value. */
 static void solve_product(sinkhorn_solver *z, double epsilon, dense_run *run)
 {
     dense_side *x = &z->s.row, *y = &z->s.column;
@@ -268,7 +272,7 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
     return finish(solver, rule, &run, result);
 }
 
-/* Look k comes after 2^k iterations, the last of them a plain one. */
+/* Look k comes after 2^k iterations, the last of which is a plain one. */
 static bool dense_look(void *state, int k, double *value)
 {
     sinkhorn_solver *z = state;
@@ -294,11 +298,11 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
                                problem->rule.epsilon, enough);
 }
 
-/* u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et al. 2019): for the positive definite
- * kernel of a squared distance the error halves at least each time. K has a unit diagonal, so u
- * stays within [a, sqrt(a)] and nothing has to be absorbed for any epsilon. It begins at the end
- * that epsilon is near: an error e changes the value by about eps e^2, and from a far start it
- * would be as large as the tolerance at any epsilon. */
+/* Iterates u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et al. 2019). For the positive
+ * definite kernel of a squared distance, each step at least halves the error. K has a unit
+ * diagonal, so u stays within [a, sqrt(a)] and nothing has to be absorbed for any epsilon. The
+ * iteration starts from the limit closer to epsilon. An error e changes the value by about eps e^2,
+ * so a distant start could leave an error as large as the tolerance. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem)
 {
@@ -309,7 +313,7 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
     twice.m = problem->n;
     twice.b = problem->a;
     CHECK(load_problem(solver, &twice));
-    solver->epsilon = rebase(solver, rule->epsilon); /* f = g = 0 here: the cost is as it was */
+    solver->epsilon = rebase(solver, rule->epsilon); /* f = g = 0 here, so the cost is unchanged */
     for (int64_t i = 0; i < x->n; i++)
         x->scale[i] = y->scale[i] =
             solver->epsilon > solver->range ? x->weight[i] : sqrt(x->weight[i]);
@@ -334,7 +338,7 @@ static void spread_side(const sinkhorn_solver *z, const dense_side *x, double sh
         out[x->kept[i]] = z->unit * (potential_at(z, x, i) + shift);
 }
 
-/* Continue one side's potential to its points without weight, from the kept points of the other
+/* Extends one side's potential to its points without weight, from the kept points of the other
  * side: -eps log sum_j w_j exp((h_j - C_j) / eps). */
 static void fill_gaps(const dense_side *other, const double *potential, double epsilon, double *out,
                       int64_t size, const double *cost, int64_t own_step, int64_t other_step)

@@ -1,4 +1,4 @@
-/* The inside of a sinkhorn_solver, shared by the dense_*.c files. */
+/* Internals of a sinkhorn_solver, for the dense_*.c files. */
 #ifndef DDSC_DISTANCE_SINKHORN_DENSE_H
 #define DDSC_DISTANCE_SINKHORN_DENSE_H
 
@@ -10,29 +10,30 @@
 struct sinkhorn_solver {
     ddsc_context *ctx;
     bool polls;
-    bool swapped; /* rows here are the problem's columns */
-    double unit;  /* cost and epsilon are kept divided by this power of two */
+    bool swapped; /* whether the rows here are the problem's columns */
+    double unit;  /* power of two by which cost and epsilon are divided */
     dense_arrays s;
     double range;             /* largest reduced cost */
-    double epsilon;           /* of the kernel that is filled in */
-    workspace memory, newton; /* the latter for steps that few problems need */
+    double epsilon;           /* epsilon of the current kernel */
+    workspace memory, newton; /* `newton` is used only by the few problems that need Newton steps */
 };
 
-/* Where an iteration stands. */
+/* The state of an iteration. */
 typedef struct dense_run {
     double tolerance;
     int64_t iterations, cap;
     double error; /* of the rows; the columns are exact */
 } dense_run;
 
-/* Steps of a falling epsilon before the one asked for. */
+/* Returns the number of larger epsilons to run before the requested one. */
 int64_t sinkhorn_levels(double range, double epsilon);
-/* The kernel of the potentials at hand. */
+/* Computes the kernel of the current potentials. */
 void sinkhorn_dense_start(sinkhorn_solver *z, double epsilon);
-/* From the starting potentials (0) to the plan of `epsilon`; leaves exact columns and run->error. */
+/* Iterates from zero potentials to the plan of `epsilon`. Leaves exact columns and sets run->error.
+ */
 ddsc_status sinkhorn_dense_iterate(sinkhorn_solver *z, double epsilon, dense_run *run);
-/* One damped Newton step on the semi-dual from exact columns; *error is updated. *moved is false
- * when no step was found, and the scalings are then as before. */
+/* Takes one damped Newton step on the semi-dual from exact columns and updates *error. Sets *moved
+ * to false if no step was found; the scalings are then unchanged. */
 ddsc_status sinkhorn_dense_newton(sinkhorn_solver *z, double *error, bool *moved);
 
 #endif

@@ -1,6 +1,7 @@
-/* Kernels of the dense engine; dense_kernel.h has the layout. Sums go in a fixed order: eight partial
- * sums over the columns congruent modulo 8, then the tree of simd_sum; rows in blocks of four. The
- * group engine takes the same sums in the same order, hence the same bits. */
+/* Kernels of the dense engine, on the layout described in dense_kernel.h. Sums have a fixed order:
+ * eight partial sums over the columns congruent modulo 8, then the tree of simd_sum. Rows are
+ * processed in blocks of four. The group engine sums in the same order and therefore gets the same
+ * bits. */
 #include "distance/sinkhorn/dense_kernel.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 
 /* ---- shared with the grid engine ---- */
 
-/* Over-relaxation must not change a sign: the relaxed value is held above half the plain one. */
+/* Over-relaxation must not change a sign, so the relaxed value is kept above half the plain one. */
 SIMD_CLONES sinkhorn_half sinkhorn_update(double *scale, const double *weight, const double *sum,
                                           int64_t n, double omega)
 {
@@ -29,7 +30,8 @@ SIMD_CLONES sinkhorn_half sinkhorn_update(double *scale, const double *weight, c
     return (sinkhorn_half){simd_sum(error), -simd_highest(-low), simd_highest(high)};
 }
 
-/* Held: at an epsilon below the rounding of the cost an exponent can come out anyhow. */
+/* The exponents are limited because an epsilon below the rounding of the cost can make them
+ * arbitrarily large. */
 SIMD_CLONES void sinkhorn_exp(double *x, int64_t n, double limit)
 {
     for (int64_t k = 0; k < n; k += SIMD_LANES)
@@ -38,7 +40,7 @@ SIMD_CLONES void sinkhorn_exp(double *x, int64_t n, double limit)
 
 /* ---- pieces shared by the passes ---- */
 
-/* Four rows times v. */
+/* Returns the dot products of four rows with v. */
 SIMD_INLINE simd_f64x4 four_dots(const double *k0, int64_t stride, const double *v)
 {
     const double *k1 = k0 + stride, *k2 = k1 + stride, *k3 = k2 + stride;
@@ -53,7 +55,7 @@ SIMD_INLINE simd_f64x4 four_dots(const double *k0, int64_t stride, const double 
     return simd_four_sums(d0, d1, d2, d3);
 }
 
-/* total += u' K over four rows. */
+/* Computes total += u' K over four rows. */
 SIMD_INLINE void four_adds(double *total, const double *k0, int64_t stride, const double *u)
 {
     const double *k1 = k0 + stride, *k2 = k1 + stride, *k3 = k2 + stride;
@@ -71,8 +73,8 @@ static sinkhorn_half update_columns(dense_arrays *s, double omega)
 
 /* ---- the kernel ---- */
 
-/* The exponents, and the largest magnitude among the largest of each row and column. Padded columns
- * have an infinite cost, so their exponent is -inf and their kernel 0. */
+/* Computes the exponents. Returns the largest magnitude among the row maxima and column maxima.
+ * Padded columns have an infinite cost, so their exponent is -inf and their kernel is 0. */
 SIMD_CLONES static double fill_exponents(dense_arrays *s, double inverse)
 {
     const double *f = s->row.potential, *g = s->column.potential;
@@ -224,7 +226,8 @@ SIMD_CLONES double sinkhorn_dense_cost(const dense_arrays *s)
     return simd_sum(total);
 }
 
-/* simd_log wants normal numbers; what an iteration without end has left may be none. */
+/* simd_log requires normal numbers, which an iteration that diverged may not have left. In that
+ * case the logarithms are recomputed with log(). */
 SIMD_CLONES void sinkhorn_dense_logs(const dense_side *x)
 {
     simd_f64 low = simd_all(1), high = low;

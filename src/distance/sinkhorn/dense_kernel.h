@@ -1,7 +1,9 @@
-/* Kernels of the dense engine: plain arrays, no allocation, no context. A plan is kept as
- * P_ij = u_i K_ij v_j with K_ij = exp((f_i + g_j - C_ij) / eps); f and g hold what u and v have
- * absorbed. Rows are padded to SINKHORN_ROW_BLOCK and columns to SIMD_LANES with zeros, so that no loop
- * has a remainder: a padded entry carries no weight and no mass. */
+/* Kernels of the dense engine. They work on plain arrays and neither allocate nor use a context.
+ *
+ * A plan is stored as P_ij = u_i K_ij v_j with K_ij = exp((f_i + g_j - C_ij) / eps). The potentials
+ * f and g have absorbed earlier scalings: absorption adds eps log(u / a) to f and resets u to a.
+ * Rows are padded to SINKHORN_ROW_BLOCK and columns to SIMD_LANES with zeros, so that no loop has a
+ * remainder. A padded entry has neither weight nor mass. */
 #ifndef DDSC_DISTANCE_SINKHORN_DENSE_KERNEL_H
 #define DDSC_DISTANCE_SINKHORN_DENSE_KERNEL_H
 
@@ -9,31 +11,33 @@
 
 enum { SINKHORN_ROW_BLOCK = 4 };
 
-/* Keeps a division finite where a sum of the kernel has vanished; the range seen tells. */
+/* Lower limit of a divisor, so that a division stays finite if a kernel sum has vanished. The
+ * observed range of the sums shows that this happened. */
 #define SINKHORN_TINY_SUM 1e-290
 
-/* What a half step saw where there is weight. */
+/* Errors and sums of a half step, over the entries with weight. */
 typedef struct sinkhorn_half {
-    double error;     /* sum |scale sum - weight| */
-    double low, high; /* of the sums */
+    double error;     /* sum of |scale sum - weight| */
+    double low, high; /* range of the sums */
 } sinkhorn_half;
 
-/* scale += omega (weight / sum - scale), n whole vectors. */
+/* Computes scale += omega (weight / sum - scale) for n entries in whole vectors. */
 sinkhorn_half sinkhorn_update(double *scale, const double *weight, const double *sum, int64_t n,
                               double omega);
-/* x = exp(min(x, limit)), n rounded up to whole vectors. */
+/* Computes x = exp(min(x, limit)), with n rounded up to whole vectors. */
 void sinkhorn_exp(double *x, int64_t n, double limit);
 
-/* Rows or columns. Arrays have whole vectors. */
+/* One side of the problem, rows or columns. The arrays are padded to whole vectors. */
 typedef struct dense_side {
     int64_t n;
     double *weight;    /* a or b */
     double *scale;     /* u or v */
-    double *potential; /* f or g: absorbed, of the reduced cost */
+    double *potential; /* f or g: absorbed potentials of the reduced cost */
     double *sum;       /* K v or K' u */
-    double *base;  /* what was taken off the cost; also what is added to the reduced one again */
-    double *last;  /* potentials of the level before; after a solve log(scale / weight) */
-    int32_t *kept; /* places in the problem */
+    /* part subtracted from the cost, which is added to potentials and values again */
+    double *base;
+    double *last;  /* potentials of the previous level; after a solve log(scale / weight) */
+    int32_t *kept; /* indices in the problem */
 } dense_side;
 
 typedef struct dense_arrays {
@@ -44,24 +48,28 @@ typedef struct dense_arrays {
     dense_side row, column;
 } dense_arrays;
 
-/* Kernel of the absorbed potentials, exponents held at `limit`. False when a row or column has its
- * largest exponent beyond +-limit: the potentials should then be reduced first. */
+/* Computes the kernel of the absorbed potentials, with exponents of at most `limit`. Returns false
+ * if the largest exponent of some row or column is outside +-limit; the caller should then reduce
+ * the potentials first. */
 bool sinkhorn_dense_fill(dense_arrays *s, double epsilon, double limit);
-/* g_j = min_i C_ij - f_i, then f_i = min_j C_ij - g_j: every row and column gets an exponent 0. */
+/* Sets g_j = min_i C_ij - f_i, then f_i = min_j C_ij - g_j. The largest exponent of every row and
+ * column is then 0. */
 void sinkhorn_dense_reduce(dense_arrays *s);
-/* C -= f + g (held at 0 against rounding); the largest entry left. */
+/* Subtracts f + g from the cost, with negative rounding errors set to 0, and returns the largest
+ * finite entry. */
 double sinkhorn_dense_subtract(dense_arrays *s);
-/* One relaxed iteration u += w (a / K v - u), v += w (b / K' u - v), reading the kernel once. */
+/* Runs one relaxed iteration u += w (a / K v - u), v += w (b / K' u - v) that reads the kernel
+ * once. */
 sinkhorn_seen sinkhorn_dense_pass(dense_arrays *s, double omega);
-/* row.sum = K v; the L1 error of the rows. */
+/* Computes row.sum = K v and returns the L1 error of the rows. */
 double sinkhorn_dense_measure(dense_arrays *s);
-/* The same after v = b / K' u: columns are exact afterwards. */
+/* Makes the columns exact by v = b / K' u, then calls sinkhorn_dense_measure. */
 double sinkhorn_dense_settle(dense_arrays *s);
-/* plan = u K v / sqrt(b): of the semi-dual's Hessian. */
+/* Computes plan = u K v / sqrt(b), the factor of the semi-dual's Hessian. */
 void sinkhorn_dense_root_plan(const dense_arrays *s, double *plan);
-/* sum_ij P_ij (C_ij + base_i + base_j). */
+/* Returns sum_ij P_ij (C_ij + base_i + base_j). */
 double sinkhorn_dense_cost(const dense_arrays *s);
-/* last = log(scale / weight). */
+/* Computes last = log(scale / weight). */
 void sinkhorn_dense_logs(const dense_side *x);
 
 #endif

@@ -1,15 +1,19 @@
-/* The dense engine from starting potentials to a converged plan. An epsilon far below the costs comes
- * down in levels, each started from an extrapolation of the two before. Within a level scaling
- * iterations go at their pace (pace.h); where that is too slow Newton steps follow, and where sums
- * leave their range the scalings are absorbed into the potentials. */
+/* Runs the dense engine from starting potentials to a converged plan.
+ *
+ * If epsilon is far below the costs, it decreases in levels, and each level starts from an
+ * extrapolation of the two previous ones. Within a level, scaling iterations run under the pace
+ * control of pace.h. Newton steps take over where the iterations are too slow. If sums leave their
+ * range, the scalings are absorbed into the potentials. */
 #include <math.h>
 #include <string.h>
 
 #include "distance/sinkhorn/dense.h"
 
-static const double EXPONENT_LIMIT = 200; /* e^200: far from overflow, and from it and back too */
-/* Marginal error at which a level is left. A mass below it may be out of place then, and be out of
- * reach at the next levels: when they get stuck, all is done again with less haste. */
+/* far enough from overflow that e^200 can be multiplied and divided safely */
+static const double EXPONENT_LIMIT = 200;
+/* Marginal error at which each attempt leaves a level. A misplaced mass below it may be impossible
+ * to move at the later levels. If a level gets stuck, the next attempt starts again with a smaller
+ * tolerance. */
 static const double LEVEL_TOLERANCE[] = {3e-4, 1e-6, 0};
 enum { N_ATTEMPTS = 3 };
 
@@ -55,7 +59,7 @@ static ddsc_status check_cancel(sinkhorn_solver *z)
     return ctx_cancelled(z->ctx) ? DDSC_ERROR_CANCELLED : DDSC_OK;
 }
 
-/* Newton steps until the tolerance, as long as they make headway. */
+/* Runs Newton steps until the tolerance is met or they stop reducing the error. */
 static ddsc_status run_newton(sinkhorn_solver *z, dense_run *run)
 {
     double mark = INFINITY;
@@ -82,7 +86,7 @@ static ddsc_status run_newton(sinkhorn_solver *z, dense_run *run)
     return DDSC_OK;
 }
 
-/* Iterate at the epsilon of the kernel. Without `may_stick` give up once Newton steps fail. */
+/* Iterates at the epsilon of the kernel. Without `may_stick`, stops once Newton steps fail. */
 static ddsc_status run_level(sinkhorn_solver *z, dense_run *run, bool may_stick)
 {
     int64_t n = z->s.row.n, m = z->s.column.n, attempts = 0;
@@ -120,7 +124,8 @@ static ddsc_status run_level(sinkhorn_solver *z, dense_run *run, bool may_stick)
 
 /* ---- the levels ---- */
 
-/* The least factor^k epsilon at or above the first epsilon, so that the last step lands on it. */
+/* Counts the levels up to the smallest factor^k epsilon at or above the first epsilon, so that the
+ * last level has the requested epsilon. */
 int64_t sinkhorn_levels(double range, double epsilon)
 {
     double ratio = SINKHORN_FIRST_EPSILON * range / epsilon;
@@ -132,8 +137,8 @@ static double level_epsilon(double epsilon, int64_t level)
     return epsilon * pow(SINKHORN_LEVEL_FACTOR, (double)level);
 }
 
-/* value + (next - now) / (now - before) (value - last): the potentials are smooth in epsilon, and
- * straight lines once it is small. */
+/* Computes value + (next - now) / (now - before) (value - last). The potentials are smooth in
+ * epsilon and nearly linear once it is small. */
 static void extrapolate_side(dense_side *x, double weight)
 {
     for (int64_t i = 0; i < x->n; i++) {
@@ -152,7 +157,7 @@ static void next_level(sinkhorn_solver *z, double before, double epsilon)
     sinkhorn_dense_start(z, epsilon);
 }
 
-/* All levels down to epsilon; run->error stays above run->tolerance when one got stuck. */
+/* Runs all levels down to epsilon. run->error stays above run->tolerance if a level got stuck. */
 static ddsc_status run_levels(sinkhorn_solver *z, double epsilon, dense_run *run,
                               double level_tolerance, bool may_stick)
 {
@@ -168,7 +173,7 @@ static ddsc_status run_levels(sinkhorn_solver *z, double epsilon, dense_run *run
             return status;
         double now = z->epsilon;
         if (spent) {
-            level = 1; /* straight to the epsilon asked for */
+            level = 1; /* skip to the requested epsilon */
             before = 0;
         }
         next_level(z, before, level_epsilon(epsilon, level - 1));

@@ -1,8 +1,10 @@
-/* Newton's method on the semi-dual of entropic transport, max_f <a,f> + <b,g(f)> with g(f) the soft
- * c-transform. In units of eps the gradient is a - P 1 and the Hessian -(diag(P 1) - P diag(1/b)
- * P'), a graph Laplacian: one Cholesky of the smaller side per step, quadratic convergence near the
- * end (as in Brauer, Clason, Lorenz, Wirth 2017), where scaling iterations crawl when epsilon is
- * small. */
+/* Newton's method on the semi-dual of entropic transport, max_f <a,f> + <b,g(f)>, where g(f) is the
+ * soft c-transform.
+ *
+ * In units of eps, the gradient is a - P 1 and the Hessian is -(diag(P 1) - P diag(1/b) P'), a
+ * graph Laplacian. A step costs one Cholesky factorization of the size of the smaller side, O(n^2 m
+ * + n^3). Convergence is quadratic near the solution (as in Brauer, Clason, Lorenz, Wirth 2017),
+ * whereas scaling iterations are slow if epsilon is small. */
 #include <math.h>
 #include <string.h>
 
@@ -14,10 +16,10 @@ enum { MAX_TRIALS = 12, FACTOR_BLOCK = 64 };
 
 typedef struct newton_arrays {
     const dense_arrays *s;
-    int64_t order;     /* rows in whole vectors */
+    int64_t order;     /* rows, rounded up to whole vectors */
     double *scaled;    /* rows x stride: u K v / sqrt(b) */
     double *matrix;    /* order x order */
-    double *direction; /* order, as all below */
+    double *direction; /* this and the next two arrays have `order` entries */
     double *gradient;
     double *before; /* diagonal of the matrix, then u before the step */
 } newton_arrays;
@@ -34,8 +36,8 @@ static void newton_take(void *owner, arena *a)
     ARENA_TAKE(a, w->before, w->order);
 }
 
-/* row_j -= sum_k U_kj row_k over the rows k = first .. j-1, four at a time, from the vector that
- * holds column j. */
+/* Computes row_j -= sum_k U_kj row_k over the rows k = first .. j-1, four at a time, starting at
+ * the vector that holds column j. */
 SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t first, int64_t j)
 {
     double *out = matrix + j * order;
@@ -57,9 +59,9 @@ SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t first, in
     }
 }
 
-/* Rows first .. last-1 of U, once the rows before have been taken off. A pivot lost to rounding
- * belongs to a group of points that exchanges no mass with the rest: its diagonal is put back,
- * which leaves the group in place. */
+/* Computes rows first .. last-1 of U after the previous rows have been subtracted. A pivot lost to
+ * rounding belongs to a set of points that exchanges no mass with the others. Restoring its
+ * diagonal entry keeps that set fixed. */
 SIMD_CLONES static void factor_rows(double *matrix, int64_t order, int64_t first, int64_t last,
                                     const double *diagonal)
 {
@@ -74,7 +76,7 @@ SIMD_CLONES static void factor_rows(double *matrix, int64_t order, int64_t first
     }
 }
 
-/* A = U'U in the upper triangle, block by block of rows. */
+/* Computes A = U'U in the upper triangle, one block of rows at a time. */
 static void factor(double *matrix, int64_t n, int64_t order, const double *diagonal)
 {
     for (int64_t first = 0; first < n; first += FACTOR_BLOCK) {
@@ -87,7 +89,7 @@ static void factor(double *matrix, int64_t n, int64_t order, const double *diago
     }
 }
 
-/* U'U x = x. */
+/* Solves U'U x = b in place. */
 SIMD_CLONES static void solve(const double *matrix, int64_t n, int64_t order, double *x)
 {
     for (int64_t k = 0; k < n; k++) {
@@ -101,10 +103,10 @@ SIMD_CLONES static void solve(const double *matrix, int64_t n, int64_t order, do
                matrix[k * order + k];
 }
 
-/* (diag(r) (1 + mu) - P diag(1/b) P') direction = a - r. The constant vector is in the null space,
- * and groups that hardly exchange mass come near it; mu, falling with the error, keeps both
- * harmless and the convergence quadratic. Returns the slope of the semi-dual along the direction.
- */
+/* Solves (diag(r) (1 + mu) - P diag(1/b) P') direction = a - r. The constant vector is in the null
+ * space, and sets of points that hardly exchange mass give vectors close to it. mu makes both cases
+ * harmless, and it decreases with the error so that convergence stays quadratic. Returns the slope
+ * of the semi-dual along the direction. */
 static double find_direction(const dense_arrays *s, newton_arrays *w, double error)
 {
     const dense_side *x = &s->row;
@@ -126,7 +128,8 @@ static double find_direction(const dense_arrays *s, newton_arrays *w, double err
     return la_dot(n, w->gradient, w->direction);
 }
 
-/* Move u along the direction, make the columns exact; the slope of the semi-dual there. */
+/* Moves u along the direction and makes the columns exact. Returns the slope of the semi-dual at
+ * the new point. */
 static double try_step(dense_arrays *s, const newton_arrays *w, double length, double *error)
 {
     const dense_side *x = &s->row;
@@ -139,8 +142,8 @@ static double try_step(dense_arrays *s, const newton_arrays *w, double length, d
     return slope;
 }
 
-/* The semi-dual is concave: as long as its slope along the step is not negative the step went up.
- * Near the end rounding hides the slope, and a smaller error is accepted as well. */
+/* The semi-dual is concave, so a step has increased it if the slope at its end is not negative.
+ * Near the maximum, rounding hides the slope, so a smaller error is accepted as well. */
 ddsc_status sinkhorn_dense_newton(sinkhorn_solver *z, double *error, bool *moved)
 {
     dense_arrays *s = &z->s;

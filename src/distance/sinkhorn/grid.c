@@ -1,5 +1,6 @@
-/* Entropic transport over the boxes of two items; see grid.h. Iterations start from the potentials of
- * the affine map between the Gaussians of the items, at the over-relaxation that Gaussians would need. */
+/* Implements entropic transport over the boxes of two items (grid.h). Iterations start from the
+ * potentials of the affine map between the Gaussians of the items, with the over-relaxation that
+ * suits Gaussians. */
 #include "distance/sinkhorn/grid.h"
 
 #include <math.h>
@@ -8,22 +9,22 @@
 #include "distance/sinkhorn/dense_kernel.h"
 #include "distance/sinkhorn/grid_kernel.h"
 
-static const double START_LIMIT = 200; /* of a starting exponent */
+static const double START_LIMIT = 200; /* limit of a starting exponent */
 
-/* One end of a pair, over its box. */
+/* One item of a pair, on its bounding box. */
 typedef struct grid_end {
     const grid_item *item;
     _Alignas(64) double weight[GRID_BOX], scale[GRID_BOX];
 } grid_end;
 
-/* Of one worker. Tables hold the kernel as a function of the distance along rows and columns; across
- * are matrices of the latter: to side 0 from side 1, and back. */
+/* The arrays of one worker. `table` holds the kernel of each axis as a function of the distance.
+ * `across` holds the matrices of the second table, from side 1 to side 0 and back. */
 typedef struct grid_pair {
     const sinkhorn_grid *grid;
     grid_end end[2];
     double table[2][GRID_TABLE];
     double across[2][SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE];
-    double half[GRID_BOX], sum[GRID_BOX]; /* the box after one axis, after both */
+    double half[GRID_BOX], sum[GRID_BOX]; /* box after one axis, after both */
     double apart;                         /* squared distance of the means */
 } grid_pair;
 
@@ -99,14 +100,16 @@ static void load_end(const sinkhorn_grid *g, grid_end *end, int64_t i)
         end->weight[place[k]] = view.weight[k] > SINKHORN_NO_WEIGHT ? view.weight[k] : 0;
 }
 
-/* Along an axis, in steps from cell to cell of the items moved to their means. */
+/* Returns the distance along an axis for a difference of t cells, between the items moved to their
+ * means. */
 static double distance(const grid_pair *w, int axis, int t)
 {
     const double *x = w->end[0].item->mean, *y = w->end[1].item->mean;
     return w->grid->items.step[axis] * ((double)t - (x[axis] - y[axis]));
 }
 
-/* across[0][s][c] holds the table at the distance of column c of side 0 from column s of side 1. */
+/* across[0][s][c] is the table entry for the distance between column c of side 0 and column s of
+ * side 1. */
 static void expand_columns(grid_pair *w)
 {
     const grid_item *x = w->end[0].item, *y = w->end[1].item;
@@ -119,8 +122,8 @@ static void expand_columns(grid_pair *w)
             w->across[1][s * y->ld + c] = c < y->size[1] ? at[s - c] : 0;
 }
 
-/* Both ends, the kernel, and for side 0 the scalings of the potentials f(x) = x' (1 - M) x of the map M
- * between the Gaussians of the two items. */
+/* Loads both items and the kernel. The scalings of side 0 start from the potentials f(x) = x' (1 -
+ * M) x of the map M between the Gaussians of the items. */
 static void load_pair(grid_pair *w, int64_t i, int64_t j)
 {
     const sinkhorn_grid *g = w->grid;
@@ -155,7 +158,7 @@ static void load_pair(grid_pair *w, int64_t i, int64_t j)
     sinkhorn_grid_start(w->end[0].scale, w->end[0].weight, x->size[0], x->ld, &form, START_LIMIT);
 }
 
-/* sum on the box of side `to` = the kernel times the scalings of the other side. */
+/* Sets `sum` on the box of side `to` to the kernel times the scalings of the other side. */
 static void carry(grid_pair *w, int to)
 {
     const grid_end *from = &w->end[1 - to];
@@ -185,7 +188,7 @@ static sinkhorn_seen pass(grid_pair *w, double omega)
 
 /* ---- solving ---- */
 
-/* sum u K C v, C the sum of one cost per axis. */
+/* Returns the sum of u K C v, where C is the sum of one cost per axis. */
 static double sharp_value(grid_pair *w)
 {
     double total = 0, saved[GRID_TABLE];
@@ -204,7 +207,7 @@ static double sharp_value(grid_pair *w)
     return total;
 }
 
-/* <a, f> + <b, g> of the items moved to their means, in units of epsilon. */
+/* Returns <a, f> + <b, g> of the items moved to their means, in units of epsilon. */
 static double dual_value(const grid_pair *w)
 {
     const grid_end *a = &w->end[0], *b = &w->end[1];
@@ -212,8 +215,8 @@ static double dual_value(const grid_pair *w)
            sinkhorn_grid_log_ratio(b->weight, b->scale, box_size(b));
 }
 
-/* The sums of side 1 are at hand: its marginal is made exact and the other measured, then the dual
- * value is taken as in the dense solver. */
+/* Makes the marginal of side 1 exact from its current sums and measures that of side 0. The dual
+ * value is then computed as in the dense solver. */
 static bool settle(grid_pair *w, sinkhorn_result *result)
 {
     grid_end *a = &w->end[0], *b = &w->end[1];
@@ -229,9 +232,9 @@ static bool settle(grid_pair *w, sinkhorn_result *result)
     return true;
 }
 
-/* The rate of convergence between Gaussians: ((sqrt(4 mu + s^2) - s)^2 / (4 mu), s = epsilon / 2,
- * mu the largest eigenvalue of the product of the covariances (from Janati et al. 2020). Items are
- * a little slower. */
+/* Derives the over-relaxation from the rate of convergence between Gaussians, (sqrt(4 mu + s^2) -
+ * s)^2 / (4 mu). Here s = epsilon / 2, and mu is the largest eigenvalue of the product of the
+ * covariances (from Janati et al. 2020). Items converge slightly more slowly. */
 static double first_omega(const grid_pair *w, double epsilon)
 {
     const double *a = w->end[0].item->cov, *b = w->end[1].item->cov;
@@ -269,7 +272,7 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
 
 /* ---- bounds ---- */
 
-/* Any f with the g that belongs to it has an exact marginal, and each iteration raises its value. */
+/* Any f with its optimal g has one exact marginal, and each iteration increases the dual value. */
 static bool grid_look(void *state, int k, double *value)
 {
     grid_pair *w = state;

@@ -1,8 +1,10 @@
-/* The grid engine: entropic transport between items on a plane grid. The squared distance is a sum of
- * one term per axis, so the kernel is a product: K v costs two small matrix products over the bounding
- * boxes of the two items instead of one pass over all pairs of their points, and nothing leaves the
- * cache. Costs are taken between the items moved to their means, which changes the value by the
- * squared distance of the means and keeps scalings small. Everything is a function of the pair alone. */
+/* The grid engine: entropic transport between items on a plane grid.
+ *
+ * The squared distance is a sum of one term per axis, so the kernel is a product of one kernel per
+ * axis. K v then takes two small matrix products over the bounding boxes of the items, O(h w (h +
+ * w)), instead of a pass over all pairs of points. All data stay in the cache. The items are moved
+ * to their means, which changes the value by the squared distance of the means and keeps the
+ * scalings small. Every result depends only on its pair. */
 #ifndef DDSC_DISTANCE_SINKHORN_GRID_H
 #define DDSC_DISTANCE_SINKHORN_GRID_H
 
@@ -11,22 +13,23 @@
 
 typedef struct sinkhorn_grid sinkhorn_grid;
 
-/* Plane grids met by the points to rounding, at an epsilon neither far above nor below the costs,
- * where boxes are cheaper than the points in them. */
+/* Returns true if the grid engine suits the set. The points must lie on a plane grid up to
+ * rounding, epsilon must be neither far above nor far below the costs, and boxes must be cheaper
+ * than lists of points. */
 bool sinkhorn_grid_applies(const measures *m, double epsilon);
-/* Scratch for each of the context's workers. */
+/* Creates the engine with scratch memory for each worker of the context. */
 ddsc_status sinkhorn_grid_create(ddsc_context *ctx, sinkhorn_grid **out, const measures *m,
                                  const sinkhorn_rule *rule);
 void sinkhorn_grid_destroy(sinkhorn_grid *g);
 const grid_items *sinkhorn_grid_get_items(const sinkhorn_grid *g);
 
-/* False: not converged here, because a sum left the range of doubles or the pace is too slow; such
- * a pair is for the dense solver. */
+/* Solves a pair. Returns false if it did not converge because a sum left the range of doubles or
+ * convergence was too slow. The dense solver must solve such a pair. */
 bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, int64_t j,
                          int worker);
-/* A lower bound of the regularised value: the best of up to `looks` (at most SINKHORN_GRID_LOOKS), of
- * which the first costs half an iteration and the others one each. Stops once it exceeds `enough`, or
- * when it hardly ever will. */
+/* Returns the best of up to `looks` (at most SINKHORN_GRID_LOOKS) lower bounds on the regularized
+ * value. The first look costs half an iteration and each later one a full iteration. Stops once the
+ * bound exceeds `enough` or is unlikely to reach it. */
 double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int looks,
                            int worker);
 

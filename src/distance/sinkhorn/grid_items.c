@@ -1,4 +1,5 @@
-/* Bounding boxes and moments of items on a plane grid, and the map between their Gaussians. */
+/* Computes bounding boxes and moments of items on a plane grid, and the map between their
+ * Gaussians. */
 #include "distance/sinkhorn/grid_items.h"
 
 #include <math.h>
@@ -7,7 +8,8 @@
 
 enum { SIDE = SINKHORN_GRID_SIDE, ITEMS_GRAIN = 64 };
 
-/* Points must meet the grid to rounding: values are those of the grid. */
+/* Largest deviation of a point from the grid, relative to its extent. Points must lie on the grid
+ * up to rounding, because values are computed from the grid. */
 static const double OFF_GRID = 1e-13;
 
 static void cell_of(const measures *m, int32_t row, int32_t at[2])
@@ -80,7 +82,8 @@ static void find_places(const measures *m, item_view view, const grid_item *item
     }
 }
 
-/* Mean and covariance; that of a single cell is added, so that lines and points have a map too. */
+/* Computes mean and covariance. The covariance of a single cell is added so that items on a line or
+ * at a point also have a map. */
 static void find_moments(item_view view, const uint16_t *cell, const double step[2],
                          grid_item *item)
 {
@@ -140,8 +143,8 @@ void sinkhorn_grid_items_free(ddsc_context *ctx, grid_items *items)
     team_unshare(ctx, items->place);
 }
 
-/* M = A^-1 # B, the geometric mean; in the plane that of P and Q is sqrt(pq) S / sqrt(det S), S = P
- * / p + Q / q, with p, q the roots of their determinants. */
+/* Computes M = A^-1 # B, the geometric mean. In the plane, the mean of P and Q is sqrt(pq) S /
+ * sqrt(det S) with S = P / p + Q / q, where p and q are the square roots of their determinants. */
 void sinkhorn_grid_affine(const double a[3], const double b[3], double m[3])
 {
     double p = sqrt(a[0] * a[2] - a[1] * a[1]), q = sqrt(b[0] * b[2] - b[1] * b[1]);

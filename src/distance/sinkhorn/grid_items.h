@@ -1,5 +1,6 @@
-/* Items on a plane grid: their bounding boxes and moments, and how a function on one box is carried to
- * another an axis at a time. Shared by the grid engine and the refined bounds of W2. */
+/* Items on a plane grid: their bounding boxes, their moments, and the transfer of a function from
+ * one box to another, one axis at a time. The grid engine and the refined bounds of W2 share this
+ * file. */
 #ifndef DDSC_DISTANCE_SINKHORN_GRID_ITEMS_H
 #define DDSC_DISTANCE_SINKHORN_GRID_ITEMS_H
 
@@ -8,14 +9,15 @@
 #include "distance/sinkhorn/tuning.h"
 
 enum {
-    GRID_ROWS = 4, /* rows are done in blocks of up to this many: boxes have whole blocks */
-    GRID_BOX = (SINKHORN_GRID_SIDE + GRID_ROWS) * SINKHORN_GRID_SIDE, /* the largest */
-    GRID_BEYOND = SIMD_LANES, /* entries of a table that are read beyond the distances in use */
-    GRID_TABLE_ZERO = SINKHORN_GRID_SIDE + 2 * GRID_BEYOND, /* place of distance 0 in a table */
+    GRID_ROWS = 4, /* rows are processed in blocks of this size; boxes are padded to whole blocks */
+    GRID_BOX = (SINKHORN_GRID_SIDE + GRID_ROWS) * SINKHORN_GRID_SIDE, /* cells of the largest box */
+    GRID_BEYOND = SIMD_LANES, /* table entries that are read outside the distances in use */
+    GRID_TABLE_ZERO = SINKHORN_GRID_SIDE + 2 * GRID_BEYOND, /* index of distance 0 in a table */
     GRID_TABLE = 2 * GRID_TABLE_ZERO
 };
 
-/* A function on the box is an array of rows of `ld`, whole vectors. */
+/* An item on the grid. A function on its box is an array of rows of `ld` entries, in whole vectors.
+ */
 typedef struct grid_item {
     int32_t first[2], size[2]; /* bounding box: rows, columns */
     int32_t ld;
@@ -27,35 +29,38 @@ typedef struct grid_items {
     double step[2];
     grid_item *item;
     uint16_t *cell;  /* nnz: row * SINKHORN_GRID_SIDE + column of an entry */
-    uint16_t *place; /* nnz: of an entry in its item's box */
+    uint16_t *place; /* nnz: index of an entry in its item's box */
 } grid_items;
 
-/* Plane grids of up to SINKHORN_GRID_SIDE cells along an axis. */
+/* Returns true for a plane grid of at most SINKHORN_GRID_SIDE cells along each axis. */
 bool sinkhorn_grid_fits(const measures *m);
-/* Do the points meet the grid to rounding? */
+/* Returns true if the points lie on the grid up to rounding. */
 bool sinkhorn_grid_is_exact(const measures *m);
-/* Is an iteration over the boxes cheaper than one over all pairs of points? */
+/* Returns true if an iteration over the boxes is cheaper than one over all pairs of points. */
 bool sinkhorn_grid_pays(const measures *m);
-/* With lengths in which the grid has these steps. Freed by the caller also after an error. */
+/* Creates the items in a unit of length in which the grid has these steps. The caller frees them
+ * even on error. */
 ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const measures *m,
                                      const double step[2]);
 void sinkhorn_grid_items_free(ddsc_context *ctx, grid_items *items);
-/* The linear map from the Gaussian of covariance a to that of b. */
+/* Computes the linear map from the Gaussian of covariance a to that of covariance b. */
 void sinkhorn_grid_affine(const double a[3], const double b[3], double m[3]);
 
-/* out[r width + :] = sum over s < n of coef[r row_step + s step] * in[s in_step + :], `width` long. */
+/* Computes out[r width + :] = sum over s < n of coef[r row_step + s step] * in[s in_step + :] for
+ * vectors of length `width`. */
 typedef struct grid_mix {
     int64_t rows, width;
     int64_t row_step, step;
     int64_t in_step, n;
 } grid_mix;
 
-/* From one box to another: the rows by a table of row distances, which gives `to`'s rows by `from`'s
- * columns, then the columns by a matrix of column distances, one row per column of `from`. Tables hold
- * functions of the distance (side 0) - (side 1), and `sign` is 1 on the way to side 1, else -1. */
+/* Transfers a function from one box to another. `rows` applies a table of row distances, which
+ * gives the rows of `to` with the columns of `from`. `columns` then applies a matrix of column
+ * distances with one row per column of `from`. Tables hold functions of the distance (side 0) -
+ * (side 1). `sign` is 1 for a transfer to side 1, else -1. */
 typedef struct grid_carry {
     grid_mix rows, columns;
-    int64_t row_at; /* in the table: the coefficient of both first rows */
+    int64_t row_at; /* table index of the coefficient between the two first rows */
 } grid_carry;
 
 static inline grid_carry sinkhorn_grid_carry(const grid_item *from, const grid_item *to, int sign)
@@ -65,7 +70,8 @@ static inline grid_carry sinkhorn_grid_carry(const grid_item *from, const grid_i
                         .row_at = GRID_TABLE_ZERO + sign * (from->first[0] - to->first[0])};
 }
 
-/* The distances between two boxes along an axis, and some more: those a table is filled for. */
+/* Returns the range of distances for which a table is filled: those between two boxes along an
+ * axis, plus a margin of GRID_BEYOND. */
 static inline void sinkhorn_grid_reach(const grid_item *x, const grid_item *y, int axis, int *low,
                                        int *high)
 {

@@ -1,12 +1,12 @@
-/* Kernels of the grid engine: small matrix products with the sums in registers, and passes over a box.
- */
+/* Kernels of the grid engine: small matrix products with the sums in registers, and passes over a
+ * box. */
 #include "distance/sinkhorn/grid_kernel.h"
 
 enum { MAX_VECTORS = 3 };
 
 /* ---- mixing ---- */
 
-/* GRID_ROWS rows by `vectors` vectors, kept in registers. */
+/* Computes a block of GRID_ROWS rows by `vectors` vectors, with the sums in registers. */
 SIMD_INLINE void mix_block(const grid_mix x, double *out, const double *coef, const double *in,
                            const int vectors)
 {

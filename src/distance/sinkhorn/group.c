@@ -1,5 +1,5 @@
-/* Eight problems through the iterations of the dense engine: loading, who is fit for it, and the loop in
- * which each problem has a pace of its own. */
+/* Runs eight problems through the iterations of the dense engine: loading, the test for suitable
+ * problems, and the loop in which each problem has its own pace control. */
 #include "distance/sinkhorn/group.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ enum { G = SINKHORN_GROUP, N_ARRAYS = 5 };
 
 struct sinkhorn_group {
     group_arrays s;
-    int64_t n_of[G], m_of[G]; /* 0: an empty place */
+    int64_t n_of[G], m_of[G]; /* 0 if the lane is empty */
     _Alignas(64) double block[(2 * SINKHORN_GROUP_SIDE + 2 * N_ARRAYS) * SINKHORN_GROUP_SIDE * G];
 };
 
@@ -83,15 +83,15 @@ void sinkhorn_group_put(sinkhorn_group *group, int problem, int64_t n, const dou
 
 /* ---- solving ---- */
 
-/* The problems that plain scaling iterations solve from the first kernel on, as sinkhorn_solve would
- * do. */
+/* Returns true if sinkhorn_solve would solve the problem by plain scaling iterations from the first
+ * kernel. */
 static bool suits(double range, double epsilon)
 {
     return range > 1e-100 && range < 1e100 && epsilon > 1e-200 &&
            epsilon <= SINKHORN_LARGE_EPSILON * range && sinkhorn_levels(range, epsilon) == 0;
 }
 
-/* Until each problem has come to its end; solved[] is taken back for those given up. */
+/* Iterates until every problem is solved or given up. Clears solved[] for the problems given up. */
 static void iterate(sinkhorn_group *group, const sinkhorn_rule *rule, bool *solved,
                     int64_t *iterations)
 {

@@ -1,6 +1,7 @@
-/* Kernels over eight problems at once. Sums go in the order of dense_kernel.c: eight partial sums over
- * the columns congruent modulo 8, then simd_sum's tree; rows in blocks of four. Where that engine has a
- * padded row or column of zeros this one has nothing, as x + 0 is x. */
+/* Kernels that work on eight problems at once. Sums have the order of dense_kernel.c: eight partial
+ * sums over the columns congruent modulo 8, then the tree of simd_sum. Rows are processed in blocks
+ * of four. The padded zero rows and columns of the dense engine are skipped here, because x + 0 is
+ * x. */
 #include "distance/sinkhorn/group_kernel.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ enum { G = SIMD_LANES, BLOCK = SINKHORN_ROW_BLOCK };
 
 /* ---- the cost ---- */
 
-/* As sinkhorn_dense_reduce and _subtract; the base of padding is 0. */
+/* Combines sinkhorn_dense_reduce and sinkhorn_dense_subtract. The base of the padding is 0. */
 SIMD_CLONES void sinkhorn_group_reduce(group_arrays *s, double *range)
 {
     const group_side *x = &s->row, *y = &s->column;
@@ -51,7 +52,7 @@ SIMD_CLONES void sinkhorn_group_fill(group_arrays *s, double epsilon)
 
 /* ---- sums over rows and columns ---- */
 
-/* Partial sums of `rows` rows times v over the columns r, r + 8, ... */
+/* Computes partial sums of `rows` rows times v over the columns r, r + 8, ... */
 SIMD_INLINE void residue(const double *k, int64_t m, const double *v, int64_t r, const int rows,
                          simd_f64 *sum)
 {
@@ -73,7 +74,7 @@ SIMD_INLINE void residue(const double *k, int64_t m, const double *v, int64_t r,
     }
 }
 
-/* (p_r + p_(r+4)) + (p_(r+2) + p_(r+6)) for r = 0 or 1: half of simd_sum's tree. */
+/* Computes (p_r + p_(r+4)) + (p_(r+2) + p_(r+6)) for r = 0 or 1, half of the tree of simd_sum. */
 SIMD_INLINE void half_tree(const double *k, int64_t m, const double *v, int64_t r, const int rows,
                            simd_f64 *sum)
 {
@@ -100,7 +101,7 @@ SIMD_INLINE void dots(const double *k, int64_t m, const double *v, const int row
         sum[i] += odd[i];
 }
 
-/* What up to four rows add to a column. */
+/* Returns the contribution of up to four rows to a column. */
 SIMD_INLINE simd_f64 block_sum(const double *k, int64_t stride, const simd_f64 *u, const int rows)
 {
     simd_f64 sum = u[0] * simd_load(k);
@@ -113,7 +114,7 @@ SIMD_INLINE simd_f64 block_sum(const double *k, int64_t stride, const simd_f64 *
     return sum;
 }
 
-/* column.sum += u' K over `rows` <= 8 rows from i on, in blocks of four. */
+/* Computes column.sum += u' K over `rows` <= 8 rows starting at i, in blocks of four. */
 SIMD_INLINE void adds(group_arrays *s, int64_t i, const int rows)
 {
     int64_t stride = s->column.n * G;
@@ -140,7 +141,7 @@ typedef struct step {
     simd_f64 low, high;
 } step;
 
-/* One scaling from its sum; the error before it is returned. */
+/* Updates one scaling from its sum and returns the error before the update. */
 SIMD_INLINE simd_f64 update(const group_side *x, int64_t at, simd_f64 sum, simd_f64 safe, step *t)
 {
     simd_f64 old = simd_load(x->scale + at), w = simd_load(x->weight + at);
@@ -154,7 +155,7 @@ SIMD_INLINE simd_f64 update(const group_side *x, int64_t at, simd_f64 sum, simd_
 
 enum work { PASS, ADD, MEASURE };
 
-/* One iteration's share of up to four rows, or only its sums. */
+/* Processes up to four rows of an iteration, or computes only their sums. */
 SIMD_INLINE void block_of_rows(group_arrays *s, int64_t i, const int rows, const enum work work,
                                step *t)
 {
@@ -173,8 +174,8 @@ SIMD_INLINE void block_of_rows(group_arrays *s, int64_t i, const int rows, const
     }
 }
 
-/* The rows of an iteration and what they add to the columns; or only the latter, or only the sums.
- * Columns are added up for eight rows at a time, which halves the traffic of their sums. */
+/* Processes up to eight rows of an iteration and adds them to the columns, or does one of the two.
+ * Adding eight rows at a time halves the memory traffic of the column sums. */
 SIMD_INLINE void some_rows(group_arrays *s, int64_t i, const int rows, const enum work work,
                            step *t)
 {
@@ -218,7 +219,7 @@ SIMD_INLINE void one_column(const group_side *y, int64_t j, int r, step *t)
     t->error[r] += update(y, (j + r) * G, sum, sum, t);
 }
 
-/* The error before is returned. */
+/* Updates all columns and returns the error before the update. */
 SIMD_INLINE simd_f64 all_columns(group_arrays *s, step *t)
 {
     const group_side *y = &s->column;
@@ -282,7 +283,7 @@ SIMD_CLONES void sinkhorn_group_cost(const group_arrays *s, double *sharp)
     simd_store(sharp, tree(total));
 }
 
-/* sum of weight (base + eps log(scale / weight)). */
+/* Returns the sum of weight (base + eps log(scale / weight)). */
 SIMD_INLINE simd_f64 side_values(const group_side *x, double epsilon)
 {
     simd_f64 sum = simd_all(0);

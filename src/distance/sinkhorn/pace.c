@@ -1,7 +1,7 @@
-/* The pace of scaling iterations. A window of iterations measures the rate of convergence; from it come
- * the over-relaxation (Thibault, Chizat, Dossal, Papadakis 2021; the optimal factor is Young's 1954)
- * and a forecast of the iterations left. Over-relaxed iterations leave neither marginal exact, so that
- * an end is called only after plain ones. */
+/* Implements the pace control. A window of iterations measures the rate of convergence. The rate
+ * determines the over-relaxation (Thibault, Chizat, Dossal, Papadakis 2021, with Young's optimal
+ * factor of 1954) and a prediction of the remaining iterations. Over-relaxed iterations leave
+ * neither marginal exact, so convergence is declared only after plain iterations. */
 #include "distance/sinkhorn/pace.h"
 
 #include <math.h>
@@ -9,9 +9,10 @@
 #include "base/invariant.h"
 #include "distance/sinkhorn/tuning.h"
 
-/* Windows: bench/sinkhorn.py --parts pairs. A stalled dense problem has groups of points that hardly
- * exchange mass, for Newton steps; on a grid a first over-relaxation from Gaussians may overshoot, and
- * plain iterations are worth a try. */
+/* The windows were measured with bench/sinkhorn.py --parts pairs. A stalled dense problem has sets
+ * of points that hardly exchange mass, which need Newton steps. On a grid, the initial
+ * over-relaxation is derived from Gaussians and may be too large, so plain iterations are tried
+ * first. */
 const sinkhorn_engine sinkhorn_engine_dense = {
     .plain_window = 8, .relaxed_window = 12, .stalled = 0.9999, .range = SINKHORN_DENSE_RANGE};
 const sinkhorn_engine sinkhorn_engine_grid = {.plain_window = 12,
@@ -25,7 +26,9 @@ double sinkhorn_pace_omega(double eta)
     return 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
 }
 
-/* Young's relation of the rate under omega and the plain rate eta; below omega - 1 it is silent. */
+/* Returns the over-relaxation for a rate observed under omega, using Young's relation between that
+ * rate and the plain rate eta. A rate at or below omega - 1 carries no information, so omega is
+ * kept. */
 static double relax(double rate, double omega)
 {
     if (rate >= 1)
@@ -35,7 +38,8 @@ static double relax(double rate, double omega)
     return sinkhorn_pace_omega((rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega));
 }
 
-/* From times measured over sizes 4 to 1000 (bench/sinkhorn.py --parts pairs). */
+/* The formula was fitted to times measured for sizes 4 to 1000 (bench/sinkhorn.py --parts pairs).
+ */
 double sinkhorn_newton_price(int64_t rows, int64_t columns)
 {
     double n = (double)rows, m = (double)columns;
@@ -47,7 +51,8 @@ double sinkhorn_newton_passes(int64_t n, int64_t m)
     return n <= SINKHORN_NEWTON_ROWS ? 3 * sinkhorn_newton_price(n, m) : (double)INFINITY;
 }
 
-/* At the end of a window: the rate seen, the omega it asks for, and whether to go on so. */
+/* At the end of a window, computes the observed rate and the omega for it, and decides whether to
+ * continue. */
 static sinkhorn_verdict decide(sinkhorn_pace *p, double error, int64_t window)
 {
     double rate = pow(error / p->mark, 1 / (double)(window / 2)), wanted = relax(rate, p->omega);

@@ -1,7 +1,9 @@
-/* The pairs of a set by the engine that suits them. In a tile of small items the columns, ordered by
- * size, are put in groups of eight, and each row is solved with one group after the other. What a group
- * cannot solve goes to the dense solver, which would have found the same bits for all: so neither the
- * groups nor the shape of a tile can be seen in a value. */
+/* Solves each pair of a set with the engine that suits it.
+ *
+ * In a tile of small items, the columns are ordered by size and split into groups of eight, and
+ * each row is solved with every group. Problems that a group cannot solve go to the dense solver,
+ * which would have computed the same bits for all of them. A value therefore depends neither on the
+ * grouping nor on the shape of the tile. */
 #include "distance/sinkhorn/set.h"
 
 #include "distance/sinkhorn/costs.h"
@@ -16,12 +18,12 @@ struct sinkhorn_set {
     sinkhorn_rule rule;
     int64_t side;
     sinkhorn_costs costs;
-    sinkhorn_grid *grid; /* NULL: none */
+    sinkhorn_grid *grid; /* NULL if the set is not on a grid */
     int n_workers;
     sinkhorn_solver **solver; /* one per worker */
-    sinkhorn_group **group;   /* one per worker; NULL: none */
-    double *group_weight;     /* nnz weights as groups take them */
-    bool *fits;               /* n: is the item one for a group? */
+    sinkhorn_group **group;   /* one per worker; NULL if the group engine is not used */
+    double *group_weight;     /* nnz weights, scaled for the group engine */
+    bool *fits;               /* n: whether the item can be solved in a group */
 };
 
 /* ---- opening ---- */
@@ -31,8 +33,9 @@ bool sinkhorn_group_applies(const measures *m)
     return m->nnz <= SINKHORN_GROUP_SIDE * m->n;
 }
 
-/* Enough tiles for every thread; of small items in whole groups, with few enough points for their
- * costs: a few larger items do not count there. */
+/* Chooses the side of a tile so that every thread gets enough tiles. For small items, the side is a
+ * multiple of the group size, and a tile has few enough points to store its costs. A few larger
+ * items do not count there. */
 static int64_t tile_side(const measures *m, bool groups)
 {
     int64_t n = m->n, largest = measures_largest_item(m), side;
@@ -163,7 +166,8 @@ static ddsc_status solve_and_take(sinkhorn_set *s, const sinkhorn_tile *t, int64
     return status;
 }
 
-/* Columns of a block that fit a group, by rising size; ties stay in order. */
+/* Collects the columns of a block that fit in a group, in increasing order of size. Ties keep their
+ * order. */
 static int64_t order_columns(const sinkhorn_set *s, const item_block *block, int64_t *column)
 {
     int64_t n = 0;
@@ -179,7 +183,7 @@ static int64_t order_columns(const sinkhorn_set *s, const item_block *block, int
     return n;
 }
 
-/* Row i by up to eight columns, of which the last is the largest. */
+/* Solves row i with up to eight columns, the last of which is the largest. */
 static ddsc_status row_by_group(sinkhorn_set *s, const sinkhorn_tile *t, int64_t i,
                                 const int64_t *column, int64_t n_columns, int worker)
 {

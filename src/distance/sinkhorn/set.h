@@ -1,6 +1,7 @@
-/* Entropic transport between the items of a set: images by their grid, small items eight pairs at a
- * time, all others and what those cannot solve by the dense solver. Each value is a function of its pair
- * alone, whatever is computed beside it. */
+/* Entropic transport between the items of a set. Images are solved by the grid engine and small
+ * items by the group engine, eight pairs at a time. The dense engine solves all other pairs, and
+ * the pairs that the first two could not solve. Each value depends only on its pair, not on the
+ * other pairs of the run. */
 #ifndef DDSC_DISTANCE_SINKHORN_SET_H
 #define DDSC_DISTANCE_SINKHORN_SET_H
 
@@ -10,29 +11,33 @@
 
 typedef struct sinkhorn_set sinkhorn_set;
 
-/* Mostly items small enough for groups? */
+/* Returns true if the items are small enough on average for the group engine. */
 bool sinkhorn_group_applies(const measures *m);
 
 ddsc_status sinkhorn_set_open(ddsc_context *ctx, sinkhorn_set **out, const measures *m,
                               const ground_cost *ground, const sinkhorn_rule *rule);
 void sinkhorn_set_close(sinkhorn_set *s);
-/* Of sets that are solved by their grid; else NULL. */
+/* Returns the grid items of a set that the grid engine solves, or NULL. */
 const grid_items *sinkhorn_set_grid(const sinkhorn_set *s);
-/* Rows and columns of a tile: short enough to be a unit of work. */
+/* Returns the number of rows and columns of a tile, small enough for a tile to be a unit of work.
+ */
 int64_t sinkhorn_set_side(const sinkhorn_set *s);
 
-/* DDSC_NOT_CONVERGED: as sinkhorn_solve. */
+/* Solves the pair (i, j). Returns DDSC_NOT_CONVERGED in the same cases as sinkhorn_solve. */
 ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int64_t j,
                               int worker);
-/* An item with itself. */
+/* Solves the problem of item i with itself. */
 ddsc_status sinkhorn_set_self(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int worker);
-/* Memory for bounds, ahead of time: those of the dense solver cannot say that they ran out of it. */
+/* Reserves the memory for bounds of the dense solver, because sinkhorn_bound cannot report that
+ * memory ran out. */
 ddsc_status sinkhorn_set_reserve(sinkhorn_set *s);
-/* A lower bound of the regularised value; on a grid after up to `looks`. */
+/* Returns a lower bound on the regularized value. A set on a grid evaluates up to `looks` bounds.
+ */
 double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int looks,
                           int worker);
 
-/* A block of items, which of its pairs are wanted (asked once for each), and who takes a result. */
+/* A block of items, a predicate that selects its pairs (called once per pair), and a callback that
+ * receives each result. */
 typedef struct sinkhorn_tile {
     item_block block;
     bool (*wants)(void *arg, int64_t i, int64_t j);
@@ -40,7 +45,8 @@ typedef struct sinkhorn_tile {
     void *arg;
 } sinkhorn_tile;
 
-/* The bits of pair by pair. DDSC_NOT_CONVERGED when one is. */
+/* Solves the selected pairs of a tile. The values are bit-identical to solving each pair alone.
+ * Returns DDSC_NOT_CONVERGED if any pair did not converge. */
 ddsc_status sinkhorn_set_tile(sinkhorn_set *s, const sinkhorn_tile *t, int worker);
 
 #endif

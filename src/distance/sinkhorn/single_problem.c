@@ -1,4 +1,4 @@
-/* The public call for one entropic problem: checks what a caller may get wrong, then the solver. */
+/* Implements the public call for one entropic problem: checks the arguments and runs the solver. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -14,21 +14,27 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_sinkhorn_setting
     CHECK(ctx_check(ctx, s->max_iterations >= 1, "max_iterations", (double)s->max_iterations,
                     "at least 1"));
     if (s->value != DDSC_SINKHORN_REGULARISED && s->value != DDSC_SINKHORN_SHARP)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "sinkhorn: value %d is not defined for a bare cost matrix", (int)s->value);
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "sinkhorn: value %d is not defined for a cost matrix; use DDSC_SINKHORN_REGULARISED "
+            "or DDSC_SINKHORN_SHARP",
+            (int)s->value);
     return DDSC_OK;
 }
 
-/* Every entry of an entropic plan is above zero, so there is no shorter form of it. */
+/* Every entry of an entropic plan is positive, so a sparse form of the plan does not exist. */
 static ddsc_status check_places(ddsc_context *ctx, const ddsc_transport *to)
 {
     if (!to->plan_row && !to->plan_column && !to->plan_mass)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "sinkhorn: its plan has no zeros to leave out; ask for `plan`");
+    return ctx_fail(
+        ctx, DDSC_ERROR_ARGUMENT,
+        "sinkhorn: an entropic plan is dense; request `plan` instead of `plan_row`, `plan_column` "
+        "and `plan_mass`");
 }
 
-/* The normalised problem scaled back: plan and values carry the mass, potentials do not change. */
+/* Scales the normalized problem back. The plan and the values are multiplied by the mass; the
+ * potentials do not change. */
 static void give_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double mass,
                       double *plan)
 {

@@ -1,6 +1,6 @@
-/* The contract between the engine and a metric. A metric is a table of functions (a backend); its lower
- * bounds are another. A value is a function of the input, the resolved settings and its two items alone:
- * it is the same bits in whatever tile or list it is asked for, by whatever worker. */
+/* The interface between the pair service and a metric. A metric is a table of functions (a
+ * backend), and its lower bounds are another. A value is a function of the input, the resolved
+ * settings and its two items alone. It has the same bits in any tile or list, and on any worker. */
 #ifndef DDSC_NEIGHBORS_PAIRS_BACKEND_H
 #define DDSC_NEIGHBORS_PAIRS_BACKEND_H
 
@@ -11,15 +11,13 @@
 typedef struct pair_job {
     ddsc_context *ctx;
     const measures *m;
-    const ddsc_metric_settings
-        *set; /* resolved: every rule has become a value (neighbors/metric/metric.h) */
+    const ddsc_metric_settings *set; /* resolved: rules replaced with values (metric.h) */
     int n_workers;
-    bool
-        matrix; /* all values are asked for, to the metric's tolerance: they may come from a device */
-    int64_t n_old; /* above 0: pairs of the first n_old items with later ones alone are asked for */
+    bool matrix;   /* all values are requested; a device may compute them */
+    int64_t n_old; /* if > 0: only pairs of the first n_old items with later ones are requested */
 } pair_job;
 
-/* How a state wants its pairs served. May depend on the data, never on the number of threads. */
+/* Preferred layout of the pairs. It may depend on the data, but never on the number of threads. */
 typedef struct pair_shape {
     int64_t tile_side;
     int64_t strip; /* columns prepared at once, a multiple of tile_side; 0: no preparation */
@@ -27,13 +25,13 @@ typedef struct pair_shape {
 
 /* ---- lower bounds ---- */
 
-/* Each level costs more than the one before, and less than a solve. */
+/* Each level is more expensive than the previous one but cheaper than a solve. */
 typedef enum bound_level {
-    BOUND_FIRST, /* of all pairs: floats, a tile at a time */
-    BOUND_FRAME, /* of one pair: single frames of projections */
-    BOUND_CUT,   /* of all pairs of an item, from the potentials of one solve: a linear minorant */
-    BOUND_DUAL,  /* of one pair: potentials found by some iterations */
-    BOUND_TIGHT, /* of one pair: the best there is, just before its solve, which may begin there */
+    BOUND_FIRST, /* all pairs, as floats, tile by tile */
+    BOUND_FRAME, /* one pair: projections on single frames */
+    BOUND_CUT,   /* all pairs of an item: a linear minorant from the potentials of one solve */
+    BOUND_DUAL,  /* one pair: potentials from a few iterations */
+    BOUND_TIGHT, /* one pair: the tightest bound; the solve may start from it */
     BOUND_LEVELS
 } bound_level;
 
@@ -42,86 +40,90 @@ static inline int64_t first_item(const int32_t *order, int64_t place)
     return order ? order[place] : place;
 }
 
-/* First bounds in floats: unit * low(i, j) <= D^2(i, j), rounding included. Where there are rows,
+/* First bounds as floats: unit * low(i, j) <= D^2(i, j), including rounding errors. If there are
+ * rows,
  *
- *     low(i, j) = (start_i + start_j) - 2 rows_i . rows_j,
+ *     low(i, j) = (start_i + start_j) - 2 rows_i . rows_j.
  *
- * a product that a device can make as well; the slack of its rounding, in any order of summation, has been
- * taken off `start`. */
+ * A device can compute this product as well. `start` has already been reduced by the rounding error
+ * of the product, in any order of summation. */
 typedef struct first_bounds {
     int64_t n, side;
     double unit;               /* a power of two */
-    const int32_t *order;      /* of the items in tiles, old before new; NULL: as they are */
-    int64_t columns;           /* 0: by tiles alone */
+    const int32_t *order;      /* order of the items in tiles, old before new; NULL: unchanged */
+    int64_t columns;           /* 0: there are no rows, only tiles */
     const float *rows, *start; /* n x columns; n */
     void (*tile)(void *state, const pair_tile *t, float *low, int64_t ld, int worker);
     void *state;
-    const struct device_frames
-        *frames; /* of level FRAME, in the same units (base/device_table.h), or NULL */
+    const struct device_frames *frames; /* for level FRAME, in the same unit, or NULL */
 } first_bounds;
 
-/* What a set has to offer. */
+/* The bounds that are available for a set. */
 typedef struct bound_offer {
-    bool level[BOUND_LEVELS]; /* the first is always there */
+    bool level[BOUND_LEVELS]; /* the first is always available */
     first_bounds first;
-    /* What a device can make bounds of levels DUAL and TIGHT from (base/device_table.h), or NULL. */
+    /* Data from which a device can compute bounds of levels DUAL and TIGHT (base/device_table.h),
+     * or NULL. */
     const struct device_grid *grid;
 } bound_offer;
 
-/* D^2(item, y) >= unit (constant + sum over y's entries of weight * potential[index]) for every y;
- * potential has a slot for each row of the support table. */
+/* A linear minorant: D^2(item, y) >= unit (constant + sum over y's entries of weight *
+ * potential[index]) for every y. potential has one element for each row of the support table. */
 typedef struct pair_cut {
     double unit, constant;
     float *potential;
 } pair_cut;
 
 typedef struct pair_bounds {
-    /* Bounds for the opened state `metric`, which outlives them. */
+    /* Opens the bounds for the open state `metric`, which must outlive them. */
     ddsc_status (*open)(void **state, bound_offer *offer, const pair_job *job, void *metric);
     void (*close)(void *state);
-    /* A bound of level FRAME, DUAL or TIGHT. It may stop as soon as it exceeds `enough`, or when it sees
-     * that it never will; without an end to reach (infinite) DUAL takes a quick look. A function of its
-     * arguments alone, whatever the worker. */
+    /* Returns a bound of level FRAME, DUAL or TIGHT. The computation may stop as soon as the bound
+     * exceeds `enough`, or when it can no longer get there. If `enough` is infinite, DUAL runs only
+     * a few iterations. The result is a function of the arguments alone, not of the worker. */
     double (*pair)(void *state, bound_level level, int64_t i, int64_t j, double enough, int worker);
-    /* For level CUT. After a solve of (i, j) by this worker: the minorant of i (side 0) or j (side 1). */
+    /* For level CUT: returns the minorant of i (side 0) or j (side 1) after a solve of (i, j) by
+     * this worker. */
     void (*cut)(void *state, int worker, int side, pair_cut *cut);
-    /* Optional: is a pruned search worth while for this opened metric? NULL: always. *why: in words. */
+    /* Optional: returns true if a pruned search is worthwhile for this open metric, and the reason
+     * in *why. NULL: always. */
     bool (*pays)(const void *metric, const char **why);
 } pair_bounds;
 
 /* ---- rows for a prefilter ---- */
 
-/* Rows of floats whose distances enclose the metric's values: before rounding,
+/* Rows of floats whose distances enclose the metric's values. Before rounding,
  *
  *     0 <= D^2(i, j) / unit - (offset_i + offset_j + |rows_i - rows_j|^2) <= tail_i + tail_j. */
 typedef struct prefilter_rows {
-    int64_t n, columns; /* columns 0: none to be had */
-    float *rows;        /* n x columns, best near the origin */
+    int64_t n, columns; /* columns 0: no rows available */
+    float *rows;        /* n x columns, preferably near the origin */
     double *offset;     /* n */
     double *tail;       /* n */
-    double unit;        /* a power of two: squares of some data are beyond floats */
+    double unit; /* a power of two, because squares of some data exceed the range of floats */
 } prefilter_rows;
 
 /* ---- the metric ---- */
 
 typedef struct pair_backend {
     const char *name;
-    int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
-    /* Prepare shared state (kernels, embeddings, self terms); may use parallel_for. */
+    int64_t tile_side; /* preferred tile side: small for solvers, large for matrix products */
+    /* Prepares shared state (kernels, embeddings, self terms). May use parallel_for. */
     ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
     void (*close)(void *state);
-    /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers.
-     * Adds to `stats` (the worker's own; merged by sums and maxima): iterations, gaps, solves that
-     * met their cap. Pairs are counted by the engine. */
+    /* Computes the squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, with
+     * `worker` < n_workers. Adds iterations, gaps and solves that reached their iteration limit to
+     * the worker's `stats`, which are merged with sums and maxima. The pair service counts the
+     * pairs. */
     ddsc_status (*tile)(void *state, const pair_tile *tile, double *d2, int64_t ld, int worker,
                         ddsc_pair_stats *stats);
-    /* Optional. The shape comes in with tile_side and nothing else. */
+    /* Optional: adjusts the shape, in which only tile_side is set. */
     void (*shape)(const void *state, pair_shape *shape);
-    /* Needed when the shape has strips: called before the pairs with j in [j0, j1), strips in ascending
-     * order, from the calling thread; may use parallel_for. */
+    /* Required if the shape has strips. Called before the pairs with j in [j0, j1), for strips in
+     * ascending order, from the calling thread. May use parallel_for. */
     ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
     const pair_bounds *bounds; /* NULL: no lower bounds */
-    /* Optional: rows for a prefilter. Single pairs must then be cheap. */
+    /* Optional: creates rows for a prefilter. Computing single pairs must then be cheap. */
     ddsc_status (*rows)(void *state, prefilter_rows *rows);
 } pair_backend;
 

@@ -1,8 +1,13 @@
-/* The manifest: "ddsc-resume FORMAT", the caller's lines, a checksum. Chunks: a header (magic, hash of
- * the manifest, size and hash of what follows) and records, in files "chunk-FIRST-LAST-HOST-PID-NUMBER":
- * the lowest and highest first row of their tiles, for people who look, and who wrote them. Everybody reads
- * all of them: which rank is dealt a pair depends on the round and on the number of ranks. A worker gathers its own records, so nothing is shared while pairs are
- * solved; several processes may share a folder. */
+/* The journal of a run over pairs.
+ *
+ * The manifest consists of "ddsc-resume FORMAT", the caller's lines and a checksum. A chunk
+ * consists of a header (magic, hash of the manifest, size and hash of the data) and records. Its
+ * file is called "chunk-FIRST-LAST-HOST-PID-NUMBER". FIRST and LAST are the lowest and highest
+ * first row of its tiles, for human readers; HOST and PID name the writer.
+ *
+ * Every process reads all chunks, because the rank that a pair is assigned to depends on the round
+ * and on the number of ranks. Each worker collects its own records, so nothing is shared while
+ * pairs are solved. Several processes may share a folder. */
 #include "neighbors/pairs/journal.h"
 
 #include <dirent.h>
@@ -43,17 +48,17 @@ typedef struct place {
     int64_t offset; /* of the values */
 } place;
 
-/* What a worker has gathered, and the chunk it reads. */
+/* Records that a worker has collected, and the chunk that it reads. */
 typedef struct journal_worker {
     unsigned char *bytes;
     int64_t used, capacity;
     int64_t first_row, last_row;
-    double next, wait; /* when to write, and how long to wait after that */
+    double next, wait; /* time of the next write, and the delay after it */
     int fd;            /* of the chunk last read */
     int32_t chunk;
 } journal_worker;
 
-/* What the folder held at the start. */
+/* Contents of the folder at the start. */
 typedef struct contents {
     text_rows chunk; /* names */
     int32_t n_chunks;
@@ -67,7 +72,7 @@ struct journal {
     char owner[OWNER_TEXT];
     uint64_t run;
     contents kept;
-    void *block; /* where a team has its arrays, or NULL */
+    void *block; /* memory of a team's arrays, or NULL */
     int32_t n_written;
     int n_workers;
     journal_worker *worker;
@@ -85,7 +90,7 @@ static ddsc_status fail(const journal *j, const char *path, const char *what)
 
 /* ---- the manifest ---- */
 
-/* The first line that differs, put in words. */
+/* Reports the first line of the manifest that differs. */
 static ddsc_status refuse(const journal *j, const char *kept, const char *now)
 {
     while (*kept && strcspn(kept, "\n") == strcspn(now, "\n") &&
@@ -96,9 +101,9 @@ static ddsc_status refuse(const journal *j, const char *kept, const char *now)
     int n_kept = (int)strcspn(kept, "\n"), n_now = (int)strcspn(now, "\n");
     bool input = strncmp(kept, "input ", 6) == 0;
     return ctx_fail(j->ctx, input ? DDSC_ERROR_INPUT : DDSC_ERROR_ARGUMENT,
-                    "%s: holds %s, so it cannot be taken up (\"%.*s\" then, \"%.*s\" now); give "
-                    "another folder, or remove this one",
-                    j->folder, input ? "a run of another input" : "a run with other settings",
+                    "%s: holds %s and cannot be resumed (it has \"%.*s\", this run has "
+                    "\"%.*s\"); use another folder, or remove this one",
+                    j->folder, input ? "a run with another input" : "a run with other settings",
                     n_kept, kept, n_now, now);
 }
 
@@ -107,7 +112,7 @@ static int add_checksum(char *text, size_t n)
     return snprintf(text + n, FORMAT_LINES, "xxh64 %016" PRIx64 "\n", hash_bytes(text, n, 0));
 }
 
-/* Whole, as it was written, and of the format of today. */
+/* Checks that the manifest is complete, unchanged and of the current format. */
 static ddsc_status check_sound(const journal *j, const char *path, const char *kept, size_t n)
 {
     char sum[FORMAT_LINES + 1];
@@ -115,21 +120,22 @@ static ddsc_status check_sound(const journal *j, const char *path, const char *k
     size_t body = last ? (size_t)(last + 1 - kept) : 0;
     int format = 0;
     if (sscanf(kept, "ddsc-resume %d", &format) == 1 && format != FORMAT)
-        return ctx_fail(
-            j->ctx, DDSC_ERROR_ARGUMENT,
-            "%s: holds a run in format %d, which another version of ddsc kept; this one "
-            "reads format %d: give another folder, or remove this one",
-            j->folder, format, FORMAT);
+        return ctx_fail(j->ctx, DDSC_ERROR_ARGUMENT,
+                        "%s: holds a run in format %d, written by another version of ddsc; "
+                        "this version reads format %d: use another folder, or remove this "
+                        "one",
+                        j->folder, format, FORMAT);
     snprintf(sum, sizeof sum, "xxh64 %016" PRIx64 "\n", hash_bytes(kept, body, 0));
     if (n - body == strlen(sum) && memcmp(kept + body, sum, n - body) == 0)
         return DDSC_OK;
     return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
-                    "%s: is damaged%s, so the run it belongs to cannot be taken up; give another "
+                    "%s: is damaged%s, so its run cannot be resumed; use another "
                     "folder, or remove this one",
                     path, n == 0 ? " (it is empty)" : "");
 }
 
-/* Two processes may begin at once: the manifest of one of them stays, and both look at it. */
+/* Writes the manifest. If two processes start at the same time, one manifest is kept and both check
+ * it. */
 static ddsc_status write_manifest(journal *j, const char *path, const char *text, size_t n)
 {
     io_writer *w = NULL;
@@ -180,7 +186,7 @@ static bool read_all(int fd, int64_t at, void *out, int64_t n)
     return true;
 }
 
-/* The records of a sound chunk join the list of places. */
+/* Adds the records of a valid chunk to the list. */
 static ddsc_status take_records(journal *j, int32_t chunk, const unsigned char *bytes, int64_t n)
 {
     contents *k = &j->kept;
@@ -208,7 +214,7 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
     unsigned char *bytes = NULL;
     chunk_path(j, path, chunk);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) /* an empty one may be cleaned up by another process just now */
+    if (fd < 0) /* another process may just have removed an empty chunk */
         return errno == ENOENT ? DDSC_OK : fail(j, path, "open");
     bool known = fstat(fd, &info) == 0;
     bool sound = known && read_all(fd, 0, &head, sizeof head) &&
@@ -221,15 +227,16 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
         if (sound)
             TRY(take_records(j, chunk, bytes, n));
     }
-    if (!sound && !(known && info.st_size == 0)) /* an empty one is a name just taken */
-        ctx_warn(j->ctx, "%.240s is damaged: the pairs it held are solved again", path);
+    if (!sound && !(known && info.st_size == 0)) /* an empty file is a name that was just claimed */
+        ctx_warn(j->ctx, "%.240s is damaged: its pairs are solved again", path);
 done:
     mem_free(j->ctx, bytes);
     close(fd);
     return status;
 }
 
-/* A name that was taken by a process which died before it filled the file. */
+/* Removes a file that was claimed by a process which ended before writing to it. Returns true if it
+ * did. */
 static bool is_abandoned(int dir, const char *name, const char *owner)
 {
     struct stat info;
@@ -237,7 +244,7 @@ static bool is_abandoned(int dir, const char *name, const char *owner)
            unlinkat(dir, name, 0) == 0;
 }
 
-/* Places in the order of the four numbers of their tiles, which a record begins with. */
+/* Compares records by the four numbers of their tiles, which come first in a record. */
 static int by_tile(const void *a, const void *b)
 {
     return memcmp(a, b, 4 * sizeof(int32_t));
@@ -274,7 +281,8 @@ static void list_kept(team_arrays *a, void *object)
     team_array(a, &k->chunk.text, k->n_chunks ? k->chunk.at[k->n_chunks] : 0);
 }
 
-/* Of several ranks the first reads, so that all know the same; each machine has it once. */
+/* Reads the journal on the first rank, so that all ranks have the same contents. Each machine
+ * stores them once. */
 static ddsc_status read_kept(journal *j)
 {
     CHECK(team_by_first(j->ctx, read_folder, j));
@@ -298,7 +306,7 @@ static ddsc_status make_folder(journal *j, const char *folder)
         return fail(j, "the folder to resume from", "use its name");
     }
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return fail(j, folder, "make the folder");
+        return fail(j, folder, "create the folder");
     return DDSC_OK;
 }
 
@@ -351,8 +359,9 @@ done:
 
 /* ---- records ---- */
 
-/* A name of our own: an empty file, which the chunk will replace. Whoever else has our owner's name
- * (an earlier process, one in another container) took other numbers. */
+/* Claims a unique name by creating an empty file, which the chunk will replace. Other processes
+ * with the same owner name (an earlier process, or one in another container) use different
+ * numbers. */
 static ddsc_status claim_name(journal *j, const journal_worker *own, char path[PATH_MAX])
 {
     int fd = -1;
@@ -363,7 +372,7 @@ static ddsc_status claim_name(journal *j, const journal_worker *own, char path[P
         fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (fd < 0 && errno == EEXIST);
     if (fd < 0)
-        return fail(j, path, "make the file");
+        return fail(j, path, "create the file");
     close(fd);
     return DDSC_OK;
 }

@@ -1,8 +1,9 @@
-/* What a run over pairs leaves on disk so that another can take it up: a folder with a manifest
- * that says what is computed, and chunks of records, one per tile. Several processes may keep their
- * records in one folder: each reads what is there when it begins and adds chunks under names of its own. Every file appears whole (written
- * beside, synced, renamed) and carries a checksum; a chunk that does not fit is left aside, and its
- * pairs are solved again. */
+/* A journal on disk from which an interrupted run over pairs can be resumed. It is a folder with a
+ * manifest, which describes the computation, and chunks of records, one record per tile.
+ *
+ * Several processes may use one folder. Each reads the existing chunks when it starts and adds
+ * chunks under unique names. Every file is written to a temporary file, synced and renamed, and has
+ * a checksum. An invalid chunk is ignored, and its pairs are solved again. */
 #ifndef DDSC_NEIGHBORS_PAIRS_JOURNAL_H
 #define DDSC_NEIGHBORS_PAIRS_JOURNAL_H
 
@@ -10,13 +11,15 @@
 
 typedef struct journal journal;
 
-/* Lines of text that must be the same in both runs. Refuses a folder with another manifest. */
+/* Opens or creates the journal. `manifest` consists of lines of text that must be the same in both
+ * runs; a folder with a different manifest is rejected. */
 ddsc_status journal_open(ddsc_context *ctx, journal **out, const char *folder, const char *manifest,
                          int n_workers);
-/* Write what is still in memory and free. */
+/* Writes the remaining records and frees the journal. */
 ddsc_status journal_close(journal *j);
-/* The n values kept for a tile, and what it took; false when there are none. Only the four numbers
- * of the tile count: other things than values of pairs are kept under tiles that do not occur. */
+/* Reads the n values stored for a tile, and the statistics of computing them. Returns false if
+ * there are none. Only the four numbers of the tile identify a record, so other data is stored
+ * under numbers that are not valid tiles. */
 bool journal_find(journal *j, const pair_tile *tile, int64_t n, double *values,
                   ddsc_pair_stats *took, int worker);
 ddsc_status journal_keep(journal *j, const pair_tile *tile, int64_t n, const double *values,

@@ -1,12 +1,12 @@
-/* Values and bounds over a journal: looked up first, kept afterwards. A pair that is looked up
- * leaves no potentials behind and gives no cut: the search may solve a few more pairs, the graph is
- * the same. */
+/* Values and bounds with a journal: looked up if they are stored, otherwise computed and stored. A
+ * looked-up pair provides no potentials and therefore no cut. A resumed search may solve a few more
+ * pairs, but its graph is the same. */
 #include <math.h>
 
 #include "neighbors/pairs/pairs.h"
 #include "neighbors/pairs/tuning.h"
 
-/* The wanted values of a tile to or from a row of them. */
+/* Copies the wanted values of a tile to (out) or from consecutive `values`. */
 static void copy_values(const pair_tile *t, double *d2, int64_t ld, double *values, bool out)
 {
     for (int64_t i = t->i0; i < t->i1; i++)
@@ -44,8 +44,9 @@ ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2,
     return status;
 }
 
-/* A dual bound is a function of the pair and of what is enough: (j, i), which is no tile, holds
- * both; the quick look and the full one are apart. */
+/* Returns a dual bound, which is a function of the pair and of `enough`. The record uses the pair
+ * (j, i), which is not a valid tile. Bounds with a finite and an infinite `enough` have separate
+ * records. */
 double pairs_kept_bound(pairs *p, int64_t i, int64_t j, double enough, int worker)
 {
     pair_tile t = {.i0 = BASE_MAX(i, j), .i1 = isfinite(enough), .j0 = BASE_MIN(i, j), .j1 = -1};

@@ -1,12 +1,12 @@
-/* The full matrix, the triangle above the diagonal, or one set against another, written straight
- * from the tiles. The distance of an item to itself is 0 by definition. */
+/* Writes distances directly from the tiles: the full matrix, the triangle above the diagonal, or
+ * one set against another. The distance of an item to itself is 0 by definition. */
 #include <math.h>
 
 #include "neighbors/pairs/pairs.h"
 
 typedef struct target {
     double *out;
-    int64_t n, n_old; /* items; of the first set, -1: there is one set */
+    int64_t n, n_old; /* items; items of the first set, or -1 if there is only one set */
     bool condensed, squared;
 } target;
 

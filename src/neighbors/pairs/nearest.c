@@ -1,5 +1,6 @@
-/* The tau nearest of each item: one binary heap per item, worst on top, in arrays that become the
- * graph's, so that nothing beyond n * tau is held. */
+/* The tau nearest neighbors of each item. Each item has a binary heap with the worst entry on top.
+ * The arrays of the heaps become those of the graph, so no memory beyond n * tau entries is
+ * needed. */
 #include <math.h>
 
 #include "neighbors/pairs/nearest.h"
@@ -21,7 +22,7 @@ static double key_at(heap h, int64_t k)
     return local_key(h.by, h.index[k], h.value[k]);
 }
 
-/* (key, index) of place a above that of place b? */
+/* Returns true if entry a has a larger (key, index) than entry b. */
 static bool worse(heap h, int64_t a, int64_t b)
 {
     double x = key_at(h, a), y = key_at(h, b);
@@ -59,7 +60,7 @@ static void sift_down(heap h, int64_t at, int64_t count)
     }
 }
 
-/* Heap order: no place is worse than the place above it. */
+/* Returns true if the entries are in heap order: none is worse than its parent. */
 static bool is_heap(heap h, int64_t count)
 {
     for (int64_t k = 1; k < count; k++)
@@ -68,7 +69,8 @@ static bool is_heap(heap h, int64_t count)
     return true;
 }
 
-/* Strictly ascending by (key, index), so no neighbor appears twice with the same value. */
+/* Returns true if the list is strictly ascending by (key, index), so that no neighbor appears twice
+ * with the same value. */
 static bool is_sorted(heap h, int64_t count)
 {
     for (int64_t k = 1; k < count; k++)
@@ -83,7 +85,7 @@ ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int6
     int64_t size;
     *near = (nearest){.first = first, .n = n, .tau = tau};
     if (first + n > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items: at most %d can be handled",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items are too many: the maximum is %d",
                         (long long)(first + n), INT32_MAX);
     if (!mul_ok(n, tau, &size))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY,
@@ -115,7 +117,7 @@ static void heap_put(nearest *near, int64_t slot, int64_t other, double d2)
     double key = local_key(near->by, other, d2), limit;
     DDSC_ASSERT(slot >= 0 && slot < near->n && other >= 0 && other != near->first + slot);
     DDSC_ASSERT(!isnan(d2) && count >= 0 && count <= tau);
-    DDSC_ASSERT(count % 8 != 0 || is_heap(h, count)); /* before a sample of the insertions */
+    DDSC_ASSERT(count % 8 != 0 || is_heap(h, count)); /* at every 8th insertion */
     if (count < tau) {
         h.value[count] = d2;
         h.index[count] = (int32_t)other;
@@ -158,7 +160,7 @@ typedef struct sorting {
     bool worst_first;
 } sorting;
 
-/* Heap sort: the worst goes to the end, again and again. */
+/* Sorts the lists with heap sort: the worst entry is repeatedly moved to the end. */
 static ddsc_status sort_lists(void *arg, int64_t begin, int64_t end, int worker)
 {
     const sorting *s = arg;
@@ -183,7 +185,7 @@ ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool
     return team_rows(ctx, slots, 256, sort_lists, &(sorting){near, worst_first});
 }
 
-/* Close the gaps that short lists leave. */
+/* Closes the gaps after lists with fewer than tau entries. */
 static void pack_lists(const nearest *near, int64_t *offset)
 {
     for (int64_t i = 0; i < near->n; i++) {

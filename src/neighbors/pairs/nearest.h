@@ -1,4 +1,4 @@
-/* The tau nearest of each item, kept in bounded heaps. */
+/* The tau nearest neighbors of each item, in bounded heaps. */
 #ifndef DDSC_NEIGHBORS_PAIRS_NEAREST_H
 #define DDSC_NEIGHBORS_PAIRS_NEAREST_H
 
@@ -6,28 +6,29 @@
 #include "base/team.h"
 #include "numeric/graph/graph.h"
 
-/* Neighbours are ordered by (key, index), the key being the value or, with `by`, the value over the scale of
- * the neighbour: a total order, so what is kept does not depend on the
- * order of arrival. */
+/* Neighbors are ordered by (key, index). The key is the value or, if `by` is set, the value divided
+ * by the scale of the neighbor. This is a total order, so the result does not depend on the order
+ * of arrival. */
 typedef struct nearest {
     int64_t first, n, tau; /* items first .. first + n - 1 have a heap */
     double *value;         /* n x tau */
     int32_t *index;
     int64_t *count;
-    double *limit; /* the worst key kept once a heap is full, else +inf; read without the lock */
+    double *limit; /* worst key of a full heap, otherwise +inf; read without the lock */
     spin *lock;
-    const local_scales *by; /* NULL from nearest_create; may be set before the first offer */
+    const local_scales *by; /* NULL after nearest_create; may be set before the first offer */
 } nearest;
 
 ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int64_t n, int64_t tau);
 void nearest_free(ddsc_context *ctx, nearest *near);
 
-/* `slot`: an item less `first`. */
+/* Adds `other` to the heap of a slot, which is an item number minus `first`. */
 void nearest_put(nearest *near, int64_t slot, int64_t other, double d2);
-/* The same where a pair may come more than once. */
+/* Does the same if a pair may arrive more than once. */
 void nearest_put_once(nearest *near, int64_t slot, int64_t other, double d2);
 
-/* A limit only ever falls, so a stale one lets too much in, never too little. */
+/* Returns the current limit of a slot. Limits only fall, so an outdated limit admits too many
+ * entries, never too few. */
 static inline double nearest_limit(const nearest *near, int64_t slot)
 {
     double limit;
@@ -35,14 +36,14 @@ static inline double nearest_limit(const nearest *near, int64_t slot)
     return limit;
 }
 
-/* Offer `other` to one item. */
+/* Offers `other` to one item. */
 static inline void nearest_offer_one(nearest *near, int64_t slot, int64_t other, double d2)
 {
     if (local_key(near->by, other, d2) <= nearest_limit(near, slot))
         nearest_put(near, slot, other, d2);
 }
 
-/* Offer a pair to those of its ends that have a heap; safe from any thread. */
+/* Offers a pair to both ends, if they have a heap. May be called from any thread. */
 static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
 {
     int64_t a = i - near->first, b = j - near->first;
@@ -52,19 +53,20 @@ static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
         nearest_put(near, b, i, d2);
 }
 
-/* Lists of these slots in an order that depends on what they hold alone: nearest first, or worst first,
- * which leaves them heaps. */
+/* Sorts the lists of these slots, nearest first or worst first. The order depends only on their
+ * entries. A list that is sorted worst first is still a heap. */
 ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool worst_first);
-/* After a search that was divided over a team, where every rank has offered its pairs to heaps of its own: the
- * heaps of rank r's rows (team_own of n in blocks) come together there. once: two ranks may have offered
- * the same pair. */
+/* Joins the heaps after a search that was divided over a team, in which every rank offered its
+ * pairs to its own heaps. Rank r collects the heaps of its rows (team_own of n in blocks). Set
+ * `once` if two ranks may have offered the same pair. */
 ddsc_status nearest_join(ddsc_context *ctx, nearest *near, bool once);
-/* The heaps of all rows from their ranks to all; `near` has been joined, or rows were offered to their own rank alone. */
+/* Sends the heaps of all rows from their owners to all ranks. `near` must have been joined, or rows
+ * must have been offered only on their owners. */
 ddsc_status nearest_spread(ddsc_context *ctx, nearest *near);
-/* Both. */
+/* Joins and spreads the heaps. */
 ddsc_status nearest_share(ddsc_context *ctx, nearest *near, bool once);
 
-/* Sort the lists and hand them over as a graph; the rest of `near` is freed by nearest_free. */
+/* Sorts the lists and returns them as a graph. nearest_free frees the rest of `near`. */
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 
 #endif

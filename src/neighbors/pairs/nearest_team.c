@@ -1,4 +1,5 @@
-/* Heaps over a team: partial ones of every rank become whole ones, first at the ranks that own the rows. */
+/* Heaps over a team: the partial heaps of all ranks are merged at the ranks that own the rows, then
+ * sent to all ranks. */
 #include "base/blocks.h"
 #include "base/team.h"
 #include "neighbors/pairs/nearest.h"
@@ -26,7 +27,7 @@ static ddsc_status put_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Slice s of n_slices of the rows of rank r. */
+/* Returns slice s of n_slices of the rows of rank r. */
 static team_part slice_of(const ddsc_context *ctx, int64_t n, int r, int64_t s, int64_t n_slices)
 {
     team_part part = team_part_of(ctx, n, block_rows(n), r);
@@ -34,7 +35,8 @@ static team_part slice_of(const ddsc_context *ctx, int64_t n, int r, int64_t s, 
     return (team_part){part.begin + rows * s / n_slices, part.begin + rows * (s + 1) / n_slices};
 }
 
-/* What this rank has for one slice of the rows of all others; bytes[r] for rank r. */
+/* Packs the entries of this rank for one slice of the rows of all other ranks, with bytes[r] for
+ * rank r. If `out` is NULL, only counts them. */
 static int64_t pack_slice(const ddsc_context *ctx, const nearest *near, int64_t s, int64_t n_slices,
                           join_entry *out, int64_t *bytes)
 {

@@ -1,4 +1,4 @@
-/* The pair service: values are computed (or looked up), checked, counted and offered in one place. */
+/* The pair service: values are computed or looked up, checked, counted and offered here. */
 #include <math.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ void pairs_close(pairs *p)
 
 /* ---- values ---- */
 
-/* Every value must be finite; negative ones are counted, -0 becomes 0. */
+/* Checks that every value is finite, counts negative values, and turns -0 into 0. */
 static ddsc_status check_row(const pairs *p, const pair_tile *t, int64_t i, double *row, int worker)
 {
     const uint8_t *wanted = t->wanted ? t->wanted + (i - t->i0) * (t->j1 - t->j0) : NULL;
@@ -79,8 +79,8 @@ static ddsc_status check_row(const pairs *p, const pair_tile *t, int64_t i, doub
             continue;
         if (!isfinite(row[k]))
             return ctx_fail(p->ctx, DDSC_ERROR_INTERNAL,
-                            "metric %s gave %g for items %lld and %lld", p->backend->name, row[k],
-                            (long long)i, (long long)(t->j0 + k));
+                            "metric %s returned %g for items %lld and %lld", p->backend->name,
+                            row[k], (long long)i, (long long)(t->j0 + k));
         row[k] += 0.0;
         n_negative += row[k] < 0;
     }
@@ -117,7 +117,7 @@ done:
     return status;
 }
 
-/* What the workers of all ranks remember, in one array. */
+/* Gathers the values that the workers of all ranks remember in one array. */
 static ddsc_status gather_solved(pairs *p, pair_value **out, int64_t *n_out)
 {
     ddsc_status status = DDSC_OK;
@@ -146,7 +146,8 @@ done:
     return status;
 }
 
-/* Counted, laid out, filled; in what order a list is depends on the workers, and nobody asks. */
+/* Counts the values, lays out the lists and fills them. The order within a list depends on the
+ * workers, but no caller depends on it. */
 static ddsc_status take_known(pairs *p)
 {
     ddsc_status status = DDSC_OK;
@@ -232,7 +233,7 @@ done:
     return status;
 }
 
-/* ---- tiles that all ranks see ---- */
+/* ---- tiles that every rank sees ---- */
 
 enum { SHARED_BYTES = 1 << 26 };
 
@@ -266,7 +267,8 @@ static ddsc_status show_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* A few tiles at a time: each rank solves some, then all have all. */
+/* Processes a few tiles at a time. Each rank solves some of them, then all ranks receive all of
+ * them. */
 static ddsc_status show_tiles(shared_tiles *s, int64_t begin, int64_t end)
 {
     ddsc_status status = DDSC_OK;
@@ -301,7 +303,7 @@ static ddsc_status walk_pairs(pairs *p, const pair_choice *choice, tile_sink sin
         TRY(pairs_prepare(p, j0, j1));
         if (from >= j1)
             continue;
-        /* the tiles of the first block column that has any */
+        /* the tiles of the first block column with any requested pair */
         int64_t begin = tile_count(from / side * side, side), end = tile_count(j1, side);
         TRY(shown ? show_tiles(&s, begin, end)
                   : tiles_walk(p->ctx, p->n, side, begin, end, solve_tile, &s.job));
@@ -372,7 +374,7 @@ void pairs_count_first(pairs *p, int64_t n)
         pairs_count_bounds(p, BOUND_FIRST, n, 0);
 }
 
-/* ---- what was done ---- */
+/* ---- statistics ---- */
 
 ddsc_status pairs_solved(const pairs *p, int64_t *n)
 {
@@ -382,8 +384,8 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n)
     return team_sum_i64(p->ctx, n, 1);
 }
 
-/* Counts of all workers and ranks; what the metric counted at its opening, on every rank alike, is there
- * already. */
+/* Adds up the counts of all workers and ranks. Counts from the opening of the metric, which are the
+ * same on every rank, are already in `stats`. */
 static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_bounds)
 {
     ddsc_pair_stats mine = {0};
@@ -403,7 +405,7 @@ static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_
     return DDSC_OK;
 }
 
-/* Pairs are counted here, whatever a backend counted at its opening. */
+/* Sets the pair counts, replacing any counts from the opening of the backend. */
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats)
 {
     static const char *const names[] = {[BOUND_FRAME] = "bounds_frame",

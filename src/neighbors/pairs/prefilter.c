@@ -1,4 +1,4 @@
-/* Float bounds of all pairs on the processor, and the rounding of rows in floats. */
+/* Computes float bounds of all pairs on the CPU, and the rounding errors of rows in floats. */
 #include "neighbors/pairs/prefilter.h"
 
 #include <math.h>
@@ -32,15 +32,16 @@ void prefilter_tile(const first_bounds *b, const pair_tile *t, float *low, int64
 typedef struct cpu {
     ddsc_context *ctx;
     const first_bounds *bounds;
-    float *scratch; /* per worker: a tile, then limits of its columns and of its rows */
-    nearest *kept;  /* what the walk at work is for: these heaps, or ... */
+    float *scratch; /* per worker: a tile, then the limits of its columns and of its rows */
+    nearest *kept;  /* heaps to fill in the current walk, or NULL */
     const double *reach;
-    prefilter_hit hit; /* ... pairs within reach */
+    prefilter_hit hit; /* receives pairs within `reach` if kept is NULL */
     void *arg;
-    int64_t first; /* tile of this rank */
+    int64_t first; /* first tile of this rank */
 } cpu;
 
-/* Limits only fall, so one read before the tile lets too much in, never too little. */
+/* Reads the limits of a range of items, rounded up to floats. Limits only fall, so limits read
+ * before the tile admit too many pairs, never too few. */
 static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
 {
     double scale = 1 / c->bounds->unit;
@@ -52,7 +53,7 @@ static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
     }
 }
 
-/* Is any of a group within reach of either end? */
+/* Sets any[g] if a bound in group g is within reach of either end. */
 SIMD_CLONES static void mark_groups(int64_t n, float limit, const float *limits, const float *low,
                                     uint8_t *any)
 {
@@ -126,19 +127,21 @@ done:
     return status;
 }
 
-/* ---- the nearest ----
+/* ---- nearest items ----
  *
- * Tile rows lie on a circle, and a row's tiles are those with the half circle of rows that follow. A rank of a team has
- * an even run of all of them, row by row, so that its few rows meet many others there. It takes one of each row in
- * turn: tiles at work at one time have few items in common, whose heaps they would wait for. After a first eighth of
- * the circle the least limits of all ranks go to all, so that no rank keeps what lies beyond. */
+ * The tile rows are arranged on a circle. Each row is combined with itself and with the half circle
+ * of rows after it. Each rank of a team gets an equal, contiguous part of these tiles, row by row,
+ * so its few rows are compared with many others. Within its part, a rank alternates between rows,
+ * because tiles processed at the same time should share few items: workers would wait for the heaps
+ * of shared items. After the first eighth of the circle, the ranks exchange their smallest limits,
+ * so that no rank keeps entries beyond them. */
 
 typedef struct half_circle {
     cpu *c;
-    int64_t n_rows;        /* tile rows of the set */
-    int64_t from, n_steps; /* of the wave at work */
-    team_part own;         /* of its n_rows x n_steps tiles */
-    int64_t n_own_rows;    /* rows those lie in, if they began with one */
+    int64_t n_rows;        /* number of tile rows */
+    int64_t from, n_steps; /* steps of the current wave */
+    team_part own;         /* part of its n_rows x n_steps tiles */
+    int64_t n_own_rows;    /* number of rows they would cover if they started with a full row */
 } half_circle;
 
 static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -152,7 +155,8 @@ static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worke
         int64_t i0 = BASE_MIN(row, other) * side, j0 = BASE_MAX(row, other) * side;
         pair_tile t = {
             .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
-        bool twice = 2 * step == h->n_rows && row > other; /* the middle of the circle */
+        bool twice =
+            2 * step == h->n_rows && row > other; /* the opposite row, reached from both sides */
         if (at < h->own.end && !twice)
             CHECK(look_through(h->c, &t, worker));
     }
@@ -170,7 +174,7 @@ static ddsc_status circle_wave(half_circle *h, int64_t from, int64_t to)
     return team_rows(h->c->ctx, (team_part){0, h->n_own_rows * h->n_steps}, 1, circle_range, h);
 }
 
-/* A limit of any rank's heap holds for all. */
+/* Takes the smallest limit of all ranks; the limit of any rank's heap is valid for all ranks. */
 static ddsc_status share_limits(const cpu *c)
 {
     double *limit = c->kept->limit;
@@ -195,7 +199,8 @@ static ddsc_status cpu_nearest(void *state, nearest *kept)
     return circle_wave(&h, first, last);
 }
 
-/* Ranks take tiles in turn: where many pairs are within reach, neighbours share them. */
+/* Processes the tiles of this rank. Tiles are assigned to ranks in turn, so that a region with many
+ * pairs within reach is shared. */
 static ddsc_status turn_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     cpu *c = arg;
@@ -232,7 +237,7 @@ ddsc_status prefilter_rows_create(ddsc_context *ctx, prefilter_rows *r, int64_t 
     int64_t size;
     *r = (prefilter_rows){.n = n, .columns = columns, .unit = 1};
     if (!mul_ok(n, columns, &size))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld rows of %lld columns are too many",
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld rows with %lld columns are too many",
                         (long long)n, (long long)columns);
     CHECK(MEM_NEW(ctx, r->rows, size));
     CHECK(MEM_ZERO(ctx, r->offset, n));
@@ -245,7 +250,7 @@ void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r)
     *r = (prefilter_rows){0};
 }
 
-/* u = 2^-24 and a little more, which takes the places of terms in u^2. */
+/* u = 2^-24, slightly enlarged to cover terms of order u^2. */
 static const double UNIT_ROUNDOFF = 0x1.02p-24;
 
 double prefilter_radius(int64_t columns)
@@ -259,10 +264,10 @@ typedef struct enclosing {
     double *spread, radius;
 } enclosing;
 
-/* With R columns and n = |y|^2: a product of rows in floats is off by at most (R + 1) u |y_i||y_j| in
- * any order of summation (Higham 2002, section 3.1), the rows themselves by u |y|, the three sums
- * that make `low` by u of their size; and |y_i||y_j| <= (n_i + n_j) / 2. Numbers too small for floats
- * add 2^-126 per column. */
+/* Computes the starts and spreads. With R columns and n = |y|^2, the float product of two rows has
+ * an error of at most (R + 1) u |y_i||y_j| in any order of summation (Higham 2002, section 3.1).
+ * The rows have an error of u |y|, and the three sums in `low` one of u times their size.
+ * Furthermore |y_i||y_j| <= (n_i + n_j) / 2. Underflow adds up to 2^-126 per column. */
 static ddsc_status enclose_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const enclosing *e = arg;

@@ -1,16 +1,17 @@
-/* Tiles: their numbers, the loop over them, and the pairs that are asked for. */
+/* Tiles: their numbers, the loop over them, and the requested pairs. */
 #include <math.h>
 
 #include "base/team.h"
 #include "neighbors/pairs/tiles.h"
 
-/* Tiles before block column J. */
+/* Returns the number of tiles before a block column. */
 static int64_t tiles_before(int64_t block)
 {
     return block * (block + 1) / 2;
 }
 
-/* Block column of a tile: the largest J with tiles_before(J) <= number. The root is a first guess. */
+/* Returns the block column of a tile: the largest J with tiles_before(J) <= number. The square root
+ * is a first guess, corrected for rounding. */
 static int64_t block_column(int64_t number)
 {
     int64_t block = (int64_t)((sqrt(8.0 * (double)number + 1.0) - 1.0) / 2.0);
@@ -66,9 +67,9 @@ ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin
     return team_for(ctx, end - begin, 1, walk_range, &l);
 }
 
-/* ---- what is asked for ---- */
+/* ---- requested pairs ---- */
 
-/* The sum over columns j of min(j, i_end). */
+/* Sums min(j, i_end) over the columns j. */
 int64_t pairs_chosen(const pair_choice *c, int64_t n)
 {
     int64_t rows = BASE_MIN(c->i_end, n), from = BASE_MIN(c->j_begin, rows);
@@ -76,7 +77,7 @@ int64_t pairs_chosen(const pair_choice *c, int64_t n)
     return n < 2 ? 0 : (rows * (rows - 1) - from * (from - 1)) / 2 + rows * (n - whole);
 }
 
-/* A hash of the pair: no table, the same in any order. */
+/* Decides with a hash of the pair, so no table is needed and the order does not matter. */
 bool pairs_sampled(uint64_t seed, double p, int64_t i, int64_t j)
 {
     uint64_t low = (uint64_t)BASE_MIN(i, j), high = (uint64_t)BASE_MAX(i, j);
@@ -107,8 +108,8 @@ int64_t tile_choose(const pair_choice *c, pair_tile *t, uint8_t *mask, uint64_t 
 ddsc_status pairs_none_sampled(ddsc_context *ctx, double p, int64_t n)
 {
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "sample = %g leaves none of the %lld pairs of %lld items; %g would give each "
-                    "item about ten",
+                    "sample = %g leaves none of the %lld pairs of %lld items; %g would "
+                    "give about ten per item",
                     p, (long long)(n * (n - 1) / 2), (long long)n,
                     BASE_MIN(1.0, 10 / (double)(n - 1)));
 }

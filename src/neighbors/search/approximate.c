@@ -1,5 +1,13 @@
-/* Neighbours beyond brute force: candidates by descent over rows of numbers, put in order by the metric
- * itself, and how many of the true ones that finds. */
+/* Approximate neighbors, with a measured recall.
+ *
+ * NN-descent over rows of numbers (descent.c) proposes k > tau candidates per item. The metric then
+ * computes the true values of the candidates, and the tau best are kept. The cost is that of the
+ * descent plus at most k metric values per item, instead of n values.
+ *
+ * The recall is the fraction of true neighbors that were found. It is measured on randomly drawn
+ * items, each compared with all others. Its 95% interval is Wilson's, with an effective number of
+ * trials: the neighbors of one item tend to be found or missed together, so they do not count as
+ * independent trials. The number is estimated from the variance between items. */
 #include <math.h>
 #include <string.h>
 
@@ -13,8 +21,8 @@ void search_rows_free(ddsc_context *ctx, search_rows *r)
     *r = (search_rows){0};
 }
 
-/* All others are candidates of n_rows items: one item drawn from each of n_rows equal parts of the set, so
- * that neither the order of the set nor the search has a say in which. */
+/* Makes all other items candidates of n_rows items. One item is drawn from each of n_rows equal
+ * parts of the set, so the choice depends neither on the order within the set nor on the search. */
 static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_t n_rows)
 {
     int64_t part = 0, drawn = -1;
@@ -39,8 +47,9 @@ static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_
     return DDSC_OK;
 }
 
-/* The 97.5% quantile of Student's t with `degrees` of freedom: Cornish and Fisher's expansion about the normal
- * quantile (Abramowitz and Stegun 26.7.5), within 0.1% from 6 degrees on. */
+/* Returns the 97.5% quantile of Student's t distribution with `degrees` degrees of freedom. It uses
+ * the Cornish-Fisher expansion around the normal quantile (Abramowitz and Stegun 26.7.5), which is
+ * accurate to 0.1% from 6 degrees on. */
 static double student_quantile(double degrees)
 {
     const double z = 1.959963984540054, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
@@ -48,9 +57,9 @@ static double student_quantile(double degrees)
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * degrees * degrees * degrees);
 }
 
-/* Wilson's interval of 95% for a share p of n trials (Wilson 1927): unlike p -+ 2 s it holds for few trials
- * and for shares next to 1. What the trials are worth is estimated from n_rows items, hence Student's
- * quantile. */
+/* Computes the 95% Wilson interval for a fraction p of n trials (Wilson 1927). Unlike p -+ 2 s, it
+ * holds for few trials and for fractions near 1. It uses Student's quantile because the number of
+ * trials is estimated from n_rows items. */
 static void wilson(ddsc_pair_stats *stats, double p, double n, int64_t n_rows)
 {
     double z = student_quantile((double)BASE_MAX(n_rows - 1, 2));
@@ -61,9 +70,10 @@ static void wilson(ddsc_pair_stats *stats, double p, double n, int64_t n_rows)
     stats->recall_high = BASE_MIN(1, middle + half);
 }
 
-/* Of the true neighbours of those items, the share found; equal distances are equally right. Neighbours of
- * one item are found or missed together, so the spread over items tells how many trials they are worth:
- * from one per item up to all of them. */
+/* Computes the fraction of the true neighbors of the drawn items that were found. An item at the
+ * same distance as the tau-th neighbor counts as found. Neighbors of one item are found or missed
+ * together, so the variance over items gives the effective number of trials. It is at least one per
+ * item and at most the number of neighbors. */
 static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc_graph *truth,
                          const ddsc_graph *found, const local_scales *by)
 {
@@ -87,7 +97,7 @@ static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc
         return;
     double n = (double)n_rows, p = sum / n, variance = (squares / n - p * p) / BASE_MAX(n - 1, 1);
     double trials = variance > 0 ? p * (1 - p) / variance : n;
-    if (n_rows == l->n) /* nothing was left to chance */
+    if (n_rows == l->n) /* every item was compared, so there is no sampling error */
         stats->recall = stats->recall_low = stats->recall_high = p;
     else
         wilson(stats, p, BASE_MIN(BASE_MAX(trials, n), (double)all), n_rows);

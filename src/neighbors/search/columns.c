@@ -1,5 +1,14 @@
-/* Whole columns of the distance matrix: landmarks drawn at random, their distances to all items,
- * and the graph made of these and of what the Nystrom method makes of them. */
+/* The tau-NN graph from whole columns of the distance matrix.
+ *
+ * A random subset of m items, the landmarks, is compared with all n items, which costs about n m
+ * values instead of n^2 / 2. Distances to a landmark are then exact. All others are approximated
+ * with the Nystrom method (landmarks.c): D^2_ij ~ |x_i - x_j|^2 + rest_i + rest_j. The graph takes
+ * the nearest of both kinds, in O(n^2 dim) operations.
+ *
+ * The error is estimated without further solves. Some landmarks are held out, the coordinates are
+ * fitted to the others, and the predicted distances between held-out landmarks are compared with
+ * the known ones. The result is the median absolute error divided by the median absolute deviation
+ * of the distances. A value of 1 is no better than one constant guess. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +23,8 @@ void search_columns_free(ddsc_context *ctx, column_set *c)
     *c = (column_set){0};
 }
 
-/* A partial Fisher-Yates shuffle marks the landmarks; numbers go by item. */
+/* Marks the landmarks with a partial Fisher-Yates shuffle. They are then numbered in the order of
+ * the items. */
 static void draw(ddsc_context *ctx, column_set *c)
 {
     rng r = rng_make(ctx_seed(ctx), RNG_COLUMNS, 0);
@@ -43,8 +53,9 @@ ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, dou
     *c = (column_set){.n = n, .m = columns_of(n, fraction)};
     if (c->m < COLUMNS_LEAST)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "sample_columns = %g of %lld items is %lld columns: %d are the least, some "
-                        "hundred do well",
+                        "sample_columns = %g of %lld items selects %lld columns: at least %d are "
+                        "required, and a "
+                        "few hundred are recommended",
                         fraction, (long long)n, (long long)c->m, COLUMNS_LEAST);
     if (!mul_ok(n, c->m, &size))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld columns of %lld items are too many",
@@ -59,7 +70,8 @@ done:
     return status;
 }
 
-/* Rows of a tile are landmarks; its items are in the order of c->order. */
+/* Copies a tile to the columns. Its rows are landmarks, and its items are in the order of
+ * c->order. */
 static void columns_sink(void *arg, const pair_tile *t, const double *d2, int64_t ld)
 {
     const column_set *c = arg;
@@ -114,7 +126,7 @@ static ddsc_status mixed_tile(void *state, const pair_tile *t, double *d2, int64
 
 static const pair_backend backend_mixed = {.name = "columns", .tile_side = 64, .tile = mixed_tile};
 
-/* Median of |x - middle|, which reorders and overwrites x; with middle NaN the median of x. */
+/* Returns the median of |x - middle|, or of x if `middle` is NaN. Reorders and overwrites x. */
 static double median_off(double *x, int64_t n, double middle)
 {
     for (int64_t p = 0; p < n && !isnan(middle); p++)
@@ -122,8 +134,9 @@ static double median_off(double *x, int64_t n, double middle)
     return select_smallest(x, n, n / 2);
 }
 
-/* Some landmarks are held out, and the others predict the distances between them. In units of the
- * distances' own spread: 1 is no better than one guess for all. */
+/* Estimates the error of the approximate distances. Some landmarks are held out, and the others
+ * predict the distances between them. The error is in units of the spread of the distances, so that
+ * 1 is no better than one constant guess. */
 static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double *between,
                                   int64_t m)
 {
@@ -135,7 +148,7 @@ static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double
     *error = NAN;
     if (m < JUDGED_LEAST)
         return DDSC_OK;
-    TRY(MEM_NEW(ctx, item, m)); /* those that stay in, then those held out */
+    TRY(MEM_NEW(ctx, item, m)); /* the remaining landmarks, then the held-out ones */
     TRY(MEM_NEW(ctx, to, m * n_in));
     TRY(MEM_NEW(ctx, off, n_out * n_out));
     TRY(MEM_NEW(ctx, truth, n_out * n_out));
@@ -169,7 +182,7 @@ ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set
     pair_choice all = pairs_all(c->n);
     double *between = NULL, error;
     TRY(MEM_NEW(ctx, between, c->m * c->m));
-    for (int64_t a = 0; a < c->m; a++) /* rows of the columns */
+    for (int64_t a = 0; a < c->m; a++) /* landmark rows of the columns */
         memcpy(between + a * c->m, c->d2 + c->order[a] * c->m, (size_t)c->m * sizeof *between);
     TRY(estimate_error(ctx, &error, between, c->m));
     TRY(search_landmarks_fit(ctx, &s.fit, c->n, c->m, c->d2, between));

@@ -1,4 +1,15 @@
-/* NN-descent: lists of neighbours from random ones, round by round. */
+/* NN-descent (Dong, Moses, Li: Efficient k-nearest neighbor graph construction for generic
+ * similarity measures, 2011).
+ *
+ * The lists start with random items and improve in rounds. In a round, any two items that are
+ * neighbors or reverse neighbors of the same item are compared, unless both were already compared
+ * there. At least one of the two must be fresh, that is, new since the previous round. The rounds
+ * end when at most one neighbor in DESCENT_FEW changes, or after DESCENT_ROUNDS.
+ *
+ * All comparisons of a round use the lists of the previous round. The heaps order entries by
+ * (value, index), so their contents do not depend on the order of arrival. Together this makes the
+ * result independent of the number of threads and ranks. A round costs at most O(n k^2) row
+ * distances, and few items are fresh in later rounds. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -14,14 +25,14 @@ typedef struct descent {
     const float *rows;
     const double *offset; /* or NULL */
     nearest near;
-    /* Lists of the last round: forward and reverse neighbours, each at most k, fresh ones first. */
+    /* Lists from the previous round: forward, then reverse neighbors, with fresh ones first. */
     int32_t *list;  /* n x 2k */
-    int32_t *fresh; /* n: how many of them are fresh */
+    int32_t *fresh; /* n: number of fresh entries */
     int32_t *count; /* n */
-    int32_t *old;   /* n x k: the heaps of the round before, to tell what is fresh */
+    int32_t *old;   /* n x k: the heaps of the previous round, used to detect fresh entries */
 } descent;
 
-/* Sixteen running sums in a fixed order. */
+/* Returns |x - y|^2 from sixteen running sums in a fixed order. */
 SIMD_CLONES static float row_distance2(int64_t n, const float *x, const float *y)
 {
     float s[16] = {0};
@@ -53,7 +64,7 @@ static void offer(descent *d, int64_t i, int64_t j)
         nearest_put_once(&d->near, j, i, d2);
 }
 
-/* Heaps begin with neighbours drawn at random. */
+/* Fills the heaps with randomly drawn neighbors. */
 static ddsc_status draw_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     descent *d = arg;
@@ -80,7 +91,7 @@ static void add(descent *d, int64_t i, int32_t other, bool fresh)
     int32_t *list = d->list + i * 2 * d->k;
     if (d->count[i] == 2 * d->k || holds(list, d->count[i], other))
         return;
-    if (fresh) { /* the first stale one moves to the end */
+    if (fresh) { /* moves the first stale entry to the end */
         list[d->count[i]] = list[d->fresh[i]];
         list[d->fresh[i]++] = other;
     } else {
@@ -89,8 +100,9 @@ static void add(descent *d, int64_t i, int32_t other, bool fresh)
     d->count[i]++;
 }
 
-/* Lists from the heaps: what each item has, then who has it, at most k of each. Heap order
- * depends on arrival, so heaps are put in order first. Returns how many neighbours are fresh. */
+/* Builds the lists from the heaps: the neighbors of each item, then the items that have it as a
+ * neighbor, at most 2k in total. The heaps must be sorted, because the order within a heap depends
+ * on the order of arrival. Returns the number of fresh neighbors. */
 static int64_t make_lists(descent *d)
 {
     const int32_t *heap = d->near.index;
@@ -111,7 +123,7 @@ static int64_t make_lists(descent *d)
     return changes;
 }
 
-/* Neighbours of one item meet each other, unless they met before. */
+/* Compares the neighbors of each item with each other, unless both are stale. */
 static ddsc_status join_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     descent *d = arg;

@@ -1,6 +1,16 @@
-/* Float bounds of all pairs by a device: rows go over once, in the cheapest kind of product whose
- * rounding leaves few items in doubt, and lists of the least bounds come back strip by strip. A device may be
- * at the next strip while the processor has the last word on one. */
+/* The float prefilter on a device (GPU).
+ *
+ * The rows are uploaded once. For each strip of rows, the device computes the lower bounds of all
+ * pairs as one matrix product. It returns the `most` smallest bounds of each item. The rule of
+ * shortlist.c then selects the candidates, and the metric computes their values in double on the
+ * CPU, so the graph has the same bytes as a CPU search. The device may already compute the next
+ * strip meanwhile.
+ *
+ * A device offers several product types, from the cheapest and least accurate to the most accurate.
+ * Each type has a radius, a bound on its relative rounding error, which widens the bounds. If too
+ * many items have undecided candidates, the search restarts with the next type. The cost is n^2
+ * columns multiplications per attempt. If the device fails or returns impossible lists, the CPU
+ * performs the search instead. */
 #include <math.h>
 #include <stdio.h>
 
@@ -18,12 +28,14 @@ typedef struct remote {
     doubt *d;
     float *start, *weight; /* weight NULL: ones */
     double unit;           /* of keys */
-    int64_t strip;         /* rows at a time */
+    int64_t strip;         /* rows per strip */
     float *key;            /* strip x most */
     double *scratch;       /* per worker: keys and upper bounds of a list */
 } remote;
 
-/* Scales as floats about 1. A weight errs by 2^-24 and its product with a bound by as much. */
+/* Converts the local scales to floats with the largest in [1, 2). A weight has a relative error of
+ * 2^-24, and so does its product with a bound; d->relative covers both. Sets *good to false if the
+ * range of the scales exceeds that of floats. */
 static ddsc_status weigh_keys(remote *r, bool *good)
 {
     const local_scales *by = r->d->by;
@@ -62,7 +74,7 @@ static ddsc_status settle_strip(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* A list that cannot be is a failure like any other. */
+/* Checks the lists of a strip. Impossible entries count as a device failure. */
 static bool plausible(const remote *r, int64_t rows)
 {
     int64_t most = r->d->most;
@@ -75,7 +87,8 @@ static bool plausible(const remote *r, int64_t rows)
     return true;
 }
 
-/* Rows from d->first on. *how: NOT when the device failed. */
+/* Processes the strip of rows that starts at d->first. *how is FILTERED_NOT if the device
+ * failed. */
 static ddsc_status walk_strip(remote *r, int64_t *open, filtered *how, char *why)
 {
     doubt *d = r->d;
@@ -85,7 +98,7 @@ static ddsc_status walk_strip(remote *r, int64_t *open, filtered *how, char *why
     if (r->dev.table.nearest(r->dev.state, d->first, end, d->most, r->key, d->index, why) != 0)
         return DDSC_OK;
     if (!plausible(r, end - d->first)) {
-        snprintf(why, DEVICE_WORDS, "it gave lists that cannot be");
+        snprintf(why, DEVICE_WORDS, "it returned invalid neighbor lists");
         return DDSC_OK;
     }
     CHECK(parallel_for(r->ctx, end - d->first, 64, settle_strip, r));
@@ -97,7 +110,7 @@ static ddsc_status walk_strip(remote *r, int64_t *open, filtered *how, char *why
     return DDSC_OK;
 }
 
-/* All rows in one way. */
+/* Processes all rows with one product type. */
 static ddsc_status walk(remote *r, int way, filtered *how, char *why)
 {
     doubt *d = r->d;
@@ -124,7 +137,7 @@ static ddsc_status walk(remote *r, int way, filtered *how, char *why)
     return DDSC_OK;
 }
 
-/* The ways of the device, the cheapest first. */
+/* Tries the product types of the device, the cheapest first. */
 static ddsc_status try_ways(remote *r, filtered *how)
 {
     char why[DEVICE_WORDS] = "";
@@ -160,14 +173,15 @@ ddsc_status search_on_device(pairs *p, ranking *rank, const prefilter_rows *rows
     remote r = {.ctx = ctx, .p = p, .rank = rank, .rows = rows, .d = &d};
     bool good = false;
     *how = FILTERED_NOT;
-    /* Several ranks: the processor, on all of them alike; who has a device is a matter of each rank. */
+    /* A team of several ranks uses the CPU on all ranks, because some ranks may not have a
+     * device. */
     if (team_size(ctx) > 1 ||
         !device_open(ctx, &r.dev, (double)n * (double)n * (double)rows->columns))
         return DDSC_OK;
     int64_t most =
         BASE_MIN(BASE_MIN(n - 1, tau + BASE_MAX(DEVICE_SPARE, tau)), r.dev.about.longest);
     if (most < n - 1 && most < tau + SPARE_LEAST) {
-        ctx_note(ctx, "device", "cpu", "%s: lists of %lld are too long", r.dev.name,
+        ctx_note(ctx, "device", "cpu", "%s: lists of %lld neighbors are too long", r.dev.name,
                  (long long)tau);
         goto done;
     }

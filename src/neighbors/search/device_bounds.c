@@ -1,8 +1,16 @@
-/* Bounds of the pruned search by a device: first bounds of all pairs, and the dual and tight ones of the pairs of a
- * round. Rows of first bounds have the slack of float products, in any order, taken off their starts already, so
- * the way of the device that errs no more than floats do serves as it is. What a device does not offer, or failed
- * at, the processor does; so does it where several ranks make one search. Bounds may differ in their last digits
- * from those made here, and with them the number of solves; the graph does not. */
+/* Lower bounds of the pruned search on a device (GPU): first bounds of all pairs, and the dual and
+ * tight bounds for the pairs of a round.
+ *
+ * The first bounds have the form low(i, j) = start_i + start_j - 2 rows_i . rows_j (backend.h). The
+ * starts already include the rounding error of float products in any order of summation. A product
+ * type of the device can therefore be used as it is if it is as accurate as float products. The
+ * device returns either the smallest bounds of each item or all pairs within reach.
+ *
+ * Bounds that the device does not offer, or fails to compute, are computed on the CPU. A team of
+ * several ranks uses the CPU as well. The last digits of device bounds may differ from CPU bounds,
+ * and so may the number of solves. Both are valid lower bounds, so the graph is the same. The cost
+ * is one product of n^2 columns for each pass over the first bounds, plus O(1) transfers per
+ * strip. */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,22 +23,22 @@ typedef struct remote_bounds {
     ddsc_context *ctx;
     const first_bounds *first;
     void *cpu;
-    device dev;                 /* dev.state NULL: the processor does everything */
-    bool loaded, asked, framed, /* the rows are there; frames were sent, and came to be there; */
-        grid;                   /* the items of dual bounds are */
-    /* Of `nearest`: */
+    device dev;                 /* dev.state NULL: the CPU computes everything */
+    bool loaded, asked, framed, /* rows loaded; frames requested; frames loaded; */
+        grid;                   /* items of dual bounds loaded */
+    /* Used by `nearest`: */
     nearest *kept;
     float *weight;       /* n, or NULL */
-    int64_t begin, size; /* the strip at work */
+    int64_t begin, size; /* current strip */
     int32_t *index;      /* strip x tau */
     float *key;
-    /* Of `within`: */
+    /* Used by `within`: */
     float *reach; /* n */
     const double *wide;
     int32_t *pair; /* REMOTE_FOUND x 2 */
-    float *low;    /* also of frames */
+    float *low;    /* also for frames */
     int64_t low_capacity;
-    bool odd; /* some of those cannot be */
+    bool odd; /* some returned pairs are invalid */
     prefilter_hit hit;
     void *arg;
 } remote_bounds;
@@ -54,7 +62,8 @@ static void remote_close(void *state)
     MEM_FREE(r->ctx, r->weight, r->index, r->key, r->reach, r->pair, r->low, r);
 }
 
-/* And a way of making products that errs no more than floats do. */
+/* Returns true if the device can use the rows. They must be in item order, and the most accurate
+ * product type of the device must be as accurate as float products. */
 static bool has_rows(const remote_bounds *r)
 {
     double radius = INFINITY;
@@ -105,9 +114,10 @@ done:
     return status;
 }
 
-/* ---- the nearest of every item ---- */
+/* ---- nearest items ---- */
 
-/* Scales as floats about 1; *good: they can be. */
+/* Converts the local scales to floats with the largest in [1, 2). Sets *good to false if their
+ * range exceeds that of floats. */
 static ddsc_status weigh_bounds(remote_bounds *r, const local_scales *by, bool *good)
 {
     double largest = 0, least = INFINITY;
@@ -125,8 +135,9 @@ static ddsc_status weigh_bounds(remote_bounds *r, const local_scales *by, bool *
     return DDSC_OK;
 }
 
-/* A weight errs by 2^-24 and so does its product with a bound; taken off again, and from those that were not
- * kept, it leaves bounds. */
+/* Adds a strip of lists to the heaps. Each float weight has a relative error of 2^-24, and so does
+ * its product with a bound. Subtracting 0x1p-21 of the value more than covers both, so the values
+ * remain lower bounds. This also holds for the items that were not kept. */
 static ddsc_status take_strip(void *arg, int64_t begin, int64_t end, int worker)
 {
     remote_bounds *r = arg;
@@ -163,7 +174,7 @@ static bool load_rows(remote_bounds *r, int64_t keep, int64_t *strip, char *why)
     return r->loaded;
 }
 
-/* For the walk: frames too, where there is memory for them. */
+/* Loads the rows for the walk, and the frames if the device has enough memory for them. */
 static bool load_walk(remote_bounds *r, char *why)
 {
     char no_room[DEVICE_WORDS];
@@ -176,7 +187,7 @@ static bool load_walk(remote_bounds *r, char *why)
     return true;
 }
 
-/* *why: what went wrong, if anything did. */
+/* Processes all strips. Sets *why to the cause if the device fails. */
 static ddsc_status strips(remote_bounds *r, int64_t keep, char *why)
 {
     int64_t n = r->first->n, strip = 0;
@@ -191,7 +202,7 @@ static ddsc_status strips(remote_bounds *r, int64_t keep, char *why)
                                  why) != 0)
             return DDSC_OK;
         if (!plausible_lists(r)) {
-            snprintf(why, DEVICE_WORDS, "it gave lists that cannot be");
+            snprintf(why, DEVICE_WORDS, "it returned invalid neighbor lists");
             return DDSC_OK;
         }
         CHECK(parallel_for(r->ctx, r->size, 64, take_strip, r));
@@ -255,7 +266,8 @@ typedef struct rectangle {
     int64_t row[2], column[2];
 } rectangle;
 
-/* The tiles [begin, end) as rectangles: the rest of a column of tiles, whole columns, the beginning of one. */
+/* Covers the tiles [begin, end) with rectangles: the rest of one column of tiles, whole columns,
+ * and the start of another. Returns their number. */
 static int rectangles_of(const first_bounds *b, int64_t begin, int64_t end, rectangle *out)
 {
     pair_tile first = tile_number(b->n, b->side, begin), last = tile_number(b->n, b->side, end - 1);
@@ -269,7 +281,8 @@ static int rectangles_of(const first_bounds *b, int64_t begin, int64_t end, rect
     return 3;
 }
 
-/* Hits of the tiles into the arrays; REMOTE_FOUND + 1: there are more. */
+/* Stores the pairs of the tiles that are within reach in r->pair and r->low. *out is their number,
+ * or REMOTE_FOUND + 1 if there are more. */
 static ddsc_status find_pairs(remote_bounds *r, int64_t begin, int64_t end, int64_t *out, char *why)
 {
     rectangle part[3];
@@ -292,12 +305,13 @@ static ddsc_status find_pairs(remote_bounds *r, int64_t begin, int64_t end, int6
     r->odd = false;
     CHECK(parallel_for(r->ctx, n, 4096, look_at_pairs, r));
     if (r->odd)
-        snprintf(why, DEVICE_WORDS, "it gave pairs that cannot be");
+        snprintf(why, DEVICE_WORDS, "it returned invalid pairs");
     return DDSC_OK;
 }
 
-/* Nothing is handed on before all of it is there: should the device fail, the processor does these tiles from
- * the beginning. What is too much at once is asked for in halves; a tile never is. */
+/* Finds the pairs of the tiles, and passes them on only when all have arrived. If the device fails
+ * before that, the CPU processes these tiles from the start. If there are too many pairs, the range
+ * is split in half; a single tile never has too many. */
 static ddsc_status within_tiles(remote_bounds *r, int64_t begin, int64_t end)
 {
     char why[DEVICE_WORDS] = "";
@@ -305,7 +319,7 @@ static ddsc_status within_tiles(remote_bounds *r, int64_t begin, int64_t end)
     if (r->dev.state && load_walk(r, why))
         CHECK(find_pairs(r, begin, end, &n, why));
     if (r->dev.state && !why[0] && (n < 0 || (n > REMOTE_FOUND && end - begin < 2)))
-        snprintf(why, sizeof why, "it gave more pairs than there are");
+        snprintf(why, sizeof why, "it returned more pairs than exist");
     if (r->dev.state && why[0])
         lose_device(r, why);
     if (!r->dev.state)
@@ -340,9 +354,9 @@ static ddsc_status remote_within(void *state, int64_t begin, int64_t end, const 
     return within_tiles(r, begin, end);
 }
 
-/* ---- bounds of single pairs, many at once ---- */
+/* ---- bounds of many single pairs ---- */
 
-/* Floats, in units of the keys. */
+/* Computes frame bounds as floats, in the unit of the first bounds. */
 static ddsc_status frame_pairs(remote_bounds *r, int64_t n, const pair_ij *pair, double *bound,
                                char *why)
 {
@@ -377,7 +391,7 @@ static ddsc_status remote_pairs(void *state, bound_level level, int64_t n, const
     }
     for (int64_t k = 0; *made && k < n; k++)
         if (!isfinite(bound[k])) {
-            snprintf(why, sizeof why, "it gave bounds that cannot be");
+            snprintf(why, sizeof why, "it returned invalid bounds");
             *made = false;
         }
     if (why[0])

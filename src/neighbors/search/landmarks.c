@@ -1,5 +1,16 @@
-/* Coordinates for all items from their distances to a few: the Nystrom method on the Gram matrix
- * (Williams and Seeger 2001; for distances Platt 2005, after de Silva and Tenenbaum 2004). */
+/* Coordinates of all items from their distances to m landmarks: the Nystrom method on the Gram
+ * matrix (Williams and Seeger 2001; for distances Platt 2005, after de Silva and Tenenbaum 2004).
+ *
+ * The m x m matrix of squared distances between the landmarks is double-centered to the Gram matrix
+ * G = U Lambda U^T, and the leading eigenvectors are kept. With d_i the squared distances of item i
+ * to the landmarks, and mean their average over the landmarks,
+ *
+ *     x_i = -1/2 Lambda^-1/2 U^T (d_i - mean)
+ *
+ * is the projection of the item on the span of the landmarks. The part outside the span is
+ * summarized by one number per item, rest_i. The squared distance is then approximated by |x_i -
+ * x_j|^2 + rest_i + rest_j, which is exact if the orthogonal parts of i and j are themselves
+ * orthogonal. The cost is O(m^3) for the eigenvectors and O(n m dim) for the projection. */
 #include <math.h>
 #include <string.h>
 
@@ -8,17 +19,17 @@
 
 enum { FIT_GRAIN = 256 };
 
-/* Directions below this part of the largest eigenvalue are noise, which division by their root
- * would blow up; what lies in them goes into the rest. */
+/* Smallest eigenvalue that is kept, relative to the largest. Smaller ones are noise, which the
+ * division by their root would amplify. Their share of the distances goes into the rest. */
 static const double DIRECTION_LEAST = 0.01;
 
 typedef struct fit_job {
     landmark_map *l;
     int64_t m;
     const double *d2;
-    double mean;       /* of the distances between landmarks */
+    double mean;       /* mean distance between landmarks */
     double *direction; /* m x dim: U / sqrt(eigenvalue) / -2 */
-    double *origin;    /* dim: where their mean column falls */
+    double *origin;    /* dim: projection of the landmarks' mean column */
 } fit_job;
 
 void search_landmarks_free(ddsc_context *ctx, landmark_map *l)
@@ -27,7 +38,8 @@ void search_landmarks_free(ddsc_context *ctx, landmark_map *l)
     *l = (landmark_map){0};
 }
 
-/* The leading directions; *dim is at least 1, a direction of zeros when nothing is apart. */
+/* Computes the leading directions. *dim is at least 1: if all distances are zero, it is a single
+ * direction of zeros. */
 static ddsc_status find_directions(ddsc_context *ctx, double **direction, int64_t *dim,
                                    double *gram, int64_t m)
 {
@@ -51,9 +63,10 @@ done:
     return status;
 }
 
-/* x_i = -1/2 Lambda^-1/2 U^T (d_i - mean). Its distance from the mean of the landmarks is known
- * too, mean_l d_il - mean/2; what x_i does not account for is the rest, of either sign: unbiased
- * estimates subtract a share of each item, and no other metric is quite Euclidean. */
+/* Computes x_i = -1/2 Lambda^-1/2 U^T (d_i - mean) and the rest. The squared distance from item i
+ * to the mean of the landmarks is also known: mean_l d_il - mean/2. The rest is the part of it that
+ * x_i does not explain. It can have either sign, because unbiased estimates subtract a term per
+ * item and because most metrics are not exactly Euclidean. */
 static ddsc_status fit_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     fit_job *job = arg;

@@ -1,4 +1,14 @@
-/* All pairs in floats, then those that the rounding leaves in doubt by the metric itself. */
+/* The exact tau-NN graph with a float prefilter.
+ *
+ * The metric provides rows of floats whose distances enclose its values (prefilter_rows). One
+ * matrix product gives lower bounds of all n^2 / 2 pairs in floats. Each item keeps the `most`
+ * smallest of them. The rule of shortlist.c then selects the candidates that the rounding leaves
+ * undecided. The metric computes these candidates in double, and its values alone decide the graph,
+ * so the graph has the same bytes as that of the full search.
+ *
+ * The cost is n^2 columns float multiplications and slightly more than tau metric values per item.
+ * If too many items have undecided candidates, for example because many distances are equal, the
+ * caller searches all pairs instead. A device is tried first (device.c). */
 #include "neighbors/search/search.h"
 #include "neighbors/search/shortlist.h"
 #include "neighbors/search/tuning.h"
@@ -24,7 +34,7 @@ static ddsc_status settle_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* The least bounds of every item, and what they leave in doubt. */
+/* Computes the smallest bounds of every item and selects its candidates. */
 static ddsc_status settle_all(const pairs *p, doubt *d, const prefilter_rows *rows)
 {
     ddsc_status status = DDSC_OK;

@@ -1,33 +1,39 @@
-/* The tau-NN graph without most of the solves, edge for edge the one of the full matrix.
+/* The exact tau-NN graph without most of the solves. It is equal, edge for edge, to that of the
+ * full matrix.
  *
- * Every item has a list of candidates in the order of a lower bound. In rounds, each item chooses its
- * next few; the pairs of a round are solved in parallel, each for both its ends, and each solve may
- * raise the bounds of what is left on both lists by a linear minorant (a cut). A candidate whose
- * bound lies beyond the tau-th distance found so far can never enter: distances found only fall,
+ * Each item has a list of candidates, ordered by a lower bound of D^2. In each round, every item
+ * chooses its next few candidates. The pairs of a round are solved in parallel, each for both of
+ * its ends. A solve may also yield a linear minorant of the distances to i and to j (a cut), which
+ * raises the bounds of the remaining candidates on both lists. A candidate whose bound exceeds the
+ * tau-th distance found so far can be excluded for good, because these distances only fall and
  * bounds only rise.
  *
- * With local scales (numeric/graph/hubs.c) everything an item compares is a key: D^2, or a bound of it, over the scale of
- * the other. For fixed items that is monotone in D^2, so a bound stays a bound.
+ * With local scales (numeric/graph/hubs.c), an item compares keys: D^2, or a bound of it, divided
+ * by the scale of the other item. For two fixed items the key is monotone in D^2, so the key of a
+ * bound is a bound of the key.
  *
- * An item chooses on the state at the start of the round; then pairs that both ends chose are put
- * down once. So not only the graph but also the count of solves is the same for any number of
- * threads, and no end needs to know what another chose before it. */
+ * Items choose from the state at the start of the round, and a pair chosen by both ends is recorded
+ * once. The graph and the number of solves are therefore the same for any number of threads. The
+ * cost is one pass of first bounds over all pairs, O(n tau) frame and dual bounds, and the solves.
+ * The number of solves depends on how tight the bounds are. */
 #include "neighbors/search/pruned.h"
 
 #include <string.h>
 
 #include "neighbors/search/tuning.h"
 
-/* ---- choosing ---- */
+/* ---- choosing pairs ---- */
 
-/* What the pair's bounds are raised up to: without a limit there is nothing to exceed. */
+/* Returns the value of D^2 up to which the bounds of the pair have to be raised. It is infinite
+ * while either end has no limit. */
 static double enough_of(const pruned *s, int64_t i, int64_t j)
 {
     const local_scales *by = s->p->by;
     return BASE_MAX(local_limit(by, j, s->limit[i]), local_limit(by, i, s->limit[j]));
 }
 
-/* Returns true if the pair still needs its dual bound. The result is the same for (i, j) and (j, i). */
+/* Returns true if the candidate still needs its dual bound. The result is the same for (i, j) and
+ * (j, i). */
 static bool needs_dual_bound(const pruned *s, int64_t i, const candidate *c)
 {
     if (!s->p->offer.level[BOUND_DUAL] || c->reached >= HAS_DUAL)
@@ -35,13 +41,15 @@ static bool needs_dual_bound(const pruned *s, int64_t i, const candidate *c)
     return c->reached < HAS_LOOK || isfinite(enough_of(s, i, c->index));
 }
 
-/* Solves that would fill the heap of item i if no one else proposed them. */
+/* Returns the number of solves that would fill the heap of item i if no other item solved its
+ * pairs. */
 static int64_t n_missing(const pruned *s, int64_t i)
 {
     return isfinite(s->limit[i]) ? 0 : s->tau - s->near.count[i];
 }
 
-/* Chooses the first few that need a dual bound; without a limit, enough of them to choose solves from. */
+/* Chooses the first candidates that need a dual bound. While the item has no limit, it chooses
+ * enough of them to select the first solves from. */
 static void choose_for_bounds(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -58,7 +66,8 @@ static void choose_for_bounds(pruned *s, int64_t i)
     }
 }
 
-/* Chooses the first few. Once a limit is known, no candidate is solved before an earlier one that needs its dual bound. */
+/* Chooses the first candidates for solves. If the limit is known, no candidate after one that needs
+ * its dual bound is chosen. */
 static void choose_for_solves(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -83,7 +92,8 @@ static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* What a pair that was chosen reaches in this round; symmetric in its ends. */
+/* Returns the level that a chosen pair reaches in this round. The result is the same for (i, j) and
+ * (j, i). */
 static reached goal_of(const pruned *s, int64_t i, int64_t j)
 {
     return s->solving ? SETTLED : isfinite(enough_of(s, i, j)) ? HAS_DUAL : HAS_LOOK;
@@ -97,7 +107,7 @@ static void mark_pair(pruned *s, candidate *c, int64_t item, int64_t other)
         pruned_seen_settle(s, item, other);
 }
 
-/* The owners of other ends are told. */
+/* Notifies the owners of the other ends about the chosen pairs. */
 static ddsc_status tell_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     pruned *s = arg;
@@ -118,8 +128,8 @@ static void hear_choice(pruned *s, const pair_news *news)
     mark_pair(s, c, news->item, news->other);
 }
 
-/* Marks at both ends and one record of each pair: of two ends that chose it the lower item makes
- * them, so every mark has one writer. */
+/* Marks both ends of each chosen pair and records the pair once. If both ends chose it, the lower
+ * item does so, and every mark has a single writer. */
 static ddsc_status mark_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     pruned *s = arg;
@@ -182,7 +192,7 @@ static void offer_value(pruned *s, const pair_news *news)
     nearest_offer_one(&s->near, news->item, news->other, news->value);
 }
 
-/* To both ends of a pair: here, or by mail. */
+/* Passes a value to both ends of a pair: directly to rows of this rank, otherwise as a message. */
 static ddsc_status tell_ends(pruned *s, pair_ij pair, double value, news_fn fn, int worker)
 {
     for (int side = 0; side < 2; side++) {
@@ -242,8 +252,8 @@ static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker
 
 /* ---- solves ---- */
 
-/* Is no bound on the lists of a pair's ends above its value, but for the slack of beyond()? A value that rounding took below 0
- * counts as 0. */
+/* Returns true if no bound on the lists of a pair's ends exceeds its value by more than the slack
+ * of beyond(). A value that rounding made negative counts as 0. */
 static bool bounds_hold(pruned *s, pair_ij pair, double d2)
 {
     bool holds = true;
@@ -259,7 +269,7 @@ static bool bounds_hold(pruned *s, pair_ij pair, double d2)
     return holds;
 }
 
-/* Maxima commute, so order does not matter. */
+/* Taking maxima commutes, so the order of the cuts does not matter. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
     candidate_list *l = &s->list[item];
@@ -274,7 +284,7 @@ void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
     pairs_count_bounds(s->p, BOUND_CUT, l->n, worker);
 }
 
-/* Is a bound that costs a small part of the solve beyond both limits? */
+/* Returns true if the tight bound, which costs a small part of a solve, exceeds both limits. */
 static bool abandons(pruned *s, int64_t k, int worker)
 {
     return s->p->offer.level[BOUND_TIGHT] && isfinite(s->enough[k]) &&
@@ -308,8 +318,8 @@ done:
     return status;
 }
 
-/* The pairs dealt to this rank, as a stage of their own: a device makes the bounds that it needs beforehand, and
- * what other ranks found out about own rows is heard at the end. */
+/* Processes the pairs assigned to this rank, timed as a separate stage. A device computes the
+ * required bounds first. Messages from other ranks are received at the end. */
 static ddsc_status timed_pairs(pruned *s, bound_level level, int64_t grain, parallel_fn fn,
                                news_fn heard)
 {
@@ -343,7 +353,8 @@ ddsc_status pruned_rounds(pruned *s, bool reports)
         if (s->n_round > 0) {
             TRY(timed_pairs(s, BOUND_TIGHT, 1, solve_range, offer_value));
             TRY(pruned_hear_cuts(s));
-            /* Few are left, of items that solve most of them: rounds would be many, and idle. */
+            /* Few items remain, and they solve most of their candidates. Small batches would lead
+             * to many nearly empty rounds. */
             if (s->n_round <= s->n / FEW_SHARE)
                 s->batch = BASE_MIN(2 * s->batch, s->width);
         } else if (n_bounds == 0) {

@@ -1,7 +1,8 @@
-/* The state of a pruned search: rounds in pruned.c, candidate lists in pruned_lists.c, the walk
- * over what is on no list in pruned_walk.c, what travels between ranks of a team in pruned_team.c. Rows are
- * looked through in fixed blocks (base/blocks.h). A rank owns a run of blocks: lists and heaps of other rows
- * are empty there, and what it finds out about them goes to their owners by mail. */
+/* The state of a pruned search, shared by pruned.c (rounds), pruned_lists.c (candidate lists),
+ * pruned_walk.c (pairs on no list) and pruned_team.c (messages between ranks). Rows are processed
+ * in fixed blocks (base/blocks.h). Each rank of a team owns a contiguous run of blocks. The lists
+ * and heaps of other rows are empty on that rank, and results about those rows are sent to their
+ * owners as messages. */
 #ifndef DDSC_NEIGHBORS_SEARCH_PRUNED_H
 #define DDSC_NEIGHBORS_SEARCH_PRUNED_H
 
@@ -11,43 +12,43 @@
 #include "neighbors/search/search.h"
 
 typedef struct candidate {
-    double bound; /* from below: of the squared distance, or of its key (local_key) for this item */
+    double bound; /* lower bound of D^2, or of its key (local_key) for this item */
     int32_t index;
-    uint8_t reached; /* or on its way in this round */
-    bool chosen;     /* for this round, by this end */
-    bool also;       /* by the other end, which belongs to another rank */
+    uint8_t reached; /* level of the bound, or the level it will have after this round */
+    bool chosen;     /* chosen by this item in this round */
+    bool also;       /* chosen by the other end, which another rank owns */
 } candidate;
 
-/* What is left to look at for one item, least bound first. */
+/* Remaining candidates of one item, smallest bound first. */
 typedef struct candidate_list {
     candidate *at;
     int64_t n;
-    double complete_to; /* every other item with a first bound below this was on the list */
+    double complete_to; /* every item with a first bound below this was on the list */
 } candidate_list;
 
-/* A pair that the walk left in reach. */
+/* A pair that is within reach in the walk. */
 typedef struct found_pair {
     double bound;
     int32_t i, j;
     uint8_t reached;
-    bool at_i, at_j; /* on whose lists it belongs */
+    bool at_i, at_j; /* whether the pair belongs on the list of i, and of j */
 } found_pair;
 
 typedef struct found_list {
     found_pair *at;
     int64_t n, capacity;
-    int64_t first; /* of its pairs among those that get a dual bound */
+    int64_t first; /* index of its first pair among the pairs that get a dual bound */
 } found_list;
 
-/* The pairs that a block of rows put down for the round. */
+/* Pairs that a block of rows selected in this round. */
 typedef struct block_pairs {
     pair_ij *at;
     int64_t n, capacity;
 } block_pairs;
 
-/* What a rank tells the owner of a row: of the pair (item, other). */
+/* Message about the pair (item, other) to the rank that owns the row `item`. */
 typedef struct pair_news {
-    double value; /* a bound of D^2, or D^2 */
+    double value; /* D^2 or a bound of it */
     int32_t item, other;
 } pair_news;
 
@@ -55,32 +56,32 @@ typedef struct pruned {
     ddsc_context *ctx;
     pairs *p;
     team_part own; /* rows of this rank */
-    bool alone;    /* all of them */
+    bool alone;    /* this rank owns all rows */
     team_mail news, found_news, cuts;
-    scratch cut_room; /* per worker: a cut on its way */
-    void *device;     /* state of p->device over the first bounds */
+    scratch cut_room; /* per worker: a cut to be sent */
+    void *device;     /* state of p->device for the first bounds */
     int64_t n, tau;
-    candidate *storage; /* of the lists */
+    candidate *storage; /* entries of all lists */
     candidate_list *list;
-    /* Who was on the first lists: n x width, ascending, and a mark for pairs that are settled. */
+    /* Items on the first lists: n x width, ascending, with a mark for settled pairs. */
     uint32_t *seen;
     int64_t width;
     nearest near;
-    double *limit;    /* tau-th distance of each item when the lists were last looked through */
-    double *reach;    /* what the walk looks for: the limit and some slack, -inf for nothing */
-    double *within;   /* the same as D^2, whatever the other end */
-    int64_t own_left; /* candidates on this rank's lists then */
-    int64_t n_left;   /* on all; known when pairs were dealt out */
-    int64_t batch;    /* candidates of an item that a round solves */
-    bool solving;     /* what the round chooses for: solves, or dual bounds */
+    double *limit; /* tau-th key of each item when the lists were last cleaned */
+    double *reach; /* largest key of interest to the walk: the limit with slack, or -inf for none */
+    double *within;   /* the same as a value of D^2, for any other end */
+    int64_t own_left; /* candidates on the lists of this rank after the last cleaning */
+    int64_t n_left;   /* candidates on all lists; set when pairs are assigned to ranks */
+    int64_t batch;    /* candidates of an item that are solved in one round */
+    bool solving;     /* whether this round chooses pairs for solves or for dual bounds */
     block_pairs *block;
-    pair_ij *pair; /* of the round, block by block; then this rank's share of those of all ranks */
+    pair_ij *pair; /* pairs of this round by block; later this rank's share of all pairs */
     int64_t n_pairs, pair_capacity;
     int64_t n_round;        /* of all ranks */
-    double *enough, *bound; /* of this rank's pairs: asked for and found by a device at once */
+    double *enough, *bound; /* per pair: requested bound; bound from the device */
     int64_t enough_capacity, bound_capacity;
-    bool made;         /* the bounds were; else each is asked for where it is used */
-    found_list *found; /* per worker: of the walk */
+    bool made;         /* s->bound is filled; otherwise each bound is computed when it is used */
+    found_list *found; /* per worker: pairs found in the walk */
 } pruned;
 
 static inline bool pruned_owns(const pruned *s, int64_t item)
@@ -88,50 +89,56 @@ static inline bool pruned_owns(const pruned *s, int64_t item)
     return s->alone || (item >= s->own.begin && item < s->own.end);
 }
 
-/* ---- what travels (pruned_team.c); nothing does where a rank is alone ---- */
+/* ---- messages (pruned_team.c); a single rank sends none ---- */
 
 ddsc_status pruned_team_open(pruned *s);
 void pruned_team_close(pruned *s);
-/* Put down news of a row that another rank owns. */
+/* Queues a message about a row that another rank owns. */
 ddsc_status pruned_tell(pruned *s, int64_t item, int64_t other, double value, int worker);
-/* Deliver it; fn sees what came for own rows, from many threads. */
+/* Delivers the queued messages. Calls fn for each message about this rank's rows, from many
+ * threads. */
 typedef void (*news_fn)(pruned *s, const pair_news *news);
 ddsc_status pruned_hear(pruned *s, news_fn fn);
-/* The pairs of the round dealt out evenly; n_round and n_left are known then. */
+/* Assigns the pairs of the round evenly to the ranks, and sets n_round and n_left. */
 ddsc_status pruned_deal(pruned *s);
-/* A cut of a row that another rank owns, and those that came for own rows. */
+/* Queues a cut for a row that another rank owns. pruned_hear_cuts delivers the cuts and applies
+ * those for this rank's rows. */
 ddsc_status pruned_tell_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
 ddsc_status pruned_hear_cuts(pruned *s);
-/* What the walk found to the owners of its ends. */
+/* Sends the pairs found in the walk to the owners of their ends. */
 ddsc_status pruned_deal_found(pruned *s);
-/* Raise the bounds on the list of an own row by a minorant. */
+/* Raises the bounds on the list of one of this rank's rows with a linear minorant. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
 
-/* The nearest by the first bound for every item. */
+/* Builds the first list of every item from its smallest first bounds. */
 ddsc_status pruned_lists_make(pruned *s);
-/* Values of an earlier search: offered, and settled wherever they are on lists. */
+/* Offers the values of an earlier search to the heaps, and marks their pairs as settled on all
+ * lists. */
 void pruned_take_known(pruned *s);
-/* Has an earlier search left the value of the pair? */
+/* Returns true if an earlier search left the value of the pair. */
 bool pruned_is_known(const pruned *s, int64_t i, int64_t j);
-/* Put what the walk found on the lists of its ends; all lists are empty before. */
+/* Puts the pairs found in the walk on the lists of their ends. All lists must be empty. */
 ddsc_status pruned_lists_refill(pruned *s);
-/* Leave out what is settled or out of reach, sort; solved: take a new look at the limits. */
+/* Removes entries that are settled or out of reach, and sorts the lists. If `solved`, also shares
+ * the new limits with all ranks. */
 ddsc_status pruned_lists_clean(pruned *s, bool solved);
-/* The entry of `other` in the list of `item`, or NULL. */
+/* Returns the entry of `other` in the list of `item`, or NULL. */
 candidate *pruned_list_find(const pruned *s, int64_t item, int64_t other);
 
-/* Was `other` on the first list of `item`, and is the pair settled? */
+/* Returns whether `other` was on the first list of `item`, and whether the pair is settled. */
 typedef enum seen_state { NOT_SEEN, SEEN, SEEN_SETTLED } seen_state;
 seen_state pruned_seen(const pruned *s, int64_t item, int64_t other);
 void pruned_seen_settle(pruned *s, int64_t item, int64_t other);
 
-/* Bounds of this level of the pairs at hand, up to s->enough, by a device if there is one: s->made tells. */
+/* Computes bounds of this level for the pairs of the round, up to s->enough, if a device is
+ * available. Sets s->made accordingly. */
 ddsc_status pruned_bounds_make(pruned *s, bound_level level);
-/* That of pair k. */
+/* Returns the bound of pair k: the device's if s->made, otherwise a newly computed one. */
 double pruned_bound_of(pruned *s, bound_level level, int64_t k, int worker);
-/* Work the lists off until nothing in reach is left on them. */
+/* Processes the lists until no candidate within reach remains on them. */
 ddsc_status pruned_rounds(pruned *s, bool reports);
-/* Pairs on no list that are in reach of an item whose list ran out before its limit. */
+/* Processes the pairs on no list that are within reach of an item whose list ended before its
+ * limit. */
 ddsc_status pruned_walk(pruned *s);
 
 #endif

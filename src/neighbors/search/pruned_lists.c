@@ -1,5 +1,14 @@
-/* Lists of candidates: for every item those others that may still be among its nearest. A pair may
- * be on the lists of both its ends. */
+/* Candidate lists of the pruned search.
+ *
+ * The first list of item i contains the `width` other items with the smallest keys of first bounds.
+ * The list is complete up to the last of these keys: no omitted item has a smaller one. If the
+ * limit of the item falls below this key, no other item can be a neighbor. Otherwise the walk
+ * (pruned_walk.c) processes the omitted pairs. A pair may be on the lists of both of its ends.
+ *
+ * The array `seen` stores which items were on the first lists, in ascending order and with a mark
+ * for settled pairs. The walk uses it to skip these pairs by binary search. Lists are cleaned and
+ * sorted once per round. They are nearly sorted, so this costs about O(width) per item. The memory
+ * is O(n width), with width = max(LIST_LEAST, LIST_PER_TAU tau). */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 
@@ -10,7 +19,7 @@ static bool candidate_before(candidate x, candidate y)
     return x.bound < y.bound || (x.bound == y.bound && x.index < y.index);
 }
 
-/* Shell sort: nearly sorted lists cost one pass. */
+/* Sorts a list with Shell sort, which costs one pass per gap on nearly sorted lists. */
 static void list_sort(candidate_list *l)
 {
     static const int64_t gaps[] = {29524, 9841, 3280, 1093, 364, 121, 40, 13, 4, 1};
@@ -33,9 +42,9 @@ candidate *pruned_list_find(const pruned *s, int64_t item, int64_t other)
     return NULL;
 }
 
-/* ---- who was on the first lists ---- */
+/* ---- members of the first lists ---- */
 
-/* The slot of `other`, or NULL; marks may be set meanwhile. */
+/* Returns the slot of `other`, or NULL. Other threads may set marks at the same time. */
 static uint32_t *seen_find(const pruned *s, int64_t item, int64_t other)
 {
     uint32_t *row = s->seen + item * s->width;
@@ -70,8 +79,8 @@ void pruned_seen_settle(pruned *s, int64_t item, int64_t other)
 
 typedef struct first_lists {
     pruned *s;
-    const nearest *kept; /* by first bounds, least first */
-    team_part rows;      /* at work: their candidates are the pairs at hand */
+    const nearest *kept; /* in order of the key of the first bound */
+    team_part rows;      /* current rows; s->pair holds their candidates */
 } first_lists;
 
 static ddsc_status gather_first(void *arg, int64_t begin, int64_t end, int worker)
@@ -97,7 +106,8 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
         const double *value = f->kept->value + i * width;
         const int32_t *index = f->kept->index + i * width;
         candidate_list *l = &s->list[i];
-        /* Nothing below the last bound is missing; nothing at all when the list is complete. */
+        /* No item with a key below the last one is missing. If the list has all items, none is
+         * missing. */
         *l = (candidate_list){.at = s->storage + (i - s->own.begin) * width,
                               .n = width,
                               .complete_to =
@@ -113,7 +123,7 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
             l->at[k] = (candidate){.bound = bound, .index = index[k], .reached = HAS_FRAME};
             s->seen[i * width + k] = (uint32_t)index[k];
         }
-        sort_i32((int32_t *)s->seen + i * width, width); /* no marks yet */
+        sort_i32((int32_t *)s->seen + i * width, width); /* no marks are set yet */
         DDSC_ASSERT(invariant_ascending((int32_t *)s->seen + i * width, width));
         DDSC_ASSERT(invariant_range((int32_t *)s->seen + i * width, width, 0, s->n));
         list_sort(l);
@@ -121,7 +131,8 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Some rows at a time, so that a device can make the bounds of all their candidates at once. */
+/* Fills the lists some rows at a time, so that a device can compute the frame bounds of many
+ * candidates at once. */
 static ddsc_status lists_fill(pruned *s, const nearest *kept)
 {
     int64_t step = BASE_MAX(LIST_PAIRS / s->width / 16, 1) * 16;
@@ -201,7 +212,7 @@ bool pruned_is_known(const pruned *s, int64_t i, int64_t j)
     return g && list_names(g, BASE_MIN(i, j), BASE_MAX(i, j));
 }
 
-/* ---- taking entries on and off ---- */
+/* ---- adding and removing entries ---- */
 
 static ddsc_status clean_range(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -240,8 +251,8 @@ static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e
                                 .reached = e->reached};
 }
 
-/* Counted, laid out one after the other, filled; the rounds sort them, so the order in which
- * workers found them does not matter. */
+/* Counts the entries, lays the lists out consecutively and fills them. The rounds sort the lists,
+ * so the order in which workers found the pairs does not matter. */
 ddsc_status pruned_lists_refill(pruned *s)
 {
     int n_workers = s->p->n_workers;

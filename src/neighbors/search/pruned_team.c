@@ -1,11 +1,19 @@
-/* What travels between the ranks of a pruned search: choices, bounds and values of pairs to the owners of their
- * ends, pairs to whoever computes them, cuts, and what the walk found. All of it commutes: bounds by
- * their maximum, values by heaps with a total order, choices by one record per end. */
+/* Messages between the ranks of a pruned search.
+ *
+ * Each rank owns the lists and heaps of a run of rows. It sends choices, bounds and values of pairs
+ * to the owners of their ends, cuts to the owner of the row, and pairs found in the walk to the
+ * owners of both ends. The pairs of a round are divided evenly among the ranks, regardless of which
+ * rank proposed them.
+ *
+ * All updates commute: bounds are combined by their maximum, heaps keep the smallest values under a
+ * total order, and each end records a choice once. The result therefore does not depend on the
+ * order of messages, and the graph is the same for any number of ranks. The volume per round is
+ * O(pairs) records, plus one float per row of the support table for each cut. */
 #include <string.h>
 
 #include "neighbors/search/pruned.h"
 
-/* A cut as it travels: this, then a float for each row of the support table. */
+/* Header of a cut message. It is followed by a float for each row of the support table. */
 typedef struct cut_news {
     double unit, constant;
     int64_t item;
@@ -38,7 +46,7 @@ static int owner_of(const pruned *s, int64_t item)
     return team_owner(s->ctx, s->n, block_rows(s->n), item);
 }
 
-/* ---- news of pairs ---- */
+/* ---- messages about pairs ---- */
 
 ddsc_status pruned_tell(pruned *s, int64_t item, int64_t other, double value, int worker)
 {
@@ -67,22 +75,22 @@ ddsc_status pruned_hear(pruned *s, news_fn fn)
     return parallel_for(s->ctx, s->news.n_in, 256, hear_range, &(hearing){s, fn});
 }
 
-/* ---- pairs to whoever computes them ---- */
+/* ---- assigning pairs to ranks ---- */
 
-/* Of `total` pairs in the order of ranks, where the share of a rank begins. */
+/* Returns the first pair of a rank's share of `total` pairs, which are in the order of ranks. */
 static int64_t share_begin(int64_t total, int rank, int size)
 {
     return total / size * rank + total % size * rank / size;
 }
 
-/* Of the pairs first .. first + n - 1 of all, those in the share of a rank. */
+/* Returns how many of the pairs first .. first + n - 1 belong to the share of a rank. */
 static int64_t in_share(int64_t total, int rank, int size, int64_t first, int64_t n)
 {
     int64_t begin = BASE_MAX(first, share_begin(total, rank, size));
     return BASE_MAX(0, BASE_MIN(first + n, share_begin(total, rank + 1, size)) - begin);
 }
 
-/* Both counts of every rank, and their sums. */
+/* Gathers both counts of every rank, and their sums. */
 static ddsc_status count_round(pruned *s, int64_t *count)
 {
     int size = team_size(s->ctx);
@@ -160,7 +168,7 @@ ddsc_status pruned_hear_cuts(pruned *s)
     return parallel_for(s->ctx, s->cuts.n_in, 1, cut_range, s);
 }
 
-/* ---- what the walk found ---- */
+/* ---- pairs found in the walk ---- */
 
 static ddsc_status tell_found(pruned *s, const found_pair *e, int worker)
 {

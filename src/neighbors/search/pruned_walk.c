@@ -1,11 +1,20 @@
-/* The walk: when the first lists are worked off, limits are known, and every pair that is on no
- * list and in reach of an item whose list ran out before its limit goes through the bounds once.
- * What is left is little; it is put on lists and solved before the walk goes on, which keeps memory
- * small and the limits fresh. */
+/* The walk of the pruned search over the pairs that are on no list.
+ *
+ * It starts when the first lists are exhausted, so every item has a limit. An item whose list ended
+ * before its limit may have neighbors among the items that were not on its list. The walk evaluates
+ * the first bounds of all pairs once more, tile by tile. It keeps the pairs that are new and within
+ * reach of such an item, and raises their bounds (frame, then dual). It drops those that are out of
+ * reach.
+ *
+ * The few remaining pairs are put on lists and solved before the walk continues. This limits the
+ * memory to FOUND_PER_ITEM n pairs or little more, and the limits keep falling as the walk
+ * proceeds. Steps have a length that depends only on counts of the whole team, so all ranks take
+ * the same steps. The cost is a second pass over the first bounds, and the dual bounds of the pairs
+ * within reach. */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 
-/* Ends of the pair for which it is new and in reach. */
+/* Clears at_i and at_j for ends that the pair is out of reach of. Returns true if one remains. */
 static bool keep_ends(const pruned *s, found_pair *e)
 {
     const local_scales *by = s->p->by;
@@ -14,7 +23,8 @@ static bool keep_ends(const pruned *s, found_pair *e)
     return e->at_i || e->at_j;
 }
 
-/* Bounds of a pair are raised up to the limits of the ends that look. */
+/* Returns the value of D^2 up to which the bound of the pair has to be raised, given the ends that
+ * need it. */
 static double enough_of_found(const pruned *s, const found_pair *e)
 {
     const local_scales *by = s->p->by;
@@ -23,7 +33,7 @@ static double enough_of_found(const pruned *s, const found_pair *e)
     return BASE_MAX(at_i, at_j);
 }
 
-/* By a single frame; is the pair still in reach? */
+/* Computes the frame bound of a single pair. Returns true if the pair is still within reach. */
 static bool still_in_reach(pruned *s, found_pair *e, int worker)
 {
     if (!s->p->offer.level[BOUND_FRAME] || e->reached >= HAS_FRAME)
@@ -34,7 +44,8 @@ static bool still_in_reach(pruned *s, found_pair *e, int worker)
     return keep_ends(s, e);
 }
 
-/* A pair whose first bound is in reach of an end. */
+/* Records a pair whose first bound is within reach of an end, unless it is already known or
+ * settled. */
 static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, bool framed, int worker)
 {
     pruned *s = arg;
@@ -56,7 +67,7 @@ static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, bool
     return DDSC_OK;
 }
 
-/* ---- dual bounds of what was found ---- */
+/* ---- dual bounds of the found pairs ---- */
 
 static ddsc_status dual_range(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -66,7 +77,7 @@ static ddsc_status dual_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* The pairs of a worker's list since the last time, to their places. */
+/* Copies the pairs of a worker that still need a dual bound to their positions in s->pair. */
 static ddsc_status gather_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     pruned *s = arg;
@@ -98,7 +109,7 @@ static ddsc_status gather_found(pruned *s)
     return parallel_for(s->ctx, s->p->n_workers, 1, gather_range, s);
 }
 
-/* What is out of reach by now is dropped. */
+/* Drops the pairs that are now out of reach. */
 static ddsc_status drop_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     pruned *s = arg;
@@ -119,7 +130,7 @@ static ddsc_status drop_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* All at once, so that a device can make them. */
+/* Computes all dual bounds at once, so that a device can be used. */
 static ddsc_status dual_of_found(pruned *s)
 {
     if (!s->p->offer.level[BOUND_DUAL])
@@ -130,11 +141,11 @@ static ddsc_status dual_of_found(pruned *s)
     return parallel_for(s->ctx, s->p->n_workers, 1, drop_range, s);
 }
 
-/* A step of the walk: so many tiles, and what came of them. */
+/* A step of the walk: its length in tiles, and counts of its results. */
 typedef struct walk_stride {
     int64_t tiles, least;
     int64_t n_met;   /* pairs that got a dual bound */
-    int64_t n_found; /* in reach since lists were last worked off */
+    int64_t n_found; /* pairs within reach since the lists were last processed */
 } walk_stride;
 
 static ddsc_status count_found(const pruned *s, walk_stride *step)
@@ -148,8 +159,9 @@ static ddsc_status count_found(const pruned *s, walk_stride *step)
     return DDSC_OK;
 }
 
-/* As long a step as memory allows, going by the one before: the fewer, the less ranks wait for each other. Items may
- * lie in an order, easy ones first, so there is an end to it. */
+/* Sets the length of the next step from the counts of the last one. Longer steps make ranks wait
+ * for each other less often, but they need more memory. The length is capped, because the items may
+ * be sorted with easy ones first. */
 static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
 {
     double n = (double)s->n, left = FOUND_PER_ITEM * n - (double)step->n_found;
@@ -160,7 +172,8 @@ static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
     step->tiles = BASE_MAX(step->least, (int64_t)tiles);
 }
 
-/* Who looks: items whose list ran out before their limit. An infinite end: the list had every item. */
+/* Sets looks[i] for the items whose list ended before their limit. A list with all other items has
+ * an infinite complete_to. */
 static ddsc_status set_looks(const pruned *s, bool *looks, bool *any)
 {
     for (int64_t i = s->own.begin; i < s->own.end; i++) {
@@ -184,7 +197,8 @@ ddsc_status pruned_walk(pruned *s)
     TRY(set_looks(s, looks, &any));
     if (!any)
         goto done;
-    /* Marks of a pair change when it is solved alone, which is after the walk has met it: these will do. */
+    /* A pair's mark changes only when the pair is solved, which happens after the walk has reached
+     * it, so the current marks are sufficient. */
     TRY(team_gather(s->ctx, s->seen, s->n, block_rows(s->n), s->width * (int64_t)sizeof *s->seen));
     TRY(MEM_NEW(s->ctx, s->reach, s->n));
     TRY(MEM_NEW(s->ctx, s->within, s->n));

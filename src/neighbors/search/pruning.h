@@ -1,4 +1,9 @@
-/* When a bound rules a candidate out, and how far a candidate has come: for the searches by bounds. */
+/* Rules shared by the searches with lower bounds (pruned.c, query.c). They define when a bound
+ * excludes a candidate, and which level of bound a candidate has reached.
+ *
+ * A candidate is excluded only if its bound exceeds the tau-th key by more than a relative slack of
+ * 1e-9. The slack covers the rounding of computed values. A candidate with a value equal to the
+ * limit is therefore always solved, and the order of indices decides. */
 #ifndef DDSC_NEIGHBORS_SEARCH_PRUNING_H
 #define DDSC_NEIGHBORS_SEARCH_PRUNING_H
 
@@ -6,12 +11,12 @@
 
 #include "base/base.h"
 
-/* The best bound a candidate has. A quick look (a dual bound without a limit to exceed) tells in
- * which order to solve as long as no limit is known. */
+/* Level of the best bound of a candidate. HAS_LOOK is a dual bound from a few iterations, without a
+ * limit to exceed. It determines the order of solves while no limit is known. */
 typedef enum reached { HAS_FIRST, HAS_FRAME, HAS_LOOK, HAS_DUAL, SETTLED } reached;
 
-/* The limit with some slack for the rounding of values: equal distances are decided by index, never
- * by a bound. */
+/* Returns the limit with slack for the rounding of values. Equal distances are decided by index,
+ * never by a bound. */
 static inline double reach_of(double limit)
 {
     return limit + (isfinite(limit) ? 1e-9 * fabs(limit) : 0);

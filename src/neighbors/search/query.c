@@ -1,7 +1,13 @@
-/* The nearest old items of new ones by lower bounds. New items do not look at each other, so each has
- * a plain best-first search: the candidate of least bound gets a bound of the next level or, when it
- * has the best that is worth its while, is solved; the search ends when the least bound lies beyond
- * the tau-th distance found. */
+/* The tau nearest old items of each new item, using lower bounds.
+ *
+ * New items are not compared with each other, so each has an independent best-first search. A heap
+ * holds all old items, ordered by a lower bound of D^2. The top candidate gets a bound of the next
+ * level, or it is solved if it already has the most expensive bound worth computing. The search
+ * ends when the smallest bound exceeds the tau-th distance found. All remaining candidates are then
+ * excluded, because bounds never exceed values. The result equals that of a full search.
+ *
+ * With local scales, the heap and the limit use keys (numeric/graph/hubs.c). The cost per item is
+ * n_old first bounds, an O(n_old) heap construction, and O(log n_old) per raised bound or solve. */
 #include "base/team.h"
 #include "base/workspace.h"
 #include "neighbors/search/pruning.h"
@@ -18,11 +24,9 @@ typedef struct query {
     pairs *p;
     int64_t n_old, ld;
     nearest near;
-    scratch heap; /* per worker: candidates, least bound on top */
-    scratch rows; /* first bounds of QUERY_ITEMS new items */
+    scratch heap; /* per worker: candidates, smallest bound on top */
+    scratch rows; /* per worker: first bounds of QUERY_ITEMS new items */
 } query;
-
-/* ---- a heap of candidates ---- */
 
 static bool entry_before(query_entry x, query_entry y)
 {
@@ -55,10 +59,9 @@ static void heap_make(query_entry *heap, int64_t n, const float *low, const firs
         entry_sift(heap, n, at);
 }
 
-/* ---- one new item ---- */
-
-/* The next bound for the candidate; false when it has the last that is worth its while. As long as
- * there is no limit to exceed, a quick look is enough to find good ones first. */
+/* Computes the next bound of the candidate. Returns false if it already has the last bound that is
+ * worth computing. Without a limit to exceed, a dual bound from a few iterations is accurate enough
+ * to find good candidates first. */
 static bool raise_top(query *q, query_entry *top, int64_t item, double limit, int worker)
 {
     const bool *level = q->p->offer.level;

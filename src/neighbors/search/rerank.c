@@ -1,5 +1,14 @@
-/* Lists of candidates put in order by the metric itself: pairs by their larger end, each once. Lists may come strip
- * by strip: once those of all items below `end` are there, so are all pairs whose larger end is below it. */
+/* Values of candidate pairs from the metric itself.
+ *
+ * Candidate lists name for each item the others to compare it with. A pair {i, j} is computed once,
+ * even if both ends name each other, and its value is offered to both heaps. For this purpose the
+ * pairs are grouped by their larger end j.
+ *
+ * Lists may arrive strip by strip in ascending order of items. As soon as the lists of all items
+ * below `end` are known, so are all pairs whose larger end is below `end`, and their values are
+ * computed. A pair whose larger end is in a later strip is postponed in a linked list of that item.
+ * The cost is one metric value per distinct pair, and the memory is O(candidates of a strip +
+ * postponed pairs). */
 #include "base/team.h"
 #include "neighbors/search/search.h"
 
@@ -30,9 +39,7 @@ void search_rank_free(ranking *r)
     *r = (ranking){0};
 }
 
-/* ---- the pairs of a strip ---- */
-
-/* A pair whose larger end is of a later strip. */
+/* Postpones a pair whose larger end is in a later strip. */
 static ddsc_status put_off(ranking *r, int64_t i, int64_t j)
 {
     CHECK(MEM_RESERVE(r->p->ctx, r->later, &r->later_capacity, r->n_later + 1));
@@ -58,8 +65,9 @@ static ddsc_status count_pairs(ranking *r, const pair_lists *l)
     return DDSC_OK;
 }
 
-/* Pairs by their larger end, repeated where both ends named each other. After this offset[j] ..
- * offset[j + 1] are the smaller ends of j's, j from the first of the strip on. */
+/* Groups the pairs by their larger end; pairs named by both ends occur twice. Afterwards offset[j]
+ * .. offset[j + 1] are the smaller ends of the pairs of j, with j counted from the first item of
+ * the strip. */
 static ddsc_status by_larger_end(ranking *r, const pair_lists *l)
 {
     int64_t first = r->first, end = first + l->n, *at;
@@ -83,16 +91,15 @@ static ddsc_status by_larger_end(ranking *r, const pair_lists *l)
     return DDSC_OK;
 }
 
-/* ---- values ---- */
-
-/* A pair that did not converge is counted where it is solved, and no reason to stop. */
+/* Computes and offers a pair. A pair that did not converge is counted when it is solved; it does
+ * not stop the search. */
 static ddsc_status rank_pair(ranking *r, int64_t i, int64_t j, int worker)
 {
     ddsc_status status = pairs_solve(r->p, &r->near, (pair_ij){(int32_t)i, (int32_t)j}, worker);
     return status < 0 ? status : DDSC_OK;
 }
 
-/* Item j with all before it. */
+/* Computes item j against all items before it. */
 static ddsc_status rank_all(ranking *r, int64_t j, int worker)
 {
     for (int64_t i = 0; i < j; i++)
@@ -100,7 +107,8 @@ static ddsc_status rank_all(ranking *r, int64_t j, int worker)
     return DDSC_OK;
 }
 
-/* Item j with those that named it or were named, and with those before it that are everybody's. */
+/* Computes item j against the items in its list, and against earlier items that are compared with
+ * all others. */
 static ddsc_status rank_one(ranking *r, int64_t j, int worker)
 {
     int32_t *other = r->strip.index + r->strip.offset[j - r->first];

@@ -1,10 +1,18 @@
-/* The graph of a sample of the pairs. Few of an item's nearest are among the pairs drawn, but squared distances of items that
- * lie along few directions follow from each other: D^2_ij = |x_i|^2 + |x_j|^2 - 2 x_i x_j is a sum of two numbers of the items and
- * a matrix of low rank. So that form is fitted to the pairs that are known,
- *   D^2_ij ~ m + b_i + b_j + (u_i v_j + v_i u_j) / 2,
- * u and v in turn by least squares with a ridge, row by row (alternating least squares: Koren, Bell, Volinsky 2009). Pairs held
- * out say how good it is; where it is good the other pairs get their values from it, and neighbours are the nearest of
- * both kinds. */
+/* The graph from a random sample of the pairs.
+ *
+ * Few of an item's nearest neighbors are among the sampled pairs. If the items vary along few
+ * directions, however, the other distances follow from the sample: D^2_ij = |x_i|^2 + |x_j|^2 - 2
+ * x_i . x_j is one number per item plus a matrix of low rank. The model
+ *
+ *     D^2_ij ~ m + b_i + b_j + (u_i . v_j + v_i . u_j) / 2
+ *
+ * is fitted to the known pairs. u and v are updated in turn, row by row, with ridge regression
+ * (alternating least squares; Koren, Bell, Volinsky 2009).
+ *
+ * One in ten of the pairs is held out to measure the error. If it is at most FILL_ERROR, the
+ * unknown pairs get their values from the model, and the neighbors are the nearest of both kinds.
+ * Otherwise only the known pairs count. With p fitted pairs per item and rank r, a round costs O(n
+ * (p r^2 + r^3)), and filling in the values costs O(n^2 r). */
 #include <math.h>
 #include <string.h>
 
@@ -14,34 +22,35 @@
 #include "numeric/graph/graph.h"
 #include "numeric/linalg/linalg.h"
 
-/* Of the known pairs of an item that many serve the fit, one in ten of them held out. */
+/* Fraction of the kept pairs that is fitted. The others are held out to measure the error. */
 static const double FITTED_PART = 0.9;
-static const double RIDGE = 0.3; /* against a variance of 1 */
-/* In units of the distances' spread (median deviations): above, known pairs alone make the better graph. */
+static const double RIDGE = 0.3; /* relative to a residual variance of 1 */
+/* Largest error of the fit for which unknown pairs are filled in, as a fraction of the median
+ * deviation of the distances. Above it, the known pairs alone give the better graph. */
 static const double FILL_ERROR = 0.25;
 
 enum { SHARED_PIECE = 1 << 16 };
 
-/* Pairs kept for the fit, each from both ends. */
+/* Pairs kept for the fit, listed at both ends. */
 typedef struct kept_pairs {
     uint64_t seed;
     double part;
     int64_t n;
     int64_t *offset; /* n + 1 */
     int32_t *other;  /* ascending */
-    double *value;   /* D^2; once the numbers of the items are fitted, what these leave */
-    bool *held;      /* out */
-    nearest *near;   /* offered to as well */
+    double *value;   /* D^2; after fitting m and b, the residuals in units of their spread */
+    bool *held;      /* held out */
+    nearest *near;   /* heaps that are also offered the values */
 } kept_pairs;
 
 typedef struct pair_fit {
-    int64_t n, rank, most; /* pairs of an item at most */
+    int64_t n, rank, most; /* maximum number of pairs of an item */
     const kept_pairs *k;
-    double mean, spread, least; /* the smallest value that was known */
+    double mean, spread, least; /* smallest known value */
     double *bias;               /* n */
     double *u, *v;              /* n x rank */
-    const double *from;         /* of a half round: rows as they are, */
-    double *to;                 /* rows made */
+    const double *from;         /* fixed factor of the current half round */
+    double *to;                 /* factor to compute */
     double *scratch;            /* per worker */
 } pair_fit;
 
@@ -55,7 +64,7 @@ static void fill_free(ddsc_context *ctx, pair_fit *f)
     MEM_FREE(ctx, f->scratch, f->v, f->u, f->bias);
 }
 
-/* ---- the pairs that are kept ---- */
+/* ---- kept pairs ---- */
 
 static ddsc_status count_row(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -122,7 +131,8 @@ static void offer_and_keep(void *arg, const pair_tile *t, const double *d2, int6
 
 /* ---- the fit ---- */
 
-/* m and b by some rounds of means; `value` then holds what is left, in units of its spread. */
+/* Fits m and b with some rounds of means. Afterwards `value` holds the residuals, in units of their
+ * spread. */
 static void fit_items(pair_fit *f, kept_pairs *k)
 {
     double sum = 0, square = 0, n_known = 0;
@@ -136,7 +146,7 @@ static void fit_items(pair_fit *f, kept_pairs *k)
     f->mean = sum / n_known;
     for (int round = 0; round < FIT_ROUNDS; round++)
         for (int64_t i = 0; i < k->n; i++) {
-            double off = 0, count = 2; /* drawn towards 0 */
+            double off = 0, count = 2; /* shrinks the mean towards 0 */
             for (int64_t p = k->offset[i]; p < k->offset[i + 1]; p++)
                 if (!k->held[p]) {
                     off += k->value[p] - f->mean - f->bias[k->other[p]];
@@ -154,7 +164,8 @@ static void fit_items(pair_fit *f, kept_pairs *k)
         k->value[p] /= f->spread;
 }
 
-/* x solves G x = x, G (r x r) positive definite and destroyed: by Cholesky. */
+/* Solves G x = x in place with a Cholesky factorization. G (r x r) must be positive definite and is
+ * destroyed. */
 static void solve_spd(double *g, double *x, int64_t r)
 {
     for (int64_t j = 0; j < r; j++) {
@@ -207,7 +218,7 @@ static double fit_rest(const pair_fit *f, int64_t i, int64_t j)
 static ddsc_status fit_make(ddsc_context *ctx, pair_fit *f, kept_pairs *k)
 {
     int64_t n = k->n;
-    rng draw = rng_make(ctx_seed(ctx), RNG_COLUMNS, 1); /* 0 draws columns */
+    rng draw = rng_make(ctx_seed(ctx), RNG_COLUMNS, 1); /* stream 0 draws columns */
     for (int64_t i = 0; i < n; i++)
         f->most = BASE_MAX(f->most, k->offset[i + 1] - k->offset[i]);
     f->n = n;
@@ -231,7 +242,8 @@ static ddsc_status fit_make(ddsc_context *ctx, pair_fit *f, kept_pairs *k)
     return DDSC_OK;
 }
 
-/* Median of what the fit is off by on pairs held out, over their median deviation. */
+/* Computes the median absolute error of the fit on held-out pairs, divided by the median absolute
+ * deviation of their values. */
 static ddsc_status fit_judge(ddsc_context *ctx, double *error, const pair_fit *f)
 {
     ddsc_status status = DDSC_OK;
@@ -281,7 +293,7 @@ static ddsc_status fitted_tile(void *state, const pair_tile *t, double *d2, int6
 
 static const pair_backend backend_fitted = {.name = "fill", .tile_side = 64, .tile = fitted_tile};
 
-/* The others, by the fit. */
+/* Offers the values of the model for the pairs that were not sampled. */
 static ddsc_status offer_others(ddsc_context *ctx, nearest *near, pair_fit *f, double sample)
 {
     ddsc_status status = DDSC_OK;
@@ -300,20 +312,21 @@ static ddsc_status fill(ddsc_context *ctx, kept_pairs *k, double sample)
     double known = FITTED_PART * (double)k->offset[k->n] / (double)k->n, error;
     pair_fit f = {.rank = BASE_MIN((int64_t)(known / FIT_PER_NUMBER), FIT_RANK)};
     TRY(fit_make(ctx, &f, k));
-    /* Products of another processor may differ in last bits: all ranks take the first one's. */
+    /* Matrix products may differ in the last bits between CPUs, so all ranks use those of the first
+     * rank. */
     TRY(team_first(ctx, f.u, f.n * f.rank * (int64_t)sizeof *f.u));
     TRY(team_first(ctx, f.v, f.n * f.rank * (int64_t)sizeof *f.v));
     TRY(fit_judge(ctx, &error, &f));
     TRY(team_first(ctx, &error, sizeof error));
     bool good = error <= FILL_ERROR;
     if (isfinite(error)) {
-        ctx_note(
-            ctx, "other pairs", good ? "filled in" : "left out",
-            "rank %lld from %.0f pairs of each item, off by %.2g of the spread on pairs held out",
-            (long long)f.rank, known, error);
+        ctx_note(ctx, "other pairs", good ? "filled in" : "left out",
+                 "rank %lld from %.0f pairs per item; median error on held-out "
+                 "pairs %.2g of the spread",
+                 (long long)f.rank, known, error);
         ctx_detail(ctx, good ? "filled_error" : "left_out_error", error);
     } else {
-        ctx_note(ctx, "other pairs", "left out", "distances held out have no spread");
+        ctx_note(ctx, "other pairs", "left out", "the held-out distances have no spread");
     }
     if (good)
         TRY(offer_others(ctx, k->near, &f, sample));
@@ -330,7 +343,7 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
     pair_choice choice = {.i_end = p->n, .sample = sample};
     int64_t n_solved;
     double most = (double)p->n - 1, kept = fmin(sample * most, FIT_KEPT);
-    if (kept < FIT_LEAST) /* too few for a fit: lists of them are not worth making */
+    if (kept < FIT_LEAST) /* too few pairs for a fit, so none are kept */
         return search_full(p, out, tau, &choice);
     TRY(nearest_create(p->ctx, &near, 0, p->n, tau));
     near.by = p->by;
@@ -340,7 +353,7 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
     TRY(pairs_solved(p, &n_solved));
     if (p->n > 1 && n_solved == 0)
         TRY(pairs_none_sampled(p->ctx, sample, p->n));
-    /* In pieces: adding up takes memory for all ranks' numbers. */
+    /* The sum is computed in pieces, because it needs memory for the values of all ranks. */
     for (int64_t at = 0, all = k.offset[p->n]; at < all; at += SHARED_PIECE)
         TRY(team_sum_f64(p->ctx, k.value + at, BASE_MIN(SHARED_PIECE, all - at)));
     if ((double)k.offset[p->n] >= (double)(FIT_LEAST * p->n))

@@ -1,7 +1,11 @@
-/* search: the tau nearest neighbours of every item: over all pairs, without most of them by lower
- * bounds or by a float prefilter, among candidates, from whole columns, or for new items against old
- * ones. A metric is only the pair service over it; all graphs but the approximate ones are the same
- * bytes. */
+/* Searches for the tau nearest neighbors of every item.
+ *
+ * The methods are: all pairs, a sample of the pairs, lower bounds that avoid most solves, a float
+ * prefilter, candidate lists, and landmarks with whole columns of the matrix. Each of them accesses
+ * a metric only through the pair service (neighbors/pairs). A value is the same for every method,
+ * and equal values are ordered by index. The exact methods therefore return byte-identical graphs,
+ * and they differ in cost alone. Only the approximate, sampled and column methods may return a
+ * different graph. */
 #ifndef DDSC_NEIGHBORS_SEARCH_SEARCH_H
 #define DDSC_NEIGHBORS_SEARCH_SEARCH_H
 
@@ -9,28 +13,34 @@
 
 #include "neighbors/pairs/pairs.h"
 
-/* Over all pairs of a choice; later items alone have lists where j_begin is not 0. */
+/* Searches over all pairs of a choice. If j_begin is not 0, only items from j_begin on have
+ * lists. */
 ddsc_status search_full(pairs *p, ddsc_graph **out, int64_t tau, const pair_choice *choice);
 
-/* Over a sample of the pairs; the values of the others follow from them where these tell enough: see sampled.c. */
+/* Searches over a random sample of the pairs. If the sample predicts the other pairs well enough,
+ * they get fitted values (see sampled.c). */
 ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sample);
 
-/* Bounds of the pruned search by the device that the context asks for, or the processor: see remote.c. */
+/* Computes the bounds of the pruned search on the device that the context selects, or on the CPU
+ * (see device_bounds.c). */
 extern const prefilter_device search_remote;
-/* Without most of the solves, by open bounds: see pruned.c. */
+/* Computes the exact graph with few solves, using lower bounds (see pruned.c). The bounds must be
+ * open. */
 ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau);
 
-/* For each item from n_old on, the tau nearest among the first n_old, by open bounds. */
+/* Finds, for each item from n_old on, its tau nearest among the first n_old items, using lower
+ * bounds. The bounds must be open. */
 ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old);
 
-/* By rows that enclose the values. *done false: too many items stay in doubt (many equal ones),
- * nothing was made. */
+/* Computes the exact graph from rows that enclose the values. Sets *done to false and returns no
+ * graph if too many items have undecided candidates, for example because many distances are
+ * equal. */
 ddsc_status search_prefilter(pairs *p, ddsc_graph **out, int64_t tau, const prefilter_rows *rows,
                              bool *done);
 
-/* ---- candidates: whoever finds them, the metric has the last word on each pair ---- */
+/* ---- candidates: the metric computes the value of every candidate pair ---- */
 
-/* Candidates of each item, in any order, repeated or not. */
+/* Candidates of each item, in any order, possibly repeated. */
 typedef struct pair_lists {
     int64_t n;
     int64_t *offset; /* n + 1 */
@@ -38,94 +48,95 @@ typedef struct pair_lists {
 } pair_lists;
 
 void search_lists_free(ddsc_context *ctx, pair_lists *l);
-/* The tau nearest among candidates: each pair {i, j} that one of the two has as one is computed once
- * and offered to both. */
+/* Finds the tau nearest neighbors among candidates. A pair {i, j} is computed once if either end
+ * lists the other, and its value is offered to both ends. */
 ddsc_status search_rerank(pairs *p, ddsc_graph **out, int64_t tau, const pair_lists *l);
 
 typedef struct ranking_later {
-    int64_t before; /* the one put off before it with the same larger end, or -1 */
-    int32_t item;   /* the smaller end */
+    int64_t before; /* previous postponed pair with the same larger end, or -1 */
+    int32_t item;   /* smaller end */
 } ranking_later;
 
-/* The same for lists that come strip by strip. */
+/* State of the same search for candidate lists that arrive strip by strip. */
 typedef struct ranking {
     pairs *p;
     nearest near;
-    int64_t first,
-        begin;        /* item the strip at work begins with; and the part of it that is prepared */
-    int64_t tick;     /* progress for an item */
-    pair_lists strip; /* pairs of the strip by their larger end */
-    int64_t *last;    /* n: the last of an item's pairs that were put off, or -1 */
+    int64_t first, begin; /* first item of the current strip; first item of its prepared part */
+    int64_t tick;         /* progress units per item */
+    pair_lists strip;     /* pairs of the strip by their larger end */
+    int64_t *last;        /* n: last postponed pair of each item, or -1 */
     ranking_later *later;
     int64_t n_later, later_capacity;
-    int32_t *open; /* items that are everybody's candidates, ascending */
+    int32_t *open; /* items paired with all others, ascending */
     int64_t n_open, open_capacity;
 } ranking;
 
-/* After an error: search_rank_free. */
+/* Starts a search. After an error, the caller still has to call search_rank_free. */
 ddsc_status search_rank_create(pairs *p, ranking *r, int64_t tau);
 void search_rank_free(ranking *r);
-/* Everybody is a candidate of this item, which is of the strip to come. */
+/* Makes all other items candidates of this item, which must belong to the next strip. */
 ddsc_status search_rank_open(ranking *r, int64_t item);
-/* Candidates of the next l->n items. */
+/* Processes the candidates of the next l->n items. */
 ddsc_status search_rank_strip(ranking *r, const pair_lists *l);
 ddsc_status search_rank_finish(ranking *r, ddsc_graph **out);
 
-/* NN-descent (Dong, Moses, Li 2011): neighbours of neighbours are likely neighbours. The k nearest of
- * each of n rows by |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0), nearly all of them right.
- * Rounds read the lists of the round before, and heaps keep what is best whatever comes first. */
+/* NN-descent (Dong, Moses, Li 2011): finds nearly all of the k nearest neighbors of each of n rows
+ * under |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0). The method relies on neighbors of
+ * neighbors being likely neighbors. Each round reads the lists of the previous round, and the heaps
+ * keep the best entries in any order of arrival. */
 ddsc_status search_descend(ddsc_context *ctx, ddsc_graph **out, int64_t n, int64_t columns,
                            const float *rows, const double *offset, int64_t k);
 
-/* Rows of numbers that stand for the items: candidates come from them. */
+/* Rows of numbers that represent the items in a candidate search. */
 typedef struct search_rows {
     int64_t columns;
     float *rows;    /* n x columns */
-    double *offset; /* what the metric adds for each item, or NULL */
-    bool enclosing; /* the metric's own rows: fewer candidates do, and a pair costs little */
+    double *offset; /* term that the metric adds for each item, or NULL */
+    bool enclosing; /* rows of the metric itself: fewer candidates suffice, and a pair is cheap */
 } search_rows;
 
 void search_rows_free(ddsc_context *ctx, search_rows *r);
-/* The tau best of the candidates that descent finds. stats->recall is measured on some items against
- * all pairs. Takes the rows over. */
+/* Finds the tau best of the candidates that NN-descent returns, and measures stats->recall on some
+ * items against all pairs. Takes ownership of the rows and frees them. */
 ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stats, int64_t tau,
                                search_rows *rows);
 
-/* ---- whole columns of the matrix, and the rest by the Nystrom method ---- */
+/* ---- whole columns of the matrix, and the other distances with the Nystrom method ---- */
 
-/* The items whose columns are known: landmarks. */
+/* The landmarks: items whose columns of the distance matrix are known. */
 typedef struct column_set {
     int64_t n, m;
-    int64_t *order; /* n: the m landmarks, then the others, each ascending */
-    int32_t *rank;  /* n: number of the item's column, -1: none */
-    double *d2;     /* n x m: item by landmark, 0 for an item with itself */
+    int64_t *order; /* n: the m landmarks, then the other items, each part ascending */
+    int32_t *rank;  /* n: column number of the item, or -1 */
+    double *d2;     /* n x m: item by landmark; 0 between an item and itself */
 } column_set;
 
 enum { COLUMNS_LEAST = 2 };
-/* Columns of a fraction of n items. */
+/* Returns the number of columns for a fraction of n items. */
 static inline int64_t columns_of(int64_t n, double fraction)
 {
     return (int64_t)llround(fraction * (double)n);
 }
-/* Draw the landmarks; at least COLUMNS_LEAST must come of it. */
+/* Draws the landmarks. Fails if the fraction yields fewer than COLUMNS_LEAST. */
 ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, double fraction);
 void search_columns_free(ddsc_context *ctx, column_set *c);
-/* Their values, of a service over the items in c->order. */
+/* Computes the columns with a pair service over the items in the order of c->order. */
 ddsc_status search_columns_fill(column_set *c, pairs *ordered);
-/* The tau-NN graph of known and approximate distances, chosen `by` scales (or NULL); it says how good these
- * are. */
+/* Builds the tau-NN graph from known and approximate distances, with neighbors chosen by the local
+ * scales `by` (or NULL). Stores the estimated error of the approximate ones in the graph. */
 ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set *c, int64_t tau,
                            const local_scales *by);
 
-/* Coordinates such that |x_i - x_j|^2 + rest_i + rest_j stands for the squared distance of two
- * items that are no landmarks. */
+/* Coordinates of the items. |x_i - x_j|^2 + rest_i + rest_j approximates the squared distance of
+ * two items that are not landmarks. */
 typedef struct landmark_map {
     int64_t n, dim;
     double *x;    /* n x dim */
     double *rest; /* n */
 } landmark_map;
 
-/* d2: n x m distances of items to landmarks, between: m x m those of the landmarks. */
+/* Fits the coordinates to d2, the n x m distances between items and landmarks, and `between`, the m
+ * x m distances between landmarks. */
 ddsc_status search_landmarks_fit(ddsc_context *ctx, landmark_map *l, int64_t n, int64_t m,
                                  const double *d2, const double *between);
 void search_landmarks_free(ddsc_context *ctx, landmark_map *l);

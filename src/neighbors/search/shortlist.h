@@ -1,5 +1,5 @@
-/* What float bounds leave in doubt: for each item the few with the least bounds, of which those stay that
- * can be among its tau nearest. Whoever made the bounds, the rule is this one. */
+/* Selects the candidates of an item from its smallest float bounds: those that can still be among
+ * its tau nearest. The CPU and the device code share this rule (see shortlist.c). */
 #ifndef DDSC_NEIGHBORS_SEARCH_SHORTLIST_H
 #define DDSC_NEIGHBORS_SEARCH_SHORTLIST_H
 
@@ -7,34 +7,36 @@
 
 typedef struct doubt {
     int64_t n, tau, most;
-    int64_t first;  /* the first item that there are lists of */
-    int32_t *index; /* x most; the first count of a list are candidates */
-    int64_t *count; /* n; -1: everybody is one */
+    int64_t first;  /* first item with a list */
+    int32_t *index; /* lists of `most`, from item `first` on; settled: candidates first */
+    int64_t *count; /* n: number of candidates, or -1 if all items are candidates */
     double *spread; /* n: see prefilter_enclose */
     const local_scales *by;
-    double relative, absolute; /* rounding of keys: those of a device are floats */
+    double relative, absolute; /* rounding errors of keys, which are floats on a device */
 } doubt;
 
-/* index: the caller's to make. */
+/* Allocates the counts and the spread. The caller allocates the index. */
 ddsc_status search_doubt_create(ddsc_context *ctx, doubt *d, int64_t n, int64_t tau, int64_t most);
 void search_doubt_free(ddsc_context *ctx, doubt *d);
-/* key[k] is the key of a lower bound for (i, k-th of its list), no other item has one below the largest
- * of them. Candidates move to the front of the list. upper: room for `most`. */
+/* Moves the candidates of item i to the front of its list and sets their count. key[k] is the key
+ * of a lower bound for (i, k-th item of its list). No item outside the list has a key below the
+ * largest of these. `upper` is scratch memory for `most` values. */
 void search_doubt_settle(const doubt *d, int64_t i, const double *key, double *upper);
-/* Adds the items of [first, end) that have everybody as candidates. *few: not too many have. */
+/* Adds the number of items in [first, end) that have all others as candidates. Sets *few if there
+ * are not too many of them. */
 void search_doubt_count(const doubt *d, int64_t end, int64_t *open, bool *few);
-/* Candidates of [first, end) go to the metric. */
+/* Passes the candidates of [first, end) to the metric. */
 ddsc_status search_doubt_rank(const doubt *d, int64_t end, ranking *r);
 
-/* Whether a device found the candidates. */
+/* Outcome of the candidate search on a device. */
 typedef enum filtered {
-    FILTERED_NOT,      /* there is none, or it cannot */
-    FILTERED_IN_DOUBT, /* its bounds leave too many items in doubt */
+    FILTERED_NOT,      /* no device, or it failed */
+    FILTERED_IN_DOUBT, /* too many items have undecided candidates */
     FILTERED
 } filtered;
 
-/* By the device that the context asks for; where it could, all candidates have been ranked, those of a strip while
- * the device was at the next. */
+/* Finds the candidates on the device that the context selects. If *how is FILTERED, all candidates
+ * have been ranked: those of one strip while the device computed the next. */
 ddsc_status search_on_device(pairs *p, ranking *r, const prefilter_rows *rows, int64_t tau,
                              filtered *how);
 

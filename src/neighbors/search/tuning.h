@@ -1,54 +1,57 @@
-/* The searches' numbers that only speed depends on, each with what it was measured by. None may depend
- * on the number of threads. `./run bench tuning` prints the crossovers of the machine it runs on. */
+/* Tuning constants of the searches, with the benchmark that each was measured with. They affect
+ * speed and the quality of approximations, never an exact graph. None may depend on the number of
+ * threads. `./run bench tuning` prints the crossovers on the current machine. */
 #ifndef DDSC_NEIGHBORS_SEARCH_TUNING_H
 #define DDSC_NEIGHBORS_SEARCH_TUNING_H
 
 enum {
-    /* ---- pruned: 1,000 to 64,000 digits, 2,224 documents (bench/scale.py, docs/performance.md) ---- */
-    LIST_LEAST = 128,     /* candidates an item begins with, at least ... */
-    LIST_PER_TAU = 12,    /* ... and for each neighbour asked for */
-    LIST_PAIRS = 1 << 18, /* of first lists whose frame bounds are made in one go: 6 MB */
+    /* ---- pruned: 1,000 to 64,000 digits, 2,224 documents (bench/scale.py) ---- */
+    LIST_LEAST = 128,     /* minimum length of a first candidate list */
+    LIST_PER_TAU = 12,    /* candidates in a first list per requested neighbor */
+    LIST_PAIRS = 1 << 18, /* pairs of first lists whose frame bounds are computed at once: 6 MB */
     DUAL_BATCH = 16,      /* candidates of an item that get a dual bound in one round */
-    SOLVE_BATCH = 2,      /* and those that are solved; ... */
-    FEW_SHARE = 16,       /* ... twice as many after a round of one per so many items, or fewer */
-    WALK_TILES = 64,      /* tiles of a step of the walk, at least; or a 256th of all */
-    WALK_STEPS = 256,
-    WALK_STRIDE = 16,   /* times that, at most */
-    MET_PER_ITEM = 32,  /* pairs that get a dual bound in one step: what the first lists had */
-    FOUND_PER_ITEM = 4, /* pairs the walk may find before the lists are worked off */
+    SOLVE_BATCH = 2,      /* candidates of an item that are solved in one round */
+    FEW_SHARE = 16,       /* doubles the batch after a round with at most n / FEW_SHARE solves */
+    WALK_TILES = 64,      /* minimum number of tiles in a step of the walk, ... */
+    WALK_STEPS = 256,     /* ... but at least the WALK_STEPS-th part of all tiles */
+    WALK_STRIDE = 16,     /* maximum step length, in minimum steps */
+    MET_PER_ITEM = 32,    /* dual bounds per item to aim for in one step, as in the first lists */
+    FOUND_PER_ITEM = 4,   /* pairs per item that the walk may find before the lists are processed */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
-    QUERY_ITEMS = 8, /* new items whose first bounds are made in one go */
-    /* ---- prefilter: 70,000 digits by mmd and lot (bench/scale.py) ---- */
-    SPARE_LEAST = 8, /* kept beyond tau: rounding leaves some in doubt */
-    OPEN_LEAST = 64, /* items that may look at everybody ... */
-    OPEN_SHARE = 64, /* ... and one in so many; with more, all pairs cost less */
-    /* Kept beyond tau by a device, whose cheap products leave more in doubt: with tau = 20 as many as
-     * its short lists hold (bench/gpu.py). */
+    QUERY_ITEMS = 8, /* new items whose first bounds are computed at once */
+    /* ---- prefilter: 70,000 digits with mmd and lot (bench/scale.py) ---- */
+    SPARE_LEAST = 8, /* minimum number of bounds kept beyond tau, because of rounding */
+    OPEN_LEAST = 64, /* items that may have all others as candidates, ... */
+    OPEN_SHARE = 64, /* ... plus one in OPEN_SHARE; beyond that, computing all pairs is cheaper */
+    /* Bounds kept beyond tau when a device computes them. Its cheaper products have larger errors.
+     * With tau = 20 the lists have 64 entries, the length of the device's short lists
+     * (bench/gpu.py). */
     DEVICE_SPARE = 44,
-    /* ---- remote: digits on one H200 (docs/gpu.md) ---- */
-    REMOTE_FOUND = 1 << 24, /* pairs within reach that a device gives at a time: 200 MB */
+    /* ---- device bounds: digits on one H200 (docs/gpu.md) ---- */
+    REMOTE_FOUND = 1 << 24, /* pairs within reach that a device returns at once: 200 MB */
     /* ---- descent and approximate: 100,000 digits (bench/scale.py) ---- */
-    DESCENT_ROUNDS = 20,
-    DESCENT_FEW = 1000, /* one changed neighbour in so many ends it */
-    RECALL_CHEAP = 128, /* items whose recall is measured: where a pair costs little ... */
-    RECALL_LEAST = 24,  /* ... and where it is a transport problem */
-    /* ---- columns: 12 of the landmarks are held out to judge by (bench/defaults.py) ---- */
-    HELD_OUT = 12,
-    HELD_OUT_SHARE = 10, /* one in so many, at most; */
+    DESCENT_ROUNDS = 20, /* maximum number of rounds */
+    DESCENT_FEW = 1000,  /* stops when at most one neighbor in DESCENT_FEW has changed */
+    RECALL_CHEAP = 128,  /* items whose recall is measured if a pair is cheap, ... */
+    RECALL_LEAST = 24,   /* ... and at least this many if it is a transport problem */
+    /* ---- columns: landmarks held out to estimate the error (bench/defaults.py) ---- */
+    HELD_OUT = 12,       /* intended number of held-out landmarks */
+    HELD_OUT_SHARE = 10, /* largest and smallest k if every k-th landmark is held out */
     HELD_OUT_SHARE_LEAST = 3,
-    JUDGED_LEAST = 15, /* landmarks: fewer cannot tell */
-    /* ---- sampled: 1,000 digits by mmd, 10 to 50% of the pairs (docs/paper.md) ---- */
-    FIT_KEPT = 240,     /* pairs of an item that the fit sees, at most; */
-    FIT_LEAST = 24,     /* with fewer there is none */
-    FIT_PER_NUMBER = 4, /* pairs of an item for each of its numbers u */
-    FIT_RANK = 30,
-    FIT_ROUNDS = 15
+    JUDGED_LEAST = 15, /* minimum number of landmarks for an error estimate */
+    /* ---- sampled: 1,000 digits with mmd, 10 to 50% of the pairs (docs/paper.md) ---- */
+    FIT_KEPT = 240,     /* maximum number of pairs per item in the fit */
+    FIT_LEAST = 24,     /* minimum number of pairs per item for a fit */
+    FIT_PER_NUMBER = 4, /* pairs of an item per fitted coefficient u */
+    FIT_RANK = 30,      /* maximum rank */
+    FIT_ROUNDS = 15     /* rounds of the alternating fit, and of the means */
 };
 
-/* What the dual bounds of an item are worth, in multiplications: about 100 of 100,000 each. */
+/* Estimated work of the dual bounds of an item, in multiplications: about 100 bounds with 100,000
+ * multiplications each. */
 static const double REMOTE_WORK_PER_ITEM = 1e7;
 
-/* A recall below this is worth a warning. */
+/* Recall below which a warning is printed. */
 static const double RECALL_GOOD = 0.9;
 
 #endif

@@ -1,16 +1,18 @@
-/* eigen: the K largest eigenpairs of the normalised affinity, with proof that none was missed.
+/* eigen: computes the K largest eigenpairs of the normalized affinity and verifies that none was
+ * missed.
  *
- * The components' vectors are known exactly and come first. The rest is found by LAPACK when the
- * graph is small, else by Chebyshev-filtered subspace iteration on a block wider than what is
- * wanted. Last, a fresh random block orthogonal to everything found is filtered in turn: if it
- * holds an eigenvalue above the smallest one found, the search goes on with it. */
+ * The eigenvectors of the components are known exactly and come first. Small graphs use LAPACK for
+ * the other eigenpairs. Larger graphs use Chebyshev-filtered subspace iteration on a block wider
+ * than the number of wanted vectors. Finally, a random block orthogonal to all computed vectors is
+ * filtered in the same way. If it contains an eigenvalue above the smallest computed one, the
+ * search continues with that block. */
 #ifndef DDSC_NUMERIC_EIGEN_EIGEN_H
 #define DDSC_NUMERIC_EIGEN_EIGEN_H
 
 #include "numeric/graph/graph.h"
 
 typedef struct eigen_settings {
-    double tolerance;       /* residual that counts as converged; at least 1e-13 is used */
+    double tolerance;       /* largest converged residual; values below 1e-13 are raised to 1e-13 */
     int64_t max_iterations; /* operator-block products */
     int64_t dense_below;    /* use LAPACK when n is at most this */
 } eigen_settings;
@@ -21,7 +23,7 @@ typedef struct eigen_result {
     double *vector;   /* n x k, row-major, orthonormal columns, the largest entry positive */
     double *residual; /* k: |M v - lambda v| */
     bool dense, verified;
-    bool by_team; /* by the team's solver, whose sums follow the ranks */
+    bool by_team; /* computed by the team's solver, whose sums depend on the ranks */
     int64_t n_products;
 } eigen_result;
 

@@ -1,6 +1,6 @@
-/* Panels: tall blocks of vectors, row-major. Every sum over rows is taken in pieces whose size
- * depends on the shape alone and added up in order, so results do not depend on the thread count.
- */
+/* Panels: tall blocks of vectors, row-major. Every sum over rows is computed in pieces whose size
+ * depends only on the shape, and the pieces are added in order. Results therefore do not depend on
+ * the thread count. */
 #ifndef DDSC_NUMERIC_EIGEN_PANEL_H
 #define DDSC_NUMERIC_EIGEN_PANEL_H
 
@@ -14,32 +14,33 @@ typedef struct panel {
 ddsc_status panel_new(ddsc_context *ctx, panel *p, int64_t n, int64_t width);
 void panel_free(ddsc_context *ctx, panel *p);
 
-/* g (a.width x b.width) = A^T B. */
+/* Computes g = A^T B, of size a.width x b.width. */
 ddsc_status panel_gram(ddsc_context *ctx, double *g, const panel *a, const panel *b);
-/* Y = Y - V C, C v.width x y.width. */
+/* Computes Y = Y - V C, where C is v.width x y.width. */
 ddsc_status panel_subtract(ddsc_context *ctx, panel *y, const panel *v, const double *c);
-/* The first `count` columns of X become X U in place, U x.width x count with rows `ldu` apart. */
+/* Replaces the first `count` columns of X by X U, where U is x.width x count with row stride `ldu`.
+ */
 ddsc_status panel_rotate(ddsc_context *ctx, panel *x, int64_t count, const double *u, int64_t ldu);
-/* Y = V U, U v.width x y.width with rows `ldu` apart. */
+/* Computes Y = V U, where U is v.width x y.width with row stride `ldu`. */
 ddsc_status panel_multiply(ddsc_context *ctx, panel *y, const panel *v, const double *u,
                            int64_t ldu);
-/* norm_j = |mx_j - value_j x_j|. */
+/* Computes norm_j = |mx_j - value_j x_j|. */
 ddsc_status panel_residuals(ddsc_context *ctx, double *norm, const panel *x, const panel *mx,
                             const double *value);
-/* Copy `count` columns from column `from` of a to column `to` of b. */
+/* Copies `count` columns from column `from` of a to column `to` of b. */
 ddsc_status panel_copy(ddsc_context *ctx, panel *b, int64_t to, const panel *a, int64_t from,
                        int64_t count);
 
-/* Where random columns come from; rows of items with dead[i] < 0 stay zero. */
+/* The source of random columns. Rows of items with dead[i] < 0 stay zero. */
 typedef struct panel_noise {
     enum rng_stream stream;
-    uint64_t round; /* counts up, so that no two fills are alike */
+    uint64_t round; /* incremented so that no two fills are equal */
     const int32_t *dead;
 } panel_noise;
 
 ddsc_status panel_random(ddsc_context *ctx, panel *p, int64_t from, int64_t count,
                          panel_noise *noise);
-/* Make the columns of X orthonormal and orthogonal to the panels of `against`; directions that
+/* Makes the columns of X orthonormal and orthogonal to the panels of `against`. Directions that
  * vanish are replaced by random ones. */
 ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
                                  const panel *const *against, panel_noise *noise);

@@ -1,15 +1,16 @@
-/* Agreement of two labellings: adjusted mutual information (Vinh, Epps, Bailey 2010; normaliser:
- * the mean entropy), adjusted Rand index (Hubert and Arabie 1985), mutual information, purity. */
+/* Computes the agreement of two labelings: adjusted mutual information (Vinh, Epps, Bailey 2010,
+ * normalized by the mean entropy), adjusted Rand index (Hubert and Arabie 1985), mutual information
+ * and purity. */
 #include <float.h>
 #include <math.h>
 
 #include "base/sized.h"
 #include "numeric/labels/scores.h"
 
-/* The contingency table, sparse: cells sorted by (label, truth), and the sizes of both sides. */
+/* The sparse contingency table: its cells sorted by (label, truth), and the sizes of both sides. */
 typedef struct scores_table {
     int64_t n, n_cells, n_labels, n_truth;
-    uint64_t *key;  /* label << 32 | truth while sorting, then by dense numbers */
+    uint64_t *key;  /* label << 32 | truth while sorting, then with consecutive numbers */
     int64_t *cell;  /* counts */
     int64_t *label; /* sizes, n_labels */
     int64_t *truth;
@@ -22,7 +23,8 @@ static void scores_table_free(ddsc_context *ctx, scores_table *t)
     *t = (scores_table){0};
 }
 
-/* Sorted pairs become cells; labels count up where the upper half of the key changes. */
+/* Merges the sorted pairs into cells. The label number increases where the upper half of the key
+ * changes. */
 static void count_cells(scores_table *t)
 {
     for (int64_t i = 0; i < t->n; i++) {
@@ -105,8 +107,9 @@ static double log_factorial(double x)
     return lgamma_r(x + 1, &sign);
 }
 
-/* Expected mutual information of a label of size a and a truth of size b under random matching:
- * sum over the overlap x of x/n log(n x / (a b)) times its hypergeometric probability. */
+/* Returns the expected mutual information of a label of size a and a truth of size b under random
+ * matching: the sum over the overlap x of x/n log(n x / (a b)) times its hypergeometric
+ * probability. */
 static double expected_pair(double a, double b, double n)
 {
     double sum = 0, low = fmax(1, a + b - n), high = fmin(a, b);
@@ -117,7 +120,8 @@ static double expected_pair(double a, double b, double n)
     double p = exp(logp);
     for (double x = low; x <= high; x++) {
         sum += x / n * (log(x) + shift) * p;
-        /* The next probability by its ratio, or by its logarithm where it is too small. */
+        /* The next probability follows from the ratio, or from its logarithm if the probability is
+         * too small. */
         double ratio = (a - x) * (b - x) / ((x + 1) * (n - a - b + x + 1));
         logp += log(ratio);
         p = p > 1e-290 ? p * ratio : exp(logp);
@@ -125,7 +129,7 @@ static double expected_pair(double a, double b, double n)
     return sum;
 }
 
-/* Distinct sizes and how often each occurs: equal sizes share their expectation. */
+/* Finds the distinct sizes and their counts. Equal sizes have the same expectation. */
 static int64_t group_sizes(int64_t *size, int64_t *times, int64_t k)
 {
     int64_t n_groups = 0;
@@ -161,7 +165,7 @@ static ddsc_status expect_rows(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Sorts the sizes in t; to be called last. */
+/* Computes the expected mutual information. It sorts the sizes in t, so it must be called last. */
 static ddsc_status expected_information(ddsc_context *ctx, double *expected, scores_table *t)
 {
     ddsc_status status = DDSC_OK;
@@ -187,7 +191,7 @@ static double pairs_of(double x)
     return x * (x - 1) / 2;
 }
 
-/* From pair counts, so that perfect agreement gives exactly 1. */
+/* Uses pair counts, so that perfect agreement gives exactly 1. */
 static double adjusted_rand(const scores_table *t)
 {
     double both = 0, in_labels = 0, in_truth = 0, all = pairs_of((double)t->n);
@@ -224,7 +228,7 @@ static ddsc_status fill_scores(ddsc_context *ctx, ddsc_scores *s, scores_table *
     *s = (ddsc_scores){.n = t->n, .n_labels = t->n_labels, .n_truth = t->n_truth};
     s->ari = adjusted_rand(t);
     s->purity = purity(t);
-    /* The same partition under other names: every cell is a whole label and a whole truth. */
+    /* The partitions are identical if every cell is a complete label and a complete truth. */
     if (t->n_cells == t->n_labels && t->n_cells == t->n_truth) {
         s->ami = s->nmi = 1;
         return DDSC_OK;
