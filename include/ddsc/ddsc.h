@@ -234,7 +234,7 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_context_get_device(const ddsc_contex
  * description such as "NVIDIA H200, 139 GiB free", or the reason why the device cannot be used. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, size_t size);
 
-/* ==== A team: several processes that make one run together ==== */
+/* ==== Teams: several processes that share one run ==== */
 
 /* The problem that a team passes to its own eigensolver. Each rank passes rows begin .. end of the
  * symmetric operator in CSR form, with column numbers of the whole n x n matrix. `known` holds
@@ -858,10 +858,9 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    DDSC_BANDWIDTH_AUTO =
-        /* near, or median if the median is less than twice near; in practice, for points with five
-         * or more dimensions */
-    0,
+    /* near, or median if the median is less than twice near; in practice, for points with five or
+     * more dimensions */
+    DDSC_BANDWIDTH_AUTO = 0,
     DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances of a fixed sample of points */
     DDSC_BANDWIDTH_VALUE,
     DDSC_BANDWIDTH_NEAR /* 5% quantile of the same distances */
@@ -1064,8 +1063,8 @@ typedef struct ddsc_graph_view {
      * means too few columns to estimate it. Without sample_columns both are 0. */
     int64_t n_columns;
     double columns_error;
-    const double
-        *scale; /* n values; neighbors minimize D^2 / scale (see ddsc_hubs); NULL: nearest */
+    /* n values; neighbors minimize D^2 / scale (see ddsc_hubs); NULL: nearest */
+    const double *scale;
     const ddsc_graph *nearest; /* if scale is set: the three nearest of each item; otherwise NULL */
 } ddsc_graph_view;
 
@@ -1185,8 +1184,8 @@ typedef struct ddsc_clustering_view {
     int hubs_rescaled;
     int64_t in_degree_largest, n_nobody;
     int64_t plain_in_degree_largest, plain_n_nobody;
-    const ddsc_joined_row *const
-        *joined;        /* if metrics were joined: one row per metric, metric->metric first */
+    /* if metrics were joined: one row per metric, metric->metric first */
+    const ddsc_joined_row *const *joined;
     int64_t n_joined;   /* otherwise 0 */
     const char *resume; /* folder set by ddsc_context_set_resume during the run; NULL: none */
     int64_t n_resumed;  /* pairs read from the resume folder */

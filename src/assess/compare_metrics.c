@@ -187,8 +187,8 @@ static bool stands_back(const ddsc_compare *t, int64_t i)
            count_structure(t, DDSC_STRUCTURE_CLEAR) > 0;
 }
 
-/* Returns the most stable metric for which stands_back is false. If stability is unknown or equal, the
- * first one is returned. */
+/* Returns the most stable metric for which stands_back is false. If stability is unknown or equal,
+ * the first one is returned. */
 static int64_t recommend(const ddsc_compare *t)
 {
     int64_t best = -1;
@@ -198,7 +198,7 @@ static int64_t recommend(const ddsc_compare *t)
     return best;
 }
 
-/* Returns the lead in stability over the other metrics that stands_back accepts, or over all
+/* Returns the lead in stability over the other metrics for which stands_back is false, or over all
  * metrics. The lead is infinite if there are none. */
 static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
 {

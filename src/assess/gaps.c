@@ -1,8 +1,10 @@
 /* Tests whether a gap separates a cluster from the rest. Items are ordered by a random walk that
- * starts in the cluster and restarts there with probability 1 - a (personalized PageRank): f = (1
- * - a) 1_C + a D^-1 A f. The level sets of f grow outward from the core of the cluster. Items too
- * far from the border for f to distinguish them are ordered along the first direction of diffusion
- * (direction.c).
+ * starts in the cluster and restarts there with probability 1 - a (personalized PageRank):
+ *
+ *     f = (1 - a) 1_C + a D^-1 A f.
+ *
+ * The level sets of f grow outward from the core of the cluster. Items too far from the border for
+ * f to distinguish them are ordered along the first direction of diffusion (direction.c).
  *
  * Let c(t) be the affinity between the first t items and the others. A gap is a valley of c near
  * the border of the cluster:

@@ -160,9 +160,8 @@ typedef struct verdict_case {
     bool (*applies)(const verdict_evidence *e);
     ddsc_structure level;
     const char *headline;
-    bool
-        /* outliers are compatible with the headline, so further sentences mention them */
-        names_outliers;
+    /* outliers are compatible with the headline, so further sentences mention them */
+    bool names_outliers;
 } verdict_case;
 
 static const verdict_case cases[] = {

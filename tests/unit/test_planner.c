@@ -171,7 +171,8 @@ static void test_words(void **state)
     p = plan_choose(&facts, &set, 12, false);
     p.level[BOUND_CUT] = p.level[BOUND_TIGHT] = true;
     plan_describe(&p, words, sizeof words);
-    assert_string_equal(words, "lower bounds cost less than solves; bound levels: first, cut, tight");
+    assert_string_equal(words,
+                        "lower bounds cost less than solves; bound levels: first, cut, tight");
 }
 
 /* The second plan is the first one with scales, and the first stays as it is. */

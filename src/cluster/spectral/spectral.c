@@ -20,9 +20,8 @@ typedef struct spectral_job {
     int32_t *item;      /* item number of each packed row */
     int64_t n_packed;
     int32_t *packed_label;
-    double
-        /* squared distances between those rows if they save time; shared by all cuts of one K */
-        *pairs;
+    /* squared distances between those rows if they save time; shared by all cuts of one K */
+    double *pairs;
 } spectral_job;
 
 /* Outcome for one K. */

@@ -1,5 +1,5 @@
-/* Measures the stability of a number of clusters. k-means is run on two random halves of the rows,
- * each result is extended to all rows by its centers, and the two labelings are compared (Lange,
+/* Measures the stability of a number of clusters. k-means is run on two random halves of the rows.
+ * Each result is extended to all rows by its centers, and the two labelings are compared (Lange,
  * Roth, Braun and Buhmann 2004). */
 #include <math.h>
 #include <string.h>
