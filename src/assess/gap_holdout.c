@@ -48,7 +48,7 @@ typedef struct held_search {
     int32_t *mixed; /* n: items in random order */
     half first, other;
     int32_t *cut; /* labels of the first half */
-    /* k x k: items shared by clusters of the half and of all items; followed by the sizes of both */
+    /* k x k: items shared by clusters of the half and of all items; then the sizes of both */
     int64_t *shared;
     double *score; /* k: scores of the clusters of the half */
 } held_search;
