@@ -706,6 +706,8 @@ class Distributions:
 
     def _compress(self, run: Run, m: Any) -> "Distributions":
         handle, mean, largest = run(_core.compress, self._handle, whole("m", m))
+        if len(self._rows) != self._n_rows:  # rows of dropped items do not go on
+            handle = run(_core.subset, handle, np.arange(self.n_items))
         made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels(), self._source)
         made.mean_w2_error, made.max_w2_error = mean, largest
         return made

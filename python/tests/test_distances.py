@@ -31,11 +31,7 @@ def test_two_sets(clouds, metric):
     points, _ = clouds
     full = ddsc.pairwise(points, metric=metric, squared=True)
     found = ddsc.pairwise(points[:10], points[10:], metric=metric, squared=True)
-    # Bandwidth, epsilon and reference look at all points of both: the other order, the same values.
-    expected = ddsc.pairwise(points[10:] + points[:10], metric=metric, squared=True)[14:, :14]
-    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
-    if metric == "w2":
-        np.testing.assert_allclose(found, full[:10, 10:], rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(found, full[:10, 10:])
 
 
 def test_shapes_of_output(clouds):

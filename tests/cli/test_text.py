@@ -126,7 +126,7 @@ def test_every_word_has_the_weight_of_the_oracle(ddsc, tmp_path, seed, rule, wei
     assert coverage["token_share"] == pytest.approx(counts["tokens_covered"] / counts["tokens"])
 
 
-# Capitals without a plain partner, and rare blocks where case is left alone (docs/formats.md).
+# Capitals without a plain partner, and rare blocks where case is left alone (docs/documents.md).
 UNFOLDED = {0x130, *range(0x180, 0x250), *range(0x370, 0x380), *range(0x3cf, 0x400)}
 
 
@@ -422,8 +422,8 @@ def glove(data_dir):
 
 
 def paper_words(data_dir, name):
-    """The command of docs/formats.md, without its -o."""
-    commands = (SOURCE / "docs" / "formats.md").read_text().replace("\\\n", " ").splitlines()
+    """The command of docs/documents.md, without its -o."""
+    commands = (SOURCE / "docs" / "documents.md").read_text().replace("\\\n", " ").splitlines()
     line, = (c for c in commands if c.startswith(f"ddsc text {name}."))
     words = shlex.split(line)[1:-2]
     text = data_dir / "text"

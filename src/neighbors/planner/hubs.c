@@ -8,7 +8,8 @@
 static bool neighbours_are_rescaled(ddsc_context *ctx, int64_t rule, const in_degrees *found,
                                     int64_t n)
 {
-    bool many = found->skewness >= HUBS_SKEWNESS;
+    bool many =
+        found->skewness >= HUBS_SKEWNESS || (double)found->n_unlisted >= HUBS_UNLISTED * (double)n;
     bool choose = rule == DDSC_HUBS_ALWAYS || (rule == DDSC_HUBS_AUTO && many);
     ctx_note(ctx, "neighbours", choose ? "rescaled" : "plain",
              "in-degree skewness %.1f%s; largest in-degree %lld of %lld items, %lld items with "

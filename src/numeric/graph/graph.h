@@ -8,7 +8,9 @@
 
 /* How often items are neighbours of others. */
 typedef struct in_degrees {
-    int64_t largest, n_none; /* of one item; items that are nobody's neighbour */
+    int64_t largest;    /* the largest in-degree */
+    int64_t n_none;     /* items that are a neighbor of none */
+    int64_t n_unlisted; /* those of them that have no copy (D^2 = 0) in the set */
     double
         skewness; /* of the counts without duplicates (D^2 = 0), which are in order of index; 0: all
                                 alike */

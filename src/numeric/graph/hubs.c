@@ -38,6 +38,8 @@ ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_grap
     for (int64_t i = 0; i < g->n; i++) {
         out->largest = BASE_MAX(out->largest, count[i]);
         out->n_none += count[i] == 0;
+        out->n_unlisted +=
+            count[i] == 0 && g->offset[i] < g->offset[i + 1] && g->d2[g->offset[i]] > 0;
     }
     out->skewness = skewness_of(apart, g->n, n_apart);
 done:
