@@ -32,9 +32,10 @@ static const double COLUMNS_POOR = 0.25;
 /* Skewness of the in-degrees of the nearest-neighbor graph from which neighbors are ranked by
  * rescaled distances (bench/defaults.py). */
 static const double HUBS_SKEWNESS = 3.5;
-/* The same share of items that are a nearest neighbor of none has the same effect, even without large
- * hubs. Clusters that differ in spread alone look like this: the nearest neighbors of a wide cloud are
- * narrow ones (bench/defaults.py --only spread; real sets without hubs stay below 0.2). */
+/* Share of the items that are a nearest neighbor of no other item from which neighbors are ranked
+ * by rescaled distances, even without large hubs. Clusters that differ only in spread show this
+ * pattern: the nearest neighbors of a wide cloud are items of narrow ones (bench/defaults.py --only
+ * spread). Real sets without hubs stay below 0.2. */
 static const double HUBS_UNLISTED = 0.3;
 
 /* Share of the mean squared distance between points of different items that one coordinate may
