@@ -74,7 +74,7 @@ static const choice choices[] = {
     {{.metric = "w2", .n = EXACT_ITEMS + 1, .bounds = true},
      .path = PLAN_APPROXIMATE,
      .why = PLAN_MANY_ITEMS,
-     .words = "many: 100001 items (exact up to 100000)"},
+     .words = "large set: 100001 items (exact up to 100000)"},
     {{.metric = "w2", .n = EXACT_ITEMS, .bounds = true},
      .path = PLAN_PRUNED,
      .why = PLAN_CHEAP_BOUNDS,
