@@ -70,7 +70,7 @@ def test_stability_with_columns(ddsc, many):
 
 
 def test_too_few(ddsc, many):
-    assert "1 columns: 2 are the least" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.004,
+    assert "1 columns: at least 2 are" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.004,
                                                 code=2).stderr
     assert "too few to estimate" in " ".join(
         ddsc("cluster", many, "-k", 3, "--sample-columns", 0.05).stderr.split())

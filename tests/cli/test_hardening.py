@@ -169,8 +169,8 @@ def test_a_tolerance_that_cannot_be_met_is_refused(ddsc, tmp_path):
 def test_more_neighbours_than_items(ddsc, tmp_path, verb):
     data = write_clouds(tmp_path / "a.csv", "xy")
     done = ddsc(verb[0], data, *verb[1:], "--tau", 40, cwd=tmp_path)
-    assert "only 19 others" in done.stderr and "--tau" in done.stderr
-    assert "others" not in ddsc(verb[0], data, *verb[1:], "-f", "--tau", 19, cwd=tmp_path).stderr
+    assert "only 19 other items" in done.stderr and "--tau" in done.stderr
+    assert "other items" not in ddsc(verb[0], data, *verb[1:], "-f", "--tau", 19, cwd=tmp_path).stderr
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
