@@ -1,4 +1,4 @@
-/* The words that several options take, in the order in which help lists them. */
+/* The choices that several options share, in the order in which the help lists them. */
 #include "options.h"
 
 const option_choice choices_metric[] = {

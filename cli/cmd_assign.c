@@ -1,4 +1,4 @@
-/* ddsc assign: labels for new items from the model of an earlier clustering. */
+/* ddsc assign: labels new items with the model of an earlier clustering. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 
 typedef struct assign_result {
     session *s;
-    const char *path; /* of the model */
+    const char *path; /* path of the model */
     ddsc_model *model;
     ddsc_model_view view;
     cli_input in;
     int32_t *label, *far; /* by input row; -1 and 0 for dropped items */
     double *confidence, *distance;
-    int64_t *size; /* new items of each cluster */
+    int64_t *size; /* number of new items in each cluster */
     int64_t n_far;
     double mean_confidence;
     ddsc_pair_stats stats;
@@ -22,8 +22,8 @@ typedef struct assign_result {
     ddsc_scores scores;
 } assign_result;
 
-/* Item values to their rows, the others `empty`; from the end, because rows lie at or after items.
- */
+/* Moves the values of items to their rows and sets the other rows to `empty`. It runs backward,
+ * because row[i] >= i. */
 static void spread(double *values, const ddsc_measures_view *view, double empty)
 {
     int64_t item = view->n_items - 1;
@@ -144,9 +144,9 @@ static void summary(const assign_result *r)
 {
     text t = {0};
     text_add_count(&t, r->in.view.n_items);
-    text_addf(&t, " new items into %" PRId64 " clusters of ", r->view.k);
+    text_addf(&t, " new items assigned to %" PRId64 " clusters of ", r->view.k);
     text_add_count(&t, r->view.n_items);
-    text_addf(&t, " items by %s: mean confidence %.3f, far away ",
+    text_addf(&t, " items using %s: mean confidence %.3f, far away ",
               choice_name(choices_metric, (int)r->view.metric), r->mean_confidence);
     text_add_count(&t, r->n_far);
     text_add(&t, ", solved ");
@@ -172,7 +172,7 @@ static bool deliver(assign_result *r, int *code)
     return true;
 }
 
-/* The first operand is the model, the others are read as in every verb. */
+/* Opens the model, which is the first operand, and reads the other operands as in every verb. */
 static bool open_all(assign_result *r, int *code)
 {
     session *s = r->s;
@@ -181,7 +181,8 @@ static bool open_all(assign_result *r, int *code)
     ddsc_model_get_view(r->model, &r->view);
     const char *batch = ddsc_measures_get_batch(r->view.measures, 0),
                *asked = s->opt.transform.batch;
-    s->set.read.item_columns = batch; /* the model maps them, as it did its own */
+    s->set.read.item_columns =
+        batch; /* the model maps batches itself, as it did for its own items */
     if (batch && asked && strcmp(batch, asked) == 0)
         s->set.transform.batch = NULL;
     s->first_input = 1;
@@ -194,7 +195,7 @@ static int run(session *s)
     assign_result r = {.s = s, .path = s->opt.operand[0]};
     const cli_options *o = &s->opt;
     if (o->json && o->output && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both want standard output");
+        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
     if (!output_check_file(s, o->output, &code))
         return code;
     if (open_all(&r, &code) && compute(&r, &code) && session_alone(s, &code) && deliver(&r, &code))
@@ -218,17 +219,18 @@ const cli_verb verb_assign = {
     .operands = "MODEL INPUT... [-o LABELS.csv]",
     .min_operands = 2,
     .max_operands = -1,
-    .summary = "labels for new items from an earlier cluster result",
+    .summary = "label new items using an earlier cluster result",
     .description =
-        "Puts the items of INPUT into the clusters of MODEL, the model.npz of a `ddsc cluster -o "
-        "DIR` run. Each new item is compared with the old ones exactly, by the metric of that "
-        "run; the eigenvectors are extended to it and the nearest centre gives the label. "
-        "confidence is 0 half-way between two clusters and 1 at a centre. far is 1 for an item "
-        "whose 7th nearest old item is farther away than that of 99 in 100 old items.",
+        "Assigns the items of INPUT to the clusters of MODEL, the model.npz of a `ddsc cluster -o "
+        "DIR` run. Each new item is compared exactly with the old items, using the metric of that "
+        "run. The eigenvectors are extended to the new item, and the nearest center determines its "
+        "label. confidence is 0 half-way between two clusters and 1 at a center. far is 1 for an "
+        "item whose 7th nearest old item is farther away than that of 99% of the old items.",
     .groups = groups,
-    .examples = "ddsc assign result/model.npz new.npz\tid, label, confidence, far as csv\n"
-                "ddsc assign result/model.npz new.npz --truth classes.csv -o labels.csv\tscored\n"
-                "ddsc assign result/model.npz new.npz --json\tfor machines\n",
+    .examples =
+        "ddsc assign result/model.npz new.npz\tid, label, confidence, far as csv\n"
+        "ddsc assign result/model.npz new.npz --truth classes.csv -o labels.csv\twith scores\n"
+        "ddsc assign result/model.npz new.npz --json\tmachine-readable output\n",
     .run = run,
     .shared = true,
 };

@@ -1,4 +1,4 @@
-/* ddsc cluster: the whole job. */
+/* ddsc cluster: clusters items and writes the results. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,26 +9,26 @@
 #include "json.h"
 #include "options.h"
 
-/* Settings that only the program knows. */
+/* Settings that only the program knows, for the report. */
 enum { MORE_SETTINGS = 8 };
 typedef struct setting_list {
     ddsc_report_setting at[MORE_SETTINGS];
     int64_t n;
 } setting_list;
 
-/* What one run found, and the library's report of it. */
+/* The results of one run, and the library's report on it. */
 typedef struct cluster_result {
     session *s;
     cli_input in;
-    bool has_items;              /* false: the input was a distance matrix */
+    bool has_items;              /* false if the input was a distance matrix */
     ddsc_clustering *clustering; /* NULL for k-means, d2 and pd2 */
-    ddsc_graph *graph;           /* made here, or NULL: the clustering's own */
-    int32_t *labels;             /* k-means */
+    ddsc_graph *graph;           /* graph computed here, or NULL to use that of the clustering */
+    int32_t *labels;             /* for k-means */
     double inertia;
     ddsc_d2 *d2;
     ddsc_stability *stability;
-    int32_t *truth;    /* of a matrix */
-    setting_list more; /* these two outlive the report */
+    int32_t *truth;    /* classes of the items of a distance matrix */
+    setting_list more; /* more and origin must outlive the report */
     ddsc_report_origin origin;
     ddsc_report *report;
     ddsc_report_view view;
@@ -42,7 +42,7 @@ static bool run_ddsc(cluster_result *r, int *code)
            session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->set.cluster),
                       code) &&
            session_ok(s, ddsc_context_set_resume(s->ctx, NULL, NULL),
-                      code); /* other items follow */
+                      code); /* later calls use other items */
 }
 
 static bool run_graph(cluster_result *r, int *code)
@@ -82,14 +82,15 @@ static bool run_d2(cluster_result *r, int *code)
     set.cost_matrix = s->set.metric.cost_matrix;
     set.cost_size = s->set.metric.cost_size;
     bool distances = set.cost == DDSC_COST_EUCLIDEAN || set.cost == DDSC_COST_CITYBLOCK;
-    s->set.metric.metric = distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone decides */
+    s->set.metric.metric =
+        distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone determines it */
     s->set.cluster.joined = 0;
     if (o->restarts)
         set.restarts = o->restarts;
     return session_ok(s, ddsc_d2_run(s->ctx, &r->d2, r->in.measures, &set), code);
 }
 
-/* The vector baselines see an item as one vector. */
+/* Runs a vector baseline, which represents each item as one vector. */
 static bool run_vectors(cluster_result *r, int *code)
 {
     session *s = r->s;
@@ -152,7 +153,7 @@ static bool compute(cluster_result *r, int *code)
     return run_precomputed(r, code);
 }
 
-/* Classes beside a matrix: for the report alone. */
+/* Reads the classes for a distance matrix. Only the report uses them. */
 static bool read_truth(cluster_result *r, int *code)
 {
     ddsc_graph_view g;
@@ -212,7 +213,7 @@ static ddsc_report_origin origin_of(const cluster_result *r, const setting_list 
     origin.method = choice_name(choices_method, o->method);
     origin.command = o->command;
     origin.inputs = o->operand;
-    origin.n_inputs = o->private_ ? 0 : o->n_operands; /* paths may hold names */
+    origin.n_inputs = o->private_ ? 0 : o->n_operands; /* paths may contain names */
     origin.truth_name = o->truth ? o->truth : o->read.labels_path;
     if (origin.truth_name && o->private_)
         origin.truth_name = "...";
@@ -223,7 +224,7 @@ static ddsc_report_origin origin_of(const cluster_result *r, const setting_list 
     return origin;
 }
 
-/* Scores are against --truth, or the labels the input carries. */
+/* Returns the sources of the report. Scores use --truth, or else the labels of the input. */
 static ddsc_report_source source_of(const cluster_result *r)
 {
     const cli_options *o = &r->s->opt;
@@ -268,10 +269,10 @@ static void warn(const cluster_result *r)
         message_note(r->s, "stability: ", trust.words);
     message_pairs(r->s, found.pairs);
     if (!r->view.certified)
-        message_error("not converged: results are marked (exit code 4)");
+        message_error("not converged: the results are marked as such (exit code 4)");
 }
 
-/* The summary; its headline is bold on a terminal. */
+/* Prints the summary, with its headline in bold on a terminal. */
 static bool print_summary(cluster_result *r, int *code)
 {
     session *s = r->s;
@@ -316,8 +317,9 @@ static bool deliver(cluster_result *r, int *code)
     return good;
 }
 
-/* Killed while it wrote its files, or just after: they are ours to replace. result.json comes last
- * and tells the command that made it. */
+/* Returns true if the files in the output folder are from the same command, which was killed while
+ * it wrote them or just after. They may then be replaced. result.json is written last and contains
+ * the command. */
 static bool own_files(const session *s)
 {
     if (!session_resumes(s) || output_is_stdout(s->opt.output))
@@ -331,7 +333,7 @@ static bool own_files(const session *s)
     return own;
 }
 
-/* Are the places of all files free? Before any long work. */
+/* Checks, before any long work, that all files can be written. */
 static bool check_dir(session *s, int *code)
 {
     struct stat info;
@@ -343,13 +345,13 @@ static bool check_dir(session *s, int *code)
            output_check_dir(s, dir, names, false, code);
 }
 
-/* Where no item is compared by the cost; NULL: it has a use. */
+/* Returns why --cost has no effect, or NULL if it has one. */
 static const char *cost_refused(const cli_options *o)
 {
     if (o->precomputed)
-        return "--precomputed: distances are given already";
+        return "--precomputed, where the distances are given";
     if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
-        return "a baseline of vectors";
+        return "a vector baseline";
     return NULL;
 }
 
@@ -358,27 +360,28 @@ static bool check_usage(session *s, int *code)
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;
     if (!o->k_given)
-        *code = message_usage(s->verb, "say how many clusters: -k 5, -k 2:10 or -k auto");
+        *code = message_usage(s->verb,
+                              "the number of clusters is missing: use -k 5, -k 2:10 or -k auto");
     else if (o->method != METHOD_DDSC && o->method != METHOD_SC &&
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
-        *code = message_usage(s->verb, "--method %s needs one number of clusters: -k 5",
-                              choice_name(choices_method, o->method));
-    else if (o->cluster.joined && o->stability) /* the library would say so after the clustering */
-        *code = message_usage(s->verb,
-                              "--stability looks at one metric: it does not go with metrics joined "
-                              "by +");
+        *code =
+            message_usage(s->verb, "--method %s needs a single number of clusters, such as -k 5",
+                          choice_name(choices_method, o->method));
+    else if (o->cluster.joined &&
+             o->stability) /* the library would report this only after the clustering */
+        *code = message_usage(
+            s->verb,
+            "--stability supports a single metric and cannot be combined with metrics joined by +");
     else if (o->metric.cost != DDSC_COST_DEFAULT && cost_refused(o))
-        *code = message_usage(s->verb, "--cost does not go with %s", cost_refused(o));
+        *code = message_usage(s->verb, "--cost cannot be combined with %s", cost_refused(o));
     else if (o->outliers && o->method != METHOD_DDSC && o->method != METHOD_SC)
         *code = message_usage(s->verb,
-                              "--outliers looks at a graph of neighbours, which --method %s does "
-                              "not make",
+                              "--outliers needs a neighbor graph, which --method %s does not build",
                               choice_name(choices_method, o->method));
     else if (o->stability && (o->precomputed || o->method != METHOD_DDSC))
-        *code = message_usage(s->verb,
-                              "--stability draws the points of items anew: it does not go "
-                              "with %s",
-                              o->precomputed ? "--precomputed" : "a baseline");
+        *code = message_usage(
+            s->verb, "--stability resamples the points of each item and cannot be combined with %s",
+            o->precomputed ? "--precomputed" : "a baseline");
     if (own_files(s))
         s->overwrite = true;
     return *code == EXIT_GOOD && session_device(s, code) &&
@@ -410,8 +413,8 @@ static int run(session *s)
         return estimate_dry_run(s);
     if (s->opt.cluster.joined && !output_is_stdout(s->opt.output))
         message_note(s, "note: ",
-                     "joined metrics have no rule for new items, so there will be no model.npz for "
-                     "ddsc assign; cluster by one metric if you need it");
+                     "joined metrics have no rule for new items, so no model.npz for ddsc assign "
+                     "will be written; use a single metric if you need it");
     if (compute(&r, &code) && session_alone(s, &code) && read_truth(&r, &code) &&
         make_report(&r, &code)) {
         if (session_interrupted()) {
@@ -436,23 +439,24 @@ const cli_verb verb_cluster = {
     .operands = "INPUT... -k K [-o DIR]",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "the whole job: distances, graph, eigenvectors, labels, report",
-    .description =
-        "Clusters the items of INPUT. With -o DIR the labels, embedding, eigenvalues, graph, "
-        "result.json and a report are written there; without it the labels go to standard "
-        "output. Several INPUT files are read as one set (fcs: one item a file). Unless told "
-        "otherwise, tau, gamma and bandwidth are chosen from the data and stated.",
+    .summary = "cluster items: distances, graph, eigenvectors, labels, report",
+    .description = "Clusters the items of INPUT. With -o DIR, the labels, embedding, eigenvalues, "
+                   "graph, result.json and a report are written to DIR. Otherwise, the labels are "
+                   "written to standard output. Several INPUT files are read as one set (fcs: one "
+                   "item per file). Unless specified, tau, gamma and the bandwidth are chosen from "
+                   "the data; the output reports the values used.",
     .groups = groups,
-    .examples =
-        "ddsc cluster clouds.npz -k 5 -o result\tfive clusters by exact W2\n"
-        "ddsc cluster clouds.npz -k 2:10 -o result\ta sweep from one decomposition\n"
-        "ddsc cluster clouds.npz -k 5 --metric w2+mmd+lot -o result\tthree metrics as one\n"
-        "ddsc cluster images.gz --labels classes.gz --subset-per-class 100 --metric mmd -k 10\t"
-        "a balanced subset, scored against its labels\n"
-        "ddsc cluster D.npy --precomputed -k auto\tdistances of your own\n"
-        "ddsc cluster docs.npz --method d2 -k 5\tbarycenter clustering, for comparison\n"
-        "ddsc cluster clouds.npz -k 5 --stability 20 -o result\twhich items hang on the sample\n"
-        "ddsc cluster docs.npz --metric lot -k 5 --truth classes.csv --json\tscores for machines\n",
+    .examples = "ddsc cluster clouds.npz -k 5 -o result\tfive clusters with exact W2\n"
+                "ddsc cluster clouds.npz -k 2:10 -o result\ta sweep from one decomposition\n"
+                "ddsc cluster clouds.npz -k 5 --metric w2+mmd+lot -o result\tthree joined metrics\n"
+                "ddsc cluster images.gz --labels classes.gz --subset-per-class 100 --metric mmd -k "
+                "10\ta balanced subset, scored against its labels\n"
+                "ddsc cluster D.npy --precomputed -k auto\tyour own distances\n"
+                "ddsc cluster docs.npz --method d2 -k 5\tbarycenter clustering, for comparison\n"
+                "ddsc cluster clouds.npz -k 5 --stability 20 -o result\titems whose cluster "
+                "depends on the sample\n"
+                "ddsc cluster docs.npz --metric lot -k 5 --truth classes.csv "
+                "--json\tmachine-readable scores\n",
     .run = run,
     .shared = true,
 };

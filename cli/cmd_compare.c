@@ -1,4 +1,4 @@
-/* ddsc compare: several metrics on one set, and which to take. */
+/* ddsc compare: compares several metrics on one set and recommends one. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct compare_result {
     ddsc_compare *table;
     ddsc_compare_view view;
     bool scored;
-    ddsc_scores score[8]; /* of each metric */
+    ddsc_scores score[8]; /* scores of each metric */
 } compare_result;
 
 static const char *metric_name(const ddsc_compare_row *row)
@@ -22,7 +22,7 @@ static const char *metric_name(const ddsc_compare_row *row)
     return choice_name(choices_metric, (int)row->metric);
 }
 
-/* Against the classes of the input, or of --truth. */
+/* Scores all metrics against --truth or the classes of the input. */
 static bool score_all(session *s, compare_result *r, int *code)
 {
     const ddsc_measures_view *m = &r->in.view;
@@ -44,7 +44,7 @@ static bool score_all(session *s, compare_result *r, int *code)
     return good;
 }
 
-/* "0.83", or a dash where there is none. */
+/* Adds a value such as "0.83", or a dash if there is none. */
 static void add_cell(text *t, double value, int width)
 {
     if (isnan(value))
@@ -77,7 +77,7 @@ static void add_rows(text *t, const compare_result *r)
         text_add(t, "  * recommended\n");
 }
 
-/* AMI below the diagonal of names, ARI above it. */
+/* Adds a table with AMI below the diagonal and ARI above it. */
 static void add_agreement(text *t, const ddsc_compare_view *v)
 {
     if (v->n_metrics < 2)
@@ -104,10 +104,10 @@ static bool print_table(session *s, const compare_result *r, int *code)
     text_addf(&t, " items in %" PRId64 " cluster%s%s\n", r->view.k, r->view.k == 1 ? "" : "s",
               s->set.cluster.k_min == s->set.cluster.k_max && s->set.cluster.k_min
                   ? ""
-                  : ", the K most metrics suggest");
+                  : ", the K that most metrics suggest");
     add_rows(&t, r);
     add_agreement(&t, &r->view);
-    text_add(&t, "  to take      ");
+    text_add(&t, "  recommended  ");
     if (r->view.sure != DDSC_SURE_NOT)
         text_addf(&t, "%s (%s lead). ", metric_name(r->view.rows[r->view.recommended]),
                   sureness[r->view.sure]);
@@ -191,19 +191,20 @@ const cli_verb verb_compare = {
     .operands = "INPUT... [-k K]",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "several metrics on one set: stability, agreement, time, which to take",
+    .summary = "compare metrics on one set: stability, agreement, time, recommendation",
     .description =
-        "Clusters INPUT by each metric and says without labels how much each is to be trusted. "
-        "structure: the verdict, is there anything to find (clear, weak, none, undecided)? "
-        "stability: agreement with the clusters that random parts of four fifths of the items give "
-        "alone. modularity: how well the clusters fit the average graph of all metrics. agreement: "
-        "with the clusters of the other metrics. The most stable is recommended, with how sure "
-        "that is, but none that sees no clusters (none, undecided) where another sees clear ones; "
-        "docs/guide.md says how often it was the best one.",
+        "Clusters INPUT with each metric and reports, without using labels, how reliable each "
+        "result is. structure is the verdict on whether there are clusters at all (clear, weak, "
+        "none, undecided). stability is the agreement with the clusters of random subsamples, each "
+        "with four fifths of the items. modularity measures how well the clusters fit the average "
+        "graph of all metrics. agreement is the agreement with the clusters of the other metrics. "
+        "The most stable metric is recommended, together with a confidence. A metric with the "
+        "verdict none or undecided is never recommended if another has the verdict clear. "
+        "docs/guide.md reports how often the recommended metric was the best one.",
     .groups = groups,
     .examples =
         "ddsc compare clouds.npz -k 5\tall metrics, five clusters\n"
-        "ddsc compare clouds.npz --metrics w2,mmd\ttwo of them, K as most suggest\n"
-        "ddsc compare digits.npz -k 10 --truth classes.csv --json\twith scores, for machines\n",
+        "ddsc compare clouds.npz --metrics w2,mmd\ttwo metrics, with the K that most suggest\n"
+        "ddsc compare digits.npz -k 10 --truth classes.csv --json\tmachine-readable, with scores\n",
     .run = run,
 };

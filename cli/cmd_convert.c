@@ -1,4 +1,4 @@
-/* ddsc convert: between formats, with fewer items or smaller supports on the way. */
+/* ddsc convert: converts between formats, and optionally subsamples or compresses the data. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void summary(const session *s, const cli_input *in)
     if (in->view.n_items < in->view.n_rows) {
         text_add_count(&t, in->view.n_rows - in->view.n_items);
         text_add(&t, in->view.n_rows - in->view.n_items == 1 ? " item" : " items");
-        text_add(&t, " without mass left out\n");
+        text_add(&t, " without mass dropped\n");
     }
     if (in->compressed) {
         text_add(&t, "supports merged from ");
@@ -53,9 +53,10 @@ static int run(session *s)
     cli_input in = {0};
     const cli_options *o = &s->opt;
     if (!o->output)
-        return message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
+        return message_usage(s->verb,
+                             "the output file is missing: use -o FILE (- is standard output)");
     if (o->json && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both want standard output");
+        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
     if (!output_check_file(s, o->output, &code) || !input_open(s, &in, &code))
         return code;
     ddsc_format format = output_format(s);
@@ -75,8 +76,8 @@ static const option_spec format_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_convert_format,
      .argument = "npz|csv|tsv|d2|h5ad",
-     .help = "format of the output (default: by the file name's ending, else npz); h5ad: INPUT is "
-             "HDF5 whatever its name"},
+     .help = "format of the output (default: by the file name's ending, else npz); h5ad: read "
+             "INPUT as HDF5 regardless of its name"},
     {.name = NULL}};
 static const option_group group_convert = {"Format", format_options};
 
@@ -89,20 +90,18 @@ const cli_verb verb_convert = {
     .operands = "INPUT... -o OUTPUT",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "between formats, with merged supports if wished",
-    .description =
-        "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, h5ad, images, point clouds; gzip, "
-        "zstd "
-        "or not, found by content; a folder stands for its files, and folders in it for classes) "
-        "and "
-        "writes npz, csv, tsv or d2, by the ending of OUTPUT. Weights are normalised, equal "
-        "points merged and zero weights left out on the way.",
+    .summary = "convert between formats, optionally merging supports",
+    .description = "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, h5ad, images, point "
+                   "clouds; optionally compressed with gzip or zstd), which is detected by "
+                   "content. A folder stands for its files, and its subfolders are classes. Writes "
+                   "npz, csv, tsv or d2, depending on the ending of OUTPUT. Weights are "
+                   "normalized, equal points are merged, and points with weight zero are dropped.",
     .groups = groups,
     .examples =
-        "ddsc convert images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o images.npz\t"
-        "images as distributions on their pixels\n"
+        "ddsc convert images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o images.npz\timages as "
+        "distributions on their pixels\n"
         "ddsc convert clouds.npz --compress 16 -o small.npz\tat most 16 points per item\n"
-        "ddsc convert photos/ --as colours -o photos.npz\timages as histograms of colours\n"
-        "ddsc convert a.fcs b.fcs --channels 3,5,7 --arcsinh 5 -o cells.npz\tone item a file\n",
+        "ddsc convert photos/ --as colours -o photos.npz\timages as color histograms\n"
+        "ddsc convert a.fcs b.fcs --channels 3,5,7 --arcsinh 5 -o cells.npz\tone item per file\n",
     .run = run,
 };

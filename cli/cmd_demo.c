@@ -1,5 +1,6 @@
-/* ddsc demo: squares and circles that share one centre. Their means are alike, so plain vectors
- * fail and distances between distributions tell them apart (section 5.1 of the paper). */
+/* ddsc demo: clusters squares and circles with a common center. Their means are nearly equal, so
+ * methods on plain vectors fail, while distances between distributions separate the two shapes
+ * (section 5.1 of the paper). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static const demo_method methods[N_METHODS] = {
     {"kmeans", "baseline: k-means on the means", METHOD_KMEANS, DDSC_METRIC_W2},
     {"sc", "baseline: spectral clustering of the means", METHOD_SC, DDSC_METRIC_W2},
     {"d2", "baseline: k-means around barycenters", METHOD_D2, DDSC_METRIC_W2},
-    {"pd2", "baseline: the same, projection robust", METHOD_PD2, DDSC_METRIC_W2},
+    {"pd2", "baseline: like d2, projection robust", METHOD_PD2, DDSC_METRIC_W2},
 };
 
 typedef struct demo_result {
@@ -162,7 +163,7 @@ static json_t *to_json(const demo *d)
     return root;
 }
 
-/* The page, or the picture alone. */
+/* Renders the page, or one picture alone. */
 static bool compare(text *t, const demo *d, int picture, int *code)
 {
     const char *names[N_METHODS], *notes[N_METHODS];
@@ -176,10 +177,10 @@ static bool compare(text *t, const demo *d, int picture, int *code)
     }
     c.measures = d->shapes;
     c.title = "Squares and circles";
-    c.words = "20 squares and 20 circles of 40 points each, all around one centre. Every "
-              "method was asked for two clusters. The first two baselines see only the mean "
-              "of an item, the others look for round clusters around barycenters: "
-              "neither tells anything here.";
+    c.words = "20 squares and 20 circles of 40 points each, all around one center. Every method "
+              "was asked for two clusters. The first two baselines use only the mean of each item, "
+              "and the other two look for round clusters around barycenters. None of the baselines "
+              "can separate the shapes.";
     c.n = N_METHODS;
     c.names = names;
     c.notes = notes;
@@ -190,7 +191,7 @@ static bool compare(text *t, const demo *d, int picture, int *code)
 static bool write_files(demo *d, int *code)
 {
     text page = {0}, picture = {0};
-    bool own = d->s->opt.output == NULL; /* the default directory is ours to rewrite */
+    bool own = d->s->opt.output == NULL; /* the default folder may be overwritten */
     if (!output_make_dir(d->dir, code))
         return false;
     d->page = output_path(d->dir, file_names[0]);
@@ -260,13 +261,12 @@ const cli_verb verb_demo = {
     .name = "demo",
     .operands = "[-o DIR]",
     .max_operands = 0,
-    .summary = "the built-in example: squares and circles",
-    .description =
-        "Clusters 20 squares and 20 circles of 40 points with all four metrics and four baselines, "
-        "prints how well each did, and writes a report and a picture into DIR (default: "
-        "ddsc-demo, which is rewritten freely).",
+    .summary = "run the built-in example: squares and circles",
+    .description = "Clusters 20 squares and 20 circles of 40 points with all four metrics and four "
+                   "baselines, prints the scores of each, and writes a report and a picture to DIR "
+                   "(default: ddsc-demo, which is overwritten).",
     .groups = groups,
     .examples = "ddsc demo\ttable, report and picture\n"
-                "ddsc demo --json -o shapes\tfor machines; results in shapes/\n",
+                "ddsc demo --json -o shapes\tmachine-readable; results in shapes/\n",
     .run = run,
 };

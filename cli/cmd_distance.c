@@ -1,4 +1,4 @@
-/* ddsc distance: the whole matrix, for those who ask for it. */
+/* ddsc distance: computes the full distance matrix. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static void add_shape(text *t, int64_t n, bool condensed)
     }
 }
 
-/* Room for the matrix over all rows, within --memory and the machine; free() it. */
+/* Allocates the matrix over all rows, subject to --memory and the memory of the machine. The caller
+ * frees it with free(). */
 static double *take_room(session *s, int64_t n, int *code)
 {
     text t = {0};
@@ -38,7 +39,7 @@ static double *take_room(session *s, int64_t n, int *code)
         add_shape(&t, n, s->opt.condensed);
         text_add(&t, " entries needs ");
         text_add_size(&t, bytes);
-        text_add(&t, s->opt.memory ? ", over --memory" : ", more than this machine has");
+        text_add(&t, s->opt.memory ? ", which exceeds --memory" : ", more than this machine has");
         message_error("%s; %s'ddsc neighbors' needs far less", text_get(&t),
                       s->opt.condensed ? "" : "--condensed halves it, ");
         *code = EXIT_MEMORY;
@@ -118,7 +119,7 @@ static int run(session *s)
     double *matrix = NULL;
     const cli_options *o = &s->opt;
     if (o->json && o->output && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both want standard output");
+        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
     if (!output_check_binary(s, &code) || !output_check_file(s, o->output, &code))
         return code;
     input_warn_unused(s);
@@ -164,11 +165,11 @@ const cli_verb verb_distance = {
     .operands = "INPUT... -o D.npy",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "the full N x N matrix of distances",
+    .summary = "compute the full N x N distance matrix",
     .description =
-        "Computes the distance of every pair of items and writes the matrix as npy. It takes "
-        "8 N^2 bytes; the neighbour graph (ddsc neighbors) is enough for clustering. Rows of "
-        "items dropped by --on-empty drop hold NaN.",
+        "Computes the distance between every pair of items and writes the matrix as npy, which "
+        "takes 8 N^2 bytes. For clustering, the neighbor graph (ddsc neighbors) is sufficient. "
+        "Rows of items dropped by --on-empty drop contain NaN.",
     .groups = groups,
     .examples =
         "ddsc distance clouds.npz -o D.npy\texact W2 distances\n"

@@ -1,4 +1,4 @@
-/* ddsc embed: linear optimal transport, one row an item. */
+/* ddsc embed: computes the linear optimal transport embedding, one row per item. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "options.h"
 #include "json.h"
 
-/* Rows of all input rows, NaN where an item was dropped; free() it. */
+/* Expands the embedding to all input rows, with NaN for dropped items. The caller frees it with
+ * free(). */
 static double *by_row(const double *embedding, int64_t n_columns, const ddsc_measures_view *view)
 {
     double *rows = cli_allocate((size_t)view->n_rows, (size_t)n_columns * sizeof *rows);
@@ -70,7 +71,7 @@ static int run(session *s)
     int64_t n_columns = 0;
     s->set.metric.metric = DDSC_METRIC_LOT;
     if (s->opt.json && s->opt.output && output_is_stdout(s->opt.output))
-        return message_usage(s->verb, "--json and -o - both want standard output");
+        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
     if (!output_check_binary(s, &code) || !output_check_file(s, s->opt.output, &code) ||
         !input_open(s, &in, &code))
         return code;
@@ -99,15 +100,15 @@ const cli_verb verb_embed = {
     .operands = "INPUT... -o Z.npy",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "the linear optimal transport embedding, one row an item",
+    .summary = "compute the linear optimal transport embedding",
     .description =
-        "Transports every item to one reference cloud. The rows written are vectors whose "
-        "Euclidean distance approximates W2, for any tool that works on vectors. Rows of items "
-        "dropped by --on-empty drop hold NaN.",
+        "Transports every item to one reference cloud. Each output row is the vector of one item. "
+        "The Euclidean distance between these vectors approximates W2, so they suit any tool that "
+        "works on vectors. Rows of items dropped by --on-empty drop contain NaN.",
     .groups = groups,
-    .examples = "ddsc embed clouds.npz -o Z.npy\treference like the data\n"
-                "ddsc embed clouds.npz --reference kmeans --reference-size 64 -o Z.npy\t"
-                "64 k-means centres as reference\n",
+    .examples = "ddsc embed clouds.npz -o Z.npy\tdefault reference\n"
+                "ddsc embed clouds.npz --reference kmeans --reference-size 64 -o Z.npy\t64 k-means "
+                "centers as reference\n",
     .run = run,
     .shared = true,
 };

@@ -1,4 +1,4 @@
-/* ddsc explain: what a result that `cluster -o DIR` wrote says of its clusters. */
+/* ddsc explain: describes the clusters of a result written by `cluster -o DIR`. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const char *string_at(const json_t *object, const char *key)
     return found ? found : "";
 }
 
-/* Words with their shares here and elsewhere, or coordinates with their effects. */
+/* Adds words with their shares here and elsewhere, or coordinates with their effect sizes. */
 static void add_reasons(text *t, const json_t *cluster)
 {
     const json_t *words = json_object_get(cluster, "words"), *row;
@@ -38,7 +38,7 @@ static void add_reasons(text *t, const json_t *cluster)
     }
 }
 
-/* Which words' mass moves to which when the cluster is carried to the others. */
+/* Adds the words whose mass moves to other words when the cluster is transported to the others. */
 static void add_moves(text *t, const json_t *cluster)
 {
     const json_t *row;
@@ -47,10 +47,10 @@ static void add_moves(text *t, const json_t *cluster)
         t, "%s%s -> %s", i ? ", " : "    moves: ", string_at(row, "word"), string_at(row, "to"));
     text_add(t, i ? "\n" : "");
     if (json_is_true(json_object_get(cluster, "moves_left_out")))
-        text_add(t, "    moves: not looked at beyond the first 100 clusters\n");
+        text_add(t, "    moves: computed only for the first 100 clusters\n");
 }
 
-/* Who is typical: titles where items have them. */
+/* Adds the typical items, by title if they have one. */
 static void add_typical(text *t, const json_t *cluster)
 {
     const json_t *row;
@@ -65,7 +65,8 @@ static void add_typical(text *t, const json_t *cluster)
     text_add(t, i ? "\n" : "");
 }
 
-/* Two rows of cells as one line, which letters are about as high as; of 0 .. 255, `none` where the picture ends. */
+/* Returns the mean of two cells in adjacent rows, from 0 to 255, because a character is about twice
+ * as high as wide. Cells outside the picture count as `none`. */
 static int two_cells(const json_t *rows, size_t x, size_t y, int none)
 {
     int sum = 0;
@@ -78,7 +79,8 @@ static int two_cells(const json_t *rows, size_t x, size_t y, int none)
     return sum / 2;
 }
 
-/* The mean in shades, and beside it where the cluster has more (+, #) and less (-, =) than the others. */
+/* Adds the mean image in shades. Next to it, it marks the cells in which the cluster has more (+,
+ * #) or less (-, =) mass than the others. */
 static void add_picture(text *t, const json_t *picture)
 {
     static const char shades[] = " .:-=+*#%@";
@@ -120,7 +122,7 @@ static void add_about(text *t, const json_t *about)
     const json_t *row;
     size_t i;
     json_array_foreach(about, i, row)
-        text_addf(t, "%s%-24s %s %.3f, p %.3g (Holm %.3g)%s\n", i ? "" : "beside the points\n",
+        text_addf(t, "%s%-24s %s %.3f, p %.3g (Holm %.3g)%s\n", i ? "" : "columns about items\n",
                   string_at(row, "column"), string_at(row, "effect"),
                   json_number_value(json_object_get(row, "value")),
                   json_number_value(json_object_get(row, "p")),
@@ -138,17 +140,16 @@ static void add_outliers(text *t, const json_t *outliers)
             text_addf(t, "outliers%s\n",
                       json_is_true(json_object_get(outliers, "left_out"))
                           ? ", in no cluster (label -1)"
-                          : ", counted in the cluster they are nearest to");
+                          : ", counted in the nearest cluster");
         if (i < MOST_OUTLIERS)
-            text_addf(t,
-                      "    %-24s %.3g times as far from its neighbours as they are from theirs\n",
+            text_addf(t, "    %-24s %.3g times as far from its neighbors as they are from theirs\n",
                       string_at(row, "id"), json_number_value(json_object_get(row, "score")));
     }
     if (i > MOST_OUTLIERS)
-        text_addf(t, "    ... %zu in all: items.csv has them\n", i);
+        text_addf(t, "    ... %zu in total, listed in items.csv\n", i);
 }
 
-/* What merge number m makes is called by the clusters in it. */
+/* Adds the clusters below a node of the merge tree, which is a cluster or the result of a merge. */
 static void add_members(text *t, const json_t *tree, size_t k, json_int_t node)
 {
     if (node < (json_int_t)k) {
@@ -161,7 +162,8 @@ static void add_members(text *t, const json_t *tree, size_t k, json_int_t node)
     add_members(t, tree, k, json_integer_value(json_object_get(merge, "b")));
 }
 
-/* A node that is there and was in no merge before: in a forged file members would double. */
+/* Returns true for an existing node that no earlier merge used. In a forged file, members could
+ * otherwise double at each level. */
 static bool node_free(const json_t *merge, const char *key, size_t before, bool *merged)
 {
     const json_t *number = json_object_get(merge, key);
@@ -181,8 +183,9 @@ static void add_tree(text *t, const json_t *tree, size_t k)
         if (m + 1 >= k || !node_free(merge, "a", k + m, merged) ||
             !node_free(merge, "b", k + m, merged))
             return;
-        text_addf(t, "%s%4zu left  height %.3f  ", m ? "" : "merging the most linked clusters\n",
-                  k - m - 1, json_number_value(json_object_get(merge, "height")));
+        text_addf(t, "%s%4zu left  height %.3f  ",
+                  m ? "" : "merging the most strongly linked clusters\n", k - m - 1,
+                  json_number_value(json_object_get(merge, "height")));
         add_members(t, tree, k, json_integer_value(json_object_get(merge, "a")));
         text_add(t, " with ");
         add_members(t, tree, k, json_integer_value(json_object_get(merge, "b")));
@@ -257,7 +260,7 @@ static void add_point(text *t, const ddsc_measures *m, const ddsc_measures_view 
 }
 
 typedef struct axis {
-    double share, shift; /* of the squared distance; mean way along it */
+    double share, shift; /* share of the squared distance; mean shift along the axis */
     int64_t coordinate;
 } axis;
 
@@ -269,7 +272,8 @@ static int by_share(const void *a, const void *b)
     return (x->coordinate > y->coordinate) - (x->coordinate < y->coordinate);
 }
 
-/* Of points without names: what the squared distance is made of, by coordinate, and which way mass goes. */
+/* For points without names, adds the share of each coordinate in the squared distance, and the
+ * direction in which mass moves. */
 static void add_axes(text *t, const ddsc_measures *m, const ddsc_measures_view *v,
                      const flow *flows, int64_t n)
 {
@@ -290,26 +294,26 @@ static void add_axes(text *t, const ddsc_measures *m, const ddsc_measures_view *
         const char *name = ddsc_measures_get_coordinate_name(m, axes[c].coordinate);
         char number[40];
         snprintf(number, sizeof number, "coordinate %lld", (long long)axes[c].coordinate);
-        text_addf(t, "%s  %5.1f%%  %-20s %+.3g on the whole\n",
+        text_addf(t, "%s  %5.1f%%  %-20s mean shift %+.3g\n",
                   c ? "" : "the squared distance by coordinate:\n", 100 * axes[c].share / whole,
                   name && *name ? name : number, axes[c].shift);
     }
     free(axes);
 }
 
-/* The item of that id, or -1 with a message. */
+/* Finds the item with the given id. Returns -1 after a message if there is none. */
 static int64_t find_item(const ddsc_measures *m, const ddsc_measures_view *v, const char *id,
                          int *code)
 {
     for (int64_t i = 0; i < v->n_items; i++)
         if (strcmp(ddsc_measures_get_id(m, v->row[i]), id) == 0)
             return i;
-    message_error("no item is called '%s'", id);
+    message_error("no item has the id '%s'", id);
     *code = EXIT_INPUT;
     return -1;
 }
 
-/* The plan of exact transport from item i to item j, the largest flows first. */
+/* Prints the plan of exact transport from item i to item j, largest flows first. */
 static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_view *v, int64_t i,
                         int64_t j, int *code)
 {
@@ -335,7 +339,7 @@ static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_
         text_addf(&t, "W2 distance %.6g; ", sqrt(plan.value));
         if (!word || !*word)
             add_axes(&t, m, v, flows, plan.n_plan);
-        text_add(&t, "the largest flows of its plan:\n");
+        text_add(&t, "the largest flows of the transport plan:\n");
     }
     for (int64_t k = 0; good && k < plan.n_plan && k < 20; k++) {
         text_addf(&t, "  %5.1f%%  ", 100 * flows[k].mass);
@@ -353,7 +357,7 @@ static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_
     return good;
 }
 
-/* The plans shown are of squared Euclidean costs: would they mislead about this result? */
+/* Checks that a plan for squared Euclidean costs is meaningful for this result. */
 static bool check_pair(session *s, int *code)
 {
     const char *dir = s->opt.operand[0];
@@ -363,24 +367,24 @@ static bool check_pair(session *s, int *code)
     bool plain = !*cost || strcmp(cost, "sqeuclidean") == 0, good = root != NULL;
     char *path = output_path(dir, "model.npz");
     if (good && (!plain || strstr(metric, "w1"))) {
-        message_error(
-            "two items are told by plans of squared Euclidean costs, but the clusters of '%s' were "
-            "made by %s with costs %s",
-            dir, metric, *cost ? cost : "of its own");
+        message_error("explaining two items requires squared Euclidean costs, but the clusters of "
+                      "'%s' were computed with %s and costs %s",
+                      dir, metric, *cost ? cost : "of its own");
         *code = EXIT_USAGE;
         good = false;
     } else if (good && access(path, F_OK) != 0) {
-        message_error("'%s' has no model.npz, which the two items are taken from: joined metrics, "
-                      "baselines and given distances leave none",
+        message_error("'%s' has no model.npz, which contains the items: joined metrics, baselines "
+                      "and given distances do not write one",
                       dir);
         *code = EXIT_INPUT;
         good = false;
     } else if (good && s->opt.json) {
-        *code = message_usage(s->verb, "two items have no --json");
+        *code = message_usage(s->verb, "--json is not available for two items");
         good = false;
     } else if (good && strcmp(metric, "w2") != 0) {
-        message_warning(s, "plan and distance are of exact W2; the clusters were made by %s",
-                        metric);
+        message_warning(
+            s, "the plan and the distance use exact W2, but the clusters were computed with %s",
+            metric);
     }
     free(path);
     json_decref(root);
@@ -411,7 +415,7 @@ static int run_explain(session *s)
 {
     int code = EXIT_GOOD;
     if (s->opt.n_operands == 2 || (s->opt.pair && s->opt.n_operands != 3))
-        return message_usage(s->verb, "two items are wanted beside the folder: DIR ITEM ITEM");
+        return message_usage(s->verb, "expected two items after the folder: DIR ITEM ITEM");
     if (s->opt.n_operands == 3)
         return explain_pair(s);
     json_t *root = json_load_result(s->opt.operand[0], &code);
@@ -427,7 +431,7 @@ static const option_spec pair_options[] = {
     {.name = "pair",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, pair),
-     .help = "the two words after the folder are items (needless: they can be nothing else)"},
+     .help = "the two words after the folder are items (optional, since this is always the case)"},
     {0}};
 static const option_group group_pair = {"Two items", pair_options};
 
@@ -440,21 +444,21 @@ const cli_verb verb_explain = {
     .operand_kind = OPERAND_RESULT,
     .min_operands = 1,
     .max_operands = 3,
-    .summary = "what the clusters of an earlier result are",
+    .summary = "describe the clusters of an earlier result",
     .description =
-        "Says of a folder that `ddsc cluster -o DIR` wrote whether there are clusters at all, what "
-        "each of them is (words, or coordinates with their direction; of planar items the mean, "
-        "and where "
-        "it has more, +, or less, -, than the others), which items are typical, how clusters "
-        "merge, and "
-        "which columns about items go with them.\n\nOf two items, named by their ids, it says why "
-        "they "
-        "are near or far: the largest flows of the exact transport from one to the other, by names "
-        "of "
-        "points, and where points have none what the distance is made of by coordinate. Items are "
-        "those of model.npz in the folder, so the input need not be there.",
+        "Describes the result in a folder written by `ddsc cluster -o DIR`. The output says "
+        "whether there are clusters at all, what characterizes each cluster, which items are "
+        "typical, how clusters merge, and which columns about items are associated with them. A "
+        "cluster is characterized by words or by coordinates with their direction. For planar "
+        "items, it is characterized by its mean and by where it has more (+) or less (-) mass than "
+        "the others.\n"
+        "\n"
+        "For two items, given by their ids, it explains why they are near or far. The output lists "
+        "the largest flows of the exact transport from one to the other, by point name. If the "
+        "points have no names, it lists the share of each coordinate in the distance. Items are "
+        "read from model.npz in the folder, so the original input is not needed.",
     .groups = explain_groups,
-    .examples = "ddsc explain result\tclusters in words\n"
+    .examples = "ddsc explain result\tdescribes the clusters\n"
                 "ddsc explain result story7 story12\twhich words are matched\n",
     .run = run_explain,
 };

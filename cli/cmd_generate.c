@@ -1,4 +1,4 @@
-/* ddsc generate: synthetic data with known classes. */
+/* ddsc generate: generates synthetic data with known classes. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -58,9 +58,10 @@ static int run(session *s)
     ddsc_measures *made = NULL;
     const cli_options *o = &s->opt;
     if (!o->output)
-        return message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
+        return message_usage(s->verb,
+                             "the output file is missing: use -o FILE (- is standard output)");
     if (o->json && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both want standard output");
+        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
     if (!output_check_file(s, o->output, &code) || !generate(s, &made, &code))
         return code;
     if (session_ok(s,
@@ -80,14 +81,14 @@ const cli_verb verb_generate = {
     .operand_kind = OPERAND_WORD,
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "synthetic data: shapes or gaussians",
+    .summary = "generate synthetic data: shapes or gaussians",
     .description =
-        "shapes: squares and circles around one centre, sizes growing in small steps, as in the "
-        "paper; their means are all alike, so that only the shape tells them apart. gaussians: "
-        "groups of normal clouds with centres apart. The classes are kept as labels.",
+        "shapes: squares and circles around one center, with sizes that grow in small steps, as in "
+        "the paper. Their means are nearly equal, so only the shape distinguishes them. gaussians: "
+        "groups of normal clouds with separate centers. The classes are stored as labels.",
     .groups = groups,
     .examples = "ddsc generate shapes -o shapes.npz\t20 squares and 20 circles of 40 points\n"
                 "ddsc generate gaussians --groups 5 --dim 3 --seed 7 -o g.npz\tfive groups in "
-                "space\n",
+                "three dimensions\n",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* help and completion: what the tables say about themselves. */
+/* ddsc help and ddsc completion: print texts generated from the tables. */
 #include <stdio.h>
 
 #include "options.h"
@@ -16,7 +16,7 @@ static int run_help(session *s)
     else if (verb)
         help_verb(&t, verb);
     else
-        code = message_usage(NULL, "there is no verb '%s'", name);
+        code = message_usage(NULL, "unknown verb '%s'", name);
     fputs(text_get(&t), stdout);
     text_free(&t);
     return code;
@@ -29,7 +29,8 @@ static int run_completion(session *s)
     if (completion_script(&t, s->opt.operand[0]))
         fputs(text_get(&t), stdout);
     else
-        code = message_usage(s->verb, "'%s' is not bash, zsh or fish", s->opt.operand[0]);
+        code = message_usage(s->verb, "'%s' is not supported; use bash, zsh or fish",
+                             s->opt.operand[0]);
     text_free(&t);
     return code;
 }
@@ -42,8 +43,8 @@ const cli_verb verb_help = {
     .operands = "[VERB]",
     .operand_kind = OPERAND_WORD,
     .max_operands = 1,
-    .summary = "print help on a verb, or the manual page",
-    .description = "Prints the help of a verb, of the program, or the whole manual page.",
+    .summary = "print help for a verb, or the manual page",
+    .description = "Prints the help of the program or of one verb, or the complete manual page.",
     .groups = help_groups,
     .run = run_help,
 };
@@ -55,7 +56,7 @@ const cli_verb verb_completion = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "print a completion script for a shell",
-    .description = "Prints a script that completes the words of ddsc in the given shell.",
+    .description = "Prints a script that completes ddsc commands in the given shell.",
     .groups = completion_groups,
     .run = run_completion,
     .hidden = true,

@@ -1,4 +1,4 @@
-/* ddsc info: what is in a file. */
+/* ddsc info: describes the contents of a file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,15 +8,15 @@
 #include "json.h"
 
 typedef struct facts {
-    int64_t smallest, median, largest; /* support sizes of items */
-    int64_t n_shared;                  /* support points that belong to more than one item */
+    int64_t smallest, median, largest; /* support sizes of the items */
+    int64_t n_shared; /* number of support points that belong to more than one item */
     int64_t n_classes, n_unlabelled;
-    int64_t *class_size; /* by label value */
+    int64_t *class_size; /* by label */
     int32_t largest_label;
     json_t *problems; /* array of strings */
     struct coordinate {
         double low, high;
-        bool of_items; /* one value in each item, more than one in all */
+        bool of_items; /* constant within each item, but not across items */
     } * coordinate;
 } facts;
 
@@ -61,7 +61,8 @@ static void count_classes(facts *f, const ddsc_measures_view *v)
     for (int64_t r = 0; r < v->n_rows; r++)
         f->largest_label = v->label[r] > f->largest_label ? v->label[r] : f->largest_label;
     if ((int64_t)f->largest_label > 100 * v->n_rows + 1000)
-        f->largest_label = -1; /* numbers that are hardly classes: not worth a table */
+        f->largest_label =
+            -1; /* such large numbers are unlikely to be classes, so no table is built */
     f->class_size = cli_allocate((size_t)f->largest_label + 1, sizeof *f->class_size);
     for (int64_t r = 0; r < v->n_rows; r++) {
         f->n_unlabelled += v->label[r] < 0;
@@ -94,10 +95,11 @@ static const char *coordinate_remark(const struct coordinate *c)
 {
     if (!(c->low < c->high))
         return "constant";
-    return c->of_items ? "one value in each item: a name rather than a coordinate?" : "";
+    return c->of_items ? "constant within each item; perhaps an id rather than a coordinate" : "";
 }
 
-/* Names with ranges; without names only what is odd. */
+/* Adds the names and ranges of coordinates. Coordinates without names are listed only if they have
+ * a remark. */
 static void add_coordinates(text *t, const cli_input *in, const facts *f)
 {
     enum { SHOWN = 100 };
@@ -154,8 +156,8 @@ static void find_problems(facts *f, const ddsc_measures_view *v)
         single += v->offset[i + 1] - v->offset[i] == 1;
     f->problems = json_array();
     add_problem(f, v->n_rows - v->n_items, "items have no mass and were dropped");
-    add_problem(f, v->n_zero_dropped, "points have weight zero and were left out");
-    add_problem(f, v->n_merged, "points equal another of their item and were merged");
+    add_problem(f, v->n_zero_dropped, "points have weight zero and were dropped");
+    add_problem(f, v->n_merged, "points duplicate another point of their item and were merged");
     add_problem(f, single, "items have a single point");
     if (v->label)
         add_problem(f, f->n_unlabelled, "items have no label");
@@ -186,7 +188,7 @@ static void add_classes(text *t, const facts *f, const cli_input *in)
     text_add(t, shown < f->n_classes ? ", ...\n" : "\n");
 }
 
-/* " (by the batches of COLUMN: a, b, ...)" */
+/* Adds " (batches of COLUMN: a, b, ...)". */
 static void add_batches(text *t, const ddsc_measures *m)
 {
     const char *name;
@@ -205,7 +207,7 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
     text_add_count(t, v->n_items);
     text_addf(t, "\ndimensions   %" PRId64 "\npoints       ", v->dim);
     text_add_count(t, v->n_entries);
-    text_addf(t, " in all; an item has %" PRId64 " to %" PRId64 ", median %" PRId64 "\n",
+    text_addf(t, " in total; an item has %" PRId64 " to %" PRId64 ", median %" PRId64 "\n",
               f->smallest, f->largest, f->median);
     text_add(t, "support      ");
     text_add_count(t, v->n_support);
@@ -348,14 +350,13 @@ const cli_verb verb_info = {
     .operands = "INPUT...",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "what is in a file: sizes, supports, labels, problems",
-    .description =
-        "Reads a file as the other verbs would and says what it holds: items, dimensions, "
-        "support sizes, whether points are shared or lie on a grid, classes, names and ranges of "
-        "the coordinates, and what had to be repaired. A file that cannot be used gives exit code "
-        "3 and says where it is wrong.",
+    .summary = "describe a file: sizes, supports, labels, problems",
+    .description = "Reads a file like the other verbs and reports its contents: items, dimensions, "
+                   "support sizes, whether points are shared or on a grid, classes, names and "
+                   "ranges of the coordinates, and repaired problems. For a file that cannot be "
+                   "used, the exit code is 3, and the message says where the error is.",
     .groups = groups,
-    .examples = "ddsc info clouds.npz\tfor people\n"
-                "ddsc info clouds.npz --json\tfor machines\n",
+    .examples = "ddsc info clouds.npz\thuman-readable\n"
+                "ddsc info clouds.npz --json\tmachine-readable\n",
     .run = run,
 };

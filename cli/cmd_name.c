@@ -1,4 +1,4 @@
-/* ddsc name: names for the clusters of a result that `cluster -o DIR` wrote. */
+/* ddsc name: names the clusters of a result written by `cluster -o DIR`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "json.h"
 #include "options.h"
 
-/* A name stands in lines of a terminal and of a page: one line, and nothing that steers them. */
+/* Returns true if the name is a single line without control characters, because names are shown on
+ * a terminal and on the page. */
 static bool is_one_line(const char *name)
 {
     char none[1];
@@ -15,23 +16,23 @@ static bool is_one_line(const char *name)
            ddsc_text_visible(none, sizeof none, name, strlen(name)) == strlen(name);
 }
 
-/* One word such as 0=business into the tree. */
+/* Applies one operand such as 0=business to the JSON tree. */
 static bool give_name(session *s, json_t *clusters, const char *word, int *code)
 {
     char *end;
     long number = strtol(word, &end, 10);
     if (end == word || *end != '=' || number < 0 || (size_t)number >= json_array_size(clusters)) {
-        *code = message_usage(s->verb, "'%s': should be CLUSTER=NAME, with a cluster from 0 to %zu",
+        *code = message_usage(s->verb,
+                              "'%s' is not of the form CLUSTER=NAME, with a cluster from 0 to %zu",
                               word, json_array_size(clusters) - 1);
         return false;
     }
     json_t *cluster = json_array_get(clusters, (size_t)number);
     if (!is_one_line(end + 1)) {
-        *code =
-            message_usage(s->verb,
-                          "the name of cluster %ld has line breaks, control characters or bytes "
-                          "that are no UTF-8; names are one line of text",
-                          number);
+        *code = message_usage(s->verb,
+                              "the name of cluster %ld contains line breaks, control characters or "
+                              "invalid UTF-8; names must be one line of text",
+                              number);
         return false;
     }
     if (end[1])
@@ -55,7 +56,8 @@ static bool read_file(text *t, const char *path)
     return true;
 }
 
-/* A field as it stands, with its quotes; *end is the comma or newline after it, or the end. */
+/* Returns the end of a field, including its quotes: the next comma or newline, or the end of the
+ * text. */
 static const char *field_end(const char *at)
 {
     bool quoted = false;
@@ -69,7 +71,7 @@ static bool field_is(const char *at, const char *end, const char *word)
     return (size_t)(end - at) == strlen(word) && strncmp(at, word, strlen(word)) == 0;
 }
 
-/* The name of the cluster whose number stands there. */
+/* Returns the name of the cluster whose number is in the field. */
 static const char *name_at(const json_t *clusters, const char *field)
 {
     long number = strtol(field, NULL, 10);
@@ -78,7 +80,8 @@ static const char *name_at(const json_t *clusters, const char *field)
     return name ? name : "";
 }
 
-/* The table with a column `name` behind `label`, in the place of an earlier one. */
+/* Copies the table, adding a column `name` after `label`. An existing column of that name is
+ * replaced. */
 static void rename_rows(text *out, const char *table, const json_t *clusters)
 {
     int label = -1, old = -1;
@@ -122,7 +125,7 @@ static bool write_items(session *s, const json_t *root, const char *dir, int *co
     return good;
 }
 
-/* A folder that no page can be made of is left as it is. */
+/* Checks that a report page can be generated. If not, the folder is left unchanged. */
 static bool page_can_be_made(session *s, const char *dir, int *code)
 {
     ddsc_report *report = NULL;
@@ -131,7 +134,7 @@ static bool page_can_be_made(session *s, const char *dir, int *code)
     return good;
 }
 
-/* result.json with the names; then the page from it. */
+/* Writes result.json with the names, and then the page generated from it. */
 static bool write_names(session *s, json_t *root, const char *dir, int *code)
 {
     text t = {0}, page = {0};
@@ -155,7 +158,7 @@ static bool write_names(session *s, json_t *root, const char *dir, int *code)
     return good;
 }
 
-/* The cluster of an operand, or -1. */
+/* Returns the cluster of an operand, or -1. */
 static long cluster_of(const char *word)
 {
     char *end;
@@ -169,7 +172,7 @@ static bool names_once(session *s, int *code)
         for (int64_t k = 1; k < i; k++) {
             long number = cluster_of(s->opt.operand[i]);
             if (number >= 0 && number == cluster_of(s->opt.operand[k])) {
-                *code = message_usage(s->verb, "cluster %ld is given two names", number);
+                *code = message_usage(s->verb, "cluster %ld is named twice", number);
                 return false;
             }
         }
@@ -200,11 +203,11 @@ const cli_verb verb_name = {
     .operand_kind = OPERAND_RESULT,
     .min_operands = 2,
     .max_operands = -1,
-    .summary = "give the clusters of an earlier result names",
-    .description = "Keeps names of clusters in the folder that `ddsc cluster -o DIR` wrote: "
-                   "result.json and the column `name` of items.csv hold them, the report and `ddsc "
-                   "explain` show them. An empty name "
-                   "takes one away.",
+    .summary = "name the clusters of an earlier result",
+    .description =
+        "Stores names of clusters in a folder written by `ddsc cluster -o DIR`. The names are "
+        "saved in result.json and in the column `name` of items.csv, and are shown in the report "
+        "and by `ddsc explain`. An empty name removes an existing one.",
     .groups = name_groups,
     .examples = "ddsc name result 0=business 3=sport\ttwo names\n",
     .run = run_name,

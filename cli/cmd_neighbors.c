@@ -1,4 +1,4 @@
-/* ddsc neighbors: the tau-NN graph alone. */
+/* ddsc neighbors: computes only the neighbor graph. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "options.h"
 #include "json.h"
 
-/* The graph of a distance matrix the user brought. */
+/* Builds the graph from a distance matrix of the user. */
 static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, int *code)
 {
     double *matrix = NULL, began;
@@ -25,7 +25,7 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
     return good;
 }
 
-/* Figures that a run left by name. */
+/* Named statistics that a run reported. */
 typedef struct left_over {
     ddsc_detail detail[64];
     int64_t n;
@@ -46,7 +46,7 @@ static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_
     return good;
 }
 
-/* Figures that only some paths have. */
+/* Adds the statistics that only some computation paths report. */
 static void put_details(json_t *root, const left_over *left)
 {
     json_t *details = left->n > 0 ? json_put_object(root, "details") : NULL;
@@ -123,7 +123,7 @@ static int run(session *s)
     left_over left = {.n = 0};
     const cli_options *o = &s->opt;
     if (o->json && o->output && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both want standard output");
+        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
     if (!output_check_file(s, o->output, &code) || !session_device(s, &code))
         return code;
     input_warn_unused(s);
@@ -160,16 +160,15 @@ const cli_verb verb_neighbors = {
     .operands = "INPUT... -o G.mtx",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "the graph of the tau nearest neighbours",
+    .summary = "compute the graph of the tau nearest neighbors",
     .description =
-        "Finds the tau nearest items of every item and writes them as MatrixMarket: column c "
-        "holds the squared distances of the neighbours of item c; a name that ends in .npz gets "
-        "arrays that "
-        "scipy.sparse.load_npz reads. Bounds spare most exact "
-        "transport problems; the graph is the same as the one cut from the full matrix.",
+        "Finds the tau nearest items of every item and writes them as MatrixMarket. Column c "
+        "contains the squared distances of the neighbors of item c. If the output name ends in "
+        ".npz, the file can be read by scipy.sparse.load_npz. Bounds avoid most exact transport "
+        "problems, and the graph is the same as the one obtained from the full matrix.",
     .groups = groups,
     .examples = "ddsc neighbors clouds.npz -o G.mtx\texact W2, default tau\n"
-                "ddsc neighbors clouds.npz --tau 15 --json\thow many pairs had to be solved\n"
+                "ddsc neighbors clouds.npz --tau 15 --json\tnumber of pairs that were solved\n"
                 "ddsc neighbors D.npy --precomputed -o G.mtx\tfrom a distance matrix\n",
     .run = run,
     .shared = true,

@@ -1,4 +1,4 @@
-/* ddsc report: the page and the pictures of a result that `cluster -o DIR` wrote. */
+/* ddsc report: renders the page and the pictures of a result written by `cluster -o DIR`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +37,13 @@ static bool write_page(session *s, const ddsc_report *report, const char *path, 
 
 enum { MAX_PICTURES = 16 };
 
-/* Pictures are rendered while the library draws them, and written after that. */
+/* Pictures are rendered while the library draws them, and written afterward. */
 typedef struct gallery {
     picture_format format;
     int n;
     struct {
         text name, bytes;
-        const char *why; /* it could not be rendered, or NULL */
+        const char *why; /* why it could not be rendered, or NULL */
     } picture[MAX_PICTURES];
 } gallery;
 
@@ -98,7 +98,7 @@ static int run(session *s)
     char *page = output_path(dir, "report.html");
     const char *path = s->opt.output ? s->opt.output : page;
     if (s->opt.plots && s->opt.output && output_is_stdout(s->opt.output))
-        code = message_usage(s->verb, "--plots writes several files: -o names their folder");
+        code = message_usage(s->verb, "--plots writes several files, so -o must name a folder");
     else if (!s->opt.plots && !output_is_stdout(path) && !input_is_not(s, path, &code))
         ;
     else if (!session_ok(s, ddsc_report_read(s->ctx, &report, dir), &code))
@@ -121,14 +121,13 @@ const cli_verb verb_report = {
     .operand_kind = OPERAND_RESULT,
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "the report page or its pictures from an earlier result",
-    .description =
-        "Makes report.html again from the folder that `ddsc cluster -o DIR` wrote, or with --plots "
-        "each of its pictures (map, representatives, means of planar items, eigenvalues, sizes, "
-        "neighbours, confusion) as "
-        "a file. The page is one file that needs no network.",
+    .summary = "render the report page or its pictures from an earlier result",
+    .description = "Renders report.html again from a folder written by `ddsc cluster -o DIR`. With "
+                   "--plots, each picture of the report is written as a file instead (map, "
+                   "representatives, means of planar items, eigenvalues, sizes, neighbors, "
+                   "confusion). The page is a single file that works offline.",
     .groups = groups,
-    .examples = "ddsc report result -o page.html\tthe page, elsewhere\n"
+    .examples = "ddsc report result -o page.html\twrites the page to another file\n"
                 "ddsc report result --plots pdf -o figures\tpictures for a paper\n",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* ddsc score: how well labels agree with a truth. */
+/* ddsc score: measures the agreement of labels with a ground truth. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { MAX_PRINTED_COLUMNS = 24 };
 
-/* Counts of every (label, class) that occurs; values ascending on both sides. */
+/* Counts of every (label, class) pair that occurs. The values on both sides are ascending. */
 typedef struct confusion {
     int64_t n_labels, n_classes;
     int32_t *label, *class;
@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The distinct values of those pairs that count; free() it. */
+/* Returns the distinct values of the pairs that count. The caller frees them with free(). */
 static int32_t *distinct(int64_t *n_distinct, int64_t n, const int32_t *values,
                          const int32_t *other)
 {
@@ -137,7 +137,7 @@ static int run(session *s)
     int64_t n = 0;
     const char *const *operand = s->opt.operand;
     if (output_is_stdout(operand[0]) && output_is_stdout(operand[1]))
-        return message_usage(s->verb, "only one of the two can be standard input");
+        return message_usage(s->verb, "only one of the two files can be standard input");
     if (session_ok(s,
                    ddsc_labels_read_both(s->ctx, &labels, &truth, &n, NULL, operand[0], operand[1]),
                    &code))
@@ -154,15 +154,14 @@ const cli_verb verb_score = {
     .operands = "LABELS TRUTH",
     .min_operands = 2,
     .max_operands = 2,
-    .summary = "AMI, ARI, NMI, purity and the confusion table",
-    .description =
-        "Compares two lists of labels, matched by id where both files have ids, else row by row. "
-        "Accepts csv with a header (the column label, "
-        "else the last), one value per line, npy, idx labels, or npz with labels. Negative labels "
-        "on either side are left out. AMI uses the exact expected mutual information and the "
-        "arithmetic mean, as scikit-learn does.",
+    .summary = "compute AMI, ARI, NMI, purity and the confusion table",
+    .description = "Compares two lists of labels. They are matched by id if both files have ids, "
+                   "else by row. The files can be csv with a header (the column label, else the "
+                   "last column), text with one value per line, npy, idx labels, or npz with "
+                   "labels. Negative labels on either side are ignored. AMI uses the exact "
+                   "expected mutual information and the arithmetic mean, like scikit-learn.",
     .groups = groups,
-    .examples = "ddsc score result/labels.csv truth.csv\tone clustering against the truth\n"
-                "ddsc score a.csv b.csv --json\ttwo clusterings, for machines\n",
+    .examples = "ddsc score result/labels.csv truth.csv\ta clustering against the ground truth\n"
+                "ddsc score a.csv b.csv --json\ttwo clusterings, machine-readable\n",
     .run = run,
 };

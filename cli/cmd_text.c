@@ -1,4 +1,4 @@
-/* ddsc text: documents to distributions. */
+/* ddsc text: converts documents to distributions. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static double share(int64_t part, int64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* ---- for machines ---- */
+/* ---- machine-readable summary ---- */
 
 static json_t *columns_json(const ddsc_text_report *r)
 {
@@ -110,7 +110,7 @@ static json_t *to_json(const session *s, const result *x)
     return root;
 }
 
-/* ---- for people ---- */
+/* ---- human-readable summary ---- */
 
 static void add_documents(text *t, const ddsc_text_report *r)
 {
@@ -143,29 +143,29 @@ static void add_coverage(text *t, const ddsc_text_report *r)
     text_add_count(t, r->n_tokens);
     text_addf(t, " tokens (%.1f%%)\n", 100 * share(r->n_tokens_covered, r->n_tokens));
     if (*r->missing_words)
-        text_addf(t, "without one, by frequency: %s\n", r->missing_words);
+        text_addf(t, "most frequent words without a vector: %s\n", r->missing_words);
     if (r->n_duplicate_vectors) {
         text_add_count(t, r->n_duplicate_vectors);
-        text_add(t, " vectors of words that had one already were not used\n");
+        text_add(t, " duplicate word vectors were ignored\n");
     }
 }
 
 static void add_words(text *t, const ddsc_text_report *r)
 {
     if (r->n_words_given) {
-        text_add(t, "encoded with the ");
+        text_add(t, "encoded with ");
         text_add_count(t, r->n_words_given);
-        text_add(t, " words of another set, and their weights there\n");
+        text_add(t, " words and their weights from another set\n");
     }
     if (r->n_words_given || r->n_words_used == 0 || r->own_dim + r->n_words_placed == 0)
         return;
-    text_add(t, r->n_vectors ? "words fitted to these documents: " : "no file of vectors: ");
+    text_add(t, r->n_vectors ? "words fitted to these documents: " : "no vector file: ");
     if (r->n_words_placed) {
         text_add_count(t, r->n_words_placed);
-        text_add(t, " without a vector placed by their company, ");
+        text_add(t, " words without a vector placed using their contexts, ");
     }
     text_add_count(t, r->n_words_own);
-    text_addf(t, " vectors of %" PRId64 " numbers learnt; ", r->own_dim);
+    text_addf(t, " vectors of %" PRId64 " dimensions learned; ", r->own_dim);
     text_add_count(t, r->n_words_used);
     text_addf(t, " words used, %.1f%% of the tokens\n", 100 * share(r->n_tokens_used, r->n_tokens));
 }
@@ -176,7 +176,7 @@ static void add_empty(text *t, const result *x)
     if (!r->n_empty)
         return;
     text_add_count(t, r->n_empty);
-    text_addf(t, " document%s without a word that has a vector and a weight left out: ",
+    text_addf(t, " document%s dropped for lack of a word with a vector and a weight: ",
               r->n_empty == 1 ? "" : "s");
     for (int64_t k = 0; k < r->n_empty && k < DDSC_TEXT_NAMED; k++) {
         text_addf(t, "%sline %" PRId64, k ? ", " : "", r->empty_line[k]);
@@ -216,11 +216,12 @@ static bool check_words(session *s, int *code)
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;
     if (o->cluster.paper && option_given(o, "words") && o->text.words != DDSC_WORDS_GENERAL)
-        *code = message_usage(s->verb, "--paper is --words general");
+        *code = message_usage(s->verb, "--paper implies --words general; remove the other --words");
     else if (!o->output)
-        *code = message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
+        *code = message_usage(s->verb,
+                              "the output file is missing: use -o FILE (- is standard output)");
     else if (o->json && output_is_stdout(o->output))
-        *code = message_usage(s->verb, "--json and -o - both want standard output");
+        *code = message_usage(s->verb, "--json and -o - both use standard output; choose one");
     else if (option_given(o, "idf") && o->text.weighting == DDSC_WEIGHTING_TF)
         message_warning(s, "--idf has no effect with --weighting tf");
     return *code == EXIT_GOOD && output_check_binary(s, code) &&
@@ -269,30 +270,30 @@ const cli_verb verb_text = {
     .operands = "DOCS... [--vectors V.txt] -o OUT.npz",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "documents to distributions over word vectors",
+    .summary = "convert documents to distributions over word vectors",
     .description =
-        "DOCS is a table with a header, one document a row (tabs, where quotes are data, or comma, "
-        "semicolon or | with quotes as in RFC 4180), lines of JSON objects, a folder of .txt files "
-        "(folders in it are classes), or several .txt files; gzip is undone. Each document becomes "
-        "the vectors of its words, weighted by how often "
-        "they occur in it and how rare they are elsewhere, and merged down to a few points. "
-        "Vectors are fitted to the documents: words are moved towards the company they keep, words "
-        "without a vector are placed by it, and vectors learnt from the documents stand beside. "
-        "The fit stays in OUT.npz and in the model of a clustering: given as --vectors there it "
-        "encodes further documents for `ddsc assign`.",
+        "DOCS is a table with a header and one document per row, lines of JSON objects, a folder "
+        "of .txt files (subfolders are classes), or several .txt files, optionally compressed with "
+        "gzip. Tables are separated by tabs, where quotes are data, or by commas, semicolons or |, "
+        "where quotes follow RFC 4180. Each document becomes the set of its word vectors. Words "
+        "are weighted by how often they occur in the document and how rare they are elsewhere, and "
+        "are then merged to a few points. Vectors are fitted to the documents: words are moved "
+        "toward the words they occur with, words without a vector are placed in the same way, and "
+        "vectors learned from the documents are appended. The fit is stored in OUT.npz and in the "
+        "model of a clustering. Passing either as --vectors encodes further documents for `ddsc "
+        "assign`.",
     .groups = groups,
     .examples =
-        "ddsc text docs.tsv --vectors glove.6B.100d.txt -o docs.npz\tcolumns by their names\n"
+        "ddsc text docs.tsv --vectors glove.6B.100d.txt -o docs.npz\tcolumns with the usual names\n"
         "ddsc text docs.csv --vectors GoogleNews.bin.gz --text headline,body -o docs.npz\tcsv, "
         "word2vec binary\n"
         "ddsc text folder -o docs.npz\ta folder of .txt files, classes by folder\n"
-        "ddsc text docs.tsv -o docs.npz\tno file of vectors: they are learnt from the documents\n"
-        "ddsc text new.tsv --vectors result/model.npz -o new.npz\tfor ddsc assign "
-        "result/model.npz new.npz\n"
-        "ddsc text docs.tsv.gz --vectors glove.txt --text title,body -o docs.npz\t"
-        "title and body as the text\n"
-        "ddsc text docs.tsv --vectors w2v.txt --stopwords stop.txt --support 0 -o docs.npz\tevery "
-        "word "
-        "a point\n",
+        "ddsc text docs.tsv -o docs.npz\tno vector file; vectors are learned from the documents\n"
+        "ddsc text new.tsv --vectors result/model.npz -o new.npz\tfor ddsc assign result/model.npz "
+        "new.npz\n"
+        "ddsc text docs.tsv.gz --vectors glove.txt --text title,body -o docs.npz\ttitle and body "
+        "as the text\n"
+        "ddsc text docs.tsv --vectors w2v.txt --stopwords stop.txt --support 0 -o docs.npz\tone "
+        "point per word\n",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* Scripts that teach bash, zsh and fish our words, made from the option tables. */
+/* Generates completion scripts for bash, zsh and fish from the option tables. */
 #include "options.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ static bool takes_file(const option_spec *s)
            (s->argument && (strstr(s->argument, "FILE") || strstr(s->argument, "TABLE")));
 }
 
-/* Every option that has words to offer, once, whichever verbs share it. */
+/* Adds every option that has values to offer once, even if several verbs share it. */
 static void add_bash_values(text *t)
 {
     text seen = {0};
@@ -82,7 +82,7 @@ static void bash_script(text *t)
                 "complete -o filenames -F _ddsc ddsc\n");
 }
 
-/* zsh wants brackets, colons and quotes of a description escaped. */
+/* Adds a description for zsh, which requires brackets, colons and quotes to be escaped. */
 static void add_zsh_text(text *t, const char *string)
 {
     for (const char *s = string; *s; s++) {

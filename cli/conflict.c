@@ -1,5 +1,5 @@
-/* No output replaces a file that the command reads: every place of an output is checked against all
- * inputs of the verb before any work. */
+/* Ensures that no output replaces a file that the command reads. Every output path is compared with
+ * all inputs of the verb before any work. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define AT(field) offsetof(cli_options, field)
 
-/* The options that name a file or folder to read. Those that a verb does not have are NULL. */
+/* The options that name a file or folder to read. They are NULL for verbs that do not have them. */
 static const struct {
     const char *option;
     size_t offset;
@@ -28,7 +28,7 @@ static const struct {
 typedef struct conflict {
     const cli_verb *verb;
     struct stat output;
-    char found[4096]; /* the input that is the same file, or "" */
+    char found[4096]; /* input that is the same file, or "" */
 } conflict;
 
 static bool same_file(conflict *c, const char *path, const struct stat *info)
@@ -39,7 +39,8 @@ static bool same_file(conflict *c, const char *path, const struct stat *info)
     return true;
 }
 
-/* A folder of inputs never stands for files of these kinds, which a result may have added to it. */
+/* Returns true for kinds of files that are never read as part of an input folder. A result may have
+ * been written into such a folder. */
 static bool is_never_read(const char *name)
 {
     static const char *const endings[] = {".npz", ".mtx", ".d2", ".html", ".json"};
@@ -50,7 +51,8 @@ static bool is_never_read(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* A result is read from its own files; the page is made again from the others. */
+/* Returns true if the verb reads the file. Verbs on results read the files of the result except the
+ * page, which is generated from the others. */
 static bool is_read(const cli_verb *verb, const char *name)
 {
     if (verb->operand_kind != OPERAND_RESULT)
@@ -61,7 +63,7 @@ static bool is_read(const cli_verb *verb, const char *name)
     return own && strcmp(name, "report.html") != 0;
 }
 
-/* The files of a folder, and those of the folders in it, which name classes. */
+/* Searches the files of a folder and of its subfolders, which are classes. */
 static bool in_folder(conflict *c, const char *folder, int depth)
 {
     DIR *dir = opendir(folder);
@@ -80,7 +82,7 @@ static bool in_folder(conflict *c, const char *folder, int depth)
     return found;
 }
 
-/* True for a name such as ".vocab", ".vocab0" or ".vocab.gz" at the end of `rest`. */
+/* Returns true if `rest` ends with a name such as ".vocab", ".vocab0" or ".vocab.gz". */
 static bool has_ending(const char *rest, const char *ending)
 {
     const char *at = strstr(rest, ending);
@@ -91,8 +93,9 @@ static bool has_ending(const char *rest, const char *ending)
     return *at == '\0' || strcmp(at, ".gz") == 0 || strcmp(at, ".zst") == 0;
 }
 
-/* Files that are read along with an input: tables of d2 files (NAME.vocab0, NAME.hist0), words of
- * vectors in npy (.vocab, .txt). `length` is that of the input's name up to its first dot. */
+/* Returns true for a file that is read together with an input: a table of a d2 file (NAME.vocab0,
+ * NAME.hist0), or the words of vectors in npy (.vocab, .txt). `length` is the length of the input's
+ * name up to its first dot. */
 static bool is_companion(const char *entry, const char *input, size_t length)
 {
     const char *rest = entry + length;
@@ -135,7 +138,8 @@ static bool is_input(conflict *c, const char *path)
     return same_file(c, path, &info) || among_companions(c, path);
 }
 
-/* Returns the option that names the input, "" for an operand, or NULL. */
+/* Returns the option that names the conflicting input, "" for an operand, or NULL if there is no
+ * conflict. */
 static const char *find_input(conflict *c, const cli_options *o)
 {
     for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++) {
@@ -164,13 +168,13 @@ bool input_is_not(const session *s, const char *path, int *code)
     const char *option = find_input(&c, &s->opt);
     if (!option)
         return true;
-    message_error("%s: is the same file as the input %s%s%s; write the result elsewhere", path,
-                  option, *option ? " " : "", c.found);
+    message_error("%s: is the same file as the input %s%s%s; choose another output", path, option,
+                  *option ? " " : "", c.found);
     *code = EXIT_USAGE;
     return false;
 }
 
-/* The files of --resume are written during the run. */
+/* Checks the files of --resume, which are written during the run. */
 bool input_is_not_resumed(const session *s, int *code)
 {
     DIR *dir = s->opt.resume ? opendir(s->opt.resume) : NULL;

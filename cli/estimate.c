@@ -1,6 +1,6 @@
-/* Time and memory of a run. The verb's own job is done for 8, 16, 32, ... items spread over the
- * input as long as that is quick, each the best of a few tries; estimate_fit.c makes a range of
- * their times. Memory grows in proportion. */
+/* Estimates the time and memory of a run. The verb's computation is run for 8, 16, 32, ... items
+ * spread over the input while that is fast, and the best of a few tries counts. estimate_fit.c
+ * extrapolates the times to a range. Memory grows proportionally. */
 #include "estimate.h"
 
 #include <inttypes.h>
@@ -15,19 +15,19 @@
 
 enum { FIRST_ITEMS = 8, MOST_SAMPLES = 24, TRIES = 3 };
 static const double PROGRAM_BYTES = 12 << 20; /* code and libraries */
-/* Of a pruned search, measured from 4,000 items to 64,000; in samples of a few times tau bounds
- * spare nothing yet and the growth looks like 2. */
+/* Growth exponent of a pruned search, measured from 4,000 to 64,000 items. In samples of only a few
+ * times tau items, bounds avoid no solves yet, and the growth appears quadratic. */
 static const double PRUNED_POWER = 1.3;
 static const double DRY_BUDGET_S = 2, ANNOUNCE_BUDGET_S = 0.3, LEAST_BUDGET_S = 4, LONG_S = 10;
-/* Tried again where shorter. */
+/* Shorter runs are repeated. */
 static const double SHORT_S = 0.02;
 
 typedef struct estimate {
     int64_t n_items, tau, n_sampled;
-    double n_pairs, bytes; /* bytes at the highest point */
-    bool known;            /* the time */
+    double n_pairs, bytes; /* peak memory in bytes */
+    bool known;            /* the time is known */
     estimate_range seconds;
-    ddsc_pair_stats used; /* of the largest sample: bandwidth, epsilon */
+    ddsc_pair_stats used; /* statistics of the largest sample: bandwidth, epsilon */
 } estimate;
 
 static double matrix_bytes(const session *s, double n)
@@ -37,7 +37,7 @@ static double matrix_bytes(const session *s, double n)
     return 8 * n * n / (s->opt.condensed ? 2 : 1);
 }
 
-/* ---- the job of a verb over a few items ---- */
+/* ---- a verb's computation on a few items ---- */
 
 static ddsc_status do_distance(ddsc_context *ctx, const session *s, const ddsc_measures *some,
                                int64_t n, ddsc_pair_stats *stats)
@@ -113,7 +113,8 @@ static double cpu_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Best of a few tries: what disturbs a run only makes it longer. */
+/* Measures one sample and keeps the best of a few tries, because interference only makes a run
+ * slower. */
 static bool take_sample(ddsc_context *ctx, const session *s, const cli_input *in, int64_t tau,
                         estimate_sample *out, ddsc_pair_stats *stats)
 {
@@ -136,7 +137,7 @@ static bool take_sample(ddsc_context *ctx, const session *s, const cli_input *in
     return good;
 }
 
-/* From the samples to all items. */
+/* Extrapolates from the samples to all items. */
 static void extrapolate(estimate *e, const session *s, const estimate_sample *sample, int n_samples)
 {
     const estimate_sample *b = &sample[n_samples - 1], *a = n_samples > 1 ? b - 1 : NULL;
@@ -167,7 +168,7 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
         estimate_sample *now = &sample[n_samples++];
         *now = (estimate_sample){.n = m < n ? m : n};
         good = take_sample(ctx, s, in, e->tau, now, &e->used);
-        double least = n_samples < 2 ? LEAST_BUDGET_S : budget; /* one size alone tells nothing */
+        double least = n_samples < 2 ? LEAST_BUDGET_S : budget; /* a single size is not enough */
         if (now->n == n || (cpu_now() - began + 4 * now->cpu) / threads > least)
             break;
     }
@@ -177,9 +178,9 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
     return good;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-/* "3 s", "25 min", "7 h", "4 days": no more digits than are known. */
+/* Adds a duration such as "3 s", "25 min", "7 h" or "4 days", rounded to what is known. */
 static void add_duration(text *t, double seconds)
 {
     static const struct {
@@ -200,7 +201,7 @@ static void add_cost(text *t, const session *s, const estimate *e)
     add_duration(&low, e->seconds.low);
     add_duration(&high, e->seconds.high);
     if (!e->known)
-        text_add(t, "a time that so few items do not tell");
+        text_add(t, "a time that cannot be estimated from so few items");
     else if (strcmp(text_get(&low), text_get(&high)) == 0)
         text_add(t, text_get(&low));
     else
@@ -258,7 +259,7 @@ static void add_graph(text *t, const session *s, const estimate *e)
     if (strcmp(s->verb->name, "cluster") == 0 && c->k_min == c->k_max && c->k_min > 0)
         text_addf(t, ", %" PRId64 " clusters", c->k_min);
     else if (strcmp(s->verb->name, "cluster") == 0)
-        text_add(t, ", number of clusters by the data");
+        text_add(t, ", number of clusters chosen from the data");
     text_add(t, "\n");
 }
 
@@ -275,7 +276,7 @@ static void add_plan(text *t, const session *s, const cli_input *in, const estim
     if (!output_is_stdout(s->opt.output))
         text_addf(t, "  results      %s\n", s->opt.output);
     if (session_resumes(s))
-        text_addf(t, "  resume       %s holds an unfinished run\n", s->opt.resume);
+        text_addf(t, "  resume       %s contains an unfinished run\n", s->opt.resume);
 }
 
 static json_t *plan_json(const session *s, const cli_input *in, const estimate *e)
@@ -315,7 +316,7 @@ static int tell_plan(session *s, const cli_input *in)
             session_say_interrupted(s);
             return EXIT_INTERRUPTED;
         }
-        message_warning(s, "time and memory are not known: a trial with few items failed");
+        message_warning(s, "time and memory are unknown, because a trial with few items failed");
     }
     if (s->opt.json) {
         json_print(s, plan_json(s, in, &e), &code);
@@ -327,7 +328,7 @@ static int tell_plan(session *s, const cli_input *in)
     return code;
 }
 
-/* Given distances and plain vectors: nothing that takes long. */
+/* Reports the plan for given distances or plain vectors, which take little time. */
 static int tell_simple(session *s, int64_t n)
 {
     text t = {0};
@@ -354,7 +355,7 @@ static bool check_k(const session *s, int64_t n, int *code)
 {
     if (strcmp(s->verb->name, "cluster") != 0 || s->set.cluster.k_max <= n)
         return true;
-    message_error("%" PRId64 " clusters were asked for; the number of items is %" PRId64,
+    message_error("%" PRId64 " clusters were requested, but the number of items is %" PRId64,
                   s->set.cluster.k_max, n);
     *code = EXIT_USAGE;
     return false;

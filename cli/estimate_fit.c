@@ -1,18 +1,20 @@
-/* From the times of a few small runs to a range for the whole one. CPU seconds tell the work,
- * whatever else the machine does; wall seconds tell what others take from it. With an overhead t0
- * that the smallest run shows, t(n) - t0 grows like a power of n between 1 (bounds spare most
- * pairs) and 2 (all pairs); the last steps disagree about it by as much as is not known. */
+/* Extrapolates the times of a few small runs to a range for the whole run. CPU seconds measure the
+ * work regardless of other load, and wall-clock seconds show how much of the machine other
+ * processes use. After subtracting an overhead t0, which the smallest run shows, t(n) - t0 grows
+ * like a power of n between 1 (bounds skip most pairs) and 2 (all pairs). The disagreement of the
+ * last steps about this power is the uncertainty of the estimate. */
 #include "estimate.h"
 
 #include <math.h>
 
-/* A run of less CPU time than this is lost among interrupts and first touches of memory. */
+/* Runs with less CPU time than this are dominated by interrupts and first-touch page faults. */
 static const double LEAST_S = 0.01;
-/* Beyond so many times the items of the largest sample nobody knows. */
+/* No estimate is given beyond this multiple of the largest sample's items. */
 static const double MOST_RATIO = 3000;
-/* What caches and clocks do to a rate, either way. */
+/* Effect of caches and clock rates on the speed, in either direction. */
 static const double SPREAD = 1.5;
-/* Others never take more than this part of the time: more is a hiccup of a short run. */
+/* Other processes are assumed to slow a run down by at most this factor. A larger factor is an
+ * artifact of a short run. */
 static const double MOST_SLOWDOWN = 4;
 
 static double clamp(double x, double low, double high)

@@ -1,4 +1,4 @@
-/* The option groups. One word means one thing in every verb that has it. */
+/* The option groups. An option means the same in every verb that has it. */
 #include "options.h"
 #include "pictures.h"
 
@@ -27,13 +27,13 @@ static const option_spec subset_options[] = {
      .offset = AT(subset_per_class),
      .minimum = 1,
      .argument = "N",
-     .help = "use a random subset with N items of every class, drawn by --seed"},
+     .help = "use a random subset with N items of every class, drawn with --seed"},
     {.name = "compress",
      .kind = OPTION_COUNT,
      .offset = AT(compress),
      .minimum = 1,
      .argument = "M",
-     .help = "merge each support down to M points first; the W2 error made is reported"},
+     .help = "merge each support to at most M points first; the resulting W2 error is reported"},
     END};
 const option_group group_subset = {"Less data", subset_options};
 
@@ -49,10 +49,10 @@ static const option_spec about_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(block),
      .argument = "COLUMN",
-     .help = "where columns of --meta are compared with the clusters, labels change places only "
-             "within a value of this one (a patient, say)"},
+     .help = "when columns of --meta are compared with the clusters, permute labels only among "
+             "items with the same value of this column (such as a patient)"},
     END};
-const option_group group_about = {"What goes with the clusters", about_options};
+const option_group group_about = {"Associations with the clusters", about_options};
 const option_group group_truth = {"Scores", truth_options};
 
 static const option_spec precomputed_options[] = {
@@ -63,7 +63,7 @@ static const option_spec precomputed_options[] = {
     {.name = "squared-input",
      .kind = OPTION_FLAG,
      .offset = AT(squared_input),
-     .help = "that matrix holds squared distances"},
+     .help = "the matrix of --precomputed contains squared distances"},
     END};
 const option_group group_precomputed = {"Given distances", precomputed_options};
 
@@ -73,12 +73,13 @@ static const option_spec compare_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_clusters,
      .argument = "K|A:B|auto",
-     .help = "number of clusters; a range or auto (default): the one that most metrics suggest"},
+     .help =
+         "number of clusters; for a range or auto (default), the number that most metrics suggest"},
     {.name = "metrics",
      .kind = OPTION_OTHER,
      .parse = value_metrics,
      .argument = "LIST",
-     .help = "those to compare, separated by commas (default: w2,sinkhorn,mmd,lot)"},
+     .help = "metrics to compare, separated by commas (default: w2,sinkhorn,mmd,lot)"},
     END};
 const option_group group_compare = {"Comparison", compare_options};
 
@@ -89,67 +90,68 @@ static const option_spec metric_options[] = {
      .kind = OPTION_CHOICE,
      .offset = METRIC,
      .choices = choices_metric,
-     .help = "exact Wasserstein with squared (default) or plain distances, entropic transport, "
-             "maximum mean discrepancy, or linear optimal transport; cluster also joins several by "
-             "+ (w2+mmd+lot): the mean of their normalised affinities, seldom the best and seldom "
-             "far from it"},
+     .help = "exact Wasserstein distance with squared (w2, default) or plain (w1) costs, entropic "
+             "transport, maximum mean discrepancy, or linear optimal transport. cluster can also "
+             "join several with + (w2+mmd+lot), which averages their normalized affinities; the "
+             "result is rarely the best one, but rarely far from it"},
     {.name = "cost",
      .kind = OPTION_OTHER,
      .parse = value_cost,
      .argument = "sqeuclidean|euclidean|cosine|cityblock|FILE",
-     .help = "what it costs to move mass between points: w2 takes sqeuclidean (default), cosine "
-             "(squared distances of unit vectors) and FILE; w1 euclidean (default), cityblock and "
-             "FILE; sinkhorn and --method d2 all; lot and pd2 sqeuclidean and cosine. FILE: a "
-             "matrix (npy, csv); the coordinate of a point is its row"},
+     .help =
+         "cost of moving mass between points: w2 accepts sqeuclidean (default), cosine (squared "
+         "distances of unit vectors) and FILE; w1 accepts euclidean (default), cityblock and FILE; "
+         "sinkhorn and --method d2 accept all; lot and pd2 accept sqeuclidean and cosine. FILE is "
+         "a matrix (npy, csv), and the coordinate of a point is its row"},
     {.name = "epsilon",
      .kind = OPTION_OTHER,
      .parse = value_epsilon,
      .argument = "X|X%",
-     .help = "sinkhorn: entropy, absolute or in percent of the median cost (default: 5%)"},
+     .help = "sinkhorn: entropy, absolute or as a percentage of the median cost (default: 5%)"},
     {.name = "sinkhorn-value",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.sinkhorn_value),
      .choices = choices_sinkhorn,
-     .help = "sinkhorn: cost plus entropy term (default), cost alone, or the divergence that is "
-             "0 for equal items"},
+     .help = "sinkhorn: cost plus entropy term (default), cost alone, or the debiased divergence, "
+             "which is 0 for equal items"},
     {.name = "tolerance",
      .kind = OPTION_OTHER,
      .parse = value_tolerance,
      .argument = "X",
-     .help = "sinkhorn: marginal error that counts as converged"},
+     .help = "sinkhorn: marginal error at which a pair has converged"},
     {.name = "max-iterations",
      .kind = OPTION_COUNT,
      .offset = AT(metric.sinkhorn_max_iterations),
      .minimum = 1,
      .argument = "N",
-     .help = "sinkhorn: iterations of one pair before it counts as not converged"},
+     .help = "sinkhorn: maximum number of iterations per pair"},
     {.name = "mmd-kernel",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_kernel),
      .choices = choices_kernel,
-     .help = "mmd: the kernel (default: gaussian)"},
+     .help = "mmd: kernel (default: gaussian)"},
     {.name = "bandwidth",
      .kind = OPTION_OTHER,
      .parse = value_bandwidth,
      .argument = "auto|near|median|X",
-     .help = "mmd: kernel width; near is the 5% quantile of the distances between points, auto "
-             "(default) that or, where they are so much alike that their median is less than twice "
-             "it (many dimensions), median"},
+     .help = "mmd: kernel width; near is the 5% quantile of the distances between points; auto "
+             "(default) is near, or median if the median is less than twice the 5% quantile (many "
+             "dimensions)"},
     {.name = "mmd-estimator",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_estimator),
      .choices = choices_estimator,
-     .help = "mmd: the estimator; auto (default) is biased, with --paper unbiased"},
+     .help = "mmd: estimator; auto (default) is biased, or unbiased with --paper"},
     {.name = "mmd-features",
      .kind = OPTION_COUNT,
      .offset = AT(metric.mmd_features),
      .minimum = 1,
      .argument = "L",
-     .help = "mmd: approximate by L random Fourier features (gaussian, laplace), for items of "
+     .help = "mmd: approximate with L random Fourier features (gaussian, laplace), for items with "
              "thousands of points; the error on a sample of pairs is reported"},
     END};
 const option_group group_metric = {"Metric", metric_options};
-/* The same for a verb that has --metrics. */
+/* The same group for a verb that has --metrics. */
 const option_group group_metric_values = {"Metric", metric_options + 1};
 
 static const option_spec reference_options[] = {
@@ -157,23 +159,22 @@ static const option_spec reference_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_reference,
      .argument = "auto|normal|kmeans|FILE",
-     .help =
-         "lot: what items are transported to: a normal sample like the data, k-means centres of "
-         "all points, or the first item of FILE; auto (default): kmeans above three "
-         "dimensions, normal up to three and with --paper"},
+     .help = "lot: reference that items are transported to: a normal sample fitted to the data, "
+             "k-means centers of all points, or the first item of FILE; auto (default) is kmeans "
+             "above three dimensions, and normal up to three or with --paper"},
     {.name = "reference-size",
      .kind = OPTION_COUNT,
      .offset = AT(metric.reference_size),
      .minimum = 1,
      .argument = "M",
-     .help = "lot: points of the reference (default: the mean support size)"},
+     .help = "lot: number of points of the reference (default: the mean support size)"},
     {.name = "lot-components",
      .kind = OPTION_COUNT,
      .offset = AT(metric.lot_components),
      .minimum = 1,
      .argument = "R",
-     .help = "lot: keep R principal components of the embedding; the variance left out is "
-             "reported (default: all of it)"},
+     .help = "lot: keep R principal components of the embedding; the variance lost is reported "
+             "(default: keep all)"},
     END};
 const option_group group_reference = {"Linear optimal transport", reference_options};
 
@@ -184,41 +185,40 @@ static const option_spec graph_options[] = {
      .offset = AT(graph.tau),
      .minimum = 1,
      .argument = "T",
-     .help = "neighbours kept of each item (default: max(10, log2 N), fewer for small N; stated "
-             "in the output)"},
+     .help = "neighbors kept per item (default: max(10, log2 N), fewer for small N; reported in "
+             "the output)"},
     {.name = "exact-graph",
      .kind = OPTION_CHOICE,
      .offset = AT(graph.exact_graph),
      .choices = choices_exact_graph,
-     .help = "compute every pair, or skip those that bounds rule out; the graph is the same"},
+     .help = "compute every pair, or skip pairs that bounds rule out; the graph is the same"},
     {.name = "neighbors",
      .kind = OPTION_CHOICE,
      .offset = AT(graph.neighbors),
      .choices = choices_neighbors,
-     .help = "exact up to 100,000 items (auto), always, or approximate: candidates ranked by the "
-             "metric, with the share of true neighbours found measured and reported"},
+     .help = "exact up to 100,000 items (auto), always exact, or approximate: candidates are "
+             "ranked by the metric, and the measured share of true neighbors found is reported"},
     {.name = "hubs",
      .kind = OPTION_CHOICE,
      .offset = AT(hubs),
      .choices = choices_hubs,
-     .help =
-         "choose neighbours by a locally rescaled distance, so that no item is everybody's: where "
-         "in-degrees are skewed (auto; default of cluster), never (off; default of neighbors and "
-         "with --paper), or always"},
+     .help = "choose neighbors by a locally rescaled distance, which prevents hubs, items that are "
+             "neighbors of very many others: if in-degrees are skewed (auto; default of cluster), "
+             "never (off; default of neighbors, and with --paper), or always"},
     {.name = "sample",
      .kind = OPTION_OTHER,
      .parse = value_sample,
      .argument = "P",
      .help = "compute only a random fraction P of the pairs (default: 1); cluster estimates the "
-             "others from these where that works, except with --paper"},
+             "other pairs from these where possible, except with --paper"},
     {.name = "sample-columns",
      .kind = OPTION_OTHER,
      .parse = value_sample_columns,
      .argument = "P",
-     .help = "compute only the distances from a random fraction P of the items to all, and "
-             "approximate the others from them (Nystrom)"},
+     .help = "compute only the distances from a random fraction P of the items to all items, and "
+             "approximate the others (Nystrom)"},
     END};
-const option_group group_graph = {"Neighbour graph", graph_options};
+const option_group group_graph = {"Neighbor graph", graph_options};
 
 static const option_spec cluster_options[] = {
     {.name = "clusters",
@@ -226,8 +226,8 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_clusters,
      .argument = "K|A:B|auto",
-     .help = "number of clusters, a sweep over A to B from one decomposition, or a choice by "
-             "the data"},
+     .help = "number of clusters, a sweep over A to B from one decomposition, or a number chosen "
+             "from the data"},
     {.name = "method",
      .kind = OPTION_CHOICE,
      .offset = AT(method),
@@ -240,27 +240,28 @@ static const option_spec cluster_options[] = {
      .argument = "auto|local|median|X",
      .help =
          "affinity exp(-gamma D^2): local scaling, 1 / median of D^2 in the graph, or a number; "
-         "auto (default): local, but median where a diffuse class leans on a dense one"},
+         "auto (default) is local, or median where a sparse cluster borders a dense one"},
     {.name = "min-cluster",
      .kind = OPTION_OTHER,
      .parse = value_min_cluster,
      .argument = "F",
-     .help = "merge clusters smaller than F N/K into their nearest (default: 0.2; 0: never)"},
+     .help = "merge clusters with fewer than F N/K items into their nearest cluster (default: 0.2; "
+             "0: never)"},
     {.name = "paper",
      .kind = OPTION_FLAG,
      .offset = AT(cluster.paper),
-     .help = "the plain algorithm of the paper, without the rules for gamma and tiny groups"},
+     .help = "the original algorithm of the paper, without the rules for gamma and tiny clusters"},
     {.name = "outliers",
      .kind = OPTION_FLAG,
      .offset = AT(outliers),
-     .help = "items that lie apart from all others get the label -1 and count in no cluster "
-             "(without it they are only marked in items.csv)"},
+     .help = "give outliers the label -1 and count them in no cluster (otherwise, they are only "
+             "marked in items.csv)"},
     {.name = "stability",
      .kind = OPTION_COUNT,
      .offset = AT(stability),
      .minimum = 1,
      .argument = "B",
-     .help = "draw the points of every item anew B times, cluster again, and report what changes"},
+     .help = "resample the points of every item B times, cluster again, and report what changes"},
     END};
 const option_group group_cluster = {"Clustering", cluster_options};
 
@@ -269,26 +270,26 @@ static const option_spec baseline_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(vectors_from),
      .choices = choices_vectors,
-     .help = "kmeans, sc: an item as its histogram over the support, or as the mean of its points "
-             "(default: histogram where the support is shared)"},
+     .help = "kmeans, sc: represent an item by its histogram over the support, or by the mean of "
+             "its points (default: histogram if the support is shared)"},
     {.name = "barycenter",
      .kind = OPTION_CHOICE,
      .offset = AT(barycenter),
      .choices = choices_barycenter,
-     .help = "d2: how centres are made, by Bregman ADMM (default) or entropic scaling"},
+     .help = "d2: how centers are computed: Bregman ADMM (default) or entropic scaling"},
     {.name = "centre-size",
      .kind = OPTION_COUNT,
      .offset = AT(centre_size),
      .minimum = 1,
      .argument = "N",
-     .help = "d2, pd2: points of a centre (default: the mean of the items)"},
+     .help = "d2, pd2: number of points of a center (default: the mean of the items)"},
     {.name = "restarts",
      .kind = OPTION_COUNT,
      .offset = AT(restarts),
      .minimum = 1,
      .argument = "R",
-     .help = "k-means in any method, d2, pd2: starts, of which the best is kept (default: 30; d2 "
-             "and pd2 3)"},
+     .help = "k-means in any method, d2, pd2: number of starts, of which the best is kept "
+             "(default: 30; d2 and pd2: 3)"},
     END};
 const option_group group_baseline = {"Baselines", baseline_options};
 
@@ -296,35 +297,34 @@ static const option_spec matrix_options[] = {
     {.name = "condensed",
      .kind = OPTION_FLAG,
      .offset = AT(condensed),
-     .help = "only the entries above the diagonal, row by row, as one array"},
+     .help = "write only the entries above the diagonal, row by row, as one array"},
     {.name = "squared",
      .kind = OPTION_FLAG,
      .offset = AT(squared),
-     .help = "squared distances, as the metric defines them"},
+     .help = "write squared distances, as the metric defines them"},
     END};
 const option_group group_matrix = {"Matrix", matrix_options};
 
 #define FORCE                                                                     \
     {                                                                             \
         .name = "force", .letter = 'f', .kind = OPTION_FLAG, .offset = AT(force), \
-        .help = "overwrite files that exist, but never an input"                  \
+        .help = "overwrite existing files, but never an input"                    \
     }
-#define JSON                                                      \
-    {                                                             \
-        .name = "json", .kind = OPTION_FLAG, .offset = AT(json),  \
-        .help = "print a summary for machines on standard output" \
+#define JSON                                                          \
+    {                                                                 \
+        .name = "json", .kind = OPTION_FLAG, .offset = AT(json),      \
+        .help = "print a machine-readable summary on standard output" \
     }
 
-static const option_spec file_output_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_FILE,
-     .offset = AT(output),
-     .argument = "FILE",
-     .help = "where the result goes; - is standard output"},
-    FORCE,
-    JSON,
-    END};
+static const option_spec file_output_options[] = {{.name = "output",
+                                                   .letter = 'o',
+                                                   .kind = OPTION_FILE,
+                                                   .offset = AT(output),
+                                                   .argument = "FILE",
+                                                   .help = "output file; - is standard output"},
+                                                  FORCE,
+                                                  JSON,
+                                                  END};
 const option_group group_file_output = {"Output", file_output_options};
 
 static const option_spec dir_output_options[] = {
@@ -333,7 +333,7 @@ static const option_spec dir_output_options[] = {
      .kind = OPTION_FILE,
      .offset = AT(output),
      .argument = "DIR",
-     .help = "directory for the results, made if missing"},
+     .help = "folder for the results, created if missing"},
     FORCE,
     JSON,
     END};
@@ -363,7 +363,7 @@ static const option_spec generate_options[] = {
      .offset = AT(points),
      .minimum = 1,
      .argument = "N",
-     .help = "points of each item (default: 40)"},
+     .help = "number of points per item (default: 40)"},
     {.name = "groups",
      .kind = OPTION_COUNT,
      .offset = AT(groups),
@@ -381,7 +381,7 @@ static const option_spec generate_options[] = {
      .offset = AT(separation),
      .minimum = 0,
      .argument = "X",
-     .help = "gaussians: distance of the centres in standard deviations (default: 4)"},
+     .help = "gaussians: distance between the centers in standard deviations (default: 4)"},
     END};
 const option_group group_generate = {"Data", generate_options};
 
@@ -391,7 +391,7 @@ static const option_spec page_output_options[] = {
      .kind = OPTION_FILE,
      .offset = AT(output),
      .argument = "FILE|DIR",
-     .help = "the page (default: DIR/report.html), or the folder of the pictures (default: DIR)"},
+     .help = "the page (default: DIR/report.html), or the folder for the pictures (default: DIR)"},
     FORCE,
     END};
 const option_group group_page_output = {"Output", page_output_options};
@@ -403,7 +403,7 @@ static const option_spec plots_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(plots),
      .choices = choices_plots,
-     .help = "write each picture of the report as a file instead of the page"},
+     .help = "write each picture of the report to a file instead of the page"},
     END};
 const option_group group_plots = {"Pictures", plots_options};
 
@@ -421,28 +421,28 @@ static const option_spec run_options[] = {
      .offset = AT(threads),
      .minimum = 1,
      .argument = "T",
-     .help = "threads (default: all processors); results do not depend on it"},
+     .help = "number of threads (default: all processors); results do not depend on it"},
     {.name = "memory",
      .kind = OPTION_OTHER,
      .parse = value_memory,
      .argument = "BYTES",
-     .help = "stop with exit code 5 rather than use more; K, M, G, T allowed (8G)"},
+     .help = "stop with exit code 5 instead of using more memory; K, M, G, T are allowed (8G)"},
     {.name = "progress",
      .kind = OPTION_CHOICE,
      .offset = AT(progress),
      .choices = choices_progress,
-     .help = "signs of life on standard error: a bar on terminals and sparse lines elsewhere "
-             "(default), one JSON object a line, or none"},
+     .help = "progress on standard error: a bar on terminals and occasional lines elsewhere "
+             "(default), one JSON object per line, or none"},
     {.name = "quiet",
      .letter = 'q',
      .kind = OPTION_FLAG,
      .offset = AT(quiet),
-     .help = "no progress, no summary, no advice; errors only"},
+     .help = "print no progress, summary or advice, only errors"},
     {.name = "verbose",
      .letter = 'v',
      .kind = OPTION_FLAG,
      .offset = AT(verbose),
-     .help = "say on standard error which path each stage took, and why"},
+     .help = "report on standard error which path each stage took, and why"},
     END};
 const option_group group_run = {"Run", run_options};
 
@@ -451,12 +451,13 @@ static const option_spec resume_options[] = {
      .kind = OPTION_FILE,
      .offset = AT(resume),
      .argument = "DIR",
-     .help = "keep solved pairs in DIR; the same command takes up a stopped or killed run"},
+     .help =
+         "keep solved pairs in DIR; run the same command again to resume a stopped or killed run"},
     {.name = "dry-run",
      .letter = 'n',
      .kind = OPTION_FLAG,
      .offset = AT(dry_run),
-     .help = "read the input, try a few items, and say what would be done and what it would take"},
+     .help = "read the input, try a few items, and report the planned work and its estimated cost"},
     END};
 const option_group group_resume = {"Long runs", resume_options};
 
@@ -465,9 +466,9 @@ static const option_spec device_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(device),
      .argument = "auto|cpu|cuda[:N]",
-     .help = "where products and bounds of all pairs are computed (default auto: the CPU in this "
-             "version). cuda is experimental; graphs do not depend on it. For a matrix of sinkhorn "
-             "values on a grid, cuda solves the pairs, to the same tolerance"},
+     .help = "device that computes products and bounds of all pairs (default auto: the CPU in this "
+             "version). cuda is experimental; graphs do not depend on the device. For a matrix of "
+             "sinkhorn values on a grid, cuda solves the pairs to the same tolerance"},
     END};
 const option_group group_device = {"Device", device_options};
 

@@ -1,4 +1,4 @@
-/* The options of what is read: files, images, tables. */
+/* The options for input: files, images, tables. */
 #include "options.h"
 
 #define AT(field) offsetof(cli_options, read.field)
@@ -25,8 +25,8 @@ static const option_spec hdf5_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_input_format,
      .argument = "h5ad",
-     .help = "read INPUT as HDF5 whatever its name; all other formats are found by content, HDF5 "
-             "only where the name ends in .h5ad, .h5 or .hdf5"},
+     .help = "read INPUT as HDF5 regardless of its name; other formats are detected by content, "
+             "and HDF5 only if the name ends in .h5ad, .h5 or .hdf5"},
     END};
 const option_group group_input_format = {"Format", hdf5_options};
 
@@ -43,13 +43,13 @@ static const option_spec input_options[] = {
      .offset = offsetof(cli_options, phase),
      .minimum = 1,
      .argument = "N",
-     .help = "d2 files: use phase N only (default: all phases joined)"},
+     .help = "d2 files: use only phase N (default: all phases joined)"},
     {.name = "phases",
      .kind = OPTION_COUNT,
      .offset = offsetof(cli_options, phases),
      .minimum = 1,
      .argument = "N",
-     .help = "d2 files: phases an object has, where the file leaves it open (default: found out)"},
+     .help = "d2 files: number of phases per object, if the file is ambiguous (default: inferred)"},
     {.name = "channels",
      .kind = OPTION_TEXT,
      .offset = AT(channels),
@@ -59,12 +59,12 @@ static const option_spec input_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(image_as),
      .choices = choices_image,
-     .help = "images: bright pixels (default), dark pixels, or a histogram of colours"},
+     .help = "images: bright pixels (default), dark pixels, or a color histogram"},
     {.name = "on-empty",
      .kind = OPTION_CHOICE,
      .offset = AT(on_empty),
      .choices = choices_on_empty,
-     .help = "items without mass: stop, or leave them out; they keep their row, with label -1 "
+     .help = "items without mass: stop, or drop them; dropped items keep their row, with label -1 "
              "(default: error)"},
     OPTION_ENCODING,
     {.name = "read-timeout",
@@ -72,7 +72,7 @@ static const option_spec input_options[] = {
      .offset = offsetof(cli_options, read_timeout),
      .minimum = 0,
      .argument = "SECONDS",
-     .help = "h5ad: stop when libhdf5 makes no progress for so long, as on a damaged file "
+     .help = "h5ad: stop if libhdf5 makes no progress for this time, as with a damaged file "
              "(default: 60; 0: never)"},
     END};
 const option_group group_input = {"Input", input_options};
@@ -82,40 +82,40 @@ static const option_spec table_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(id_columns),
      .argument = "COLUMN,...",
-     .help = "column that names the item of a row; several are joined by / (default: id)"},
+     .help = "column that identifies the item of a row; several are joined with / (default: id)"},
     {.name = "columns",
      .kind = OPTION_TEXT,
      .offset = AT(columns),
      .argument = "LIST",
-     .help = "the coordinates: names separated by commas; * and ? stand for any characters, as in "
-             "'CD*' (default: all columns of numbers); fcs files and point clouds too"},
+     .help = "the coordinates: names separated by commas; * and ? match any characters, as in "
+             "'CD*' (default: all numeric columns); also for fcs files and point clouds"},
     {.name = "drop",
      .kind = OPTION_TEXT,
      .offset = AT(drop),
      .argument = "LIST",
-     .help =
-         "columns that are no coordinates, named in the same way; fcs files and point clouds too"},
+     .help = "columns that are not coordinates, given in the same way; also for fcs files and "
+             "point clouds"},
     {.name = "weight",
      .kind = OPTION_TEXT,
      .offset = AT(weight_column),
      .argument = "COLUMN",
-     .help = "column of the points' weights (default: weight, if there is one)"},
+     .help = "column with the weights of the points (default: weight, if it exists)"},
     {.name = "label",
      .kind = OPTION_TEXT,
      .offset = AT(label_column),
      .argument = "COLUMN",
-     .help = "column of the items' classes (default: label, if there is one)"},
+     .help = "column with the classes of the items (default: label, if it exists)"},
     {.name = "matrix",
      .kind = OPTION_TEXT,
      .offset = AT(matrix),
      .argument = "NAME",
-     .help = "HDF5 files: the table of points, a layer or an embedding of obsm (X_pca) by its name "
+     .help = "HDF5 files: table of points, a layer, or the name of an embedding in obsm (X_pca) "
              "(default: X)"},
     {.name = "where",
      .kind = OPTION_OTHER,
      .parse = value_where,
      .argument = "COLUMN=VALUE",
-     .help = "only rows that have this value"},
+     .help = "use only rows with this value"},
     END};
 const option_group group_table = {"Tables (csv, tsv, h5ad)", table_options};
 
@@ -138,21 +138,20 @@ static const option_spec transform_options[] = {
      .offset = AT(per_item),
      .minimum = 1,
      .argument = "N",
-     .help = "draw N points of each item that has more, by --seed"},
+     .help = "draw N points, using --seed, from each item that has more"},
     {.name = "arcsinh",
      .kind = OPTION_TEXT,
      .offset = AT(arcsinh),
      .argument = "C",
-     .help = "replace each value x by arcsinh(x / C); 5 is usual for mass cytometry, 150 for "
-             "fluorescence; NAME=C,... for some coordinates only ('CD*=5,p*=1')"},
+     .help = "replace each value x by arcsinh(x / C); typical values are 5 for mass cytometry and "
+             "150 for fluorescence; NAME=C,... applies to some coordinates only ('CD*=5,p*=1')"},
     {.name = "logicle",
      .kind = OPTION_TEXT,
      .offset = AT(logicle),
      .argument = "T[:W[:M[:A]]]",
-     .help =
-         "flow cytometry's logicle scale with top T (262144 is usual), W decades about 0 linear "
-         "(default: fitted to the negative values) of M (4.5); NAME=T:W:M:A,... for some "
-         "coordinates only"},
+     .help = "logicle scale of flow cytometry with top T (usually 262144), of M decades in total "
+             "(default: 4.5) with W linear decades around 0 (default: fitted to the negative "
+             "values); NAME=T:W:M:A,... applies to some coordinates only"},
     {.name = "log1p",
      .kind = OPTION_FLAG,
      .offset = AT(log1p),
@@ -161,26 +160,26 @@ static const option_spec transform_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(batch),
      .argument = "COLUMN",
-     .help = "map the quantiles of each coordinate in a batch onto those of all items; COLUMN is "
-             "one of "
-             "the table that is read, or of --meta"},
+     .help = "map the quantiles of each coordinate in a batch to those of all items; COLUMN is in "
+             "the table that is read, or in --meta"},
     {.name = "normalise",
      .kind = OPTION_CHOICE,
      .offset = AT(normalise),
      .choices = choices_normalise,
-     .help = "coordinates of one scale: variance 1, quartiles one apart, or ranks from 0 to 1"},
+     .help =
+         "rescale coordinates to variance 1, to interquartile range 1, or to ranks from 0 to 1"},
     {.name = "pca",
      .kind = OPTION_COUNT,
      .offset = AT(pca),
      .minimum = 1,
      .argument = "D",
-     .help = "the first D principal components of all points"},
+     .help = "project to the first D principal components of all points"},
     {.name = "align",
      .kind = OPTION_CHOICE,
      .offset = AT(align),
      .choices = choices_align,
-     .help = "take out of each item its place; place and size; place and slant (images); or place "
-             "and turning"},
+     .help = "remove from each item its position; position and size; position and slant (images); "
+             "or position and rotation"},
     END};
-const option_group group_transform = {"Transforms, in this order, kept in the model",
+const option_group group_transform = {"Transforms, applied in this order and stored in the model",
                                       transform_options};

@@ -20,30 +20,30 @@ static const option_spec text_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(text_columns),
      .argument = "COLUMN,...",
-     .help = "columns that hold the text (default: text, else abstract, else title and body, else "
-             "body; stated in the output)"},
+     .help = "columns with the text (default: text, else abstract, else title and body, else body; "
+             "reported in the output)"},
     {.name = "label",
      .kind = OPTION_TEXT,
      .offset = AT(label_column),
      .argument = "COLUMN",
-     .help = "column of the classes (default: label, if there is one)"},
+     .help = "column with the classes (default: label, if it exists)"},
     {.name = "id",
      .kind = OPTION_TEXT,
      .offset = AT(id_columns),
      .argument = "COLUMN,...",
-     .help = "columns that name a document, joined by / (default: id, if there is one; else "
+     .help = "columns that identify a document, joined with / (default: id, if it exists; else "
              "documents are numbered)"},
     {.name = "where",
      .kind = OPTION_OTHER,
      .parse = value_where,
      .argument = "COLUMN=VALUE",
-     .help = "only rows that have this value"},
+     .help = "use only rows with this value"},
     {.name = "on-empty",
      .kind = OPTION_CHOICE,
      .offset = AT(on_empty),
      .choices = choices_on_empty,
-     .help = "documents without a word that has a vector and a weight: stop, or leave them out "
-             "of the file (default: drop)"},
+     .help = "documents without a word that has a vector and a weight: stop, or drop them "
+             "(default: drop)"},
     OPTION_META,
     OPTION_PRIVATE,
     OPTION_ENCODING,
@@ -55,53 +55,52 @@ static const option_spec words_options[] = {
      .kind = OPTION_FILE,
      .offset = offsetof(cli_options, vectors),
      .argument = "FILE",
-     .help = "word vectors: GloVe, word2vec or fastText text, word2vec binary, npy with its words "
-             "beside it in .vocab; or an "
-             "npz of `ddsc text`, or a "
-             "model: these documents get its words and weights (default: none, --words own)"},
+     .help = "word vectors: GloVe, word2vec or fastText text, word2vec binary, or npy with its "
+             "words in a .vocab file next to it. With an npz of `ddsc text` or a model, documents "
+             "are encoded with its words and weights (default: none, which implies --words own)"},
     {.name = "words",
      .kind = OPTION_CHOICE,
      .offset = AT(words),
      .choices = choices_words,
-     .help = "vectors of the file fitted to these documents (default), as they are (words without "
-             "one are left out), or learnt from these documents alone"},
+     .help = "fit the vectors of the file to these documents (default), use them unchanged (words "
+             "without a vector are dropped), or learn vectors from these documents alone"},
     {.name = "paper",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, cluster.paper),
-     .help = "as the paper has it: --words general"},
+     .help = "use the setting of the paper: --words general"},
     {.name = "tokens",
      .kind = OPTION_CHOICE,
      .offset = AT(tokens),
      .choices = choices_tokens,
-     .help = "words are what stands between blanks and punctuation (default; an apostrophe is "
-             "part of a word), or runs of two or more letters; all in lower case"},
+     .help = "words are separated by blanks and punctuation (default; an apostrophe is part of a "
+             "word), or are runs of two or more letters; all words are converted to lower case"},
     {.name = "stopwords",
      .kind = OPTION_FILE,
      .offset = AT(stopwords_path),
      .argument = "FILE",
-     .help = "words to leave out, separated by white space"},
+     .help = "words to ignore, separated by white space"},
     {.name = "lemmas",
      .kind = OPTION_FILE,
      .offset = AT(lemmas_path),
      .argument = "DIR",
-     .help = "turn plural nouns into singular by WordNet's noun.exc and index.noun in DIR (Debian "
-             "package wordnet-base: /usr/share/wordnet)"},
+     .help = "convert plural nouns to singular using WordNet's noun.exc and index.noun in DIR "
+             "(Debian package wordnet-base: /usr/share/wordnet)"},
     {.name = "weighting",
      .kind = OPTION_CHOICE,
      .offset = AT(weighting),
      .choices = choices_weighting,
-     .help = "a word's count in the document, or that times its idf (default)"},
+     .help = "weight of a word: its count in the document, or its count times its idf (default)"},
     {.name = "idf",
      .kind = OPTION_CHOICE,
      .offset = AT(idf),
      .choices = choices_idf,
-     .help = "of N documents df have the word: log2(N/df) (default), or ln((1+N)/(1+df)) + 1"},
+     .help = "idf of a word in df of N documents: log2(N/df) (default), or ln((1+N)/(1+df)) + 1"},
     {.name = "support",
      .kind = OPTION_COUNT,
      .offset = AT(support),
      .minimum = 0,
      .argument = "M",
-     .help = "merge each document down to M points; the W2 error made is reported (default: 16; "
-             "0: keep all words)"},
+     .help = "merge each document to M points; the resulting W2 error is reported (default: 16; 0: "
+             "keep all words)"},
     {.name = NULL}};
 const option_group group_words = {"Words and weights", words_options};

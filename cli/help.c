@@ -1,11 +1,11 @@
-/* Help texts from the verb and option tables. */
+/* Generates help texts from the verb and option tables. */
 #include "options.h"
 
 #include <string.h>
 
 enum { WIDTH = 80, HELP_COLUMN = 26 };
 
-/* "  -k, --clusters=K|A:B|auto" then its help from HELP_COLUMN on. */
+/* Adds a line "  -k, --clusters=..." with the help of the option from HELP_COLUMN on. */
 static void add_option(text *t, const option_spec *s)
 {
     text head = {0}, argument = {0};
@@ -54,24 +54,29 @@ void help_verb(text *t, const cli_verb *verb)
 
 void help_program(text *t)
 {
-    text_add(t, "Usage: ddsc VERB [WORDS]\n\n");
+    text_add(t, "Usage: ddsc VERB [ARGUMENTS]\n"
+                "\n");
     text_add_wrapped(t,
-                     "Cluster discrete distributions: every item is a weighted point cloud (a "
+                     "Clusters discrete distributions. Every item is a weighted point cloud (a "
                      "document, an image, a sample of cells).",
                      0, 0, WIDTH);
     text_add(t, "\n\nVerbs:\n");
     for (const cli_verb *const *v = cli_verbs; *v; v++)
         if (!(*v)->hidden)
             text_addf(t, "  %-11s %s\n", (*v)->name, (*v)->summary);
-    text_add(t, "\n  -h, --help     print this help; 'ddsc VERB --help' for one verb\n"
+    text_add(t, "\n"
+                "  -h, --help     print this help; use 'ddsc VERB --help' for one verb\n"
                 "  -V, --version  print version and features\n"
-                "\nExamples:\n");
+                "\n"
+                "Examples:\n");
     add_examples(t,
                  "ddsc demo\tthe built-in example, with a report\n"
-                 "ddsc info clouds.npz\twhat is in a file\n"
+                 "ddsc info clouds.npz\tthe contents of a file\n"
                  "ddsc cluster clouds.npz -k 5 -o result\tfive clusters, all results in result/\n"
                  "ddsc cluster clouds.csv -k auto --metric lot\tlabels on standard output\n");
-    text_add(t, "\nExit codes: 0 good, 1 internal, 2 usage, 3 bad input, 4 not converged (results\n"
-                "written, marked), 5 out of memory or over --memory, 6 an output cannot be "
-                "written,\n7 a rank of ddsc-mpi failed or was lost, 75 interrupted.\n");
+    text_add(t, "\n"
+                "Exit codes: 0 success, 1 internal error, 2 usage error, 3 bad input, 4 not\n"
+                "converged (results are written and marked), 5 out of memory or over --memory,\n"
+                "6 an output cannot be written, 7 a rank of ddsc-mpi failed or was lost,\n"
+                "75 interrupted.\n");
 }

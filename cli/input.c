@@ -1,4 +1,4 @@
-/* From the words of the command line to measures: read, label, cut down, merge. */
+/* Turns the operands and input options into measures: reads, labels, subsamples and compresses. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { MAX_PHASES = 1000000 };
 
-/* Replace a set by a copy made from it, if it was made. */
+/* Replaces a set with a copy derived from it, if the copy was created. */
 static ddsc_status replace(ddsc_measures **set, ddsc_status status, ddsc_measures *copy)
 {
     if (status < 0)
@@ -28,13 +28,13 @@ ddsc_status input_join_meta(session *s, ddsc_measures **measures, int first, con
     return status;
 }
 
-/* What is at work on the rank that reads. */
+/* State of the rank that reads the input. */
 typedef struct reader {
     session *s;
     cli_input *in;
-    ddsc_measures *set; /* so far */
+    ddsc_measures *set; /* the set so far */
     bool labelled;
-    bool needs_labels; /* and there are none */
+    bool needs_labels; /* labels are required but missing */
 } reader;
 
 static void look_for_labels(reader *r)
@@ -75,7 +75,7 @@ bool input_truth(session *s, int32_t **truth, int64_t n, int *code)
     if (!session_ok(s, ddsc_labels_read(s->ctx, &found, &n_found, s->opt.truth), code))
         return false;
     if (n_found != n) {
-        message_error("%s: %lld labels for %lld items", s->opt.truth, (long long)n_found,
+        message_error("%s: found %lld labels for %lld items", s->opt.truth, (long long)n_found,
                       (long long)n);
         ddsc_release(s->ctx, found);
         *code = EXIT_INPUT;
@@ -143,12 +143,12 @@ ddsc_status input_keep_numbers(session *s, ddsc_measures **measures)
     return replace(measures, status, copy);
 }
 
-/* A ddsc_measures_fn: of several ranks the first alone comes here. */
+/* Creates the set, as a ddsc_measures_fn. With several ranks, only the first one calls it. */
 static ddsc_status make_set(void *user, ddsc_context *ctx, ddsc_measures **out)
 {
     reader *r = user;
     const cli_options *o = &r->s->opt;
-    (void)ctx; /* the session's */
+    (void)ctx; /* this is the context of the session */
     ddsc_status status = read_files(r);
     if (status >= 0 && o->truth)
         status = attach_truth(r);
@@ -172,7 +172,8 @@ static bool read_set(session *s, cli_input *in, int *code)
     reader r = {.s = s, .in = in};
     ddsc_status status = ddsc_measures_share(s->ctx, &in->measures, make_set, &r);
     if (r.needs_labels) {
-        message_error("--subset-per-class needs class labels: give --labels FILE or --truth FILE");
+        message_error(
+            "--subset-per-class requires class labels; use --labels FILE or --truth FILE");
         *code = EXIT_USAGE;
         return false;
     }
@@ -238,7 +239,7 @@ void input_close(cli_input *in)
 bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
 {
     if (s->opt.n_operands != 1) {
-        *code = message_usage(s->verb, "--precomputed takes one matrix");
+        *code = message_usage(s->verb, "--precomputed takes exactly one matrix");
         return false;
     }
     static const char *const meaningless[] = {"subset-per-class",
@@ -268,13 +269,14 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
                                               "align"};
     for (size_t i = 0; i < sizeof meaningless / sizeof *meaningless; i++)
         if (option_given(&s->opt, meaningless[i])) {
-            *code = message_usage(s->verb, "--%s does not go with --precomputed", meaningless[i]);
+            *code = message_usage(s->verb, "--%s cannot be combined with --precomputed",
+                                  meaningless[i]);
             return false;
         }
     return session_ok(s, ddsc_matrix_read_shared(s->ctx, matrix, n, s->opt.operand[0]), code);
 }
 
-/* Options that only one metric reads. */
+/* Options that apply to a single metric. */
 static const struct {
     const char *option;
     ddsc_metric metric;
@@ -287,18 +289,19 @@ static const struct {
     {"lot-components", DDSC_METRIC_LOT},
 };
 
-/* Options that only some methods read. */
+/* Warns about options that apply only to some methods. */
 static void warn_method_options(const session *s)
 {
     const cli_options *o = &s->opt;
     bool vectors = o->method == METHOD_KMEANS || o->method == METHOD_SC;
     bool centres = o->method == METHOD_D2 || o->method == METHOD_PD2;
     if (option_given(o, "vectors-from") && !vectors)
-        message_warning(s, "--vectors-from has no effect here: it belongs to --method kmeans, sc");
+        message_warning(s,
+                        "--vectors-from has no effect; it applies only to --method kmeans and sc");
     if (option_given(o, "centre-size") && !centres)
-        message_warning(s, "--centre-size has no effect here: it belongs to --method d2, pd2");
+        message_warning(s, "--centre-size has no effect; it applies only to --method d2 and pd2");
     if (option_given(o, "barycenter") && o->method != METHOD_D2)
-        message_warning(s, "--barycenter has no effect here: it belongs to --method d2");
+        message_warning(s, "--barycenter has no effect; it applies only to --method d2");
 }
 
 void input_warn_unused(const session *s)
@@ -309,15 +312,14 @@ void input_warn_unused(const session *s)
         const char *name = metric_only[i].option;
         bool used = !no_metric && metric_used(s, metric_only[i].metric);
         if (option_given(o, name) && !used)
-            message_warning(s, "--%s has no effect here: it belongs to --metric %s", name,
+            message_warning(s, "--%s has no effect; it applies only to --metric %s", name,
                             choice_name(choices_metric, (int)metric_only[i].metric));
     }
     if (no_metric && option_given(o, "metric"))
         message_warning(s, "--metric has no effect with %s",
-                        o->precomputed ? "--precomputed"
-                        : o->method == METHOD_D2
-                            ? "--method d2, which goes by --cost (euclidean: W1)"
-                            : "a baseline");
+                        o->precomputed           ? "--precomputed"
+                        : o->method == METHOD_D2 ? "--method d2, which uses --cost (euclidean: W1)"
+                                                 : "a baseline");
     if (no_metric && o->resume)
         message_warning(s, "--resume has no effect with %s",
                         o->precomputed ? "--precomputed" : "a baseline");
@@ -329,7 +331,7 @@ void input_warn_unused(const session *s)
     if (o->reference && option_given(o, "reference-size"))
         message_warning(s, "--reference-size has no effect with a reference from a file");
     if (o->resume && o->graph.sample_columns < 1)
-        message_warning(s, "--resume keeps nothing with --sample-columns");
+        message_warning(s, "--resume stores nothing with --sample-columns");
     bool sampled = o->graph.sample < 1 || o->graph.sample_columns < 1;
     if (sampled && o->graph.exact_graph == DDSC_GRAPH_PRUNED)
         message_warning(s, "--exact-graph pruned has no effect with %s",

@@ -1,4 +1,4 @@
-/* JSON by jansson; running out of memory ends the program. */
+/* JSON output with jansson. Running out of memory ends the program. */
 #include "json.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ void json_put(json_t *object, const char *key, json_t *value)
         checked(NULL);
 }
 
-/* File names and ids need not be UTF-8, JSON must be: odd bytes become '?'. */
+/* Converts text to a JSON string. File names and ids may be invalid UTF-8, which JSON does not
+ * allow, so invalid bytes become '?'. */
 json_t *json_from_text(const char *value)
 {
     json_t *string = json_string(value);
@@ -162,8 +163,8 @@ json_t *json_load_result(const char *dir, int *code)
     json_t *root = json_load_file(path, 0, &error);
     if (!root || !json_is_array(json_object_get(root, "clusters"))) {
         message_error("%s: %s", path,
-                      root ? "has no clusters to explain"
-                           : "cannot be read; a folder that `ddsc cluster -o` wrote is wanted");
+                      root ? "contains no clusters to explain"
+                           : "cannot be read; specify a folder written by `ddsc cluster -o`");
         *code = EXIT_INPUT;
         json_decref(root);
         root = NULL;

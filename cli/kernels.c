@@ -1,8 +1,8 @@
-/* The matrix products' kernels. OpenBLAS chooses them by the processor when it is loaded, and one
- * older than the processor takes those of 2004 (Prescott), which make distances by products half as
- * fast. It reads its choice from the environment at that moment only, so the program starts itself
- * once more with the right one. Where the choice was made by the user, or is a sound one, nothing
- * happens. */
+/* Chooses the BLAS kernels of the matrix products. OpenBLAS selects kernels for the processor when
+ * it is loaded. A version older than the processor falls back to those of 2004 (Prescott), which
+ * makes distances that use products half as fast. OpenBLAS reads its setting from the environment
+ * only at that moment, so the program restarts itself with a better one. Nothing happens if the
+ * user set the variable, or if the selected kernels are adequate. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static const char *kernels_wanted(void)
     return NULL;
 }
 
-/* /proc/self/exe is this program, not a loader or an emulator that runs it. */
+/* Returns true if /proc/self/exe is this program, not a loader or an emulator that runs it. */
 static bool own_file(void)
 {
     Dl_info here;
@@ -51,7 +51,7 @@ static bool own_file(void)
 void choose_kernels(char **argv)
 {
     const char *wanted = kernels_wanted();
-    char path[PATH_MAX]; /* lists of processes name a program by the path it was started with */
+    char path[PATH_MAX]; /* process lists show a program by the path it was started with */
     if (!wanted || getenv("OPENBLAS_CORETYPE") || strcmp(kernels_taken(), "Prescott") != 0 ||
         !own_file())
         return;
@@ -59,7 +59,7 @@ void choose_kernels(char **argv)
     if (n <= 0 || setenv("OPENBLAS_CORETYPE", wanted, 0) != 0)
         return;
     path[n] = '\0';
-    execv(path, argv); /* comes back only where it failed: then as before */
+    execv(path, argv); /* returns only on failure; then nothing changes */
 }
 
 #else

@@ -1,4 +1,4 @@
-/* The program: finds the verb, parses its words, runs it. */
+/* The main program: finds the verb, parses its arguments and runs it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,8 @@ static int print(void (*make)(text *t))
     return EXIT_GOOD;
 }
 
-/* Only long work is shared among ranks; the rest is the first one's. */
+/* Returns true if all ranks run the verb. Only long work is shared; the first rank does the rest
+ * alone. */
 static bool is_shared(const session *s)
 {
     return s->team && s->verb->shared && !s->opt.help && !s->opt.dry_run;
@@ -81,7 +82,7 @@ static int run_verb(const cli_verb *verb, int n_words, char **words, const cli_t
         code = run_parsed(&s);
         team = s.team;
     }
-    if (team && code != EXIT_GOOD) /* before the ranks had met */
+    if (team && code != EXIT_GOOD) /* an error before the ranks synchronized */
         code = team->meet(team, code);
     message_release();
     options_free(&given);
@@ -101,7 +102,7 @@ static int version(void)
     return EXIT_GOOD;
 }
 
-/* What is no verb. */
+/* Handles a first argument that is not a verb. */
 static int run_word(int argc, char **argv)
 {
     if (argc < 2) {
@@ -122,7 +123,8 @@ int cli_main(int argc, char **argv, const cli_team *team)
 {
     const cli_verb *verb = argc < 2 ? NULL : verb_find(argv[1]);
     if (team && verb)
-        message_hold(false); /* what one rank says of all waits until they have met */
+        message_hold(
+            false); /* errors common to all ranks are deferred until the ranks synchronize */
     if (team && team->ranks.rank > 0) {
         message_hold(true);
         if (!verb)

@@ -1,9 +1,9 @@
-/* The manual page, made from the same tables as the help. */
+/* Generates the manual page from the same tables as the help. */
 #include "options.h"
 
 #include <string.h>
 
-/* roff text: backslashes, leading dots and quotes, and hyphens that must stay hyphens. */
+/* Adds text in roff: escapes backslashes, leading dots and quotes, and literal hyphens. */
 static void add_roff(text *t, const char *string)
 {
     for (const char *s = string; *s; s++) {
@@ -78,47 +78,87 @@ static void add_verb(text *t, const cli_verb *verb)
 
 static const char man_files[] =
     ".SH FILES\n"
-    "\\fBddsc cluster \\-o\\fR \\fIDIR\\fR writes, each file whole or not at all:\n"
-    ".TP\n\\fBlabels.csv\\fR\nthe columns id and label; items without mass have label \\-1\n"
-    ".TP\n\\fBitems.csv\\fR\nof every item the next cluster, doubt, outlier score and nearest "
-    "neighbours\n"
-    ".TP\n\\fBresult.json\\fR\n"
+    "\\fBddsc cluster \\-o\\fR \\fIDIR\\fR writes these files, each atomically:\n"
+    ".TP\n"
+    "\\fBlabels.csv\\fR\n"
+    "the columns id and label; items without mass have the label \\-1\n"
+    ".TP\n"
+    "\\fBitems.csv\\fR\n"
+    "for every item: next cluster, ambiguity (column doubt), outlier score and nearest neighbors\n"
+    ".TP\n"
+    "\\fBresult.json\\fR\n"
     "settings, versions, seed, sizes, gaps, components, certificates, pairs solved and pruned, "
     "scores, threads and seconds by stage; all but \\fBthreads\\fR and \\fBseconds\\fR are the "
-    "same at every run\n"
-    ".TP\n\\fBembedding.npy\\fR\nthe rows given to k\\-means\n"
-    ".TP\n\\fBeigenvalues.csv\\fR\neigenvalues of the normalised Laplacian and their residuals\n"
-    ".TP\n\\fBgraph.mtx\\fR\ncolumn c holds the squared distances of the nearest of item c\n"
-    ".TP\n\\fBsweep.csv\\fR\nwith a range of K: the labels of every K\n"
-    ".TP\n\\fBreport.html\\fR\na page that needs no other file\n";
+    "same in every run\n"
+    ".TP\n"
+    "\\fBembedding.npy\\fR\n"
+    "the rows given to k\\-means\n"
+    ".TP\n"
+    "\\fBeigenvalues.csv\\fR\n"
+    "eigenvalues of the normalized Laplacian and their residuals\n"
+    ".TP\n"
+    "\\fBgraph.mtx\\fR\n"
+    "column c contains the squared distances of the neighbors of item c\n"
+    ".TP\n"
+    "\\fBsweep.csv\\fR\n"
+    "with a range of K: the labels for every K\n"
+    ".TP\n"
+    "\\fBreport.html\\fR\n"
+    "a self\\-contained page\n";
 
 static const char man_end[] =
     ".SH \"EXIT STATUS\"\n"
-    ".TP\n\\fB0\\fR\ngood\n.TP\n\\fB1\\fR\ninternal error\n"
-    ".TP\n\\fB2\\fR\nwrong usage, or an output file exists and \\fB\\-\\-force\\fR was not given\n"
-    ".TP\n\\fB3\\fR\nbad input; the message names file, item, line or column\n"
-    ".TP\n\\fB4\\fR\nnot converged or not certified; results are written and marked\n"
-    ".TP\n\\fB5\\fR\nout of memory, or over \\fB\\-\\-memory\\fR\n"
-    ".TP\n\\fB6\\fR\nan output or a resume folder cannot be written\n"
-    ".TP\n\\fB7\\fR\none rank of \\fBddsc\\-mpi\\fR failed or was lost\n"
-    ".TP\n\\fB75\\fR\ninterrupted\n"
+    ".TP\n"
+    "\\fB0\\fR\n"
+    "success\n"
+    ".TP\n"
+    "\\fB1\\fR\n"
+    "internal error\n"
+    ".TP\n"
+    "\\fB2\\fR\n"
+    "usage error, or an output file exists and \\fB\\-\\-force\\fR was not given\n"
+    ".TP\n"
+    "\\fB3\\fR\n"
+    "bad input; the message names the file, item, line or column\n"
+    ".TP\n"
+    "\\fB4\\fR\n"
+    "not converged or not certified; results are written and marked\n"
+    ".TP\n"
+    "\\fB5\\fR\n"
+    "out of memory, or over \\fB\\-\\-memory\\fR\n"
+    ".TP\n"
+    "\\fB6\\fR\n"
+    "an output or a resume folder cannot be written\n"
+    ".TP\n"
+    "\\fB7\\fR\n"
+    "a rank of \\fBddsc\\-mpi\\fR failed or was lost\n"
+    ".TP\n"
+    "\\fB75\\fR\n"
+    "interrupted\n"
     ".SH ENVIRONMENT\n"
-    ".TP\n\\fBNO_COLOR\\fR\nwhen set and not empty, no colours on terminals\n";
+    ".TP\n"
+    "\\fBNO_COLOR\\fR\n"
+    "if set and not empty, disables colors on terminals\n";
 
 void help_man(text *t)
 {
     text_addf(t, ".TH DDSC 1 \"\" \"ddsc %s\" \"User Commands\"\n", ddsc_version());
-    text_add(t, ".SH NAME\nddsc \\- cluster discrete distributions\n"
-                ".SH SYNOPSIS\n\\fBddsc\\fR \\fIVERB\\fR [\\fIWORDS\\fR]\n.br\n"
-                "\\fBddsc \\-\\-help\\fR | \\fB\\-\\-version\\fR\n"
-                ".SH DESCRIPTION\n"
-                "Every item is a weighted point cloud: a document is weighted word vectors, an "
-                "image weighted pixels, a patient a cloud of cells. Items are compared by a "
-                "metric, joined to their nearest neighbours in a graph, and cut into clusters by "
-                "the eigenvectors of that graph. Data goes to standard output or to the place "
-                "named by \\fB\\-o\\fR, progress and warnings to standard error; "
-                "\\fB\\-\\fR is standard input or output.\n"
-                ".SH VERBS\n");
+    text_add(
+        t,
+        ".SH NAME\n"
+        "ddsc \\- cluster discrete distributions\n"
+        ".SH SYNOPSIS\n"
+        "\\fBddsc\\fR \\fIVERB\\fR [\\fIARGUMENTS\\fR]\n"
+        ".br\n"
+        "\\fBddsc \\-\\-help\\fR | \\fB\\-\\-version\\fR\n"
+        ".SH DESCRIPTION\n"
+        "Every item is a weighted point cloud. A document is a set of weighted word vectors, an\n"
+        "image is a set of weighted pixels, and a patient is a cloud of cells. Items are compared\n"
+        "with a metric and connected to their nearest neighbors in a graph. The eigenvectors of\n"
+        "that graph define the clusters. Results are written to standard output or to the path\n"
+        "given with \\fB\\-o\\fR, progress and warnings to standard error.\n"
+        "\\fB\\-\\fR is standard input or output.\n"
+        ".SH VERBS\n");
     for (const cli_verb *const *v = cli_verbs; *v; v++) {
         if ((*v)->hidden)
             continue;

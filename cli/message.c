@@ -1,4 +1,4 @@
-/* Words on standard error, and the guess at what a mistyped word meant. */
+/* Prints messages on standard error, and suggests corrections for mistyped words. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -16,8 +16,8 @@ bool message_colours(int descriptor)
     return isatty(descriptor) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-static bool holding;        /* all */
-static bool holding_errors; /* until message_release */
+static bool holding;        /* suppress all messages */
+static bool holding_errors; /* defer errors until message_release */
 static text held;
 
 void message_hold(bool all)
@@ -38,7 +38,7 @@ const char *message_held(void)
     return text_get(&held);
 }
 
-/* "ddsc: [kind: ]text", the first words in colour on a terminal. */
+/* Prints "ddsc: [kind: ]text", with a colored prefix on a terminal. */
 static void say(const char *colour, const char *kind, const char *format, va_list arguments)
 {
     bool colours = message_colours(STDERR_FILENO);
@@ -81,8 +81,8 @@ void message_pairs(const session *s, const ddsc_pair_stats *stats)
     bool entropic = s->set.metric.metric == DDSC_METRIC_SINKHORN;
     if (stats->n_not_converged)
         message_warning(s, "%" PRId64 " pairs %s", stats->n_not_converged,
-                        entropic ? "did not converge: raise --max-iterations or --epsilon"
-                                 : "are not certified to 1e-10: their values lie between the two "
+                        entropic ? "did not converge; increase --max-iterations or --epsilon"
+                                 : "are not certified to 1e-10; their values are between the two "
                                    "bounds of the duality gap");
 }
 
@@ -117,7 +117,7 @@ void message_advice(const session *s, const char *words)
 int message_usage(const cli_verb *verb, const char *format, ...)
 {
     va_list arguments;
-    message_release(); /* all ranks have the same words */
+    message_release(); /* the message is the same on all ranks */
     va_start(arguments, format);
     say("\033[1;31m", "", format, arguments);
     va_end(arguments);
@@ -126,7 +126,8 @@ int message_usage(const cli_verb *verb, const char *format, ...)
     return EXIT_USAGE;
 }
 
-/* Edits (insert, delete, replace, swap of neighbours) from a to b; words of at most 63 letters. */
+/* Returns the number of edits (insertion, deletion, replacement, swap of adjacent letters) from a
+ * to b. Words may have at most 63 letters. */
 static int edit_distance(const char *a, const char *b)
 {
     int row[3][64];

@@ -1,10 +1,11 @@
-/* What is said by --metric: one of the metrics, or several joined by +; and what is meant by other names. */
+/* Parses --metric, which is one metric or several joined with +, and recognizes other names of the
+ * metrics. */
 #include <string.h>
 #include <strings.h>
 
 #include "options.h"
 
-/* Names that people know these metrics by. */
+/* Common names of these metrics. */
 static const struct {
     const char *name, *metric;
 } also_called[] = {
@@ -42,7 +43,7 @@ void metric_add_names(text *t, const session *s)
             text_addf(t, "+%s", c->name);
 }
 
-/* The metric of n bytes; NULL: none. */
+/* Returns the metric with the given name of n bytes, or NULL. */
 static const option_choice *find(const char *word, size_t n)
 {
     for (const option_choice *c = choices_metric; c->name; c++)
@@ -74,14 +75,14 @@ int metric_join(cli_options *o, const cli_verb *verb, const char *value)
         if (!c)
             return say_unknown(verb, value, part, n);
         if (all >> c->value & 1)
-            return message_usage(verb, "--metric: '%s' names %s twice", value, c->name);
+            return message_usage(verb, "--metric: '%s' contains %s twice", value, c->name);
         all |= (int64_t)1 << c->value;
         own = own < 0 ? c->value : own;
     }
     if (!verb_has_option(verb, "min-cluster"))
         return message_usage(verb,
-                             "--metric: '%s' joins graphs, which only cluster can use: there is no "
-                             "joined distance; name one metric",
+                             "--metric: '%s' joins graphs, which only cluster supports, because "
+                             "there is no joined distance; specify one metric",
                              value);
     o->metric.metric = (ddsc_metric)own;
     o->cluster.joined = all & ~((int64_t)1 << own);

@@ -1,5 +1,5 @@
-/* The parser: GNU style. Long options with = or a following word, clusters of one-letter options,
- * "--" ends the options, options and operands in any order. */
+/* The option parser, in GNU style. Long options take values after = or in the next word, one-letter
+ * options can be combined, "--" ends the options, and options and operands can be in any order. */
 #include "options.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ typedef struct parser {
     const cli_verb *verb;
     char **words;
     int n_words, at;
-    text shown; /* the options with numbers and choices as their values, the rest as "..." */
+    text shown; /* the options, with numbers and choices as values and "..." for all other values */
 } parser;
 
 void options_free(cli_options *o)
@@ -96,7 +96,7 @@ static const option_spec *find_letter(const cli_verb *verb, char letter)
     return NULL;
 }
 
-/* The nearest long option of this verb. */
+/* Returns the long option of this verb that is closest to `name`. */
 static const char *nearest_option(const cli_verb *verb, const char *name)
 {
     const char *names[128];
@@ -144,7 +144,7 @@ static int take_count(const parser *p, const option_spec *s, const char *value)
     if (parse_count(&v, value) && (double)v >= s->minimum) {
         memcpy((char *)p->o + s->offset, &v, sizeof v);
     } else {
-        text_addf(&wanted, "a whole number of at least %.0f", s->minimum);
+        text_addf(&wanted, "an integer of at least %.0f", s->minimum);
         code = bad_value(p, s, value, text_get(&wanted));
     }
     text_free(&wanted);
@@ -181,8 +181,7 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
         for (const option_choice *c = choices_method; c->name; c++)
             if (strcmp(c->name, value) == 0 && find_long(p->verb, "method", 6))
                 return message_usage(p->verb,
-                                     "--metric: '%s' is a method, not a metric: write "
-                                     "--method %s",
+                                     "--metric: '%s' is a method, not a metric; use --method %s",
                                      value, value);
     const char *near = metric ? metric_meant(value) : NULL;
     if (!near)
@@ -195,7 +194,8 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
     return EXIT_USAGE;
 }
 
-/* Numbers and choices say nothing about the data; paths, columns and patterns may. */
+/* Returns true if the value reveals nothing about the data. Numbers and choices do not, but paths,
+ * columns and patterns may. */
 static bool tells_nothing(const option_spec *s, const char *value)
 {
     if (s->kind == OPTION_OTHER)
@@ -224,7 +224,7 @@ static int take(parser *p, const option_spec *s, const char *value)
     case OPTION_TEXT:
     case OPTION_FILE:
         if (!*value)
-            return bad_value(p, s, value, s->kind == OPTION_FILE ? "a file" : "a word");
+            return bad_value(p, s, value, s->kind == OPTION_FILE ? "a file" : "a nonempty value");
         memcpy((char *)p->o + s->offset, &value, sizeof value);
         return EXIT_GOOD;
     case OPTION_OTHER: break;
@@ -233,7 +233,7 @@ static int take(parser *p, const option_spec *s, const char *value)
     return wanted ? bad_value(p, s, value, wanted) : EXIT_GOOD;
 }
 
-/* The value of an option: the rest of its word, or the next word. */
+/* Takes the value of an option from the rest of its word or from the next word. */
 static int take_with_value(parser *p, const option_spec *s, const char *attached)
 {
     if (!attached && p->at + 1 >= p->n_words) {
@@ -263,7 +263,7 @@ static int take_long(parser *p, const char *name)
     if (s->kind != OPTION_FLAG)
         return take_with_value(p, s, attached);
     if (attached)
-        return message_usage(p->verb, "--%s takes no value", s->name);
+        return message_usage(p->verb, "--%s does not take a value", s->name);
     return take(p, s, NULL);
 }
 
@@ -291,15 +291,14 @@ static int check_operands(const parser *p)
         return EXIT_GOOD;
     if (o->n_operands < p->verb->min_operands)
         return message_usage(p->verb, "%s: 'ddsc %s %s'",
-                             o->n_operands ? "a word is missing" : "no input given", p->verb->name,
-                             p->verb->operands);
+                             o->n_operands ? "an operand is missing" : "no input given",
+                             p->verb->name, p->verb->operands);
     if (p->verb->max_operands >= 0 && o->n_operands > p->verb->max_operands)
-        return message_usage(p->verb, "'%s' is one word too many",
-                             o->operand[p->verb->max_operands]);
+        return message_usage(p->verb, "unexpected operand '%s'", o->operand[p->verb->max_operands]);
     return EXIT_GOOD;
 }
 
-/* A word as a shell reads it back. */
+/* Adds a word quoted for a shell. */
 static void add_quoted(text *t, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -327,7 +326,7 @@ static char *command_line(const cli_verb *verb, int n_words, char **words)
     return t.bytes;
 }
 
-/* With --private: the command without paths, columns and names. */
+/* Returns the command for --private, without paths, columns and names. */
 static char *private_command(const parser *p)
 {
     text t = {0};

@@ -1,5 +1,5 @@
-/* options: the tables that say what a verb accepts, and the parser over them. Help, man page and
- * shell completion are made from the same tables, so they cannot disagree with the parser. */
+/* options: the tables of the options that each verb accepts, and their parser. Help, manual page
+ * and shell completion are generated from the same tables, so they always match the parser. */
 #ifndef DDSC_CLI_OPTIONS_H
 #define DDSC_CLI_OPTIONS_H
 
@@ -12,7 +12,7 @@ typedef enum option_kind {
     OPTION_CHOICE, /* int, one of `choices` */
     OPTION_TEXT,   /* const char * */
     OPTION_FILE,   /* const char *, a path */
-    OPTION_OTHER   /* `parse` does it */
+    OPTION_OTHER   /* handled by `parse` */
 } option_kind;
 
 typedef struct option_choice {
@@ -21,13 +21,13 @@ typedef struct option_choice {
 } option_choice;
 
 typedef struct option_spec {
-    const char *name; /* long name; NULL ends a table */
-    char letter;      /* or 0 */
+    const char *name; /* long name; NULL marks the end of a table */
+    char letter;      /* 0 if there is none */
     option_kind kind;
-    size_t offset; /* into cli_options */
+    size_t offset; /* offset in cli_options */
     double minimum;
-    const option_choice *choices; /* ends with a NULL name */
-    /* NULL, or what would have been accepted. */
+    const option_choice *choices; /* the last one has the name NULL */
+    /* returns NULL, or a description of valid values */
     const char *(*parse)(cli_options *o, const char *value);
     const char *argument; /* shown in the help; NULL: the choices, or nothing for a flag */
     const char *help;
@@ -51,15 +51,15 @@ extern const option_choice choices_metric[], choices_cost[], choices_sinkhorn[],
     choices_weighting[], choices_idf[], choices_on_empty[], choices_encoding[], choices_format[];
 const char *choice_name(const option_choice *choices, int value);
 
-/* ---- --metric: one name, or several joined by + ---- */
+/* ---- --metric: one metric, or several joined with + ---- */
 
-/* The metric that is known by this name elsewhere ("wasserstein", "emd", "W2"), or NULL. */
+/* Returns the metric with another common name ("wasserstein", "emd", "W2"), or NULL. */
 const char *metric_meant(const char *word);
 bool metric_used(const session *s, ddsc_metric metric);
-/* "w2+mmd" */
+/* Adds the metrics in the form "w2+mmd". */
 void metric_add_names(text *t, const session *s);
 const char *value_metrics(cli_options *o, const char *value);
-/* Several joined by +; returns the exit code after a message where that is not possible. */
+/* Parses metrics joined with +. Returns the exit code, after a message if they cannot be joined. */
 int metric_join(cli_options *o, const cli_verb *verb, const char *value);
 
 const char *value_clusters(cli_options *o, const char *value);
@@ -79,31 +79,33 @@ const char *value_input_format(cli_options *o, const char *value);
 const char *value_convert_format(cli_options *o, const char *value);
 
 /* Options of every verb that reads items. */
-#define OPTION_META                                                                           \
-    {                                                                                         \
-        .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",       \
-        .help = "columns about items (batch, age, ...), joined by its column id, or that of " \
-                "--id; may be given several times"                                            \
+#define OPTION_META                                                                              \
+    {                                                                                            \
+        .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",          \
+        .help = "columns about items (batch, age, ...), joined on its column id, or on that of " \
+                "--id; can be given several times"                                               \
     }
 #define OPTION_ENCODING                                                                         \
     {                                                                                           \
         .name = "encoding", .kind = OPTION_CHOICE, .offset = offsetof(cli_options, encoding),   \
         .choices = choices_encoding, .argument = "utf-8|latin1|cp1252",                         \
         .help = "encoding of all text files that are read: tables, labels, documents, vectors " \
-                "(default: utf-8, and other bytes are refused)"                                 \
+                "(default: utf-8; invalid bytes are an error)"                                  \
     }
-#define OPTION_PRIVATE                                                                            \
-    {                                                                                             \
-        .name = "private", .kind = OPTION_FLAG, .offset = offsetof(cli_options, private_),        \
-        .help = "keep ids (names of files and folders may be among them) and numbers only: no "   \
-                "titles, words, names of classes, columns about items, paths of the command line" \
+#define OPTION_PRIVATE                                                                          \
+    {                                                                                           \
+        .name = "private", .kind = OPTION_FLAG, .offset = offsetof(cli_options, private_),      \
+        .help = "keep only ids (which may contain names of files and folders) and numbers: no " \
+                "titles, words, class names, columns about items or command-line paths"         \
     }
 
-/* Parse the words after the verb. false: a message was printed, *code is the exit code. */
+/* Parses the words after the verb. Returns false after a message, with the exit code in *code. */
 bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **words, int *code);
-/* "w2|sinkhorn|mmd|lot", "FILE", or "" for a flag. */
+/* Adds the argument of an option, such as "w2, sinkhorn" alternatives or "FILE". Adds nothing for a
+ * flag. */
 void option_argument(text *t, const option_spec *option);
-/* The words a shell can offer, separated by blanks: the lower-case alternatives of the argument. */
+/* Adds the values that a shell can offer, separated by blanks: the lower-case alternatives of the
+ * argument. */
 void option_words(text *t, const option_spec *option);
 
 void help_program(text *t);

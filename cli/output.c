@@ -1,4 +1,4 @@
-/* Where results go. Places are checked before long work, files appear whole or not at all. */
+/* Writes results. Output paths are checked before long work, and files are written atomically. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -31,7 +31,7 @@ char *output_path(const char *dir, const char *name)
     return t.bytes;
 }
 
-/* The directory part of a path; free() it. */
+/* Returns the folder of a path. The caller frees it with free(). */
 static char *parent_of(const char *path)
 {
     text t = {0};
@@ -56,11 +56,11 @@ static bool refuse(const char *path, const char *why, int *code)
     return false;
 }
 
-/* The system would not let us write there, for the reason in errno. */
+/* Reports that the system does not allow writing there, with the reason in errno. */
 static bool refuse_place(const char *path, int *code)
 {
     message_error("%s cannot be written: %s", path,
-                  errno == ENOENT ? "its folder is missing" : strerror(errno));
+                  errno == ENOENT ? "its folder does not exist" : strerror(errno));
     *code = EXIT_OUTPUT;
     return false;
 }
@@ -72,13 +72,13 @@ bool output_check_file(session *s, const char *path, int *code)
         return true;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
-            return refuse(path, "is a directory, a file is wanted", code);
-        if (!S_ISREG(info.st_mode)) /* a device or a pipe is written to, not replaced */
+            return refuse(path, "is a directory; specify a file", code);
+        if (!S_ISREG(info.st_mode)) /* devices and pipes are written to, not replaced */
             return access(path, W_OK) == 0 || refuse_place(path, code);
         if (!input_is_not(s, path, code))
             return false;
         if (!s->overwrite)
-            return refuse(path, "exists (--force overwrites)", code);
+            return refuse(path, "exists (use --force to overwrite)", code);
     } else if (errno != ENOENT) { /* such as a name that is too long */
         return refuse_place(path, code);
     }
@@ -88,7 +88,7 @@ bool output_check_file(session *s, const char *path, int *code)
     return good && session_ok(s, ddsc_file_check(s->ctx, path, output_flags(s)), code);
 }
 
-/* A file can be created there. The first error is about `dir`, which need not exist yet. */
+/* Checks that a file can be created in `place`. Errors name `dir`, which need not exist yet. */
 static bool can_create_in(session *s, const char *place, const char *dir, int *code)
 {
     char *path = output_path(place, "ddsc-try");
@@ -105,7 +105,8 @@ static bool can_create_in(session *s, const char *place, const char *dir, int *c
     return good;
 }
 
-/* The nearest part `place` of the path `dir` that exists must be a directory we may write in. */
+/* Checks that `place`, the nearest existing ancestor of the path `dir`, is a folder with write
+ * permission. */
 static bool can_make_dir(session *s, const char *place, const char *dir, int *code)
 {
     struct stat info;
@@ -116,7 +117,7 @@ static bool can_make_dir(session *s, const char *place, const char *dir, int *co
             return refuse_place(place, code);
         return can_create_in(s, place, dir, code);
     }
-    if (errno != ENOENT || lstat(place, &info) == 0) /* or a symbolic link without a target */
+    if (errno != ENOENT || lstat(place, &info) == 0) /* or a symbolic link with a missing target */
         return refuse_place(place, code);
     char *parent = parent_of(place);
     bool good = strcmp(parent, place) != 0 && can_make_dir(s, parent, dir, code);
@@ -137,7 +138,7 @@ bool output_check_dir(session *s, const char *dir, const char *const *names, boo
         if (taken && !input_is_not(s, path, code)) {
             good = false;
         } else if (taken && !overwrite && !s->overwrite) {
-            good = refuse(path, "exists (--force overwrites)", code);
+            good = refuse(path, "exists (use --force to overwrite)", code);
         } else if (taken && S_ISDIR(info.st_mode)) {
             errno = EISDIR;
             good = refuse_place(path, code);
@@ -174,10 +175,10 @@ bool output_make_parent(const char *path, int *code)
 bool output_check_binary(const session *s, int *code)
 {
     bool terminal =
-        s->team || isatty(STDOUT_FILENO); /* mpirun's looks like one, to the first rank */
+        s->team || isatty(STDOUT_FILENO); /* mpirun's stdout is a terminal only to the first rank */
     if (!output_is_stdout(s->opt.output) || s->opt.json || !terminal)
         return true;
-    *code = message_usage(s->verb, "binary data does not go to a terminal: give -o FILE");
+    *code = message_usage(s->verb, "binary data cannot be written to a terminal; use -o FILE");
     return false;
 }
 
@@ -206,7 +207,7 @@ bool output_text(session *s, const text *t, const char *path, bool overwrite, in
         fwrite(text_get(&shown), 1, shown.length, stdout) == shown.length && fflush(stdout) == 0;
     text_free(&shown);
     if (!good)
-        *code = EXIT_OUTPUT; /* main says so */
+        *code = EXIT_OUTPUT; /* main prints the message */
     return good;
 }
 
@@ -239,7 +240,7 @@ void output_name(const char *what, const char *path)
     text_free(&t);
 }
 
-/* The same lists with items at their input rows; those of rows that were left out are empty. */
+/* Builds the same graph with items at their input rows. Rows of dropped items have no neighbors. */
 static bool spread_graph(session *s, ddsc_graph **out, const ddsc_graph *graph,
                          const ddsc_measures_view *view, int *code)
 {
@@ -284,7 +285,8 @@ void output_add_resumed(text *t, const session *s)
     text_addf(t, " of them before (%s)", s->opt.resume);
 }
 
-/* Backwards, so that no value is overwritten before it has moved: row[i] >= i. */
+/* These functions run backward, so that no value is overwritten before it is moved (row[i] >=
+ * i). */
 void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view)
 {
     int64_t item = view->n_items - 1;

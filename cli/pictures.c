@@ -1,4 +1,4 @@
-/* Pictures as files, by Cairo; a build without it says so. */
+/* Renders pictures to files with Cairo. Without Cairo, the call fails with an explanation. */
 #include "pictures.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <cairo-svg.h>
 #include <cairo.h>
 
-enum { PNG_SCALE = 2 }; /* sharp on today's screens and on paper */
+enum { PNG_SCALE = 2 }; /* sharp on high-resolution screens and in print */
 
 static cairo_status_t take_bytes(void *out, const unsigned char *bytes, unsigned int n)
 {
@@ -58,7 +58,7 @@ static cairo_surface_t *surface_for(text *out, const picture *p, picture_format 
     if (format == PICTURE_PDF) {
         cairo_surface_t *pdf =
             cairo_pdf_surface_create_for_stream(take_bytes, out, p->width, p->height);
-        /* The same bytes at every run. */
+        /* A fixed date makes the bytes reproducible. */
         cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
         return pdf;
     }
@@ -98,7 +98,7 @@ bool picture_render(text *out, const picture *p, picture_format format, const ch
     (void)out;
     (void)p;
     (void)format;
-    *why = "this ddsc was built without Cairo (install libcairo2-dev and build again)";
+    *why = "this ddsc was built without Cairo; install libcairo2-dev and rebuild";
     return false;
 }
 #endif

@@ -1,4 +1,4 @@
-/* The pictures of a report as files. */
+/* Renders the pictures of a report. */
 #ifndef DDSC_CLI_PICTURES_H
 #define DDSC_CLI_PICTURES_H
 
@@ -11,7 +11,8 @@ typedef struct picture {
 } picture;
 
 typedef enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF } picture_format;
-/* false: this build has no Cairo, or it failed; *why says which. */
+/* Renders one picture. Returns false if this build has no Cairo or rendering failed, with the
+ * reason in *why. */
 bool picture_render(text *out, const picture *p, picture_format format, const char **why);
 
 #endif

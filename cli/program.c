@@ -1,4 +1,4 @@
-/* ddsc: the program of one process. */
+/* The program ddsc, which runs as a single process. */
 #include "cli.h"
 
 int main(int argc, char **argv)

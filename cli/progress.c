@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum { BAR_CELLS = 24, STAGE_LENGTH = 32 };
-/* Short work needs no lines in a log file. */
+/* The first line is delayed, so that short work adds no lines to log files. */
 static const double FIRST_LINE_S = 2, NEXT_LINE_S = 5, REDRAW_S = 0.1;
 
 typedef enum style { STYLE_NONE, STYLE_BAR, STYLE_LINES, STYLE_JSONL } style;
@@ -20,7 +20,7 @@ struct progress {
     int64_t last_done;
 };
 
-/* A bar stands on the terminal: messages must take it away first. */
+/* A progress bar is on the terminal, and messages must clear it first. */
 static bool bar_shown;
 
 progress *progress_create(cli_progress how, bool quiet)
@@ -49,7 +49,7 @@ void progress_destroy(progress *p)
     free(p);
 }
 
-/* "0:07", "12:40", "3:05:00". */
+/* Adds a time such as "0:07", "12:40" or "3:05:00". */
 static void add_clock(text *t, double seconds)
 {
     int64_t s = (int64_t)(seconds + 0.5);
@@ -59,7 +59,7 @@ static void add_clock(text *t, double seconds)
         text_addf(t, "%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
-/* "43%  1,234 of 5,000  310/s  0:12 left" */
+/* Adds a state such as "43%  1,234 of 5,000  310/s  0:12 left". */
 static void add_state(text *t, int64_t done, int64_t total, double seconds)
 {
     double rate = seconds > 0 ? (double)done / seconds : 0;
@@ -112,7 +112,7 @@ static void show_line(const progress *p, int64_t done, int64_t total, double sec
     text_free(&t);
 }
 
-/* Stage names come from the library and hold no character that JSON would have to escape. */
+/* Stage names come from the library and contain no characters that JSON must escape. */
 static void show_json(const progress *p, int64_t done, int64_t total, double seconds)
 {
     fprintf(stderr,
@@ -120,7 +120,8 @@ static void show_json(const progress *p, int64_t done, int64_t total, double sec
             p->stage, done, total, seconds);
 }
 
-/* Is it time? The end of a stage is news for machines; people see the next stage. */
+/* Returns true if an update is due. The end of a stage is always shown on a bar and reported to
+ * programs, while log lines appear only at intervals. */
 static bool due(const progress *p, double now, int64_t done, int64_t total)
 {
     bool end = total > 0 && done >= total && p->last_done != done;
@@ -150,8 +151,8 @@ void progress_estimate(const progress *p, const char *words, double low, double 
                 "\"estimated_bytes\":%.0f}\n",
                 sqrt(low * high), low, high, bytes);
     else
-        fprintf(stderr, "ddsc: this takes about %s%s\n", words,
-                could_resume ? "; --resume DIR makes it safe to stop" : "");
+        fprintf(stderr, "ddsc: estimated cost: %s%s\n", words,
+                could_resume ? "; use --resume DIR to be able to stop and continue" : "");
 }
 
 void progress_event(void *user, const char *stage, int64_t done, int64_t total)

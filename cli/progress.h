@@ -1,4 +1,4 @@
-/* progress: signs of life on standard error. */
+/* progress: progress reports on standard error. */
 #ifndef DDSC_CLI_PROGRESS_H
 #define DDSC_CLI_PROGRESS_H
 
@@ -7,15 +7,15 @@
 typedef struct progress progress;
 
 progress *progress_create(cli_progress how, bool quiet);
-void progress_destroy(progress *p); /* takes the bar away */
-/* The library's callback; user is the progress. */
+void progress_destroy(progress *p); /* also clears the bar */
+/* Callback for the library. `user` is the progress. */
 void progress_event(void *user, const char *stage, int64_t done, int64_t total);
-/* Does somebody watch: a bar on a terminal, or a program that asked for events? */
+/* Returns true if progress is displayed as a bar on a terminal, or a program requested events. */
 bool progress_watched(const progress *p);
-/* What the work ahead will take, in words and numbers. */
+/* Reports the estimated cost of the coming work, as text or numbers. */
 void progress_estimate(const progress *p, const char *words, double low, double high, double bytes,
                        bool could_resume);
-/* Take the bar off the terminal so that other words can be printed. */
+/* Clears the bar from the terminal before other output. */
 void progress_clear(void);
 
 #endif

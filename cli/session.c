@@ -1,4 +1,4 @@
-/* A session owns the library context of one run, listens to Ctrl-C and turns statuses into exit
+/* A session owns the library context of one run, handles Ctrl-C, and converts statuses to exit
  * codes. */
 #include "cli.h"
 
@@ -15,8 +15,9 @@
 static volatile sig_atomic_t interrupted;
 static const double SAME_S = 0.5;
 
-/* The first signal asks the library to stop; another kills. Where all processes of a job are signalled a rank gets
- * the signal twice, once from its guard (mpi/guard.c), so one that follows at once is the same. */
+/* The first signal asks the library to stop, and the second one kills the process. If all processes
+ * of a job are signaled, a rank gets the signal twice, once from its guard (mpi/guard.c), so an
+ * immediate repetition is ignored. */
 static void on_signal(int number)
 {
     static struct timespec first;
@@ -38,10 +39,10 @@ static void listen(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (signal(SIGHUP, SIG_IGN) != SIG_IGN) /* nohup stays in force */
+    if (signal(SIGHUP, SIG_IGN) != SIG_IGN) /* respects nohup */
         sigaction(SIGHUP, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file over the limit is an error like a full disk */
-    signal(SIGPIPE, SIG_DFL); /* `ddsc ... | head` ends without a word */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is an error like a full disk */
+    signal(SIGPIPE, SIG_DFL); /* `ddsc ... | head` ends silently */
 }
 
 bool session_interrupted(void)
@@ -140,7 +141,8 @@ bool session_resumes(const session *s)
     return there;
 }
 
-/* Everything but the input and the metric, which the library looks at itself. */
+/* Sets up --resume. The text identifies all settings except the input and the metric, which the
+ * library checks itself. */
 bool session_resume(session *s, int *code)
 {
     const ddsc_cluster_settings *c = &s->set.cluster;
@@ -194,9 +196,9 @@ static int status_code(ddsc_status status)
 void session_say_interrupted(const session *s)
 {
     if (s->opt.resume)
-        message_error("interrupted: the same command again goes on from %s", s->opt.resume);
+        message_error("interrupted; run the same command again to continue from %s", s->opt.resume);
     else if (verb_has_option(s->verb, "resume"))
-        message_error("interrupted: with --resume DIR it could be taken up again");
+        message_error("interrupted; with --resume DIR, the run could be resumed");
     else
         message_error("interrupted");
 }
@@ -206,7 +208,7 @@ bool session_ok(session *s, ddsc_status status, int *code)
     return session_ok_in(s, NULL, status, code);
 }
 
-/* The paths that the last call took, each told once. */
+/* Records the paths that the last call took and reports each one once. */
 static void note_paths(session *s)
 {
     const char *stage, *path, *why;
@@ -243,7 +245,7 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
     if (*code == EXIT_INTERRUPTED)
         session_say_interrupted(s);
     else if (status == DDSC_ERROR_EXISTS)
-        message_error("%s (--force overwrites)", message);
+        message_error("%s (use --force to overwrite)", message);
     else if (status == DDSC_ERROR_INPUT && file)
         message_error("%s: %s", strcmp(file, "-") ? file : "standard input", message);
     else

@@ -1,4 +1,4 @@
-/* Text that grows. */
+/* A growing string. */
 #include "text.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ const char *text_get(const text *t)
     return t->bytes ? t->bytes : "";
 }
 
-/* Room for n more bytes and the final NUL. */
+/* Reserves space for n more bytes and the final NUL. */
 static void reserve(text *t, size_t n)
 {
     if (n >= SIZE_MAX / 2 - t->length)

@@ -1,5 +1,6 @@
-/* text: a growing string, the one way the program builds what it prints or writes. Running out of
- * memory here ends the program with exit code 5: no result is half made at that point. */
+/* text: a growing string, in which the program builds everything it prints or writes. Running out
+ * of memory here ends the program with exit code 5. No result is partially written at that
+ * point. */
 #ifndef DDSC_CLI_TEXT_H
 #define DDSC_CLI_TEXT_H
 
@@ -13,28 +14,29 @@ typedef struct text {
     size_t length, capacity;
 } text;
 
-void *cli_allocate(size_t count, size_t size); /* zeroed; free() it */
+void *cli_allocate(size_t count, size_t size); /* zeroed; release with free() */
 void text_free(text *t);
 const char *text_get(const text *t); /* never NULL */
 void text_add(text *t, const char *string);
 void text_add_bytes(text *t, const char *bytes, size_t n);
-/* The same as a ddsc_write_fn; t is a text. */
+/* Like text_add_bytes, as a ddsc_write_fn. `t` is a text. */
 int text_write(void *t, const void *bytes, size_t n);
 void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_addv(text *t, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-/* `string` broken at blanks so that no line passes `width`; lines after the first start with
- * `indent` blanks. `column` is where the first line starts. */
+/* Adds `string`, broken at blanks so that no line exceeds `width`. Lines after the first are
+ * indented by `indent` blanks. `column` is the column in which the first line starts. */
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width);
-/* Text that may hold ids or names of files: as it is, but fit for a terminal where `to` is one. */
+/* Adds text that may contain ids or file names. If `to` is a terminal, control characters are
+ * escaped. */
 void text_add_shown(text *t, const char *bytes, size_t n, FILE *to);
-/* A field of a csv line, quoted when it has to be. */
+/* Adds a csv field, quoted if necessary. */
 void text_add_csv(text *t, const char *field);
-/* 1234567 as 1,234,567. */
+/* Adds 1234567 as 1,234,567. */
 void text_add_count(text *t, int64_t count);
-/* 1536 as "1.5 KiB". */
+/* Adds 1536 as "1.5 KiB". */
 void text_add_size(text *t, double bytes);
-/* The shortest decimal that reads back as the same double. */
+/* Adds the shortest decimal that reads back as the same double. */
 void text_add_double(text *t, double value);
 
 #endif

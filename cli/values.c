@@ -1,5 +1,5 @@
-/* Option values with a grammar of their own. Each returns NULL, or what would have been accepted.
- */
+/* Parses option values with special syntax. Each function returns NULL, or a description of valid
+ * values. */
 #include "options.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A finite number above 0 and nothing else in the word. */
+/* Returns true if the whole word is a finite number above 0. */
 static bool positive(const char *value, double *out)
 {
     char *end;
@@ -102,8 +102,8 @@ const char *value_cost(cli_options *o, const char *value)
     if (*value == '\0')
         return "sqeuclidean, euclidean, cosine, cityblock or a file";
     const char *near = access(value, F_OK) == 0 ? NULL : suggest(value, names, n_names);
-    static char wanted[80]; /* lives until the message is printed */
-    snprintf(wanted, sizeof wanted, "a cost, nor a file that is there; did you mean '%s'?",
+    static char wanted[80]; /* must live until the message is printed */
+    snprintf(wanted, sizeof wanted, "a cost or an existing file; did you mean '%s'?",
              near ? near : "");
     return near ? wanted : NULL;
 }
@@ -175,7 +175,7 @@ const char *value_tolerance(cli_options *o, const char *value)
 {
     double given = 0;
     if (!positive(value, &given) || given < 1e-15 || given >= 1)
-        return "a number below 1 and at least 1e-15, which double precision can meet";
+        return "a number of at least 1e-15 (the limit of double precision) and below 1";
     o->metric.sinkhorn_tolerance = given;
     return NULL;
 }
@@ -193,12 +193,12 @@ const char *value_meta(cli_options *o, const char *value)
 const char *value_input_format(cli_options *o, const char *value)
 {
     if (strcmp(value, "h5ad") != 0)
-        return "h5ad; other formats are found by content";
+        return "h5ad; other formats are detected by content";
     o->read.format = DDSC_FORMAT_HDF5;
     return NULL;
 }
 
-/* Of the input where it is h5ad, else of the output. */
+/* Sets the format of the input for h5ad, else of the output. */
 const char *value_convert_format(cli_options *o, const char *value)
 {
     if (strcmp(value, "h5ad") == 0)

@@ -48,7 +48,7 @@ def test_new_items_join_their_groups(ddsc, results, three_groups, fresh, metric)
     assert (labels == old[np.load(fresh)["labels"] * 15]).all()
     assert ((0 <= confidence) & (confidence <= 1)).all() and confidence.mean() > 0.9
     assert far.sum() <= 5
-    assert "30 new items into 3 clusters of 45 items" in done.stderr
+    assert "30 new items assigned to 3 clusters of 45 items" in done.stderr
     assert "AMI 1.0000" in done.stderr
     own, _, _ = table(ddsc("assign", model, three_groups, "-q").stdout)
     assert (own == old).all()
@@ -120,7 +120,7 @@ BROKEN = {
     "no hub scales": ({"model_version": [2]}, "'hub_scale' is missing"),
     "hub scales": ({"model_version": [2], "hub_scale": np.zeros(45)}, "a scale for choosing neighbors"),
     "two versions": ({"model_version": [1, 1]}, "instead of one"),
-    "no version": ({"model_version": None}, "is no model"),
+    "no version": ({"model_version": None}, "is not a model"),
     "no centres": ({"centres": None}, "'centres' is missing"),
     "no settings": ({"model_settings": None}, "'model_settings' is missing"),
     "short": ({"radius": [1.0]}, "1 elements instead of 45"),
@@ -129,8 +129,8 @@ BROKEN = {
     "label": ({"labels": np.full(45, 7)}, "not less than k"),
     "centre label": ({"centre_labels": [0, 1, 9]}, "not less than k"),
     "text labels": ({"centre_labels": ["a", "b", "c"]}, "centre_labels"),
-    "unknown setting": ({"model_settings": ["colour=red"]}, "makes no sense"),
-    "few settings": ({"model_settings": ["k=3"]}, "lacks the setting"),
+    "unknown setting": ({"model_settings": ["colour=red"]}, "invalid setting"),
+    "few settings": ({"model_settings": ["k=3"]}, "missing the setting"),
     "huge rows": ({"embedding": np.full((45, 30), 1e9)}, "unit length"),
 }
 
@@ -176,8 +176,8 @@ def test_forged_models_are_refused(ddsc, results, fresh, tmp_path, what):
 
 
 def test_files_that_are_no_model(ddsc, results, three_groups, fresh, tmp_path):
-    assert "is no model" in ddsc("assign", three_groups, fresh, code=3).stderr
-    assert "is no model" in ddsc("assign", results / "w2" / "labels.csv", fresh, code=3).stderr
+    assert "is not a model" in ddsc("assign", three_groups, fresh, code=3).stderr
+    assert "is not a model" in ddsc("assign", results / "w2" / "labels.csv", fresh, code=3).stderr
     whole = (results / "w2" / "model.npz").read_bytes()
     for n in (0, 3, 100, len(whole) // 2, len(whole) - 1):
         (tmp_path / "cut.npz").write_bytes(whole[:n])

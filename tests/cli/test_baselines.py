@@ -40,7 +40,7 @@ def test_threads_and_seeds(ddsc, three_groups):
 
 def test_one_number_of_clusters(ddsc, three_groups):
     for k in ("2:4", "auto"):
-        assert "needs one number" in ddsc("cluster", three_groups, "-k", k, "--method", "d2", code=2).stderr
+        assert "needs a single number" in ddsc("cluster", three_groups, "-k", k, "--method", "d2", code=2).stderr
 
 
 def test_options_of_other_methods_are_named(ddsc, three_groups):

@@ -228,11 +228,11 @@ def test_a_single_item_and_too_many_batches(ddsc, tmp_path):
 
 @pytest.mark.parametrize("change, words", [
     (lambda a: a.update(transform_batches=a["transform_batches"][:-1]), "for 3 batches"),
-    (lambda a: a["transform_steps"].__setitem__((0, 1), 0), "do not fit"),
-    (lambda a: a["transform_steps"].__setitem__((0, 1), 2**60), "do not fit"),
-    (lambda a: a.update(transform_values=a["transform_values"][:-1]), "do not fit"),
+    (lambda a: a["transform_steps"].__setitem__((0, 1), 0), "do not match"),
+    (lambda a: a["transform_steps"].__setitem__((0, 1), 2**60), "do not match"),
+    (lambda a: a.update(transform_values=a["transform_values"][:-1]), "do not match"),
     (lambda a: a.update(transform_steps=np.repeat(a["transform_steps"], 2, 0),
-                        transform_values=np.tile(a["transform_values"], 2)), "twice"),
+                        transform_values=np.tile(a["transform_values"], 2)), "two steps"),
 ])
 def test_damaged_files(ddsc, tmp_path, change, words):
     items, batch = clouds()

@@ -464,7 +464,7 @@ def test_outliers_are_told(browser, ddsc, tmp_path):
     browser.open(tmp_path / "out" / "report.html")
     assert "1 lies apart from all others (ringed on the map) and in no group: 4." in browser.text(".answers")
     browser.ask("(openDrawer(4), 1)")
-    assert "times as far from its neighbours" in browser.text("#drawer") and "none" in browser.text("#drawer dd")
+    assert "times as far from its neighbors" in browser.text("#drawer") and "none" in browser.text("#drawer dd")
     assert browser.text("#count") == "90 items" and browser.complaints() == []
     page = (tmp_path / "out" / "report.html").read_bytes()
     ddsc("report", tmp_path / "out", "-o", tmp_path / "again.html", "-q")

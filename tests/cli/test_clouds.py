@@ -28,7 +28,7 @@ def test_kinds_of_files_agree(ddsc, tmp_path):
     data, said = read(ddsc, tmp_path, *[tmp_path / name for name in FILES])
     assert list(data["ids"]) == [name[0] for name in FILES]
     assert list(data["coordinate_names"]) == ["x", "y", "z"]
-    assert "p.pcd: 1 points that are not finite" in said
+    assert "p.pcd: left out 1 points that are not finite" in said
     for i, name in enumerate(FILES):
         points, weights = cloud(data, i)
         assert np.array_equal(points, POINTS[np.lexsort(POINTS.T)]), name
@@ -68,7 +68,7 @@ def test_numbers_that_are_d2_stay_d2(ddsc, tmp_path):
 
 
 @pytest.mark.parametrize("name, data, words", [
-    ("a.ply", ply()[:-60], "lacks points"),
+    ("a.ply", ply()[:-60], "points are missing"),
     ("a.ply", ply("binary_big_endian")[:-30], "ends early"),
     ("a.ply", b"ply\nformat ascii 1.0\nelement face 0\nproperty int i\nend_header\n", "without vertices"),
     ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\n", "no end"),
@@ -79,17 +79,17 @@ def test_numbers_that_are_d2_stay_d2(ddsc, tmp_path):
     ("a.ply", ply().replace(b"float x", b"float u").replace(b"float y", b"float v")
      .replace(b"float z", b"float w"), "u, v, w, red"),
     ("a.ply", ply().replace(b"0.5", b"nan"), "not finite"),
-    ("a.off", b"OFF\n4 0 0\n1 2 3\n4 5 6\n", "lacks vertices"),
+    ("a.off", b"OFF\n4 0 0\n1 2 3\n4 5 6\n", "vertices are missing"),
     ("a.off", b"OFF\n1e300 0 0\n1 2 3\n", "vertices"),
     ("a.off", b"OFF\n2 0 0\n1 2 3\n4 5 x\n", '"x"'),
     ("a.off", b"OFF BINARY\n\1\2\3\n", "binary"),
     ("a.xyz", b"1 2 3\n4 5\n", "line 2"),
     ("a.xyz", b"1 2 3\n4 5 six\n", '"six"'),
-    ("a.pts", b"5\n1 2 3\n4 5 6\n", "announces 5"),
+    ("a.pts", b"5\n1 2 3\n4 5 6\n", "declares 5"),
     ("a.pcd", pcd("binary")[:-3], "declares"),
-    ("a.pcd", pcd("ascii")[:-20], "lacks points"),
+    ("a.pcd", pcd("ascii")[:-20], "points are missing"),
     ("a.pcd", pcd("binary_compressed")[:-3], "declares|ends early"),
-    ("a.pcd", pcd("binary_compressed").replace(b"POINTS 4", b"POINTS 9"), "packed"),
+    ("a.pcd", pcd("binary_compressed").replace(b"POINTS 4", b"POINTS 9"), "compressed"),
     ("a.pcd", pcd("ascii").replace(b"DATA ascii", b"DATA morse"), "morse"),
     ("a.pcd", pcd("ascii").replace(b"POINTS 4\n", b""), "POINTS"),
     ("a.pcd", pcd("ascii").replace(b"COUNT 1 1 1 1", b"COUNT 1 1 1 3"), "values"),
@@ -132,4 +132,4 @@ def test_a_format_behind_properties_is_refused(ddsc, tmp_path):
     """Bytes would have been read in the order of no format at all."""
     head = "ply\nelement vertex 1\nproperty float x\nformat binary_big_endian 1.0\nend_header\n"
     (tmp_path / "a.ply").write_bytes(head.encode() + b"\x3f\x80\0\0")
-    assert "behind properties" in ddsc("info", tmp_path / "a.ply", code=3).stderr
+    assert "precede the properties" in ddsc("info", tmp_path / "a.ply", code=3).stderr

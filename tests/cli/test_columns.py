@@ -84,7 +84,7 @@ def test_usage(ddsc, many, tmp_path):
     assert "only one of them" in ddsc("cluster", many, "-k", 3, "--sample", 0.5, "--sample-columns",
                                       0.5, code=2).stderr
     assert "fraction" in ddsc("cluster", many, "-k", 3, "--sample-columns", 2, code=2).stderr
-    assert "keeps nothing" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.5, "--resume",
+    assert "stores nothing" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.5, "--resume",
                                    tmp_path / "keep").stderr
     assert "no effect with --sample-columns" in ddsc(
         "cluster", many, "-k", 3, "--sample-columns", 0.5, "--exact-graph", "pruned").stderr

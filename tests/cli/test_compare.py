@@ -15,7 +15,7 @@ def fixture_groups(ddsc, tmp_path):
 def test_table(ddsc, groups):
     told = ddsc("compare", groups, "-k", "3", "--metrics", "mmd,w2").stdout
     assert "items in 3 clusters" in told and "sinkhorn" not in told and "AMI" in told
-    assert "to take" in told and "structure" in told
+    assert "recommended" in told and "structure" in told
     assert "--metric=" not in ddsc("compare", "--help").stdout
 
 

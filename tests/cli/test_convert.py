@@ -80,9 +80,9 @@ def test_fcs_files_are_items(ddsc, data_dir, tmp_path):
 def test_what_a_format_has_no_place_for_is_said(ddsc, tmp_path):
     (tmp_path / "a.csv").write_text("id,label,x\na,u,1\nb,v,2\n")
     ddsc("convert", tmp_path / "a.csv", "-o", tmp_path / "a.npz")
-    assert "no place for ids" in ddsc("convert", tmp_path / "a.npz", "-o", tmp_path / "a.d2").stderr
-    assert "no place" not in ddsc("convert", tmp_path / "a.d2", "-o", tmp_path / "b.d2").stderr
-    assert "no place" not in ddsc("convert", tmp_path / "a.npz", "-o", tmp_path / "b.csv").stderr
+    assert "cannot store ids" in ddsc("convert", tmp_path / "a.npz", "-o", tmp_path / "a.d2").stderr
+    assert "cannot store" not in ddsc("convert", tmp_path / "a.d2", "-o", tmp_path / "b.d2").stderr
+    assert "cannot store" not in ddsc("convert", tmp_path / "a.npz", "-o", tmp_path / "b.csv").stderr
 
 
 def test_ids_that_several_files_use_are_named(ddsc, tmp_path):
@@ -91,7 +91,7 @@ def test_ids_that_several_files_use_are_named(ddsc, tmp_path):
     (tmp_path / "b.csv").write_text("id,x\nc,1\nb,5\n")
     done = ddsc("info", tmp_path / "a.csv", tmp_path / "b.csv", "--json")
     assert json.loads(done.stdout)["items"] == 4
-    assert '1 items have the id of an item before them, "b" first' in done.stderr
+    assert '1 items have the same id as an item in an earlier file (the first is "b")' in done.stderr
     (tmp_path / "b.csv").write_text("id,x\nc,1\nd,5\n")
     assert not ddsc("info", tmp_path / "a.csv", tmp_path / "b.csv", "--json").stderr
 
@@ -99,4 +99,4 @@ def test_ids_that_several_files_use_are_named(ddsc, tmp_path):
 def test_dropped_items_are_counted(ddsc, tmp_path):
     np.savez(tmp_path / "a.npz", points=[[0.0], [1.0], [2.0]], weights=[1, 0, 1], offsets=[0, 1, 2, 3])
     said = ddsc("convert", tmp_path / "a.npz", "--on-empty", "drop", "-o", tmp_path / "b.npz")
-    assert "1 item without mass left out" in said.stdout + said.stderr
+    assert "1 item without mass dropped" in said.stdout + said.stderr

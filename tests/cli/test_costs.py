@@ -167,7 +167,7 @@ def test_d2_by_distances(ddsc, three_groups, tmp_path, cost):
 
 
 def test_d2_says_how_to_ask_for_w1(ddsc, three_groups):
-    assert "which goes by --cost (euclidean: W1)" in ddsc("cluster", three_groups, "-k", 3, "--method", "d2", "-m", "w1").stderr
+    assert "which uses --cost (euclidean: W1)" in ddsc("cluster", three_groups, "-k", 3, "--method", "d2", "-m", "w1").stderr
 
 
 def test_d2_over_a_matrix(ddsc, tmp_path):
@@ -211,7 +211,7 @@ def test_sinkhorn_against_pot(ddsc, tmp_path):
     (["-m", "lot", "--cost", "cityblock"], 2, "requires squared Euclidean costs"),
     (["--method", "pd2", "--cost", "euclidean"], 2, "cost = euclidean: the barycenter method projected requires sqeuclidean or cosine"),
     (["--method", "d2", "--barycenter", "ibp", "--cost", "cityblock"], 2, "cost = cityblock: the barycenter method ibp requires sqeuclidean or cosine"),
-    (["--method", "kmeans", "--cost", "cityblock"], 2, "a baseline of vectors"),
+    (["--method", "kmeans", "--cost", "cityblock"], 2, "a vector baseline"),
     (["-m", "w1", "--cost", "missing.npy"], 3, "missing.npy"),
     (["-m", "w1", "--cost", "cityblok"], 2, "did you mean 'cityblock'?"),
     (["-m", "w1", "--cost", "Euclidean"], 2, "did you mean 'euclidean'?"),

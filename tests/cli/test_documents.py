@@ -166,7 +166,7 @@ def test_empty_documents_are_dropped_and_counted(ddsc, tmp_path, vectors):
     path = tmp_path / "docs.csv"
     path.write_text("id,text\na,cats dogs\nb,zzz\nc,bread cats\nd,dogs butter\n")
     done = ddsc("text", path, "--vectors", vectors, "--words", "general", "-o", tmp_path / "o.npz")
-    assert "1 document without a word" in done.stdout and "zzz (1)" in done.stdout
+    assert "1 document dropped" in done.stdout and "zzz (1)" in done.stdout
     error = ddsc("text", path, "--vectors", vectors, "--words", "general", "--on-empty", "error", "-f",
                  "-o", tmp_path / "o.npz", code=3).stderr
     assert '"b"' in error

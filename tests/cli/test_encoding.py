@@ -89,7 +89,7 @@ def test_marks(ddsc, tmp_path, items):
     for encoding in ("utf-16", "utf-16-le"):
         write_meta(meta, encoding)
         error = ddsc("convert", items, "--meta", meta, "-o", tmp_path / "d.npz", code=3).stderr
-        assert ("UTF-16" if encoding == "utf-16" else "not a text file in UTF-8") in error
+        assert ("UTF-16" if encoding == "utf-16" else "not a UTF-8 text file") in error
 
 
 def test_latin1_that_is_also_utf8(ddsc, tmp_path, items):
@@ -211,9 +211,9 @@ def test_events_that_are_not_counted(ddsc, tmp_path, tot):
     """Not dropped silently: one less than there are is as wrong as two."""
     fcs(tmp_path / "a.fcs", ["a", "b"], tot=tot)
     if tot == 4:
-        assert "points       4 in all" in ddsc("info", tmp_path / "a.fcs").stdout
+        assert "points       4 in total" in ddsc("info", tmp_path / "a.fcs").stdout
     else:
-        assert "holds more" in ddsc("info", tmp_path / "a.fcs", code=3).stderr
+        assert "contains more" in ddsc("info", tmp_path / "a.fcs", code=3).stderr
 
 
 def test_names_of_files(ddsc, tmp_path):

@@ -132,7 +132,7 @@ def test_clusters_without_moves_say_so(ddsc, tmp_path):
     ddsc("cluster", tmp_path / "w.npz", "-k", n, "--tau", 2, "-o", tmp_path / "r", "-q")
     told = [("moves" in c, c.get("moves_left_out")) for c in clusters_of(tmp_path / "r")]
     assert told == [(True, None)] * 100 + [(False, True)] * (n - 100)
-    assert ddsc("explain", tmp_path / "r").stdout.count("not looked at beyond") == n - 100
+    assert ddsc("explain", tmp_path / "r").stdout.count("computed only for") == n - 100
     assert (tmp_path / "r" / "report.html").read_text().count("Moves were not looked at") == n - 100
 
 

@@ -42,7 +42,7 @@ def faulty(program, shim, tmp_path):
     return run
 
 
-CHANGED = "changed by another program while it was read"
+CHANGED = "changed by another program while it was being read"
 
 
 @pytest.mark.parametrize("change", ["GROW", "SHRINK", "REWRITE"])

@@ -268,7 +268,7 @@ def test_one_cluster_with_two_names_is_refused(ddsc, tmp_path):
     ddsc("cluster", data, "-k", 2, "-o", tmp_path / "out", "-q")
     before = (tmp_path / "out" / "result.json").read_bytes()
     for words in (["0=a", "0=b"], ["1=c", "0=a", "00=b"]):
-        assert "cluster 0 is given two names" in ddsc("name", tmp_path / "out", *words, code=2).stderr
+        assert "cluster 0 is named twice" in ddsc("name", tmp_path / "out", *words, code=2).stderr
     assert (tmp_path / "out" / "result.json").read_bytes() == before
     ddsc("name", tmp_path / "out", "0=a", "1=b", "-q")
 
@@ -300,7 +300,7 @@ def test_a_ply_with_a_property_twice_is_refused(ddsc, tmp_path):
     head = "ply\nformat ascii 1.0\nelement vertex 2\n{}end_header\n1 2 3 4\n2 3 4 5\n"
     names = "property float x\nproperty float y\nproperty float z\n"
     (tmp_path / "a.ply").write_text(head.format(names + "property float x\n"))
-    assert 'two columns are called "x"' in ddsc("info", tmp_path / "a.ply", code=3).stderr
+    assert 'two columns are named "x"' in ddsc("info", tmp_path / "a.ply", code=3).stderr
     (tmp_path / "b.ply").write_text(head.format(names + "property float w\n"))
     ddsc("info", tmp_path / "b.ply")
     gaps = "VERSION .7\nFIELDS x y _ _\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 1\nWIDTH 2\nHEIGHT 1\nPOINTS 2\n" \
@@ -308,7 +308,7 @@ def test_a_ply_with_a_property_twice_is_refused(ddsc, tmp_path):
     (tmp_path / "c.pcd").write_text(gaps)
     ddsc("info", tmp_path / "c.pcd")
     (tmp_path / "d.pcd").write_text(gaps.replace("x y _ _", "x y _ y"))
-    assert 'two columns are called "y"' in ddsc("info", tmp_path / "d.pcd", code=3).stderr
+    assert 'two columns are named "y"' in ddsc("info", tmp_path / "d.pcd", code=3).stderr
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -74,7 +74,7 @@ def shim(tmp_path_factory):
 def test_other_names_are_refused(ddsc, tmp_path, whole, name):
     (tmp_path / name).write_bytes(whole)
     error = ddsc("info", tmp_path / name, "--id", "sample", code=3).stderr
-    assert name in error and "holds HDF5 data" in error and "--format h5ad" in error
+    assert name in error and "contains HDF5 data" in error and "--format h5ad" in error
     assert SIX in ddsc("info", tmp_path / name, "--id", "sample", "--format", "h5ad").stdout
 
 

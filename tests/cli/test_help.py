@@ -17,7 +17,7 @@ def test_program_help_lists_the_verbs_in_order(ddsc):
     text = ddsc("--help").stdout
     places = [text.index(f"\n  {verb} ") for verb in VERBS]
     assert places == sorted(places)
-    for code in ("0 good", "2 usage", "3 bad input", "75 interrupted"):
+    for code in ("0 success", "2 usage", "3 bad input", "75 interrupted"):
         assert code in text
     assert ddsc("help").stdout == text == ddsc("-h").stdout
 

@@ -120,25 +120,25 @@ def test_jpeg(ddsc, tmp_path):
     data = convert(ddsc, tmp_path, tmp_path / "b.jpeg", "--as", "colours")
     assert np.sort(data["weights"])[-2:].sum() > 0.8
     (tmp_path / "c.jpg").write_bytes(JPEG_CMYK)
-    assert "4 colours" in ddsc("info", tmp_path / "c.jpg", code=3).stderr
+    assert "4 color components" in ddsc("info", tmp_path / "c.jpg", code=3).stderr
 
 
 @pytest.mark.parametrize("data, words", [
-    (png(DIGITS[0])[:-20], "broken PNG"),
-    (png(DIGITS[0]).replace(b"IDAT", b"IDAX"), "broken PNG"),
+    (png(DIGITS[0])[:-20], "damaged PNG"),
+    (png(DIGITS[0]).replace(b"IDAT", b"IDAX"), "damaged PNG"),
     (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", b"\x00\x0f\x00\x00\x00\x0f\x00\x00\x08\x00\x00\x00\x00")
-     + chunk(b"IDAT", b"x") + chunk(b"IEND", b""), "983040 x 983040|broken PNG"),
-    (JPEG_GREY[:-9], "broken JPEG"),
-    (JPEG_COLOUR[:300], "broken JPEG"),
-    (JPEG_GREY[:100] + b"\xff\x01" + JPEG_GREY[102:], "broken JPEG"),
-    (b"P5 3 3 255\n12345678", "lacks pixels"),
+     + chunk(b"IDAT", b"x") + chunk(b"IEND", b""), "983040 x 983040|damaged PNG"),
+    (JPEG_GREY[:-9], "damaged JPEG"),
+    (JPEG_COLOUR[:300], "damaged JPEG"),
+    (JPEG_GREY[:100] + b"\xff\x01" + JPEG_GREY[102:], "damaged JPEG"),
+    (b"P5 3 3 255\n12345678", "pixels are missing"),
     (b"P5 0 3 255\n", "0 x 3"),
     (b"P5 99999 99999 255\n", "99999 x 99999"),
     (b"P5 99999999999 1 255\n", "too large"),
-    (b"P2 2 2 255\n1 2 3", "lacks pixels"),
-    (b"P2 2 2 255\n1 2 3 x", "no number"),
+    (b"P2 2 2 255\n1 2 3", "pixels are missing"),
+    (b"P2 2 2 255\n1 2 3 x", "not a number"),
     (b"P2 2 2 9\n1 2 3 10", "too large"),
-    (b"P2 2 2 0\n1 2 3 10", "largest value"),
+    (b"P2 2 2 0\n1 2 3 10", "maximum value"),
 ])
 def test_broken_images_are_refused_by_name(ddsc, tmp_path, data, words):
     (tmp_path / "bad.img").write_bytes(data)
@@ -150,7 +150,7 @@ def test_folder_without_pictures_and_options_that_do_not_fit(ddsc, tmp_path):
     (tmp_path / "empty").mkdir()
     assert ".png" in ddsc("info", tmp_path / "empty", code=3).stderr
     (tmp_path / "a.csv").write_text("id,x\na,1\n")
-    assert "as is for image files" in ddsc("info", tmp_path / "a.csv", "--as", "ink", code=2).stderr
+    assert "as applies only to image files" in ddsc("info", tmp_path / "a.csv", "--as", "ink", code=2).stderr
 
 
 def test_black_image_is_an_item_without_mass(ddsc, tmp_path):

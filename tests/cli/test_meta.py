@@ -48,9 +48,9 @@ def test_files_are_joined_with_their_columns(ddsc, cells, tmp_path):
 
 
 @pytest.mark.parametrize("text, words", [
-    ("name,age\na,1\n", "name, age"), ("id,age\nq,1\n", 'such as "q"'), ("id\na\n", "no columns but"),
+    ("name,age\na,1\n", "name, age"), ("id,age\nq,1\n", 'such as "q"'), ("id\na\n", "no columns except"),
     ("id,age\na,1\na,2\n", "line 3"), ("id,age\na\n", "1 fields"), ("id,age,age\na,1,2\n", "two columns"),
-    ("", "holds no lines"), ("id,age\n", "no rows"),
+    ("", "contains no lines"), ("id,age\n", "no rows"),
 ])
 def test_tables_that_do_not_fit(ddsc, cells, tmp_path, text, words):
     (tmp_path / "bad.csv").write_text(text)
@@ -148,7 +148,7 @@ def test_several_tables_are_joined(ddsc, cells, tmp_path):
         given = [word for name in tables for word in ("--meta", tmp_path / name)]
         error = ddsc("info", cells, "--id", "sample", *given, code=3).stderr
         assert tables[-1] in error and "already" in error
-    assert '"file" already' in ddsc("info", tmp_path / "a.npz", "--meta", tmp_path / "more.csv", code=3).stderr
+    assert 'already have a column "file"' in ddsc("info", tmp_path / "a.npz", "--meta", tmp_path / "more.csv", code=3).stderr
 
 
 @pytest.fixture

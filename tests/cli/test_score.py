@@ -68,7 +68,7 @@ def test_joined_by_id(ddsc, tmp_path):
     b.write_text("label,id\n0,a\n0,d\n1,b\n1,z\n")
     assert 'a.csv has the id "c", which' in ddsc("score", a, b, code=3).stderr
     b.write_text("id,label\na,0\na,0\nb,1\nc,1\n")
-    assert 'the id "a" is twice' in ddsc("score", a, b, code=3).stderr
+    assert 'the id "a" occurs twice' in ddsc("score", a, b, code=3).stderr
     b.write_text("0\n1\n1\n0\n")
     done = ddsc("score", a, b)
     assert "AMI       1.0000" in done.stdout and "joined to" in done.stderr and "by order" in done.stderr
@@ -116,7 +116,7 @@ def test_a_column_of_labels_that_was_guessed_is_named(ddsc, tmp_path):
     (tmp_path / "p.csv").write_text("id,label\na,0\nb,1\nc,1\n")
     (tmp_path / "meta.csv").write_text("id,sex,age\na,m,30\nb,f,40\nc,f,40\n")
     done = ddsc("score", tmp_path / "p.csv", tmp_path / "meta.csv")
-    assert 'the last one, "age", holds the labels' in done.stderr
+    assert 'using the last column, "age"' in done.stderr
     (tmp_path / "meta.csv").write_text("kind,id\nm,a\nf,b\nf,c\n")
     done = ddsc("score", tmp_path / "p.csv", tmp_path / "meta.csv", "--json")
     assert json.loads(done.stdout)["ari"] == 1 and not done.stderr

@@ -27,7 +27,7 @@ def test_near_groups_merge_first(ddsc, tmp_path, apart):
     assert heights == sorted(heights) and 0 < heights[0] and heights[-1] <= 1 and told["tree"][-1]["size"] == 160
     assert (told["tree"][-1]["a"], told["tree"][-1]["b"]) == (4, 5)
     said = ddsc("explain", tmp_path / "r").stdout
-    assert "merging the most linked clusters" in said and "1 left" in said
+    assert "merging the most strongly linked clusters" in said and "1 left" in said
     assert json.loads(ddsc("explain", tmp_path / "r", "--json").stdout)["tree"] == told["tree"]
     again = ddsc("cluster", path, "-k", 4, "--json", "-q", "-j", 1).stdout
     assert json.loads(again)["tree"] == told["tree"]

@@ -59,7 +59,7 @@ def test_broken_ones_are_refused(ddsc, pack, tmp_path):
     path = tmp_path / "a.csv.zst"
     whole = pack(TEXT)
     images = b"\0\0\x08\3" + struct.pack(">III", 15000, 100, 100)
-    for data, text in ((whole[:-7], "cut off"), (whole[:9], "cut off"), (whole + b"garbage", "damaged"),
+    for data, text in ((whole[:-7], "truncated"), (whole[:9], "truncated"), (whole + b"garbage", "damaged"),
                        (whole[:100] + bytes(40) + whole[140:], ""),
                        (pack(images + bytes(150_000_000)), "at most")):
         path.write_bytes(data)

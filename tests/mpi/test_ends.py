@@ -19,7 +19,7 @@ def some(tmp_path_factory):
 
 
 @pytest.mark.parametrize("words, code, told", [
-    (["cluster", "{set}"], 2, "say how many clusters"), (["cluster", "missing.npz", "-k", 3], 3, "missing.npz"),
+    (["cluster", "{set}"], 2, "the number of clusters is missing"), (["cluster", "missing.npz", "-k", 3], 3, "missing.npz"),
     (["cluster", "{set}", "-k", 1000], 2, "1000"), (["cluster", "{set}", "-k", 3, "--meta", "none.csv"], 3, "none.csv"),
     (["neighbors", "{set}", "-o", "/proc/none/g.mtx"], 6, "cannot be written"), (["clustr"], 2, "did you mean"),
     (["cluster", "{set}", "-k", 3, "--memory", "10K"], 5, "memory"), (["distance", "{set}"], 2, "terminal")])
@@ -31,7 +31,7 @@ def test_alike(ranks, some, words, code, told):
 def test_options_that_do_not_fit_the_input(ranks, tmp_path):
     np.savez(tmp_path / "plain.npz", points=np.arange(12.0).reshape(6, 2), weights=np.ones(6), offsets=np.arange(7))
     job = ranks(3, "cluster", tmp_path / "plain.npz", "-k", 2, "--subset-per-class", 2, code=2)
-    assert job.err.count("ddsc: ") == 1 and "needs class labels" in job.err
+    assert job.err.count("ddsc: ") == 1 and "requires class labels" in job.err
 
 
 # mpirun takes a command for each rank: one of them may differ.
@@ -182,7 +182,7 @@ def test_interrupted(start, ranks, ddsc, long_set, tmp_path):
     assert wait_for(job, 2000)
     job.send_signal(signal.SIGTERM)
     told = job.communicate(timeout=60)[1]
-    assert told.count("ddsc: ") == told.count("interrupted: the same command") == 1
+    assert told.count("ddsc: ") == told.count("interrupted; run the same command") == 1
     assert job.returncode != 0
     assert_gone(job)
     assert not (tmp_path / "graph.mtx").exists()
@@ -198,7 +198,7 @@ def test_interrupted_all_at_once(start, long_set, tmp_path):
     for pid in own_ranks(job, "ddsc-guard") + own_ranks(job):
         os.kill(pid, signal.SIGTERM)
     told = job.communicate(timeout=60)[1]
-    assert job.returncode == 75 and told.count("ddsc: ") == told.count("interrupted: the same command") == 1
+    assert job.returncode == 75 and told.count("ddsc: ") == told.count("interrupted; run the same command") == 1
     assert_gone(job)
 
 

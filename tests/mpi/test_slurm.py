@@ -80,7 +80,7 @@ def test_ends_and_goes_on(ddsc, cluster, long_set, tmp_path, launcher):  # noqa:
             time.sleep(0.1)
         subprocess.run(["scancel", "--signal=TERM", job], env=cluster, check=True)
         assert ended(cluster, job) == ("FAILED", 75)
-        assert "interrupted: the same command again" in (tmp_path / "told").read_text()
+        assert "interrupted; run the same command again" in (tmp_path / "told").read_text()
     assert not (tmp_path / "graph.mtx").exists()
     job = submit(cluster, tmp_path, f"exec {launcher} {neighbors(long_set)}", 2)
     assert ended(cluster, job) == ("COMPLETED", 0)

@@ -204,14 +204,14 @@ def write_bad_npz():
     add_bad("no_points.npz", npz(**own(points=None)), "neither 'points'|weights, offsets")
     add_bad("no_support.npz", npz(histograms=np.ones((2, 3))), "no 'support'")
     add_bad("few_weights.npz", npz(**own(weights=WEIGHTS[:5])), "weights|5 elements for 6 points")
-    add_bad("falling.npz", npz(**own(offsets=[0, 4, 3, 6])), "offsets|falls from 4 to 3 at item 1")
+    add_bad("falling.npz", npz(**own(offsets=[0, 4, 3, 6])), "offsets|decreases from 4 to 3 at item 1")
     add_bad("short_offsets.npz", npz(**own(offsets=[0, 2, 5])), "ends with 5|6 points")
     add_bad("long_offsets.npz", npz(**own(offsets=[0, 2, 2**62])), "ends with 4611686018427387904")
     add_bad("late_offsets.npz", npz(**own(offsets=[1, 2, 6])), "begins with 1")
-    add_bad("negative_offsets.npz", npz(**own(offsets=[0, -2, 6])), "falls from 0 to -2")
+    add_bad("negative_offsets.npz", npz(**own(offsets=[0, -2, 6])), "decreases from 0 to -2")
     add_bad("huge_offsets.npz", npz(**own(offsets=np.array([0, 2**63], "u8"))), "too large")
     add_bad("float_offsets.npz", npz(**own(offsets=OFFSETS * 1.0)), "offsets|integers")
-    add_bad("one_offset.npz", npz(**own(offsets=[0])), "no items")
+    add_bad("one_offset.npz", npz(**own(offsets=[0])), "at least one item")
     change = POINTS.copy()
     change[3, 1] = np.nan
     add_bad("nan.npz", npz(**own(points=change, ids=np.array(IDS))), "item 2|coordinate 1|not finite")
@@ -270,9 +270,9 @@ def write_bad_zip(whole):
     at = b.index(b"PK\1\2")
     b[at + 8] |= 1
     add_bad("encrypted.npz", bytes(b), "encrypted")
-    for name, field, value, text in (("declared_size", 24, 2**32 - 2, "impossible size"),
-                                     ("packed_size", 20, 2**31, "impossible size"),
-                                     ("far_member", 42, 2**31, "impossible size")):
+    for name, field, value, text in (("declared_size", 24, 2**32 - 2, "invalid size"),
+                                     ("packed_size", 20, 2**31, "invalid size"),
+                                     ("far_member", 42, 2**31, "invalid size")):
         b = bytearray(whole)
         b[at + field:at + field + 4] = struct.pack("<I", value)
         add_bad(name + ".npz", bytes(b), text)
@@ -318,9 +318,9 @@ def write_bad_npy():
 def write_bad_csv():
     rows = {
         "no_header": ("a,1,2\nb,3,4\n", "line 1|\"id\""),
-        "no_id": ("name,x\na,1\n", "\"id\"|--id|perhaps name"),
-        "no_coordinates": ("id,weight,label\na,1,2\n", "no coordinate"),
-        "ragged_short": ("id,x,y\na,1,2\na,3\n", "line 3 has 2 fields, the header has 3"),
+        "no_id": ("name,x\na,1\n", "\"id\"|--id|perhaps: name"),
+        "no_coordinates": ("id,weight,label\na,1,2\n", "no coordinate columns"),
+        "ragged_short": ("id,x,y\na,1,2\na,3\n", "line 3 has 2 fields, but the header has 3"),
         "ragged_long": ("id,x,y\na,1,2,5\n", "line 2 has 4 fields"),
         "word": ("id,x,y\na,1,2\na,1,oops\n", "line 3, column 3 (\"y\")|\"oops\" is not a number"),
         "missing": ("id,x,y\na,1,\na,1,2\n", "line 2, column 3|\"\" is not a number"),
@@ -329,13 +329,13 @@ def write_bad_csv():
         "nan": ("id,x\na,1\nb,NaN\n", "line 3, column 2|\"NaN\" is not a finite number"),
         "inf": ("id,x\na,-inf\n", "\"-inf\" is not a finite number"),
         "overflow": ("id,x\na,1e999\n", "\"1e999\" is not a finite number"),
-        "negative": ("id,weight,x\na,-0.1,1\n", "line 2, column 2|-0.1 is negative"),
+        "negative": ("id,weight,x\na,-0.1,1\n", "line 2, column 2|weight is negative (-0.1)"),
         "zero_sum": ("id,weight,x\na,1,1\nb,0,1\nb,0,2\n", "item 1 (id \"b\") is empty"),
         "unclosed": ("id,x\n\"a,1\n", "line 2|not closed"),
         "after_quote": ("id,x\n\"a\"b,1\n", "line 2, column 1|after the closing quote"),
-        "zero_byte": ("id,x\na" + "b" * 5000 + "\0c,1\n", "line 2 holds a zero byte"),
+        "zero_byte": ("id,x\na" + "b" * 5000 + "\0c,1\n", "line 2 contains a zero byte"),
         "only_header": ("id,x,y\n", "no rows"),
-        "same_names": ("id,x,x\na,1,2\n", "columns 2 and 3 are both called \"x\""),
+        "same_names": ("id,x,x\na,1,2\n", "columns 2 and 3 are both named \"x\""),
         "label_changes": ("id,label,x\na,u,1\na,v,2\n", "line 3: label \"v\"|line 2"),
         "empty_id": ("id,x\n,1\n", "line 2, column 1|empty"),
         "far": ("id,x\na,1e160\n", "too large"),
@@ -362,7 +362,7 @@ def write_bad_binary():
     add_bad("nan.idx", idx([1, 1, 2], 13, struct.pack(">ff", 1, float("nan"))), "not finite")
     events = np.arange(12).reshape(4, 3)
     add_bad("cut.fcs", fcs(events, keep=20), "DATA segment")
-    add_bad("few.fcs", fcs(events, tot=1), "$TOT is 1|holds more")
+    add_bad("few.fcs", fcs(events, tot=1), "$TOT declares 1|contains more")
     whole = fcs(events)
     add_bad("data_past_end.fcs", whole[:34] + b"%8d" % (len(whole) + 1) + whole[42:], "DATA segment")
     add_bad("text_past_data.fcs", whole[:18] + b"%8d" % len(whole) + whole[26:], "TEXT")
@@ -380,7 +380,7 @@ def write_bad_binary():
     add_bad("no_range.fcs", fcs(events, kind="I", p1r=None), "$P1R")
     add_bad("version.fcs", fcs(events, version="FCS9.9"), "9.9")
     add_bad("offsets.fcs", b"FCS3.0    " + b"%8d%8s" % (58, b"x") + b" " * 32 + bytes(99),
-            "offsets that are no numbers")
+            "offsets that are not numbers")
     add_bad("far_data.fcs", fcs(events, big=True, enddata=2**63 - 1, begindata=1), "DATA segment")
     add_bad("far_text.fcs", b"FCS3.0    " + b"%8d" * 6 % (58, 9999999, 0, 0, 0, 0), "TEXT")
     change = events.astype(float)
@@ -393,11 +393,11 @@ def write_bad_d2():
         "cut": ("2 2 0.5 0.5 1 2 3", "ends early|coordinate"),
         "cut_weights": ("2 3 0.5\n", "ends early|weight"),
         "word": ("2 1 1\n3 oops\n", "line 2, column 3|\"oops\" is not a number"),
-        "negative": ("1 2 1.5 -0.5\n1 2\n", "-0.5 is negative"),
+        "negative": ("1 2 1.5 -0.5\n1 2\n", "weight is negative (-0.5)"),
         "nan": ("1 1 1\nnan\n", "\"nan\" is not a finite number"),
         "no_table": ("0 2 0.5 0.5\n", "dimension 0|.vocab0"),
         "minus": ("1 -1 1\n", "-1 is not between"),
-        "fraction": ("1 1.5 1\n", "\"1.5\" is not a whole number"),
+        "fraction": ("1 1.5 1\n", "\"1.5\" is not an integer"),
         "many": ("1 2000000000 1 1 1\n", "ends early"),
         "wide": ("99999999 1 1\n", "99999999 is not between"),
         "irregular": ("1 1 1 0\n2 1 1 0 0\n1 1 1 0\n1 1 1 0\n2 1 1 0 0", "without a pattern"),
@@ -412,9 +412,9 @@ def write_bad_d2():
         add_bad(f"vocab_{name}.d2s", b"0 1 1 1\n", f"vocab_{name}.d2s.vocab0|" + text)
     put("far_id.d2s.vocab0", b"1 2\n5 6\n")
     add_bad("far_id.d2s", b"0 2 0.5 0.5 1 3\n", "far_id.d2s|line 1|3 is not between 0 and 2")
-    costs = {"asymmetric": ("2\n0 1\n2 0\n", "differ"), "diagonal": ("2\n1 1\n1 0\n", "itself"),
+    costs = {"asymmetric": ("2\n0 1\n2 0\n", "not symmetric"), "diagonal": ("2\n1 1\n1 0\n", "itself"),
              "negative": ("2\n0 -1\n-1 0\n", "-1"), "short": ("3\n0 1 2\n", "ends early"),
-             "impossible": ("3\n0 1 9\n1 0 1\n9 1 0\n", "not squared distances")}
+             "impossible": ("3\n0 1 9\n1 0 1\n9 1 0\n", "not squared Euclidean distances")}
     for name, (text, fragments) in costs.items():
         put(f"hist_{name}.d2.hist0", text.encode())
         add_bad(f"hist_{name}.d2", b"0 2 0.5 0.5\n", f"hist_{name}.d2.hist0|" + fragments)
@@ -425,15 +425,15 @@ def write_bad_d2():
 def write_bad_packing():
     text = b"id,x\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3000))
     packed = gz(text)
-    add_bad("cut.csv.gz", packed[:-12], "gzip data is cut off")
-    add_bad("cut_trailer.csv.gz", packed[:-3], "gzip data is cut off")
+    add_bad("cut.csv.gz", packed[:-12], "gzip data is truncated")
+    add_bad("cut_trailer.csv.gz", packed[:-3], "gzip data is truncated")
     b = bytearray(packed)
     b[-6] ^= 1
     add_bad("crc.csv.gz", bytes(b), "damaged gzip data")
     b = bytearray(packed)
     b[len(b) // 2] ^= 0xff
     add_bad("damaged.csv.gz", bytes(b), "damaged.csv.gz")
-    add_bad("garbage.csv.gz", packed + b"garbage", "not gzip follow")
+    add_bad("garbage.csv.gz", packed + b"garbage", "extra bytes after the gzip data")
     zeros = idx([15000, 100, 100], body=bytes(15000 * 100 * 100))
     add_bad("bomb.idx.gz", gz(zeros, 1), "zip bomb")
     add_bad("text.csv.bz2", bz2.compress(text), "bzip2-compressed; decompress first")
@@ -442,7 +442,7 @@ def write_bad_packing():
     add_bad("data.h5", b"\x89HDF\r\n\x1a\n" + bytes(20), "HDF5")
     add_bad("named_bz.csv", b"BZh,x\na,1\n", "\"BZh\"")
     add_bad("wide.csv", "id,x\na,1\n".encode("utf-16"), "UTF-16")
-    add_bad("noise.bin", np.random.RandomState(3).bytes(200), "no known format")
+    add_bad("noise.bin", np.random.RandomState(3).bytes(200), "unknown format")
     add_bad("nothing.csv", b"", "is empty")
     add_bad("graph.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 0\n", "MatrixMarket")
 
@@ -454,7 +454,7 @@ def write_bad_labels():
     lab("empty.labels", b"", "no labels")
     lab("headless.labels", b"a,1\nb,2\n", "line 1|header")
     lab("ragged.labels", b"id,label\na,1\nb\n", "line 3 has 1 fields")
-    lab("images.labels", idx([1, 1, 1], body=b"\1"), "not of labels")
+    lab("images.labels", idx([1, 1, 1], body=b"\1"), "does not contain labels")
     lab("cut.labels", idx([9], body=b"\1"), "bytes of data")
     lab("float.labels.npy", npy(np.array([0.5, 1])), "text or integers")
     lab("wide.labels.npy", npy(np.array([1, 2**33])), "8589934592")
@@ -480,7 +480,7 @@ def write_bad_matrices():
         "banner": "%%MatrixMarket matrix coordinate complex general\n1 1 0\n",
         "square|2 rows and 3 columns": head + "2 3 1\n1 1 5\n",
         "line 3|between 1 and 2": head + "2 2 1\n3 1 5\n",
-        "line 4|comes twice": head + "2 2 2\n2 1 5\n2 1 5\n",
+        "line 4|occurs twice": head + "2 2 2\n2 1 5\n2 1 5\n",
         "line 3|\"x\" is not a number": head + "2 2 1\n2 1 x\n",
         "ends early": head + "2 2 2\n2 1 5.000000\n",
         "more entries than declared": head + "2 2 1\n2 1 5\n1 2 5\n",
@@ -503,12 +503,12 @@ def write_pictures():
                        ("deep.pgm", b"P5 2 1 300\n\1\2\0\3")):
         put(name, data)
     whole = png(picture)
-    add_bad("cut.png", whole[:-20], "broken PNG")
-    add_bad("lying.png", whole[:16] + b"\0\7\0\0\0\7\0\0" + whole[24:], "broken PNG")
+    add_bad("cut.png", whole[:-20], "damaged PNG")
+    add_bad("lying.png", whole[:16] + b"\0\7\0\0\0\7\0\0" + whole[24:], "damaged PNG")
     add_bad("large.png", whole[:8] + chunk(b"IHDR", b"\0\1\0\0\0\1\0\0\10\0\0\0\0")
             + chunk(b"IDAT", b"") + chunk(b"IEND", b""), "65536 x 65536")
-    add_bad("cut.jpg", JPEG_COLOUR[:-30], "broken JPEG")
-    add_bad("cut.pgm", pgm(picture)[:-1], "lacks pixels")
+    add_bad("cut.jpg", JPEG_COLOUR[:-30], "damaged JPEG")
+    add_bad("cut.pgm", pgm(picture)[:-1], "pixels are missing")
     add_bad("large.pgm", b"P5 70000 70000 255\n", "70000 x 70000")
 
 
@@ -519,7 +519,7 @@ def write_clouds():
     add_bad("list.ply", ply("binary_little_endian", "element strip 1\nproperty list int float u\n")
             .replace(b"\2\7\0\0\0", b"\xff\xff\xff\x80\1"), "list of")
     add_bad("many.pcd", pcd("binary").replace(b"POINTS 4", b"POINTS 99999999999"), "declares")
-    add_bad("bomb.pcd", pcd("binary_compressed").replace(b"POINTS 4", b"POINTS 99999999"), "packed")
+    add_bad("bomb.pcd", pcd("binary_compressed").replace(b"POINTS 4", b"POINTS 99999999"), "compressed")
 
 
 write_good()

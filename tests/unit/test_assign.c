@@ -409,7 +409,7 @@ static void test_file(void **state)
     ddsc_model *none;
     assert_int_equal(ddsc_measures_write(ctx, old, path, DDSC_FORMAT_NPZ, 1), DDSC_OK);
     assert_int_equal(ddsc_model_read(ctx, &none, path), DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "is no model"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "is not a model"));
     unlink(path);
     assert_int_equal(ddsc_model_read(ctx, &none, path), DDSC_ERROR_INPUT);
     ddsc_measures_destroy(fresh);

@@ -105,7 +105,7 @@ static void test_refusals(void **state)
     l.index[4] = 0;
     refused(ctx, &l, "item 1 lists its neighbor 0 twice");
     l.index[4] = 5;
-    refused(ctx, &l, "entry 1 of item 1 is item 5: there are items 0 to 4");
+    refused(ctx, &l, "entry 1 of item 1 is item 5: items must be in 0 to 4");
     l.index[4] = -1;
     refused(ctx, &l, "item -1");
     l = sample;
@@ -123,7 +123,7 @@ static void test_refusals(void **state)
     refused(ctx, &l, "offsets[2] is 2 after 3");
     l = sample;
     l.offset[1] = l.offset[2] = 5;
-    refused(ctx, &l, "a list has 0 to 4 entries");
+    refused(ctx, &l, "a list must have 0 to 4 entries");
     ddsc_graph *g = NULL;
     const lists *s = &sample;
     assert_int_equal(ddsc_graph_create_from_csr(NULL, &g, 5, s->offset, s->index, s->d2),

@@ -99,7 +99,7 @@ static void test_vectors(void **state)
     static const char *const faults[][2] = {{NULL, NULL},
                                             {"sparse", "too little memory"},
                                             {"filter", "illegal memory access"},
-                                            {"vectors", "vectors that cannot be"},
+                                            {"vectors", "vectors with non-finite entries"},
                                             {"old", NULL}};
     double value[2][K];
     eigen_result plain = {.value = value[0], .vector = malloc(N * K * sizeof(double))};

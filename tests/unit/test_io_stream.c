@@ -172,7 +172,7 @@ static void test_missing(void **state)
     ddsc_status status = ddsc_measures_read(ctx, &m, folder_file(&f, "none.npz"), NULL);
     assert_message(ctx, status, DDSC_ERROR_INPUT, "missing", "none.npz|No such file");
     status = ddsc_measures_read(ctx, &m, f.path, NULL);
-    assert_message(ctx, status, DDSC_ERROR_INPUT, "folder", "holds no .png");
+    assert_message(ctx, status, DDSC_ERROR_INPUT, "folder", "contains no .png");
     char longest[900];
     memset(longest, 'p', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';

@@ -306,7 +306,7 @@ static void test_fcs_channels(void **state)
     assert_message(ctx, status, DDSC_ERROR_INPUT, "unknown channel", "\"nope\"|stainx, stainy");
     set.channels = "x,1";
     status = ddsc_measures_read(ctx, &m, folder_file(&zoo, "float.fcs"), &set);
-    assert_message(ctx, status, DDSC_ERROR_INPUT, "same channel", "chosen twice");
+    assert_message(ctx, status, DDSC_ERROR_INPUT, "same channel", "selected twice");
     const char *paths[2] = {folder_file(&zoo, "float.fcs"), folder_file(&zoo, "renamed.fcs")};
     status = ddsc_measures_read_files(ctx, &m, 2, paths, NULL);
     assert_message(ctx, status, DDSC_ERROR_INPUT, "other order",

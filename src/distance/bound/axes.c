@@ -1,6 +1,17 @@
-/* Represents items by quantile functions along the axes of a few frames. Sorting each item's points
- * on every axis took a tenth of the time of an exact graph of digits. If items share points, these
- * are therefore sorted once. */
+/* Represents items by quantile functions along the axes of a few frames.
+ *
+ * A frame is an orthonormal basis of R^d. The first frame is the coordinate axes, and the others
+ * are rotations of them (d = 2) or random bases (d > 2). For each axis, the points of an item are
+ * projected on the axis and sorted. The quantile function Q of this one-dimensional measure is then
+ * averaged over `bins` equal parts of [0, 1].
+ *
+ * In one dimension, W2^2 is the integral of (Q_i - Q_j)^2 over [0, 1]. By Jensen's inequality, the
+ * mean of the squared differences of the bin averages is a lower bound of it. projection.c combines
+ * these bounds over axes and frames.
+ *
+ * Sorting each item's points on every axis took a tenth of the time of an exact graph of digits.
+ * If items share points, all points of the set are therefore sorted once per axis. An item is
+ * then read by scanning that order, which costs O(v) per axis for v points in the set. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,17 @@
-/* Dual cuts: the potentials of a solved pair bound the distances from its two items to every other
- * item. */
+/* Dual cuts: the potentials of a solved pair bound the distances from each of its items to every
+ * other item.
+ *
+ * Let f be the potential of a solved pair on the points of item i, which has weights a. Its
+ * c-transform g(y) = min_x (c(x, y) - f(x)) is defined at every point y of the set. The pair (f, g)
+ * is feasible for the dual of any transport problem that starts at item i. For every item j with
+ * weights b, therefore,
+ *
+ * W2^2(i, j) >= sum_x a_x f(x) + sum_y b_y g(y).
+ *
+ * The right-hand side is a constant plus a linear function of b. It is tight for the solved pair
+ * and useful for items close to it. A cut takes O(n_i v) operations for n_i points of item i and
+ * v points in the set, and each bound is one dot product with the weights of j. The v x v cost
+ * table limits this to sets with few shared points. */
 #include <math.h>
 
 #include "base/simd.h"

@@ -1,5 +1,19 @@
-/* The projection bound uses quantile embeddings in rotated frames, shortened by projection on
- * principal directions. A few complete frames are kept for the bounds of single pairs. */
+/* The projection bound of W2^2 for all pairs of items.
+ *
+ * For an orthonormal basis, W2^2 is at least the sum over its axes of the one-dimensional W2^2 of
+ * the projections. Averaged over several frames, this remains a lower bound. With the binned
+ * quantile functions of axes.c, each item becomes a vector e_i with |e_i - e_j|^2 <= W2^2(i, j) in
+ * the units of the set.
+ *
+ * These vectors have up to thousands of entries. They are shortened by projection on the principal
+ * directions of a sample: if p_i holds the coordinates of e_i along orthonormal directions and r_i
+ * is the length of the remainder, then |e_i - e_j|^2 >= |p_i - p_j|^2 + (r_i - r_j)^2. The bound of
+ * all pairs is therefore one product of short float rows. Each row's squared norm is reduced by a
+ * slack that covers the rounding errors of this product.
+ *
+ * For single pairs, a few complete frames are stored as well. The bound of a pair is the largest
+ * distance in any one frame. This costs d * BINS operations per frame, and the evaluation stops
+ * as soon as the bound exceeds the limit. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,19 @@
-/* The coupling by a dense matrix of squared distances, for items with their own points. */
+/* The coupling of the refined bound for items with their own points: a dense matrix of squared
+ * distances.
+ *
+ * The refined bound (refined.c) runs a few Sinkhorn iterations and two c-transforms for a pair of
+ * items with n and m points. This file provides their steps. It stores the n x m matrix of squared
+ * distances c and the kernel exp(-c / epsilon) as floats. Coordinates are relative to the mean of
+ * each item (see refined.h). The columns are padded to full vectors with points so far away that
+ * their kernel entries vanish.
+ *
+ * The iterations start from the potentials f(x) = sum over axes of (1 - s) x^2, where s is the
+ * ratio of the other item's standard deviation on the axis to this item's. These are the potentials
+ * of the affine map that matches the two items axis by axis.
+ *
+ * The matrix costs n m d operations, and each iteration and c-transform costs n m. Memory is 2
+ * L^2 floats per worker, where L is the size of the largest item. dense_open bounds the float
+ * rounding errors, so that the result remains a valid lower bound. */
 #include <math.h>
 
 #include "distance/bound/refined.h"
@@ -133,10 +148,11 @@ static double item_moments(const bound_refined *b, int64_t i)
     return farthest;
 }
 
-/* Rounding: storing coordinates as floats moves a point relative to another by at most e = sqrt(d)
- * 2^-23 times the largest coordinate. This changes c by 2 e sqrt(c) + e^2. The computation adds d +
- * 3 roundings of c and one of the difference. All of this applies where c <= 4 largest; other pairs
- * of points cannot be violated. */
+/* Computes the moments of all items and the bounds of the rounding errors. Storing coordinates
+ * as floats moves a point relative to another by at most e = sqrt(d) 2^-23 times the largest
+ * coordinate. This changes c by 2 e sqrt(c) + e^2. The computation adds d + 3 roundings of c and
+ * one of the difference. All of this applies where c <= 4 largest; other pairs of points cannot
+ * be violated. */
 static ddsc_status dense_open(bound_refined *b)
 {
     int64_t n = b->m->n, d = b->m->d;

@@ -1,6 +1,19 @@
 /* Computes cost panels: the costs of a tile of small items, in the layout of groups of eight
- * problems. The cost of a point that several columns share is computed once per row. The distinct
- * points of 64 documents account for 41% of their pairs of points. */
+ * problems.
+ *
+ * A group solves eight problems at once, one in each SIMD lane. All eight share the row item, and
+ * each has its own column item. The solver needs the costs of corresponding points of the eight
+ * problems next to each other in memory.
+ *
+ * Within a tile, many columns share points: the distinct points of 64 documents account for 41% of
+ * their pairs of points. The cost between each point of the row item and each distinct point of the
+ * tile's columns (a word) is therefore computed once per row. The resulting lines are transposed
+ * into the panel, which has one contiguous row for each word. A group then gathers the rows of its
+ * eight columns and interleaves them with 8 x 8 transpositions. Missing points get the cost
+ * infinity from an extra row of the panel.
+ *
+ * A row costs one evaluation of the cost per pair of point and word, plus the transposition. A
+ * group costs only loads, transpositions and stores. */
 #include <math.h>
 
 #include "base/simd.h"

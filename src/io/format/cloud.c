@@ -1,21 +1,21 @@
-/* Point clouds, one item per file: rows of bare numbers (xyz, pts, txt) and off here, ply and pcd in
- * files of their own. Points have equal weights. */
+/* Reads point clouds, one item per file. Rows of bare numbers (xyz, pts, txt) and off files are
+ * read here; ply and pcd have files of their own. All points have equal weights. */
 #include "io/format/cloud.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- which fields are coordinates ---- */
+/* ---- choice of the coordinates ---- */
 
 ddsc_status cloud_add_field(cloud *c, const char *name, num_type type)
 {
     if (c->n_fields == CLOUD_MAX_FIELDS)
-        return stream_fail(c->s, "has more than %d numbers in a row", CLOUD_MAX_FIELDS);
+        return stream_fail(c->s, "has more than %d numbers per row", CLOUD_MAX_FIELDS);
     for (int64_t k = c->first_field; k < c->n_fields; k++)
         if (strncmp(c->field[k].name, name, CLOUD_NAME - 1) == 0 &&
-            strcmp(name, "_") != 0) /* pcd: gaps */
-            return stream_fail(c->s, "two columns are called \"%s\"", QUOTE(name));
+            strcmp(name, "_") != 0) /* padding in pcd files */
+            return stream_fail(c->s, "two columns are named \"%s\"", QUOTE(name));
     CHECK(MEM_RESERVE(c->ctx, c->field, &c->field_room, c->n_fields + 1));
     cloud_field *f = &c->field[c->n_fields++];
     *f = (cloud_field){.type = type};
@@ -30,10 +30,10 @@ static ddsc_status fail_no_field(cloud *c, const char *name)
     for (int64_t k = 0; k < c->n_fields && at < sizeof list; k++)
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", k ? ", " : "",
                                QUOTE(c->field[k].name));
-    return stream_fail(c->s, "no column is called \"%s\"; the columns are: %s", QUOTE(name), list);
+    return stream_fail(c->s, "has no column named \"%s\"; its columns are: %s", QUOTE(name), list);
 }
 
-/* How many fields the pattern takes or drops. */
+/* Selects or drops the fields that match the pattern, and returns their number. */
 static int64_t match_fields(cloud *c, const char *pattern, bool drop)
 {
     int64_t n = 0, kept = 0;
@@ -92,7 +92,8 @@ ddsc_status cloud_choose(cloud *c, bool all)
     if (c->set->drop)
         CHECK(text_each_listed(c->set->drop, drop_field, c));
     if (c->out->d == 0)
-        return c->set->drop ? stream_fail(c->s, "no column is left") : fail_no_field(c, "x");
+        return c->set->drop ? stream_fail(c->s, "--drop removes all columns; keep at least one")
+                            : fail_no_field(c, "x");
     return name_fields(c);
 }
 
@@ -111,7 +112,7 @@ ddsc_status cloud_next_number(cloud *c, double *value)
     char *token;
     CHECK(d2_next(&c->tokens, &token));
     if (!token)
-        return stream_fail(c->s, "ends early at line %lld: it lacks points",
+        return stream_fail(c->s, "ends early at line %lld: points are missing",
                            (long long)stream_line_number(c->s));
     if (!number_parse(token, value))
         return stream_fail_line(c->s, ": \"%s\" is not a number", QUOTE(token));
@@ -137,7 +138,7 @@ static ddsc_status begin_rows(cloud *c, int64_t n)
     return cloud_choose(c, true);
 }
 
-/* Blanks, commas and semicolons separate. */
+/* Splits a line into numbers separated by blanks, commas or semicolons. */
 static ddsc_status cut_line(cloud *c, char *line, double *value, int64_t *n)
 {
     static const char separators[] = " \t\r\v\f,;";
@@ -155,13 +156,14 @@ static ddsc_status take_numbers(cloud *c, const double *value, int64_t n)
     if (c->n_fields == 0)
         CHECK(begin_rows(c, n));
     if (n != c->n_fields)
-        return stream_fail_line(c->s, ": %lld numbers, the lines before have %lld", (long long)n,
-                                (long long)c->n_fields);
+        return stream_fail_line(c->s, ": found %lld numbers, but the previous lines have %lld",
+                                (long long)n, (long long)c->n_fields);
     memcpy(c->value, value, (size_t)n * sizeof *value);
     return cloud_put_row(c);
 }
 
-/* One number alone in front of rows of several counts them (pts). */
+/* Reads rows of numbers. A first line with a single number, followed by rows of several, is the
+ * number of rows (pts). */
 static ddsc_status read_bare(cloud *c)
 {
     double value[CLOUD_MAX_FIELDS], first = 0;
@@ -182,20 +184,21 @@ static ddsc_status read_bare(cloud *c)
             counted = true;
             continue;
         }
-        if (counted && n == 1 && c->n_fields == 0) { /* it was a point */
+        if (counted && n == 1 && c->n_fields == 0) { /* the first line was a point */
             counted = false;
             CHECK(take_numbers(c, &first, 1));
         }
         CHECK(take_numbers(c, value, n));
     }
     if (counted && fabs((double)c->out->v - first) > 0)
-        return stream_fail(c->s, "announces %g points and holds %lld", first, (long long)c->out->v);
+        return stream_fail(c->s, "declares %g points but contains %lld", first,
+                           (long long)c->out->v);
     return DDSC_OK;
 }
 
-/* ---- off: counts, then vertices; colours and normals behind the coordinates are left out ---- */
+/* ---- off: counts, then vertices; colors and normals after the coordinates are ignored ---- */
 
-/* The next number; a comment ends a line. */
+/* Returns the next number. A comment extends to the end of its line. */
 static ddsc_status off_number(cloud *c, double *value)
 {
     char *token;
@@ -206,36 +209,39 @@ static ddsc_status off_number(cloud *c, double *value)
         c->tokens.at = NULL;
     }
     if (!token)
-        return stream_fail(c->s, "ends early at line %lld: it lacks vertices",
+        return stream_fail(c->s, "ends early at line %lld: vertices are missing",
                            (long long)stream_line_number(c->s));
     if (!number_parse(token, value))
         return stream_fail_line(c->s, ": \"%s\" is not a number", QUOTE(token));
     return DDSC_OK;
 }
 
-/* OFF, COFF, NOFF, ...; some writers put the counts right behind it, without a blank. */
+/* Reads OFF, COFF, NOFF, and so on. Some programs write the counts directly after the keyword,
+ * without a blank. */
 static ddsc_status read_off(cloud *c)
 {
     size_t length;
-    double count[2]; /* vertices, faces */
+    double count[2]; /* numbers of vertices and faces */
     CHECK(stream_line(c->s, &c->tokens.line, &length));
     c->tokens.at = strstr(c->tokens.line, "OFF") + 3;
     if (strstr(c->tokens.at, "BINARY"))
-        return stream_fail(c->s, "is a binary off file, which is not read; save it as text");
+        return stream_fail(c->s, "is a binary off file, which is not supported; save it as text");
     if (strstr(c->tokens.line, "4OFF"))
-        return stream_fail(c->s, "is an off file of four coordinates, which is not read");
-    CHECK(
-        off_number(c, &count[0])); /* the edges behind the faces may be missing, and tell nothing */
+        return stream_fail(
+            c->s, "is an off file with four coordinates per vertex, which is not supported");
+    CHECK(off_number(
+        c, &count[0])); /* the number of edges after the faces may be missing and is not needed */
     if (c->tokens.at[strspn(c->tokens.at, " \t\r")] == '\0')
-        return stream_fail_line(c->s, ": vertices and faces are counted on one line");
+        return stream_fail_line(c->s, ": expected the numbers of vertices and faces on one line");
     CHECK(off_number(c, &count[1]));
     if (!(count[0] >= 1 && count[0] <= INT32_MAX))
-        return stream_fail_line(c->s, ": %g vertices", count[0]);
+        return stream_fail_line(c->s, ": the number of vertices is %g; it must be at least 1",
+                                count[0]);
     for (const char *axis = "x\0y\0z\0"; *axis; axis += 2)
         CHECK(cloud_add_field(c, axis, (num_type){0}));
     CHECK(cloud_choose(c, false));
     for (int64_t i = 0; i < (int64_t)count[0]; i++) {
-        c->tokens.at = NULL; /* a line each */
+        c->tokens.at = NULL; /* each vertex is on its own line */
         for (int k = 0; k < 3; k++)
             CHECK(off_number(c, &c->value[k]));
         CHECK(cloud_put_row(c));
@@ -243,7 +249,7 @@ static ddsc_status read_off(cloud *c)
     return DDSC_OK;
 }
 
-/* ---- any of them ---- */
+/* ---- all formats ---- */
 
 static ddsc_status read_kind(cloud *c)
 {
@@ -265,7 +271,7 @@ ddsc_status cloud_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
     cloud c = {.ctx = ctx, .s = s, .out = out, .set = set, .tokens = {.s = s}};
     TRY(read_kind(&c));
     if (out->v == 0)
-        TRY(stream_fail(s, "holds no points"));
+        TRY(stream_fail(s, "contains no points"));
     out->n = 1;
     out->nnz = out->v;
     TRY(MEM_NEW(ctx, out->offset, 2));

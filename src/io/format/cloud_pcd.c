@@ -1,6 +1,6 @@
-/* pcd 0.7 of the Point Cloud Library: a header of lines, then rows as text, as bytes, or field by field
- * compressed by LZF (Lehmann). Points that are not finite mean "not measured" there: they are left
- * out. */
+/* Reads pcd 0.7 of the Point Cloud Library. A header of lines is followed by rows as text, as
+ * bytes, or field by field compressed with LZF (Lehmann). Points that are not finite mean "not
+ * measured" in this format and are left out. */
 #include "io/format/cloud.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ typedef struct pcd {
 
 /* ---- header ---- */
 
-/* One number or letter for each field of the header line in `rest`. */
+/* Calls `fn` for each word of the header line in `rest`, which must have one word per field. */
 static ddsc_status each_word(pcd *p, char *rest, const char *what,
                              ddsc_status (*fn)(pcd *, int64_t k, const char *word))
 {
@@ -23,8 +23,8 @@ static ddsc_status each_word(pcd *p, char *rest, const char *what,
     for (char *word = strtok_r(rest, " \t\r", &save); word; word = strtok_r(NULL, " \t\r", &save))
         CHECK(fn(p, k++, word));
     if (k != p->c->n_fields)
-        return stream_fail_line(p->c->s, ": %s are given for %lld fields of %lld", what,
-                                (long long)k, (long long)p->c->n_fields);
+        return stream_fail_line(p->c->s, ": found %s for %lld of %lld fields", what, (long long)k,
+                                (long long)p->c->n_fields);
     return DDSC_OK;
 }
 
@@ -39,7 +39,8 @@ static ddsc_status set_size(pcd *p, int64_t k, const char *word)
     int64_t width;
     if (k >= p->c->n_fields || !number_parse_integer(word, &width) ||
         (width != 1 && width != 2 && width != 4 && width != 8))
-        return stream_fail_line(p->c->s, ": \"%s\" is no size of a field", QUOTE(word));
+        return stream_fail_line(p->c->s, ": \"%s\" is not a valid field size (1, 2, 4 or 8)",
+                                QUOTE(word));
     p->c->field[k].type.width = (int)width;
     return DDSC_OK;
 }
@@ -47,18 +48,19 @@ static ddsc_status set_size(pcd *p, int64_t k, const char *word)
 static ddsc_status set_kind(pcd *p, int64_t k, const char *word)
 {
     if (k >= p->c->n_fields || strlen(word) != 1 || !strchr("FIU", *word))
-        return stream_fail_line(p->c->s, ": \"%s\" is no type of a field", QUOTE(word));
+        return stream_fail_line(p->c->s, ": \"%s\" is not a valid field type (F, I or U)",
+                                QUOTE(word));
     p->c->field[k].type.kind = *word == 'F' ? 'f' : *word == 'I' ? 'i' : 'u';
     return DDSC_OK;
 }
 
-/* Fields of several values (descriptors) would need names of their own. */
+/* A field with several values (a descriptor) would need several names, so it is not supported. */
 static ddsc_status pcd_check_count(pcd *p, int64_t k, const char *word)
 {
     if (k < p->c->n_fields && strcmp(word, "1") == 0)
         return DDSC_OK;
-    return stream_fail_line(p->c->s, ": a field with %s values, which is not read; only 1 is",
-                            QUOTE(word));
+    return stream_fail_line(
+        p->c->s, ": a field has %s values; only fields with 1 value are supported", QUOTE(word));
 }
 
 static ddsc_status pcd_line(pcd *p, const char *key, char *rest)
@@ -79,11 +81,11 @@ static ddsc_status pcd_line(pcd *p, const char *key, char *rest)
         return each_word(p, rest, "counts", pcd_check_count);
     if (strcmp(key, "POINTS") == 0 &&
         (!number_parse_integer(rest, &p->n_points) || p->n_points < 0))
-        return stream_fail_line(p->c->s, ": \"%s\" is no number of points", QUOTE(rest));
-    return DDSC_OK; /* VERSION, WIDTH, HEIGHT, VIEWPOINT */
+        return stream_fail_line(p->c->s, ": \"%s\" is not a valid number of points", QUOTE(rest));
+    return DDSC_OK; /* VERSION, WIDTH, HEIGHT and VIEWPOINT are ignored */
 }
 
-/* Up to the line DATA, whose word is given. */
+/* Reads the header up to the DATA line, and copies the word of that line to `data`. */
 static ddsc_status pcd_header(pcd *p, char *data, size_t room)
 {
     p->n_points = -1;
@@ -92,7 +94,7 @@ static ddsc_status pcd_header(pcd *p, char *data, size_t room)
         size_t n;
         CHECK(stream_line(p->c->s, &line, &n));
         if (!line)
-            return stream_fail(p->c->s, "ends early: its pcd header has no line DATA");
+            return stream_fail(p->c->s, "ends early: its pcd header has no DATA line");
         line += strspn(line, " \t");
         if (*line == '#' || *line == '\0')
             continue;
@@ -108,7 +110,7 @@ static ddsc_status pcd_header(pcd *p, char *data, size_t room)
         CHECK(pcd_line(p, line, rest));
     }
     if (p->c->n_fields == 0 || p->n_points < 0)
-        return stream_fail(p->c->s, "its pcd header lacks FIELDS or POINTS");
+        return stream_fail(p->c->s, "its pcd header has no FIELDS or no POINTS line");
     for (int64_t k = 0; k < p->c->n_fields; k++) {
         num_type t = p->c->field[k].type;
         p->row_bytes += t.width;
@@ -155,8 +157,9 @@ static ddsc_status pcd_bytes(pcd *p)
     return DDSC_OK;
 }
 
-/* LZF: a byte below 32 copies that many bytes and one more; else three bits of length, 13 of distance
- * back. False unless exactly n_out bytes come out. */
+/* Decompresses LZF. A control byte below 32 copies that number of bytes plus one. Any other control
+ * sequence has three bits of length and 13 bits of distance back. Returns false unless exactly
+ * n_out bytes result. */
 static bool unpack_lzf(unsigned char *out, int64_t n_out, const unsigned char *in, int64_t n_in)
 {
     int64_t at = 0;
@@ -205,23 +208,23 @@ static int64_t get_little32(const unsigned char *b)
     return (int64_t)b[0] | (int64_t)b[1] << 8 | (int64_t)b[2] << 16 | (int64_t)b[3] << 24;
 }
 
-/* LZF makes at most 264 bytes of 3. */
+/* Reads compressed points. LZF expands 3 bytes to at most 264. */
 static ddsc_status pcd_compressed(pcd *p)
 {
     ddsc_status status = DDSC_OK;
     unsigned char head[8], *packed = NULL, *bytes = NULL;
-    TRY(stream_read_exact(p->c->s, head, sizeof head, "the sizes of the packed points"));
+    TRY(stream_read_exact(p->c->s, head, sizeof head, "the sizes of the compressed points"));
     int64_t n_packed = get_little32(head), n = get_little32(head + 4);
-    TRY(stream_check_declared(p->c->s, n_packed, "packed points"));
+    TRY(stream_check_declared(p->c->s, n_packed, "compressed points"));
     if (n != p->n_points * p->row_bytes || n > 88 * n_packed)
-        TRY(stream_fail(p->c->s, "has %lld packed bytes that stand for %lld, its points need %lld",
-                        (long long)n_packed, (long long)n,
-                        (long long)(p->n_points * p->row_bytes)));
+        TRY(stream_fail(
+            p->c->s, "has %lld compressed bytes that expand to %lld, but its points need %lld",
+            (long long)n_packed, (long long)n, (long long)(p->n_points * p->row_bytes)));
     TRY(mem_get(p->c->ctx, &packed, n_packed, 1));
     TRY(mem_get(p->c->ctx, &bytes, n, 1));
-    TRY(stream_read_exact(p->c->s, packed, (size_t)n_packed, "the packed points"));
+    TRY(stream_read_exact(p->c->s, packed, (size_t)n_packed, "the compressed points"));
     if (!unpack_lzf(bytes, n, packed, n_packed))
-        TRY(stream_fail(p->c->s, "its packed points are damaged"));
+        TRY(stream_fail(p->c->s, "its compressed points are damaged"));
     TRY(pcd_fields(p, bytes));
 done:
     MEM_FREE(p->c->ctx, packed, bytes);
@@ -236,7 +239,7 @@ ddsc_status cloud_read_pcd(cloud *c)
     CHECK(pcd_header(&p, data, sizeof data));
     CHECK(cloud_choose(c, false));
     if (!mul_ok(p.n_points, p.row_bytes, &bytes))
-        return stream_fail(c->s, "announces %lld points, too many", (long long)p.n_points);
+        return stream_fail(c->s, "declares %lld points, which is too many", (long long)p.n_points);
     if (strcmp(data, "ascii") == 0) {
         CHECK(pcd_text(&p));
     } else if (strcmp(data, "binary") == 0) {
@@ -245,11 +248,11 @@ ddsc_status cloud_read_pcd(cloud *c)
     } else if (strcmp(data, "binary_compressed") == 0) {
         CHECK(pcd_compressed(&p));
     } else {
-        return stream_fail(c->s, "DATA is \"%s\"; ascii, binary and binary_compressed are read",
+        return stream_fail(c->s, "DATA is \"%s\"; it must be ascii, binary or binary_compressed",
                            QUOTE(data));
     }
     if (p.n_missing > 0)
-        ctx_warn(c->ctx, "%s: %lld points that are not finite are left out", stream_name(c->s),
+        ctx_warn(c->ctx, "%s: left out %lld points that are not finite", stream_name(c->s),
                  (long long)p.n_missing);
     return DDSC_OK;
 }

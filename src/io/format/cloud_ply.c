@@ -1,6 +1,6 @@
-/* ply (Turk 1994): a header of elements and their properties, then their values as text or as bytes in
- * either order. The vertices are the points; elements before them are passed over, those behind them
- * are not read. */
+/* Reads ply files (Turk 1994). A header of elements and their properties is followed by their
+ * values, as text or as bytes in either order. The vertices are the points. Elements before them
+ * are skipped, and elements after them are not read. */
 #include "io/format/cloud.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 typedef struct ply {
     cloud *c;
     bool text, swap;
-    int64_t n_before; /* rows of elements in front of the vertices */
+    int64_t n_before; /* number of element rows before the vertices */
     int64_t n_vertices;
 } ply;
 
@@ -54,7 +54,7 @@ static ddsc_status ply_row(ply *p)
         }
         CHECK(ply_number(p, f->counter, &n));
         if (!(n >= 0 && n < 1e9))
-            return stream_fail(c->s, "has a list of %g values", n);
+            return stream_fail(c->s, "has a list of %g values, which is not a valid length", n);
         for (int64_t i = 0; i < (int64_t)n; i++)
             CHECK(ply_number(p, f->type, &passed));
     }
@@ -70,7 +70,7 @@ static ddsc_status ply_property(ply *p, char *const *word, int n)
     bool list = n == 5 && strcmp(word[1], "list") == 0;
     if ((n != 3 && !list) || !scalar_type(word[n - 2], p->swap, &type) ||
         (list && !scalar_type(word[2], p->swap, &counter)))
-        return stream_fail_line(c->s, ": \"%s\" is no property of a ply file",
+        return stream_fail_line(c->s, ": \"%s\" is not a valid ply property",
                                 n > 1 ? QUOTE(word[1]) : "");
     CHECK(cloud_add_field(c, word[n - 1], type));
     c->field[c->n_fields - 1].list = list;
@@ -83,7 +83,7 @@ static ddsc_status ply_format(ply *p, const char *name)
     p->text = strcmp(name, "ascii") == 0;
     bool little = strcmp(name, "binary_little_endian") == 0;
     if (!p->text && !little && strcmp(name, "binary_big_endian") != 0)
-        return stream_fail_line(p->c->s, ": the format \"%s\" is not known", QUOTE(name));
+        return stream_fail_line(p->c->s, ": unknown format \"%s\"", QUOTE(name));
     p->swap = little != NUM_HOST_LITTLE;
     return DDSC_OK;
 }
@@ -100,7 +100,7 @@ static int cut_words(char *line, char **word)
     return n;
 }
 
-/* Where the properties of each element begin, and how many rows it has. */
+/* the rows of one element, and the index of its first property */
 typedef struct element {
     int64_t rows, first;
     bool vertex;
@@ -113,7 +113,7 @@ static ddsc_status ply_header(ply *p, element *e, int *n_elements)
         size_t length;
         CHECK(stream_line(p->c->s, &line, &length));
         if (!line)
-            return stream_fail(p->c->s, "ends early: its ply header has no end");
+            return stream_fail(p->c->s, "ends early: its ply header has no end_header line");
         int n = cut_words(line, word);
         if (n == 0 || strcmp(word[0], "comment") == 0 || strcmp(word[0], "obj_info") == 0 ||
             strcmp(word[0], "ply") == 0)
@@ -121,27 +121,29 @@ static ddsc_status ply_header(ply *p, element *e, int *n_elements)
         if (strcmp(word[0], "end_header") == 0)
             return DDSC_OK;
         if (strcmp(word[0], "format") == 0 && n >= 2) {
-            if (p->c->n_fields > 0) /* their byte order was taken from it */
-                return stream_fail_line(p->c->s, ": the format stands behind properties");
+            if (p->c->n_fields > 0) /* the byte order of the properties was taken from it */
+                return stream_fail_line(p->c->s, ": the format line must precede the properties");
             CHECK(ply_format(p, word[1]));
         } else if (strcmp(word[0], "element") == 0 && n == 3) {
             element *next = &e[*n_elements];
             if (++*n_elements == ELEMENTS || !number_parse_integer(word[2], &next->rows) ||
                 next->rows < 0)
-                return stream_fail_line(p->c->s, ": too many elements, or \"%s\" of them",
-                                        QUOTE(word[2]));
+                return stream_fail_line(
+                    p->c->s, ": too many elements, or \"%s\" is not a valid number of rows",
+                    QUOTE(word[2]));
             next->first = p->c->first_field = p->c->n_fields;
             next->vertex = strcmp(word[1], "vertex") == 0;
         } else if (strcmp(word[0], "property") == 0 && *n_elements > 0) {
             CHECK(ply_property(p, word, n));
         } else {
-            return stream_fail_line(p->c->s, ": \"%s\" is not expected in a ply header",
+            return stream_fail_line(p->c->s, ": unexpected keyword \"%s\" in a ply header",
                                     QUOTE(word[0]));
         }
     }
 }
 
-/* The rows of one element, whose fields alone are left in the cloud meanwhile. */
+/* Reads the rows of one element. In the meantime, the cloud contains only the fields of this
+ * element. */
 static ddsc_status ply_element(ply *p, const element *e, int64_t end)
 {
     cloud *c = p->c, whole = *c;

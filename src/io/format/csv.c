@@ -1,6 +1,7 @@
-/* csv and tsv, long form: a header, one row per point; table.c says which column is what. Rows of one
- * id are one item, wherever they stand; items come in the order of their first rows. A column whose
- * first value is no number is text and left out with a word. */
+/* Reads csv and tsv in long form: a header, then one row per point. table.c determines the meaning
+ * of each column. Rows with the same id form one item, wherever they are in the file, and items are
+ * in the order of their first rows. A column whose first value is not a number is text; it is left
+ * out with a warning. */
 #include "io/format/table.h"
 
 #include <math.h>
@@ -15,16 +16,17 @@ typedef struct reader {
     field_list field;
     char delimiter;
     text_table ids;
-    int64_t *first_line; /* of each item */
+    int64_t *first_line; /* first line of each item */
     label_list labels;
-    text_rows titles, points; /* by item; by row */
-    text_rows meta;           /* of each item its c.n_meta texts */
-    char *joined, *tidy;      /* the id of a row; a title */
+    text_rows titles, points; /* titles by item; points by row */
+    text_rows meta;           /* c.n_meta texts of each item */
+    char *joined, *tidy;      /* id of a row; title of an item */
     int64_t joined_room, tidy_room;
-    int64_t *item; /* of each row */
+    int64_t *item; /* item of each row */
     int64_t n_rows, n_seen, last;
-    int64_t comma_line, point_line; /* the first with a decimal comma, and a point; 0: none */
-    bool apart;                     /* rows of one item do not follow each other */
+    int64_t comma_line,
+        point_line; /* first line with a decimal comma, and with a decimal point; 0 if none */
+    bool apart;     /* the rows of some item are not consecutive */
     int64_t value_room, weight_room, item_room, line_room;
 } reader;
 
@@ -33,7 +35,7 @@ static ddsc_status read_header(reader *r, const ddsc_read_settings *set)
     char *line;
     CHECK(stream_text_line(r->s, &line, r->delimiter));
     if (!line)
-        return stream_fail(r->s, "holds no lines");
+        return stream_fail(r->s, "contains no lines");
     r->delimiter = fields_delimiter(line);
     CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));
     return table_choose(r->ctx, &r->c, r->s, &r->field, set);
@@ -50,8 +52,8 @@ static bool is_missing(const char *text)
     return false;
 }
 
-/* Where semicolons separate, a comma may stand for the decimal point; in a file that has both, one of
- * them separates thousands. */
+/* Parses a number. If semicolons separate the fields, a comma may be the decimal point. In a file
+ * that contains both, one of them separates thousands. */
 static ddsc_status parse_number(reader *r, char *text, double *value, bool *good)
 {
     char *mark = r->delimiter == ';' ? strpbrk(text, ",.") : NULL;
@@ -68,7 +70,7 @@ static ddsc_status parse_number(reader *r, char *text, double *value, bool *good
     if (r->comma_line && r->point_line)
         return stream_fail(r->s,
                            "numbers have decimal commas (line %lld) and decimal points (line "
-                           "%lld): which of them separates thousands is not clear",
+                           "%lld), so it is unclear which of them separates thousands",
                            (long long)r->comma_line, (long long)r->point_line);
     return DDSC_OK;
 }
@@ -117,7 +119,8 @@ static ddsc_status take_weight(reader *r)
     if (!good || !isfinite(p->weight[r->n_rows]))
         return csv_fail_number(r, r->c.weight, text, good);
     if (p->weight[r->n_rows] < 0)
-        return stream_fail_line(r->s, ", column %lld: the weight %g is negative",
+        return stream_fail_line(r->s,
+                                ", column %lld: the weight is negative (%g); weights must be >= 0",
                                 (long long)r->c.weight + 1, p->weight[r->n_rows]);
     return DDSC_OK;
 }
@@ -166,7 +169,7 @@ static ddsc_status check_label(reader *r, int64_t item)
                             QUOTE(text), (long long)r->first_line[item], QUOTE(first));
 }
 
-/* Columns asked for as columns about items have one value in all rows of an item. */
+/* Checks that each requested column about items has the same value in all rows of an item. */
 static ddsc_status check_asked(reader *r, int64_t item)
 {
     size_t n;
@@ -182,7 +185,7 @@ static ddsc_status check_asked(reader *r, int64_t item)
     return DDSC_OK;
 }
 
-/* The id of a row: its id columns, with a slash between them. */
+/* Returns the id of a row: the values of its id columns, joined with slashes. */
 static ddsc_status csv_join_id(reader *r, const char **id, size_t *n)
 {
     int64_t length = 0;
@@ -232,7 +235,7 @@ static ddsc_status take_row(reader *r)
     measures_parts *p = r->out;
     int64_t d = r->c.n_coordinates, end;
     if (r->field.n != r->c.n)
-        return stream_fail_line(r->s, " has %lld fields, the header has %lld",
+        return stream_fail_line(r->s, " has %lld fields, but the header has %lld",
                                 (long long)r->field.n, (long long)r->c.n);
     r->n_seen++;
     if (r->c.where >= 0 && strcmp(r->field.text[r->c.where], r->c.where_value) != 0)
@@ -267,36 +270,37 @@ static ddsc_status read_rows(reader *r, const ddsc_read_settings *set)
     if (r->n_seen == 0)
         return stream_fail(r->s, "has a header but no rows");
     if (r->n_rows == 0)
-        return stream_fail(r->s, "none of its %lld rows has %s", (long long)r->n_seen,
+        return stream_fail(r->s, "none of its %lld rows matches %s", (long long)r->n_seen,
                            QUOTE(set->where));
     return DDSC_OK;
 }
 
-/* ---- which columns are coordinates, now that all rows are known ---- */
+/* ---- choice of the coordinate columns, after all rows have been read ---- */
 
-/* A first value that is no number among many that are is a mistake, not a column of text. */
+/* If the first value of a column is not a number but most others are, the first value is a mistake,
+ * and the column is not text. */
 static ddsc_status check_column(reader *r, const table_column *k)
 {
     const char *name = table_name(&r->c, k->at);
     if (k->kind == COLUMN_TEXT && k->n_numbers > k->n_texts)
         return stream_fail(
             r->s,
-            "line %lld, column %lld (\"%s\"): \"%s\" is not a number, but %lld of "
-            "the %lld rows have one there; mend it, or leave the column out (--drop)",
+            "line %lld, column %lld (\"%s\"): \"%s\" is not a number, but %lld of the %lld rows "
+            "have one in this column; correct the value, or leave the column out (--drop)",
             (long long)k->text_line, (long long)k->at + 1, QUOTE(name), k->text,
             (long long)k->n_numbers, (long long)r->n_rows);
     if (k->kind == COLUMN_NUMBER && k->n_missing > 0)
-        return stream_fail(r->s,
-                           "line %lld, column %lld (\"%s\"): \"%s\" is not a %snumber; %lld of the "
-                           "%lld rows have no value there: fill them in, or leave the column out "
-                           "(--drop)",
-                           (long long)k->missing_line, (long long)k->at + 1, QUOTE(name),
-                           k->missing, strcasecmp(k->missing, "nan") == 0 ? "finite " : "",
-                           (long long)k->n_missing, (long long)r->n_rows);
+        return stream_fail(
+            r->s,
+            "line %lld, column %lld (\"%s\"): \"%s\" is not a %snumber; %lld of the %lld rows have "
+            "no value in this column: fill them in, or leave the column out (--drop)",
+            (long long)k->missing_line, (long long)k->at + 1, QUOTE(name), k->missing,
+            strcasecmp(k->missing, "nan") == 0 ? "finite " : "", (long long)k->n_missing,
+            (long long)r->n_rows);
     return DDSC_OK;
 }
 
-/* Numbers are kept; the others are named. */
+/* Keeps the numeric columns, and names the others in a warning. */
 static ddsc_status sort_columns(reader *r, int64_t *kept)
 {
     char left_out[400] = "";
@@ -315,17 +319,17 @@ static ddsc_status sort_columns(reader *r, int64_t *kept)
     if (r->out->d == 0)
         return stream_fail(r->s,
                            "line %lld, column %lld (\"%s\"): \"%s\" is not a number, and no other "
-                           "column holds numbers",
+                           "column is numeric",
                            (long long)(other->n_texts ? other->text_line : other->missing_line),
                            (long long)other->at + 1, QUOTE(table_name(&r->c, other->at)),
                            other->n_texts ? other->text : other->missing);
     if (at > 0)
-        ctx_warn(r->ctx, "%s: columns that hold no numbers are left out: %s%s", stream_name(r->s),
-                 left_out, at < sizeof left_out ? "" : "...");
+        ctx_warn(r->ctx, "%s: left out columns without numbers: %s%s", stream_name(r->s), left_out,
+                 at < sizeof left_out ? "" : "...");
     return DDSC_OK;
 }
 
-/* ---- the end ---- */
+/* ---- finishing ---- */
 
 static ddsc_status count_rows(reader *r)
 {
@@ -339,7 +343,7 @@ static ddsc_status count_rows(reader *r)
     return DDSC_OK;
 }
 
-/* Rows item by item, in the order of the file within each, with the kept columns only. */
+/* Sorts the rows by item, in file order within each item, and keeps only the chosen columns. */
 static ddsc_status order_rows(reader *r, const int64_t *kept)
 {
     ddsc_status status = DDSC_OK;

@@ -1,6 +1,6 @@
-/* .d2 of the AD2-clustering project (Ye et al. 2017): numbers separated by blanks. An object is one
- * or more phases in turn; a phase is dimension, number of points n, n weights, n rows of
- * coordinates. */
+/* Reads .d2 files of the AD2-clustering project (Ye et al. 2017), which contain numbers separated
+ * by blanks. An object consists of one or more consecutive phases. A phase contains its dimension,
+ * the number of points n, n weights, and n rows of coordinates. */
 #include "io/format/d2.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ static ddsc_status take_integer(d2_tokens *t, const char *token, int64_t *value,
                                 const char *what)
 {
     if (!number_parse_integer(token, value))
-        return d2_refuse(t, token, what, "a whole number");
+        return d2_refuse(t, token, what, "an integer");
     if (*value < 0 || *value > most)
         return stream_fail_line(t->s, ", column %lld: %lld is not between 0 and %lld (%s)",
                                 (long long)(token - t->line) + 1, (long long)*value,
@@ -92,7 +92,7 @@ static ddsc_status read_weights(d2_file *f, d2_tokens *t, int64_t n)
         double w;
         CHECK(d2_next_number(t, &w, "a weight"));
         if (w < 0)
-            return stream_fail_line(f->s, ": the weight %g is negative", w);
+            return stream_fail_line(f->s, ": the weight is negative (%g); weights must be >= 0", w);
         CHECK(pool_add(f, w));
     }
     return DDSC_OK;
@@ -105,7 +105,7 @@ static ddsc_status read_points(d2_file *f, d2_tokens *t, const d2_record *r)
     if (r->table && r->table->dense)
         return DDSC_OK;
     for (int64_t k = 0; r->table && k < r->n; k++) {
-        CHECK(d2_next_integer(t, &id, r->table->n, "an id, counted from 1"));
+        CHECK(d2_next_integer(t, &id, r->table->n, "a point id, counted from 1"));
         CHECK(pool_add(f, (double)id));
     }
     for (int64_t k = 0; !r->table && k < r->n * r->dim; k++) {
@@ -115,7 +115,7 @@ static ddsc_status read_points(d2_file *f, d2_tokens *t, const d2_record *r)
     return DDSC_OK;
 }
 
-/* The table a record refers to: that of its phase, or the only one there is. */
+/* Returns the table that a record refers to: the table of its phase, or the only table. */
 static const d2_table *table_of(const d2_file *f, int64_t record, int64_t dim, int phases)
 {
     int n_there = 0;
@@ -140,11 +140,11 @@ static ddsc_status check_record(d2_file *f, const d2_record *r)
     if (r->dim == 0 && !r->table)
         return stream_fail(
             f->s,
-            "line %lld: a distribution of dimension 0 needs a table beside the file: "
-            "its name with .vocab0 (points) or .hist0 (costs) added",
+            "line %lld: a distribution of dimension 0 needs a table; put it next to the file, with "
+            ".vocab0 (points) or .hist0 (costs) added to the file's name",
             (long long)r->line);
     if (r->table && r->table->dense && r->n != r->table->n)
-        return stream_fail(f->s, "line %lld: %lld bins, but the table of costs has %lld",
+        return stream_fail(f->s, "line %lld: found %lld bins, but the table of costs has %lld",
                            (long long)r->line, (long long)r->n, (long long)r->table->n);
     return DDSC_OK;
 }
@@ -175,7 +175,7 @@ static ddsc_status read_records(d2_file *f, int phases)
         CHECK(read_record(f, &t, token, phases));
     }
     if (f->n_records == 0)
-        return stream_fail(f->s, "holds no distributions");
+        return stream_fail(f->s, "contains no distributions");
     return DDSC_OK;
 }
 

@@ -1,5 +1,5 @@
-/* The d2 reader in three files: d2.c reads records, d2_phases.c finds how they make up objects and
- * puts the objects together, d2_tables.c reads what lies beside the file. */
+/* The d2 reader. d2.c reads records, d2_phases.c finds the number of phases and assembles objects,
+ * and d2_tables.c reads the tables next to the file. */
 #ifndef DDSC_IO_FORMAT_D2_H
 #define DDSC_IO_FORMAT_D2_H
 
@@ -7,20 +7,20 @@
 
 enum { D2_MAX_PHASES = 16, D2_MAX_DIM = 1 << 20 };
 
-/* Numbers and blank lines of a text, with their places. */
+/* Splits a text into tokens, counting blank lines and tracking positions. */
 typedef struct d2_tokens {
     io_stream *s;
     char *line, *at;
-    int64_t n_blank; /* blank lines passed before the token last read */
+    int64_t n_blank; /* blank lines before the last token */
 } d2_tokens;
 
-/* *token NULL at the end. */
+/* Returns the next token, or NULL at the end. */
 ddsc_status d2_next(d2_tokens *t, char **token);
 ddsc_status d2_next_number(d2_tokens *t, double *value, const char *what);
 ddsc_status d2_next_integer(d2_tokens *t, int64_t *value, int64_t most, const char *what);
 
-/* One distribution of the file. Values lie in a pool: n weights, then n x dim coordinates, or n ids
- * when there is a table and it is no dense one. */
+/* One distribution of the file. Its values are in a pool. They are n weights followed by n x dim
+ * coordinates, or by n ids if there is a table that is not dense. */
 typedef struct d2_record {
     int64_t dim, n, at, line;
     bool blank_before;
@@ -35,14 +35,15 @@ typedef struct d2_file {
     double *pool;
     int64_t n_pool, pool_room;
     d2_table table[D2_MAX_PHASES];
-    int n_tables; /* the highest phase with a table, from 1 */
+    int n_tables; /* highest phase with a table, from 1 */
 } d2_file;
 
-/* Tables beside the file, one a phase at most. */
+/* Finds the tables next to the file, at most one per phase. */
 ddsc_status d2_find_tables(d2_file *f);
-/* How many phases an object has. */
+/* Finds the number of phases per object. */
 ddsc_status d2_find_phases(d2_file *f, int *phases, int phase);
-/* Objects from their records: one phase, or with phase 0 the product of all. */
+/* Builds objects from their records, using one phase, or the product of all phases if `phase` is
+ * 0. */
 ddsc_status d2_assemble(d2_file *f, measures_parts *out, int phases, int phase);
 
 #endif

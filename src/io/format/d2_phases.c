@@ -1,6 +1,6 @@
-/* From records to objects. The format does not say how many phases an object has, so it is found:
- * from the tables beside the file, from blank lines between objects, from dimensions that repeat,
- * or from distributions that take turns. */
+/* Builds objects from records. The format does not give the number of phases per object, so it is
+ * inferred. The evidence is the tables next to the file, blank lines between objects, repeating
+ * dimensions, or distributions that alternate. */
 #include "io/format/d2.h"
 
 #include <math.h>
@@ -13,9 +13,9 @@ static int64_t record_dim(const d2_record *r)
     return r->table ? r->table->dim : r->dim;
 }
 
-/* ---- how many phases ---- */
+/* ---- number of phases ---- */
 
-/* Records between blank lines, when their number is always the same; else 0. */
+/* Returns the number of records between blank lines if it is constant, else 0. */
 static int64_t phases_by_blank(const d2_file *f)
 {
     int64_t size = 0, begin = 0;
@@ -30,7 +30,8 @@ static int64_t phases_by_blank(const d2_file *f)
     return size < f->n_records ? size : 0;
 }
 
-/* When all distributions refer to tables, there is a table for each phase; else 0. */
+/* Returns the number of tables if all distributions refer to tables, since each phase then has one.
+ * Returns 0 otherwise. */
 static int64_t phases_by_table(const d2_file *f)
 {
     for (int64_t r = 0; r < f->n_records; r++)
@@ -39,7 +40,7 @@ static int64_t phases_by_table(const d2_file *f)
     return f->n_tables;
 }
 
-/* The shortest period of the dimensions that is seen at least twice; else 0. */
+/* Returns the shortest period of the dimensions that occurs at least twice, else 0. */
 static int64_t phases_by_dimension(const d2_file *f)
 {
     for (int64_t p = 1; p <= D2_MAX_PHASES; p++) {
@@ -72,7 +73,7 @@ static double record_mean(const d2_file *f, const d2_record *r, int64_t coordina
     return mass > 0 ? sum / mass : 0;
 }
 
-/* Share of the variance of the means that the place r mod p explains. */
+/* Returns the share of the variance of the means that the phase index r mod p explains. */
 static double explained_share(const double *mean, int64_t n, int64_t p)
 {
     double centre[D2_MAX_PHASES] = {0}, all = 0, total = 0, between = 0;
@@ -87,8 +88,8 @@ static double explained_share(const double *mean, int64_t n, int64_t p)
     return total > 0 && isfinite(total) ? between / total : 0;
 }
 
-/* Distributions that take turns: in some coordinate, four fifths of the variance of their means is
- * explained by their place. Too few records tell nothing. */
+/* Finds the number of alternating distributions: in some coordinate, the phase index must explain
+ * four fifths of the variance of their means. Too few records are inconclusive. */
 static ddsc_status phases_by_turns(d2_file *f, int64_t *phases)
 {
     ddsc_status status = DDSC_OK;
@@ -119,19 +120,19 @@ ddsc_status d2_find_phases(d2_file *f, int *phases, int phase)
         found = phases_by_dimension(f);
         if (found == 0)
             return stream_fail(f->s,
-                               "dimensions change without a pattern (%lld distributions); say how "
-                               "many phases an object has (--phases)",
+                               "dimensions change without a pattern (%lld distributions); specify "
+                               "the number of phases per object (--phases)",
                                (long long)f->n_records);
         if (found == 1)
             CHECK(phases_by_turns(f, &found));
     }
     if (found > D2_MAX_PHASES || f->n_records % found != 0)
-        return stream_fail(f->s, "%lld distributions cannot be objects of %lld phases",
+        return stream_fail(f->s, "%lld distributions cannot be split into objects with %lld phases",
                            (long long)f->n_records, (long long)found);
     if (phase > found)
         return stream_fail(f->s,
-                           "phase %d is wanted, but an object has %lld (if that is wrong, say "
-                           "how many phases there are with --phases)",
+                           "phase %d was requested, but an object has %lld (if that is wrong, "
+                           "specify the number of phases with --phases)",
                            phase, (long long)found);
     *phases = (int)found;
     return DDSC_OK;
@@ -149,7 +150,8 @@ static ddsc_status check_dims(d2_file *f, int64_t step, int64_t first)
     return DDSC_OK;
 }
 
-/* All records of the phase refer to one table: the support is that table. */
+/* Returns the table that all records of the phase refer to, or NULL if they differ. That table is
+ * then the support. */
 static const d2_table *common_table(const d2_file *f, int64_t step, int64_t first)
 {
     const d2_table *table = f->record[first].table;
@@ -183,12 +185,12 @@ static ddsc_status assemble_shared(d2_file *f, measures_parts *out, const d2_tab
     return DDSC_OK;
 }
 
-/* One object: the product of its records. For independent phases W2^2 of products is the sum of the
- * phases' W2^2, which is how Ye et al. add up phases. */
+/* One object, the product of its records. For independent phases, W2^2 of the products is the sum
+ * of W2^2 over the phases, and Ye et al. add up phases in the same way. */
 typedef struct product {
     const d2_record *record;
     int64_t count, size, dim;
-    double scale[D2_MAX_PHASES]; /* makes the weights of a phase sum to 1 */
+    double scale[D2_MAX_PHASES]; /* factor that makes the weights of a phase sum to 1 */
 } product;
 
 static ddsc_status make_product(d2_file *f, product *p, const d2_record *record, int64_t count)
@@ -210,7 +212,7 @@ static ddsc_status make_product(d2_file *f, product *p, const d2_record *record,
     return DDSC_OK;
 }
 
-/* Weight and point of one cell; false when it is not to be kept. */
+/* Computes the weight and point of one cell. Returns false if the cell is to be skipped. */
 static bool take_cell(const d2_file *f, const product *p, int64_t cell, double *weight,
                       double *point)
 {

@@ -1,5 +1,6 @@
-/* Tables beside a .d2 file. A vocabulary gives points; a matrix of bin costs is turned into points
- * whose squared distances are the costs, by classical scaling (Torgerson 1952). */
+/* Reads the tables next to a .d2 file. A vocabulary contains points. A matrix of bin costs is
+ * converted to points whose squared distances are the costs, using classical scaling (Torgerson
+ * 1952). */
 #include "io/format/d2.h"
 
 #include <math.h>
@@ -11,7 +12,8 @@
 
 enum { COSTS_MAX_BINS = 8192 };
 
-/* `count` numbers and nothing behind them; memory grows with what is there, not with what is said. */
+/* Reads exactly `count` numbers. Memory grows with the numbers read, not with the declared
+ * count. */
 static ddsc_status read_numbers(ddsc_context *ctx, d2_tokens *t, double **out, int64_t count,
                                 const char *what)
 {
@@ -22,7 +24,8 @@ static ddsc_status read_numbers(ddsc_context *ctx, d2_tokens *t, double **out, i
         CHECK(d2_next_number(t, *out + k, what));
     }
     CHECK(d2_next(t, &rest));
-    return rest ? stream_fail_line(t->s, ": more numbers than its first line says") : DDSC_OK;
+    return rest ? stream_fail_line(t->s, ": found more numbers than the first line declares")
+                : DDSC_OK;
 }
 
 ddsc_status d2_read_vocabulary(ddsc_context *ctx, d2_table *table, io_stream *s)
@@ -44,7 +47,7 @@ static ddsc_status read_costs(ddsc_context *ctx, double **cost, int64_t *n, io_s
     d2_tokens t = {.s = s};
     CHECK(d2_next_integer(&t, n, COSTS_MAX_BINS, "the number of bins"));
     if (*n == 0)
-        return stream_fail(s, "has no bins");
+        return stream_fail(s, "contains no bins");
     return read_numbers(ctx, &t, cost, *n * *n, "a cost");
 }
 
@@ -54,20 +57,22 @@ static ddsc_status check_costs(io_stream *s, const double *cost, int64_t n)
         for (int64_t j = 0; j <= i; j++) {
             double a = cost[i * n + j], b = cost[j * n + i];
             if (i == j && fabs(a) > 0)
-                return stream_fail(s, "the cost of bin %lld to itself is %g, not 0",
+                return stream_fail(s, "the cost from bin %lld to itself is %g; it must be 0",
                                    (long long)i + 1, a);
             if (a < 0 || a > 1e300)
-                return stream_fail(s, "the cost of bins %lld and %lld is %g", (long long)i + 1,
-                                   (long long)j + 1, a);
+                return stream_fail(
+                    s, "the cost between bins %lld and %lld is %g; it must be between 0 and 1e300",
+                    (long long)i + 1, (long long)j + 1, a);
             if (fabs(a - b) > 1e-9 * fabs(a))
-                return stream_fail(s, "the costs of bins %lld and %lld differ: %g and %g",
-                                   (long long)i + 1, (long long)j + 1, a, b);
+                return stream_fail(
+                    s, "the costs between bins %lld and %lld are not symmetric: %g and %g",
+                    (long long)i + 1, (long long)j + 1, a, b);
         }
     return DDSC_OK;
 }
 
-/* Coordinates from the positive eigenvalues; one that is negative beyond the rounding of printed
- * costs means that no points have these costs as squared distances. */
+/* Computes coordinates from the positive eigenvalues. An eigenvalue that is more negative than the
+ * rounding of printed costs explains means that the costs are not squared distances. */
 static ddsc_status place_bins(ddsc_context *ctx, d2_table *table, io_stream *s, const double *value,
                               const double *vector)
 {
@@ -75,8 +80,8 @@ static ddsc_status place_bins(ddsc_context *ctx, d2_table *table, io_stream *s, 
     double largest = BASE_MAX(value[n - 1], 0), tiny = 1e-10 * largest;
     if (value[0] < -1e-5 * largest || (largest <= 0 && value[0] < 0))
         return stream_fail(s,
-                           "these costs are not squared distances of points in any space "
-                           "(an eigenvalue is %g); give points in a .vocab table instead",
+                           "these costs are not squared Euclidean distances of points (an "
+                           "eigenvalue is %g); provide the points in a .vocab table instead",
                            value[0]);
     while (first > 0 && value[first - 1] > tiny)
         first--;
@@ -105,7 +110,7 @@ done:
     return status;
 }
 
-/* ---- finding them ---- */
+/* ---- finding the tables ---- */
 
 static bool is_file(const char *path)
 {
@@ -113,7 +118,7 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* NAME.vocab0, also without a .gz or the last ending of NAME, and gzipped itself. */
+/* Finds NAME.vocab0, optionally gzip-compressed. NAME may lack its .gz or its last ending. */
 static bool find_beside(char *out, size_t room, const char *path, const char *kind, int phase)
 {
     const char *base;

@@ -1,5 +1,6 @@
-/* fcs 2.0, 3.0 and 3.1 (flow and mass cytometry): one file is one item, its events the points, its
- * channels the coordinates. List mode, types I, F and D, both byte orders. */
+/* Reads fcs 2.0, 3.0 and 3.1 (flow and mass cytometry). One file is one item, its events are the
+ * points, and its channels are the coordinates. The reader supports list mode, types I, F and D,
+ * and both byte orders. */
 #include "io/format/format.h"
 
 #include <math.h>
@@ -9,32 +10,34 @@
 enum { HEADER_SIZE = 58, TEXT_MAX = 1 << 24, CHANNELS_MAX = 1 << 14, CHUNK_BYTES = 1 << 18 };
 
 typedef struct channel {
-    const char *name, *stain; /* $PnN and $PnS, "" when missing */
+    const char *name, *stain; /* $PnN and $PnS, "" if missing */
     int width;                /* bytes */
-    uint64_t mask;            /* bits that count, for integers */
-    int64_t at;               /* byte within an event */
+    uint64_t mask;            /* significant bits of integers */
+    int64_t at;               /* offset in bytes within an event */
 } channel;
 
 typedef struct fcs {
     ddsc_context *ctx;
     io_stream *s;
     int64_t size;
-    char *text;      /* the TEXT segment, cut into NUL-terminated words */
-    text_rows names; /* of channels, in UTF-8: $PnN and $PnS in turn */
+    char *text;      /* the TEXT segment, split into NUL-terminated words */
+    text_rows names; /* channel names in UTF-8, alternating $PnN and $PnS */
     text_table key;
-    const char **value; /* of each key */
+    const char **value; /* value of each key */
     int64_t value_room;
     int64_t n_channels, n_events, event_bytes, data_begin, data_end;
-    char type; /* I, F or D */
+    char type; /* 'I', 'F' or 'D' */
     bool big_endian;
     channel *channel;
     int64_t *chosen;
     int64_t n_chosen;
 } fcs;
 
-/* ---- TEXT: delimiter, then key and value in turn; a doubled delimiter stands for itself ---- */
+/* ---- TEXT: a delimiter, then alternating keys and values; a doubled delimiter is a literal one
+ * ---- */
 
-/* One word from *from on, written to *to (never ahead of it), without blanks around it. */
+/* Reads one word at *from and writes it to *to, which never overtakes *from. Surrounding blanks are
+ * removed. */
 static char *cut_word(char **to, const char **from, const char *end, char delimiter)
 {
     char *word = *to, *at = *to;
@@ -54,7 +57,7 @@ static char *cut_word(char **to, const char **from, const char *end, char delimi
     return word;
 }
 
-/* The first of two equal keys counts; case does not. */
+/* Splits TEXT into keys and values. Keys ignore case, and the first of two equal keys is used. */
 static ddsc_status cut_text(fcs *f, int64_t n)
 {
     char delimiter = f->text[0], *to = f->text;
@@ -82,7 +85,7 @@ static const char *find_value(const fcs *f, const char *key)
     return number < 0 ? NULL : f->value[number];
 }
 
-/* Numbers in the header are padded with blanks. */
+/* Parses a number padded with blanks, as in the header. */
 static bool parse_padded(const char *text, int64_t *value)
 {
     char digits[24];
@@ -102,7 +105,7 @@ static ddsc_status need_integer(fcs *f, const char *key, int64_t *value)
     if (!text)
         return stream_fail(f->s, "the keyword %s is missing", key);
     if (!parse_padded(text, value))
-        return stream_fail(f->s, "the keyword %s has the value \"%s\", not a number", key,
+        return stream_fail(f->s, "the keyword %s has the value \"%s\", which is not a number", key,
                            QUOTE(text));
     return DDSC_OK;
 }
@@ -125,17 +128,19 @@ static ddsc_status read_text(fcs *f)
     CHECK(stream_read_at(f->s, 0, head, HEADER_SIZE, "the FCS header"));
     if (memcmp(head, "FCS2.0", 6) != 0 && memcmp(head, "FCS3.0", 6) != 0 &&
         memcmp(head, "FCS3.1", 6) != 0)
-        return stream_fail(f->s, "is FCS version %.3s; 2.0, 3.0 and 3.1 are read", head + 3);
+        return stream_fail(f->s, "is FCS version %.3s; only 2.0, 3.0 and 3.1 are supported",
+                           head + 3);
     if (!header_offset(head, 0, &begin) || !header_offset(head, 1, &end) ||
         !header_offset(head, 2, &f->data_begin) || !header_offset(head, 3, &f->data_end))
-        return stream_fail(f->s, "the FCS header holds offsets that are no numbers");
+        return stream_fail(f->s, "the FCS header contains offsets that are not numbers");
     bool overlaps = f->data_begin > begin && end > f->data_begin;
-    if (f->data_begin > begin) /* some writers let TEXT end on the first byte of DATA */
+    if (f->data_begin > begin) /* some programs let TEXT end on the first byte of DATA */
         end = overlaps ? end : BASE_MIN(end, f->data_begin - 1);
     int64_t n = end - begin + 1;
     if (begin < HEADER_SIZE || n < 3 || n > TEXT_MAX || end > f->size || overlaps)
-        return stream_fail(f->s, "the FCS header places the TEXT segment at bytes %lld to %lld",
-                           (long long)begin, (long long)end);
+        return stream_fail(
+            f->s, "the FCS header gives bytes %lld to %lld for the TEXT segment, which is invalid",
+            (long long)begin, (long long)end);
     n = BASE_MIN(n, f->size - begin);
     CHECK(mem_get(f->ctx, &f->text, n + 1, 1));
     CHECK(stream_read_at(f->s, begin, f->text, (size_t)n, "the TEXT segment"));
@@ -147,16 +152,16 @@ static ddsc_status check_order(fcs *f)
     const char *mode = find_value(f, "$MODE"), *type = find_value(f, "$DATATYPE");
     const char *order = find_value(f, "$BYTEORD");
     if (mode && strcasecmp(mode, "L") != 0)
-        return stream_fail(f->s, "$MODE is \"%s\"; only list mode (L) is read", QUOTE(mode));
+        return stream_fail(f->s, "$MODE is \"%s\"; only list mode (L) is supported", QUOTE(mode));
     if (!type || strlen(type) != 1 || !strchr("IFD", *type))
-        return stream_fail(f->s, "$DATATYPE is \"%s\"; I, F and D are read",
+        return stream_fail(f->s, "$DATATYPE is \"%s\"; it must be I, F or D",
                            type ? QUOTE(type) : "missing");
     f->type = *type;
     if (!order)
         return stream_fail(f->s, "the keyword $BYTEORD is missing");
     f->big_endian = strcmp(order, "4,3,2,1") == 0 || strcmp(order, "2,1") == 0;
     if (!f->big_endian && strcmp(order, "1,2,3,4") != 0 && strcmp(order, "1,2") != 0)
-        return stream_fail(f->s, "$BYTEORD is \"%s\"; 1,2,3,4 and 4,3,2,1 are read", QUOTE(order));
+        return stream_fail(f->s, "$BYTEORD is \"%s\"; it must be 1,2,3,4 or 4,3,2,1", QUOTE(order));
     return DDSC_OK;
 }
 
@@ -172,13 +177,14 @@ static ddsc_status set_width(fcs *f, channel *c, int64_t number)
                 : f->type == 'D' ? bits == 64
                                  : bits > 0 && bits <= 64 && bits % 8 == 0;
     if (!good)
-        return stream_fail(f->s, "%s is %lld, which does not go with $DATATYPE %c", key,
+        return stream_fail(f->s, "%s is %lld, which does not match $DATATYPE %c", key,
                            (long long)bits, f->type);
     c->width = (int)(bits / 8);
     return DDSC_OK;
 }
 
-/* $PnR is the number of values: the bits above the next power of two do not count. */
+/* Sets the mask from $PnR, the number of possible values. Bits above the next power of two are
+ * ignored. */
 static ddsc_status set_mask(fcs *f, channel *c, int64_t number)
 {
     char key[32];
@@ -189,7 +195,7 @@ static ddsc_status set_mask(fcs *f, channel *c, int64_t number)
     snprintf(key, sizeof key, "$P%lldR", (long long)number);
     const char *text = find_value(f, key);
     if (!text || !number_parse(text, &range) || !(range >= 1))
-        return stream_fail(f->s, "%s is \"%s\", not a positive number", key,
+        return stream_fail(f->s, "%s is \"%s\"; it must be a positive number", key,
                            text ? QUOTE(text) : "missing");
     c->mask = 0;
     while (c->mask != UINT64_MAX && (double)c->mask + 1 < range)
@@ -205,7 +211,8 @@ static const char *channel_text(const fcs *f, int64_t number, char what)
     return text ? text : "";
 }
 
-/* FCS 3.0 and before know ASCII alone, 3.1 UTF-8; writers do not always care. */
+/* Adds the name of a channel. FCS 3.0 and earlier require ASCII, and 3.1 requires UTF-8, but not
+ * all programs comply. */
 static ddsc_status name_channel(fcs *f, int64_t number, char what)
 {
     ddsc_status status = DDSC_OK;
@@ -231,7 +238,8 @@ static ddsc_status read_channels(fcs *f)
 {
     CHECK(need_integer(f, "$PAR", &f->n_channels));
     if (f->n_channels < 1 || f->n_channels > CHANNELS_MAX || 4 * f->n_channels > f->size)
-        return stream_fail(f->s, "$PAR is %lld channels", (long long)f->n_channels);
+        return stream_fail(f->s, "$PAR declares %lld channels, which is not possible",
+                           (long long)f->n_channels);
     CHECK(MEM_ZERO(f->ctx, f->channel, f->n_channels));
     for (int64_t k = 0; k < f->n_channels; k++) {
         channel *c = &f->channel[k];
@@ -249,7 +257,7 @@ static ddsc_status read_channels(fcs *f)
     return DDSC_OK;
 }
 
-/* By $PnN or $PnS, else by number from 1; -1 when there is none. */
+/* Finds a channel by $PnN or $PnS, else by its number from 1. Returns -1 if there is none. */
 static int64_t find_channel(const fcs *f, const char *name)
 {
     int64_t number;
@@ -275,7 +283,7 @@ static ddsc_status refuse_channel(fcs *f, const char *name)
         const char *shown = *c->stain ? c->stain : c->name;
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", k ? ", " : "", QUOTE(shown));
     }
-    return stream_fail(f->s, "there is no channel \"%s\" (its channels: %s%s)", QUOTE(name), list,
+    return stream_fail(f->s, "has no channel \"%s\" (its channels: %s%s)", QUOTE(name), list,
                        at < sizeof list ? "" : "...");
 }
 
@@ -302,7 +310,7 @@ static ddsc_status choose_one(void *arg, const char *name)
     fcs *f = arg;
     int64_t k = find_channel(f, name), before = f->n_chosen;
     if (k >= 0 && is_chosen(f, k))
-        return stream_fail(f->s, "the channel \"%s\" is chosen twice", QUOTE(name));
+        return stream_fail(f->s, "the channel \"%s\" is selected twice", QUOTE(name));
     if (k >= 0)
         f->chosen[f->n_chosen++] = k;
     for (int64_t j = 0; k < 0 && j < f->n_channels; j++)
@@ -340,13 +348,14 @@ static ddsc_status choose_channels(fcs *f, const ddsc_read_settings *set)
     if (set->drop)
         CHECK(text_each_listed(set->drop, drop_one, f));
     if (f->n_chosen == 0)
-        return stream_fail(f->s, "no channel is left");
+        return stream_fail(f->s, "no channel is selected");
     return DDSC_OK;
 }
 
 /* ---- data ---- */
 
-/* Offsets above 99,999,999 stand in TEXT. The end may be inclusive or not: writers differ. */
+/* Finds the DATA segment. Offsets above 99,999,999 are given in TEXT. The end may be inclusive or
+ * exclusive, because programs differ. */
 static ddsc_status find_data(fcs *f)
 {
     int64_t need;
@@ -355,26 +364,26 @@ static ddsc_status find_data(fcs *f)
         CHECK(need_integer(f, "$ENDDATA", &f->data_end));
     }
     if (f->data_begin < HEADER_SIZE || f->data_end > f->size || f->data_end < f->data_begin)
-        return stream_fail(f->s, "the DATA segment is placed at bytes %lld to %lld of %lld",
+        return stream_fail(f->s,
+                           "the DATA segment is at bytes %lld to %lld of %lld, which is invalid",
                            (long long)f->data_begin, (long long)f->data_end, (long long)f->size);
     f->n_events = (f->data_end - f->data_begin + 1) / f->event_bytes;
     if (find_value(f, "$TOT"))
         CHECK(need_integer(f, "$TOT", &f->n_events));
     if (f->n_events == 0)
-        return stream_fail(f->s, "holds no events");
+        return stream_fail(f->s, "contains no events");
     if (!mul_ok(f->n_events, f->event_bytes, &need) || need > f->size - f->data_begin ||
         need > f->data_end - f->data_begin + 1)
-        return stream_fail(
-            f->s,
-            "there are %lld events of %lld bytes, but the DATA segment lies at bytes "
-            "%lld to %lld of %lld",
-            (long long)f->n_events, (long long)f->event_bytes, (long long)f->data_begin,
-            (long long)f->data_end, (long long)f->size);
-    /* One byte may be left: some writers give the byte after the last one as the end. */
+        return stream_fail(f->s,
+                           "there are %lld events of %lld bytes, but the DATA segment is at bytes "
+                           "%lld to %lld of %lld",
+                           (long long)f->n_events, (long long)f->event_bytes,
+                           (long long)f->data_begin, (long long)f->data_end, (long long)f->size);
+    /* One byte may remain, because some programs give the byte after the last one as the end. */
     if (f->data_end - f->data_begin + 1 - need >= BASE_MAX(f->event_bytes, 2))
         return stream_fail(f->s,
-                           "$TOT is %lld events of %lld bytes, but the DATA segment of %lld bytes "
-                           "holds more",
+                           "$TOT declares %lld events of %lld bytes, but the DATA segment of %lld "
+                           "bytes contains more",
                            (long long)f->n_events, (long long)f->event_bytes,
                            (long long)(f->data_end - f->data_begin + 1));
     return DDSC_OK;
@@ -419,7 +428,8 @@ done:
 
 /* ---- the item ---- */
 
-/* A stain is what people know a channel by ("CD3"); its short name ("FL1-A") where there is none. */
+/* Names channels by their stain ("CD3"), which is the name that users know, or by their short name
+ * ("FL1-A") if there is no stain. */
 static ddsc_status name_channels(fcs *f, measures_parts *out)
 {
     ddsc_status status = DDSC_OK;
@@ -451,7 +461,7 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
     TRY(MEM_NEW(ctx, out->offset, 2));
     out->offset[0] = 0;
     out->offset[1] = f.n_events;
-    TRY(MEM_NEW(ctx, out->support, out->v * out->d)); /* both are bounded by the file's size */
+    TRY(MEM_NEW(ctx, out->support, out->v * out->d)); /* v and d are bounded by the file's size */
     TRY(read_events(&f, out->support, set->arcsinh));
     TRY(name_channels(&f, out));
 done:

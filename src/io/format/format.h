@@ -1,5 +1,5 @@
-/* format: one file per format. Readers take an open stream and give the parts of a set; writers
- * take a set and an open writer. Messages name file and place. */
+/* format: one file per format. Readers take an open stream and return the parts of a set. Writers
+ * take a set and an open writer. Messages give the file and the position. */
 #ifndef DDSC_IO_FORMAT_FORMAT_H
 #define DDSC_IO_FORMAT_FORMAT_H
 
@@ -12,7 +12,7 @@
 enum { NPY_MAX_DIMS = 4 };
 
 typedef struct npy_array {
-    char kind; /* 'f', 'i', 'u', or 'U' and 'S' for text */
+    char kind; /* 'f', 'i' or 'u'; 'U' and 'S' for text */
     num_type type;
     int64_t item_bytes;
     bool fortran;
@@ -21,39 +21,41 @@ typedef struct npy_array {
 } npy_array;
 
 ddsc_status npy_read_header(io_stream *s, npy_array *array);
-/* Numbers in file order, a chunk at a time, as double or int64_t; then the stream must end. */
+/* Reads numbers in file order, in chunks of double or int64_t. The stream must end after the last
+ * number. */
 typedef ddsc_status (*npy_chunk_fn)(void *arg, int64_t begin, int64_t n, const void *value);
 ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *array, bool integers,
                             npy_chunk_fn fn, void *arg);
-/* The elements in C order into new memory; then the stream must end. */
+/* These functions read the elements in C order into new memory. The stream must end after the last
+ * element. */
 ddsc_status npy_read_doubles(ddsc_context *ctx, double **out, io_stream *s, const npy_array *array);
 ddsc_status npy_read_integers(ddsc_context *ctx, int64_t **out, io_stream *s,
                               const npy_array *array);
 ddsc_status npy_read_indices(ddsc_context *ctx, int32_t **out, io_stream *s,
                              const npy_array *array);
-/* One string per element, UTF-8; integers become decimal text. */
+/* Reads one UTF-8 string per element. Integers are converted to decimal text. */
 typedef ddsc_status (*npy_text_fn)(void *arg, int64_t element, const char *text, size_t n);
 ddsc_status npy_read_text(ddsc_context *ctx, io_stream *s, const npy_array *array, npy_text_fn fn,
                           void *arg);
-/* "(3, 2)" for messages. */
+/* Formats a shape such as "(3, 2)" for messages. */
 const char *npy_shape_text(char out[QUOTE_TEXT], const npy_array *array);
 #define NPY_SHAPE(array) npy_shape_text((char[QUOTE_TEXT]){0}, array)
 
 enum { NPY_HEADER_MAX = 192 };
-/* Element types of the arrays written. */
+/* element types of the arrays written */
 #define NPY_FLOAT8 (NUM_HOST_LITTLE ? "<f8" : ">f8")
 #define NPY_FLOAT4 (NUM_HOST_LITTLE ? "<f4" : ">f4")
 #define NPY_INT8 (NUM_HOST_LITTLE ? "<i8" : ">i8")
 #define NPY_INT4 (NUM_HOST_LITTLE ? "<i4" : ">i4")
-/* Version 1.0 header, padded to 64 bytes; n_dims 1 .. 3. Returns its length. */
+/* Writes a version 1.0 header, padded to 64 bytes, and returns its length. n_dims is 1 to 3. */
 size_t npy_format_header(char out[NPY_HEADER_MAX], const char *descr, int n_dims,
                          const int64_t *shape);
 
-/* Rows of a dense table turned into the entries of items as they pass. */
+/* Converts the rows of a dense table to entries of items while they are read. */
 typedef struct dense_rows {
     ddsc_context *ctx;
     measures_parts *out;
-    int64_t width, taken; /* of a row; elements so far */
+    int64_t width, taken; /* length of a row; number of elements read */
     int64_t index_room, weight_room, offset_room;
 } dense_rows;
 
@@ -62,27 +64,28 @@ ddsc_status npy_read_dense(io_stream *s, const npy_array *a, dense_rows *t);
 
 /* ---- labels ---- */
 
-/* Class names or numbers gathered one by one. */
+/* Collects class names or numbers one by one. */
 typedef struct label_list {
     text_table names;
-    int32_t *code; /* number of the name, -1 for an empty one */
+    int32_t *code; /* number of the name, or -1 if it is empty */
     int64_t n, room;
 } label_list;
 
 ddsc_status label_list_add(ddsc_context *ctx, label_list *list, const char *text, size_t n);
-/* All integers: plain numbers; else class numbers with names. Fills label, name_text, name_at and
- * n_names of parts, which it takes to hold none yet. */
+/* Finishes the list. If all labels are integers, they remain numbers; otherwise, they are class
+ * numbers with names. Sets label, name_text, name_at and n_names of `parts`, which must not have
+ * any. */
 ddsc_status label_list_finish(ddsc_context *ctx, label_list *list, measures_parts *parts);
 void label_list_free(ddsc_context *ctx, label_list *list);
-/* Any labels file of docs/formats.md into label, names and n of parts, and ids where it has some.
- */
+/* Reads any labels file of docs/formats.md. Sets label, names and n of `parts`, and its ids if the
+ * file has them. */
 ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stream *s);
 ddsc_status npz_read_labels(ddsc_context *ctx, measures_parts *parts, io_stream *s);
-/* Put the labels of a file into the order of `to`, by id where both have ids. `from` and `to_name`
- * are named in messages. */
+/* Items that labels are assigned to. labels_join reorders the labels of a file to match them, by id
+ * if both have ids. `from` and `to_name` are used in messages. */
 typedef struct label_target {
     int64_t n;
-    const char *id_text; /* NULL: items are numbered */
+    const char *id_text; /* NULL if items are numbered */
     const int64_t *id_at;
     const char *name;
 } label_target;
@@ -91,103 +94,114 @@ ddsc_status labels_join(ddsc_context *ctx, measures_parts *labels, const char *f
 ddsc_status labels_from_npy(ddsc_context *ctx, measures_parts *parts, int64_t *n, io_stream *s,
                             const npy_array *array);
 
-/* ---- readers: each takes an open stream and gives raw parts ---- */
+/* ---- readers: each takes an open stream and returns raw parts ---- */
 
-/* By the first bytes; AUTO when unknown. */
+/* Determines the format from the first bytes. Returns AUTO if it is unknown. */
 ddsc_format io_sniff(const unsigned char *head, size_t n);
-/* What the bytes are when they are a known format that is not read ("bzip2-compressed"), or NULL.
- */
+/* Names a known but unsupported format ("bzip2-compressed"). Returns NULL for all other bytes. */
 const char *io_sniff_foreign(const unsigned char *head, size_t n);
-/* Peeks at the first bytes of a stream; fails with a message that names the kind of file where it is one that no reader takes. */
+/* Peeks at the first bytes of a stream. If no reader supports this kind of file, the call fails
+ * with a message that names it. */
 ddsc_status io_peek_content(io_stream *s, unsigned char head[STREAM_PEEK_MAX], size_t *n);
 
-/* libhdf5 is not safe with damaged files, so HDF5 needs more than its content: a name that ends in .h5ad,
- * .h5 or .hdf5, or the format that was asked for. */
+/* Checks that a file may be opened as HDF5. libhdf5 is not safe with damaged files, so matching
+ * content is not enough. The name must end in .h5ad, .h5 or .hdf5, or the format must have been
+ * requested. */
 ddsc_status io_check_hdf5(io_stream *s, ddsc_format found, ddsc_format asked);
 
 typedef enum cloud_kind { CLOUD_NONE, CLOUD_ROWS, CLOUD_PLY, CLOUD_OFF, CLOUD_PCD } cloud_kind;
-/* ply, off or pcd by their first bytes, else none. */
+/* Recognizes ply, off and pcd from their first bytes. */
 cloud_kind io_sniff_cloud(const unsigned char *head, size_t n);
-/* Rows of bare numbers, a point each? By the ending of the path (or NULL), else by content: all lines
- * of several have equally many numbers, more than one. */
+/* Returns true for rows of bare numbers, one point per row. The ending of the path decides if it is
+ * not NULL; otherwise the content does. Several lines must then have the same number of numbers,
+ * more than one. */
 bool io_sniff_rows(const unsigned char *head, size_t n, const char *path);
 
 ddsc_status npz_read(ddsc_context *ctx, measures_parts *out, io_stream *s);
-/* one: a matrix is the points of one item. */
+/* one: a matrix contains the points of one item */
 ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s, bool one);
-/* ply, off, pcd, or rows of bare numbers: one item. set: columns, drop. */
+/* Reads one item from ply, off, pcd, or rows of bare numbers. Uses `columns` and `drop` of
+ * `set`. */
 ddsc_status cloud_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                        const ddsc_read_settings *set);
 ddsc_status csv_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
 ddsc_status idx_read_images(ddsc_context *ctx, measures_parts *out, io_stream *s);
 ddsc_status idx_read_labels(ddsc_context *ctx, int32_t **label, int64_t *n, io_stream *s);
-/* phases: how many phases an object has, 0: find out; phase: which one, 0: all joined. */
+/* phases is the number of phases per object, or 0 to infer it. phase is the phase to read, or 0 to
+ * join all phases. */
 ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int phases, int phase);
-/* set: channels or else columns, drop, arcsinh. */
+/* Uses `channels` (or else `columns`), `drop` and `arcsinh` of `set`. */
 ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
-/* HDF5, of AnnData or plain. set: matrix, id_columns, columns, drop, weight, label, where, arcsinh. */
+/* Reads HDF5, in the AnnData layout or plain. Uses `matrix`, `id_columns`, `columns`, `drop`,
+ * `weight`, `label`, `where` and `arcsinh` of `set`. */
 ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                       const ddsc_read_settings *set);
 ddsc_status mtx_write_graph(ddsc_context *ctx, const ddsc_graph *g, io_writer *w);
 ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 
-/* Tables beside a .d2 file: vocabulary (dim, size, rows) and histogram costs (size, matrix), the
- * latter as coordinates whose squared distances are the costs. */
+/* A table next to a .d2 file. It is a vocabulary (dimension, size, rows) or a matrix of histogram
+ * costs (size, matrix). Costs are stored as coordinates whose squared distances are the costs. */
 typedef struct d2_table {
     int64_t n, dim;
     double *point; /* n x dim */
-    bool dense;    /* a histogram over all n points, not ids */
+    bool dense;    /* histogram over all n points; no ids */
 } d2_table;
 
 ddsc_status d2_read_vocabulary(ddsc_context *ctx, d2_table *table, io_stream *s);
 ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s);
 
-/* Whole pipeline on an open stream: sniff, read, build. */
+/* Runs the whole pipeline on an open stream: detects the format, reads, and builds the set. */
 ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
                              const ddsc_read_settings *settings);
-/* Sniff and read one file; one: among others, so that a matrix is the points of one item. */
+/* Detects the format and reads one file. If `one`, the file is one of several, so a matrix contains
+ * the points of one item. */
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
                           const ddsc_read_settings *settings, bool one);
-/* Columns of the table set->meta_path for the items, by id. */
+/* Items that receive the columns of the table set->meta_path, matched by id. */
 typedef struct meta_target {
     int64_t n;
-    const char *id_text; /* NULL: ids are numbers */
+    const char *id_text; /* NULL if ids are numbers */
     const int64_t *id_at;
-    measures_texts *names, *values; /* columns there are; those of the table come behind */
+    measures_texts *names, *values; /* existing columns; new ones are appended */
     const char *where;
 } meta_target;
 ddsc_status io_read_meta_stream(ddsc_context *ctx, const meta_target *to, io_stream *s,
                                 const char *id_columns);
 ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *path,
                          const char *id_columns, int64_t max_bytes);
-/* Make parts fit to be joined: indices checked, items without ids called "file:number". */
+/* Prepares parts for joining: checks the indices and gives items without ids the names
+ * "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
-/* Can b stand behind a: the same dimension and words, labels of one kind? */
+/* Checks that b can be appended to a. They need the same dimension, the same words, and labels of
+ * the same kind. */
 ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measures_parts *b,
                        const char *where);
-/* Append b to a (both prepared; b is empty afterwards). */
+/* Appends b to a. Both must be prepared, and b is empty afterwards. */
 ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where);
 
 /* ---- npz ---- */
 
-/* An npz archive, stored, with fixed time stamps: the same arrays give the same bytes. */
+/* An uncompressed npz archive with fixed timestamps, so that the same arrays give the same
+ * bytes. */
 typedef struct npz_writer npz_writer;
 ddsc_status npz_writer_open(ddsc_context *ctx, npz_writer **out, io_writer *w);
-/* One array; `fill` writes rows [begin, end) along the first axis into out. It is called twice over
- * the whole range: once for the checksum, once for the bytes. NULL: arg is the array itself. */
+/* Adds one array. `fill` writes the rows [begin, end) along the first axis to out. It is called
+ * twice for the whole range: once for the checksum and once for the bytes. If `fill` is NULL, `arg`
+ * is the array itself. */
 typedef void (*npz_fill_fn)(const void *arg, int64_t begin, int64_t end, unsigned char *out);
 ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, int n_dims,
                            const int64_t *shape, int64_t item_bytes, npz_fill_fn fill,
                            const void *arg);
 ddsc_status npz_writer_finish(npz_writer *z);
 void npz_writer_close(npz_writer *z);
-/* Tests set this low to see the 64-bit records without 4 GiB of data. */
+/* Sets the size limit of 32-bit records. Tests lower it to cover 64-bit records without 4 GiB of
+ * data. */
 void npz_writer_set_limit32(npz_writer *z, int64_t limit);
 
-/* The words alone of an npz, of a set or a model; n = 0 where there are none. */
+/* Reads only the words from an npz file of a set or a model. n = 0 if there are none. */
 ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s);
 
 /* ---- the model of a clustering ---- */

@@ -1,4 +1,4 @@
-/* Neighbour graphs out: MatrixMarket, or npz as scipy.sparse.load_npz reads it. */
+/* Writes neighbor graphs as MatrixMarket, or as npz that scipy.sparse.load_npz can read. */
 #include <string.h>
 
 #include "io/format/archive.h"
@@ -8,7 +8,7 @@ static const char *sparse_format(const void *arg, int64_t i)
 {
     (void)arg;
     (void)i;
-    return "csc"; /* column c holds the neighbours of item c */
+    return "csc"; /* column c contains the neighbors of item c */
 }
 
 static ddsc_status npz_write_graph(ddsc_context *ctx, const ddsc_graph *g, io_writer *w)

@@ -1,6 +1,7 @@
-/* HDF5: cells in AnnData's layout (h5ad), or plain tables. One row of a matrix is one point; the
- * columns about rows (a sample, a class) stand in the folder obs, or beside the matrix. Layout: AnnData's
- * on-disk format 0.1.0 (encoding-type and so on), and that of its version 0.7 before it. */
+/* Reads HDF5 files: cells in the AnnData layout (h5ad), or plain tables. One row of a matrix is one
+ * point. The columns about rows (a sample, a class) are in the folder obs or next to the matrix.
+ * The reader supports AnnData's on-disk format 0.1.0 (with encoding-type attributes) and that of
+ * AnnData 0.7. */
 #include "io/format/h5ad.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -10,11 +11,11 @@
 
 /* ---- columns about rows ---- */
 
-/* Texts of the rows themselves, or of categories that rows have the number of. */
+/* Texts of the rows, stored either per row or as categories with a code per row. */
 typedef struct row_texts {
     text_rows text;
     int64_t n;
-    int64_t *code; /* NULL: text i is that of row i; -1: the row has none */
+    int64_t *code; /* NULL if text i belongs to row i; -1 if the row has no text */
 } row_texts;
 
 static const char *row_text(const row_texts *t, int64_t row)
@@ -47,21 +48,21 @@ static ddsc_status read_table(h5ad *h, row_texts *t, const char *path)
 
 static ddsc_status wrong_length(h5ad *h, const char *path, int64_t n)
 {
-    return stream_fail(h->s, "\"%s\" has %lld elements for %lld rows of \"%s\"", QUOTE(path),
+    return stream_fail(h->s, "\"%s\" has %lld elements for the %lld rows of \"%s\"", QUOTE(path),
                        (long long)n, (long long)h->n_rows, QUOTE(h->matrix));
 }
 
-/* One element per row of the matrix. */
+/* Checks that an array has one element per row of the matrix. */
 static ddsc_status check_row_count(h5ad *h, const h5_array *a)
 {
     if (a->n_axes != 1)
-        return stream_fail(
-            h->s, "\"%s\" has %d axes (%lld x %lld ...); one value per row is expected",
-            QUOTE(a->path), a->n_axes, (long long)a->shape[0], (long long)a->shape[1]);
+        return stream_fail(h->s, "\"%s\" has %d axes (%lld x %lld ...); expected one value per row",
+                           QUOTE(a->path), a->n_axes, (long long)a->shape[0],
+                           (long long)a->shape[1]);
     return a->shape[0] == h->n_rows ? DDSC_OK : wrong_length(h, a->path, a->shape[0]);
 }
 
-/* One whole number per row. */
+/* Reads one integer per row. */
 static ddsc_status read_codes(h5ad *h, int64_t **code, const char *path)
 {
     ddsc_status status = DDSC_OK;
@@ -69,7 +70,7 @@ static ddsc_status read_codes(h5ad *h, int64_t **code, const char *path)
     CHECK(h5_array_open(&h->f, &a, path));
     TRY(check_row_count(h, &a));
     if (a.is_float)
-        TRY(stream_fail(h->s, "\"%s\" holds floating-point numbers; whole numbers are expected",
+        TRY(stream_fail(h->s, "\"%s\" contains floating-point numbers; expected integers",
                         QUOTE(path)));
     TRY(MEM_NEW(h->ctx, *code, h->n_rows));
     TRY(h5_read_integers(&a, 0, h->n_rows, *code));
@@ -84,12 +85,13 @@ static ddsc_status read_categories(h5ad *h, row_texts *t, const char *categories
     CHECK(read_codes(h, &t->code, codes));
     for (int64_t i = 0; i < h->n_rows; i++)
         if (t->code[i] >= t->n)
-            return stream_fail(h->s, "row %lld of \"%s\" has the category %lld of %lld",
+            return stream_fail(h->s,
+                               "row %lld of \"%s\" has category %lld, but there are only %lld",
                                (long long)i, QUOTE(codes), (long long)t->code[i], (long long)t->n);
     return DDSC_OK;
 }
 
-/* Values that may be missing: those whose mask is set. */
+/* Reads values that may be missing. A value is missing if its mask is set. */
 static ddsc_status read_masked(h5ad *h, row_texts *t, const char *values, const char *mask)
 {
     CHECK(read_table(h, t, values));
@@ -101,7 +103,7 @@ static ddsc_status read_masked(h5ad *h, row_texts *t, const char *values, const 
     return DDSC_OK;
 }
 
-/* obs/NAME, else NAME. */
+/* Finds obs/NAME, else NAME. */
 static ddsc_status find_obs(h5ad *h, const char *name, char path[H5_PATH], h5_kind *kind)
 {
     snprintf(path, H5_PATH, "obs/%.400s", name);
@@ -119,15 +121,15 @@ static ddsc_status fail_no_column(h5ad *h, const char *name, const char *option)
     h5_kind kind;
     CHECK(h5_find(&h->f, "obs", &kind));
     if (kind == H5_TABLE)
-        return stream_fail(h->s, "was written by an AnnData before 0.7, which is not read; read "
-                                 "and write it by a newer one first");
+        return stream_fail(h->s, "was written by AnnData before 0.7, which is not supported; read "
+                                 "and rewrite it with a newer version first");
     CHECK(h5_list(&h->f, kind == H5_FOLDER ? "obs" : "/", list, sizeof list));
     if (!name)
         return stream_fail(h->s,
-                           "say which column names the items, a sample for example (--id "
-                           "COLUMN), of: %s",
+                           "specify the column that identifies the items, such as a sample (--id "
+                           "COLUMN); the columns are: %s",
                            list);
-    return stream_fail(h->s, "no column is called \"%s\" (%s); the columns are: %s", QUOTE(name),
+    return stream_fail(h->s, "has no column named \"%s\" (%s); its columns are: %s", QUOTE(name),
                        option, list);
 }
 
@@ -161,17 +163,17 @@ static ddsc_status read_column(h5ad *h, row_texts *t, const char *name, const ch
 enum { MAX_IDS = 8, MAX_ASKED = 8 };
 
 typedef struct cell_grouping {
-    row_texts id[MAX_IDS], label, where, asked[MAX_ASKED]; /* the last: columns about items */
+    row_texts id[MAX_IDS], label, where, asked[MAX_ASKED]; /* asked: columns about items */
     int n_ids, n_asked;
     const char *asked_name[MAX_ASKED];
     char name_text[MAX_ASKED][H5_PATH];
-    text_rows meta; /* of each item its n_asked texts */
+    text_rows meta; /* n_asked texts of each item */
     h5ad *h;
-    const char *where_value; /* NULL: every row is taken */
+    const char *where_value; /* NULL if every row is used */
     bool has_label;
     text_table ids;
     label_list labels;
-    int64_t *item; /* of each row, or -1 */
+    int64_t *item; /* item of each row, or -1 */
     char *joined;
     int64_t joined_room;
 } cell_grouping;
@@ -189,7 +191,7 @@ static ddsc_status open_ids(h5ad *h, cell_grouping *g)
     for (const char *at = names;; at++) {
         size_t n = strcspn(at, ",");
         if (g->n_ids == MAX_IDS)
-            return stream_fail(h->s, "at most %d columns may name an item", MAX_IDS);
+            return stream_fail(h->s, "at most %d columns may identify an item", MAX_IDS);
         snprintf(name, sizeof name, "%.*s", (int)BASE_MIN(n, (size_t)400), at);
         CHECK(read_column(h, &g->id[g->n_ids++], name, "--id"));
         at += n;
@@ -207,7 +209,7 @@ static ddsc_status open_asked(void *arg, const char *name)
     if (kind == H5_NOTHING)
         return DDSC_OK;
     if (g->n_asked == MAX_ASKED)
-        return stream_fail(g->h->s, "at most %d columns about items are read", MAX_ASKED);
+        return stream_fail(g->h->s, "at most %d columns about items are supported", MAX_ASKED);
     snprintf(g->name_text[g->n_asked], H5_PATH, "%.400s", name);
     g->asked_name[g->n_asked] = g->name_text[g->n_asked];
     return read_column(g->h, &g->asked[g->n_asked++], name, "--batch");
@@ -233,7 +235,7 @@ static ddsc_status open_columns(h5ad *h, cell_grouping *g)
     return set->item_columns ? text_each_listed(set->item_columns, open_asked, g) : DDSC_OK;
 }
 
-/* The id of a row: its id columns, with a slash between them. */
+/* Joins the id columns of a row with slashes to form its id. */
 static ddsc_status join_parts(h5ad *h, cell_grouping *g, int64_t row, int64_t *length)
 {
     *length = 0;
@@ -249,7 +251,7 @@ static ddsc_status join_parts(h5ad *h, cell_grouping *g, int64_t row, int64_t *l
     return DDSC_OK;
 }
 
-/* What a row says about its item: as its first row does. */
+/* Reads the requested columns of a row, which must match the first row of the same item. */
 static ddsc_status take_asked_texts(h5ad *h, cell_grouping *g, int64_t row, int64_t item,
                                     bool is_new)
 {
@@ -263,7 +265,8 @@ static ddsc_status take_asked_texts(h5ad *h, cell_grouping *g, int64_t row, int6
         const char *first = g->meta.text + g->meta.at[at];
         if (strlen(first) != n || memcmp(first, g->joined, n) != 0)
             return stream_fail(
-                h->s, "row %lld has \"%s\" in the column \"%s\", but \"%s\" has \"%s\" before",
+                h->s,
+                "row %lld has \"%s\" in the column \"%s\", but an earlier row of \"%s\" has \"%s\"",
                 (long long)row, QUOTE(text), QUOTE(g->asked_name[k]),
                 QUOTE(text_table_get(&g->ids, item)), QUOTE(first));
     }
@@ -279,7 +282,7 @@ static ddsc_status group_row(h5ad *h, cell_grouping *g, int64_t row)
         return DDSC_OK;
     CHECK(join_parts(h, g, row, &length));
     if (length == 0)
-        return stream_fail(h->s, "row %lld has no id; leave such rows out by --where",
+        return stream_fail(h->s, "row %lld has no id; exclude such rows with --where",
                            (long long)row);
     CHECK(text_table_add(h->ctx, &g->ids, g->joined, (size_t)length, &number, &is_new));
     g->item[row] = number;
@@ -292,13 +295,13 @@ static ddsc_status group_row(h5ad *h, cell_grouping *g, int64_t row)
     int32_t code = g->labels.code[number];
     const char *first = code < 0 ? "" : text_table_get(&g->labels.names, code);
     if (strcmp(first, label) != 0)
-        return stream_fail(h->s, "row %lld has the label \"%s\", but \"%s\" has \"%s\" before",
-                           (long long)row, QUOTE(label), QUOTE(text_table_get(&g->ids, number)),
-                           QUOTE(first));
+        return stream_fail(
+            h->s, "row %lld has the label \"%s\", but an earlier row of \"%s\" has \"%s\"",
+            (long long)row, QUOTE(label), QUOTE(text_table_get(&g->ids, number)), QUOTE(first));
     return DDSC_OK;
 }
 
-/* Rows item by item, in the order of the file within each. */
+/* Sorts the rows by item, in file order within each item. */
 static ddsc_status place_rows(h5ad *h, const int64_t *item, int64_t n_items)
 {
     ddsc_status status = DDSC_OK;
@@ -330,7 +333,7 @@ static ddsc_status group_rows(h5ad *h)
     for (int64_t i = 0; i < h->n_rows; i++)
         TRY(group_row(h, &g, i));
     if (g.ids.n == 0)
-        TRY(stream_fail(h->s, "none of its %lld rows has %s", (long long)h->n_rows,
+        TRY(stream_fail(h->s, "none of its %lld rows matches %s", (long long)h->n_rows,
                         h->set->where ? QUOTE(h->set->where) : "an id"));
     TRY(place_rows(h, g.item, g.ids.n));
     if (g.has_label)
@@ -383,8 +386,8 @@ static ddsc_status read_point_weights(h5ad *h)
         return DDSC_OK;
     if (kind == H5_FOLDER)
         return stream_fail(h->s,
-                           "\"%s\" is no plain column of numbers (one that may lack values, or "
-                           "categories): weights must be numbers",
+                           "\"%s\" is not a plain column of numbers (it has missing values or "
+                           "categories); weights must be numbers",
                            QUOTE(path));
     if (kind != H5_TABLE)
         TRY(fail_no_column(h, name, "--weight"));

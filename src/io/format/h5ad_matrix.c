@@ -1,12 +1,13 @@
-/* The matrix of an HDF5 file: where it is, what its columns are called, and its values, dense or by
- * compressed rows (csr) or columns (csc). Only chosen columns of chosen rows are kept. */
+/* Reads the matrix of an HDF5 file: finds it, names its columns, and reads its values, either dense
+ * or as compressed rows (csr) or columns (csc). Only the chosen columns of the chosen rows are
+ * kept. */
 #include "io/format/h5ad.h"
 
 #ifdef DDSC_HAVE_HDF5
 #include <stdio.h>
 #include <string.h>
 
-/* ---- where it is ---- */
+/* ---- location ---- */
 
 static ddsc_status locate(h5ad *h, h5_kind *kind)
 {
@@ -27,7 +28,7 @@ static ddsc_status locate(h5ad *h, h5_kind *kind)
         return DDSC_OK;
     CHECK(h5_list(&h->f, "/", list, sizeof list));
     CHECK(h5_list(&h->f, "obsm", more, sizeof more));
-    return stream_fail(h->s, "there is no matrix \"%s\" (--matrix); the file holds: %s%s%s",
+    return stream_fail(h->s, "has no matrix \"%s\" (--matrix); it contains: %s%s%s",
                        name ? QUOTE(name) : "X", list, *more ? "; obsm: " : "", more);
 }
 
@@ -39,13 +40,14 @@ static ddsc_status size_dense(h5ad *h)
     h->width = a.width;
     ddsc_status status = DDSC_OK;
     if (a.n_axes != 2 || a.is_text || h->n_rows < 1 || h->width < 1)
-        status = stream_fail(h->s, "\"%s\" is no table of numbers with rows and columns",
+        status = stream_fail(h->s, "\"%s\" is not a numeric table with rows and columns",
                              QUOTE(h->matrix));
     h5_array_close(&a);
     return status;
 }
 
-/* AnnData before 0.7 had other names for the same. */
+/* Determines the size of a sparse matrix. AnnData before 0.7 used other attribute names for the
+ * same information. */
 static ddsc_status size_sparse(h5ad *h)
 {
     char kind[H5_ATTRIBUTE];
@@ -62,10 +64,11 @@ static ddsc_status size_sparse(h5ad *h)
     if (!found)
         CHECK(h5_shape(&h->f, h->matrix, "h5sparse_shape", shape, &found));
     if (!found || shape[0] < 1 || shape[1] < 1)
-        return stream_fail(h->s, "the matrix \"%s\" does not say its shape", QUOTE(h->matrix));
+        return stream_fail(h->s, "the matrix \"%s\" has no shape attribute", QUOTE(h->matrix));
     if (shape[0] > INT32_MAX || shape[1] > INT32_MAX || shape[1] > stream_limit(h->s) / 8)
-        return stream_fail(h->s, "the matrix \"%s\" says it has %lld rows and %lld columns",
-                           QUOTE(h->matrix), (long long)shape[0], (long long)shape[1]);
+        return stream_fail(
+            h->s, "the matrix \"%s\" declares %lld rows and %lld columns, which is not possible",
+            QUOTE(h->matrix), (long long)shape[0], (long long)shape[1]);
     h->sparse = true;
     h->n_rows = shape[0];
     h->width = shape[1];
@@ -79,7 +82,7 @@ static ddsc_status add_column_name(void *arg, int64_t element, const char *text,
     return text_rows_add(arg, element, text, n);
 }
 
-/* The index of the table about columns: its attribute says which column that is. */
+/* Reads the index of the table about columns. An attribute of the table names the index column. */
 static ddsc_status read_names(h5ad *h, const char *var, bool *found)
 {
     ddsc_status status = DDSC_OK;
@@ -94,7 +97,7 @@ static ddsc_status read_names(h5ad *h, const char *var, bool *found)
         return DDSC_OK;
     CHECK(h5_array_open(&h->f, &a, path));
     if (a.n_axes != 1 || a.shape[0] != h->width)
-        TRY(stream_fail(h->s, "\"%s\" has %lld names for the %lld columns of \"%s\"", path,
+        TRY(stream_fail(h->s, "\"%s\" has %lld names, but there are %lld columns in \"%s\"", path,
                         (long long)a.shape[0], (long long)h->width, QUOTE(h->matrix)));
     TRY(h5_read_texts(&a, add_column_name, &h->names));
 done:
@@ -102,7 +105,7 @@ done:
     return status;
 }
 
-/* pca1, pca2, ... of obsm/X_pca; x1, x2, ... of a plain table. */
+/* Numbers the columns: pca1, pca2, ... for obsm/X_pca, and x1, x2, ... for a plain table. */
 static ddsc_status number_names(h5ad *h, const char *stem)
 {
     char name[H5_PATH];
@@ -121,7 +124,7 @@ static ddsc_status name_columns(h5ad *h)
         return number_names(h, strncmp(last + 1, "X_", 2) == 0 ? last + 3 : last + 1);
     CHECK(read_names(h, strncmp(h->matrix, "raw/", 4) == 0 ? "raw/var" : "var", &found));
     if (!found && h->sparse)
-        return stream_fail(h->s, "nothing names the columns of \"%s\": there is no index of var",
+        return stream_fail(h->s, "the columns of \"%s\" have no names, because var has no index",
                            QUOTE(h->matrix));
     return found ? DDSC_OK : number_names(h, "x");
 }
@@ -138,11 +141,11 @@ static ddsc_status fail_no_name(h5ad *h, const char *name)
     for (int64_t k = 0; k < h->width && at < sizeof list; k++)
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", k ? ", " : "",
                                QUOTE(column_name(h, k)));
-    return stream_fail(h->s, "no column of \"%s\" is called \"%s\"; they are: %s%s",
+    return stream_fail(h->s, "\"%s\" has no column named \"%s\"; its columns are: %s%s",
                        QUOTE(h->matrix), QUOTE(name), list, at < sizeof list ? "" : "...");
 }
 
-/* A name as it stands, else a pattern. */
+/* Selects the column with this name, or all columns that match the pattern. */
 static ddsc_status take_columns(void *arg, const char *name)
 {
     h5ad *h = arg;
@@ -172,7 +175,7 @@ static ddsc_status drop_columns(void *arg, const char *name)
     return any ? DDSC_OK : fail_no_name(h, name);
 }
 
-/* The coordinates that are left, without gaps, in the order they had. */
+/* Renumbers the remaining coordinates without gaps, in their original order. */
 static ddsc_status close_ranks(h5ad *h)
 {
     ddsc_status status = DDSC_OK;
@@ -204,7 +207,7 @@ static ddsc_status pick_columns(h5ad *h)
         CHECK(text_each_listed(h->set->drop, drop_columns, h));
     CHECK(close_ranks(h));
     if (h->out->d == 0)
-        return stream_fail(h->s, "no column is left");
+        return stream_fail(h->s, "no column is selected");
     TRY(MEM_NEW(h->ctx, name, h->out->d));
     for (int64_t k = 0; k < h->width; k++)
         if (h->to[k] >= 0)
@@ -254,9 +257,9 @@ done:
 
 typedef struct sparse_arrays {
     h5_array data, indices, indptr;
-    int64_t n_lines; /* compressed rows, or columns */
-    int64_t *begin;  /* of each line among the entries, n_lines + 1 */
-    int64_t *index;  /* of a run of entries */
+    int64_t n_lines; /* number of compressed rows or columns */
+    int64_t *begin;  /* first entry of each line, n_lines + 1 */
+    int64_t *index;  /* indices of a chunk of entries */
     double *value;
 } sparse_arrays;
 
@@ -271,17 +274,16 @@ static ddsc_status open_sparse(h5ad *h, sparse_arrays *m)
         snprintf(path, sizeof path, "%s/%s", h->matrix, part[k].name);
         CHECK(h5_array_open(&h->f, part[k].array, path));
         if (part[k].array->n_axes != 1 || part[k].array->is_text)
-            return stream_fail(h->s, "\"%s\" is no list of numbers", QUOTE(path));
+            return stream_fail(h->s, "\"%s\" is not a list of numbers", QUOTE(path));
         if (k > 0 && part[k].array->is_float)
-            return stream_fail(h->s,
-                               "\"%s\" holds floating-point numbers; whole numbers are expected",
+            return stream_fail(h->s, "\"%s\" contains floating-point numbers; expected integers",
                                QUOTE(path));
     }
     m->n_lines = h->by_column ? h->width : h->n_rows;
     if (m->data.shape[0] != m->indices.shape[0] || m->indptr.shape[0] - 1 != m->n_lines)
         return stream_fail(h->s,
-                           "\"%s\": %lld values, %lld indices and %lld starts do not go "
-                           "with %lld rows and %lld columns",
+                           "\"%s\": %lld values, %lld indices and %lld starts do not match %lld "
+                           "rows and %lld columns",
                            QUOTE(h->matrix), (long long)m->data.shape[0],
                            (long long)m->indices.shape[0], (long long)m->indptr.shape[0],
                            (long long)h->n_rows, (long long)h->width);
@@ -289,15 +291,17 @@ static ddsc_status open_sparse(h5ad *h, sparse_arrays *m)
     CHECK(h5_read_integers(&m->indptr, 0, m->n_lines + 1, m->begin));
     for (int64_t k = 0; k < m->n_lines; k++)
         if (m->begin[k] > m->begin[k + 1])
-            return stream_fail(h->s, "\"%s/indptr\" falls at %lld", QUOTE(h->matrix), (long long)k);
+            return stream_fail(h->s, "\"%s/indptr\" decreases at %lld", QUOTE(h->matrix),
+                               (long long)k);
     if (m->begin[0] != 0 || m->begin[m->n_lines] != m->data.shape[0])
-        return stream_fail(h->s, "\"%s/indptr\" goes from %lld to %lld, not from 0 to %lld",
+        return stream_fail(h->s, "\"%s/indptr\" runs from %lld to %lld; expected 0 to %lld",
                            QUOTE(h->matrix), (long long)m->begin[0],
                            (long long)m->begin[m->n_lines], (long long)m->data.shape[0]);
     return DDSC_OK;
 }
 
-/* Entries [at, at + n), the first of which lies in *line; equal places add up, as in scipy. */
+/* Stores the entries [at, at + n), the first of which is in *line. Entries with the same position
+ * are added, as in scipy. */
 static ddsc_status put_entries(h5ad *h, const sparse_arrays *m, int64_t at, int64_t n,
                                int64_t *line)
 {
@@ -306,8 +310,10 @@ static ddsc_status put_entries(h5ad *h, const sparse_arrays *m, int64_t at, int6
         while (m->begin[*line + 1] <= at + k)
             (*line)++;
         if (m->index[k] < 0 || m->index[k] >= other)
-            return stream_fail(h->s, "\"%s/indices\" holds %lld at %lld, of %lld", QUOTE(h->matrix),
-                               (long long)m->index[k], (long long)(at + k), (long long)other);
+            return stream_fail(
+                h->s,
+                "\"%s/indices\" contains %lld at position %lld; it must be from 0 to below %lld",
+                QUOTE(h->matrix), (long long)m->index[k], (long long)(at + k), (long long)other);
         int64_t row = h->by_column ? m->index[k] : *line;
         int64_t column = h->by_column ? *line : m->index[k];
         if (h->place[row] >= 0 && h->to[column] >= 0)
@@ -344,11 +350,10 @@ ddsc_status h5ad_read_matrix(h5ad *h)
     measures_parts *p = h->out;
     int64_t count, bytes;
     if (!mul_ok(p->v, p->d, &count) || !mul_ok(count, 8, &bytes) || bytes > stream_limit(h->s))
-        return stream_fail(
-            h->s,
-            "%lld rows of %lld columns are more than the limit of %lld bytes; choose "
-            "columns (--columns) or an embedding (--matrix obsm/X_pca)",
-            (long long)p->v, (long long)p->d, (long long)stream_limit(h->s));
+        return stream_fail(h->s,
+                           "%lld rows of %lld columns exceed the limit of %lld bytes; choose "
+                           "columns (--columns) or an embedding (--matrix obsm/X_pca)",
+                           (long long)p->v, (long long)p->d, (long long)stream_limit(h->s));
     CHECK(MEM_ZERO(h->ctx, p->support, count));
     return h->sparse ? read_sparse(h) : read_full(h);
 }

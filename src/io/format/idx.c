@@ -1,5 +1,6 @@
-/* idx (the format of MNIST): a big-endian array of one type. Each image is a distribution on its
- * non-zero pixels; the support is the pixel grid, coordinates (row, column) counted from 0. */
+/* Reads idx files (the format of MNIST), which contain a big-endian array of one type. Each image
+ * is a distribution on its nonzero pixels. The support is the pixel grid, with coordinates (row,
+ * column) counted from 0. */
 #include "io/format/format.h"
 
 enum { IDX_MAX_DIMS = NPY_MAX_DIMS };
@@ -18,7 +19,7 @@ static bool set_type(num_type *t, int code)
     return true;
 }
 
-/* The header as that of an npy array, whose size must fit into what can still come. */
+/* Reads the header into an npy_array. The declared size must not exceed the remaining bytes. */
 static ddsc_status idx_read_header(io_stream *s, npy_array *a, int64_t *pixels)
 {
     unsigned char head[4 + 4 * IDX_MAX_DIMS];
@@ -30,8 +31,8 @@ static ddsc_status idx_read_header(io_stream *s, npy_array *a, int64_t *pixels)
         return stream_fail(s, "is not an idx file (its first bytes are %02x %02x %02x %02x)",
                            head[0], head[1], head[2], head[3]);
     if (a->n_dims < 1 || a->n_dims > IDX_MAX_DIMS)
-        return stream_fail(s, "has %d axes; idx files with 1 to %d are read", a->n_dims,
-                           IDX_MAX_DIMS);
+        return stream_fail(s, "has %d axes; only idx files with 1 to %d axes are supported",
+                           a->n_dims, IDX_MAX_DIMS);
     CHECK(stream_read_exact(s, head + 4, 4 * (size_t)a->n_dims, "the idx header"));
     bool fits = true;
     a->kind = a->type.kind;
@@ -40,14 +41,14 @@ static ddsc_status idx_read_header(io_stream *s, npy_array *a, int64_t *pixels)
         const unsigned char *p = head + 4 + 4 * k;
         a->shape[k] = (int64_t)p[0] << 24 | (int64_t)p[1] << 16 | (int64_t)p[2] << 8 | p[3];
         if (a->shape[k] == 0)
-            return stream_fail(s, "axis %d of its header is 0: it holds nothing", k + 1);
+            return stream_fail(s, "axis %d has length 0, so the file contains no data", k + 1);
         fits = fits && mul_ok(a->count, a->shape[k], &a->count);
     }
     fits = fits && mul_ok(a->count, a->type.width, &bytes);
     CHECK(stream_check_declared(s, fits ? bytes : INT64_MAX, "data"));
     *pixels = a->count / a->shape[0];
     if (*pixels > INT32_MAX)
-        return stream_fail(s, "has images of %lld pixels, too many", (long long)*pixels);
+        return stream_fail(s, "has images of %lld pixels, which is too many", (long long)*pixels);
     return DDSC_OK;
 }
 
@@ -85,7 +86,8 @@ ddsc_status idx_read_labels(ddsc_context *ctx, int32_t **label, int64_t *n, io_s
     int64_t pixels;
     CHECK(idx_read_header(s, &a, &pixels));
     if (a.n_dims != 1 || a.kind == 'f')
-        return stream_fail(s, "is an idx file, but not of labels (one axis of integers)");
+        return stream_fail(s,
+                           "is an idx file, but it does not contain labels (one axis of integers)");
     *n = a.count;
     return npy_read_indices(ctx, label, s, &a);
 }

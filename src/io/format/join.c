@@ -1,5 +1,4 @@
-/* The items of several files one after the other: supports, entries, ids and labels are appended.
- */
+/* Joins the items of several files by appending supports, entries, ids and labels. */
 #include "io/format/format.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@ static ddsc_status join_append(ddsc_context *ctx, void *to, int64_t n, const voi
 {
     int64_t whole;
     if (!add_ok(n, more, &whole))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "the files together are too large");
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "the files are too large together");
     CHECK(mem_resize(ctx, to, whole, size));
     char *block;
     memcpy(&block, to, sizeof block);
@@ -30,7 +29,7 @@ static ddsc_status join_support(ddsc_context *ctx, measures_parts *a, measures_p
 {
     bool own = !a->index && !b->index;
     if (a->v + b->v > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: more than %d support points together", where,
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: more than %d support points in total", where,
                         INT32_MAX);
     if (!own) {
         CHECK(measures_parts_index(ctx, a));
@@ -64,7 +63,7 @@ static ddsc_status join_entries(ddsc_context *ctx, measures_parts *a, measures_p
 
 /* ---- ids ---- */
 
-/* Items without ids are called "file:number", or just "file" when alone. */
+/* Names items without ids "file:number", or "file" if the file has one item. */
 static ddsc_status make_ids(ddsc_context *ctx, measures_parts *p, const char *where)
 {
     const char *base;
@@ -72,8 +71,8 @@ static ddsc_status make_ids(ddsc_context *ctx, measures_parts *p, const char *wh
     int64_t at = 0;
     files_base_name(where, &base, &length);
     if (text_count_chars(where) < 0)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: the name of the file is not UTF-8; rename it",
-                        QUOTE(where));
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: the file name is not valid UTF-8; rename the file", QUOTE(where));
     CHECK(mem_get(ctx, &p->id_text, p->n, length + NUMBER_TEXT));
     CHECK(MEM_NEW(ctx, p->id_at, p->n + 1));
     for (int64_t i = 0; i < p->n; i++) {
@@ -93,8 +92,8 @@ ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *p, const char *where
     for (int64_t e = 0; p->index && e < p->nnz; e++)
         if (p->index[e] < 0 || p->index[e] >= p->v)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "%s: entry %lld: index %d is outside the %lld support points", where,
-                            (long long)e, p->index[e], (long long)p->v);
+                            "%s: entry %lld has index %d, but there are only %lld support points",
+                            where, (long long)e, p->index[e], (long long)p->v);
     return p->id_text ? DDSC_OK : make_ids(ctx, p, where);
 }
 
@@ -133,7 +132,7 @@ static ddsc_status add_names(ddsc_context *ctx, text_table *table, const measure
     return DDSC_OK;
 }
 
-/* One table of class names; those of b get new numbers. */
+/* Merges the class names into one table. The names of b get new numbers. */
 static ddsc_status join_names(ddsc_context *ctx, measures_parts *a, measures_parts *b)
 {
     ddsc_status status = DDSC_OK;
@@ -173,25 +172,28 @@ ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measure
 {
     bool plain_a = a->label && a->n_names == 0, plain_b = b->label && b->n_names == 0;
     if (a->d != b->d)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: points have %lld coordinates, those of the files before %lld", where,
-                        (long long)b->d, (long long)a->d);
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "%s: points have %lld coordinates, but those of the previous files have %lld", where,
+            (long long)b->d, (long long)a->d);
     if (!measures_words_equal(&a->words, &b->words))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: its words were not fitted together with those of the files before: "
-                        "give all documents to one ddsc text",
+                        "%s: its words were not fitted together with those of the previous files; "
+                        "process all documents in one ddsc text run",
                         where);
     if (!measures_recipe_equal(&a->recipe, &b->recipe))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: it has gone through other transforms than the files before: transform "
-                        "all items together",
+                        "%s: its items were transformed differently from those of the previous "
+                        "files; transform all items together",
                         where);
     if (a->meta_names.n > 0 && b->meta_names.n > 0 && !texts_equal(&a->meta_names, &b->meta_names))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: it has other columns about its items than the files before", where);
+                        "%s: its columns about items differ from those of the previous files",
+                        where);
     if ((plain_a && b->n_names > 0) || (plain_b && a->n_names > 0))
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: labels are %s here but %s in the files before",
-                        where, plain_b ? "numbers" : "names", plain_a ? "numbers" : "names");
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: labels are %s here but %s in the previous files", where,
+                        plain_b ? "numbers" : "names", plain_a ? "numbers" : "names");
     return DDSC_OK;
 }
 

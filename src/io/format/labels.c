@@ -1,11 +1,12 @@
-/* Labels: class numbers or names, one per row, from csv, plain lines, npy, npz or idx. */
+/* Reads labels, which are class numbers or names, one per row, from csv, plain lines, npy, npz or
+ * idx. */
 #include "io/format/archive.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- gathering ---- */
+/* ---- collecting labels ---- */
 
 ddsc_status label_list_add(ddsc_context *ctx, label_list *list, const char *text, size_t n)
 {
@@ -84,7 +85,7 @@ ddsc_status labels_from_npy(ddsc_context *ctx, measures_parts *parts, int64_t *n
     gather g = {.ctx = ctx};
     *n = array->count;
     if (array->n_dims != 1 || array->count == 0)
-        return stream_fail(s, "has shape %s; labels need one axis", NPY_SHAPE(array));
+        return stream_fail(s, "has shape %s; labels must have one axis", NPY_SHAPE(array));
     if (array->kind == 'i' || array->kind == 'u')
         return npy_read_indices(ctx, &parts->label, s, array);
     TRY(npy_read_text(ctx, s, array, take_label, &g));
@@ -110,8 +111,8 @@ typedef struct column_reader {
     label_list list;
     text_rows ids;
     char delimiter;
-    int64_t n_columns, column, id_column; /* -1: no ids */
-    bool first_is_word;                   /* a lone first line that may be a heading */
+    int64_t n_columns, column, id_column; /* -1 if there are no ids */
+    bool first_is_word;                   /* single-column file whose first line may be a header */
 } column_reader;
 
 static bool is_integer(const char *text)
@@ -120,8 +121,9 @@ static bool is_integer(const char *text)
     return number_parse_integer(text, &value);
 }
 
-/* A header with several columns: `label`, else the last. A lone column: its first line is a heading
- * when it says "label", or when it is the only line that is no integer. */
+/* Reads the first line. In a header with several columns, the labels are in `label`, else in the
+ * last column. In a single column, the first line is a header if it says "label", or if it is the
+ * only line that is not an integer. */
 static ddsc_status take_first(column_reader *r)
 {
     int64_t found = -1;
@@ -145,8 +147,7 @@ static ddsc_status take_first(column_reader *r)
     if (is_integer(last))
         return stream_fail_line(r->s, ": several columns need a header such as id,label");
     if (r->n_columns - (r->id_column >= 0) > 1)
-        ctx_warn(r->ctx,
-                 "%s: no column is called \"label\": the last one, \"%s\", holds the labels",
+        ctx_warn(r->ctx, "%s: no column is named \"label\"; using the last column, \"%s\"",
                  stream_name(r->s), QUOTE(last));
     return DDSC_OK;
 }
@@ -157,12 +158,12 @@ static ddsc_status take_line(column_reader *r, char *line)
     if (first)
         r->delimiter = fields_delimiter(line);
     if (first && strchr(";|", r->delimiter) && !strstr(line, "label"))
-        r->delimiter = ','; /* a lone column, whose names may hold anything */
+        r->delimiter = ','; /* a single column, whose names may contain any character */
     CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));
     if (first)
         return take_first(r);
     if (r->field.n != r->n_columns)
-        return stream_fail_line(r->s, " has %lld fields, the first line has %lld",
+        return stream_fail_line(r->s, " has %lld fields, but the first line has %lld",
                                 (long long)r->field.n, (long long)r->n_columns);
     const char *text = r->field.text[r->column];
     const char *id = r->id_column < 0 ? "" : r->field.text[r->id_column];
@@ -171,7 +172,8 @@ static ddsc_status take_line(column_reader *r, char *line)
     return label_list_add(r->ctx, &r->list, text, strlen(text));
 }
 
-/* The first of one column was a heading if everything else is an integer. */
+/* Drops the first line of a single column if all other lines are integers, because it was a
+ * header. */
 static void drop_heading(column_reader *r)
 {
     if (!r->first_is_word || r->list.n < 2)
@@ -195,7 +197,7 @@ static ddsc_status labels_read_text(ddsc_context *ctx, measures_parts *parts, io
     }
     drop_heading(&r);
     if (r.list.n == 0)
-        TRY(stream_fail(s, "holds no labels"));
+        TRY(stream_fail(s, "contains no labels"));
     parts->n = r.list.n;
     TRY(label_list_finish(ctx, &r.list, parts));
     parts->id_text = r.ids.text;
@@ -244,7 +246,7 @@ done:
     return status;
 }
 
-/* One line per row; given one label per item, rows that were dropped get -1. */
+/* Writes one line per row. Given one label per item, dropped rows get -1. */
 static ddsc_status write_labels(const int32_t *labels, int64_t n, const measures *m, io_writer *w)
 {
     CHECK(writer_printf(w, "id,label\n"));
@@ -272,7 +274,8 @@ ddsc_status ddsc_labels_write(ddsc_context *ctx, const int32_t *labels, int64_t 
     if (!labels || !path || n < 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "labels or path is NULL, or n is negative");
     if (m && n != m->n_rows && n != m->n)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld labels for %lld rows and %lld items",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "got %lld labels; expected one for each of %lld rows or each of %lld items",
                         (long long)n, (long long)m->n_rows, (long long)m->n);
     CHECK(writer_open(ctx, &w, path, flags));
     return writer_finish(w, write_labels(labels, n, m, w));

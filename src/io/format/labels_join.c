@@ -1,5 +1,5 @@
-/* Labels of one file put beside items, or beside those of another file: by id where both have ids,
- * else row by row. */
+/* Joins the labels of a file to items, or to the labels of another file. They are matched by id if
+ * both have ids, else by row. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,14 +22,15 @@ static ddsc_status join_by_order(ddsc_context *ctx, const measures_parts *labels
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s has %lld labels, but %s has %lld items", from,
                         (long long)labels->n, to->name, (long long)to->n);
     if (to->id_text && !labels->id_text)
-        ctx_warn(ctx, "%s has no ids: its labels were joined to %s by order", from, to->name);
+        ctx_warn(ctx, "%s has no ids, so its labels were joined to %s by order", from, to->name);
     else if (!to->id_text && labels->id_text)
-        ctx_warn(ctx, "%s has no ids that those of %s fit to: the labels were joined by order",
+        ctx_warn(ctx, "%s has no ids to match those of %s, so the labels were joined by order",
                  to->name, from);
     return DDSC_OK;
 }
 
-/* Row of each target id in the file, -1: not there. *twice is an id that one side has twice. */
+/* Finds the row of each target id in the file, or -1. *twice is an id that occurs twice on one
+ * side. */
 static ddsc_status match_ids(ddsc_context *ctx, int64_t *row, const char **twice, bool *twice_here,
                              const measures_parts *labels, const label_target *to)
 {
@@ -65,7 +66,7 @@ done:
     return status;
 }
 
-/* The first id that one side has alone, or NULL. */
+/* Returns the first id that occurs on one side only, or NULL. */
 static const char *first_alone(bool *missing_here, const int64_t *row, const measures_parts *labels,
                                const label_target *to, bool *used)
 {
@@ -107,8 +108,8 @@ ddsc_status labels_join(ddsc_context *ctx, measures_parts *labels, const char *f
     }
     if (twice)
         TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
-                     "the id \"%s\" is twice in %s, so labels cannot be joined by id; without its "
-                     "column id %s is joined by order",
+                     "the id \"%s\" occurs twice in %s, so labels cannot be joined by id; remove "
+                     "the id column from %s to join by order",
                      text_quote(quoted, twice, strlen(twice)), here ? from : to->name, from));
     if (alone)
         TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "%s has the id \"%s\", which %s does not have",

@@ -1,11 +1,11 @@
-/* Matrices in and out. */
+/* Reads and writes matrices. */
 #include <math.h>
 #include <string.h>
 
 #include "base/team.h"
 #include "io/format/format.h"
 
-/* ---- as a table of text: rows of numbers, with or without names above and before them ---- */
+/* ---- text tables: rows of numbers, with optional row and column names ---- */
 
 typedef struct csv_matrix {
     ddsc_context *ctx;
@@ -14,10 +14,11 @@ typedef struct csv_matrix {
     char delimiter;
     double *value; /* rows x columns */
     int64_t rows, columns, capacity;
-    bool named; /* the first column is not of numbers */
+    bool named; /* the first column does not contain numbers */
 } csv_matrix;
 
-/* A first field alone may be the name of a row; an empty one stands above such names. */
+/* Returns true if the line is a header. A single field that is not a number may be the name of a
+ * row, and an empty first field is above row names. */
 static bool is_header(const csv_matrix *t)
 {
     double ignored;
@@ -35,7 +36,7 @@ static ddsc_status take_matrix_row(csv_matrix *t)
     if (t->rows == 0)
         t->columns = n;
     if (n != t->columns)
-        return stream_fail_line(t->s, ": there are %lld fields, but %lld in the rows before",
+        return stream_fail_line(t->s, ": found %lld fields, but the previous rows have %lld",
                                 (long long)n, (long long)t->columns);
     CHECK(MEM_RESERVE(t->ctx, t->value, &t->capacity, (t->rows + 1) * n));
     for (int64_t k = 0; k < n; k++) {
@@ -43,7 +44,7 @@ static ddsc_status take_matrix_row(csv_matrix *t)
         if (number_parse(t->fields.text[k], to))
             continue;
         if (k > 0)
-            return stream_fail_line(t->s, ", column %lld: \"%s\" is no number", (long long)k + 1,
+            return stream_fail_line(t->s, ", column %lld: \"%s\" is not a number", (long long)k + 1,
                                     QUOTE(t->fields.text[k]));
         t->named = true;
         *to = NAN;
@@ -72,11 +73,11 @@ static ddsc_status csv_read_matrix(ddsc_context *ctx, double **matrix, int64_t *
     ddsc_status status = DDSC_OK;
     csv_matrix t = {.ctx = ctx, .s = s};
     TRY(matrix_lines(&t));
-    bool names = t.columns == t.rows + 1; /* of the rows, in the first column */
+    bool names = t.columns == t.rows + 1; /* row names in the first column */
     if (t.rows < 1 || (!names && (t.columns != t.rows || t.named)))
         TRY(stream_fail(s,
-                        "has %lld rows of %lld fields; a square matrix is wanted, names above and "
-                        "before it aside",
+                        "has %lld rows of %lld fields; expected a square matrix, with optional row "
+                        "and column names",
                         (long long)t.rows, (long long)t.columns));
     for (int64_t i = 0; names && i < t.rows; i++)
         memmove(t.value + i * t.rows, t.value + i * t.columns + 1,
@@ -90,7 +91,7 @@ done:
     return status;
 }
 
-/* ---- of any format ---- */
+/* ---- any format ---- */
 
 static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s)
 {
@@ -105,11 +106,12 @@ static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, i
     case DDSC_FORMAT_CLOUD: return csv_read_matrix(ctx, matrix, n, s);
     default:
         return stream_fail(
-            s, got == 0 ? "is empty" : "is not a matrix; npy, csv and MatrixMarket files are read");
+            s, got == 0 ? "is empty"
+                        : "is not a matrix; supported formats are npy, csv and MatrixMarket");
     }
 }
 
-/* A file of a square matrix, and what it holds. */
+/* A file with a square matrix, and its contents. */
 typedef struct matrix_file {
     ddsc_context *ctx;
     const char *path;
@@ -151,7 +153,7 @@ static void list_matrix(team_arrays *a, void *object)
     team_array(a, &f->value, f->n * f->n * (int64_t)sizeof *f->value);
 }
 
-/* From the first rank to all. */
+/* Moves the matrix from the first rank to shared memory for all ranks. */
 static ddsc_status matrix_move(matrix_file *f)
 {
     double elsewhere = 0;
@@ -162,7 +164,7 @@ static ddsc_status matrix_move(matrix_file *f)
         return DDSC_OK;
     CHECK(team_first(ctx, &f->n, sizeof f->n));
     if (!first)
-        f->value = &elsewhere; /* not NULL: it has a place in the block */
+        f->value = &elsewhere; /* not NULL, so that it gets space in the shared block */
     ddsc_status status = team_move(ctx, &block, f, list_matrix);
     if (status < 0 && !first)
         f->value = block;
@@ -202,7 +204,7 @@ ddsc_status ddsc_rows_read(ddsc_context *ctx, double **rows, int64_t *n_rows, in
     TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     TRY(npy_read_header(s, &a));
     if (a.n_dims != 2)
-        TRY(stream_fail(s, "has shape %s, rows and columns are wanted", NPY_SHAPE(&a)));
+        TRY(stream_fail(s, "has shape %s; expected two axes (rows and columns)", NPY_SHAPE(&a)));
     TRY(npy_read_doubles(ctx, &found, s, &a));
     *rows = found;
     *n_rows = a.shape[0];
@@ -225,7 +227,7 @@ ddsc_status ddsc_matrix_write(ddsc_context *ctx, const double *matrix, int64_t n
     CHECK(ctx_need(ctx, path, "path"));
     if (n_rows < 0 || n_columns < 0 || !mul_ok(n_rows, BASE_MAX(n_columns, 1), &count) ||
         !mul_ok(count, 8, &bytes))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a matrix of %lld x %lld cannot be",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a matrix cannot have the shape %lld x %lld",
                         (long long)n_rows, (long long)n_columns);
     size_t n_header = npy_format_header(header, NPY_FLOAT8, n_columns > 0 ? 2 : 1, shape);
     CHECK(writer_open(ctx, &w, path, flags));

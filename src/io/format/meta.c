@@ -1,5 +1,5 @@
-/* Columns about items (class, batch, age, file) from a table of their own, joined by id. Values stay
- * texts, put on one line and cut as titles are. */
+/* Reads columns about items (class, batch, age, file) from a separate table, matched by id. Values
+ * remain text. Like titles, they are reduced to one line and truncated. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,12 +13,12 @@ typedef struct meta_reader {
     field_list field;
     char delimiter, *tidy;
     int64_t tidy_room, n_fields, n_kept, n_rows;
-    int64_t id[META_IDS]; /* columns whose texts, joined by "/", are the id */
+    int64_t id[META_IDS]; /* columns whose texts, joined by "/", form the id */
     int n_ids;
     char *joined;
     int64_t joined_room;
     text_table ids, names;
-    text_rows values; /* row by row, n_kept each */
+    text_rows values; /* n_kept per row */
 } meta_reader;
 
 static int64_t meta_find(const meta_reader *r, const char *name, size_t n)
@@ -29,7 +29,7 @@ static int64_t meta_find(const meta_reader *r, const char *name, size_t n)
     return -1;
 }
 
-/* The columns that the items' ids are made of, if all are there; else `id`. */
+/* Finds the columns that form the items' ids if all of them exist, else `id`. */
 static void meta_find_ids(meta_reader *r, const char *id_columns)
 {
     for (const char *at = id_columns; at && r->n_ids < META_IDS; at++) {
@@ -79,7 +79,7 @@ static ddsc_status meta_header(meta_reader *r, const char *id_columns)
     bool is_new;
     CHECK(stream_text_line(r->s, &line, 0));
     if (!line)
-        return stream_fail(r->s, "holds no lines");
+        return stream_fail(r->s, "contains no lines");
     r->delimiter = fields_delimiter(line);
     CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));
     r->n_fields = r->field.n;
@@ -91,8 +91,8 @@ static ddsc_status meta_header(meta_reader *r, const char *id_columns)
     }
     if (r->n_ids == 0)
         return stream_fail_line(r->s,
-                                ": no column is called \"id\", or as the items' columns of ids "
-                                "(--id); the columns are: %s",
+                                ": no column is named \"id\", and the items' id columns (--id) are "
+                                "missing; the columns are: %s",
                                 list);
     for (int64_t k = 0; k < r->n_fields; k++) {
         if (is_meta_id(r, k))
@@ -100,11 +100,11 @@ static ddsc_status meta_header(meta_reader *r, const char *id_columns)
         CHECK(text_table_add(r->ctx, &r->names, r->field.text[k], strlen(r->field.text[k]), &number,
                              &is_new));
         if (!is_new)
-            return stream_fail_line(r->s, ": two columns are called \"%s\"",
+            return stream_fail_line(r->s, ": two columns are named \"%s\"",
                                     QUOTE(r->field.text[k]));
     }
     r->n_kept = r->names.n;
-    return r->n_kept > 0 ? DDSC_OK : stream_fail(r->s, "has no columns but the ids");
+    return r->n_kept > 0 ? DDSC_OK : stream_fail(r->s, "has no columns except the ids");
 }
 
 static ddsc_status meta_row(meta_reader *r)
@@ -112,12 +112,12 @@ static ddsc_status meta_row(meta_reader *r)
     int64_t number, length;
     bool is_new;
     if (r->field.n != r->n_fields)
-        return stream_fail_line(r->s, " has %lld fields, the header has %lld",
+        return stream_fail_line(r->s, " has %lld fields, but the header has %lld",
                                 (long long)r->field.n, (long long)r->n_fields);
     CHECK(meta_join_id(r, &length));
     CHECK(text_table_add(r->ctx, &r->ids, r->joined, (size_t)length, &number, &is_new));
     if (!is_new)
-        return stream_fail_line(r->s, ": the id \"%s\" was there before", QUOTE(r->joined));
+        return stream_fail_line(r->s, ": the id \"%s\" is a duplicate", QUOTE(r->joined));
     for (int64_t k = 0, c = 0; k < r->n_fields; k++) {
         if (is_meta_id(r, k))
             continue;
@@ -143,7 +143,7 @@ static ddsc_status meta_table(meta_reader *r, const char *id_columns)
     }
 }
 
-/* The row of the table of each item, -1: none; those are counted. */
+/* Finds the row of the table for each item, or -1, and counts the items without a row. */
 static ddsc_status meta_match(meta_reader *r, const meta_target *to, int64_t *row)
 {
     int64_t missing = 0;
@@ -155,7 +155,7 @@ static ddsc_status meta_match(meta_reader *r, const meta_target *to, int64_t *ro
         missing += row[i] < 0;
     }
     if (missing == to->n)
-        return stream_fail(r->s, "none of its ids (such as \"%s\") is one of %s",
+        return stream_fail(r->s, "none of its ids (such as \"%s\") matches an id of %s",
                            QUOTE(text_table_get(&r->ids, 0)), to->where);
     if (missing > 0)
         ctx_warn(r->ctx, "%s has no row for %lld of the %lld items", stream_name(r->s),
@@ -163,7 +163,7 @@ static ddsc_status meta_match(meta_reader *r, const meta_target *to, int64_t *ro
     return DDSC_OK;
 }
 
-/* Columns the items have already stay in front; none of the table's may be called alike. */
+/* Appends the columns to those that the items already have. Duplicate names are an error. */
 static ddsc_status meta_join(meta_reader *r, const meta_target *to)
 {
     ddsc_status status = DDSC_OK;
@@ -177,7 +177,7 @@ static ddsc_status meta_join(meta_reader *r, const meta_target *to)
     for (int64_t k = 0; k < width; k++) {
         name[k] = k < old ? texts_get(to->names, k) : text_table_get(&r->names, k - old);
         if (k < old && text_table_find(&r->names, name[k], strlen(name[k])) >= 0)
-            TRY(stream_fail(r->s, "the items have a column \"%s\" already: leave one of them out",
+            TRY(stream_fail(r->s, "the items already have a column \"%s\"; remove one of them",
                             QUOTE(name[k])));
     }
     for (int64_t i = 0; i < to->n * width; i++) {

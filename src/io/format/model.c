@@ -1,5 +1,6 @@
-/* The model of a clustering as npz: a set of items labelled by cluster, and beside it the arrays
- * that place new items. A model is whole or refused: every array must be there and fit. */
+/* Reads and writes the model of a clustering as npz. It contains a set of items labeled by cluster
+ * and the arrays that assign new items. All arrays must exist and match; otherwise, the model is
+ * rejected. */
 #include "data/model.h"
 
 #include <limits.h>
@@ -11,15 +12,15 @@
 #include "base/team.h"
 #include "io/format/archive.h"
 
-/* ---- settings: one text a field, "name=value" ---- */
+/* ---- settings: one text per field, "name=value" ---- */
 
 typedef enum field_kind { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE, FIELD_WORD } field_kind;
 
 typedef struct field {
     const char *name;
     field_kind kind;
-    size_t offset;       /* into a model: int64_t, double, an enumeration, or one kept as int64_t */
-    const char *choices; /* of an enumeration, in its order, a blank after each */
+    size_t offset;       /* of an int64_t, a double, an enum, or an enum stored as int64_t */
+    const char *choices; /* names of the enum values in order, each followed by a blank */
 } field;
 
 #define AT(member) offsetof(struct ddsc_model, member)
@@ -42,7 +43,8 @@ static const field fields[] = {
     {"w2_max_pivots", FIELD_COUNT, AT(metric.w2_max_pivots), NULL},
     {"cost", FIELD_WORD, AT(metric.cost), "default sqeuclidean euclidean cosine cityblock matrix "},
 };
-/* The last is left out where the cost is squared Euclidean, as it was before there were others. */
+/* The last field is omitted if the cost is squared Euclidean, for compatibility with models from
+ * before other costs existed. */
 enum { N_FIELDS = sizeof fields / sizeof *fields, COST_FIELD = N_FIELDS - 1, FIELD_TEXT = 96 };
 
 static bool tells_cost(const ddsc_model *m)
@@ -54,7 +56,7 @@ typedef struct settings_text {
     char line[N_FIELDS][FIELD_TEXT];
 } settings_text;
 
-/* The word of number `which` among `choices`. */
+/* Writes word number `which` of `choices` to `out`. */
 static void choice_format(char *out, const char *choices, int which)
 {
     for (; which > 0; which--)
@@ -178,7 +180,7 @@ static ddsc_status need(archive *z, const char *name)
 {
     if (archive_has(z, name))
         return DDSC_OK;
-    return stream_fail(z->s, "is not a whole model: the array '%s' is missing", name);
+    return stream_fail(z->s, "is not a complete model: the array '%s' is missing", name);
 }
 
 static ddsc_status check_version(archive *z, bool *plain)
@@ -186,7 +188,8 @@ static ddsc_status check_version(archive *z, bool *plain)
     ddsc_status status = DDSC_OK;
     int64_t *version = NULL;
     if (!archive_has(z, "model_version"))
-        return stream_fail(z->s, "is no model: `ddsc cluster -o DIR` writes one as DIR/model.npz");
+        return stream_fail(z->s,
+                           "is not a model; `ddsc cluster -o DIR` writes one as DIR/model.npz");
     TRY(archive_open_array(z, "model_version", 1));
     if (z->array.count != 1)
         TRY(stream_fail(z->member, "has %lld elements instead of one", (long long)z->array.count));
@@ -195,7 +198,7 @@ static ddsc_status check_version(archive *z, bool *plain)
     *plain = *version == MODEL_PLAIN;
     if (*version != MODEL_PLAIN && *version != MODEL_VERSION)
         TRY(stream_fail(z->s,
-                        "is a model of format %lld, but ddsc %s reads formats %d and %d: cluster "
+                        "is a model of format %lld, but ddsc %s reads formats %d and %d; cluster "
                         "again with this version",
                         (long long)*version, ddsc_version(), MODEL_PLAIN, MODEL_VERSION));
 done:
@@ -225,8 +228,7 @@ static ddsc_status take_setting(void *arg, int64_t element, const char *text, si
         if (r->seen[k])
             return DDSC_OK;
     }
-    return stream_fail(r->z->member, "has a setting that makes no sense: \"%s\"",
-                       text_quote(quoted, text, n));
+    return stream_fail(r->z->member, "has an invalid setting: \"%s\"", text_quote(quoted, text, n));
 }
 
 static ddsc_status read_settings(archive *z, ddsc_model *m)
@@ -237,7 +239,7 @@ static ddsc_status read_settings(archive *z, ddsc_model *m)
     CHECK(npy_read_text(z->ctx, z->member, &z->array, take_setting, &r));
     for (int k = 0; k < N_FIELDS; k++)
         if (!r.seen[k] && k != COST_FIELD)
-            CHECK(stream_fail(z->member, "lacks the setting %s", fields[k].name));
+            CHECK(stream_fail(z->member, "is missing the setting %s", fields[k].name));
     CHECK(archive_close_array(z));
     ddsc_metric_settings *metric = &m->metric;
     bool kernel = metric->metric == DDSC_METRIC_MMD && metric->mmd_kernel != DDSC_KERNEL_ENERGY;
@@ -276,7 +278,8 @@ static ddsc_status model_read_rows(archive *z, double **out, const char *name, i
     CHECK(need(z, name));
     CHECK(archive_read_table(z, name, out, &n_rows, &n_columns));
     if ((sizes_known && n_rows != *rows) || (*columns > 0 && n_columns != *columns))
-        CHECK(stream_fail(z->s, "is not a whole model: the array '%s' has the shape (%lld, %lld)",
+        CHECK(stream_fail(z->s,
+                          "is not a complete model: the array '%s' has the shape (%lld, %lld)",
                           name, (long long)n_rows, (long long)n_columns));
     *rows = n_rows;
     *columns = n_columns;
@@ -288,7 +291,7 @@ static ddsc_status read_centre_labels(archive *z, ddsc_model *m)
     CHECK(need(z, "centre_labels"));
     CHECK(archive_open_array(z, "centre_labels", 1));
     if (z->array.count != m->n_centres)
-        CHECK(stream_fail(z->member, "has %lld elements for %lld centres",
+        CHECK(stream_fail(z->member, "has %lld elements for %lld centers",
                           (long long)z->array.count, (long long)m->n_centres));
     CHECK(npy_read_indices(z->ctx, &m->centre_label, z->member, &z->array));
     return archive_close_array(z);
@@ -320,7 +323,7 @@ static ddsc_status read_cost_matrix(archive *z, ddsc_model *m)
         return DDSC_OK;
     CHECK(model_read_rows(z, &m->cost_matrix, "cost_matrix", &rows, &columns, false));
     if (rows != columns)
-        return stream_fail(z->s, "is not a whole model: its costs are no square matrix");
+        return stream_fail(z->s, "is not a complete model: its cost matrix is not square");
     m->metric.cost_matrix = m->cost_matrix;
     m->metric.cost_size = rows;
     return DDSC_OK;
@@ -353,7 +356,7 @@ ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s)
     *out = NULL;
     TRY(stream_peek(s, head, sizeof head, &n));
     if (io_sniff(head, n) != DDSC_FORMAT_NPZ)
-        TRY(stream_fail(s, "is no model: `ddsc cluster -o DIR` writes one as DIR/model.npz"));
+        TRY(stream_fail(s, "is not a model; `ddsc cluster -o DIR` writes one as DIR/model.npz"));
     TRY(archive_open(ctx, &z, s));
     TRY(check_version(&z, &plain));
     TRY(MEM_ZERO(ctx, m, 1));
@@ -363,7 +366,7 @@ ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s)
     TRY(read_arrays(&z, m, plain));
     const char *breach = model_breach(m);
     if (breach)
-        TRY(stream_fail(s, "is not a sound model: %s", breach));
+        TRY(stream_fail(s, "is not a valid model: %s", breach));
     *out = m;
     m = NULL;
 done:
@@ -372,7 +375,8 @@ done:
     return status;
 }
 
-/* A result without a model: not every clustering has a rule for new items. */
+/* Fails with a helpful message if the model is missing next to an existing result, because not
+ * every clustering has a rule for new items. */
 static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
 {
     char result[PATH_MAX];
@@ -382,8 +386,8 @@ static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
     if (access(path, F_OK) == 0 || length >= (int)sizeof result || access(result, F_OK) != 0)
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                    "%s: this result has no model: joined metrics (w2+mmd), baselines and given "
-                    "distances have no rule for new items; cluster by one metric",
+                    "%s: this result has no model, because joined metrics (w2+mmd), baselines and "
+                    "given distances have no rule for new items; cluster with a single metric",
                     path);
 }
 
@@ -404,7 +408,7 @@ ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *pat
     return read_model(ctx, out, path);
 }
 
-/* A file that the first rank reads. */
+/* A model file, and its contents on the first rank. */
 typedef struct model_file {
     ddsc_context *ctx;
     const char *path;

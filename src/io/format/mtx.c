@@ -1,4 +1,4 @@
-/* MatrixMarket: square matrices in, neighbour graphs out. */
+/* Reads square MatrixMarket matrices and writes neighbor graphs. */
 #include "io/format/format.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static char *next_word(mtx *m)
     return word;
 }
 
-/* The next line that is neither comment nor blank. */
+/* Reads the next line that is neither blank nor a comment. */
 static ddsc_status mtx_next_line(mtx *m)
 {
     size_t n;
@@ -52,7 +52,7 @@ static ddsc_status next_integer(mtx *m, int64_t *value, int64_t least, int64_t m
     char *word = next_word(m), wanted[80];
     if (word && number_parse_integer(word, value) && *value >= least && *value <= most)
         return DDSC_OK;
-    snprintf(wanted, sizeof wanted, "a whole number between %lld and %lld", (long long)least,
+    snprintf(wanted, sizeof wanted, "an integer between %lld and %lld", (long long)least,
              (long long)most);
     return mtx_refuse(m, word, wanted);
 }
@@ -87,13 +87,14 @@ static ddsc_status read_banner(mtx *m)
     if (!one_of(object, "matrix", "matrix") || !one_of(layout, "coordinate", "array") ||
         !one_of(field, "real", "integer") || !one_of(symmetry, "general", "symmetric"))
         return stream_fail(m->s, "line 1: only real or integer matrices, general or symmetric, in "
-                                 "coordinate or array layout are read");
+                                 "coordinate or array layout are supported");
     m->coordinate = strcasecmp(layout, "coordinate") == 0;
     m->symmetric = strcasecmp(symmetry, "symmetric") == 0;
     return DDSC_OK;
 }
 
-/* Sizes are believed only as far as the bytes behind them go: an entry takes at least four. */
+/* Reads the declared sizes and checks them against the remaining bytes. An entry takes at least
+ * four bytes. */
 static ddsc_status read_sizes(mtx *m)
 {
     int64_t columns, bytes;
@@ -101,7 +102,7 @@ static ddsc_status read_sizes(mtx *m)
     CHECK(next_integer(m, &m->n, 1, INT32_MAX));
     CHECK(next_integer(m, &columns, 1, INT32_MAX));
     if (m->n != columns)
-        return stream_fail_line(m->s, ": %lld rows and %lld columns; a square matrix is wanted",
+        return stream_fail_line(m->s, ": %lld rows and %lld columns; expected a square matrix",
                                 (long long)m->n, (long long)columns);
     m->n_entries = m->symmetric ? m->n * (m->n + 1) / 2 : m->n * m->n;
     if (m->coordinate)
@@ -120,7 +121,7 @@ static ddsc_status put(mtx *m, double *matrix, int64_t i, int64_t j, double valu
 {
     double *cell = matrix + i * m->n + j;
     if (m->coordinate && !isnan(*cell))
-        return stream_fail_line(m->s, ": the entry %lld, %lld comes twice", (long long)i + 1,
+        return stream_fail_line(m->s, ": the entry %lld, %lld occurs twice", (long long)i + 1,
                                 (long long)j + 1);
     *cell = value;
     if (m->symmetric)
@@ -143,7 +144,7 @@ static ddsc_status read_coordinate(mtx *m, double *matrix)
     return DDSC_OK;
 }
 
-/* Column by column, from the diagonal down when symmetric. */
+/* Reads the entries column by column, starting at the diagonal if the matrix is symmetric. */
 static ddsc_status read_array(mtx *m, double *matrix)
 {
     for (int64_t j = 0; j < m->n; j++)
@@ -187,15 +188,16 @@ ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_s
 
 /* ---- writing ---- */
 
-/* Bytes that a line takes at most; edges whose lines are made at a time. */
+/* maximum length of a line; number of edges formatted at a time */
 enum { LINE_BYTES = 2 * 21 + NUMBER_TEXT, EDGES_AT_ONCE = 1 << 17, COLUMNS_A_PIECE = 256 };
 
-/* Columns [first, ...) as text: that of column c begins where its edges do. */
+/* The columns [first, ...) as text. The text of column c begins at the position of its first
+ * edge. */
 typedef struct graph_text {
     const ddsc_graph *g;
     int64_t first;
     char *text;
-    int64_t *length; /* of each column's */
+    int64_t *length; /* text length of each column */
 } graph_text;
 
 static ddsc_status format_columns(void *arg, int64_t begin, int64_t end, int worker)
@@ -216,7 +218,7 @@ static ddsc_status format_columns(void *arg, int64_t begin, int64_t end, int wor
     return DDSC_OK;
 }
 
-/* Numbers take long to print, so all threads do. */
+/* Formats columns with all threads, because printing numbers is slow. */
 static ddsc_status write_columns(ddsc_context *ctx, io_writer *w, graph_text *t, int64_t end)
 {
     const ddsc_graph *g = t->g;
@@ -233,7 +235,7 @@ ddsc_status mtx_write_graph(ddsc_context *ctx, const ddsc_graph *g, io_writer *w
     graph_text t = {.g = g};
     int64_t room = EDGES_AT_ONCE;
     TRY(writer_printf(w, "%%%%MatrixMarket matrix coordinate real general\n"));
-    TRY(writer_printf(w, "%% column c: the nearest items of item c with squared distances\n"));
+    TRY(writer_printf(w, "%% column c: the nearest neighbors of item c, with squared distances\n"));
     TRY(writer_printf(w, "%lld %lld %lld\n", (long long)g->n, (long long)g->n,
                       (long long)g->offset[g->n]));
     for (int64_t c = 0; c < g->n; c++)

@@ -1,5 +1,5 @@
-/* npy: one array; elements of any width and byte order, converted chunk by chunk straight into
- * their final place. */
+/* Reads npy files, which contain one array. Elements of any width and byte order are converted in
+ * chunks and stored directly in their final position. */
 #include "io/format/format.h"
 
 #include <inttypes.h>
@@ -19,8 +19,8 @@ ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a,
     bool whole = a->kind == 'i' || a->kind == 'u';
     int64_t bad;
     if (!whole && (integers || a->kind != 'f'))
-        return stream_fail(s, integers ? "should hold integers"
-                                       : "holds text where numbers are wanted");
+        return stream_fail(s, integers ? "contains something other than integers"
+                                       : "contains text; expected numbers");
     int64_t chunk = CHUNK_BYTES / a->type.width;
     TRY(mem_get(ctx, &bytes, CHUNK_BYTES, 1));
     TRY(mem_get(ctx, &value, chunk, 8));
@@ -39,14 +39,14 @@ done:
     return status;
 }
 
-/* Doubles or integers, both of eight bytes, as they come. */
+/* Copies doubles or integers, both 8 bytes wide, in file order. */
 static ddsc_status place_c(void *arg, int64_t begin, int64_t n, const void *value)
 {
     memcpy((char *)arg + 8 * begin, value, 8 * (size_t)n);
     return DDSC_OK;
 }
 
-/* Fortran order: the first axis fastest. */
+/* State for Fortran order, in which the first axis varies fastest. */
 typedef struct placement {
     double *out;
     const npy_array *array;
@@ -114,7 +114,7 @@ ddsc_status npy_read_indices(ddsc_context *ctx, int32_t **out, io_stream *s, con
 
 /* ---- text ---- */
 
-/* UTF-32 with NUL padding to UTF-8; false for what is no character. */
+/* Converts UTF-32 with NUL padding to UTF-8. Returns false if a code is not a valid character. */
 static bool decode_utf32(char *out, size_t *length, const unsigned char *in, int64_t n_chars,
                          bool swap)
 {
@@ -172,7 +172,7 @@ ddsc_status npy_read_text(ddsc_context *ctx, io_stream *s, const npy_array *a, n
     unsigned char *bytes = NULL;
     char *text = NULL;
     if (a->kind == 'f')
-        return stream_fail(s, "should hold text or integers");
+        return stream_fail(s, "contains floating-point numbers; expected text or integers");
     TRY(mem_get(ctx, &bytes, a->item_bytes, 1));
     TRY(mem_get(ctx, &text, a->item_bytes + NUMBER_TEXT, 1));
     for (int64_t i = 0; i < a->count; i++) {
@@ -192,12 +192,13 @@ done:
 
 enum { DENSE_BYTES = 1 << 20, DENSE_PIECE = 1 << 14, DENSE_STEP = 512 };
 
-/* Elements on their way into items: first each piece counts its entries, then it knows their place. */
+/* Elements to convert to entries of items. The first pass counts the entries of each piece, which
+ * gives the position of each piece for the second pass. */
 typedef struct dense_block {
     const dense_rows *t;
     const unsigned char *bytes;
     num_type type;
-    int64_t *at; /* entries of each piece, then where they begin */
+    int64_t *at; /* number of entries of each piece, then its first position */
 } dense_block;
 
 static ddsc_status count_entries(void *arg, int64_t begin, int64_t end, int worker)
@@ -228,7 +229,7 @@ static ddsc_status place_entries(void *arg, int64_t begin, int64_t end, int work
         int64_t n = BASE_MIN(DENSE_STEP, end - from);
         numbers_to_double(x, b->bytes + from * b->type.width, n, b->type);
         for (int64_t i = 0; i < n; i++) {
-            if (at < stop) { /* what follows the last entry must not be written */
+            if (at < stop) { /* memory after the last entry must not be written */
                 p->index[at] = (int32_t)column;
                 p->weight[at] = x[i];
             }
@@ -275,7 +276,7 @@ ddsc_status npy_read_dense(io_stream *s, const npy_array *a, dense_rows *t)
     unsigned char *bytes = NULL;
     int64_t chunk = DENSE_BYTES / a->type.width;
     if (a->kind != 'f' && a->kind != 'i' && a->kind != 'u')
-        return stream_fail(s, "holds text where numbers are wanted");
+        return stream_fail(s, "contains text; expected numbers");
     TRY(mem_get(t->ctx, &bytes, BASE_MIN(chunk, a->count), (size_t)a->type.width));
     for (int64_t at = 0; at < a->count; at += chunk) {
         int64_t n = BASE_MIN(chunk, a->count - at);
@@ -294,13 +295,14 @@ ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s
     CHECK(npy_read_header(s, &a));
     one = one && a.n_dims == 2;
     if (a.n_dims != 3 && !one)
-        return stream_fail(s, "has shape %s; clouds need three axes (items, points, coordinates)%s",
-                           NPY_SHAPE(&a),
-                           a.n_dims == 2 ? ", or several files, one for each item; a distance "
-                                           "matrix is read with --precomputed"
-                                         : "");
+        return stream_fail(
+            s, "has shape %s; point clouds need three axes (items, points, coordinates)%s",
+            NPY_SHAPE(&a),
+            a.n_dims == 2 ? ", or several files with one item each; to read a distance matrix, use "
+                            "--precomputed"
+                          : "");
     if (a.count == 0)
-        return stream_fail(s, "has shape %s: it holds no points", NPY_SHAPE(&a));
+        return stream_fail(s, "has shape %s, so it contains no points", NPY_SHAPE(&a));
     int64_t points = a.shape[a.n_dims - 2];
     out->n = one ? 1 : a.shape[0];
     out->d = a.shape[a.n_dims - 1];
@@ -316,7 +318,7 @@ ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_s
     npy_array a;
     CHECK(npy_read_header(s, &a));
     if (a.n_dims != 2 || a.shape[0] != a.shape[1] || a.count == 0)
-        return stream_fail(s, "has shape %s, not that of a square matrix", NPY_SHAPE(&a));
+        return stream_fail(s, "has shape %s, but a square matrix is required", NPY_SHAPE(&a));
     *n = a.shape[0];
     return npy_read_doubles(ctx, matrix, s, &a);
 }

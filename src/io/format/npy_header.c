@@ -1,4 +1,4 @@
-/* npy headers: read by a small parser of their own, written in version 1.0. */
+/* Parses npy headers with a small parser, and writes them in version 1.0. */
 #include "io/format/format.h"
 
 #include <inttypes.h>
@@ -76,7 +76,7 @@ static bool take_shape(cursor *c, npy_array *a)
     return true;
 }
 
-/* "<f8" and its like. */
+/* Parses an element type such as "<f8". */
 static ddsc_status npy_set_type(io_stream *s, npy_array *a, const char *descr)
 {
     const char *at = descr;
@@ -86,7 +86,7 @@ static ddsc_status npy_set_type(io_stream *s, npy_array *a, const char *descr)
     char quoted[QUOTE_TEXT];
     text_quote(quoted, descr, strlen(descr));
     if (kind == 'O')
-        return stream_fail(s, "holds Python objects; save it as numbers or fixed-width text");
+        return stream_fail(s, "contains Python objects; save it as numbers or fixed-width text");
     if (!number_parse_integer(at, &width) || width < 1 || width > 1 << 28)
         return stream_fail(s, "has the unknown element type '%s'", quoted);
     a->kind = kind == 'b' ? 'u' : kind;
@@ -94,8 +94,8 @@ static ddsc_status npy_set_type(io_stream *s, npy_array *a, const char *descr)
                   (width == 1 || width == 2 || width == 4 || width == 8);
     bool is_float = kind == 'f' && (width == 4 || width == 8);
     if (!is_int && !is_float && kind != 'U' && kind != 'S')
-        return stream_fail(s, "has the element type '%s', which is not read (use float64 or int64)",
-                           quoted);
+        return stream_fail(
+            s, "has the element type '%s', which is not supported (use float64 or int64)", quoted);
     a->type.kind = a->kind;
     a->type.width = (int)width;
     a->type.swap = order == (NUM_HOST_LITTLE ? '>' : '<');
@@ -114,7 +114,8 @@ static ddsc_status parse_header(io_stream *s, npy_array *a, const char *text)
         if (good && strcmp(key, "descr") == 0) {
             seen |= 1;
             if (take_char(&c, '['))
-                return stream_fail(s, "holds records with several fields, not plain numbers");
+                return stream_fail(s,
+                                   "contains records with several fields; expected plain numbers");
             good = take_string(&c, descr, sizeof descr);
         } else if (good && strcmp(key, "fortran_order") == 0) {
             seen |= 2;
@@ -141,9 +142,9 @@ static ddsc_status npy_check_size(io_stream *s, npy_array *a)
     a->count = 1;
     for (int k = 0; k < a->n_dims; k++)
         if (!mul_ok(a->count, a->shape[k], &a->count))
-            return stream_fail(s, "declares an impossible shape");
+            return stream_fail(s, "declares a shape that is too large");
     if (!mul_ok(a->count, a->item_bytes, &bytes))
-        return stream_fail(s, "declares an impossible shape");
+        return stream_fail(s, "declares a shape that is too large");
     return stream_check_declared(s, bytes, "elements");
 }
 
@@ -161,7 +162,7 @@ ddsc_status npy_read_header(io_stream *s, npy_array *a)
         length |= (size_t)head[10] << 16 | (size_t)head[11] << 24;
     }
     if (length > HEADER_LIMIT)
-        return stream_fail(s, "has an npy header of %zu bytes, too many", length);
+        return stream_fail(s, "has an npy header of %zu bytes, which is too long", length);
     CHECK(stream_read_exact(s, text, length, "the npy header"));
     text[length] = '\0';
     CHECK(parse_header(s, a, text));

@@ -1,6 +1,6 @@
-/* npz, the native format: own points (points, weights, offsets), a shared support (support,
- * indices, weights, offsets) or dense histograms (histograms, support); optional labels, ids and
- * names. */
+/* Reads npz, the native format. Items have their own points (points, weights, offsets), share a
+ * support (support, indices, weights, offsets), or are dense histograms (histograms, support).
+ * Labels, ids and names are optional. */
 #include "io/format/archive.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ ddsc_status archive_open_array(archive *z, const char *name, int n_dims)
     CHECK(zip_open_entry(z->ctx, &z->member, z->s, z->entry));
     CHECK(npy_read_header(z->member, &z->array));
     if (z->array.n_dims != n_dims)
-        return stream_fail(z->member, "has shape %s, but should have %d ax%s", NPY_SHAPE(&z->array),
+        return stream_fail(z->member, "has shape %s, but expected %d ax%s", NPY_SHAPE(&z->array),
                            n_dims, n_dims == 1 ? "is" : "es");
     return DDSC_OK;
 }
@@ -73,10 +73,10 @@ static ddsc_status check_offsets(archive *z, const measures_parts *out)
 {
     const int64_t *offset = out->offset;
     if (offset[0] != 0)
-        return stream_fail(z->member, "begins with %lld, not 0", (long long)offset[0]);
+        return stream_fail(z->member, "begins with %lld; expected 0", (long long)offset[0]);
     for (int64_t i = 0; i < out->n; i++)
         if (offset[i + 1] < offset[i])
-            return stream_fail(z->member, "falls from %lld to %lld at item %lld",
+            return stream_fail(z->member, "decreases from %lld to %lld at item %lld",
                                (long long)offset[i], (long long)offset[i + 1], (long long)i);
     if (offset[out->n] != out->nnz)
         return stream_fail(z->member, "ends with %lld, but there are %lld %s",
@@ -89,7 +89,8 @@ static ddsc_status read_offsets(archive *z, measures_parts *out)
 {
     CHECK(archive_open_array(z, "offsets", 1));
     if (z->array.count < 2)
-        return stream_fail(z->member, "has %lld elements, so there are no items",
+        return stream_fail(z->member,
+                           "has %lld elements; at least one item (2 elements) is required",
                            (long long)z->array.count);
     out->n = z->array.count - 1;
     CHECK(npy_read_integers(z->ctx, &out->offset, z->member, &z->array));
@@ -122,7 +123,7 @@ static ddsc_status read_shared(archive *z, measures_parts *out)
     return read_offsets(z, out);
 }
 
-/* Fortran order is rare: it goes through a whole table. */
+/* Reads dense histograms. Fortran order is rare, so it is read into a full table first. */
 static ddsc_status read_histograms(archive *z, dense_rows *t)
 {
     ddsc_status status = DDSC_OK;
@@ -183,7 +184,7 @@ static ddsc_status read_ids(archive *z, measures_parts *out)
     return archive_read_strings(z, &out->id_text, &out->id_at);
 }
 
-/* Names of coordinates, points or items, where there are any: n of them. */
+/* Reads n names of coordinates, points or items, if the array exists. */
 ddsc_status archive_read_names(archive *z, measures_texts *out, const char *name, int64_t n,
                                const char *of)
 {
@@ -198,7 +199,7 @@ ddsc_status archive_read_names(archive *z, measures_texts *out, const char *name
     return DDSC_OK;
 }
 
-/* Names of the class numbers 0, 1, ... */
+/* Reads the names of the classes 0, 1, ... */
 static ddsc_status read_label_names(archive *z, measures_parts *out)
 {
     CHECK(archive_open_array(z, "label_names", 1));
@@ -231,7 +232,7 @@ ddsc_status npz_read_labels(ddsc_context *ctx, measures_parts *out, io_stream *s
     archive z;
     TRY(archive_open(ctx, &z, s));
     if (!archive_has(&z, "labels"))
-        TRY(stream_fail(s, "holds no array 'labels'"));
+        TRY(stream_fail(s, "contains no array 'labels'"));
     TRY(read_labels(&z, out));
     if (archive_has(&z, "ids"))
         TRY(read_ids(&z, out));
@@ -248,7 +249,7 @@ static ddsc_status refuse_unknown(archive *z)
         at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "",
                                z->list.entry[i].name);
     return stream_fail(z->s,
-                       "has neither 'points', nor 'support' with 'indices', nor 'histograms' "
+                       "contains neither 'points', nor 'support' with 'indices', nor 'histograms' "
                        "(its arrays: %s)",
                        names);
 }
@@ -258,8 +259,9 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
     int n_layouts =
         archive_has(z, "points") + archive_has(z, "indices") + archive_has(z, "histograms");
     if (n_layouts > 1)
-        CHECK(stream_fail(z->s, "mixes layouts: it should hold only one of 'points', 'indices' and "
-                                "'histograms'"));
+        CHECK(stream_fail(
+            z->s,
+            "mixes layouts; it must contain only one of 'points', 'indices' and 'histograms'"));
     if (archive_has(z, "points"))
         CHECK(read_own(z, out));
     else if (archive_has(z, "indices") && archive_has(z, "support"))
@@ -281,12 +283,12 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
         CHECK(archive_read_strings(z, &out->meta_names.text, &out->meta_names.at));
         CHECK(archive_read_names(z, &out->meta, "meta", out->meta_names.n * out->n, "values"));
         if (out->meta.n == 0)
-            return stream_fail(z->s, "has meta_names, but no values for them");
+            return stream_fail(z->s, "has meta_names but no values for them");
     }
     CHECK(archive_read_recipe(z, &out->recipe, out->d));
     CHECK(archive_read_words(z, &out->words));
     if (out->words.n > 0 && out->words.d != out->d)
-        return stream_fail(z->s, "has points of %lld coordinates and words of %lld",
+        return stream_fail(z->s, "has points with %lld coordinates, but words with %lld",
                            (long long)out->d, (long long)out->words.d);
     return DDSC_OK;
 }

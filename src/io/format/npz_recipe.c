@@ -1,5 +1,6 @@
-/* The transforms of a set in its npz: transform_steps (n, 3), transform_values; where the coordinates
- * had names before, transform_inputs; of a step by batch transform_batches, the column and its values. */
+/* Reads and writes the transforms of a set in its npz: transform_steps (n, 3) and transform_values.
+ * transform_inputs contains the original names of the coordinates, if they had names. For a step by
+ * batch, transform_batches contains the column and its values. */
 #include <math.h>
 
 #include "data/recipe.h"
@@ -53,18 +54,18 @@ ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d)
     if (!archive_has(z, "transform_steps"))
         return DDSC_OK;
     if (!archive_has(z, "transform_values"))
-        return stream_fail(z->s, "has transform_steps, but no transform_values");
+        return stream_fail(z->s, "has transform_steps but no transform_values");
     CHECK(read_steps(z, r));
     CHECK(read_values(z, r));
     int64_t before = recipe_dimension(r, d);
     if (before < 1)
-        return stream_fail(z->s, "its transforms do not fit to points of %lld coordinates",
+        return stream_fail(z->s, "its transforms do not match points with %lld coordinates",
                            (long long)d);
     CHECK(archive_read_names(z, &r->inputs, "transform_inputs", before, "coordinates"));
     for (int64_t k = 0; k < r->n; k++)
         if (r->step[3 * k] == RECIPE_BATCH) {
             if (n_batches > 0)
-                return stream_fail(z->s, "its transforms are by batch twice");
+                return stream_fail(z->s, "its transforms contain two steps by batch");
             n_batches = r->step[3 * k + 1];
         }
     return n_batches == 0 ? DDSC_OK

@@ -1,10 +1,11 @@
-/* The words of a set of documents in its npz: text_words, text_vectors, text_df and text_rules. They
- * stand beside the items of a set or of a model, all four or none. */
+/* Reads and writes the words of a set of documents in its npz: text_words, text_vectors, text_df
+ * and text_rules. They accompany the items of a set or of a model. Either all four exist or
+ * none. */
 #include <math.h>
 
 #include "io/format/archive.h"
 
-enum { N_RULES = 5 }; /* documents counted, tokens, weighting, idf, lemmas */
+enum { N_RULES = 5 }; /* number of documents, tokens, weighting, idf, lemmas */
 static const char *const names[] = {"text_words", "text_vectors", "text_df", "text_rules"};
 
 /* ---- writing ---- */
@@ -46,13 +47,13 @@ static ddsc_status read_word_vectors(archive *z, measures_words *w)
     int64_t rows;
     TRY(archive_read_table(z, names[1], &table, &rows, &w->d));
     if (rows != w->n || w->d < 1)
-        TRY(stream_fail(z->s, "has %lld words, but vectors of the shape (%lld, %lld)",
+        TRY(stream_fail(z->s, "has %lld words, but word vectors of shape (%lld, %lld)",
                         (long long)w->n, (long long)rows, (long long)w->d));
     TRY(MEM_NEW(z->ctx, w->vector, rows * w->d));
     for (int64_t k = 0; k < rows * w->d; k++) {
         w->vector[k] = (float)table[k];
         if (!isfinite(w->vector[k]))
-            TRY(stream_fail(z->s, "the vector of word %lld holds a number that is not finite",
+            TRY(stream_fail(z->s, "the vector of word %lld contains a value that is not finite",
                             (long long)(k / w->d)));
     }
 done:
@@ -60,7 +61,7 @@ done:
     return status;
 }
 
-/* Integers from low to high, n of them. */
+/* Reads n integers between low and high. */
 static ddsc_status read_counts(archive *z, int64_t **out, const char *name, int64_t n, int64_t low,
                                int64_t high)
 {
@@ -71,8 +72,8 @@ static ddsc_status read_counts(archive *z, int64_t **out, const char *name, int6
     CHECK(npy_read_integers(z->ctx, out, z->member, &z->array));
     for (int64_t k = 0; k < n; k++)
         if ((*out)[k] < low || (*out)[k] > high)
-            return stream_fail(z->member, "element %lld is %lld", (long long)k,
-                               (long long)(*out)[k]);
+            return stream_fail(z->member, "element %lld is %lld, which is out of range",
+                               (long long)k, (long long)(*out)[k]);
     return archive_close_array(z);
 }
 
@@ -87,7 +88,7 @@ static ddsc_status read_rules(archive *z, measures_words *w)
     w->idf = rule[3];
     w->lemmas = rule[4];
     if (w->n_documents < 1 || w->tokens > 1 || w->weighting > 1 || w->idf > 1 || w->lemmas > 1)
-        TRY(stream_fail(z->s, "the array '%s' makes no sense", names[3]));
+        TRY(stream_fail(z->s, "the array '%s' contains invalid settings", names[3]));
 done:
     mem_free(z->ctx, rule);
     return status;

@@ -1,4 +1,5 @@
-/* From paths to a set of items: sniff, read, join, name, add labels, build. */
+/* Reads a set of items from paths: detects the format, reads, joins, names, adds labels, and builds
+ * the set. */
 #include "io/format/format.h"
 
 #include <math.h>
@@ -17,28 +18,33 @@ static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
 {
     CHECK(sized_take(ctx, &settings_struct, own, given));
     if (own->on_empty != DDSC_EMPTY_ERROR && own->on_empty != DDSC_EMPTY_DROP)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: on_empty is %d",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "read settings: on_empty is %d, which is not a valid value",
                         (int)own->on_empty);
     if (own->phase < 0 || own->phases < 0 || (own->phases > 0 && own->phase > own->phases))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: phase %d of %d", own->phase,
-                        own->phases);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: phase %d of %d is not valid",
+                        own->phase, own->phases);
     if (!(own->arcsinh >= 0) || isinf(own->arcsinh))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: arcsinh is %g", own->arcsinh);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "read settings: arcsinh is %g; it must be finite and >= 0", own->arcsinh);
     if (own->where && (own->where[0] == '=' || !strchr(own->where, '=')))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "read settings: where \"%.100s\" is not COLUMN=VALUE", own->where);
     if ((unsigned)own->image_as > DDSC_IMAGE_COLOURS)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: image_as is %d",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "read settings: image_as is %d, which is not a valid value",
                         (int)own->image_as);
     if (own->channels && own->columns)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "read settings: channels and columns choose the same; give one of them");
+                        "read settings: channels and columns are mutually exclusive");
     if (own->format != DDSC_FORMAT_AUTO && own->format != DDSC_FORMAT_HDF5)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "read settings: format is %d; all formats but HDF5 are found by content",
+                        "read settings: format is %d; only HDF5 can be requested, all other "
+                        "formats are detected by content",
                         (int)own->format);
     if (own->max_bytes < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: max_bytes is %lld",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "read settings: max_bytes is %lld; it must be at least 1",
                         (long long)own->max_bytes);
     return DDSC_OK;
 }
@@ -51,8 +57,8 @@ static ddsc_status refuse_content(io_stream *s, const unsigned char *head, size_
         return stream_fail(s, "is empty");
     return stream_fail(
         s,
-        "is of no known format (first bytes %02x %02x %02x %02x); npz, npy, csv, "
-        "tsv, idx, d2, fcs, h5ad, images and point clouds (ply, off, pcd, xyz) are read",
+        "has an unknown format (first bytes %02x %02x %02x %02x); supported formats are npz, npy, "
+        "csv, tsv, idx, d2, fcs, h5ad, images and point clouds (ply, off, pcd, xyz)",
         head[0], n > 1 ? head[1] : 0, n > 2 ? head[2] : 0, n > 3 ? head[3] : 0);
 }
 
@@ -70,12 +76,12 @@ static ddsc_status read_format(ddsc_context *ctx, measures_parts *out, ddsc_form
     case DDSC_FORMAT_HDF5: return h5ad_read(ctx, out, s, set);
     case DDSC_FORMAT_IMAGE: return image_read(ctx, out, s, set->image_as);
     default:
-        return stream_fail(s, "is a MatrixMarket matrix, not a set of items; a distance matrix is "
-                              "read with --precomputed");
+        return stream_fail(s, "is a MatrixMarket matrix, not a set of items; to read a distance "
+                              "matrix, use --precomputed");
     }
 }
 
-/* Give back what growing left over. */
+/* Releases the unused capacity of grown arrays. */
 static ddsc_status trim(ddsc_context *ctx, measures_parts *p)
 {
     CHECK(mem_resize(ctx, &p->support, p->v * p->d, sizeof *p->support));
@@ -107,7 +113,7 @@ done:
     return status;
 }
 
-/* Which formats were among the files. */
+/* The formats found among the files. */
 typedef struct formats_seen {
     bool fcs, d2, table, image, cloud, hdf5;
 } formats_seen;
@@ -122,7 +128,7 @@ static void see_format(formats_seen *seen, ddsc_format format)
     seen->cloud |= format == DDSC_FORMAT_CLOUD;
 }
 
-/* Settings that only some formats read are a mistake where no file has one of them. */
+/* Fails if a setting is given that applies only to formats that no file has. */
 static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
                               formats_seen seen)
 {
@@ -134,8 +140,8 @@ static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, 
         {"channels", "fcs", set->channels != NULL, seen.fcs},
         {"matrix", "HDF5", set->matrix != NULL, seen.hdf5},
         {"arcsinh", "fcs, csv, tsv and HDF5", set->arcsinh > 0, seen.fcs || seen.table},
-        {"columns", "csv, tsv, HDF5, fcs and cloud", set->columns != NULL, columns},
-        {"drop", "csv, tsv, HDF5, fcs and cloud", set->drop != NULL, columns},
+        {"columns", "csv, tsv, HDF5, fcs and point cloud", set->columns != NULL, columns},
+        {"drop", "csv, tsv, HDF5, fcs and point cloud", set->drop != NULL, columns},
         {"id", "csv, tsv and HDF5", set->id_columns != NULL, seen.table || set->meta_path},
         {"weight", "csv, tsv and HDF5", set->weight_column != NULL, seen.table},
         {"label", "csv, tsv and HDF5", set->label_column != NULL, seen.table},
@@ -146,12 +152,12 @@ static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, 
     };
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (known[k].given && !known[k].used)
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %s is for %s files, and this is none",
-                            where, known[k].name, known[k].formats);
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %s applies only to %s files", where,
+                            known[k].name, known[k].formats);
     return DDSC_OK;
 }
 
-/* Labels from a file of their own take the place of those in the data. */
+/* Replaces the labels in the data with those from a labels file. */
 static ddsc_status add_labels(ddsc_context *ctx, measures_parts *parts, const char *where,
                               const ddsc_read_settings *set)
 {
@@ -180,21 +186,21 @@ done:
 
 /* ---- several files ---- */
 
-/* Files are joined like the digits of a binary counter: level k holds the sets of 2^k files, so that
- * each is copied only log2(n) times. */
+/* Files are joined like the digits of a binary counter. Level k contains the sets of 2^k files, so
+ * each set is copied only log2(n) times. */
 enum { LEVELS = 40 };
 
 typedef struct gathering {
     ddsc_context *ctx;
     const ddsc_read_settings *set;
     file_list files;
-    const char *where; /* all of them, for messages */
+    const char *where; /* name of all files for messages */
     measures_parts level[LEVELS], parts;
-    measures_texts coordinates; /* of the first file that names them, which is: */
+    measures_texts coordinates; /* coordinate names of the first file that has them */
     const char *named;
     formats_seen seen;
-    bool several; /* files, or a folder */
-    bool singles; /* each file holds one item without an id of its own */
+    bool several; /* several files, or a folder */
+    bool singles; /* each file contains one item without an id */
 } gathering;
 
 static const char *path_of(const gathering *g, int64_t i)
@@ -207,7 +213,7 @@ static const char *class_of(const gathering *g, int64_t i)
     return g->files.folder.text + g->files.folder.at[i];
 }
 
-/* Coordinates that both have names for must be the same ones. */
+/* Checks that the coordinates have the same names, if both sets have names. */
 static ddsc_status check_coordinates(gathering *g, const measures_texts *here, const char *path)
 {
     const measures_texts *there = &g->coordinates;
@@ -218,13 +224,13 @@ static ddsc_status check_coordinates(gathering *g, const measures_texts *here, c
     for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
         if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
             return ctx_fail(g->ctx, DDSC_ERROR_INPUT,
-                            "%s: the coordinate \"%s\" stands where %s has \"%s\"; all files need "
-                            "the same coordinates (choose channels by name)",
+                            "%s: found the coordinate \"%s\" where %s has \"%s\"; all files must "
+                            "have the same coordinates (choose channels by name)",
                             path, QUOTE(texts_get(here, k)), g->named, QUOTE(texts_get(there, k)));
     return DDSC_OK;
 }
 
-/* The set of the first files stands on the highest level. */
+/* Checks a new set against the set of the first files, which is on the highest level. */
 static ddsc_status check_alike(gathering *g, const measures_parts *more, const char *path)
 {
     for (int k = LEVELS; k-- > 0;)
@@ -280,7 +286,7 @@ done:
 
 static ddsc_status gather_files(gathering *g)
 {
-    bool many = g->files.n > 1; /* one file is no progress to speak of */
+    bool many = g->files.n > 1; /* progress is not shown for a single file */
     if (many)
         progress_begin(g->ctx, "files", g->files.n);
     for (int64_t i = 0; i < g->files.n; i++) {
@@ -299,10 +305,10 @@ static ddsc_status gather_files(gathering *g)
     return DDSC_OK;
 }
 
-/* ---- items that are files ---- */
+/* ---- one item per file ---- */
 
-/* The names of the files, with their folders where those are classes; whole paths where two are equal.
- */
+/* Names items after their files, including the folder if it is a class. If two names are equal,
+ * full paths are used. */
 static ddsc_status name_by_file(gathering *g)
 {
     ddsc_status status = DDSC_OK;
@@ -336,8 +342,8 @@ done:
     return status;
 }
 
-/* Rows of one id are one item within a table, but not across files: who splits a table may expect
- * it. */
+/* Warns about ids that occur in several files. Rows with the same id form one item within a table,
+ * but not across files, which users who split a table may not expect. */
 static ddsc_status warn_of_shared_ids(gathering *g)
 {
     ddsc_status status = DDSC_OK;
@@ -353,21 +359,21 @@ static ddsc_status warn_of_shared_ids(gathering *g)
     }
     if (shared)
         ctx_warn(g->ctx,
-                 "%lld items have the id of an item before them, \"%s\" first, and stay items of "
-                 "their own; to make them one, put their rows into one file",
+                 "%lld items have the same id as an item in an earlier file (the first is \"%s\") "
+                 "and remain separate items; to merge them, put their rows into one file",
                  (long long)n_shared, QUOTE(shared));
 done:
     text_table_free(g->ctx, &table);
     return status;
 }
 
-/* What cannot be read back must not be written. */
+/* Checks that the file names are UTF-8, because results with other names could not be read back. */
 static ddsc_status check_file_names(const gathering *g)
 {
     for (int64_t i = 0; i < g->files.n; i++)
         if (text_count_chars(path_of(g, i)) < 0)
             return ctx_fail(g->ctx, DDSC_ERROR_INPUT,
-                            "%s: the name of the file is not UTF-8; rename it",
+                            "%s: the file name is not valid UTF-8; rename the file",
                             QUOTE(path_of(g, i)));
     return DDSC_OK;
 }
@@ -389,7 +395,8 @@ done:
     return status;
 }
 
-/* A file that is one item by its kind is known by its name, even alone. */
+/* Returns true if items are named after their files. Formats with one item per file use the file
+ * name even for a single file. */
 static bool named_by_file(const gathering *g)
 {
     return g->singles && (g->several || g->seen.fcs || g->seen.image || g->seen.cloud);
@@ -436,7 +443,8 @@ done:
     return status;
 }
 
-/* Which files of a folder are read: those that are one item each, else bare numbers, else tables. */
+/* The files of a folder that are read: formats with one item per file first, then bare numbers,
+ * then tables. */
 static const char *const single_endings[] = {"png", "jpg", "jpeg", "pgm", "ppm", "fcs", "ply",
                                              "off", "pcd", "xyz",  "pts", "npy", NULL};
 static const char *const text_endings[] = {"txt", NULL};
@@ -479,7 +487,7 @@ ddsc_status ddsc_measures_read_files(ddsc_context *ctx, ddsc_measures **out, int
 {
     CHECK(ctx_enter_new(ctx, out));
     if (n_paths < 1 || !paths)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no paths");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no input paths were given");
     for (int64_t i = 0; i < n_paths; i++)
         if (!paths[i])
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path %lld is NULL", (long long)i);

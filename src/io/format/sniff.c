@@ -1,4 +1,5 @@
-/* Formats are found by content, never by name; but HDF5 has to be asked for by a name, too. */
+/* Detects formats by content, never by name. HDF5 additionally requires a matching name or an
+ * explicit request. */
 #include "io/format/format.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ static bool is_idx(const unsigned char *head, size_t n)
            head[3] >= 1 && head[3] <= 8;
 }
 
-/* PNG, JPEG, or one of P2, P3, P5, P6 with a blank behind it. */
+/* Recognizes PNG and JPEG, and one of P2, P3, P5, P6 followed by a blank. */
 static bool is_image(const unsigned char *head, size_t n)
 {
     return begins(head, n, "\x89PNG", 4) || begins(head, n, "\xff\xd8\xff", 3) ||
@@ -22,8 +23,8 @@ static bool is_image(const unsigned char *head, size_t n)
             strchr(" \t\r\n#", head[2]));
 }
 
-/* No zero bytes, and none but printing characters in the first line: quoted ids below it may hold
- * anything else. */
+/* Returns true if the bytes contain no NUL and the first line contains only printable characters.
+ * Later lines may contain quoted ids with any characters. */
 static bool is_text(const unsigned char *head, size_t n)
 {
     const unsigned char *end = memchr(head, '\n', n);
@@ -34,7 +35,7 @@ static bool is_text(const unsigned char *head, size_t n)
     return !memchr(head, 0, n);
 }
 
-/* The first line with text holds nothing but numbers and blanks. */
+/* Returns true if the first nonblank line contains only numbers and blanks. */
 static bool is_numeric_line(const unsigned char *head, size_t n)
 {
     size_t i = 0;
@@ -64,7 +65,7 @@ cloud_kind io_sniff_cloud(const unsigned char *head, size_t n)
     return CLOUD_NONE;
 }
 
-/* The words of a line up to `end`, or -1 when one begins otherwise than a number. */
+/* Counts the words of a line up to `end`. Returns -1 if a word does not begin like a number. */
 static int64_t count_numbers(const unsigned char *at, const unsigned char *end, const char *blanks)
 {
     int64_t n = 0;
@@ -82,8 +83,8 @@ static int64_t count_numbers(const unsigned char *at, const unsigned char *end, 
     return n;
 }
 
-/* Commas and semicolons count as blanks where the ending says that there is no header. A first line
- * of one number may count the others. */
+/* Commas and semicolons count as blanks if the file name's ending implies that there is no header.
+ * A first line with one number may be the number of lines. */
 bool io_sniff_rows(const unsigned char *head, size_t n, const char *path)
 {
     bool sure = path && (files_has_ending(path, "xyz") || files_has_ending(path, "pts"));
@@ -150,17 +151,17 @@ const char *io_sniff_foreign(const unsigned char *head, size_t n)
         {"\x04\x22\x4d\x18", 4, "lz4-compressed; decompress first (unlz4)"},
         {"7z\xbc\xaf\x27\x1c", 6, "a 7-zip archive; unpack it first"},
         {"Rar!\x1a", 5, "a rar archive; unpack it first"},
-        {"\x1f\x9d", 2, "compressed by compress; decompress first (uncompress)"},
-        {"CDF\1", 4, "a netCDF file, which is not read; convert it to npz"},
-        {"CDF\2", 4, "a netCDF file, which is not read; convert it to npz"},
-        {"CDF\5", 4, "a netCDF file, which is not read; convert it to npz"},
-        {"MATLAB 5.0 MAT-file", 19, "a MATLAB file, which is not read; convert it to npz"},
+        {"\x1f\x9d", 2, "compressed with compress; decompress first (uncompress)"},
+        {"CDF\1", 4, "a netCDF file, which is not supported; convert it to npz"},
+        {"CDF\2", 4, "a netCDF file, which is not supported; convert it to npz"},
+        {"CDF\5", 4, "a netCDF file, which is not supported; convert it to npz"},
+        {"MATLAB 5.0 MAT-file", 19, "a MATLAB file, which is not supported; convert it to npz"},
         {"PAR1\x15", 5,
-         "a Parquet file, which Python reads: "
+         "a Parquet file; read it in Python: "
          "ddsc.Distributions.from_frame(pandas.read_parquet(...), groupby=...)"},
         {"%PDF-", 5, "a PDF document"},
-        {"\x80\x04", 2, "a Python pickle, which is not read; save it as npz"},
-        {"\x80\x05", 2, "a Python pickle, which is not read; save it as npz"},
+        {"\x80\x04", 2, "a Python pickle, which is not supported; save it as npz"},
+        {"\x80\x05", 2, "a Python pickle, which is not supported; save it as npz"},
         {"\xff\xfe", 2, "UTF-16 text; convert it to UTF-8 first"},
         {"\xfe\xff", 2, "UTF-16 text; convert it to UTF-8 first"},
     };
@@ -186,9 +187,9 @@ ddsc_status io_check_hdf5(io_stream *s, ddsc_format found, ddsc_format asked)
         if (files_has_ending(path, endings[k]))
             return DDSC_OK;
     return stream_fail(s,
-                       "holds HDF5 data, %s; HDF5 is read from names that end in .h5ad, .h5 or "
-                       ".hdf5, or with --format h5ad",
-                       path ? "but its name does not say so" : "but has no name");
+                       "contains HDF5 data, %s; HDF5 is read only if the name ends in .h5ad, .h5 "
+                       "or .hdf5, or with --format h5ad",
+                       path ? "but its name does not have an HDF5 ending" : "but has no name");
 }
 
 ddsc_status io_peek_content(io_stream *s, unsigned char head[STREAM_PEEK_MAX], size_t *n)

@@ -1,5 +1,6 @@
-/* Which columns of a table are what: by the names asked for, else by the usual ones (id, weight,
- * label, title, point_name); all others are coordinates, unless lists say which. */
+/* Assigns the columns of a table. Columns are found by the requested names, else by the usual names
+ * (id, weight, label, title, point_name). All other columns are coordinates, unless the settings
+ * list the coordinates. */
 #include "io/format/table.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@ typedef struct chooser {
     table_columns *c;
     io_stream *s;
     const ddsc_read_settings *set;
-    bool *taken; /* columns that are no coordinates */
+    bool *taken; /* columns that are not coordinates */
 } chooser;
 
 const char *table_name(const table_columns *c, int64_t column)
@@ -32,14 +33,15 @@ static ddsc_status table_add_names(chooser *h, const field_list *header)
         const char *name = header->text[k];
         CHECK(text_table_add(h->ctx, &h->c->names, name, strlen(name), &number, &is_new));
         if (!is_new)
-            return stream_fail_line(h->s, ": the columns %lld and %lld are both called \"%s\"",
+            return stream_fail_line(h->s, ": the columns %lld and %lld are both named \"%s\"",
                                     (long long)number + 1, (long long)k + 1, QUOTE(name));
     }
     h->c->n = header->n;
     return DDSC_OK;
 }
 
-/* "a, b, c" for messages; only those that look like names of items, if asked for. */
+/* Writes a list "a, b, c" of columns for messages. With like_ids, it contains only names that look
+ * like ids of items. */
 static bool list_columns(const table_columns *c, char *out, size_t room, bool like_ids)
 {
     static const char *const usual[] = {"*sample*", "*patient*", "*subject*", "*donor*",
@@ -63,11 +65,12 @@ static ddsc_status fail_unknown(chooser *h, const char *option, const char *name
 {
     char list[400], quoted[QUOTE_TEXT];
     list_columns(h->c, list, sizeof list, false);
-    return stream_fail_line(h->s, ": no column is called \"%s\" (%s); the columns are: %s",
+    return stream_fail_line(h->s, ": no column is named \"%s\" (%s); the columns are: %s",
                             text_quote(quoted, name, n), option, list);
 }
 
-/* id, weight, label, ... as they are, else in capitals: no coordinate is called so. */
+/* Finds id, weight, label and so on, in lower case or else in capitals. Coordinates never have
+ * these names. */
 static int64_t find_usual(const chooser *h, const char *name)
 {
     int64_t found = text_table_find(&h->c->names, name, strlen(name));
@@ -77,12 +80,12 @@ static int64_t find_usual(const chooser *h, const char *name)
     return found;
 }
 
-/* The column asked for, else the usual one, which may be missing. */
+/* Finds the requested column, or else the usual one, which is optional. */
 static ddsc_status take_one(chooser *h, int64_t *found, const char *given, const char *usual,
                             const char *option)
 {
     *found = given ? text_table_find(&h->c->names, given, strlen(given)) : find_usual(h, usual);
-    if (!given && *found >= 0 && h->taken[*found]) /* it names the item */
+    if (!given && *found >= 0 && h->taken[*found]) /* the column identifies the item */
         *found = -1;
     if (*found < 0 && given)
         return fail_unknown(h, option, given, strlen(given));
@@ -97,15 +100,15 @@ static ddsc_status fail_no_id(chooser *h)
     const char *name = table_name(h->c, 0);
     if (list_columns(h->c, list, sizeof list, true))
         return stream_fail_line(h->s,
-                                ": no column is called \"id\"; say which one names the items "
-                                "(--id COLUMN): perhaps %s",
+                                ": no column is named \"id\"; specify the column that identifies "
+                                "the items (--id COLUMN), perhaps: %s",
                                 list);
     list_columns(h->c, list, sizeof list, false);
-    return stream_fail_line(h->s,
-                            ": no column is called \"id\" (the first is \"%s\"); the first line "
-                            "must be a header such as id,weight,x,y, or say which column names the "
-                            "items (--id COLUMN) of: %s",
-                            text_quote(first, name, strlen(name)), list);
+    return stream_fail_line(
+        h->s,
+        ": no column is named \"id\" (the first is \"%s\"); the first line must be a header such "
+        "as id,weight,x,y, or specify the column that identifies the items (--id COLUMN): %s",
+        text_quote(first, name, strlen(name)), list);
 }
 
 static ddsc_status take_ids(chooser *h)
@@ -123,7 +126,7 @@ static ddsc_status take_ids(chooser *h)
         if (found < 0)
             return fail_unknown(h, "--id", at, n);
         if (h->taken[found])
-            return stream_fail_line(h->s, ": --id has the column \"%s\" twice",
+            return stream_fail_line(h->s, ": --id contains the column \"%s\" twice",
                                     QUOTE(table_name(h->c, found)));
         h->taken[found] = true;
         c->id[c->n_id++] = found;
@@ -133,7 +136,8 @@ static ddsc_status take_ids(chooser *h)
     }
 }
 
-/* Asked for: it may have another part as well, as one of the ids or the classes. */
+/* Takes a requested column about items. It may have another role as well, such as an id or the
+ * class. */
 static ddsc_status take_asked(void *arg, const char *name)
 {
     chooser *h = arg;
@@ -161,8 +165,7 @@ static ddsc_status take_meta(chooser *h)
             continue;
         for (int64_t a = 0; a < c->n_asked; a++)
             if (strcmp(table_name(c, c->meta[a]), name + strlen(TABLE_META)) == 0)
-                return stream_fail_line(h->s,
-                                        ": the columns \"%s\" and \"%s\" are both about items",
+                return stream_fail_line(h->s, ": the columns \"%s\" and \"%s\" have the same name",
                                         QUOTE(table_name(c, c->meta[a])), QUOTE(name));
         c->meta[c->n_meta++] = k;
         h->taken[k] = true;
@@ -180,7 +183,7 @@ static ddsc_status take_where(chooser *h)
     h->c->where = text_table_find(&h->c->names, where, n);
     if (h->c->where < 0)
         return fail_unknown(h, "--where", where, n);
-    h->c->where_value = where + n + 1; /* the settings were checked to have the = */
+    h->c->where_value = where + n + 1; /* the settings check guarantees the = */
     h->taken[h->c->where] = true;
     return DDSC_OK;
 }
@@ -194,7 +197,8 @@ static void add_coordinate(chooser *h, int64_t column, bool by_name)
     h->taken[column] = true;
 }
 
-/* A name as it stands, else a pattern for the columns that have no other part. */
+/* Selects the column with this name, or else the columns without another role that match the
+ * pattern. */
 static ddsc_status take_listed(void *arg, const char *name)
 {
     chooser *h = arg;
@@ -222,8 +226,8 @@ static ddsc_status drop_listed(void *arg, const char *name)
     return any ? DDSC_OK : fail_unknown(h, "--drop", name, strlen(name));
 }
 
-/* Row numbers, as pandas and R write them before the first column; pandas calls them so on the way
- * back. */
+/* Returns true for a column of row numbers, which pandas and R write first, without a name. When
+ * pandas reads such a file, it names the column "Unnamed: ". */
 static bool is_nameless(const char *name)
 {
     return *name == '\0' || strncmp(name, "Unnamed: ", 9) == 0;
@@ -252,7 +256,7 @@ static ddsc_status take_coordinates(chooser *h)
         if (!h->taken[k])
             add_coordinate(h, k, false);
     if (h->c->n_coordinates == 0)
-        return stream_fail_line(h->s, ": the header names no coordinate columns");
+        return stream_fail_line(h->s, ": the header contains no coordinate columns");
     return DDSC_OK;
 }
 

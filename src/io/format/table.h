@@ -1,35 +1,36 @@
-/* A csv table being read: what its columns are. */
+/* The roles of the columns while a csv table is read. */
 #ifndef DDSC_IO_FORMAT_TABLE_H
 #define DDSC_IO_FORMAT_TABLE_H
 
 #include "io/format/format.h"
 
-/* What the values of a coordinate have turned out to be: none seen, numbers, or other text. */
+/* The kind of a coordinate column so far: no values seen, numbers, or other text. */
 typedef enum column_kind { COLUMN_OPEN, COLUMN_NUMBER, COLUMN_TEXT } column_kind;
 
 typedef struct table_column {
-    int64_t at;   /* which of the file's columns */
-    bool by_name; /* asked for by its full name: text in it is an error */
+    int64_t at;   /* column of the file */
+    bool by_name; /* requested by its full name, so text in it is an error */
     column_kind kind;
-    int64_t n_numbers, n_texts, n_missing; /* rows */
-    /* the first text, and the first missing value: where and what */
+    int64_t n_numbers, n_texts, n_missing; /* numbers of rows */
+    /* line and content of the first text and of the first missing value */
     int64_t text_line, missing_line;
     char text[QUOTE_TEXT], missing[QUOTE_TEXT];
 } table_column;
 
 typedef struct table_columns {
     text_table names;
-    int64_t n;                                        /* columns of the file */
-    int64_t *id;                                      /* columns that name an item together */
-    int64_t n_id, weight, label, title, point, where; /* -1: there is none */
+    int64_t n;                                        /* number of columns of the file */
+    int64_t *id;                                      /* columns that together identify an item */
+    int64_t n_id, weight, label, title, point, where; /* columns, or -1 if there is none */
     const char *where_value;
-    int64_t *meta; /* columns about items: the n_asked for by name, then meta:NAME */
+    int64_t *meta; /* columns about items: first the n_asked requested ones, then meta:NAME */
     int64_t n_meta, n_asked;
     table_column *coordinate;
     int64_t n_coordinates;
 } table_columns;
 
-/* From a header that was split into fields; messages name the line last read. */
+/* Assigns the columns of a header that was split into fields. Messages contain the number of the
+ * last line read. */
 #define TABLE_META "meta:"
 ddsc_status table_choose(ddsc_context *ctx, table_columns *c, io_stream *s,
                          const field_list *header, const ddsc_read_settings *set);

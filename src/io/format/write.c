@@ -1,17 +1,17 @@
-/* Sets of items to files. */
+/* Writes sets of items to files. */
 #include "io/format/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- csv and d2: items that were dropped are left out ---- */
+/* ---- csv and d2: dropped items are omitted ---- */
 
 static const char *write_item_id(const measures *m, int64_t i)
 {
     return ddsc_measures_get_id(m, m->row[i]);
 }
 
-/* Rows of one id are one item, so ids must be distinct and not empty. */
+/* Checks that ids are distinct and not empty, because rows with the same id form one item. */
 static ddsc_status check_ids(ddsc_context *ctx, const measures *m)
 {
     ddsc_status status = DDSC_OK;
@@ -22,12 +22,13 @@ static ddsc_status check_ids(ddsc_context *ctx, const measures *m)
         bool is_new;
         TRY(text_table_add(ctx, &table, id, strlen(id), &number, &is_new));
         if (!is_new)
-            TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
-                         "items %lld and %lld share the id \"%.100s\", which csv cannot hold",
-                         (long long)number, (long long)i, id));
+            TRY(ctx_fail(
+                ctx, DDSC_ERROR_INPUT,
+                "items %lld and %lld have the same id \"%.100s\", which csv cannot represent",
+                (long long)number, (long long)i, id));
         if (!*id)
-            TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "item %lld has an empty id, which csv cannot hold",
-                         (long long)i));
+            TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                         "item %lld has an empty id, which csv cannot represent", (long long)i));
     }
 done:
     text_table_free(ctx, &table);
@@ -52,7 +53,8 @@ static ddsc_status csv_put_text(io_writer *w, const char *text, char delimiter)
     return writer_field(w, text, delimiter);
 }
 
-/* The name of a coordinate, or x1, x2, ... where it has none, or one that the header has already. */
+/* Writes the name of a coordinate, or x1, x2, ... if it has no name or its name is already in the
+ * header. */
 static ddsc_status put_coordinate(ddsc_context *ctx, const measures *m, io_writer *w,
                                   text_table *used, int64_t k, char delimiter)
 {
@@ -134,7 +136,7 @@ ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *
     return DDSC_OK;
 }
 
-/* A blank line between objects tells readers that each has one phase. */
+/* A blank line between objects indicates that each has one phase. */
 ddsc_status d2_write_measures(const measures *m, io_writer *w)
 {
     for (int64_t i = 0; i < m->n; i++) {
@@ -180,18 +182,17 @@ static ddsc_format format_by_name(const char *path)
 static ddsc_status write_as(ddsc_context *ctx, const measures *m, io_writer *w, ddsc_format format)
 {
     if (format != DDSC_FORMAT_NPZ && (m->recipe.n > 0 || m->words.n > 0))
-        ctx_warn(
-            ctx,
-            "only npz keeps what was fitted (%s): a model of this file cannot do the same to new "
-            "items",
-            m->words.n > 0 ? "the words of the documents" : "transforms");
+        ctx_warn(ctx,
+                 "only npz keeps what was fitted (%s), so a model of this file cannot transform "
+                 "new items in the same way",
+                 m->words.n > 0 ? "the words of the documents" : "transforms");
     switch (format) {
     case DDSC_FORMAT_NPZ: return npz_write_measures(ctx, m, w);
     case DDSC_FORMAT_CSV: return csv_write_measures(ctx, m, w, ',');
     case DDSC_FORMAT_TSV: return csv_write_measures(ctx, m, w, '\t');
     default:
         if (m->id_text || m->label || m->coordinates.n > 0)
-            ctx_warn(ctx, "d2 has no place for ids, labels and names: they are left out");
+            ctx_warn(ctx, "the d2 format cannot store ids, labels or names, so they are left out");
         return d2_write_measures(m, w);
     }
 }
@@ -207,10 +208,10 @@ ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const
         format = format_by_name(path);
     if (format != DDSC_FORMAT_NPZ && format != DDSC_FORMAT_CSV && format != DDSC_FORMAT_TSV &&
         format != DDSC_FORMAT_D2)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "%s: sets of items are written as .npz, .csv, .tsv or .d2 (the last three "
-                        "also .gz)",
-                        path);
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "%s: sets of items can be written as .npz, .csv, .tsv or .d2 (the last three also .gz)",
+            path);
     CHECK(writer_open(ctx, &w, path, flags));
     return writer_finish(w, write_as(ctx, m, w, format));
 }

@@ -1,5 +1,5 @@
-/* Tables of an HDF5 file: opened with every size checked, read in runs of rows. These are calls of
- * libhdf5, made in the process that reads (call.c, child.c). */
+/* Opens tables of an HDF5 file, checking every size, and reads them in chunks of rows. These
+ * functions call libhdf5, in the process that reads the file (call.c, child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -26,14 +26,14 @@ static ddsc_status check_filters(h5_array *a, hid_t creation)
                      filter == H5Z_FILTER_FLETCHER32 || filter == H5Z_FILTER_SZIP;
         if (!known || H5Zfilter_avail(filter) <= 0)
             return stream_fail(a->f->s,
-                               "\"%s\" is packed by the filter %d (%s), which is not read; write "
-                               "the file with gzip compression, or none",
+                               "\"%s\" uses the filter %d (%s), which is not supported; write the "
+                               "file with gzip compression or none",
                                QUOTE(a->path), (int)filter, *name ? QUOTE(name) : "no name");
     }
     return DDSC_OK;
 }
 
-/* Where the values are: in this file, in pieces of a bearable size. */
+/* Checks that the values are in this file, in chunks of a reasonable size. */
 static ddsc_status check_layout(h5_array *a, size_t size, int64_t most, int64_t *chunk_rows)
 {
     ddsc_status status = DDSC_OK;
@@ -44,7 +44,7 @@ static ddsc_status check_layout(h5_array *a, size_t size, int64_t most, int64_t 
         return h5_fail(a->f, "damaged HDF5 data at", a->path);
     H5D_layout_t layout = H5Pget_layout(creation);
     if (layout == H5D_VIRTUAL || H5Pget_external_count(creation) > 0)
-        TRY(stream_fail(a->f->s, "\"%s\" keeps its values in other files, which is not read",
+        TRY(stream_fail(a->f->s, "\"%s\" stores its values in other files, which is not supported",
                         QUOTE(a->path)));
     TRY(check_filters(a, creation));
     if (layout == H5D_CHUNKED) {
@@ -54,8 +54,7 @@ static ddsc_status check_layout(h5_array *a, size_t size, int64_t most, int64_t 
             fits = chunk[k] <= INT64_MAX && mul_ok(bytes, (int64_t)chunk[k], &bytes);
         if (!fits || bytes > most)
             TRY(stream_fail(a->f->s,
-                            "\"%s\" is cut into pieces of %lld bytes, more than its values "
-                            "can need",
+                            "\"%s\" has chunks of %lld bytes, more than its values can need",
                             QUOTE(a->path), fits ? (long long)bytes : -1LL));
         *chunk_rows = (int64_t)chunk[0];
     }
@@ -69,19 +68,21 @@ static ddsc_status read_axes(h5_array *a, hid_t space)
     hsize_t shape[H5_MAX_AXES] = {0};
     a->n_axes = H5Sget_simple_extent_ndims(space);
     if (H5Sget_simple_extent_type(space) != H5S_SIMPLE || a->n_axes < 1 || a->n_axes > H5_MAX_AXES)
-        return stream_fail(a->f->s, "\"%s\" has %d axes; tables of 1 to %d are read",
+        return stream_fail(a->f->s,
+                           "\"%s\" has %d axes; only tables with 1 to %d axes are supported",
                            QUOTE(a->path), a->n_axes, H5_MAX_AXES);
     H5Sget_simple_extent_dims(space, shape, NULL);
     a->width = 1;
     for (int k = 0; k < a->n_axes; k++) {
         a->shape[k] = shape[k] > INT64_MAX ? -1 : (int64_t)shape[k];
         if (a->shape[k] < 0 || (k > 0 && !mul_ok(a->width, a->shape[k], &a->width)))
-            return stream_fail(a->f->s, "\"%s\" declares an impossible size", QUOTE(a->path));
+            return stream_fail(a->f->s, "\"%s\" declares a size that is too large", QUOTE(a->path));
     }
     return DDSC_OK;
 }
 
-/* What is declared may be at most what is stored, unpacked: missing pieces are made up by libhdf5. */
+/* Checks the declared size against the stored size times the expansion limit, because libhdf5 fills
+ * in missing chunks. */
 static ddsc_status check_size(h5_array *a, hid_t type, int64_t *most)
 {
     int64_t bytes = 0, stored = (int64_t)BASE_MIN(H5Dget_storage_size(a->id), (hsize_t)a->f->size);
@@ -90,7 +91,7 @@ static ddsc_status check_size(h5_array *a, hid_t type, int64_t *most)
     *most = BASE_MAX(STREAM_EXPANSION_FLOOR, stored * STREAM_EXPANSION_RATIO);
     if (!fits || bytes > *most || bytes > stream_limit(a->f->s))
         return stream_fail(
-            a->f->s, "\"%s\" declares %lld rows of %lld values, but %lld bytes are stored",
+            a->f->s, "\"%s\" declares %lld rows of %lld values, but only %lld bytes are stored",
             QUOTE(a->path), (long long)a->shape[0], (long long)a->width, (long long)stored);
     return DDSC_OK;
 }
@@ -102,13 +103,13 @@ static ddsc_status check_array(h5_array *a, hid_t type, hid_t space)
     a->is_text = class == H5T_STRING;
     a->is_float = class == H5T_FLOAT;
     if (!a->is_text && class != H5T_INTEGER && class != H5T_FLOAT && class != H5T_ENUM)
-        return stream_fail(a->f->s, "\"%s\" holds neither numbers nor texts", QUOTE(a->path));
+        return stream_fail(a->f->s, "\"%s\" contains neither numbers nor text", QUOTE(a->path));
     CHECK(read_axes(a, space));
     CHECK(check_size(a, type, &most));
     CHECK(check_layout(a, H5Tget_size(type), most, &chunk_rows));
     a->batch = BASE_MAX(BATCH_BYTES / 8 / BASE_MAX(a->width, 1), 1);
     if (chunk_rows > 0 && chunk_rows <= CHUNK_BYTES / 8 / BASE_MAX(a->width, 1))
-        a->batch = BASE_ROUND_UP(a->batch, chunk_rows); /* so that none is unpacked twice */
+        a->batch = BASE_ROUND_UP(a->batch, chunk_rows); /* so that no chunk is decompressed twice */
     return DDSC_OK;
 }
 
@@ -119,7 +120,7 @@ ddsc_status h5_raw_array_open(h5_file *f, h5_array *a, const char *path)
     h5_turn turn = h5_begin();
     ddsc_status status = h5_reach(f, path, &a->id);
     if (status >= 0 && (a->id < 0 || H5Iget_type(a->id) != H5I_DATASET))
-        status = stream_fail(f->s, "there is no table \"%s\"", QUOTE(path));
+        status = stream_fail(f->s, "has no table \"%s\"", QUOTE(path));
     if (status >= 0) {
         hid_t type = H5Dget_type(a->id), space = H5Dget_space(a->id);
         status = type < 0 || space < 0 ? h5_fail(f, "damaged HDF5 data at", path)
@@ -147,7 +148,7 @@ void h5_raw_array_close(h5_array *a)
 
 /* ---- reading ---- */
 
-/* Rows into memory of that type; the caller has its turn. */
+/* Reads rows into memory of the given type. The caller holds the lock. */
 static bool read_run(h5_array *a, int64_t begin, int64_t n, hid_t type, hid_t transfer, void *out)
 {
     hsize_t start[H5_MAX_AXES] = {(hsize_t)begin}, count[H5_MAX_AXES] = {(hsize_t)n};
@@ -177,8 +178,8 @@ ddsc_status h5_raw_numbers(h5_array *a, int64_t begin, int64_t n, bool integers,
 
 /* ---- texts ---- */
 
-/* Texts of any length lie in blocks of ours, so that many which point to one long text of the file,
- * and those of a read that fails, are counted. */
+/* Memory blocks for texts of variable length. Because the blocks are ours, the total size can be
+ * limited when many elements point to one long text, and the blocks of a failed read are known. */
 typedef struct text_blocks {
     ddsc_context *ctx;
     ddsc_status status;
@@ -197,7 +198,7 @@ static void *block_get(size_t size, void *arg)
     return b->status < 0 ? NULL : b->block[b->n++];
 }
 
-/* All are released together. */
+/* Does nothing, because all blocks are released together. */
 static void block_keep(void *block, void *arg)
 {
     (void)block, (void)arg;
@@ -206,16 +207,17 @@ static void block_keep(void *block, void *arg)
 static ddsc_status give_text(h5_array *a, int64_t element, const char *text, size_t n,
                              h5_text_fn fn, void *arg)
 {
-    /* Many elements may point to one text of the file: what they come to is bounded as a packed file is. */
+    /* Many elements may point to one text of the file, so their total size is limited like the size
+     * of a compressed file. */
     int64_t most =
         BASE_MAX(STREAM_EXPANSION_FLOOR,
                  BASE_MIN(a->f->size, INT64_MAX / STREAM_EXPANSION_RATIO) * STREAM_EXPANSION_RATIO);
     most = BASE_MIN(most, stream_limit(a->f->s));
     a->f->text_bytes += (int64_t)n + 1;
     if (a->f->text_bytes > most)
-        return stream_fail(a->f->s,
-                           "the texts of \"%s\" come to more than %lld bytes, from a file of %lld",
-                           QUOTE(a->path), (long long)most, (long long)a->f->size);
+        return stream_fail(
+            a->f->s, "the texts of \"%s\" total more than %lld bytes, in a file of %lld bytes",
+            QUOTE(a->path), (long long)most, (long long)a->f->size);
     if (text_count_chars(text) < 0)
         return stream_fail(a->f->s, "element %lld of \"%s\" is not UTF-8", (long long)element,
                            QUOTE(a->path));
@@ -233,9 +235,10 @@ static ddsc_status variable_texts(h5_array *a, hid_t type, int64_t begin, int64_
     bool good = read_run(a, begin, n, type, transfer, text);
     ddsc_status status = blocks.status;
     if (!good && status >= 0)
-        status = blocks.bytes >= H5_TEXT_BYTES
-                     ? stream_fail(a->f->s, "\"%s\" holds texts that are too long", QUOTE(a->path))
-                     : h5_fail(a->f, "damaged HDF5 data in", a->path);
+        status =
+            blocks.bytes >= H5_TEXT_BYTES
+                ? stream_fail(a->f->s, "\"%s\" contains texts that are too long", QUOTE(a->path))
+                : h5_fail(a->f, "damaged HDF5 data in", a->path);
     H5Pclose(transfer);
     h5_end(turn);
     for (int64_t k = 0; k < n && status >= 0; k++) {
@@ -257,7 +260,7 @@ static ddsc_status fixed_texts(h5_array *a, hid_t type, size_t size, int64_t beg
         status = h5_fail(a->f, "damaged HDF5 data in", a->path);
     h5_end(turn);
     for (int64_t k = 0; k < n && status >= 0; k++) {
-        char *one = text + (size_t)k * size; /* one byte longer than the file's, for the NUL */
+        char *one = text + (size_t)k * size; /* one byte longer than in the file, for the NUL */
         status = give_text(a, begin + k, one, strlen(one), fn, arg);
     }
 done:
@@ -265,7 +268,7 @@ done:
     return status;
 }
 
-/* The type of these texts in memory; size 0: of any length. */
+/* Determines the memory type of the texts. Size 0 means variable length. */
 static void text_type(h5_array *a, hid_t *type, size_t *size)
 {
     hid_t stored = H5Dget_type(a->id);
@@ -285,7 +288,8 @@ ddsc_status h5_raw_texts(h5_array *a, int64_t begin, int64_t n_texts, h5_text_fn
     text_type(a, &type, &size);
     h5_end(turn);
     if (size > H5_TEXT_BYTES)
-        TRY(stream_fail(a->f->s, "\"%s\" holds texts of %zu bytes", QUOTE(a->path), size));
+        TRY(stream_fail(a->f->s, "\"%s\" contains texts of %zu bytes, which is too long",
+                        QUOTE(a->path), size));
     int64_t batch = size ? BASE_MAX(BATCH_BYTES / (int64_t)size, 1) : TEXTS_AT_ONCE;
     for (int64_t at = begin; at < begin + n_texts && status == DDSC_OK; at += batch) {
         int64_t n = BASE_MIN(batch, begin + n_texts - at);

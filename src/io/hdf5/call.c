@@ -1,5 +1,6 @@
-/* What the readers call: each call is a request, which libhdf5 serves in a child process, or in this one
- * where the context asks for that. Answers of the child are checked before they are used. */
+/* The functions that readers call. Each call is a request, which libhdf5 serves in a child process,
+ * or in this process if the context asks for that. Answers of the child are checked before they are
+ * used. */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -11,7 +12,7 @@
 
 enum { TEXTS_PER_REQUEST = 1 << 14 };
 
-/* ---- serving ---- */
+/* ---- serving requests ---- */
 
 static ddsc_status add_value_text(void *arg, int64_t element, const char *text, size_t n)
 {
@@ -20,7 +21,7 @@ static ddsc_status add_value_text(void *arg, int64_t element, const char *text, 
     memcpy(x->values + x->used, text, n + 1);
     x->used += (int64_t)n + 1;
     x->n++;
-    /* The next batch has less than H5_TEXT_BYTES, and a NUL for each text. */
+    /* The next batch has less than H5_TEXT_BYTES of text, plus a NUL for each text. */
     return x->used > H5_ROOM - 2 * H5_TEXT_BYTES ? DDSC_NOT_CONVERGED : DDSC_OK;
 }
 
@@ -51,7 +52,7 @@ ddsc_status h5_serve(h5_file *f)
     return DDSC_ERROR_INTERNAL;
 }
 
-/* ---- asking ---- */
+/* ---- sending requests ---- */
 
 static ddsc_status call_libhdf5(h5_file *f, h5_verb verb, const char *path, const char *name)
 {
@@ -86,7 +87,7 @@ ddsc_status h5_open(ddsc_context *ctx, h5_file *f, io_stream *s)
     void *shared = mmap(NULL, sizeof *f->exchange + H5_ROOM, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (shared == MAP_FAILED)
-        TRY(ctx_fail(ctx, DDSC_ERROR_MEMORY, "%s: no memory to read HDF5", stream_name(s)));
+        TRY(ctx_fail(ctx, DDSC_ERROR_MEMORY, "%s: not enough memory to read HDF5", stream_name(s)));
     f->exchange = shared;
     if (ctx_read_timeout(ctx) >= 0)
         TRY(h5_child_start(f));
@@ -142,7 +143,7 @@ ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room)
 
 /* ---- arrays ---- */
 
-/* Libhdf5 works on damaged data in the child: its answer must be possible. */
+/* Checks the child's answer, because libhdf5 may have processed damaged data. */
 static ddsc_status check_opened(const h5_array *a)
 {
     int64_t width = 1;
@@ -169,7 +170,7 @@ void h5_array_close(h5_array *a)
 {
     if (!a->f || a->id < 0)
         return;
-    if (a->f->child == 0) { /* a child has no more than a few, and ends soon */
+    if (a->f->child == 0) { /* a child has only a few open arrays, and ends soon */
         a->f->exchange->array = *a;
         h5_raw_array_close(a);
     }
@@ -179,12 +180,12 @@ void h5_array_close(h5_array *a)
 static ddsc_status read_batches(h5_array *a, int64_t begin, int64_t n, h5_verb verb, void *out)
 {
     if (a->is_text)
-        return stream_fail(a->f->s, "\"%s\" holds texts, not numbers", QUOTE(a->path));
+        return stream_fail(a->f->s, "\"%s\" contains text; expected numbers", QUOTE(a->path));
     if (begin < 0 || n < 0 || begin > a->shape[0] - n)
         return stream_fail(a->f->s, "\"%s\" has only %lld rows", QUOTE(a->path),
                            (long long)a->shape[0]);
     if (a->width > H5_ROOM / 8)
-        return stream_fail(a->f->s, "\"%s\" has rows of %lld values, more than are read",
+        return stream_fail(a->f->s, "\"%s\" has rows of %lld values, which is too many",
                            QUOTE(a->path), (long long)a->width);
     int64_t batch = a->width ? BASE_MIN(a->batch, H5_ROOM / 8 / a->width) : n;
     for (int64_t at = 0; at < n && a->width > 0; at += batch) {
@@ -235,7 +236,7 @@ static ddsc_status read_strings(h5_array *a, h5_text_fn fn, void *arg)
     return DDSC_OK;
 }
 
-/* Whole numbers without a point, others with all digits. */
+/* Converts numbers to text: integers without a decimal point, others with all digits. */
 static ddsc_status values_as_texts(h5_array *a, h5_text_fn fn, void *arg)
 {
     ddsc_status status = DDSC_OK;
@@ -256,8 +257,7 @@ done:
 ddsc_status h5_read_texts(h5_array *a, h5_text_fn fn, void *arg)
 {
     if (a->n_axes != 1)
-        return stream_fail(a->f->s, "\"%s\" has %d axes where one is needed", QUOTE(a->path),
-                           a->n_axes);
+        return stream_fail(a->f->s, "\"%s\" has %d axes; expected one", QUOTE(a->path), a->n_axes);
     return a->is_text ? read_strings(a, fn, arg) : values_as_texts(a, fn, arg);
 }
 
@@ -266,9 +266,9 @@ ddsc_status h5_read_texts(h5_array *a, h5_text_fn fn, void *arg)
 ddsc_status h5_open(ddsc_context *ctx, h5_file *f, io_stream *s)
 {
     *f = (h5_file){.ctx = ctx, .id = -1};
-    return stream_fail(s, "is an HDF5 file, and this build has no libhdf5: install libhdf5-dev and "
-                          "build again, or read it in Python (anndata, then "
-                          "Distributions.from_anndata)");
+    return stream_fail(
+        s, "is an HDF5 file, and this build has no libhdf5; install libhdf5-dev and rebuild, or "
+           "read the file in Python (anndata, then Distributions.from_anndata)");
 }
 
 #endif

@@ -1,7 +1,8 @@
-/* The child process in which libhdf5 works. A damaged file can crash libhdf5 or keep it busy forever;
- * then the child ends, and the caller gets an error. The child is a fork without exec: it shares nothing
- * writable with the caller but f->exchange, calls nothing of the caller (no callbacks, no Python), and
- * leaves by _exit. libhdf5 allocates memory, which glibc allows in the child of a process with threads. */
+/* Runs libhdf5 in a child process. A damaged file can crash libhdf5 or make it loop forever; the
+ * child then ends, and the caller gets an error. The child is a fork without exec. It shares only
+ * f->exchange as writable memory, calls none of the caller's code (no callbacks, no Python), and
+ * leaves with _exit. libhdf5 allocates memory, which glibc allows in the child of a multithreaded
+ * process. */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -20,7 +21,8 @@
 #include "io/hdf5/internal.h"
 
 enum { POLL_MS = 20, FIRST_DESCRIPTOR = 3 };
-/* A process that is stopped (Ctrl-Z) or a machine that sleeps does not count as a child at work. */
+/* Longest time step that counts toward the timeout, so that a stopped process (Ctrl-Z) or a
+ * suspended machine does not trigger it. */
 static const double LONGEST_STEP_S = 0.5;
 
 #ifdef DDSC_COVERAGE
@@ -37,7 +39,7 @@ static _Noreturn void child_leave(void)
     _exit(0);
 }
 
-/* The caller ends the child: keys on the terminal are the caller's. Crashes are silent. */
+/* Ignores terminal signals, because the caller ends the child, and disables core dumps. */
 static void child_signals(void)
 {
     static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
@@ -52,7 +54,8 @@ static void child_signals(void)
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
-/* Nothing is printed, and no descriptor of the caller is kept but the socket. Returns its new number. */
+/* Redirects output to /dev/null and closes all of the caller's descriptors except the socket.
+ * Returns the socket's new number. */
 static int child_descriptors(int socket)
 {
     int null = open("/dev/null", O_RDWR);
@@ -74,7 +77,7 @@ static _Noreturn void child_run(h5_file *f, int socket, pid_t caller)
     char byte = 0;
     child_signals();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != caller) /* it has ended before that */
+    if (getppid() != caller) /* the caller has already ended */
         child_leave();
     socket = child_descriptors(socket);
     h5_hold(false);
@@ -99,12 +102,13 @@ ddsc_status h5_child_start(h5_file *f)
     int ends[2];
     sigset_t all, before;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "%s: no process can be started to read it: %s",
+        return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "%s: cannot start a process to read it: %s",
                         stream_name(f->s), strerror(errno));
     pid_t caller = getpid();
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the caller runs in the child */
-    h5_hold(true);                               /* no thread is inside libhdf5 for us */
+    pthread_sigmask(SIG_SETMASK, &all,
+                    &before); /* no signal handler of the caller runs in the child */
+    h5_hold(true);            /* no thread of this process is inside libhdf5 */
     pid_t child = fork();
     if (child == 0)
         child_run(f, ends[1], caller);
@@ -114,7 +118,7 @@ ddsc_status h5_child_start(h5_file *f)
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);
-        return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "%s: no process can be started to read it: %s",
+        return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "%s: cannot start a process to read it: %s",
                         stream_name(f->s), strerror(reason));
     }
     f->child = child;
@@ -122,7 +126,8 @@ ddsc_status h5_child_start(h5_file *f)
     return DDSC_OK;
 }
 
-/* Has the child ended? *how is its wait status, -1 where the program that calls us has taken it. */
+/* Returns true if the child has ended. *how is its wait status, or -1 if the host program has
+ * already collected it. */
 static bool child_ended(h5_file *f, int flags, int *how)
 {
     pid_t found;
@@ -140,13 +145,14 @@ void h5_child_stop(h5_file *f)
     if (f->socket < 0)
         return;
     if (f->busy)
-        kill(f->child, SIGKILL); /* it has not ended, so the number is still its own */
+        kill(f->child,
+             SIGKILL); /* the child has not been reaped, so its process id is still valid */
     close(f->socket);
     f->socket = -1;
     child_ended(f, 0, &how);
 }
 
-/* The child has ended by itself. */
+/* Reports that the child ended on its own. */
 static ddsc_status fail_crashed(h5_file *f, int how)
 {
     int number = how >= 0 && WIFSIGNALED(how) ? WTERMSIG(how) : 0;
@@ -154,7 +160,7 @@ static ddsc_status fail_crashed(h5_file *f, int how)
     f->socket = -1;
     if (number == SIGKILL)
         return ctx_fail(f->ctx, DDSC_ERROR_MEMORY,
-                        "%s: the process that reads it was killed, perhaps for lack of memory",
+                        "%s: the process that reads it was killed, perhaps because memory ran out",
                         stream_name(f->s));
     return stream_fail(f->s, "is a damaged HDF5 file: libhdf5 crashed (signal %d) at \"%s\"",
                        number, QUOTE(f->exchange->path));
@@ -163,12 +169,12 @@ static ddsc_status fail_crashed(h5_file *f, int how)
 static ddsc_status fail_stuck(h5_file *f, double limit)
 {
     return stream_fail(f->s,
-                       "no progress for %g seconds at \"%s\": probably a damaged HDF5 file; for "
-                       "slow storage raise the limit (--read-timeout)",
+                       "no progress for %g seconds at \"%s\"; the HDF5 file is probably damaged "
+                       "(for slow storage, raise the limit with --read-timeout)",
                        limit, QUOTE(f->exchange->path));
 }
 
-/* Until the child has answered. */
+/* Waits for the child's answer. */
 static ddsc_status child_answer(h5_file *f)
 {
     double limit = ctx_read_timeout(f->ctx), waited = 0, last = clock_seconds();
@@ -183,7 +189,7 @@ static ddsc_status child_answer(h5_file *f)
             return fail_crashed(f, how);
         }
         if (child_ended(f, WNOHANG,
-                        &how)) /* another child of the caller may hold the socket open */
+                        &how)) /* another child of the caller may keep the socket open */
             return fail_crashed(f, how);
         CHECK(progress_poll(f->ctx));
         double now = clock_seconds();
@@ -199,7 +205,7 @@ ddsc_status h5_child_ask(h5_file *f)
     const h5_exchange *x = f->exchange;
     char byte = 0;
     f->busy = true;
-    send(f->socket, &byte, 1, MSG_NOSIGNAL); /* where it has ended, the answer says so */
+    send(f->socket, &byte, 1, MSG_NOSIGNAL); /* if the child has ended, child_answer reports it */
     CHECK(child_answer(f));
     f->busy = false;
     if (x->status == DDSC_OK)

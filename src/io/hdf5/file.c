@@ -1,5 +1,6 @@
-/* An HDF5 file as a tree of folders and tables: opened from disk or memory, walked by hard links.
- * These are calls of libhdf5, made in the process that reads (call.c, child.c). */
+/* Treats an HDF5 file as a tree of folders and tables: opens it from disk or memory, and follows
+ * hard links. These functions call libhdf5, in the process that reads the file (call.c,
+ * child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -8,7 +9,8 @@
 
 #include "io/hdf5/internal.h"
 
-/* libhdf5 keeps state for the whole process and is not safe for threads: one caller at a time. */
+/* libhdf5 keeps process-wide state and is not thread-safe, so only one caller at a time may use
+ * it. */
 static spin turn_lock;
 
 void h5_hold(bool hold)
@@ -35,7 +37,7 @@ void h5_end(h5_turn turn)
     spin_unlock(&turn_lock);
 }
 
-/* The last record is the innermost. */
+/* Copies the description of an error record. The last record is the innermost one. */
 static herr_t keep_reason(unsigned n, const H5E_error2_t *error, void *out)
 {
     (void)n;
@@ -54,13 +56,14 @@ ddsc_status h5_fail(h5_file *f, const char *what, const char *path)
 
 /* ---- opening ---- */
 
-/* Bytes in memory: the stream's, or a copy of what libhdf5 cannot read by itself. */
+/* Opens the file from memory. The bytes are the stream's, or a copy if libhdf5 cannot read the
+ * source itself. */
 static void open_image(h5_file *f, hid_t access)
 {
     union {
         const unsigned char *in;
         void *out;
-    } image = {f->image ? f->image : stream_memory(f->s)}; /* libhdf5 copies it */
+    } image = {f->image ? f->image : stream_memory(f->s)}; /* libhdf5 copies the bytes */
     H5Pset_fapl_core(access, 1 << 16, false);
     H5Pset_file_image(access, image.out, (size_t)f->size);
     f->id = H5Fopen("memory", H5F_ACC_RDONLY, access);
@@ -94,7 +97,7 @@ void h5_raw_close(h5_file *f)
 
 /* ---- the tree ---- */
 
-/* One step down by a hard link; -1 where there is none. */
+/* Follows one hard link down. *to is -1 if the link does not exist. */
 static ddsc_status follow_link(h5_file *f, hid_t from, const char *name, const char *path,
                                hid_t *to)
 {
@@ -107,7 +110,7 @@ static ddsc_status follow_link(h5_file *f, hid_t from, const char *name, const c
     if (H5Lget_info(from, name, &link, H5P_DEFAULT) < 0)
         return h5_fail(f, "damaged HDF5 data at", path);
     if (link.type != H5L_TYPE_HARD)
-        return stream_fail(f->s, "\"%s\" is a link to another place or file, which is not followed",
+        return stream_fail(f->s, "\"%s\" is a soft or external link, which is not supported",
                            QUOTE(path));
     *to = H5Oopen(from, name, H5P_DEFAULT);
     return *to < 0 ? h5_fail(f, "damaged HDF5 data at", path) : DDSC_OK;
@@ -161,7 +164,7 @@ static herr_t list_one(hid_t group, const char *name, const H5L_info_t *info, vo
     (void)group, (void)info;
     list->at += (size_t)snprintf(list->out + list->at, list->room - list->at, "%s%s",
                                  list->at ? ", " : "", QUOTE(name));
-    return list->at >= list->room; /* one stops */
+    return list->at >= list->room; /* a nonzero result stops the iteration */
 }
 
 ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t room)
@@ -184,7 +187,7 @@ ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t room)
 
 /* ---- attributes ---- */
 
-/* One text, of fixed or of any length. */
+/* Reads one text of fixed or variable length. */
 static void text_attribute(hid_t attribute, hid_t type, char out[H5_ATTRIBUTE])
 {
     hid_t memory = H5Tcopy(H5T_C_S1);
@@ -205,7 +208,7 @@ static void text_attribute(hid_t attribute, hid_t type, char out[H5_ATTRIBUTE])
     H5Tclose(memory);
 }
 
-/* The attribute with `count` values of a class, else nothing is read. */
+/* Reads the attribute if it has `count` values of the given class; otherwise reads nothing. */
 static ddsc_status read_attribute(h5_file *f, const char *path, const char *name, H5T_class_t class,
                                   int64_t count, void *out, bool *found)
 {

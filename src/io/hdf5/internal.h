@@ -1,5 +1,6 @@
-/* The inside of hdf5: libhdf5 behind one lock, silent (file.c, array.c), asked through memory that is shared
- * with the child process in which it works (call.c, child.c). */
+/* Internals of hdf5. file.c and array.c call libhdf5 under one lock, with its error output
+ * disabled. call.c and child.c send requests through memory that is shared with the child process
+ * in which libhdf5 runs. */
 #ifndef DDSC_IO_HDF5_INTERNAL_H
 #define DDSC_IO_HDF5_INTERNAL_H
 
@@ -13,17 +14,19 @@ typedef struct h5_turn {
     void *print_arg;
 } h5_turn;
 
-/* Around every use of libhdf5: its builds need not be safe in threads, and it prints its errors. */
+/* These functions enclose every use of libhdf5, which need not be thread-safe and prints its
+ * errors. */
 h5_turn h5_begin(void);
 void h5_end(h5_turn turn);
-/* "NAME: WHAT (reason of libhdf5)". */
+/* Fails with "NAME: WHAT (reason from libhdf5)". */
 ddsc_status h5_fail(h5_file *f, const char *what, const char *path);
-/* The lock alone, without libhdf5: around fork, and in the child after it. */
+/* Takes or releases the lock alone, without calling libhdf5. Used around fork, and in the child
+ * after it. */
 void h5_hold(bool hold);
-/* The object at a path, -1 where there is none; for H5Oclose. */
+/* Opens the object at a path, to be closed with H5Oclose. *object is -1 if there is none. */
 ddsc_status h5_reach(h5_file *f, const char *path, hid_t *object);
 
-/* ---- calls of libhdf5, as in hdf5.h ---- */
+/* ---- libhdf5 versions of the functions in hdf5.h ---- */
 
 ddsc_status h5_raw_open(h5_file *f);
 void h5_raw_close(h5_file *f);
@@ -36,13 +39,13 @@ ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t room);
 ddsc_status h5_raw_array_open(h5_file *f, h5_array *a, const char *path);
 void h5_raw_array_close(h5_array *a);
 ddsc_status h5_raw_numbers(h5_array *a, int64_t begin, int64_t n, bool integers, void *out);
-/* Texts [begin, begin + n); ends early, after a batch, once fn has returned a positive status. */
+/* Reads texts [begin, begin + n). It stops after a batch in which fn returned a positive status. */
 ddsc_status h5_raw_texts(h5_array *a, int64_t begin, int64_t n, h5_text_fn fn, void *arg);
 
 /* ---- requests ---- */
 
 enum { H5_TEXT_BYTES = 1 << 24, H5_LIST_TEXT = 400, H5_MESSAGE = 1024 };
-/* Of the values of one answer: a batch, or one row. */
+/* Maximum size of the values in one answer (a batch or one row). */
 #define H5_ROOM ((int64_t)1 << 27)
 
 typedef enum h5_verb {
@@ -58,11 +61,11 @@ typedef enum h5_verb {
     H5_VERB_TEXTS
 } h5_verb;
 
-/* A request and its answer. The values follow: numbers, or texts each with its NUL. */
+/* A request and its answer. The values follow: numbers, or texts that each end with a NUL. */
 struct h5_exchange {
     h5_verb verb;
     char path[H5_PATH + 16], name[H5_ATTRIBUTE];
-    int64_t begin, n; /* rows; answer: how many texts there are */
+    int64_t begin, n; /* rows; in an answer, n is the number of texts */
     h5_array array;
     ddsc_status status;
     char message[H5_MESSAGE];
@@ -74,12 +77,13 @@ struct h5_exchange {
     _Alignas(64) unsigned char values[];
 };
 
-/* Carries out the request in f->exchange by libhdf5. */
+/* Executes the request in f->exchange with libhdf5. */
 ddsc_status h5_serve(h5_file *f);
-/* Starts the child that serves the file from now on; ends it. */
+/* These functions start the child that serves all later requests for the file, and end it. */
 ddsc_status h5_child_start(h5_file *f);
 void h5_child_stop(h5_file *f);
-/* Has the child serve the request in f->exchange. DDSC_ERROR_INPUT where it crashes or answers nothing in time. */
+/* Lets the child serve the request in f->exchange. The call fails with DDSC_ERROR_INPUT if the
+ * child crashes or does not answer in time. */
 ddsc_status h5_child_ask(h5_file *f);
 
 #endif

@@ -1,6 +1,7 @@
-/* Images (PNG, JPEG, PGM, PPM) as distributions. Pixels: mass is brightness (or ink: its lack) times
- * opacity, a pixel's coordinates are (row, column) from 0. Colours: the mass of an image over 8 x 8 x 8
- * bins of red, green and blue, each at the place of its middle in CIE L*a*b* (D65). */
+/* Converts images (PNG, JPEG, PGM, PPM) to distributions. As pixels, the mass of a pixel is its
+ * brightness (or its darkness, for ink) times its opacity, and its coordinates are (row, column)
+ * from 0. As colors, the mass of an image is distributed over 8 x 8 x 8 bins of red, green and
+ * blue, each located at the CIE L*a*b* color (D65) of its center. */
 #include "io/image/image.h"
 
 #include <math.h>
@@ -13,8 +14,9 @@ ddsc_status image_allocate(ddsc_context *ctx, image *im, io_stream *s, int64_t w
 {
     if (width < 1 || height < 1 || width > IMAGE_MAX_PIXELS || height > IMAGE_MAX_PIXELS ||
         width * height > IMAGE_MAX_PIXELS)
-        return stream_fail(s, "is an image of %lld x %lld pixels; 1 to %d are read",
-                           (long long)width, (long long)height, IMAGE_MAX_PIXELS);
+        return stream_fail(
+            s, "is an image of %lld x %lld pixels; only images of 1 to %d pixels are supported",
+            (long long)width, (long long)height, IMAGE_MAX_PIXELS);
     im->width = width;
     im->height = height;
     return mem_get(ctx, &im->pixel, width * height, 4);
@@ -37,7 +39,7 @@ done:
     return status;
 }
 
-/* ITU-R BT.601 luma; of grey pixels their value. */
+/* Returns the ITU-R BT.601 luma. A gray pixel keeps its exact value. */
 static double brightness(const unsigned char *p)
 {
     if (p[0] == p[1] && p[1] == p[2])
@@ -74,9 +76,9 @@ static ddsc_status take_pixels(ddsc_context *ctx, measures_parts *out, const ima
     return name_axes(ctx, out, axes);
 }
 
-/* ---- colours ---- */
+/* ---- colors ---- */
 
-/* sRGB, 0 .. 1 each, to L*a*b* (CIE 15; IEC 61966-2-1). */
+/* Converts sRGB, with components in [0, 1], to L*a*b* (CIE 15; IEC 61966-2-1). */
 static void to_lab(const double rgb[3], double lab[3])
 {
     static const double white[3] = {0.95047, 1, 1.08883};

@@ -1,4 +1,4 @@
-/* image: files that are pictures become items. Every decoder gives the same pixels. */
+/* image: converts image files to items. Every decoder returns the same pixel layout. */
 #ifndef DDSC_IO_IMAGE_IMAGE_H
 #define DDSC_IO_IMAGE_IMAGE_H
 
@@ -12,18 +12,18 @@ typedef struct image {
     unsigned char *pixel; /* height x width x 4: red, green, blue, opacity */
 } image;
 
-/* Memory for so many pixels, or an error naming the size. */
+/* Allocates the pixels, or fails with a message that gives the size. */
 ddsc_status image_allocate(ddsc_context *ctx, image *im, io_stream *s, int64_t width,
                            int64_t height);
-/* Each takes the whole file in memory. */
+/* Each decoder takes the whole file in memory. */
 ddsc_status image_decode_png(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
                              int64_t n);
 ddsc_status image_decode_jpeg(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
                               int64_t n);
-/* PGM and PPM, plain and raw (P2, P3, P5, P6). */
+/* Decodes PGM and PPM, plain and raw (P2, P3, P5, P6). */
 ddsc_status image_decode_pnm(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
                              int64_t n);
-/* One image, one item; by libpng and libjpeg where they are built in. */
+/* Reads one image as one item, using libpng and libjpeg if the build has them. */
 ddsc_status image_read(ddsc_context *ctx, measures_parts *out, io_stream *s, ddsc_image_as as);
 
 #endif

@@ -1,5 +1,5 @@
-/* JPEG by libjpeg. Its errors are jumps, which end here; what it warns about is an error too, since a
- * file that lacks data would be filled up with grey. */
+/* Decodes JPEG with libjpeg. libjpeg reports errors with longjmp, which ends here. Its warnings are
+ * errors too, because libjpeg fills missing data with gray. */
 #include "io/image/image.h"
 
 #ifdef DDSC_HAVE_JPEG
@@ -9,7 +9,8 @@
 
 #include <jpeglib.h>
 
-/* A hostile progressive file can ask for any number of passes over the image. */
+/* Limits the number of scans, because a malicious progressive file can request any number of passes
+ * over the image. */
 enum { SCANS_MAX = 200 };
 
 typedef struct jpeg {
@@ -42,21 +43,24 @@ static void watch_scans(j_common_ptr info)
     }
 }
 
-/* Between here and the last call of libjpeg nothing is kept in variables of this frame. */
+/* Decodes all rows. No state is kept in local variables across calls of libjpeg, because longjmp
+ * may skip this frame. */
 static ddsc_status jpeg_rows(ddsc_context *ctx, jpeg *j, image *im, io_stream *s, const char *bytes,
                              int64_t n)
 {
     jpeg_mem_src(&j->info, (const unsigned char *)bytes, (unsigned long)n);
     jpeg_read_header(&j->info, TRUE);
     if (j->info.num_components != 1 && j->info.num_components != 3)
-        return stream_fail(s, "is a JPEG image of %d colours, which is not read (1 or 3 are)",
-                           j->info.num_components);
+        return stream_fail(
+            s, "is a JPEG image with %d color components, which is not supported (only 1 or 3)",
+            j->info.num_components);
     j->info.out_color_space = j->info.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
     CHECK(image_allocate(ctx, im, s, j->info.image_width, j->info.image_height));
     jpeg_start_decompress(&j->info);
     int samples = j->info.output_components;
     while (j->info.output_scanline < j->info.output_height) {
-        /* A row of 1 or 3 bytes per pixel at the end of its place, then spread to 4 from the front. */
+        /* The row of 1 or 3 bytes per pixel is read into the end of its buffer and then expanded to
+         * 4, starting at the front. */
         unsigned char *row = im->pixel + 4 * im->width * (int64_t)j->info.output_scanline;
         unsigned char *packed = row + (4 - samples) * im->width;
         jpeg_read_scanlines(&j->info, &packed, 1);
@@ -84,7 +88,7 @@ ddsc_status image_decode_jpeg(ddsc_context *ctx, image *im, io_stream *s, const 
     j->progress.progress_monitor = watch_scans;
     ddsc_status status;
     if (setjmp(j->escape)) {
-        status = stream_fail(s, "is a broken JPEG image: %s", QUOTE(j->message));
+        status = stream_fail(s, "is a damaged JPEG image: %s", QUOTE(j->message));
     } else {
         jpeg_create_decompress(&j->info);
         j->info.client_data = j;
@@ -103,8 +107,8 @@ ddsc_status image_decode_jpeg(ddsc_context *ctx, image *im, io_stream *s, const 
                               int64_t n)
 {
     (void)ctx, (void)im, (void)bytes, (void)n;
-    return stream_fail(s, "is a JPEG image, and this build has no libjpeg (install libjpeg-dev and "
-                          "build again, or convert it to PGM or PPM)");
+    return stream_fail(s, "is a JPEG image, and this build has no libjpeg; install libjpeg-dev and "
+                          "rebuild, or convert the image to PGM or PPM");
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* PGM and PPM (Netpbm): grey or colour, as text (P2, P3) or bytes (P5, P6), up to 65,535 levels. */
+/* Decodes PGM and PPM (Netpbm): grayscale or color, as text (P2, P3) or bytes (P5, P6), with up to
+ * 65,535 levels. */
 #include "io/image/image.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ typedef struct pnm {
     const unsigned char *at, *end;
 } pnm;
 
-/* A number after blanks and comments (# to the end of the line). */
+/* Reads a number after blanks and comments (# to the end of the line). */
 static ddsc_status next_number(pnm *p, int64_t *value, int64_t most)
 {
     while (p->at < p->end && (*p->at == '#' || strchr(" \t\r\n\v\f", *p->at))) {
@@ -23,9 +24,9 @@ static ddsc_status next_number(pnm *p, int64_t *value, int64_t most)
         *value = BASE_MIN(10 * *value + (*p->at - '0'), most + 1);
     if (p->at == from || *value > most)
         return stream_fail(p->s, "%s",
-                           *value > most     ? "holds a number that is too large"
-                           : p->at == p->end ? "ends early: it lacks pixels"
-                                             : "holds something that is no number");
+                           *value > most     ? "contains a number that is too large"
+                           : p->at == p->end ? "ends early: pixels are missing"
+                                             : "contains something that is not a number");
     return DDSC_OK;
 }
 
@@ -55,11 +56,11 @@ ddsc_status image_decode_pnm(ddsc_context *ctx, image *im, io_stream *s, const c
     CHECK(next_number(&p, &height, IMAGE_MAX_PIXELS));
     CHECK(next_number(&p, &levels, 65535));
     if (levels == 0)
-        return stream_fail(s, "has a largest value of 0");
+        return stream_fail(s, "has a maximum value of 0");
     CHECK(image_allocate(ctx, im, s, width, height));
-    p.at += raw && p.at < p.end; /* one blank before the bytes */
+    p.at += raw && p.at < p.end; /* skips the single blank before the bytes */
     if (raw && p.end - p.at < width * height * samples * (1 + (levels > 255)))
-        return stream_fail(s, "ends early: it lacks pixels");
+        return stream_fail(s, "ends early: pixels are missing");
     for (int64_t k = 0; k < width * height; k++) {
         unsigned char *out = im->pixel + 4 * k;
         for (int c = 0; c < samples; c++)

@@ -1,5 +1,5 @@
-/* Text that is read becomes UTF-8 here, whatever reader asked for it: checked, or converted from the encoding
- * that the context names. */
+/* Makes all input text UTF-8. Text is either checked or converted from the encoding that the
+ * context names. */
 #include <string.h>
 
 #include "io/stream/internal.h"
@@ -22,7 +22,7 @@ void stream_set_utf8(io_stream *s)
     s->is_utf8 = true;
 }
 
-/* The bytes in front of the first text: marks of UTF-8 and UTF-16. */
+/* Looks for a byte order mark at the start of the text. UTF-16 is an error. */
 static ddsc_status look_at_mark(io_stream *s, const char *text)
 {
     s->mark_seen = true;
@@ -33,7 +33,8 @@ static ddsc_status look_at_mark(io_stream *s, const char *text)
     return DDSC_OK;
 }
 
-/* Delimiters outside quotes before a place of a line, or -1 where it does not look like fields. */
+/* Returns the number of delimiters outside quotes before `place`, or -1 if `place` is not inside a
+ * line with fields. */
 static int64_t place_field(const char *line, const char *place)
 {
     char delimiter = fields_delimiter(line);
@@ -55,7 +56,7 @@ static ddsc_status fail_not_utf8(io_stream *s, const char *text, const char *pla
     int64_t line = s->line_number, field = -1;
     if (line > 0)
         field = place_field(text, place);
-    else /* all of a file */
+    else /* text that was not read line by line */
         for (line = 1; text < place; text++)
             line += *text == '\n';
     if (field < 0)

@@ -1,4 +1,4 @@
-/* A delimited line cut into fields, in place. Quotes as in RFC 4180. */
+/* Splits a delimited line into fields, in place. Quotes follow RFC 4180. */
 #include "io/stream/stream.h"
 
 #include <string.h>
@@ -30,7 +30,8 @@ static ddsc_status add_field(ddsc_context *ctx, field_list *list, char *text)
     return status;
 }
 
-/* `at` is behind the opening quote; the text is moved over doubled quotes. */
+/* Unquotes a field in place, with `*at` just after the opening quote. Doubled quotes become single
+ * ones. */
 static ddsc_status take_quoted(io_stream *s, char **at, char delimiter, int64_t column)
 {
     char *from = *at, *to = *at;

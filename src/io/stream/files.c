@@ -1,5 +1,5 @@
-/* Which files are meant: paths as given, of a folder the files in it whose names end in one of some
- * ways; and a whole file in memory. */
+/* Lists the input files that a path stands for, and reads a whole file into memory. A folder stands
+ * for the files in it that have one of the given endings. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@ bool files_is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Pipes and devices in a folder are no data: reading them may never end. */
+/* Pipes and devices in a folder are skipped, because reading them may block forever. */
 static bool is_plain_file(const char *path)
 {
     struct stat status;
     return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
-/* Length of a name without .gz or .zst. */
+/* Returns the length of a name without .gz or .zst. */
 static size_t without_packing(const char *name, size_t n)
 {
     if (n > 3 && strncasecmp(name + n - 3, ".gz", 3) == 0)
@@ -62,7 +62,8 @@ static int visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Files of a folder in the order of their names; folders in it, one level down, name classes. */
+/* Adds the files of a folder, sorted by name. The names of its subfolders (one level only) are the
+ * classes of the files in them. */
 static ddsc_status add_folder(ddsc_context *ctx, file_list *list, const char *folder,
                               const char *class, const char *const *endings)
 {
@@ -71,7 +72,7 @@ static ddsc_status add_folder(ddsc_context *ctx, file_list *list, const char *fo
     char path[4096];
     int n = scandir(folder, &entry, visible, by_name);
     if (n < 0)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: the folder cannot be read", folder);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: cannot read the folder", folder);
     for (int k = 0; k < n && status >= 0; k++) {
         const char *name = entry[k]->d_name;
         if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
@@ -102,7 +103,7 @@ ddsc_status files_add(ddsc_context *ctx, file_list *list, const char *path,
     for (size_t at = 0; *kinds; kinds++)
         for (const char *const *ending = *kinds; *ending && at < sizeof known; ending++)
             at += (size_t)snprintf(known + at, sizeof known - at, "%s.%s", at ? ", " : "", *ending);
-    return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: the folder holds no %s files", path, known);
+    return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: the folder contains no %s files", path, known);
 }
 
 void files_free(ddsc_context *ctx, file_list *list)
@@ -145,8 +146,8 @@ ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int6
         CHECK(stream_read(s, *bytes + *n, (size_t)(*room - *n - 1), &got));
         *n += (int64_t)got;
         if (*n > most)
-            return stream_fail(s, "is longer than %lld bytes, too long for %s", (long long)most,
-                               what);
+            return stream_fail(s, "is longer than %lld bytes, which is too long for %s",
+                               (long long)most, what);
     } while (got > 0);
     (*bytes)[*n] = '\0';
     return DDSC_OK;

@@ -1,9 +1,10 @@
-/* A folder of files that is replaced as a whole. The files are written into a stage, a folder with the
- * same parent as the target. The stage and the target are then exchanged in a single step (renameat2,
- * RENAME_EXCHANGE), after files of other names were linked into the stage. This is not possible if the
- * target holds folders, is the working directory or has an access control list, or if the file system
- * has no exchange: the finished files are then moved one by one (replace.c). If files cannot be renamed
- * from the parent into the target, as with a mount point, then the stage is inside the target. */
+/* Replaces a folder of files as a whole. The files are written into a stage, which is a folder with
+ * the same parent as the target. A single system call (renameat2 with RENAME_EXCHANGE) then
+ * exchanges the stage and the target; files with other names were linked into the stage before. The
+ * exchange is impossible in some cases: the target contains folders, is the working directory or
+ * has an access control list, or the file system does not support it. The finished files are then
+ * moved one by one (replace.c). If files cannot be renamed from the parent into the target, as with
+ * a mount point, the stage is created inside the target. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +22,13 @@ enum { STAGE_TRIES = 1000 };
 struct io_folder {
     ddsc_context *ctx;
     char path[PATH_MAX - 64];  /* the target, symbolic links resolved */
-    char stage[PATH_MAX - 64]; /* where files are written; "" when there is none */
+    char stage[PATH_MAX - 64]; /* where files are written; "" if there is no stage */
     folder_name_fn name;
     bool overwrite, there;
     bool beside;      /* the stage and the target have the same parent */
-    bool kept;        /* the folder itself stays: its files were replaced */
-    mode_t mode;      /* of a new folder */
-    int64_t n_synced; /* of the names, in their order */
+    bool kept;        /* the folder itself was kept and its files were replaced */
+    mode_t mode;      /* for a new folder */
+    int64_t n_synced; /* number of names synced so far, in name order */
 };
 
 static ddsc_status folder_fail(const io_folder *f, const char *name, const char *what)
@@ -44,10 +45,10 @@ static bool is_own(folder_name_fn name, const char *entry)
     return strncmp(entry, OWNER_PREFIX, strlen(OWNER_PREFIX)) == 0;
 }
 
-/* ---- removing ---- */
+/* ---- cleanup ---- */
 
-/* Our own files, and links to files that are elsewhere too, go; what is left goes home, if there is
- * one, or stays, and the folder with it. */
+/* Deletes the stage. Files with our names are removed, and so are files that have other hard links.
+ * Remaining files are moved to `home`, if given; otherwise they stay, and so does the folder. */
 static void remove_stage(const char *stage, folder_name_fn name, const char *home)
 {
     DIR *dir = opendir(stage);
@@ -71,7 +72,7 @@ static void remove_stage(const char *stage, folder_name_fn name, const char *hom
     rmdir(stage);
 }
 
-/* Folders that dead processes left behind. */
+/* Removes folders left by processes that no longer exist. */
 static void clean(const char *place, folder_name_fn name)
 {
     char path[PATH_MAX];
@@ -88,7 +89,8 @@ static void clean(const char *place, folder_name_fn name)
 
 /* ---- opening ---- */
 
-/* The folder that the target is in; "/" and what lies directly in it give "/". */
+/* Writes the parent folder of the target to `out`. The parent of "/" and of its direct children is
+ * "/". */
 static void parent_of(const io_folder *f, char out[PATH_MAX])
 {
     const char *slash = strrchr(f->path, '/');
@@ -114,11 +116,12 @@ static ddsc_status take_path(io_folder *f, const char *path)
              f->there ? whole : path);
     if (f->there ? S_ISDIR(info.st_mode) : lstat(f->path, &link) != 0)
         return DDSC_OK;
-    errno = f->there ? ENOTDIR : ENOENT; /* ENOENT: the target of a symbolic link */
+    errno = f->there ? ENOTDIR : ENOENT; /* ENOENT: the target of the symbolic link is missing */
     return folder_fail(f, NULL, "write into it");
 }
 
-/* Files of our names: there only with leave to overwrite, and never folders. */
+/* Checks that files with our names exist only if overwriting is allowed, and that none of them is a
+ * folder. */
 static ddsc_status check_names(const io_folder *f)
 {
     char path[PATH_MAX];
@@ -129,7 +132,7 @@ static ddsc_status check_names(const io_folder *f)
             continue;
         if (!f->overwrite)
             return ctx_fail(f->ctx, DDSC_ERROR_EXISTS,
-                            "%s: exists already; overwriting was not asked for", path);
+                            "%s: already exists; overwriting was not requested", path);
         if (S_ISDIR(info.st_mode)) {
             errno = EISDIR;
             return folder_fail(f, f->name(k), "write");
@@ -138,7 +141,7 @@ static ddsc_status check_names(const io_folder *f)
     return DDSC_OK;
 }
 
-/* Others can read the files when they are in place. */
+/* Saves the mode of the stage and restricts it to its owner until the files are in place. */
 static bool close_stage(io_folder *f)
 {
     struct stat info;
@@ -172,7 +175,8 @@ static bool make_stage(io_folder *f, const char *place)
     return false;
 }
 
-/* Renames an empty file from the stage into the target, and removes it. */
+/* Returns true if an empty file can be renamed from the stage into the target. The file is
+ * removed. */
 static bool try_rename(const io_folder *f)
 {
     char from[PATH_MAX], to[PATH_MAX];
@@ -189,8 +193,9 @@ static bool try_rename(const io_folder *f)
     return good;
 }
 
-/* EXDEV: the target is a mount point, also of the same file system (bind mount), or the file system
- * separates folders (subvolumes, project quotas). */
+/* Returns true if files can be renamed from the stage into the target. This fails with EXDEV if the
+ * target is a mount point, even on the same file system (bind mount). It also fails if the file
+ * system separates folders (subvolumes, project quotas). */
 static bool can_move(const io_folder *f)
 {
     struct stat stage, target;
@@ -215,7 +220,7 @@ static ddsc_status open_stage(io_folder *f)
     bool inside = !f->beside && (is_denied(errno) || errno == ENAMETOOLONG);
     if (f->beside && f->there && !can_move(f)) {
         inside = errno == EXDEV || errno == EBUSY;
-        f->beside = is_denied(errno); /* an exchange needs no permission in the target */
+        f->beside = is_denied(errno); /* an exchange needs no write permission in the target */
         int kept = errno;
         if (!f->beside)
             rmdir(f->stage);
@@ -264,9 +269,10 @@ const char *folder_stage(const io_folder *f)
     return f->stage;
 }
 
-/* ---- putting in place ---- */
+/* ---- putting files in place ---- */
 
-/* The new folder gets the mode of the old one; false when it would be another's. */
+/* Gives the new folder the mode of the old one. Returns false if the new folder would have another
+ * owner or group. */
 static bool take_mode(const io_folder *f)
 {
     struct stat old, new, here;
@@ -278,7 +284,8 @@ static bool take_mode(const io_folder *f)
                new.st_gid &&chmod(f->stage, old.st_mode & 07777) == 0;
 }
 
-/* Files of other names, such as notes, are in the new folder before it takes the place of the old. */
+/* Links files with other names, such as notes, into the new folder before it replaces the old
+ * one. */
 static bool link_others(const io_folder *f)
 {
     DIR *dir = opendir(f->path);
@@ -290,16 +297,16 @@ static bool link_others(const io_folder *f)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         if (is_own(f->name, e->d_name) && files_is_folder(from))
-            good = false; /* another process writes into the target */
+            good = false; /* another process is writing into the target */
         else if (!is_own(f->name, e->d_name))
-            good = link(from, to) == 0 || errno == ENOENT; /* a folder cannot be linked */
+            good = link(from, to) == 0 || errno == ENOENT; /* link() fails for a folder */
     }
     if (dir)
         closedir(dir);
     return good;
 }
 
-/* A failure that another way may not meet. */
+/* Returns true for an error that another method may avoid. */
 static bool is_refusal(int error)
 {
     return error == EINVAL || error == ENOSYS || error == EXDEV || error == EBUSY ||
@@ -315,12 +322,12 @@ static ddsc_status sync_place(const io_folder *f, const char *place)
     if (fd >= 0)
         close(fd);
     errno = kept;
-    return good ? DDSC_OK : folder_fail(f, NULL, "sync its folder");
+    return good ? DDSC_OK : folder_fail(f, NULL, "sync the parent folder");
 }
 
 /* ---- permissions ---- */
 
-/* The new file gets no permission that the old one did not give. */
+/* Removes every permission from the new file that the old file did not have. */
 static ddsc_status limit_file(const io_folder *f, const char *name, const char *old_path,
                               const struct stat *old)
 {
@@ -337,7 +344,8 @@ static ddsc_status limit_file(const io_folder *f, const char *name, const char *
     return folder_fail(f, name, "set the permissions of the new file");
 }
 
-/* A file that the old result did not have gets the permissions that all its files had in common. */
+/* Limits the permissions of all new files. A file that the old result did not have gets the
+ * permissions that all old files had in common. */
 static ddsc_status limit_files(const io_folder *f)
 {
     struct stat old, shared = {.st_mode = 0};
@@ -359,7 +367,7 @@ static ddsc_status limit_files(const io_folder *f)
     return DDSC_OK;
 }
 
-/* ---- the end ---- */
+/* ---- finishing ---- */
 
 static ddsc_status put_in_place(io_folder *f)
 {
@@ -371,10 +379,10 @@ static ddsc_status put_in_place(io_folder *f)
         if (!is_refusal(errno))
             return folder_fail(f, NULL, "put the folder in place");
         if (mkdir(f->path, 0777) != 0 && errno != EEXIST)
-            return folder_fail(f, NULL, "make the folder");
+            return folder_fail(f, NULL, "create the folder");
     } else if (f->overwrite && f->beside && take_mode(f) && link_others(f)) {
         if (renameat2(AT_FDCWD, f->stage, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0)
-            return sync_place(f, f->path); /* for the links */
+            return sync_place(f, f->path); /* makes the new links durable */
         if (!is_refusal(errno))
             return folder_fail(f, NULL, "put the new folder in place");
     }
@@ -395,7 +403,8 @@ static ddsc_status sync_file(const io_folder *f, const char *name)
     return good ? DDSC_OK : folder_fail(f, name, "sync");
 }
 
-/* Names from the first unsynced one on; after the last name the folder itself. */
+/* Syncs the files from the first unsynced name on. The item after the last name stands for the
+ * folder itself. */
 static ddsc_status sync_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
     const io_folder *f = arg;
@@ -405,7 +414,8 @@ static ddsc_status sync_piece(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Side by side: file systems with a journal write it once for all that wait for it. */
+/* Syncs the files in parallel, because a file system with a journal then writes it once for all
+ * waiting calls. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names)
 {
     int64_t n = 0;
@@ -426,7 +436,7 @@ ddsc_status folder_finish(io_folder *f, ddsc_status status)
     if (status >= 0)
         status = put_in_place(f);
     else
-        ctx_reword(ctx, f->stage, f->path); /* the place that the caller knows */
+        ctx_reword(ctx, f->stage, f->path); /* the path that the caller knows */
     if (status >= 0 && !f->kept)
         status = sync_place(f, parent);
     remove_stage(f->stage, f->name, f->path);

@@ -1,4 +1,4 @@
-/* Binary numbers of any kind, width and byte order into the types the library computes with. */
+/* Converts binary numbers of any kind, width and byte order to double or int64_t. */
 #include "io/stream/stream.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static inline double load_float(const unsigned char *p, int width, bool swap)
     return d;
 }
 
-/* The width is a constant in each call, so the compiler makes one loop a type. */
+/* The width is a constant in each call, so that the compiler generates one loop per type. */
 #define EACH_WIDTH(LOOP)     \
     switch (type.width) {    \
     case 1: LOOP(1); break;  \

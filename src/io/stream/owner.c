@@ -1,6 +1,6 @@
-/* Temporary files and folders are called ".ddsc-HOST-PID-NUMBER.tmp". What a process of this machine that
- * is no longer there left behind can so be told from what others, here or on a shared disk, are at
- * work on. */
+/* Names temporary files and folders ".ddsc-HOST-PID-NUMBER.tmp". The name distinguishes files left
+ * by a dead process of this machine from files still in use, here or by another machine on a shared
+ * disk. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 enum { HOST_LENGTH = 32 };
 
-/* Letters, digits and points, so that '-' ends it. */
+/* Writes the host name, reduced to letters, digits and periods, so that '-' marks its end. */
 static void host_name(char out[HOST_LENGTH + 1])
 {
     memset(out, 0, HOST_LENGTH + 1);
@@ -54,7 +54,7 @@ void owner_clean(const char *folder)
     DIR *dir = opendir(folder);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
         if (owner_left(e->d_name))
-            unlinkat(dirfd(dir), e->d_name, 0); /* a folder stays: folder_open looks after it */
+            unlinkat(dirfd(dir), e->d_name, 0); /* a folder stays here; folder_open removes it */
     if (dir)
         closedir(dir);
 }

@@ -1,5 +1,5 @@
-/* How a stream's bytes are handed out: blocks, lines, a first look. Large blocks are decoded
- * straight into the caller's memory. */
+/* Reads blocks and lines from a stream, and peeks at its first bytes. Large blocks are decoded
+ * directly into the caller's memory. */
 #include "io/stream/internal.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ ddsc_status stream_expect_end(io_stream *s, const char *what)
     size_t got;
     ddsc_status status = stream_read(s, &byte, 1, &got);
     if (status >= 0 && got > 0)
-        return stream_fail(s, "has more bytes than %s account for (from byte %lld on)", what,
+        return stream_fail(s, "has more bytes than expected after %s (from byte %lld on)", what,
                            (long long)handed_out(s) - 1);
     return status;
 }
@@ -84,7 +84,7 @@ ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got)
     return DDSC_OK;
 }
 
-/* Move what is buffered of an unfinished line aside. */
+/* Copies the buffered part of an unfinished line to s->line. */
 static ddsc_status keep_piece(io_stream *s, int64_t *have)
 {
     int64_t n = (int64_t)(s->filled - s->at);
@@ -103,17 +103,18 @@ static ddsc_status finish_line(io_stream *s, char **line, size_t *length, char *
     s->line_had_return = n > 0 && text[n - 1] == '\r';
     n -= s->line_had_return;
     text[n] = '\0';
-    if (!s->mark_seen && n >= 2 && memchr(text, 0, n)) /* UTF-16 is called so */
+    if (!s->mark_seen && n >= 2 && memchr(text, 0, n)) /* reports UTF-16 text as such */
         CHECK(stream_make_utf8(s, &text, &(size_t){2}));
     if (memchr(text, 0, n))
-        return stream_fail(s, "line %lld holds a zero byte: not a text file in UTF-8",
+        return stream_fail(s, "line %lld contains a zero byte, so this is not a UTF-8 text file",
                            (long long)s->line_number);
     *line = text;
     *length = n;
     return stream_make_utf8(s, line, length);
 }
 
-/* A line that lies whole in the buffer is lent from there; others are gathered in s->line. */
+/* Returns the next line. A line that is entirely in the buffer is returned in place; other lines
+ * are assembled in s->line. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length)
 {
     int64_t have = 0;
@@ -147,7 +148,8 @@ ddsc_status stream_line(io_stream *s, char **line, size_t *length)
     return DDSC_OK;
 }
 
-/* Is the text inside a quoted field at its end? A field that begins otherwise may hold quotes. */
+/* Returns true if a quoted field is still open at the end of the text. Quotes inside an unquoted
+ * field are data. */
 static bool scan_quotes(const char *text, bool inside, char delimiter)
 {
     bool begins = true;
@@ -168,8 +170,7 @@ static bool scan_quotes(const char *text, bool inside, char delimiter)
 static ddsc_status keep_line(io_stream *s, int64_t *have, const char *line, size_t n)
 {
     if (*have + (int64_t)n + 2 > LINE_MAX_BYTES)
-        return stream_fail_line(s, ": a quoted field goes on for more than %d bytes",
-                                LINE_MAX_BYTES);
+        return stream_fail_line(s, ": a quoted field is longer than %d bytes", LINE_MAX_BYTES);
     CHECK(MEM_RESERVE(s->ctx, s->record, &s->record_room, *have + (int64_t)n + 3));
     memcpy(s->record + *have, line, n);
     *have += (int64_t)n;
@@ -240,11 +241,10 @@ ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what)
     if (bytes <= there)
         return DDSC_OK;
     if (s->coding == STREAM_GZIP)
-        return stream_fail(
-            s,
-            "declares %lld bytes of %s, far more than its packed size lets expect (a "
-            "zip bomb?); if it is genuine, decompress it first",
-            (long long)bytes, what);
+        return stream_fail(s,
+                           "declares %lld bytes of %s, far more than its compressed size can hold "
+                           "(a zip bomb?); if the file is genuine, decompress it first",
+                           (long long)bytes, what);
     return stream_fail(s, "declares %lld bytes of %s, but at most %lld bytes follow",
                        (long long)bytes, what, (long long)there);
 }

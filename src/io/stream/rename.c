@@ -1,4 +1,4 @@
-/* Names and permissions of finished files. */
+/* Handles names and permissions of finished files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@ int files_rename_new(const char *from, const char *to)
     struct stat info;
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return 0;
-    if (errno != EINVAL && errno != ENOSYS) /* NFS and others have no such flag */
+    if (errno != EINVAL &&
+        errno != ENOSYS) /* NFS and some other file systems do not support this flag */
         return -1;
     if (link(from, to) == 0) {
         unlink(from);
@@ -21,7 +22,8 @@ int files_rename_new(const char *from, const char *to)
     }
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK)
         return -1;
-    if (lstat(to, &info) == 0) { /* a file system without links: not in one step */
+    if (lstat(to, &info) ==
+        0) { /* a file system without links; the check and the rename are not atomic */
         errno = EEXIST;
         return -1;
     }
@@ -34,8 +36,8 @@ bool files_has_acl(const char *path)
            getxattr(path, "system.posix_acl_default", NULL, 0) > 0;
 }
 
-/* If the group changes, or if a list names the users, then the group and the others get only the
- * permissions that both classes had. */
+/* Returns the old mode. If the group changes, or if an access control list names users, the group
+ * and all others get only the permissions that both classes had. */
 mode_t files_mode(const char *old, const struct stat *info, gid_t group)
 {
     mode_t mode = info->st_mode & 07777, both = mode & (mode >> 3) & 07;

@@ -1,8 +1,9 @@
-/* Replaces the files of a folder one by one, where the folder cannot be exchanged as a whole. The old
- * files are first moved into a folder inside the target, and come back after a failure. If the process
- * is killed, the next one that writes into the target moves them back. The name of that folder tells
- * how far the process came: ".part", some old files are in it and the others at their place; ".old",
- * all old files are in it, and files at their place are new. */
+/* Replaces the files of a folder one by one, for folders that cannot be exchanged as a whole. The
+ * old files are first moved into a folder inside the target, and are moved back after a failure. If
+ * the process is killed, the next process that writes into the target moves them back. The ending
+ * of that folder's name records the progress. With ".part", some old files are in it and the others
+ * are still in the target. With ".old", all old files are in it, and any result files in the target
+ * are new. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ typedef struct replacement {
     ddsc_context *ctx;
     const char *from, *to;
     folder_name_fn name;
-    char aside[PATH_MAX]; /* folder of the old files; "" if there are none */
+    char aside[PATH_MAX]; /* folder with the old files; "" if there are none */
 } replacement;
 
 static ddsc_status replace_fail(const replacement *r, const char *name, const char *what)
@@ -35,7 +36,7 @@ static ddsc_status replace_fail(const replacement *r, const char *name, const ch
 void folder_path(char out[PATH_MAX], const char *folder, const char *name)
 {
     if (snprintf(out, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        out[0] = '\0'; /* no file has that name: the call that gets it fails */
+        out[0] = '\0'; /* no file has that name, so the next call that uses it fails */
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -60,7 +61,7 @@ static bool has(const char *folder, const char *name)
     return lstat(path, &info) == 0;
 }
 
-/* True if the file was moved or does not exist. */
+/* Moves a file. Returns true if it was moved or does not exist. */
 static bool move_file(const char *from, const char *to, const char *name)
 {
     char old[PATH_MAX], new[PATH_MAX];
@@ -78,8 +79,8 @@ static bool remove_file(const char *folder, const char *name)
 
 /* ---- one process at a time ---- */
 
-/* Returns the descriptor of the locked folder, or -1 if the file system has no locks; *busy: another
- * process holds the lock. */
+/* Returns the descriptor of the locked folder, or -1 if it could not be locked. Sets *busy if
+ * another process holds the lock. */
 static int lock_folder(const char *folder, int mode, bool *busy)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), code;
@@ -104,8 +105,8 @@ static void unlock_folder(int fd)
 
 /* ---- old files ---- */
 
-/* Moves the old files back. The last name comes last: the file of that name says that all are there.
- * Can be repeated after a kill at any point. */
+/* Moves the old files back, the last name last, because the file with that name marks a complete
+ * result. The call can be repeated after the process is killed at any point. */
 static bool restore_old(const char *to, char aside[PATH_MAX], folder_name_fn name)
 {
     char part[PATH_MAX];
@@ -133,8 +134,8 @@ static bool discard(const char *aside, folder_name_fn name)
     return rmdir(aside) == 0;
 }
 
-/* Finds a folder of old files whose process no longer exists. Whoever holds the lock knows that no
- * other process, on any machine, is at work here. */
+/* Finds a folder of old files whose process no longer exists. The holder of the lock knows that no
+ * other process, on any machine, is writing into the target. */
 static bool find_orphan(char aside[PATH_MAX], const char *folder, bool locked)
 {
     bool found = false;
@@ -187,7 +188,8 @@ static ddsc_status make_aside(replacement *r)
     return replace_fail(r, NULL, "write into the folder");
 }
 
-/* The last file goes first: without it, the others are no result. */
+/* Moves the old files aside. The last name is moved first, because the other files are not a valid
+ * result without it. */
 static ddsc_status set_aside(replacement *r)
 {
     int64_t last = last_number(r->name);
@@ -221,7 +223,7 @@ static ddsc_status move_new(const replacement *r, const char *name, bool overwri
     if ((overwrite ? rename(from, to) : files_rename_new(from, to)) == 0)
         return DDSC_OK;
     return errno == EEXIST ? ctx_fail(r->ctx, DDSC_ERROR_EXISTS,
-                                      "%s: exists already; overwriting was not asked for", to)
+                                      "%s: already exists; overwriting was not requested", to)
                            : replace_fail(r, name, "put in place");
 }
 
@@ -233,10 +235,10 @@ static ddsc_status sync_target(const replacement *r)
     if (fd >= 0)
         close(fd);
     errno = kept;
-    return good ? DDSC_OK : replace_fail(r, NULL, "sync its folder");
+    return good ? DDSC_OK : replace_fail(r, NULL, "sync the folder");
 }
 
-/* Sets moved[k] for each file that is in place. */
+/* Moves the new files into the target, and sets moved[k] for each file moved. */
 static ddsc_status move_new_files(const replacement *r, bool overwrite, bool *moved)
 {
     for (int64_t k = 0; r->name(k); k++)

@@ -1,6 +1,6 @@
-/* Where bytes come from: files, pipes, memory and parts of archives; gzip, deflate and zstd are
- * undone here. A stream never gives more than its limit, nor expands far beyond what its packed bytes
- * justify. */
+/* Opens and decodes sources of bytes: files, pipes, memory and parts of archives. gzip, deflate and
+ * zstd data are decompressed. A stream never returns more bytes than its limit, and never expands
+ * far beyond what its compressed size justifies. */
 #include "io/stream/internal.h"
 
 #include <errno.h>
@@ -60,7 +60,8 @@ static ddsc_status copy_text(ddsc_context *ctx, char **out, const char *text)
     return status;
 }
 
-/* Long paths keep their end, so that the reason still fits into a message. */
+/* Sets the name shown in messages. A long path keeps its end only, so that the reason still fits
+ * into the message. */
 static ddsc_status set_name(io_stream *s, const char *name)
 {
     size_t n = strlen(name);
@@ -85,7 +86,8 @@ static ddsc_status stream_new(ddsc_context *ctx, io_stream **out, const char *na
 
 /* ---- raw bytes ---- */
 
-/* Parts of two versions of a file may look like one that is sound. */
+/* Fails if the file has changed since it was opened, because a mix of two versions may look
+ * valid. */
 static ddsc_status check_unchanged(io_stream *s)
 {
     struct stat now;
@@ -93,7 +95,8 @@ static ddsc_status check_unchanged(io_stream *s)
         return DDSC_OK;
     bool same = now.st_size == s->opened_size && now.st_mtim.tv_sec == s->opened_at.tv_sec &&
                 now.st_mtim.tv_nsec == s->opened_at.tv_nsec;
-    return same ? DDSC_OK : stream_fail(s, "was changed by another program while it was read");
+    return same ? DDSC_OK
+                : stream_fail(s, "was changed by another program while it was being read");
 }
 
 static ddsc_status read_fd(io_stream *s, unsigned char *out, size_t n, size_t *got)
@@ -126,7 +129,7 @@ static ddsc_status raw_read(io_stream *s, unsigned char *out, size_t n, size_t *
     return status;
 }
 
-/* Fetch a chunk ahead; avail_in stays 0 at the end of the source. */
+/* Reads the next chunk. avail_in stays 0 at the end of the source. */
 static ddsc_status raw_refill(io_stream *s)
 {
     size_t got;
@@ -148,7 +151,8 @@ static const char *coding_name(const io_stream *s)
     return s->coding == STREAM_GZIP ? "gzip" : "deflate";
 }
 
-/* After one gzip member: another one, zero padding, or the end. */
+/* Handles the end of a gzip member, which is followed by another member, by zero padding, or by the
+ * end of the file. */
 static ddsc_status gzip_next_member(io_stream *s)
 {
     bool padded = false;
@@ -165,7 +169,7 @@ static ddsc_status gzip_next_member(io_stream *s)
             return DDSC_OK;
         }
         if (*s->z.next_in != 0)
-            return stream_fail(s, "bytes that are not gzip follow the gzip data");
+            return stream_fail(s, "has extra bytes after the gzip data");
         padded = true;
         s->z.next_in++;
         s->z.avail_in--;
@@ -177,7 +181,7 @@ static ddsc_status inflate_step(io_stream *s)
     if (s->z.avail_in == 0) {
         CHECK(raw_refill(s));
         if (s->z.avail_in == 0 && s->coding != STREAM_ZSTD)
-            return stream_fail(s, "ends early: the %s data is cut off after %lld bytes",
+            return stream_fail(s, "ends early: the %s data is truncated after %lld bytes",
                                coding_name(s), (long long)raw_consumed(s));
     }
     if (s->coding == STREAM_ZSTD)
@@ -190,9 +194,9 @@ static ddsc_status inflate_step(io_stream *s)
         return DDSC_OK;
     }
     if (r == Z_MEM_ERROR)
-        return ctx_fail(s->ctx, DDSC_ERROR_MEMORY, "%s: no memory to decompress", s->name);
+        return ctx_fail(s->ctx, DDSC_ERROR_MEMORY, "%s: not enough memory to decompress", s->name);
     if (r != Z_OK && r != Z_BUF_ERROR)
-        return stream_fail(s, "damaged %s data near byte %lld (%s)", coding_name(s),
+        return stream_fail(s, "contains damaged %s data near byte %lld (%s)", coding_name(s),
                            (long long)raw_consumed(s), s->z.msg ? s->z.msg : "no detail");
     return DDSC_OK;
 }
@@ -222,7 +226,7 @@ static ddsc_status decode_plain(io_stream *s, unsigned char *out, size_t room, s
 static ddsc_status refuse_bomb(io_stream *s)
 {
     return stream_fail(
-        s, "expands more than %lld-fold (a zip bomb?); if it is genuine, decompress it first",
+        s, "expands more than %lld-fold (a zip bomb?); if the file is genuine, decompress it first",
         (long long)STREAM_EXPANSION_RATIO);
 }
 
@@ -230,9 +234,9 @@ static ddsc_status check_limits(io_stream *s)
 {
     if (s->produced > s->limit) {
         if (s->is_part)
-            return stream_fail(s, "holds more than the %lld bytes it declares",
+            return stream_fail(s, "contains more than the %lld bytes it declares",
                                (long long)s->limit);
-        return stream_fail(s, "larger than the limit of %lld bytes", (long long)s->limit);
+        return stream_fail(s, "is larger than the limit of %lld bytes", (long long)s->limit);
     }
     if (s->coding != STREAM_PLAIN && s->produced > STREAM_EXPANSION_FLOOR &&
         s->produced / STREAM_EXPANSION_RATIO > raw_consumed(s))
@@ -263,12 +267,12 @@ static ddsc_status start_inflate(io_stream *s, enum stream_coding coding)
     stream_zlib_memory(&s->z, s->ctx);
     int r = inflateInit2(&s->z, coding == STREAM_GZIP ? 15 + 16 : -15);
     if (r != Z_OK)
-        return ctx_fail(s->ctx, DDSC_ERROR_MEMORY, "%s: no memory to decompress", s->name);
+        return ctx_fail(s->ctx, DDSC_ERROR_MEMORY, "%s: not enough memory to decompress", s->name);
     s->z_open = true;
     return DDSC_OK;
 }
 
-/* Take memory, look whether the bytes are gzip or zstd. */
+/* Allocates the buffers, and starts decompression if the first bytes are those of gzip or zstd. */
 static ddsc_status stream_start(io_stream *s)
 {
     CHECK(mem_get(s->ctx, &s->raw, STREAM_CHUNK, 1));
@@ -409,7 +413,7 @@ uint32_t stream_crc(const io_stream *s)
 
 /* ---- random access ---- */
 
-/* Read everything into memory, then be a memory stream. */
+/* Reads everything into memory and turns the stream into a memory stream. */
 static ddsc_status load_all(io_stream *s)
 {
     int64_t room = 0, n = 0;
@@ -438,7 +442,7 @@ ddsc_status stream_make_random(io_stream *s, int64_t *size)
     }
     *size = s->raw_end - s->base;
     if (*size > s->limit)
-        return stream_fail(s, "larger than the limit of %lld bytes", (long long)s->limit);
+        return stream_fail(s, "is larger than the limit of %lld bytes", (long long)s->limit);
     return DDSC_OK;
 }
 
@@ -451,13 +455,13 @@ ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n,
 {
     int64_t size = s->raw_end - s->base;
     if (offset < 0 || offset > size || (int64_t)n > size - offset)
-        return stream_fail(s, "ends early: %s would lie at bytes %lld to %lld of %lld", what,
+        return stream_fail(s, "ends early: %s should be at bytes %lld to %lld of %lld", what,
                            (long long)offset, (long long)offset + (long long)n, (long long)size);
     s->raw_at = s->base + offset;
     for (size_t done = 0, got; done < n; done += got) {
         CHECK(raw_read(s, (unsigned char *)buffer + done, n - done, &got));
         if (got == 0)
-            return stream_fail(s, "was cut off while %s was read", what);
+            return stream_fail(s, "was truncated while %s was being read", what);
     }
     return DDSC_OK;
 }

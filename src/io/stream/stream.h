@@ -1,121 +1,131 @@
-/* stream: where bytes come from and go to. Files, pipes, memory and members of archives, gunzipped
- * on the way; lines, fields and numbers in them; files that appear whole or not at all. Every input
- * is hostile: sizes are checked against what the stream really holds before memory is taken, and
- * totals against limits. Numbers are read and written the same way in every locale. */
+/* stream: input and output of bytes. Sources are files, pipes, memory and members of archives,
+ * decompressed if needed. The module also splits text into lines, fields and numbers, and writes
+ * files atomically. All input is untrusted: declared sizes are checked against the actual size of
+ * the stream before memory is allocated, and totals are checked against limits. Numbers are read
+ * and written the same way in every locale. */
 #ifndef DDSC_IO_STREAM_STREAM_H
 #define DDSC_IO_STREAM_STREAM_H
 
 #include "base/base.h"
 #include "base/text.h"
 
-/* ---- stream: bytes of a file, standard input or memory, unpacked when they are gzip or zstd ---- */
+/* ---- stream: bytes of a file, standard input or memory; gzip and zstd are decompressed ---- */
 
 typedef struct io_stream io_stream;
 
 enum { STREAM_PEEK_MAX = 4096 };
-/* Compressed data may always reach the floor; beyond it, only this many times its packed size. */
+/* Compressed data may always expand to FLOOR bytes. Beyond that, it may expand to at most RATIO
+ * times its compressed size. */
 #define STREAM_EXPANSION_FLOOR ((int64_t)128 << 20)
 #define STREAM_EXPANSION_RATIO ((int64_t)200)
 #define STREAM_DEFAULT_MAX_BYTES ((int64_t)64 << 30)
 
-/* path "-" is standard input. max_bytes bounds the uncompressed size. */
+/* Opens a file, or standard input if path is "-". max_bytes limits the uncompressed size. */
 ddsc_status stream_open(ddsc_context *ctx, io_stream **out, const char *path, int64_t max_bytes);
-/* Borrowed bytes; name is used in messages. */
+/* Opens borrowed bytes. `name` is used in messages. */
 ddsc_status stream_open_memory(ddsc_context *ctx, io_stream **out, const char *name,
                                const void *bytes, size_t n_bytes, int64_t max_bytes);
-/* A part of a random-access stream, inflated when `deflated`; ends after exactly `unpacked` bytes.
- * The archive must outlive it. */
+/* Opens a part of a random-access stream, and inflates it if `deflated`. The part ends after
+ * exactly `unpacked` bytes. The archive must outlive it. */
 ddsc_status stream_open_part(ddsc_context *ctx, io_stream **out, io_stream *archive,
                              const char *name, int64_t offset, int64_t packed, int64_t unpacked,
                              bool deflated);
 void stream_close(io_stream *s);
 const char *stream_name(const io_stream *s);
-/* The path as given, or NULL for standard input and memory. */
+/* Returns the path as given, or NULL for standard input and memory. */
 const char *stream_path(const io_stream *s);
-/* Up to n bytes; *got < n only at the end. */
+/* Reads up to n bytes. *got < n only at the end. */
 ddsc_status stream_read(io_stream *s, void *buffer, size_t n, size_t *got);
-/* Exactly n bytes or "NAME: ends early at byte ... (while reading WHAT)". */
+/* Reads exactly n bytes, or fails with "NAME: ends early at byte ... (while reading WHAT)". */
 ddsc_status stream_read_exact(io_stream *s, void *buffer, size_t n, const char *what);
-/* Refuse bytes after the last expected one. */
+/* Fails if any bytes follow the expected ones. */
 ddsc_status stream_expect_end(io_stream *s, const char *what);
-/* Look at up to n (<= STREAM_PEEK_MAX) first bytes without consuming; only before any read. */
+/* Copies up to n (<= STREAM_PEEK_MAX) leading bytes without consuming them. Call it before any
+ * read. */
 ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
-/* One line without its end (LF or CRLF), NUL-terminated, the caller's to change until the next
- * call; *line NULL at the end of file. A NUL byte in the text is an error. */
+/* Returns one NUL-terminated line without its end (LF or CRLF). The caller may change it until the
+ * next call. *line is NULL at the end of the file. A NUL byte in the text is an error. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length);
-/* The same, going on over line ends inside quoted fields (RFC 4180), which are kept as they are.
- * delimiter 0: whichever of fields_delimiter it turns out to be. */
+/* Like stream_line, but the record continues over line ends inside quoted fields (RFC 4180), which
+ * are kept. With delimiter 0, fields_delimiter determines the delimiter. */
 ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter);
-/* The next record that holds more than blanks, past the byte order mark of a file. */
+/* Returns the next record that is not blank. A byte order mark at the start of the file is
+ * skipped. */
 ddsc_status stream_text_line(io_stream *s, char **line, char delimiter);
-/* Text of this file is UTF-8, whatever encoding the context names: ddsc wrote it. */
+/* Declares that the text of this file is UTF-8, regardless of the context's encoding, because ddsc
+ * wrote it. */
 void stream_set_utf8(io_stream *s);
-/* Text of n bytes and a NUL, read otherwise than by lines, as UTF-8: the same, or a copy in another
- * encoding that lives until the next text. Refuses other bytes. Lines are checked and converted by this. */
+/* Converts a text of n bytes plus a NUL to UTF-8. *text is either unchanged or points to a
+ * converted copy that is valid until the next call. Invalid bytes are an error. Lines are converted
+ * this way when they are read; call it for text that is read otherwise. */
 ddsc_status stream_make_utf8(io_stream *s, char **text, size_t *n);
-int64_t stream_line_number(const io_stream *s); /* of the line last returned, from 1 */
-/* Upper bound of the bytes that can still come. */
+int64_t stream_line_number(const io_stream *s); /* number of the last line returned, from 1 */
+/* Returns an upper bound on the number of remaining bytes. */
 int64_t stream_remaining_bound(const io_stream *s);
-/* Refuse a declared size beyond that bound, before any memory is taken for it. */
+/* Fails if a declared size exceeds that bound. Call it before allocating memory of that size. */
 ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what);
-/* The most bytes this stream may give. */
+/* Returns the maximum number of bytes that this stream may return. */
 int64_t stream_limit(const io_stream *s);
-/* CRC-32 as in zip files; `before` is that of the bytes before, 0 at the start. */
+/* Computes a CRC-32 as in zip files. `before` is the CRC of the preceding bytes, or 0 at the
+ * start. */
 uint32_t stream_checksum(uint32_t before, const void *bytes, size_t n);
-/* Of two runs of bytes, the second n long, one after the other. */
+/* Returns the CRC-32 of two concatenated byte sequences, the second n bytes long. */
 uint32_t stream_checksum_join(uint32_t first, uint32_t second, int64_t n);
-/* Running CRC-32 of what a part has given so far. */
+/* Returns the CRC-32 of the bytes that a part has returned so far. */
 uint32_t stream_crc(const io_stream *s);
-/* Allow stream_read_at; what cannot seek (pipes, gzip) is first read into memory. Only before any
- * read. *size is the size in bytes. */
+/* Prepares the stream for stream_read_at. Streams that cannot seek (pipes, gzip) are first read
+ * into memory. Call it before any read. *size is the size in bytes. */
 ddsc_status stream_make_random(io_stream *s, int64_t *size);
-/* All bytes of a stream that may be read at random, where they lie in memory; else NULL. */
+/* Returns all bytes of a random-access stream if they are in memory, else NULL. */
 const unsigned char *stream_memory(const io_stream *s);
 ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n, const char *what);
-/* DDSC_ERROR_INPUT with "NAME: text". */
+/* Fails with DDSC_ERROR_INPUT and the message "NAME: text". */
 ddsc_status stream_fail(io_stream *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same with "NAME: line N" in front, N that of the line last returned: text begins with ": ". */
+/* Like stream_fail with "NAME: line N" in front, where N is the number of the last line returned.
+ * The text begins with ": " or ", ". */
 ddsc_status stream_fail_line(io_stream *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- files and folders ---- */
 
 typedef struct file_list {
-    text_rows path, folder; /* folder: the class, or "" */
+    text_rows path, folder; /* class of each file, or "" */
     int64_t n;
 } file_list;
 
 bool files_is_folder(const char *path);
-/* A file as given; of a folder its files by name, also those one folder down, whose name is a class.
- * kinds: lists of endings, of which the first that a folder has files of counts; all end with NULL. */
+/* Adds a file, or the files of a folder sorted by name. Files one level down are included, and the
+ * name of their folder is their class. `kinds` is a NULL-terminated list of NULL-terminated lists
+ * of endings. The first list that matches any file of the folder is used. */
 ddsc_status files_add(ddsc_context *ctx, file_list *list, const char *path,
                       const char *const *const *kinds);
 void files_free(ddsc_context *ctx, file_list *list);
-/* "name.ending" or "name.ending.gz" (or .zst), in any case? */
+/* Returns true for "name.ending" and "name.ending.gz" (or .zst), ignoring case. */
 bool files_has_ending(const char *path, const char *ending);
-/* File name without folders and without .gz or .zst and one more ending. */
+/* Finds the file name without folders, without .gz or .zst, and without one more ending. */
 void files_base_name(const char *path, const char **start, size_t *length);
-/* "class/name" or "name" of a path, into *name, which grows and has room for the path. */
+/* Writes "class/name" or "name" of a path to *name, which grows as needed. */
 ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,
                        const char *class);
-/* All of a stream into *bytes, which grows and ends with a NUL; more than `most` bytes are refused as
- * too long for `what`. */
+/* Reads a whole stream into *bytes, which grows as needed, and appends a NUL. More than `most`
+ * bytes are an error that says they are too long for `what`. */
 ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int64_t *room,
                              int64_t *n, int64_t most, const char *what);
 
 /* ---- fields of a delimited line ---- */
 
 typedef struct field_list {
-    char **text; /* NUL-terminated, unquoted, trimmed, inside the line */
+    char **text; /* NUL-terminated, unquoted, trimmed, pointing into the line */
     int64_t n, room;
 } field_list;
 
-/* Tab when the line has one outside quotes, else whichever of , ; | it has most of; comma when none. */
+/* Returns tab if the line has one outside quotes. Otherwise it returns the most frequent of , ; and
+ * , or a comma if there are none. */
 char fields_delimiter(const char *line);
 ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char *line,
                          char delimiter);
-/* Cut at every delimiter and nowhere else: quotes are data, nothing is trimmed. */
+/* Splits at every delimiter and nowhere else. Quotes are data, and nothing is trimmed. */
 ddsc_status fields_split_plain(ddsc_context *ctx, field_list *list, char *line, char delimiter);
 void fields_free(ddsc_context *ctx, field_list *list);
 
@@ -124,13 +134,13 @@ void fields_free(ddsc_context *ctx, field_list *list);
 typedef struct num_type {
     char kind; /* 'f' float, 'i' signed, 'u' unsigned */
     int width; /* bytes */
-    bool swap; /* the other byte order than this machine's */
+    bool swap; /* byte order differs from this machine's */
 } num_type;
 
 #define NUM_HOST_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 void numbers_to_double(double *out, const unsigned char *in, int64_t n, num_type type);
-/* False when an element is no integer or out of range; *bad is then its place. */
+/* Returns false if an element is not an integer or is out of range. *bad is then its index. */
 bool numbers_to_int64(int64_t *out, const unsigned char *in, int64_t n, num_type type,
                       int64_t *bad);
 
@@ -150,71 +160,76 @@ typedef struct zip_list {
     int64_t n, room;
 } zip_list;
 
-/* The .npy members of an archive; duplicate names are refused. */
+/* Lists the .npy members of an archive. Duplicate names are an error. */
 ddsc_status zip_read_list(ddsc_context *ctx, zip_list *list, io_stream *archive);
 void zip_list_free(ddsc_context *ctx, zip_list *list);
 const zip_entry *zip_find(const zip_list *list, const char *name);
 ddsc_status zip_open_entry(ddsc_context *ctx, io_stream **out, io_stream *archive,
                            const zip_entry *entry);
-/* After the last byte: the checksum must match. */
+/* Fails if the checksum does not match. Call it after the last byte has been read. */
 ddsc_status zip_check_entry(io_stream *member, const zip_entry *entry);
 
-/* ---- whose a temporary file is ---- */
+/* ---- owners of temporary files ---- */
 
 enum { OWNER_TEXT = 64 };
 #define OWNER_PREFIX ".ddsc-"
 
-/* "HOST-PID" of this process; HOST has no '-'. */
+/* Writes "HOST-PID" of this process to `out`. HOST contains no '-'. */
 void owner_name(char out[OWNER_TEXT]);
-/* The text begins with "HOST-PID-" of a process of this machine that is no longer there. */
+/* Returns true if the text begins with "HOST-PID-" of a process of this machine that no longer
+ * exists. */
 bool owner_is_gone(const char *text);
-/* The name of a temporary file or folder that such a process left behind. */
+/* Returns true if the name is that of a temporary file or folder left by such a process. */
 bool owner_left(const char *name);
-/* Remove the files among them in a folder. */
+/* Removes such files from a folder. */
 void owner_clean(const char *folder);
 
-/* ---- writing: to a temporary beside the target, fsync, rename ---- */
+/* ---- writing: a temporary file in the same folder, fsync, rename ---- */
 
 typedef struct io_writer io_writer;
 
-/* path "-" is standard output. gzip when the name ends in .gz. flags: ddsc_write_flags. */
+/* Opens a file for writing, or standard output if path is "-". The output is compressed if the name
+ * ends in .gz. `flags` are ddsc_write_flags. */
 ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, unsigned flags);
-/* Checks that a file can be written there, and leaves nothing behind. */
+/* Checks that a file can be written at `path`, without leaving anything there. */
 ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags);
 ddsc_status writer_put(io_writer *w, const void *bytes, size_t n);
 ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* "%.17g" whatever the locale. */
+/* Writes a number as "%.17g" in every locale. */
 ddsc_status writer_number(io_writer *w, double value);
-/* A csv field, quoted when it has to be (RFC 4180): any text comes back as it was. */
+/* Writes a CSV field, quoted if necessary (RFC 4180), so that any text is preserved when it is read
+ * again. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
-/* Of several processes that write this file the first one stays, and the others say nothing. To be
- * called on a writer that may overwrite. */
+/* If several processes write this file, the first one is kept and the others succeed without
+ * writing. Call it on a writer that was opened with overwriting allowed. */
 void writer_give_way(io_writer *w);
-/* What writing came to goes in: on success flush, sync, rename into place, else remove the temporary.
- * The writer is freed either way. */
+/* Finishes writing; `status` is the result of the writes. On success, the file is flushed, synced
+ * and renamed into place. On failure, the temporary file is removed. The writer is freed in both
+ * cases. */
 ddsc_status writer_finish(io_writer *w, ddsc_status status);
 
 /* ---- a folder of files that is replaced as a whole ---- */
 
 typedef struct io_folder io_folder;
-/* Names of the files that may be in it, number 0, 1, ...; NULL after the last, which is written last
- * and whose presence says that the others are there. */
+/* Returns the name of file number 0, 1, ..., or NULL after the last one. The last file is written
+ * last, and its presence means that the others exist. */
 typedef const char *(*folder_name_fn)(int64_t number);
 
-/* flags: ddsc_write_flags. Cleans up what dead processes left beside the folder. */
+/* Opens a folder for replacement and removes what dead processes left next to it. `flags` are
+ * ddsc_write_flags. */
 ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, folder_name_fn name,
                         unsigned flags);
-/* Checks that folder_open succeeds, and leaves nothing behind. */
+/* Checks that folder_open would succeed, without leaving anything there. */
 ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn name, unsigned flags);
-/* Write the files here. */
+/* Returns the folder that the files must be written into. */
 const char *folder_stage(const io_folder *f);
-/* Files written here are not waited for one by one: those of the first n_names names are on the disk after this, and
- * with more names than there are the list of files too. */
+/* Syncs the files with the first n_names names, which are not synced when they are written. If
+ * n_names exceeds the number of names, the list of files is synced too. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names);
-/* What writing came to goes in: on success the new files take the place of the old ones, and of those
- * that have no new one; files of other names stay. On failure the folder is as it was. Freed either
- * way. */
+/* Finishes the folder; `status` is the result of the writes. On success, the new files replace the
+ * old ones, old files without a replacement are removed, and files with other names stay. On
+ * failure, the folder is unchanged. The folder object is freed in both cases. */
 ddsc_status folder_finish(io_folder *f, ddsc_status status);
 
 #endif

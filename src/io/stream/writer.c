@@ -1,6 +1,5 @@
-/* Files that appear whole or not at all: bytes go to a temporary in the target's folder, which
- * takes the target's name in one step at the end. Standard output and devices are written directly.
- */
+/* Writes files atomically. Bytes are written to a temporary file in the target's folder, which is
+ * renamed to the target at the end. Standard output and devices are written directly. */
 #include "io/stream/internal.h"
 
 #include <errno.h>
@@ -19,12 +18,12 @@ enum { BUFFER_BYTES = 1 << 16, TEMP_TRIES = 1000 };
 struct io_writer {
     ddsc_context *ctx;
     char path[PATH_MAX]; /* the target, symbolic links resolved */
-    char temp[PATH_MAX]; /* "" when written directly */
+    char temp[PATH_MAX]; /* "" if the file is written directly */
     int fd;
     bool close_fd, overwrite, gives_way, terminal;
     bool packed;
     z_stream z;
-    unsigned char *buffer, *out; /* plain bytes; packed ones */
+    unsigned char *buffer, *out; /* plain bytes; compressed bytes */
     size_t filled;
 };
 
@@ -37,11 +36,11 @@ static ddsc_status writer_fail(const io_writer *w, const char *what)
 
 static ddsc_status exists(io_writer *w)
 {
-    return ctx_fail(w->ctx, DDSC_ERROR_EXISTS, "%s: exists already; overwriting was not asked for",
+    return ctx_fail(w->ctx, DDSC_ERROR_EXISTS, "%s: already exists; overwriting was not requested",
                     w->path);
 }
 
-/* Folder of the target with its slash, or "" for the working directory. */
+/* Returns the length of the target's folder with its slash, or 0 for the working directory. */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -54,7 +53,7 @@ static void place_name(const io_writer *w, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%.*s", n ? n : 1, n ? w->path : ".");
 }
 
-/* A new file that replaces `old` belongs to the same group, and has the same permissions. */
+/* Gives a new file that replaces `old` the same group and the same permissions. */
 static ddsc_status keep_access(const io_writer *w, const struct stat *old)
 {
     struct stat new;
@@ -89,7 +88,7 @@ static ddsc_status open_temp(io_writer *w, const struct stat *old)
             break;
     }
     w->temp[0] = '\0';
-    return writer_fail(w, "create a file in its folder");
+    return writer_fail(w, "create a file in the folder");
 }
 
 static ddsc_status set_path(io_writer *w, const char *path)
@@ -131,7 +130,8 @@ static ddsc_status open_target(io_writer *w, const char *path)
             return exists(w);
         if (files_is_mount_point(w->path)) {
             errno = EBUSY;
-            return writer_fail(w, "replace a file that is a mount point (mount its folder)");
+            return writer_fail(w,
+                               "replace a file that is a mount point (mount its folder instead)");
         }
     } else if (!w->overwrite && lstat(w->path, &info) == 0) {
         return exists(w); /* a symbolic link whose target does not exist */
@@ -139,13 +139,13 @@ static ddsc_status open_target(io_writer *w, const char *path)
     return open_temp(w, there ? &info : NULL);
 }
 
-/* No name and no time in the header: the same content gives the same bytes. */
+/* The header contains no name and no time, so that the same content gives the same bytes. */
 static ddsc_status start_gzip(io_writer *w)
 {
     CHECK(mem_get(w->ctx, &w->out, BUFFER_BYTES, 1));
     stream_zlib_memory(&w->z, w->ctx);
     if (deflateInit2(&w->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return ctx_fail(w->ctx, DDSC_ERROR_MEMORY, "%s: no memory to compress", w->path);
+        return ctx_fail(w->ctx, DDSC_ERROR_MEMORY, "%s: not enough memory to compress", w->path);
     w->packed = true;
     return DDSC_OK;
 }
@@ -180,7 +180,7 @@ ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags)
     io_writer *w = NULL;
     if (strcmp(path, "-") == 0 ||
         (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
-        return DDSC_OK; /* opening a pipe waits for its reader */
+        return DDSC_OK; /* opening a pipe would block until it has a reader */
     CHECK(writer_open(ctx, &w, path, flags));
     writer_finish(w, DDSC_ERROR_CANCELLED);
     return DDSC_OK;
@@ -208,7 +208,7 @@ static ddsc_status write_all(io_writer *w, const unsigned char *bytes, size_t n)
     return DDSC_OK;
 }
 
-/* Escapes take at most four bytes for one. */
+/* Writes text to a terminal with escape sequences. One byte becomes at most four. */
 static ddsc_status show_all(io_writer *w, const unsigned char *bytes, size_t n)
 {
     char *shown = NULL;
@@ -274,7 +274,7 @@ ddsc_status writer_printf(io_writer *w, const char *format, ...)
     int n = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (n < 0 || n >= (int)sizeof text)
-        return ctx_fail(w->ctx, DDSC_ERROR_INTERNAL, "%s: a line is too long", w->path);
+        return ctx_fail(w->ctx, DDSC_ERROR_INTERNAL, "%s: a formatted line is too long", w->path);
     return writer_put(w, text, (size_t)n);
 }
 
@@ -299,7 +299,7 @@ ddsc_status writer_field(io_writer *w, const char *text, char delimiter)
     return writer_put(w, "\"", 1);
 }
 
-/* ---- the end ---- */
+/* ---- finishing ---- */
 
 static ddsc_status sync_folder(io_writer *w)
 {
@@ -311,11 +311,12 @@ static ddsc_status sync_folder(io_writer *w)
     if (fd >= 0)
         close(fd);
     errno = kept;
-    /* A folder one may write to but not read cannot be synced; the file itself is safe. */
-    return good || fd < 0 ? DDSC_OK : writer_fail(w, "sync its folder");
+    /* A folder that is writable but not readable cannot be synced. The file itself is safe. */
+    return good || fd < 0 ? DDSC_OK : writer_fail(w, "sync the folder");
 }
 
-/* Without leave to overwrite, the name is taken only if it is still free, in one step. */
+/* Renames the temporary file to the target. If overwriting is not allowed, this atomically requires
+ * that the target does not exist. */
 static ddsc_status take_name(io_writer *w)
 {
     if (w->overwrite)
@@ -323,11 +324,12 @@ static ddsc_status take_name(io_writer *w)
     if (files_rename_new(w->temp, w->path) == 0)
         return DDSC_OK;
     if (errno == EEXIST && w->gives_way)
-        return unlink(w->temp) == 0 ? DDSC_OK : writer_fail(w, "remove the temporary beside it");
+        return unlink(w->temp) == 0 ? DDSC_OK
+                                    : writer_fail(w, "remove the temporary file next to it");
     return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
 }
 
-/* Does the file lie in a folder that is synced as a whole (folder_sync)? */
+/* Returns true if the file is in a stage, which folder_sync syncs as a whole. */
 static bool in_stage(const io_writer *w)
 {
     const char *end = w->path + BASE_MAX(folder_length(w->path) - 1, 0), *name = end;
@@ -345,7 +347,7 @@ static ddsc_status writer_commit(io_writer *w)
         return DDSC_OK;
     bool staged = in_stage(w);
     if (staged)
-        sync_file_range(w->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* begins, does not wait */
+        sync_file_range(w->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* starts writing and does not wait */
     else if (fsync(w->fd) != 0)
         return writer_fail(w, "sync");
     int fd = w->fd;

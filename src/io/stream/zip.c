@@ -1,5 +1,6 @@
-/* zip: just enough to read npz archives. The central directory is the authority; every offset and
- * length in it is checked against the file, sizes against the expansion limits. */
+/* Reads the parts of the zip format that npz archives need. The central directory is authoritative.
+ * Each offset and length in it is checked against the file, and sizes are checked against the
+ * expansion limits. */
 #include "io/stream/stream.h"
 
 #include <string.h>
@@ -24,7 +25,8 @@ static uint64_t get(const unsigned char *p, int n)
 }
 
 typedef struct directory {
-    int64_t size, begin, end, n_entries; /* of the file; of the central directory */
+    int64_t size, begin, end,
+        n_entries; /* size of the file; position and length of the central directory */
 } directory;
 
 static ddsc_status damaged(io_stream *s, const char *what)
@@ -36,18 +38,19 @@ static ddsc_status set_directory(io_stream *s, directory *d, uint64_t n, uint64_
                                  uint64_t begin, int64_t before)
 {
     if (begin > (uint64_t)before || bytes > (uint64_t)before - begin)
-        return damaged(s, "the directory lies outside the file");
+        return damaged(s, "the directory is outside the file");
     if (n > bytes / CENTRAL_SIZE)
         return damaged(s, "the directory is too short for its entries");
     if (n > MEMBERS_MAX)
-        return stream_fail(s, "holds %llu members, too many", (unsigned long long)n);
+        return stream_fail(s, "contains %llu members, which is too many", (unsigned long long)n);
     d->begin = (int64_t)begin;
     d->end = (int64_t)(begin + bytes);
     d->n_entries = (int64_t)n;
     return DDSC_OK;
 }
 
-/* The 64-bit end record, found through its locator just before the plain one. */
+/* Reads the 64-bit end record, which is found through the locator just before the plain end
+ * record. */
 static ddsc_status read_end64(io_stream *s, directory *d, int64_t end_at)
 {
     unsigned char p[END64_SIZE];
@@ -75,7 +78,7 @@ static ddsc_status find_directory(ddsc_context *ctx, io_stream *s, directory *d)
             at + END_SIZE + (int64_t)get(tail + at + 20, 2) == n)
             break;
     if (at < 0)
-        TRY(damaged(s, "no end record (is the file cut off?)"));
+        TRY(damaged(s, "no end record (is the file truncated?)"));
     const unsigned char *p = tail + at;
     int64_t end_at = d->size - n + at;
     uint64_t entries = get(p + 10, 2), bytes = get(p + 12, 4), begin = get(p + 16, 4);
@@ -88,7 +91,7 @@ done:
     return status;
 }
 
-/* Saturated 32-bit fields have their value in the zip64 extra field, in this order. */
+/* Fields with the maximum 32-bit value are stored in the zip64 extra field, in this order. */
 static bool apply_extra64(uint64_t *value[3], const unsigned char *extra, size_t n)
 {
     bool wanted = false;
@@ -118,9 +121,9 @@ static bool apply_extra64(uint64_t *value[3], const unsigned char *extra, size_t
 static ddsc_status add_entry(ddsc_context *ctx, zip_list *list, io_stream *s, const zip_entry *e)
 {
     if (zip_find(list, e->name))
-        return stream_fail(s, "holds the array '%s' twice", e->name);
+        return stream_fail(s, "contains the array '%s' twice", e->name);
     if (list->n == ENTRIES_MAX)
-        return stream_fail(s, "holds more than %d arrays", ENTRIES_MAX);
+        return stream_fail(s, "contains more than %d arrays", ENTRIES_MAX);
     ddsc_status status = MEM_RESERVE(ctx, list->entry, &list->room, list->n + 1);
     if (status >= 0)
         list->entry[list->n++] = *e;
@@ -137,7 +140,7 @@ static bool zip_set_name(zip_entry *e, const char *name, size_t n)
     return true;
 }
 
-/* One record of the central directory at *at, which moves on. */
+/* Reads one record of the central directory at *at and advances *at. */
 static ddsc_status read_central(ddsc_context *ctx, zip_list *list, io_stream *s, const directory *d,
                                 int64_t *at)
 {
@@ -160,7 +163,7 @@ static ddsc_status read_central(ddsc_context *ctx, zip_list *list, io_stream *s,
     uint64_t *value[3] = {&unpacked, &packed, &offset};
     if (!apply_extra64(value, tail + n_name, n_extra) || unpacked > INT64_MAX ||
         packed > (uint64_t)d->size || offset > (uint64_t)d->size)
-        TRY(stream_fail(s, "damaged zip archive: impossible size or place of '%s'", e.name));
+        TRY(stream_fail(s, "damaged zip archive: invalid size or position of '%s'", e.name));
     e.flags = (int)get(p + 8, 2);
     e.method = (int)get(p + 10, 2);
     e.crc = (uint32_t)get(p + 16, 4);
@@ -206,7 +209,8 @@ const zip_entry *zip_find(const zip_list *list, const char *name)
     return NULL;
 }
 
-/* Where the bytes of a member begin: behind its local header, which must agree on the name. */
+/* Finds the start of a member's data, after its local header. The name in that header must
+ * match. */
 static ddsc_status zip_find_data(io_stream *s, const zip_entry *e, int64_t *at)
 {
     unsigned char p[LOCAL_SIZE];
@@ -214,10 +218,10 @@ static ddsc_status zip_find_data(io_stream *s, const zip_entry *e, int64_t *at)
     size_t n = strlen(e->name);
     CHECK(stream_read_at(s, e->offset, p, LOCAL_SIZE, "a zip member header"));
     if (memcmp(p, "PK\3\4", 4) != 0 || get(p + 26, 2) != n + 4)
-        return stream_fail(s, "damaged zip archive: no header of '%s'", e->name);
+        return stream_fail(s, "damaged zip archive: missing header of '%s'", e->name);
     CHECK(stream_read_at(s, e->offset + LOCAL_SIZE, name, n + 4, "a zip member header"));
     if (memcmp(name, e->name, n) != 0)
-        return stream_fail(s, "damaged zip archive: no header of '%s'", e->name);
+        return stream_fail(s, "damaged zip archive: missing header of '%s'", e->name);
     *at = e->offset + LOCAL_SIZE + (int64_t)get(p + 26, 2) + (int64_t)get(p + 28, 2);
     return DDSC_OK;
 }
@@ -231,15 +235,15 @@ ddsc_status zip_open_entry(ddsc_context *ctx, io_stream **out, io_stream *archiv
         return stream_fail(archive, "the array '%s' is encrypted", e->name);
     if (e->method != 0 && e->method != 8)
         return stream_fail(archive,
-                           "the array '%s' is compressed by method %d; only stored and "
-                           "deflated members are read",
+                           "the array '%s' uses compression method %d; only stored and deflated "
+                           "members are supported",
                            e->name, e->method);
     if (e->method == 0 && e->packed != e->unpacked)
-        return stream_fail(archive, "damaged zip archive: impossible size of '%s'", e->name);
+        return stream_fail(archive, "damaged zip archive: invalid size of '%s'", e->name);
     CHECK(zip_find_data(archive, e, &at));
     CHECK(stream_make_random(archive, &size));
     if (at > size || e->packed > size - at)
-        return stream_fail(archive, "damaged zip archive: '%s' is cut off", e->name);
+        return stream_fail(archive, "damaged zip archive: '%s' is truncated", e->name);
     return stream_open_part(ctx, out, archive, e->name, at, e->packed, e->unpacked, e->method == 8);
 }
 

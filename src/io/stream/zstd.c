@@ -1,5 +1,6 @@
-/* zstd by libzstd where it is built in. Frames follow each other as gzip members do. The decoder has
- * memory of its own, at most the window of 128 MiB that libzstd allows by default. */
+/* Decodes zstd with libzstd, if the build has it. Frames may be concatenated, like gzip members.
+ * The decoder allocates its own memory, at most the window of 128 MiB that libzstd allows by
+ * default. */
 #include "io/stream/internal.h"
 
 #ifdef DDSC_HAVE_ZSTD
@@ -10,7 +11,7 @@ ddsc_status stream_zstd_open(io_stream *s)
     s->coding = STREAM_ZSTD;
     s->zstd = ZSTD_createDStream();
     if (!s->zstd)
-        return ctx_fail(s->ctx, DDSC_ERROR_MEMORY, "%s: no memory to decompress", s->name);
+        return ctx_fail(s->ctx, DDSC_ERROR_MEMORY, "%s: not enough memory to decompress", s->name);
     return DDSC_OK;
 }
 
@@ -20,14 +21,14 @@ ddsc_status stream_zstd_step(io_stream *s)
     ZSTD_outBuffer out = {s->z.next_out, s->z.avail_out, 0};
     size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
     if (ZSTD_isError(left))
-        return stream_fail(s, "damaged zstd data (%s)", ZSTD_getErrorName(left));
-    bool at_end = s->z.avail_in == 0 && out.pos == 0; /* of the file, with nothing left to give */
+        return stream_fail(s, "contains damaged zstd data (%s)", ZSTD_getErrorName(left));
+    bool at_end = s->z.avail_in == 0 && out.pos == 0; /* end of the file with no pending output */
     s->z.next_in += in.pos;
     s->z.avail_in -= (uInt)in.pos;
     s->z.next_out += out.pos;
     s->z.avail_out -= (uInt)out.pos;
     if (at_end && !s->frame_done)
-        return stream_fail(s, "ends early: the zstd data is cut off");
+        return stream_fail(s, "ends early: the zstd data is truncated");
     s->finished = at_end;
     s->frame_done = left == 0 || at_end;
     return DDSC_OK;
@@ -42,8 +43,8 @@ void stream_zstd_close(io_stream *s)
 
 ddsc_status stream_zstd_open(io_stream *s)
 {
-    return stream_fail(s, "is zstd-compressed, and this build has no libzstd: install libzstd-dev "
-                          "and build again, or decompress it first (unzstd)");
+    return stream_fail(s, "is zstd-compressed, and this build has no libzstd; install libzstd-dev "
+                          "and rebuild, or decompress the file first (unzstd)");
 }
 
 ddsc_status stream_zstd_step(io_stream *s)

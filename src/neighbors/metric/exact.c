@@ -1,4 +1,5 @@
-/* Exact transport: one problem per pair, one solver per worker. w2: the value is D^2; w1: it is D. */
+/* Exact transport: one problem per pair, one solver per worker. For w2, the value is D^2; for
+ * w1, it is D. */
 #include "distance/bound/bound.h"
 #include "distance/exact/exact.h"
 #include "neighbors/metric/metric.h"
@@ -12,12 +13,12 @@ typedef struct transport {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;       /* per worker: what its solver holds */
+    pair_ij *last;       /* per worker: the pair that its solver last solved */
     bool starts;         /* solves start from the potentials of a dual bound */
-    bound_refined *dual; /* NULL: none for this set, or not yet */
+    bound_refined *dual; /* NULL if not available for this set, or not yet created */
 } transport;
 
-/* Refined bounds and cuts are of W2^2. */
+/* Returns true if the values are W2^2, the only values that refined bounds and cuts apply to. */
 static bool has_squares(const transport *s)
 {
     return s->ground.kind == DDSC_COST_SQEUCLIDEAN && !s->is_distance;
@@ -63,8 +64,8 @@ done:
     return status;
 }
 
-/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made tile by
- * tile take microseconds, and share the more the larger the tile. */
+/* Small sets get small tiles, so that all threads have work. If costs are computed per tile, a
+ * solve takes microseconds, and larger tiles share more of the cost computation. */
 static void transport_shape(const void *state, pair_shape *shape)
 {
     const transport *s = state;
@@ -84,7 +85,7 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
     if (!single && !t->wanted && exact_tile_applies(s->m, &s->ground))
         CHECK(exact_tile_costs(solver, s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++) {
-        if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
+        if (ctx_cancelled(s->ctx)) /* long solves check by themselves */
             return DDSC_ERROR_CANCELLED;
         for (int64_t j = t->j0; j < t->j1; j++) {
             exact_result result;
@@ -127,7 +128,7 @@ static void bounds_close(void *state)
     mem_free(ctx, b);
 }
 
-/* Cuts are cheaper than dual bounds, but where there are those they add too little. */
+/* Cuts are cheaper than dual bounds, but they add too little where dual bounds are available. */
 static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;

@@ -1,6 +1,8 @@
-/* The first bounds of transport, of all pairs. Projections are tight in few dimensions and cost one short
- * matrix product, or differences of short rows under other costs than squared distances; the relaxed
- * bound is tight for small supports in many dimensions (documents) and holds for every cost. */
+/* First bounds of the transport value, for all pairs.
+ *
+ * Projections are tight in few dimensions. They cost one short matrix product, or differences of
+ * short rows for costs other than squared distances. The relaxed bound holds for every cost and
+ * is tight for small supports in many dimensions, such as documents. */
 #include "base/workspace.h"
 #include "distance/bound/bound.h"
 #include "distance/bound/first.h"
@@ -10,14 +12,13 @@
 struct metric_first {
     ddsc_context *ctx;
     bool relaxed;
-    double
-        epsilon; /* of the regularised value that the relaxed bound is of; 0: of exact transport */
-    bool square; /* D is the value, so its square is what is bounded */
+    double epsilon; /* regularization of the value that is bounded; 0: exact transport */
+    bool square;    /* D is the value, so its square is bounded */
     bound_projection projection;
-    device_frames frames; /* of those */
+    device_frames frames; /* frames of the projections */
     bound_marginal marginal;
     bound_relaxed transport;
-    scratch memory; /* of the latter */
+    scratch memory; /* scratch of the relaxed bound */
 };
 
 void metric_first_close(metric_first *b)
@@ -44,7 +45,7 @@ static void first_tile(void *state, const pair_tile *t, float *low, int64_t ld, 
             low[i * ld + j] *= low[i * ld + j] * (1 - 0x1p-21f);
 }
 
-/* Large blocks share more points; small sets get small ones, so that many threads find work. */
+/* Large blocks share more points, but small sets get small blocks so that all threads have work. */
 static ddsc_status open_relaxed(metric_first *b, first_bounds *first, const measures *m,
                                 const ground_cost *ground)
 {

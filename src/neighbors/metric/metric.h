@@ -1,5 +1,5 @@
-/* metric: what is computed for a pair. One backend per metric, with its lower bounds, and the settings
- * resolved into values once. */
+/* metric: one backend per metric, which computes the values of pairs and their lower bounds, and
+ * the settings resolved to values. */
 #ifndef DDSC_NEIGHBORS_METRIC_METRIC_H
 #define DDSC_NEIGHBORS_METRIC_METRIC_H
 
@@ -10,36 +10,39 @@ extern const pair_backend metric_w2, metric_w1, metric_sinkhorn, metric_mmd, met
 
 const pair_backend *metric_find(ddsc_metric metric);
 
-/* Settings whose rules have become values: an absolute epsilon, a bandwidth, a reference at hand. Made
- * once per public call, from the whole set; everything below reads it through a const pointer. */
+/* Settings whose rules have been replaced by values, such as an absolute epsilon, a bandwidth or
+ * a reference. They are resolved once per public call, from the whole set of items. All other
+ * code reads them through a const pointer. */
 typedef struct metric_resolved {
     ddsc_context *ctx;
     ddsc_metric_settings set;
-    const pair_backend *backend; /* an approximation where the settings ask for one */
-    measures *reference;         /* what set.reference_measures points to, if it was made here */
-    double *cost_matrix;         /* what set.cost_matrix points to: a copy */
-    measures *unit; /* the set with its points at length 1, which takes its place; or NULL */
+    const pair_backend *backend; /* the approximate backend if the settings request one */
+    measures *reference;         /* owns set.reference_measures if it was computed here */
+    double *cost_matrix;         /* owns set.cost_matrix, a copy */
+    measures *unit; /* the set with points scaled to length 1, used instead of it; or NULL */
 } metric_resolved;
 
-/* `set` as plan_take_metric left it. Resolving twice changes nothing. */
+/* Resolves the settings returned by plan_take_metric. Resolving them twice changes nothing. */
 ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
                            const ddsc_metric_settings *set);
-/* What is compared: m itself, unless the cost asks for other points. */
+/* Returns the set that is compared: m itself, unless the cost requires scaled points. */
 static inline const measures *metric_measures(const metric_resolved *r, const measures *m)
 {
     return r->unit ? r->unit : m;
 }
 void metric_resolved_free(metric_resolved *r);
-/* A copy with points at length 1, for cosine costs. */
+/* Creates a copy with points scaled to length 1, for cosine costs. */
 ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m);
 
-/* ---- bounds of exact transport, also for sinkhorn values that are above it ---- */
+/* ---- bounds of exact transport, also used for sinkhorn values, which are above it ---- */
 
 typedef struct metric_first metric_first;
 typedef struct ground_cost ground_cost; /* distance/cost/ground.h */
 
-/* Of the value, or of its square. *first borrows from the bound; *frame: is there a bound of level
- * FRAME? epsilon > 0, for squared distances where bound_relaxed_applies: of the regularised value. */
+/* Opens the first bounds of the transport value, or of its square if `square` is true. *first
+ * borrows memory from *out. *frame is true if bounds of level FRAME exist. If epsilon > 0, the
+ * bounds are those of the regularized value; this requires squared distances and
+ * bound_relaxed_applies. */
 ddsc_status metric_first_open(ddsc_context *ctx, metric_first **out, first_bounds *first,
                               bool *frame, const measures *m, const ground_cost *ground,
                               double epsilon, bool square);
@@ -48,17 +51,18 @@ double metric_first_frame(const metric_first *b, int64_t i, int64_t j, double en
 
 /* ---- values and D^2 ---- */
 
-/* Is D the value of the transport, not its root? w1, and sinkhorn under costs that are distances. */
+/* Returns true if D is the transport value rather than its square root. That is the case for w1,
+ * and for sinkhorn with costs that are distances. */
 static inline bool metric_is_distance(const ddsc_metric_settings *set)
 {
     bool distances = set->cost == DDSC_COST_EUCLIDEAN || set->cost == DDSC_COST_CITYBLOCK;
     return set->metric == DDSC_METRIC_W1 || (set->metric == DDSC_METRIC_SINKHORN && distances);
 }
 
-/* ---- Euclidean distance between rows: a state of its own, no measures behind it ---- */
+/* ---- Euclidean distance between rows; needs no measures ---- */
 
 extern const pair_backend metric_vectors;
-/* The rows are borrowed until close. */
+/* Opens the backend for `n` rows. The rows are borrowed until the backend is closed. */
 ddsc_status metric_vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
                                 const double *rows);
 

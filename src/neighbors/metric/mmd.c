@@ -1,4 +1,4 @@
-/* The engine's view of the maximum mean discrepancy. */
+/* The pair backend of the maximum mean discrepancy. */
 #include "distance/mmd/mmd.h"
 #include "neighbors/metric/metric.h"
 
@@ -14,7 +14,7 @@ static ddsc_status open_state(void **state, const pair_job *job, ddsc_pair_stats
                                        [MMD_GRID] = "field on the grid, axis by axis"};
     CHECK(mmd_open(job->ctx, &opened, job->m, &set));
     ctx_note(job->ctx, "kernel sums", ways[mmd_get_way(opened)],
-             "least work for %lld points in all, %lld of them distinct", (long long)job->m->nnz,
+             "least work for %lld points, %lld of them distinct", (long long)job->m->nnz,
              (long long)job->m->v);
     *state = opened;
     return DDSC_OK;

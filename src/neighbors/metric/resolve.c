@@ -1,5 +1,5 @@
-/* Settings resolved: rules that look at the data become the values they give. The one place where an
- * epsilon in percent, a rule for the bandwidth and a rule for the reference are read. */
+/* Resolves the settings of a metric: rules that depend on the data are replaced by values. This
+ * is the only file that interprets an epsilon in percent, a bandwidth rule or a reference rule. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,8 @@ const pair_backend *metric_find(ddsc_metric metric)
     return NULL;
 }
 
-/* Twice the pooled variance is the mean cost of two random points: stands in for a median of 0. */
+/* Returns twice the pooled variance, which is the mean cost of two random points. It replaces a
+ * median of 0. */
 static double mean_cost(const measures *m)
 {
     double total = 0;
@@ -37,7 +38,8 @@ static double mean_cost(const measures *m)
     return total;
 }
 
-/* Percent of the median cost. Where all points coincide every epsilon gives the same answer. */
+/* Converts an epsilon in percent of the median cost to a value. If all points coincide, every
+ * epsilon gives the same answer. */
 static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set, const measures *m)
 {
     double scale = 100;
@@ -54,11 +56,12 @@ static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set,
     return DDSC_OK;
 }
 
-/* Below this the squares of differences lose digits, or vanish. */
+/* Below this extent, squared differences lose digits or underflow. */
 static const double EXTENT_LEAST = 1e-140;
 
-/* W2 is solved in units of a power of two and marks what cannot be squared; epsilon, bandwidths and
- * kernels have no such way out. */
+/* Rejects coordinates that are too close together to square. W2 solves avoid this by scaling
+ * with a power of two and marking results that cannot be squared. Epsilon, bandwidths and
+ * kernels have no such scaling. */
 static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
 {
     double extent = 0;
@@ -72,16 +75,17 @@ static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
         extent = fmax(extent, high - low);
     }
     if (extent > 0 && extent < EXTENT_LEAST)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "coordinates differ by %.3g at most: too small to square (multiply all by "
-                        "a constant)",
-                        extent);
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "coordinates differ by at most %.3g, which is too small to square; multiply all "
+            "coordinates by a constant",
+            extent);
     return DDSC_OK;
 }
 
 /* ---- costs ---- */
 
-/* cos(x, y) looks at directions alone: every point is brought to length 1. */
+/* cos(x, y) depends only on directions, so every point is scaled to length 1. */
 ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
 {
     CHECK(measures_subset(ctx, out, m, m->n, NULL));
@@ -93,10 +97,10 @@ ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measu
         if (largest == 0)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
                             "cost = cosine: point %lld of the set is 0 in every coordinate and has "
-                            "no direction; leave such points out",
+                            "no direction; remove such points",
                             (long long)r);
         for (int64_t k = 0; k < m->d; k++)
-            x[k] /= largest; /* so that no square leaves the range of numbers */
+            x[k] /= largest; /* so that squares neither overflow nor underflow */
         double length = la_norm(m->d, x);
         for (int64_t k = 0; k < m->d; k++)
             x[k] /= length;
@@ -104,7 +108,7 @@ ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measu
     return DDSC_OK;
 }
 
-/* The default becomes a name; a matrix is copied, as a clustering keeps its settings. */
+/* Resolves the default cost. A cost matrix is copied, because a clustering keeps its settings. */
 static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const measures *m)
 {
     ddsc_metric_settings *own = &out->set;
@@ -119,7 +123,7 @@ static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const m
     }
     CHECK(MEM_COPY(ctx, out->cost_matrix, own->cost_matrix, own->cost_size * own->cost_size));
     for (int64_t i = 0; i < own->cost_size;
-         i++) /* equal up to rounding; bounds need it to the bit */
+         i++) /* The matrix is symmetric up to rounding, but bounds need exact symmetry. */
         for (int64_t j = 0; j < i; j++) {
             double *above = &out->cost_matrix[j * own->cost_size + i];
             double *below = &out->cost_matrix[i * own->cost_size + j];
@@ -147,7 +151,7 @@ ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measur
         if (set->mmd_features > 0)
             out->backend = &metric_features;
         if (set->mmd_kernel == DDSC_KERNEL_ENERGY)
-            return DDSC_OK; /* has none */
+            return DDSC_OK; /* it has no bandwidth */
         CHECK(mmd_bandwidth(ctx, &own->bandwidth, m, set));
         own->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
     }

@@ -5,7 +5,7 @@
 #include "distance/sinkhorn/set.h"
 #include "neighbors/pairs/backend.h"
 
-/* Pairs of a strip of columns, solved by a device. */
+/* The values that a device computes for the pairs of a strip of columns. */
 typedef struct metric_remote metric_remote;
 
 typedef struct sinkhorn_metric {
@@ -14,21 +14,23 @@ typedef struct sinkhorn_metric {
     ddsc_sinkhorn_value value;
     sinkhorn_rule rule;
     ground_cost ground;
-    bool is_distance; /* D is the value, not its root */
-    double range;     /* no cost is above it */
+    bool is_distance; /* D is the value, not its square root */
+    double range;     /* upper bound of all costs */
     sinkhorn_set *set;
-    double *self;           /* n regularised values of an item with itself, when debiased */
+    double *self; /* n regularized values of each item with itself, for the debiased value */
     ddsc_pair_stats *stats; /* one per worker, for the work at open */
-    metric_remote *remote;  /* NULL: the processor does everything */
+    metric_remote *remote;  /* NULL: the CPU computes everything */
 } sinkhorn_metric;
 
-/* The device that the context asks for by its name; *out NULL: none. side: of the tiles. */
+/* Opens the device that the context names. *out is NULL if there is none. `side` is the side of
+ * the tiles. */
 ddsc_status metric_remote_open(metric_remote **out, const sinkhorn_metric *s, int64_t side);
 void metric_remote_close(metric_remote *r);
-/* Columns at a time; 0: none. */
+/* Returns the number of columns computed at once, or 0 without a device. */
 int64_t metric_remote_strip(const metric_remote *r);
 void metric_remote_prepare(metric_remote *r, int64_t j0, int64_t j1);
-/* False: not at hand, or not solved. */
+/* Looks up the values of a pair. Returns false if the device did not compute the pair or did not
+ * solve it. */
 bool metric_remote_find(const metric_remote *r, sinkhorn_result *found, int64_t i, int64_t j);
 
 extern const pair_bounds metric_sinkhorn_bounds;

@@ -1,11 +1,16 @@
-/* Lower bounds of the sinkhorn values. Any potentials give one of the regularised value (the dual),
- * and so of the divergence, whose self terms are known. All values but the divergence are at least
- * that of exact transport, as the entropy term is not negative and the plan is one of those exact
- * transport chooses from: where the dual is not cheap, and for the sharp value, its bounds serve. Small
- * items in many dimensions have a dual that costs no more than those: relaxed transport with soft minima.
+/* Lower bounds of the sinkhorn values.
  *
- * A value found with a marginal error e differs from the true one by at most e times the range of
- * the costs, which is taken off every bound. */
+ * By duality, any potentials give a lower bound of the regularized value, and hence of the
+ * divergence, whose self terms are known. All values except the divergence are at least the exact
+ * transport value, because the entropy term is not negative and the plan is feasible for exact
+ * transport. The bounds of exact transport are therefore used for the sharp value, and where the
+ * dual is expensive.
+ *
+ * For small items in many dimensions, the dual costs no more than those bounds: it is relaxed
+ * transport with soft minima.
+ *
+ * A value computed with a marginal error e differs from the true one by at most e times the
+ * range of the costs. This amount is subtracted from every bound. */
 #include <math.h>
 
 #include "distance/bound/bound.h"
@@ -20,10 +25,10 @@
 typedef struct sinkhorn_bound_state {
     sinkhorn_metric *s;
     metric_first *exact; /* first bounds; NULL: minorants on the grid */
-    first_bounds first;  /* of exact transport */
+    first_bounds first;  /* first bounds of exact transport */
     bound_minorant minorant;
-    bound_refined *refined; /* of W2; NULL: duals */
-    double unit, offered;   /* of values, of D^2 */
+    bound_refined *refined; /* bounds of W2; NULL: dual bounds */
+    double unit, offered;   /* unit of the values; unit of D^2 */
 } sinkhorn_bound_state;
 
 static bool by_dual(const sinkhorn_metric *s)
@@ -31,20 +36,22 @@ static bool by_dual(const sinkhorn_metric *s)
     return sinkhorn_set_grid(s->set) && !s->rule.sharp;
 }
 
-/* Of small items in many dimensions: soft minima where epsilon is not too small for them. */
+/* Returns true for small items in many dimensions, which can use relaxed transport. bound_open
+ * uses soft minima if epsilon is not too small for them. */
 static bool by_relaxed(const sinkhorn_metric *s)
 {
     return !by_dual(s) && !s->rule.sharp && s->ground.kind == DDSC_COST_SQEUCLIDEAN &&
            bound_relaxed_applies(s->m, &s->ground);
 }
 
-/* What a bound of the transport value is above one of the value asked for. */
+/* Returns the amount to subtract from a bound of the transport value to get a bound of the
+ * requested value. */
 static double offset(const sinkhorn_metric *s, int64_t i, int64_t j)
 {
     return s->rule.tolerance * s->range + (s->self ? 0.5 * (s->self[i] + s->self[j]) : 0);
 }
 
-/* From a bound of the transport value to one of D^2. */
+/* Converts a bound of the transport value to a bound of D^2. */
 static double lowered(const sinkhorn_metric *s, int64_t i, int64_t j, double bound)
 {
     double value = BASE_MAX(0, bound - offset(s, i, j));
@@ -62,7 +69,7 @@ static void bound_close(void *state)
     mem_free(b->s->ctx, b);
 }
 
-/* Not below 0, and rounded down. */
+/* Converts to a float that is rounded down and not negative. */
 static float to_float(double x)
 {
     return x > 1e-30 ? (float)(x * (1 - 0x1p-23)) : 0;
@@ -96,7 +103,7 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     b->s = s;
     frexp(s->range, &exponent);
     b->unit = ldexp(1, exponent);
-    if (by_relaxed(s)) { /* soft minima leave nothing for single duals to do */
+    if (by_relaxed(s)) { /* after soft minima, dual bounds of single pairs gain nothing */
         TRY(cost_median(job->ctx, &s->ground, s->m, &median));
         soft = s->rule.epsilon >= BOUND_SOFT_EPSILON * median;
         epsilon = soft ? fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median) : 0;
@@ -145,8 +152,9 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
     return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
 }
 
-/* Off the grid small problems are solved faster than their bounds are found, and so are those of a
- * large epsilon, which take few iterations; its sharp values are far above W2. */
+/* Returns true if bounds save time. Off the grid, small problems are solved faster than their
+ * bounds are computed. The same holds for a large epsilon, which takes few iterations; its sharp
+ * values are also far above W2. */
 static bool bound_pays(const void *metric, const char **why)
 {
     const sinkhorn_metric *s = metric;
@@ -156,7 +164,7 @@ static bool bound_pays(const void *metric, const char **why)
     if (by_dual(s) || by_relaxed(s) || (slow && dense))
         return true;
     *why = dense ? "a large epsilon takes few iterations"
-                 : "small items in few dimensions are solved as fast";
+                 : "solving small items in few dimensions is as fast";
     return false;
 }
 

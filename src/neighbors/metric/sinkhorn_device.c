@@ -1,7 +1,9 @@
-/* Values of entropic transport under squared distances by a device, for whole matrices: a strip of columns is made before its
- * tiles are asked for. The iterations are those of the processor and end by the same test, but their last digits
- * differ; so a graph, which is the same bytes everywhere, never asks here, and neither does "auto". What the device
- * leaves unsolved the processor does. */
+/* Values of entropic transport with squared distances, computed on a device for whole matrices.
+ * Each strip of columns is computed before its tiles are requested.
+ *
+ * The iterations and the stopping test are those of the CPU, but the last digits differ. Graphs
+ * must be byte-identical everywhere, so they never use the device here, and neither does "auto".
+ * The CPU solves the pairs that the device leaves unsolved. */
 #include <math.h>
 #include <string.h>
 
@@ -15,11 +17,11 @@ struct metric_remote {
     device dev;
     device_rule rule;
     int64_t n, strip;
-    bool grid;       /* items lie on one */
+    bool grid;       /* items lie on a grid */
     double *moments; /* n x 2 means, n x 3 covariances */
-    int64_t j0, j1;  /* columns at hand */
+    int64_t j0, j1;  /* range of the computed columns */
     pair_ij *pair;
-    device_scaled *found; /* by column, then row: pairs i < j one after the other */
+    device_scaled *found; /* ordered by column, then row; only pairs i < j */
 };
 
 void metric_remote_close(metric_remote *r)
@@ -30,7 +32,7 @@ void metric_remote_close(metric_remote *r)
     MEM_FREE(r->ctx, r->moments, r->pair, r->found, r);
 }
 
-/* Pairs of the columns below j. */
+/* Returns the number of pairs in the columns below j. */
 static int64_t pairs_below(int64_t j)
 {
     return j * (j - 1) / 2;
@@ -94,7 +96,7 @@ ddsc_status metric_remote_open(metric_remote **out, const sinkhorn_metric *s, in
         goto done;
     }
     ctx_device_used(s->ctx, r->dev.name);
-    ctx_note(s->ctx, "device", ddsc_context_get_device(s->ctx), "%s: scalings in doubles",
+    ctx_note(s->ctx, "device", ddsc_context_get_device(s->ctx), "%s: scalings in double precision",
              r->dev.about.name);
     *out = r;
     r = NULL;
@@ -108,7 +110,8 @@ int64_t metric_remote_strip(const metric_remote *r)
     return r ? r->strip : 0;
 }
 
-/* A value that cannot be is a failure like any other. */
+/* Returns false if a value is not finite or violates the stopping test, which counts as a device
+ * failure. */
 static bool values_plausible(const metric_remote *r, int64_t n)
 {
     for (int64_t k = 0; k < n; k++)
@@ -122,7 +125,7 @@ static bool values_plausible(const metric_remote *r, int64_t n)
 
 void metric_remote_prepare(metric_remote *r, int64_t j0, int64_t j1)
 {
-    char why[DEVICE_WORDS] = "it gave values that cannot be";
+    char why[DEVICE_WORDS] = "it returned values that are not plausible";
     int64_t n = 0;
     const device_table *table = &r->dev.table;
     r->j0 = r->j1 = j1;

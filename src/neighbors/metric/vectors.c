@@ -1,6 +1,6 @@
-/* Euclidean distance between rows of numbers, by differences: a value depends on its two rows
- * alone, so equal rows tie wherever they stand, in matrix and graph alike. Linear transport and
- * random features are rows, too, made when their metric is opened. */
+/* Euclidean distance between rows of numbers, computed from differences. A value depends only on
+ * its two rows, so equal rows tie at any position, in matrices and graphs alike. Linear
+ * transport and random features use this backend with rows computed when the metric is opened. */
 #include <math.h>
 
 #include "distance/cost/points.h"
@@ -14,10 +14,10 @@
 typedef struct vectors {
     ddsc_context *ctx;
     points table;
-    double *rows;   /* of the table, where they were made here */
-    double *offset; /* n: added for each end of a pair, or NULL */
+    double *rows;   /* rows of the table if they were computed here */
+    double *offset; /* n values added for each item of a pair, or NULL */
     int n_workers;
-    points_panel *panel; /* two per worker: rows, columns; few dimensions alone use them */
+    points_panel *panel; /* two per worker, for rows and columns; used only in few dimensions */
 } vectors;
 
 static void vectors_close(void *state)
@@ -80,7 +80,7 @@ typedef struct rounding {
     int exponent; /* rows are divided by 2^exponent */
 } rounding;
 
-/* Rows about the centre, in floats. */
+/* Rounds the centered rows to floats. */
 static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const rounding *r = arg;
@@ -96,8 +96,9 @@ static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Floats hold squares of 1e-9 .. 1e15, other rows are brought to about 1; rows in few dimensions cost
- * little in double. */
+/* Provides the rows as floats for the first bounds. Floats can represent the squares of 1e-9 ..
+ * 1e15; other rows are scaled to about 1. Rows in few dimensions are cheap in double precision
+ * and are skipped. */
 static ddsc_status vectors_rows(void *state, prefilter_rows *out)
 {
     vectors *s = state;
@@ -143,7 +144,7 @@ const pair_backend metric_lot = {.name = "lot",
                                  .tile = vectors_tile,
                                  .rows = vectors_rows};
 
-/* ---- the maximum mean discrepancy by random Fourier features ---- */
+/* ---- the maximum mean discrepancy with random Fourier features ---- */
 
 static ddsc_status features_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
 {
@@ -158,7 +159,7 @@ static ddsc_status features_open(void **state, const pair_job *job, ddsc_pair_st
     stats->n_features = f.columns;
     vectors *s = *state;
     s->rows = f.rows;
-    s->offset = f.offset; /* what the unbiased estimator adds for each item */
+    s->offset = f.offset; /* the term that the unbiased estimator adds for each item */
     f = (mmd_fourier){0};
 done:
     mmd_fourier_free(job->ctx, &f);

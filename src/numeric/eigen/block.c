@@ -1,8 +1,17 @@
-/* Block Davidson with Chebyshev filters (Zhou and Saad 2007; Zhou 2010): a basis V, grown by filtered
- * Ritz vectors and cut back to the best ones when it is full. It starts from a random block wider than
- * what is wanted, so that every copy of a multiple eigenvalue has a share in it. M V is not kept: the
- * product that a filter begins with gives the residuals too, and is no dearer than M V times the Ritz
- * vectors' coordinates. */
+/* Block Davidson method with Chebyshev filters (Zhou and Saad 2007; Zhou 2010).
+ *
+ * The basis V starts as a filtered random block that is wider than the number of wanted vectors, so
+ * that it contains a component along every copy of a multiple eigenvalue. Each step takes the first
+ * unconverged Ritz vectors, filters them, makes the result orthonormal to the basis and appends it.
+ * Rayleigh-Ritz on V then gives the new Ritz pairs. When the basis is full, it is reduced to its
+ * best Ritz vectors.
+ *
+ * The search ends when the wanted pairs have converged and a new random block finds no missed
+ * eigenvalue. Otherwise that block joins the basis and the search continues.
+ *
+ * M V is not stored. The first product of a filter also gives the residuals and costs no more
+ * than multiplying M V by the coordinates of the Ritz vectors. The cost is about one product
+ * with M per filter degree and vector, plus the orthogonalization against V. */
 #include <math.h>
 #include <string.h>
 
@@ -10,16 +19,18 @@
 #include "numeric/linalg/linalg.h"
 
 enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 16, DEGREE_MAX = 64 };
-enum { ROUNDS = 12 }; /* filters of the check; then what it found so far joins the block */
+enum {
+    ROUNDS = 12
+}; /* filters of the verification; after that, the block found so far joins the basis */
 
 typedef struct basis {
-    panel x, mx, old;       /* the step: Ritz vectors, their products, a copy; contiguous */
-    int64_t keep, capacity; /* columns after and before a cut */
-    int64_t step;           /* columns added at a time */
+    panel x, mx, old;       /* Ritz vectors of the step, their products, a copy; contiguous */
+    int64_t keep, capacity; /* number of columns after and before a reduction */
+    int64_t step;           /* number of columns added per step */
     double *h, *rows, *u;   /* capacity^2: V^T M V, its eigenvectors */
-    double *residual;       /* of the step */
-    int64_t n_converged;    /* leading Ritz pairs */
-    int64_t n_reported;     /* of those, to the progress callback */
+    double *residual;       /* residuals of the step */
+    int64_t n_converged;    /* number of leading Ritz pairs that have converged */
+    int64_t n_reported;     /* how many of them the progress callback has received */
     double *values;
 } basis;
 
@@ -46,7 +57,8 @@ static void basis_free(ddsc_context *ctx, basis *b)
     MEM_FREE(ctx, b->h, b->rows, b->u, b->values, b->residual);
 }
 
-/* theta, u from h: Ritz values descending, vectors in columns. */
+/* Computes theta and u from h: the Ritz values in descending order, and their vectors as
+ * columns. */
 static ddsc_status solve_projected(solver *s, basis *b)
 {
     int64_t w = s->v.width, ld = b->capacity;
@@ -63,7 +75,7 @@ static ddsc_status solve_projected(solver *s, basis *b)
     return status;
 }
 
-/* Turn the basis into its first `count` Ritz vectors. */
+/* Replaces the basis by its first `count` Ritz vectors. */
 static ddsc_status cut_back(solver *s, basis *b, int64_t count)
 {
     int64_t ld = b->capacity;
@@ -78,7 +90,7 @@ static ddsc_status cut_back(solver *s, basis *b, int64_t count)
     return DDSC_OK;
 }
 
-/* Add the columns of x, orthonormal to the basis, with their products. */
+/* Appends the columns of x, which are orthonormal to the basis, and computes their products. */
 static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
 {
     int64_t at = s->v.width, ld = b->capacity, count = x->width;
@@ -94,7 +106,8 @@ static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
     return solve_projected(s, b);
 }
 
-/* A random block of `keep` columns through one filter becomes the basis, with its first projection. */
+/* Starts the basis with a random block of `keep` columns after one filter, and solves the first
+ * projected problem. */
 static ddsc_status basis_start(solver *s, basis *b)
 {
     ddsc_status status = DDSC_OK;
@@ -132,7 +145,8 @@ static double goal(const solver *s)
     return fmax(0.3 * s->tolerance, 1e-14);
 }
 
-/* Ritz vectors from `first` on into x, their products into mx, their residuals. */
+/* Computes `count` Ritz vectors from index `first` in x, their products in mx, and their
+ * residuals. */
 static ddsc_status look_from(solver *s, basis *b, int64_t first, int64_t count)
 {
     b->x.width = b->x.stride = b->mx.width = b->mx.stride = count;
@@ -143,7 +157,7 @@ static ddsc_status look_from(solver *s, basis *b, int64_t first, int64_t count)
     return panel_residuals(s->ctx, b->residual, &b->x, &b->mx, s->theta + first);
 }
 
-/* The step's vectors: from the first unconverged one on. */
+/* Computes the Ritz vectors of the next step, starting at the first one that has not converged. */
 static ddsc_status look(solver *s, basis *b)
 {
     for (int64_t passed = 1; passed > 0 && b->n_converged < s->wanted;) {
@@ -159,10 +173,11 @@ static ddsc_status look(solver *s, basis *b)
     return DDSC_OK;
 }
 
-/* The cut lies among the guards. Where the Ritz values down to there hardly differ (more equal
- * eigenvalues than columns), that damps nothing: a contamination of size e at distance g gives the
- * residual r = e g and moves the Ritz value by e^2 g, so g is about r^2 / spread, and the cut must
- * lie that far down. */
+/* Chooses the cut of the filter, normally in the middle of the guard values. If there are more
+ * equal eigenvalues than columns, the Ritz values down to that index hardly differ, and such a
+ * filter damps nothing. A contamination of size e from an eigenvalue at distance g gives the
+ * residual r = e g and shifts the Ritz value by e^2 g. Hence g is about r^2 / spread, and the
+ * cut must lie at least a fraction of g below the first Ritz value. */
 static double choose_cut(const solver *s, const basis *b)
 {
     int64_t first = b->n_converged, w = s->v.width;
@@ -173,8 +188,9 @@ static double choose_cut(const solver *s, const basis *b)
     return fmax(fmin(s->theta[at], s->theta[first] - fmin(distance, 0.5)), -0.98);
 }
 
-/* Enough to gain a factor of about ten, and as many products as pay beside the work of a step; but without
- * lifting rounding errors along known vectors. */
+/* Chooses the degree of the filter. It is large enough to gain a factor of about ten and to be
+ * worth the overhead of a step. It is limited so that rounding errors along known vectors are
+ * not amplified too much. */
 static int64_t choose_degree(const solver *s, const basis *b, double cut)
 {
     double want = 2.5 / fmax(filter_growth(cut, s->theta[b->n_converged]), 1e-4);
@@ -182,8 +198,9 @@ static int64_t choose_degree(const solver *s, const basis *b, double cut)
     return (int64_t)fmin(fmax(want, DEGREE_MIN), fmin(fmax(most, 2), DEGREE_MAX));
 }
 
-/* p(M) x is p(theta) x and, where x is nearly an eigenvector, hardly anything else. What else it is makes the
- * basis grow: taken apart here, it needs one pass to be made orthonormal; left to the passes, two or three. */
+/* Filters the step's Ritz vectors and subtracts p(theta) x from each p(M) x. If x is nearly an
+ * eigenvector, p(M) x is nearly p(theta) x, and only the difference extends the basis. After the
+ * subtraction, one orthogonalization pass is enough; without it, two or three are needed. */
 static ddsc_status filter_step(solver *s, basis *b, double cut)
 {
     int64_t degree = choose_degree(s, b, cut), count = b->x.width;
@@ -206,7 +223,8 @@ static ddsc_status block_grow(solver *s, basis *b)
     return append(s, b, &b->x, &b->mx);
 }
 
-/* All wanted pairs once more; a later, larger Ritz value may have pushed converged ones back. */
+/* Checks all wanted pairs again, because a larger Ritz value that appears later can move
+ * converged pairs to a higher index. */
 static ddsc_status recheck(solver *s, basis *b)
 {
     CHECK(cut_back(s, b, BASE_MIN(b->keep, s->v.width)));

@@ -1,12 +1,23 @@
-/* Small graphs: LAPACK on the dense matrix, the exact vectors moved out of the way. */
+/* Eigenpairs of small graphs, computed by LAPACK on the dense matrix.
+ *
+ * The solver needs the largest eigenpairs of M outside the space spanned by the exact vectors E of
+ * the components. Those vectors have eigenvalue 1, so the matrix M + (AWAY - 1) E E^T has the same
+ * eigenpairs as M, except that the exact vectors now have eigenvalue AWAY = -3. Excluded items get
+ * AWAY on the diagonal and no other entry. All other eigenvalues lie in [-1, 1], so the largest
+ * ones are the wanted ones.
+ *
+ * The result is verified like that of the block iteration. The cost is O(n^3) time and n^2
+ * doubles. */
 #include "numeric/eigen/solver.h"
 #include "numeric/linalg/linalg.h"
 
-/* Filters of the check: hundreds of equal eigenvalues (items that are copies) are told from others slowly, and here
- * nothing else is left to do. */
+/* Largest number of filters of the verification. Hundreds of equal eigenvalues, as identical
+ * items produce, separate slowly from the others. The limit is high because no other step could
+ * resolve the result. */
 enum { ROUNDS = 60 };
 
-/* M with the eigenvalue 1 of the exact vectors turned into AWAY, and items left out likewise. */
+/* Fills a with M, with the eigenvalues of the exact vectors and of excluded items replaced by
+ * AWAY. */
 static void fill_matrix(const solver *s, double *a)
 {
     int64_t n = s->m->n;

@@ -1,5 +1,17 @@
-/* From a graph's operator to checked eigenpairs: exact vectors, the solve, the proof, the finish.
- */
+/* eigen: the driver that turns a graph's operator into verified eigenpairs.
+ *
+ * The operator is M = S^-1/2 A S^-1/2, where A is the affinity and S is the diagonal matrix of its
+ * row sums. Each connected component c has the exact eigenvector sqrt(s_i / vol(c)) on its items,
+ * with eigenvalue 1. Those vectors are computed directly, and the solver searches only their
+ * orthogonal complement.
+ *
+ * The remaining vectors come from LAPACK (dense.c), from the block iteration (block.c) or from the
+ * solver of a team of ranks (team.c). The team's solver is tried first, and the local methods take
+ * over if its result is not verified. The local methods work on a copy of the graph in
+ * breadth-first order (order.c), and the results are mapped back to the original order.
+ *
+ * Finally, every column gets a fixed sign, and all residuals |M v - lambda v| are recomputed
+ * with the original matrix. This costs one product with a block of k vectors. */
 #include "numeric/eigen/eigen.h"
 
 #include <math.h>
@@ -13,13 +25,15 @@
 
 enum { DENSE_MOST = 8000 };
 
-/* Rounding leaves residuals of this size. */
+/* Rounding errors alone give residuals of this size. */
 static const double TOLERANCE_LEAST = 1e-13;
 
-/* Entries this close to the largest one count as equal to it when a sign is chosen. */
+/* Entries within this relative distance of the largest one count as equal to it when a column's
+ * sign is chosen. */
 static const double SIGN_TIE = 1e-6;
 
-/* order[r]: the component of rank r by size, largest first (ties: lower number); room for c. */
+/* Sets order[r] to the component with the r-th largest size, for r < c. Ties go to the lower
+ * number. */
 static void rank_components(int64_t *order, const int64_t *size, int64_t n_components, int64_t c)
 {
     for (int64_t r = 0; r < c; r++)
@@ -35,7 +49,8 @@ static void rank_components(int64_t *order, const int64_t *size, int64_t n_compo
     }
 }
 
-/* sqrt(degree) on a component, normalised, is an eigenvector of eigenvalue 1. */
+/* Fills the exact eigenvectors of eigenvalue 1: sqrt(degree) restricted to one component and
+ * normalized. */
 static void fill_exact(panel *exact, const solver *s, const double *degree, const double *volume,
                        const int64_t *column)
 {
@@ -48,7 +63,7 @@ static void fill_exact(panel *exact, const solver *s, const double *degree, cons
     }
 }
 
-/* The vectors of the `count` largest components. */
+/* Computes the exact eigenvectors of the `count` largest components. */
 static ddsc_status add_components(solver *s, const double *degree, int64_t n_components,
                                   int64_t count)
 {
@@ -78,7 +93,8 @@ done:
     return status;
 }
 
-/* LAPACK also where the block would span a good part of a space that is not too large. */
+/* Returns true if LAPACK should solve the problem: the graph is small, or the block would span
+ * at least a quarter of a space with at most DENSE_MOST items. */
 static bool prefer_dense(const solver *s, const eigen_settings *set)
 {
     int64_t width = s->wanted + guard_width(s->wanted), n = s->m->n;
@@ -86,7 +102,8 @@ static bool prefer_dense(const solver *s, const eigen_settings *set)
            (set->dense_below > 0 && n <= DENSE_MOST && 4 * width >= s->room);
 }
 
-/* The first that fits is taken: a solver of another library or device is one more line. */
+/* The first method that fits is used. To add the solver of another library or device, add a
+ * line. */
 static const eigen_method methods[] = {
     {"dense", prefer_dense, dense_solve},
     {"block iteration", NULL, block_solve},
@@ -112,7 +129,7 @@ static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_setting
     return method->solve(s, &out->verified);
 }
 
-/* Each column gets the sign that makes its largest entry positive (ties: lowest item). */
+/* Gives each column the sign that makes its largest entry positive. Ties go to the lowest item. */
 static ddsc_status fix_signs(ddsc_context *ctx, eigen_result *r)
 {
     double *largest = NULL, *sign = NULL;
@@ -136,7 +153,8 @@ done:
     return status;
 }
 
-/* Exact vectors first, then the others in descending order, items back in their places (NULL: they are). */
+/* Copies the exact vectors and then the others, in descending order, to the result. item[p] is
+ * the original index of row p; NULL means that the rows are in the original order. */
 static void copy_out(solver *s, eigen_result *r, const int32_t *item)
 {
     int64_t count = s->exact.width;
@@ -153,8 +171,8 @@ static void copy_out(solver *s, eigen_result *r, const int32_t *item)
     panel_free(s->ctx, &s->exact);
 }
 
-/* Residuals are measured afresh, with the matrix as it was given, each rank its rows where they were found over
- * ranks. */
+/* Recomputes the residuals with the original matrix. If the vectors were computed over ranks,
+ * each rank contributes its own rows. */
 static ddsc_status measure(solver *s, eigen_result *r, const sparse *m, bool over_ranks)
 {
     ddsc_status status = DDSC_OK;
@@ -184,16 +202,17 @@ static ddsc_status check(ddsc_context *ctx, const sparse *m, int64_t n_live, int
 {
     if (k < 1 || k > n_live)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "%lld eigenvectors asked for, the graph has %lld linked items of %lld",
+                        "cannot compute %lld eigenvectors: the graph has %lld linked items of %lld",
                         (long long)k, (long long)n_live, (long long)m->n);
     if (!(set->tolerance > 0) || set->max_iterations < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "eigenvectors need a positive tolerance and iteration cap, not %g and %lld",
-                        set->tolerance, (long long)set->max_iterations);
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "the eigensolver needs a positive tolerance and iteration limit, not %g and %lld",
+            set->tolerance, (long long)set->max_iterations);
     return DDSC_OK;
 }
 
-/* What both ways to the vectors are given. */
+/* The input shared by solve_over_ranks and solve_alone. */
 typedef struct eigen_input {
     sparse *m;
     const double *degree;
@@ -201,7 +220,8 @@ typedef struct eigen_input {
     int64_t n_components;
 } eigen_input;
 
-/* Each rank its rows, all vectors to all; *found is false where the team's solver came to no verified end. */
+/* Solves with the team's solver: each rank computes its own rows, and all ranks receive all
+ * vectors. Sets *found to false if the result of the team's solver could not be verified. */
 static ddsc_status solve_over_ranks(solver *s, eigen_result *out, const eigen_input *in,
                                     bool *found)
 {
@@ -225,7 +245,8 @@ static ddsc_status solve_over_ranks(solver *s, eigen_result *out, const eigen_in
     } else {
         panel_free(s->ctx, &s->exact);
         out->by_team = false;
-        ctx_note(s->ctx, "eigenvectors", "block iteration", "SLEPc came to no verified end");
+        ctx_note(s->ctx, "eigenvectors", "block iteration",
+                 "the result of SLEPc could not be verified");
     }
 done:
     return status;

@@ -1,17 +1,24 @@
-/* Chebyshev filter: with [-1, cut] mapped to [-1, 1], T_d stays within 1 there and grows fastest of
- * all polynomials above it (Zhou, Saad, Tiago, Chelikowsky 2006). All eigenvalues of M lie in [-1,
- * 1], so the lower end needs no estimate, and bipartite parts near -1 are damped like the rest.
+/* Chebyshev filter of a block of vectors (Zhou, Saad, Tiago, Chelikowsky 2006).
  *
- * A device makes a whole filter at once: the matrix goes over once, a block of vectors there and back per
- * filter. Its bits are those of the processor, so eigenvectors do not depend on it, nor on when it fails. */
+ * The affine map (lambda - center) / half takes [-1, cut] to [-1, 1]. There the Chebyshev
+ * polynomial T_d stays within 1, and above it T_d grows fastest of all polynomials of its degree.
+ * Eigenvectors above the cut are therefore amplified by about exp(d acosh(z)) / 2, where z is the
+ * mapped eigenvalue. All eigenvalues of M lie in [-1, 1], so the lower end needs no estimate, and
+ * bipartite parts of the graph with eigenvalues near -1 are damped like the rest.
+ *
+ * The recurrence T_{d+1} = 2 z T_d - T_{d-1} costs one product with the block per degree. A
+ * device computes a whole filter per call. The matrix is transferred once per solve, and one
+ * block of vectors is transferred in each direction per filter. Its results are bit-identical to
+ * those of the CPU, so the eigenvectors do not depend on the device or on when it fails. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/team.h"
 #include "numeric/eigen/solver.h"
 
-/* Products with a block that a solve takes, about; with the least work worth a device it was measured when products cost
- * twice as much (today 318 to 327 on 4,000 digits, K = 3 to 30), and neither was measured again on a device. */
+/* Approximate number of block products per solve. This value and the smallest amount of work for
+ * which a device is used were measured when products cost twice as much. A solve now takes 318
+ * to 327 products on 4,000 digits (K = 3 to 30). Neither value has been re-measured on a device. */
 static const double PRODUCTS = 250;
 
 static void filter_alone(solver *s, const char *why)
@@ -20,7 +27,7 @@ static void filter_alone(solver *s, const char *why)
     device_close(&s->dev);
 }
 
-/* Several ranks share the rows of a product: the processor, on all of them alike. */
+/* With several ranks, the rows of a product are divided among them, so all ranks use the CPU. */
 void filter_open(solver *s)
 {
     const sparse *m = s->m;
@@ -49,7 +56,7 @@ void filter_close(solver *s)
 
 typedef struct numbers {
     const double *x;
-    bool odd; /* some are none */
+    bool odd; /* some entry is not finite */
 } numbers;
 
 static ddsc_status look_at_numbers(void *arg, int64_t begin, int64_t end, int worker)
@@ -64,11 +71,12 @@ static ddsc_status look_at_numbers(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* *made false: x is as it was, and the processor does this and all that follows. */
+/* Applies a filter on the device. If *made is false, x is unchanged, and the CPU computes this
+ * filter and all later ones. */
 static ddsc_status filter_remote(solver *s, int64_t width, double scale, double shift,
                                  int64_t degree, const double *x, double *y, bool *made)
 {
-    char why[DEVICE_WORDS] = "it gave vectors that cannot be";
+    char why[DEVICE_WORDS] = "it returned vectors with non-finite entries";
     numbers found = {.x = y};
     *made = false;
     if (!s->dev.state)
@@ -114,7 +122,8 @@ typedef struct beginning {
     double scale, shift;
 } beginning;
 
-/* The bits of operator_step, which has the same sums at hand. */
+/* Computes the first step of the recurrence from M x in y. The result is bit-identical to that
+ * of operator_step. */
 static ddsc_status begin_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const beginning *t = arg;
@@ -136,9 +145,10 @@ static ddsc_status filter_begin(solver *s, const panel *x, panel *y, double scal
 ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree, bool begun)
 {
     double centre = (cut - 1) / 2, half = (cut + 1) / 2;
-    bool made, there = begun && !s->dev.state; /* a device that fails may have spoilt y */
+    bool made, there = begun && !s->dev.state; /* a device that fails may have overwritten y */
     CHECK(filter_remote(s, x->width, 1 / half, centre, degree, x->x, y->x, &made));
-    /* T_1 = (M x - c x)/h into y; then T_{d+1} = 2 (M - c)/h T_d - T_{d-1} over the older one. */
+    /* Computes T_1 = (M x - c x) / h in y, then T_{d+1} = 2 (M - c) / h T_d - T_{d-1} in the
+     * older block. */
     if (!made)
         CHECK(filter_begin(s, x, y, 1 / half, centre, there));
     for (int64_t d = 1; d < degree && !made; d++) {

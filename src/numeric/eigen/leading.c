@@ -1,5 +1,13 @@
-/* Leading eigenpairs by subspace iteration: a random block, wider than what is wanted, is multiplied
- * by M and made orthonormal some times; then come the Ritz pairs of what it spans. */
+/* Leading eigenpairs of a symmetric matrix by subspace iteration (Halko, Martinsson, Tropp 2011).
+ *
+ * A random block X of w > k columns is multiplied by M and made orthonormal `rounds` times. Each
+ * round multiplies the component along an eigenvector by its eigenvalue, so the block approaches
+ * the eigenspace of the largest |lambda|. Rayleigh-Ritz then gives the pairs: the eigenpairs
+ * (theta, u) of X^T M X yield the vectors X u.
+ *
+ * X^T M X is symmetrized before it is solved. The vectors are orthonormal up to rounding, but
+ * the last pairs may be inaccurate; their residuals show it. The cost is rounds + 1 products
+ * with a block of w columns. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +15,8 @@
 #include "numeric/eigen/panel.h"
 #include "numeric/linalg/linalg.h"
 
-/* The space of the k largest shows up sooner in a block that holds some more. */
+/* Returns the width of the block. A block with some extra columns captures the space of the k
+ * largest eigenvalues in fewer rounds. */
 static int64_t block_width(int64_t n, int64_t k)
 {
     return BASE_MIN(n, k + BASE_MAX(16, k / 2));
@@ -20,7 +29,7 @@ static void swap_panels(panel *a, panel *b)
     *b = c;
 }
 
-/* x orthonormal, mx = M x. */
+/* Runs the subspace iteration. On return, x is orthonormal and mx = M x. */
 static ddsc_status leading_iterate(ddsc_context *ctx, panel *x, panel *mx, const sparse *m,
                                    int64_t rounds)
 {
@@ -36,7 +45,8 @@ static ddsc_status leading_iterate(ddsc_context *ctx, panel *x, panel *mx, const
     }
 }
 
-/* Ritz values of the k largest |theta|, and their vectors as columns of u (width x k). */
+/* Computes the k Ritz values with the largest |theta| and their vectors as columns of u (width x
+ * k). */
 static ddsc_status leading_pairs(ddsc_context *ctx, double *value, double *u, double *h, int64_t w,
                                  int64_t k)
 {

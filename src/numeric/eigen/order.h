@@ -1,4 +1,4 @@
-/* A graph's operator with its items in another order. */
+/* order: reorders the items of a graph's operator so that neighbors are close in memory. */
 #ifndef DDSC_NUMERIC_EIGEN_ORDER_H
 #define DDSC_NUMERIC_EIGEN_ORDER_H
 
@@ -6,9 +6,9 @@
 #include "numeric/graph/graph.h"
 
 typedef struct reordered {
-    int32_t *item;  /* the item at each place */
-    int32_t *place; /* of each item */
-    sparse m;       /* columns in any order */
+    int32_t *item;  /* the item at each position */
+    int32_t *place; /* the position of each item */
+    sparse m;       /* columns of a row are in any order */
     double *degree;
     int32_t *component;
 } reordered;
@@ -17,8 +17,9 @@ ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const d
                        const int32_t *component);
 void order_free(ddsc_context *ctx, reordered *r);
 
-/* Over ranks, where none has all rows: each puts its own rows in an order in which those of one neighbourhood stand
- * together. item[p - own.begin]: the own item at place p; place: of every item, on every rank. */
+/* Orders each rank's rows so that neighboring items are close together, for teams in which no
+ * rank has all rows. item[p - own.begin] is this rank's item at position p. place[i] is the
+ * position of item i, known for all items on every rank. */
 ddsc_status order_own(ddsc_context *ctx, int32_t *item, int32_t *place, const sparse *m,
                       team_part own, const int32_t *component);
 

@@ -1,6 +1,14 @@
-/* Orthonormal panels from Gram matrices: each pass takes the eigenvectors of the scaled Gram matrix
- * (Stathopoulos and Wu, "A block orthogonalization procedure with constant synchronization
- * requirements", 2002); passes repeat until the Gram matrix is the identity. */
+/* Orthonormalization of a panel of vectors with Gram matrices (Stathopoulos and Wu, "A block
+ * orthogonalization procedure with constant synchronization requirements", 2002).
+ *
+ * Each pass first projects the panel X against the known vectors and forms the Gram matrix G = X^T
+ * X. Let D scale G to a unit diagonal, and let D G D = Q T Q^T be the eigendecomposition. Then X D
+ * Q T^(-1/2) is orthonormal up to rounding. Directions whose eigenvalue in T is at rounding level
+ * are replaced by random vectors.
+ *
+ * Passes repeat until G is the identity to within GRAM_TOLERANCE, or until an error bound shows
+ * that the last pass must have achieved it. If X is well conditioned, one pass is enough. A pass
+ * costs a few matrix products of size n x width^2 plus the projections. */
 #include <math.h>
 #include <string.h>
 
@@ -10,12 +18,15 @@
 enum { PASSES_MAX = 12 };
 
 static const double GRAM_TOLERANCE = 3e-14;
-/* What is left along vectors that were taken from one of length 1, and of its products with others. */
+/* Relative rounding error of a projection: the component that remains along the vectors that
+ * were subtracted, and the error of an inner product, both for a vector of length 1. */
 static const double ROUNDING = 1e-15;
-/* Directions of a normalised panel below this are rounding noise. */
+/* A direction of a normalized panel is rounding noise if its eigenvalue is below this constant
+ * times the width. */
 static const double RANK_TOLERANCE = 1e-13;
 
-/* taken (x.width): the squares of what was taken from each column. */
+/* Projects x against the known panels. taken[j] receives the squared norm of the part subtracted
+ * from column j. */
 static ddsc_status project(ddsc_context *ctx, panel *x, int n_against, const panel *const *against,
                            double *c, double *taken)
 {
@@ -30,8 +41,9 @@ static ddsc_status project(ddsc_context *ctx, panel *x, int n_against, const pan
     return DDSC_OK;
 }
 
-/* The largest ratio of a column's square before and after a projection: rounding errors along what was taken
- * stand out that much more. */
+/* Returns the largest ratio of a column's squared norm before and after the projection. Rounding
+ * errors along the subtracted vectors grow relative to the column by the square root of that
+ * ratio. */
 static double shrinking(const double *g, const double *taken, int64_t b)
 {
     double worst = 1;
@@ -49,8 +61,9 @@ static double distance_from_identity(const double *g, int64_t b)
     return worst;
 }
 
-/* u so that X u is orthonormal up to rounding: D Q T^-1/2 with D G D = Q T Q^T. Returns how many
- * leading columns are sound; those after them have to be drawn anew. */
+/* Computes u = D Q T^(-1/2) with D G D = Q T Q^T, so that X u is orthonormal up to rounding.
+ * n_sound receives the number of leading columns that are valid; the others must be replaced by
+ * random vectors. */
 static ddsc_status whiten(ddsc_context *ctx, double *u, int64_t *n_sound, double *g, int64_t b,
                           double *values, double *rows)
 {
@@ -88,7 +101,8 @@ ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
     TRY(MEM_NEW(ctx, work, b * (widest + 2 * b + 3)));
     double *g = work, *u = g + b * widest, *rows = u + b * b, *values = rows + b * b;
     double *taken = values + 2 * b;
-    bool apart = false; /* from what it is to be orthogonal to: only itself is left to look at */
+    bool apart =
+        false; /* x is orthogonal to `against`; only its own columns remain to be checked */
     for (int pass = 0; b > 0; pass++) {
         TRY(project(ctx, x, apart ? 0 : n_against, against, g, taken));
         TRY(panel_gram(ctx, g, x, x));
@@ -104,8 +118,9 @@ ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
         TRY(panel_rotate(ctx, x, b, u, b));
         if (n_sound < b)
             TRY(panel_random(ctx, x, n_sound, b - n_sound, noise));
-        /* With t the least eigenvalue: a direction was lengthened by 1/sqrt(t), what it had left along the known
-         * vectors with it; errors of the Gram matrix by 1/t. */
+        /* Let t be the smallest eigenvalue. Whitening lengthens a direction by up to 1/sqrt(t),
+         * including its remaining component along the known vectors. It amplifies errors of the
+         * Gram matrix by 1/t. */
         apart = n_sound == b && ROUNDING * sqrt(shrunk / values[0]) <= GRAM_TOLERANCE;
         if (apart && ROUNDING / values[0] <= GRAM_TOLERANCE)
             break;

@@ -1,5 +1,12 @@
-/* Panels of column vectors: products, Gram matrices and rotations, in pieces of rows whose borders
- * depend on the size alone, so that sums are the same for any number of threads. */
+/* Panels of column vectors: products, Gram matrices, rotations, residuals and random columns.
+ *
+ * A panel is a tall n x width block, stored by rows. All operations run over pieces of rows in
+ * parallel. The Gram matrix A^T B and the residual norms are sums over rows. Each piece leaves a
+ * partial sum, and a fixed tree adds the partial sums. The boundaries of the pieces depend only on
+ * the shape of the panel, so the results do not depend on the number of threads.
+ *
+ * Matrix products within a piece call BLAS on small chunks of rows. Y = V U costs 2 n p q
+ * operations for widths p and q, and a Gram matrix costs the same. */
 #include "numeric/eigen/panel.h"
 
 #include <math.h>
@@ -9,7 +16,8 @@
 #include "numeric/linalg/linalg.h"
 
 enum { PIECE_MIN = 512, PIECES_MAX = 64, PIECE_WORK = 1 << 19 };
-/* Products go in chunks small enough for the BLAS kernels that do not copy their operands. */
+/* Products are computed in chunks small enough for the BLAS kernels that do not copy their
+ * operands. */
 enum { CHUNK_MIN = 128, CHUNK_WORK = 1 << 19 };
 
 ddsc_status panel_new(ddsc_context *ctx, panel *p, int64_t n, int64_t width)
@@ -17,8 +25,9 @@ ddsc_status panel_new(ddsc_context *ctx, panel *p, int64_t n, int64_t width)
     int64_t size;
     *p = (panel){.n = n, .width = width, .stride = width};
     if (!mul_ok(n, width, &size))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld vectors of %lld entries are out of range",
-                        (long long)width, (long long)n);
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                        "%lld vectors of %lld entries are too large for memory", (long long)width,
+                        (long long)n);
     return MEM_NEW(ctx, p->x, size);
 }
 
@@ -28,14 +37,15 @@ void panel_free(ddsc_context *ctx, panel *p)
     *p = (panel){0};
 }
 
-/* Rows that make waking a thread worth it, at `work` operations a row. */
+/* Returns the smallest number of rows that is worth waking a thread for, given `work` operations
+ * per row. */
 static int64_t grain_rows(int64_t work)
 {
     return BASE_MAX(PIECE_MIN, PIECE_WORK / BASE_MAX(work, 1));
 }
 
-/* Rows of a piece that leaves a partial sum: many enough, too, that the sums stay small beside the
- * panels themselves. */
+/* Returns the number of rows of a piece that leaves a partial sum. It is large enough to keep
+ * the partial sums small compared with the panels. */
 static int64_t piece_rows(int64_t n, int64_t width, int64_t work)
 {
     int64_t rows = BASE_MAX(grain_rows(work), n / PIECES_MAX + 1);
@@ -83,7 +93,7 @@ done:
     return status;
 }
 
-/* Y = alpha V U + beta Y, row by row. */
+/* Computes Y = alpha V U + beta Y, row by row. */
 typedef struct multiply_job {
     panel *y;
     const panel *v;
@@ -126,7 +136,7 @@ typedef struct rotate_job {
     const double *u;
     int64_t ldu;
     int64_t step;
-    double *scratch; /* step x count a worker */
+    double *scratch; /* step x count per worker */
 } rotate_job;
 
 static void rotate_chunk(const rotate_job *j, int64_t begin, int64_t end, double *product)
@@ -230,7 +240,8 @@ typedef struct random_job {
     uint64_t seed;
 } random_job;
 
-/* One stream a row, so that rows can be filled in any order. */
+/* Fills rows with random numbers. Each row has its own stream, so rows can be filled in any
+ * order. */
 static ddsc_status random_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     const random_job *j = arg;

@@ -1,4 +1,4 @@
-/* The inside of the eigensolver: what its files share. */
+/* Types and functions shared by the files of the eigensolver. */
 #ifndef DDSC_NUMERIC_EIGEN_SOLVER_H
 #define DDSC_NUMERIC_EIGEN_SOLVER_H
 
@@ -9,46 +9,50 @@
 typedef struct solver {
     ddsc_context *ctx;
     const sparse *m;
-    team_part own; /* rows of `exact` and v that this rank has: all, or over ranks its part */
-    const int32_t *component; /* below 0: the item is left out */
-    int64_t room;             /* dimensions left beside the exact vectors */
-    int64_t wanted;           /* pairs wanted beside them */
+    team_part own; /* rows of `exact` and v held here: all rows, or over ranks only this rank's */
+    const int32_t *component; /* negative if the item is excluded */
+    int64_t room;             /* dimension of the complement of the exact vectors */
+    int64_t wanted;           /* number of further pairs wanted */
     double tolerance;
     int64_t max_products, n_products;
-    panel exact;   /* the components' vectors, eigenvalue 1 */
-    panel v;       /* orthonormal: first the wanted vectors, then guards */
+    panel exact;   /* exact vectors of the components, eigenvalue 1 */
+    panel v;       /* orthonormal: the wanted vectors, followed by guard vectors */
     double *theta; /* Ritz values of v, descending */
     panel_noise noise;
-    device dev; /* that makes the products; dev.state NULL: the processor does */
+    device dev; /* computes the products; dev.state is NULL if the CPU computes them */
 } solver;
 
-/* Below every eigenvalue of M, which lie in [-1, 1]: where items left out are put. */
+/* The eigenvalue assigned to excluded items. It lies below every eigenvalue of M, which are all
+ * in [-1, 1]. */
 enum { AWAY = -3 };
 
-/* Further vectors carried along with the wanted ones, so that the last of those converge too and a
- * cluster of equal eigenvalues does not fill the block. */
+/* Returns the number of guard vectors that are iterated with the wanted ones. They let the last
+ * wanted vectors converge and keep a cluster of equal eigenvalues from filling the block. */
 static inline int64_t guard_width(int64_t wanted)
 {
     return BASE_MAX(8, wanted / 2);
 }
 
-/* Products by a device, if there is one for them: bit for bit those of the processor. */
+/* Opens a device for the products if a suitable one exists. Its results are bit-identical to
+ * those of the CPU. */
 void filter_open(solver *s);
 void filter_close(solver *s);
-/* Y = M X; both are contiguous. */
+/* Computes Y = M X; both blocks are contiguous. */
 ddsc_status filter_product(solver *s, int64_t width, const double *x, double *y);
-/* The interval [-1, cut] is damped; above it columns grow like exp(degree * filter_growth). x is
- * replaced, y is scratch of the same shape, or where the filter is `begun` M x; both are contiguous
- * (stride = width). */
+/* Returns the growth rate of the filter at lambda. The filter damps the interval [-1, cut];
+ * components above it grow like exp(degree * filter_growth). */
 double filter_growth(double cut, double lambda);
-/* By what an eigenvector of lambda is multiplied. */
+/* Returns the factor by which the filter multiplies an eigenvector of lambda. */
 double filter_value(double cut, double lambda, int64_t degree);
+/* Applies a filter of the given degree to x; y is scratch of the same shape. If `begun` is true, y
+ * holds M x on entry. Both blocks are contiguous (stride = width). */
 ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree, bool begun);
 
-/* A way to the eigenpairs. It gets the operator m, the vectors `exact` that are known, how many are
- * wanted beside them and the tolerance, and leaves in v and theta the wanted vectors and values, and
- * some guards behind them. *verified: a fresh block found none that was missed; otherwise
- * DDSC_NOT_CONVERGED. Residuals are measured afresh by whoever called. */
+/* A method that computes the eigenpairs. Its input is the operator m, the known vectors `exact`,
+ * the number of further pairs wanted, and the tolerance. It stores the wanted vectors and values
+ * in v and theta, followed by some guards. *verified is true if a new random block showed that
+ * no eigenvalue was missed; otherwise the method returns DDSC_NOT_CONVERGED. The caller
+ * recomputes the residuals. */
 typedef struct eigen_method {
     const char *name;
     bool (*fits)(const solver *s, const eigen_settings *set); /* NULL: always */
@@ -57,15 +61,16 @@ typedef struct eigen_method {
 
 ddsc_status dense_solve(solver *s, bool *verified);
 ddsc_status block_solve(solver *s, bool *verified);
-/* Over ranks, by the solver of a team that has one: v gets the own rows. Where it came to no verified end,
- * *verified is false and v is gone. */
+/* Solves over ranks with the team's solver; v receives this rank's rows. If the result could not
+ * be verified, *verified is false and v is empty. */
 ddsc_status eigen_team_solve(solver *s, bool *verified);
 
-/* Width of the block that looks for what was missed. */
+/* Width of the random block that searches for missed eigenvalues. */
 enum { FRESH_WIDTH = 8 };
 typedef enum fresh_verdict { FRESH_CLEAN, FRESH_MISSED, FRESH_UNCLEAR } fresh_verdict;
-/* Look for an eigenvalue above the last wanted one outside of exact and v, by so many filters at most.
- * `fresh` (made here, freed by the caller) holds the Ritz vectors of the search. */
+/* Searches the orthogonal complement of exact and v for an eigenvalue above the last wanted one,
+ * with at most `rounds` filters. `fresh` receives the Ritz vectors of the search; this function
+ * allocates it and the caller frees it. */
 ddsc_status fresh_search(solver *s, int rounds, fresh_verdict *verdict, panel *fresh);
 
 #endif

@@ -1,8 +1,13 @@
-/* A team's own solver (ddsc_team.eigen, such as SLEPc over ranks): each rank hands over its rows of the
- * operator and of the exact vectors, and gets its rows of the vectors found.
+/* Eigenpairs computed over ranks by a team's own solver (ddsc_team.eigen, such as SLEPc).
  *
- * Rows are handed over as a copy in which neighbours stand together: the vector that a product reads stays in cache
- * (a million items on 4 ranks: 63 CPU seconds for 101 in the order of the file). */
+ * Each rank passes its rows of the operator and of the exact vectors to the solver and receives its
+ * rows of the computed vectors. The solver calls back for products with those rows. Excluded items
+ * have only the diagonal entry AWAY, which moves their eigenvalues below all others. The solver
+ * reports whether its result is verified; if not, the caller uses the local solver.
+ *
+ * The rows are passed as a copy in which neighbors are close together (order.c), so that the
+ * vector read by a product stays in cache. For a million items on 4 ranks, this order takes 63
+ * CPU seconds, compared with 101 in the order of the file. */
 #include <math.h>
 #include <string.h>
 
@@ -12,13 +17,13 @@
 
 enum { ROWS_A_PIECE = 1024 };
 
-/* The own rows as they are handed over. */
+/* This rank's rows in the order in which the solver receives them. */
 typedef struct handed {
     const solver *s;
-    int32_t *item, *place; /* of order_own */
-    sparse m;              /* the own rows, columns of all */
+    int32_t *item, *place; /* from order_own */
+    sparse m;              /* this rank's rows, with columns for all items */
     double *known, *vector;
-    int64_t n_told; /* pairs, to the progress callback */
+    int64_t n_told; /* number of pairs reported to the progress callback */
 } handed;
 
 static ddsc_status handed_rows(void *arg, int64_t begin, int64_t end, int worker)
@@ -45,7 +50,8 @@ static ddsc_status handed_rows(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* An item left out has nothing but a diagonal entry. None of the others is linked to it. */
+/* Returns the number of entries in an item's row. An excluded item has only a diagonal entry,
+ * and no other item is linked to it. */
 static int64_t entries_of(const solver *s, int32_t item)
 {
     return s->component[item] < 0 ? 1 : s->m->offset[item + 1] - s->m->offset[item];
@@ -69,7 +75,8 @@ static ddsc_status handed_make(handed *h)
     return parallel_for(ctx, n, ROWS_A_PIECE, handed_rows, h);
 }
 
-/* ddsc_team_eigen.multiply. A rank that is to stop makes nothing of y, and the solver asks all ranks about that soon. */
+/* Implements ddsc_team_eigen.multiply. A rank that has been canceled sets y to zero; the solver
+ * soon checks for cancellation on all ranks. */
 static int handed_multiply(void *user, const double *x, double *y)
 {
     const handed *h = user;
@@ -89,8 +96,8 @@ static void tell(void *user, int64_t n_found)
     h->n_told = n;
 }
 
-/* Rows back in their places. In those of items left out rounding leaves traces, which would be rows like any other
- * once they are normalised. */
+/* Copies the rows back in their original order. Rows of excluded items are set to zero, because
+ * rounding leaves traces that would look like ordinary rows once they are normalized. */
 static void handed_take(const handed *h, panel *v)
 {
     for (int64_t p = 0; p < v->n; p++) {
@@ -108,7 +115,8 @@ static void handed_free(ddsc_context *ctx, handed *h)
     MEM_FREE(ctx, h->item, h->place, h->known, h->vector);
 }
 
-/* Every rank goes on with the first one's figures: those of others may differ in their last bits. */
+/* Copies the results of the first rank to all ranks, because the last bits may differ between
+ * ranks. */
 static ddsc_status take_figures(solver *s, ddsc_team_eigen *p, bool *found)
 {
     ddsc_status status = DDSC_OK;

@@ -1,6 +1,18 @@
-/* The check that nothing was missed: a fresh random block, kept orthogonal to everything known, is
- * filtered until its largest Ritz value stands clearly on one side of the last wanted eigenvalue.
- */
+/* Verification that the solver missed no eigenvalue.
+ *
+ * A random block, kept orthogonal to all computed vectors, is filtered with the interval [-1, cut]
+ * damped, where the cut lies a margin below the last wanted eigenvalue (the bound). After each
+ * filter, the largest Ritz value theta of the block is compared with the bound.
+ *
+ * If theta exceeds the bound, an eigenvalue was missed. If theta stays below the cut, or if theta
+ * plus its residual does not exceed the bound, no eigenvalue was missed. The negative result also
+ * requires enough amplification. An eigenvector at the bound has a component of about 1/sqrt(n) in
+ * a random vector, and the filters must have raised it well above the rest (see lift_wanted). If
+ * eigenvalues between the cut and the bound prevent a decision, the margin is reduced.
+ *
+ * The test is probabilistic, because a random block can be nearly orthogonal to a missed
+ * eigenvector. The cost is one filter of at most DEGREE_MAX block products with FRESH_WIDTH
+ * vectors per round. */
 #include <math.h>
 
 #include "numeric/eigen/solver.h"
@@ -8,15 +20,18 @@
 
 enum { DEGREE_MAX = 160 };
 
-/* An eigenvector at the bound has a share of about 1/sqrt(n) of a random vector. Lifted by exp(L)
- * against what lies below the cut, it holds the largest Ritz value above bound - 2 n exp(-2L); that
- * must be well above the cut before a Ritz value below the cut says that there is none. */
+/* Returns the logarithm of the amplification that is needed for a verdict. An eigenvector at the
+ * bound has a component of about 1/sqrt(n) in a random vector. Amplified by exp(L) relative to
+ * everything below the cut, it keeps the largest Ritz value above bound - 2 n exp(-2L). That
+ * value must be well above the cut before a Ritz value below the cut proves that no such
+ * eigenvector exists. */
 static double lift_wanted(const solver *s, double margin)
 {
     return log(200 * (double)s->m->n / margin) / 2;
 }
 
-/* Up to that, but without lifting rounding errors along known vectors. */
+/* Returns the degree that reaches that amplification, limited so that rounding errors along
+ * known vectors are not amplified too much. */
 static int64_t fresh_degree(double lift, double growth, double growth_at_1)
 {
     double want = 1 + (lift + log(2)) / fmax(growth, 1e-3);
@@ -24,7 +39,8 @@ static int64_t fresh_degree(double lift, double growth, double growth_at_1)
     return (int64_t)fmax(4, fmin(fmin(want, most), DEGREE_MAX));
 }
 
-/* Rayleigh-Ritz on the fresh block alone: it becomes Ritz vectors; the leading pair comes back. */
+/* Performs Rayleigh-Ritz on the random block alone, replaces its columns by the Ritz vectors,
+ * and returns the leading pair in *theta and *residual. */
 static ddsc_status fresh_ritz(solver *s, panel *x, panel *y, double *theta, double *residual)
 {
     enum { B = FRESH_WIDTH };
@@ -55,7 +71,7 @@ typedef struct fresh_state {
     double theta, residual; /* the leading Ritz pair */
 } fresh_state;
 
-/* One filter and what it shows. */
+/* Applies one filter to the block and draws a verdict from the new leading Ritz pair. */
 static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f, panel *fresh,
                                panel *y, panel_noise *noise)
 {
@@ -95,8 +111,9 @@ ddsc_status fresh_search(solver *s, int rounds, fresh_verdict *verdict, panel *f
     TRY(panel_new(s->ctx, &y, s->m->n, width));
     TRY(panel_random(s->ctx, fresh, 0, width, &noise));
     TRY(panel_orthonormalise(s->ctx, fresh, 2, known, &noise));
-    /* A wide margin is quick. Eigenvalues between cut and bound rise too and may blur the picture;
-     * then the margin narrows, down to where the guards end. */
+    /* A wide margin needs few products. However, eigenvalues between the cut and the bound also
+     * grow and may prevent a verdict. In that case, the margin is reduced, down to the last
+     * guard value. */
     fresh_state f = {.bound = s->theta[s->wanted - 1], .residual = INFINITY};
     double least = fmax(f.bound - s->theta[s->v.width - 1], 0.05 * (1 - f.bound));
     f.margin = fmax(0.3 * (1 - f.bound), 1e-3);

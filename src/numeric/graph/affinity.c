@@ -1,4 +1,5 @@
-/* Squared distances of the tau-NN lists -> symmetric affinity. */
+/* Computes the symmetric affinity from the squared distances in the neighbor lists. With "auto",
+ * the graph determines whether local scaling or a single gamma is used. */
 #include <math.h>
 #include <string.h>
 
@@ -7,18 +8,21 @@
 
 enum { ROW_GRAIN = 1024 };
 
-/* Scales below this fraction of the median one are raised to it: a group of exact duplicates has
- * s = 0, which would make every other weight 0/0 or zero. Equal items keep the weight exp(0) = 1.
- */
+/* Scales below this fraction of the median are raised to it. A group of exact duplicates has s =
+ * 0, which would make every other weight 0/0 or zero. Equal items keep the weight exp(0) = 1. */
 static const double SCALE_FLOOR = 0.01;
 
-/* Where one gamma serves better than local scaling (bench/defaults.py; animals, of ten sets, under
- * every metric, where 0.60 to 0.75 of the links are one-sided and scales spread by 3.1 or more; elsewhere 0.48 at most are where
- * scales spread as much, and where as many are, in texts, scales spread by 2.4 at most, but for ng6 under mmd, 2.8, where one
- * gamma does no harm): 95% over 5% quantile of the scales, share of
- * links that are one-sided, D^2 to the nearest (99%) over the median one. */
+/* Thresholds for a single gamma instead of local scaling, measured with bench/defaults.py on ten
+ * data sets under every metric. LEANS_SPREAD is the smallest ratio of the 95% to the 5% quantile of
+ * the scales. LEANS_ONE_SIDED is the smallest share of one-sided links. LEANS_FAR limits the 99%
+ * quantile of the D^2 to the nearest neighbor, in units of the median D^2 of all edges.
+ *
+ * A single gamma is better only on `animals`, where 0.60 to 0.75 of the links are one-sided and
+ * the scales spread by 3.1 or more. On other sets with such a spread, at most 0.48 of the links
+ * are one-sided. Text sets have as many one-sided links, but their scales spread by at most 2.4.
+ * The exception is ng6 under mmd (2.8), where a single gamma does no harm. */
 static const double LEANS_SPREAD = 2.5, LEANS_ONE_SIDED = 0.55, LEANS_FAR = 20;
-enum { LEANS_ITEMS = 40 }; /* fewer have no quantiles to speak of */
+enum { LEANS_ITEMS = 40 }; /* with fewer items, the quantiles are not reliable */
 
 double affinity_median_positive(double *x, int64_t n)
 {
@@ -37,7 +41,8 @@ double affinity_median_positive(double *x, int64_t n)
     return lower + (upper - lower) / 2;
 }
 
-/* Median of the D^2 kept; where more than half of them are zero, of the others. */
+/* Computes the median of D^2 over all edges, or of the positive values if at least half are
+ * zero. */
 static ddsc_status median_d2(ddsc_context *ctx, double *median, const ddsc_graph *g)
 {
     ddsc_status status = DDSC_OK;
@@ -107,7 +112,8 @@ static ddsc_status count_one_sided(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Share of the links whose other end does not name this one. */
+/* Computes the share of links that are one-sided: the other item does not have this one on its
+ * list. */
 static ddsc_status one_sided(ddsc_context *ctx, double *share, const ddsc_graph *g)
 {
     link_count c = {.graph = g};
@@ -116,10 +122,14 @@ static ddsc_status one_sided(ddsc_context *ctx, double *share, const ddsc_graph 
     return DDSC_OK;
 }
 
-/* Local scaling makes a link as strong as the scales of its ends are wide. That is right for groups of
- * different density that lie apart, and wrong where items of a diffuse class, which few name, name
- * those of a dense one: their one-sided links then weigh as much as those within. Such a graph has scales that
- * spread, links most of which are one-sided, and no item so far off that one gamma for all would cut it loose. */
+/* Sets *result to true if a single gamma suits the graph better than local scaling. Local scaling
+ * measures each link relative to the scales of its two items. That suits clusters of different
+ * density that are well separated.
+ *
+ * It fails if items of a sparse class have many neighbors in a dense class that do not list
+ * them. Those one-sided links then weigh as much as the links within the classes. In such a
+ * graph, the scales vary widely, most links are one-sided, and no item is so far away that a
+ * single gamma would disconnect it. */
 static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, const double *scale,
                          double least)
 {
@@ -132,7 +142,7 @@ static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, c
     for (int64_t i = 0; i < g->n; i++) {
         bool alone = g->offset[i] == g->offset[i + 1];
         near[i] = alone ? 0 : BASE_MAX(g->d2[g->offset[i]], 0);
-        if (scale[i] > least) /* no duplicates */
+        if (scale[i] > least) /* exclude duplicates */
             sorted[n++] = scale[i];
     }
     if (n < LEANS_ITEMS)
@@ -154,9 +164,9 @@ typedef struct weigh {
     const ddsc_graph *graph;
     double *scale; /* NULL: one gamma for all */
     double gamma;
-    double *weight; /* by edge of the graph */
-    sparse *lists;  /* or by row, columns ascending */
-    scratch room;   /* of a row */
+    double *weight; /* output by edge of the graph */
+    sparse *lists;  /* or output by row, columns ascending */
+    scratch room;   /* scratch for one row */
 } weigh;
 
 double affinity_value(double d2, double gamma, double s, double t)
@@ -188,7 +198,7 @@ static ddsc_status weigh_rows(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Self loops are left out. */
+/* Computes the weights of rows with ascending columns. Self-loops are dropped. */
 static ddsc_status sort_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     weigh *w = arg;
@@ -209,7 +219,7 @@ static ddsc_status sort_rows(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* The lists of `rows` as rows of a sparse matrix. */
+/* Computes the lists of `rows` as rows of a sparse matrix. */
 static ddsc_status make_sorted(ddsc_context *ctx, sparse *out, weigh *w, team_part rows)
 {
     ddsc_status status = DDSC_OK;
@@ -231,7 +241,8 @@ done:
     return status;
 }
 
-/* The same of the transpose: columns come out ascending by themselves. */
+/* Computes the same rows of the transpose. Because the items are visited in order, the columns
+ * are already ascending. */
 static ddsc_status make_turned(ddsc_context *ctx, sparse *out, const weigh *w, team_part rows)
 {
     const ddsc_graph *g = w->graph;
@@ -255,7 +266,7 @@ static ddsc_status make_turned(ddsc_context *ctx, sparse *out, const weigh *w, t
             out->column[offset[j]] = (int32_t)i;
             out->value[offset[j]++] = weigh_edge(w, i, p);
         }
-    /* Every offset has moved to the start of the next row. */
+    /* Each offset now points to the start of the next row; shift the offsets back. */
     for (int64_t i = g->n; i > 0; i--)
         offset[i] = offset[i - 1];
     offset[0] = 0;
@@ -286,7 +297,7 @@ static ddsc_status report_faint(ddsc_context *ctx, affinity_report *report, cons
     return a->divided ? team_sum_i64(ctx, &report->n_faint, 1) : DDSC_OK;
 }
 
-/* Scales and gamma; w->scale is for the caller to free. */
+/* Determines the scales and gamma. The caller frees w->scale. */
 static ddsc_status settle_gamma(ddsc_context *ctx, weigh *w, const affinity_settings *settings)
 {
     ddsc_status status = DDSC_OK;

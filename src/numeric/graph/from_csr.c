@@ -1,12 +1,12 @@
-/* A graph from the caller's neighbor lists: every entry checked, then each list put into the order
- * of (squared distance, index) that all graphs have. */
+/* Creates a graph from the caller's neighbor lists. Every entry is checked, and each list is
+ * sorted by (squared distance, index), as in all graphs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "numeric/graph/graph.h"
 
-/* Squares of the largest distance that a matrix may hold. */
+/* Square of the largest distance that a matrix may contain. */
 static const double LARGEST_D2 = 1e300;
 
 typedef struct edge {
@@ -41,17 +41,18 @@ static ddsc_status check_entry(const csr_job *j, int64_t item, int64_t at)
     int32_t neighbor = j->index[at];
     if (neighbor < 0 || neighbor >= j->graph->n)
         return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
-                        "entry %lld of item %lld is item %lld: there are items 0 to %lld",
+                        "entry %lld of item %lld is item %lld: items must be in 0 to %lld",
                         (long long)(at - j->offset[item]), (long long)item, (long long)neighbor,
                         (long long)j->graph->n - 1);
     if (neighbor == item)
         return ctx_fail(j->ctx, DDSC_ERROR_INPUT, "item %lld is among its own neighbors",
                         (long long)item);
     if (!(fabs(j->d2[at]) <= LARGEST_D2))
-        return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
-                        "the squared distance of items %lld and %lld is %g: must be finite, at "
-                        "most 1e300",
-                        (long long)item, (long long)neighbor, j->d2[at]);
+        return ctx_fail(
+            j->ctx, DDSC_ERROR_INPUT,
+            "the squared distance of items %lld and %lld is %g: it must be finite and at "
+            "most 1e300",
+            (long long)item, (long long)neighbor, j->d2[at]);
     return DDSC_OK;
 }
 
@@ -60,7 +61,8 @@ static ddsc_status take_list(const csr_job *j, int64_t item, edge *list)
     int64_t from = j->offset[item], n = j->offset[item + 1] - from;
     for (int64_t k = 0; k < n; k++) {
         CHECK(check_entry(j, item, from + k));
-        list[k] = (edge){j->d2[from + k] + 0.0, j->index[from + k]}; /* no minus zero */
+        list[k] =
+            (edge){j->d2[from + k] + 0.0, j->index[from + k]}; /* adding 0.0 turns -0.0 into 0.0 */
     }
     qsort(list, (size_t)n, sizeof *list, by_index);
     for (int64_t k = 1; k < n; k++)
@@ -83,18 +85,19 @@ static ddsc_status take_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Offsets from 0 upwards; *tau is the length of the longest list. */
+/* Checks that the offsets start at 0 and never decrease. *tau receives the length of the longest
+ * list. */
 static ddsc_status csr_check_offsets(ddsc_context *ctx, int64_t *tau, int64_t n,
                                      const int64_t *offset)
 {
     *tau = 0;
     if (offset[0] != 0)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "offsets[0] is %lld: must be 0",
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "offsets[0] is %lld: it must be 0",
                         (long long)offset[0]);
     for (int64_t i = 0; i < n; i++) {
         if (offset[i + 1] < offset[i] || offset[i + 1] - offset[i] >= n)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "offsets[%lld] is %lld after %lld: a list has 0 to %lld entries",
+                            "offsets[%lld] is %lld after %lld: a list must have 0 to %lld entries",
                             (long long)i + 1, (long long)offset[i + 1], (long long)offset[i],
                             (long long)n - 1);
         *tau = BASE_MAX(*tau, offset[i + 1] - offset[i]);
@@ -117,7 +120,7 @@ ddsc_status ddsc_graph_create_from_csr(ddsc_context *context, ddsc_graph **graph
                         !offsets ? "offsets" : (indices ? "d2" : "indices"));
     TRY(csr_check_offsets(context, &tau, n, offsets));
     if (!mul_ok(tau, parallel_width(context), &room))
-        TRY(ctx_fail(context, DDSC_ERROR_MEMORY, "lists of %lld neighbors are too long",
+        TRY(ctx_fail(context, DDSC_ERROR_MEMORY, "neighbor lists of %lld entries are too long",
                      (long long)tau));
     TRY(MEM_ZERO(context, g, 1));
     *g = (ddsc_graph){.ctx = context, .n = n, .tau = tau};

@@ -1,4 +1,5 @@
-/* The neighbour graph as an object: room for n * tau edges, filled by the pair engine. */
+/* The neighbor graph object: creation, copies, subgraphs and the public view. The pair engine
+ * fills its n * tau edges. */
 #include <string.h>
 
 #include "base/sized.h"

@@ -1,4 +1,4 @@
-/* graph: from the tau-NN lists to the normalised affinity. */
+/* graph: the tau-nearest-neighbor graph, its symmetric affinity and the normalized operator. */
 #ifndef DDSC_NUMERIC_GRAPH_GRAPH_H
 #define DDSC_NUMERIC_GRAPH_GRAPH_H
 
@@ -6,68 +6,72 @@
 
 #include "base/team.h"
 
-/* How often items are neighbours of others. */
+/* Statistics of how often items are neighbors of others. */
 typedef struct in_degrees {
-    int64_t largest;    /* the largest in-degree */
-    int64_t n_none;     /* items that are a neighbor of none */
-    int64_t n_unlisted; /* those of them that have no copy (D^2 = 0) in the set */
-    double
-        skewness; /* of the counts without duplicates (D^2 = 0), which are in order of index; 0: all
-                                alike */
+    int64_t largest;    /* largest in-degree of an item */
+    int64_t n_none;     /* number of items that are not a neighbor of any item */
+    int64_t n_unlisted; /* number of those items that have no copy (D^2 = 0) in the set */
+    /* Skewness of the in-degrees; 0 if all are equal. Duplicates (D^2 = 0) are not counted,
+     * because only their index determines their order. */
+    double skewness;
 } in_degrees;
 
 struct ddsc_graph {
     ddsc_context *ctx;
     int64_t n, tau;
     int64_t *offset; /* n + 1 */
-    int32_t *index;  /* neighbours of column c, nearest first */
+    int32_t *index;  /* neighbors of each item, nearest first */
     double *d2;
-    int64_t n_columns;    /* 0: every distance is the metric's own */
-    double columns_error; /* of the others */
-    double *scale;        /* n: what neighbours were chosen by (local_scales); NULL: the nearest */
-    in_degrees plain;     /* then: those of the nearest */
-    ddsc_graph *nearest;  /* then: the few nearest of each item, to be told; else NULL */
-    bool copies;          /* every edge joins equal items */
+    int64_t n_columns;    /* columns used to estimate distances; 0: all distances were computed */
+    double columns_error; /* error of the estimated distances */
+    double *scale;       /* n scales by which neighbors were chosen (local_scales); NULL: nearest */
+    in_degrees plain;    /* with scale: in-degrees of the nearest neighbors */
+    ddsc_graph *nearest; /* with scale: the nearest items of each item, for reports; else NULL */
+    bool copies;         /* every edge joins equal items */
 };
 
-/* All arrays with room for n * tau edges, offsets zero. */
+/* Creates a graph with arrays for n * tau edges and all offsets zero. */
 ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64_t tau);
 
-/* How many of the nearest are kept where neighbours were chosen by another order. */
+/* Number of nearest items kept per item when neighbors are chosen by rescaled distance. */
 enum { GRAPH_NEAREST = 3 };
 
-/* For assertions: offsets never decrease, and every list has at most tau entries, each another item. */
+/* Returns true if the lists are valid, for assertions: offsets never decrease, and every list
+ * has at most tau entries, all of them other items. */
 bool graph_lists_hold(const ddsc_graph *g);
-/* The same graph with at most tau neighbours an item, the nearest. */
+/* Creates a copy of the graph that keeps only the tau nearest neighbors of each item. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
-/* The graph among some items: place[i] is the number of item i in it, -1: left out; *out has n items. */
+/* Creates the subgraph of some items. place[i] is the index of item i in it, or -1 if the item
+ * is excluded; *out has n items. */
 ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,
                        const int32_t *place, int64_t n);
 
-/* Of the first tau of each list. */
+/* Counts in-degrees over the first tau entries of each list. */
 ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g, int64_t tau);
 
-/* What distances are rescaled by when neighbours are chosen: item i takes those of least D^2 / s_j, which for
- * it is the order of D^2 / (s_i s_j). */
+/* The scales s by which distances are rescaled when neighbors are chosen. Item i takes the items
+ * j with the smallest D^2 / s_j, which is the same order as D^2 / (s_i s_j). */
 typedef struct local_scales {
     double *scale, *inverse; /* s and 1 / s, n each */
     double widest;           /* the largest s */
 } local_scales;
 
-/* s_i: mean distance to those of the first tau of its list that are no duplicates, at least a tenth of the
- * median one; the median where there are none. */
+/* Computes s_i, the mean distance of item i to those of its first tau neighbors that are not
+ * duplicates. Values below a tenth of the median are raised to it; items with only duplicates
+ * get the median. */
 ddsc_status graph_scales_find(ddsc_context *ctx, double **scale, const ddsc_graph *g, int64_t tau);
-/* From s, which is copied. */
+/* Creates the scales from a copy of `scale`. */
 ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const double *scale, int64_t n);
 void graph_scales_free(ddsc_context *ctx, local_scales *s);
-/* Where `by` is NULL, D^2 itself. */
+/* Returns D^2 / s of the other item, or D^2 itself if `by` is NULL. */
 static inline double local_key(const local_scales *by, int64_t other, double d2)
 {
     return by ? d2 * by->inverse[other] : d2;
 }
 
-/* A limit of keys as one of D^2, for one neighbour and for any: none of that D^2 or less is beyond it but for
- * rounding. Keys below 0 have no use for a wide scale. */
+/* Converts a limit on keys to a limit on D^2, for one neighbor or for any neighbor. Up
+ * to rounding, a neighbor with D^2 above the result has a key above the limit. For any neighbor, a
+ * finite limit below 0 becomes 0. */
 static inline double local_limit(const local_scales *by, int64_t other, double limit)
 {
     return by ? limit * by->scale[other] : limit;
@@ -78,94 +82,102 @@ static inline double local_limit_any(const local_scales *by, double limit)
     return !by || limit == -INFINITY ? limit : limit > 0 ? limit * by->widest : 0;
 }
 
-/* Lists chosen by another order, put back into that of D^2. */
+/* Sorts each list by D^2 after its items were chosen in another order. */
 void graph_sort(ddsc_graph *g);
 
-/* Median of the positive finite entries of x, which is reordered; 1 when there are none. */
+/* Returns the median of the positive finite entries of x, or 1 if there are none. Reorders x. */
 double affinity_median_positive(double *x, int64_t n);
 
-/* Sparse matrix in CSR, columns ascending in each row. */
+/* Sparse matrix in CSR format, with ascending columns in each row. */
 typedef struct sparse {
     int64_t n, nnz;
     int64_t *offset;
     int32_t *column;
     double *value;
-    bool divided; /* over ranks: offsets are whole, entries are those of sparse_rows; of the others
-                     there is room alone, which takes no memory before it is written to */
+    /* The rows are divided over ranks. Offsets are complete, but only the entries of sparse_rows
+     * are set. The other entries are allocated and use no memory until they are written. */
+    bool divided;
 } sparse;
 
-/* For assertions: the columns of these rows are ascending without duplicates and in [0, n), and the values are not negative. */
+/* Returns true if the rows are valid, for assertions: columns are ascending without duplicates
+ * and in [0, n), and values are not negative. */
 bool sparse_rows_hold(const sparse *s, team_part rows);
-/* Arrays for n rows and nnz entries, offsets zero; on error *s is all zero. */
+/* Allocates arrays for n rows and nnz entries, with all offsets zero. On error, *s is all zero. */
 ddsc_status sparse_new(ddsc_context *ctx, sparse *s, int64_t n, int64_t nnz);
 void sparse_free(ddsc_context *ctx, sparse *s);
-/* The rows that are here: all, or this rank's. */
+/* Returns the rows whose entries are set on this rank: all rows, or this rank's part. */
 team_part sparse_rows(const ddsc_context *ctx, const sparse *s);
-/* The part of n rows that is a rank's own. */
+/* Returns this rank's part of n rows. */
 team_part sparse_own(const ddsc_context *ctx, int64_t n);
-/* The rows of all ranks to all. */
+/* Gathers the rows of all ranks on every rank. */
 ddsc_status sparse_gather(ddsc_context *ctx, sparse *s);
-/* Columns of `out` come out ascending even where those of `in` are in any order. */
+/* Transposes `in`. The columns of `out` are ascending even if those of `in` are in any order. */
 ddsc_status sparse_transpose(ddsc_context *ctx, sparse *out, const sparse *in);
-/* out = scale (S + T), of one size and divided alike, columns ascending. */
+/* Computes out = scale (S + T) with ascending columns. S and T have the same size and the same
+ * division over ranks. */
 ddsc_status sparse_sum(ddsc_context *ctx, sparse *out, const sparse *s, const sparse *t,
                        double scale);
 
 typedef struct affinity_settings {
     ddsc_gamma_rule rule;
-    double gamma; /* with DDSC_GAMMA_VALUE */
-    bool divided; /* each rank of a team makes its own rows */
+    double gamma; /* used with DDSC_GAMMA_VALUE */
+    bool divided; /* each rank of a team computes only its own rows */
 } affinity_settings;
 
 typedef struct affinity_report {
-    double gamma;      /* the one used; 0 with local scaling */
-    int64_t n_edges;   /* of the neighbour lists */
-    int64_t n_clamped; /* edges of negative D^2, taken as 0 */
-    int64_t n_faint;   /* items all of whose edges would vanish in double precision */
-    bool
-        flat; /* all D^2 are one and the same, 0 or below or of copies: nothing tells items apart */
+    double gamma;      /* the value used; 0 with local scaling */
+    int64_t n_edges;   /* number of edges in the neighbor lists */
+    int64_t n_clamped; /* edges with negative D^2, treated as 0 */
+    int64_t n_faint;   /* items whose weights would all underflow in double precision */
+    /* All D^2 are equal and not positive, or all edges join copies, so nothing distinguishes the
+     * items. */
+    bool flat;
 } affinity_report;
 
-/* A_ij of every edge of the lists (room for all of them), before it is made symmetric; fills gamma
- * alone in *report. */
+/* Computes the weight A_ij of every edge of the lists, before the affinity is made symmetric.
+ * `weight` has one entry per edge. Sets only gamma in *report. */
 ddsc_status affinity_weigh(ddsc_context *ctx, double *weight, affinity_report *report,
                            const ddsc_graph *graph, const affinity_settings *settings);
-/* (A + A^T)/2 of A_ij = exp(-gamma D^2), or with local scaling exp(-2 D^2 / (s_i s_j)), D^2 clamped
- * at 0. No edge is lost: what underflows stays at AFFINITY_FLOOR, so connectivity is the graph's
- * own. */
+/* Computes (A + A^T)/2, where A_ij = exp(-gamma D^2), or exp(-2 D^2 / (s_i s_j)) with local
+ * scaling. Negative D^2 are treated as 0. Weights that would underflow are set to
+ * AFFINITY_FLOOR, so no edge is lost and the connected components are those of the graph. */
 ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
                            const ddsc_graph *graph, const affinity_settings *settings);
 
-/* exp(-gamma D^2), or where gamma is 0 exp(-2 D^2 / (s t)) of the two items' scales; D^2 clamped at
- * 0, at least AFFINITY_FLOOR. */
+/* Returns exp(-gamma D^2), or exp(-2 D^2 / (s t)) with the scales s and t of the two items if
+ * gamma is 0. Negative D^2 are treated as 0, and the result is at least AFFINITY_FLOOR. */
 double affinity_value(double d2, double gamma, double s, double t);
 
-/* Local scaling takes the distance to this neighbour, or to the last where fewer are known. */
+/* Local scaling uses the distance to the neighbor of this rank, or to the last neighbor if fewer
+ * are known. */
 enum { AFFINITY_NEIGHBOUR = 7 };
 
-/* s_i of every item, raised to *least where it is smaller: a group of exact duplicates has s = 0.
- */
+/* Computes the scale s_i of every item and raises it to at least *least, because a group of
+ * exact duplicates has s = 0. */
 ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
                             const ddsc_graph *graph);
 
-/* Its square root's square root is still a normal double, so no scaling of it underflows. */
+/* Smallest affinity. It leaves enough range for the scaling by degrees not to underflow. */
 #define AFFINITY_FLOOR 1e-280
 
-/* Component of every item, numbered by first appearance; an item without edges is one by itself. Entries
- * offset[i] .. offset[i + 1] of `column` are linked to i, in whatever direction. */
+/* Finds the connected component of every item, numbered by first appearance. An item without
+ * edges is a component of its own. Entries offset[i] .. offset[i + 1] of `column` are linked to
+ * i, regardless of direction. */
 ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components, int64_t n,
                             const int64_t *offset, const int32_t *column);
 
-/* degree (n): row sums; m: S^-1/2 A S^-1/2, divided as A is. An item without edges gets degree 1 and
- * m_ii = 1: it is a component, and each component has one eigenvalue 1. */
+/* Computes the row sums `degree` (n) and m = S^-1/2 A S^-1/2, divided over ranks as A is. An
+ * item without edges gets degree 1 and m_ii = 1. It is a component, and each component has one
+ * eigenvalue 1. */
 ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a);
-/* y = M x for a block of b vectors, rows contiguous (n x b); bits independent of threads. */
+/* Computes y = M x for a block of b vectors with contiguous rows (n x b). The result is
+ * bit-identical for any number of threads. */
 ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,
                            double *y);
-/* The same for some rows: y has those alone, x all. */
+/* Computes only the given rows of y = M x; y holds those rows, and x holds all. */
 ddsc_status operator_apply_rows(ddsc_context *ctx, const sparse *m, team_part rows, int64_t b,
                                 const double *x, double *y);
-/* y = scale (M x - shift x) - back y: one step of a three-term recurrence, in one sweep. */
+/* Computes y = scale (M x - shift x) - back y, one step of a three-term recurrence, in one pass. */
 ddsc_status operator_step(ddsc_context *ctx, const sparse *m, int64_t b, double scale, double shift,
                           double back, const double *x, double *y);
 

@@ -1,14 +1,16 @@
-/* How often each item is a neighbour of others, and neighbours chosen so that none is everybody's. In many
- * dimensions a few items near the middle of the set come to be neighbours of nearly everybody (hubs) and many
- * of nobody (Radovanovic et al. 2010); the skewness of the counts tells. Against that distances are rescaled by
- * how near the neighbours of both ends are: D^2 / (s_i s_j), s the mean distance to the nearest (Jegou et al.
- * 2010; Schnitzer et al. 2012). */
+/* Measures hubs and computes the scales that reduce them.
+ *
+ * In many dimensions, a few items near the center of the data become neighbors of nearly all
+ * items, and many items are neighbors of none (Radovanovic et al. 2010). The skewness of the
+ * in-degrees detects this. To reduce it, distances are rescaled by the local density at both
+ * ends: D^2 / (s_i s_j), where s is the mean distance to the nearest items (Jegou et al. 2010;
+ * Schnitzer et al. 2012). */
 #include <math.h>
 
 #include "numeric/graph/graph.h"
 
-/* No scale is smaller than this part of the median one, so that nobody is out of reach for being among near
- * duplicates. */
+/* Scales below this fraction of the median are raised to it, so that items among near-duplicates
+ * remain reachable as neighbors. */
 static const double LOCAL_FLOOR = 0.1;
 
 static double skewness_of(const int64_t *count, int64_t n, int64_t n_edges)
@@ -47,7 +49,8 @@ done:
     return status;
 }
 
-/* Mean distance to those that are no duplicates, of the first tau; 0: none. */
+/* Returns the mean distance to those of the first tau neighbors that are not duplicates, or 0 if
+ * there are none. */
 static double mean_distance(const ddsc_graph *g, int64_t item, int64_t tau)
 {
     double sum = 0;
@@ -99,7 +102,7 @@ done:
     return status;
 }
 
-/* Insertion: lists are short and half in order already. */
+/* Uses insertion sort, because lists are short and partly sorted. */
 void graph_sort(ddsc_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++)

@@ -1,7 +1,10 @@
-/* A map of the graph in the plane: neighbours attract, random items repel (Tang, Liu, Zhang and Mei
- * 2016; the gradients of McInnes, Healy and Melville 2018 with a = b = 1). In an epoch every item
- * moves by itself, step after step, among the others as they stood when it began; so the items of
- * an epoch can move in any order and on any thread, groups of eight side by side. */
+/* Computes a map of the graph in the plane. Neighbors attract and random items repel each other
+ * (Tang, Liu, Zhang and Mei 2016), with the gradients of McInnes, Healy and Melville 2018 for a = b
+ * = 1.
+ *
+ * In an epoch, every item moves step by step, while all other items keep their positions from
+ * the start of the epoch. The items can therefore move in any order and on any thread, in groups
+ * of SIMD lanes. */
 #include "numeric/graph/graph.h"
 
 #include <math.h>
@@ -11,29 +14,31 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-/* Many pushes per pull let few epochs do (bench/map.py): 200 epochs of 4 keep fewer neighbours than 40
- * of 16. Small maps cost nothing and may take longer. */
+/* Many repulsions per attraction allow few epochs: 200 epochs with 4 repulsions preserve fewer
+ * neighbors than 40 epochs with 16 (bench/map.py). Small maps are cheap and get more epochs. */
 enum { EPOCHS = 44, MORE_EPOCHS = 20000, MAX_EPOCHS = 200, MIN_EPOCHS = 20 };
 enum { N_REPELLED = 16, START_SIZE = 10, GRAIN = 256, GROUPS = 4 };
-#define WORK_LIMIT 4e8 /* pairs moved, a few seconds; larger graphs get fewer epochs */
+#define WORK_LIMIT 4e8 /* pair updates, a few seconds; larger graphs get fewer epochs */
 #define STEP_LIMIT 4.0
 
 typedef struct layout {
     const ddsc_graph *g;
-    int64_t *into; /* n + 1: where the items begin that have this one on their list */
-    int32_t *from; /* those items */
-    double *xy;    /* n x 2: after the epoch */
-    double *x, *y; /* as it began: n, and the first few again, so that any run of lanes is there */
+    int64_t *into; /* n + 2 offsets into `from` */
+    int32_t *from; /* for each item, the items that have it on their list */
+    double *xy;    /* n x 2: positions after the epoch */
+    double *x, *y; /* n positions at its start, followed by a copy of the first SIMD_LANES ones */
     double rate;
-    uint64_t key; /* of the epoch's random numbers */
+    uint64_t key; /* seed of the epoch's random numbers */
 } layout;
 
-/* A group of items side by side: where they are now, and their lists. A lane without an item has empty ones. */
+/* A group of items in SIMD lanes, with their current positions and their lists. Unused lanes
+ * have empty lists. */
 typedef struct lanes {
     simd_f64 x, y;
     int64_t item[SIMD_LANES];
-    int64_t out[SIMD_LANES], n_out[SIMD_LANES]; /* neighbours: from where on, how many */
-    int64_t in[SIMD_LANES], n_in[SIMD_LANES];   /* those whose neighbour it is */
+    int64_t out[SIMD_LANES], n_out[SIMD_LANES]; /* neighbors: start and count */
+    int64_t in[SIMD_LANES],
+        n_in[SIMD_LANES]; /* items that have it on their list: start and count */
     int64_t most_out;
 } lanes;
 
@@ -44,7 +49,7 @@ SIMD_INLINE simd_f64 limited(simd_f64 step)
     return simd_max(simd_min(step, simd_all(STEP_LIMIT)), simd_all(-STEP_LIMIT));
 }
 
-/* From the items to others, as those stood; `rate` is 0 in lanes that have none. */
+/* Moves the items toward the starting positions of the others. `rate` is 0 in unused lanes. */
 SIMD_INLINE void attract(lanes *a, const layout *l, const int64_t *other, simd_f64 rate)
 {
     simd_f64 x, y;
@@ -59,7 +64,7 @@ SIMD_INLINE void attract(lanes *a, const layout *l, const int64_t *other, simd_f
     a->y -= rate * limited(pull * y);
 }
 
-/* From a run of others, one for each lane. */
+/* Moves the items away from consecutive others, one for each lane. */
 SIMD_INLINE void repel(lanes *a, const layout *l, int64_t other, simd_f64 rate)
 {
     simd_f64 x = a->x - simd_load(l->x + other), y = a->y - simd_load(l->y + other);
@@ -87,8 +92,9 @@ SIMD_INLINE void lanes_take(lanes *a, const layout *l, int64_t first, int64_t n)
     }
 }
 
-/* The share of neighbour p in those who have the item on their list: attraction from outside comes
- * evenly between the pushes, or items would end an epoch too close together. */
+/* Applies the p-th share of the attractions by items that have this one on their list. These
+ * attractions are spread evenly between the repulsions; otherwise items would end an epoch too
+ * close together. */
 SIMD_INLINE void attract_in(lanes *a, const layout *l, int64_t p)
 {
     int64_t at[SIMD_LANES], end[SIMD_LANES], other[SIMD_LANES], most = 0;
@@ -109,9 +115,10 @@ SIMD_INLINE void attract_in(lanes *a, const layout *l, int64_t p)
     }
 }
 
-/* A random place, and the items from there on for one lane each: uniform for every item, at the price
- * of one draw. The items' own place would push each from itself. A push waits for the one before, so
- * the groups take turns. */
+/* Draws a random index and repels each lane from the item at that index plus the lane number.
+ * Each item is repelled from a uniformly chosen item, and one draw serves all lanes. A draw
+ * equal to the group's own first index is skipped, because every item would repel itself. A
+ * repulsion depends on the result of the previous one, so the groups alternate. */
 SIMD_INLINE void repel_some(lanes *a, const layout *l, int64_t p, const simd_f64 *rate)
 {
     for (int r = 0; r < N_REPELLED; r += 2) {
@@ -129,7 +136,7 @@ SIMD_INLINE void repel_some(lanes *a, const layout *l, int64_t p, const simd_f64
     }
 }
 
-/* Up to GROUPS x SIMD_LANES items from `first` on. */
+/* Moves up to GROUPS x SIMD_LANES items, starting at `first`. */
 SIMD_CLONES static void move_lanes(const layout *l, int64_t first, int64_t n)
 {
     lanes a[GROUPS];
@@ -168,7 +175,7 @@ static ddsc_status move_items(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Who has whom on its list: an edge draws both its ends. */
+/* Inverts the lists, because an edge attracts both of its ends. */
 static ddsc_status turn_lists(ddsc_context *ctx, layout *l)
 {
     const ddsc_graph *g = l->g;
@@ -184,7 +191,8 @@ static ddsc_status turn_lists(ddsc_context *ctx, layout *l)
     return DDSC_OK;
 }
 
-/* The start at a common size, with a little noise so that equal places part. */
+/* Scales the start positions to a fixed size and adds a little noise, so that items at equal
+ * positions separate. */
 static void place(double *xy, const double *start, int64_t n, rng *random)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};

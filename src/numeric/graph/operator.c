@@ -1,4 +1,5 @@
-/* The normalised affinity M = S^-1/2 A S^-1/2 and its product with a block of vectors. */
+/* Builds the normalized affinity M = S^-1/2 A S^-1/2 and computes its product with a block of
+ * vectors. */
 #include <math.h>
 
 #include "base/blocks.h"
@@ -88,12 +89,13 @@ typedef struct operator_product {
     int64_t b;
     double scale, shift, back;
     const double *x;
-    double *y;           /* from row `first` on */
-    int64_t first, last; /* row; entry */
-    bool far;            /* x is larger than a near cache */
+    double *y;           /* starts at row `first` */
+    int64_t first, last; /* first row; last entry */
+    bool far;            /* x does not fit in a near cache */
 } operator_product;
 
-/* Rows of x are read all over memory; those that come AHEAD entries later are asked for now. */
+/* Prefetches the rows of x that are needed AHEAD entries later, because rows of x are read in no
+ * regular order. */
 SIMD_INLINE void ask(const operator_product *t, const double *x, int groups, int64_t p)
 {
     const double *row = x + t->m->column[BASE_MIN(p + AHEAD, t->last)] * t->b;
@@ -102,8 +104,8 @@ SIMD_INLINE void ask(const operator_product *t, const double *x, int groups, int
     __builtin_prefetch(row + groups * LANES - 1);
 }
 
-/* One row of y, columns [c, c + groups * LANES), in one walk through its entries: the sums stay in registers.
- * Columns before `from` have been done. */
+/* Computes columns [c, c + groups * LANES) of one row of y in one pass over its entries, with
+ * the sums in registers. Columns before `from` are already computed and are not overwritten. */
 SIMD_INLINE void row_lanes(const operator_product *t, int64_t i, int64_t c, int groups,
                            int64_t from, bool far)
 {
@@ -177,7 +179,7 @@ static ddsc_status product_run(ddsc_context *ctx, operator_product *t, team_part
     t->first = rows.begin;
     t->last = t->m->offset[rows.end] - 1;
     t->far = t->m->n * t->b > NEAR;
-    /* Pieces large enough to be worth a thread; no sum crosses them. */
+    /* Pieces are large enough to be worth a thread; no sum crosses a boundary between pieces. */
     int64_t work = t->b * (t->m->nnz / BASE_MAX(t->m->n, 1) + 2);
     return team_rows(ctx, rows, BASE_MAX(PIECE_ROWS, PIECE_WORK / work), product_rows, t);
 }

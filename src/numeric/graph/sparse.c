@@ -1,8 +1,8 @@
-/* Rows of a sparse matrix: storage and transposition by counting. */
+/* Sparse matrices in CSR format: storage, transposition by counting, and sums. */
 #include "base/blocks.h"
 #include "numeric/graph/graph.h"
 
-enum { SUM_GRAIN = 4096 }; /* rows of a piece of a sum */
+enum { SUM_GRAIN = 4096 }; /* rows per piece of a sum */
 
 #ifdef DDSC_DEBUG_CHECKS
 bool sparse_rows_hold(const sparse *s, team_part rows)
@@ -72,14 +72,15 @@ ddsc_status sparse_transpose(ddsc_context *ctx, sparse *out, const sparse *in)
             out->column[at] = (int32_t)i;
             out->value[at] = in->value[p];
         }
-    /* Every offset has moved to the start of the next row. */
+    /* Each offset now points to the start of the next row; shift the offsets back. */
     for (int64_t i = in->n; i > 0; i--)
         offset[i] = offset[i - 1];
     offset[0] = 0;
     return DDSC_OK;
 }
 
-/* Row i of scale (S + T); with `column` NULL the entries are only counted. */
+/* Computes row i of scale (S + T) and returns its number of entries. If `column` is NULL, the
+ * entries are only counted. */
 static int64_t sparse_sum_row(const sparse *s, const sparse *t, int64_t i, double scale,
                               int32_t *column, double *value)
 {
@@ -119,7 +120,8 @@ static ddsc_status sparse_sum_rows(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Entries of every row, those of other ranks from them. */
+/* Computes the offsets of the sum. Each rank counts the entries of its rows and receives the
+ * other counts from the other ranks. */
 static ddsc_status sum_offsets(ddsc_context *ctx, int64_t *offset, const sparse *s, const sparse *t)
 {
     team_part rows = sparse_rows(ctx, s);
