@@ -1,8 +1,9 @@
 /* ddsc: spectral clustering of discrete distributions.
  *
- * An item is a weighted point cloud. A set of items (ddsc_measures) is compared by a metric, turned
- * into the graph of the tau nearest neighbors of each item (ddsc_graph), and cut into K clusters by
- * the leading eigenvectors of its normalised affinity (ddsc_clustering). The usual program is
+ * An item is a weighted point cloud. The library compares the items of a set (ddsc_measures) with
+ * a metric and builds the graph of the tau nearest neighbors of each item (ddsc_graph). It then
+ * cuts the graph into K clusters using the leading eigenvectors of its normalized affinity
+ * (ddsc_clustering). A typical program looks like this:
  *
  *     ddsc_context *ctx = NULL;
  *     ddsc_measures *data = NULL;
@@ -23,44 +24,45 @@
  *     ddsc_measures_destroy(data);
  *     ddsc_context_destroy(ctx);
  *
- * It is examples/cluster_file.c. This header is the manual; examples/ holds whole programs. Its subjects,
- * in this order: version
- * and status, context, teams, measures, files, text, metrics and distances, the neighbor graph,
- * clustering, new items, looking at a result, scores and theory, single transport problems,
- * barycenters, vectors, reports.
+ * This program is examples/cluster_file.c; examples/ contains more complete programs. This header
+ * is the reference manual. Its sections are version and status, context, teams, measures,
+ * transforms, files, text, metrics and distances, the neighbor graph, clustering, new items,
+ * inspecting a result, scores and theory, single transport problems, barycenters, vectors, and
+ * reports.
  *
- * Rules that hold everywhere:
- *  - Every call that can fail returns a ddsc_status: 0 good, negative an error (outputs are then
- *    NULL or untouched), positive information (outputs are valid, but marked). The text is in the
- *    context.
- *  - `create`, `read` and `run` make objects that the caller destroys; `destroy` takes NULL; `get`
- *    lends.
- *  - Arguments come in this order: context, outputs, inputs, settings.
- *  - Same input, seed and version give the same bytes for any number of threads.
- *  - The library never prints, exits, installs signal handlers or keeps global state. It forks only to read HDF5.
- *  - A context serves one thread at a time: use one context per thread. Objects do not change once
- *    they are made and may be shared by contexts, as long as the context that made them outlives
- *    them.
+ * Conventions:
+ *  - Every call that can fail returns a ddsc_status. 0 is success. A negative value is an error,
+ *    and outputs are then NULL or unchanged. A positive value is a warning: the outputs are valid
+ *    but marked. The message is stored in the context.
+ *  - `create`, `read` and `run` functions return objects that the caller destroys. `destroy`
+ *    accepts NULL. `get` functions return borrowed pointers.
+ *  - Arguments are ordered: context, outputs, inputs, settings.
+ *  - The same input, seed and version produce the same bytes for any number of threads.
+ *  - The library never prints, exits, installs signal handlers or keeps global state. It forks
+ *    only to read HDF5.
+ *  - A context may be used by only one thread at a time, so create one context per thread. Objects
+ *    are immutable once created. Several contexts may share them, as long as the context that
+ *    created them outlives them.
  *
- * Structs of the caller may grow in later versions:
- *  - Settings, problems and results (everything with a `struct_size`) are prepared by their `_init`
- *    macro, which records the size that the caller was compiled with and puts the default into
- *    every field. A program built against an older header works with a newer library: fields it
- *    does not know have their defaults, and the library writes nothing behind its struct. A newer
- *    program works with an older library as long as it leaves the fields alone that the library
- *    does not know; otherwise the call is refused. Settings may be NULL: the defaults.
- *  - Views are filled by their `_get_view` macro, which passes the size on in the same way; an
- *    older library leaves zeros in the fields it does not know.
- *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are reached by pointers. ddsc_cloud,
- *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting and ddsc_mark are elements of
- *    arrays and never change.
+ * Caller-allocated structs may grow in later versions:
+ *  - Settings, problems and results (all structs with a `struct_size`) are initialized by their
+ *    `_init` macro. It records the struct size that the caller was compiled with and sets every
+ *    field to its default. A program built against an older header works with a newer library:
+ *    fields that the program does not know keep their defaults, and the library never writes past
+ *    the end of its struct. A newer program works with an older library if it leaves fields
+ *    unknown to that library at their defaults; otherwise the call fails. Passing NULL for
+ *    settings selects the defaults.
+ *  - Views are filled by their `_get_view` macro, which passes the size in the same way. Fields
+ *    that an older library does not know are set to zero.
+ *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are accessed through pointers. ddsc_cloud,
+ *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting and ddsc_mark are array
+ *    elements and never change.
  *
- * Policy: all that is not marked DDSC_EXPERIMENTAL is stable from 0.2.0 on. Fields are only
- * appended, behind all that an older version of the struct had; none is moved, removed or given
- * another meaning, and enumerators keep their values (tests/abi checks it). A call that has to go is
- * announced one minor version ahead, and goes with another name of the shared library (SOVERSION).
- * What is marked may change in any minor version until its mark is taken away.
- */
+ * Compatibility policy: everything not marked DDSC_EXPERIMENTAL is stable from version 0.2.0. New
+ * fields are only appended after the existing fields of a struct. No field is moved, removed or
+ * given another meaning, and enumerators keep their values (tests/abi checks this). Removal of a
+ * function is announced one minor version in advance and changes the name of the shared library
+ * (SOVERSION). Experimental functions may change in any minor version until the mark is removed. */
 #ifndef DDSC_DDSC_H
 #define DDSC_DDSC_H
 
@@ -71,11 +73,11 @@
 extern "C" {
 #endif
 
-/* Version of this header, and of the whole project: the build takes it from here. */
+/* Version of this header and of the whole project. The build system reads it from here. */
 #define DDSC_VERSION_MAJOR 0
 #define DDSC_VERSION_MINOR 2
 #define DDSC_VERSION_PATCH 0
-/* 102 for 0.1.2: for #if. */
+/* Version as one number for use in #if, such as 102 for version 0.1.2. */
 #define DDSC_VERSION_NUMBER \
     (DDSC_VERSION_MAJOR * 10000 + DDSC_VERSION_MINOR * 100 + DDSC_VERSION_PATCH)
 
@@ -85,8 +87,8 @@ extern "C" {
 #define DDSC_API
 #endif
 
-/* Marks what is not yet stable. A program that defines DDSC_WARN_EXPERIMENTAL before it
- * includes this header is warned by the compiler where it uses such a call. */
+/* Marks functions that are not yet stable. If a program defines DDSC_WARN_EXPERIMENTAL before
+ * including this header, the compiler warns where it uses such a function. */
 #if defined(DDSC_WARN_EXPERIMENTAL) && defined(__GNUC__)
 #define DDSC_EXPERIMENTAL __attribute__((deprecated("experimental: may change in any version")))
 #else
@@ -95,32 +97,32 @@ extern "C" {
 
 /* ==== Version and status ==== */
 
-/* Version of the library that runs, such as "0.2.0"; and a line that names the libraries it uses,
- * such as "openmp openblas zlib". */
+/* ddsc_version returns the version of the loaded library, such as "0.2.0". ddsc_features returns
+ * the names of the libraries it uses, such as "openmp openblas zlib". */
 DDSC_API const char *ddsc_version(void);
 DDSC_API const char *ddsc_features(void);
 
 typedef enum ddsc_status {
     DDSC_OK = 0,
-    DDSC_NOT_CONVERGED = 1,   /* an iteration cap was met; results are valid but marked */
-    DDSC_ERROR_ARGUMENT = -1, /* a wrong call: bad setting, NULL, index out of range */
-    DDSC_ERROR_INPUT = -2,    /* bad data: the message names file, item, line or value */
-    DDSC_ERROR_MEMORY = -3,   /* allocation failed, or over the context's memory limit */
-    DDSC_ERROR_IO = -4,       /* an output cannot be written: full, no permission, no folder */
-    DDSC_ERROR_EXISTS = -5,   /* the output file is there and overwriting was not asked for */
-    DDSC_ERROR_CANCELED = -6, /* the cancel callback said stop */
-    DDSC_ERROR_INTERNAL = -7, /* a broken invariant: please report it */
+    DDSC_NOT_CONVERGED = 1,   /* an iteration limit was reached; results are valid but marked */
+    DDSC_ERROR_ARGUMENT = -1, /* invalid call: bad setting, NULL, index out of range */
+    DDSC_ERROR_INPUT = -2,    /* bad data; the message names the file, item, line or value */
+    DDSC_ERROR_MEMORY = -3,   /* allocation failed or exceeded the context's memory limit */
+    DDSC_ERROR_IO = -4,       /* cannot write an output: disk full, no permission, no such folder */
+    DDSC_ERROR_EXISTS = -5,   /* the output file exists and overwriting was not requested */
+    DDSC_ERROR_CANCELED = -6, /* canceled by the cancel callback */
+    DDSC_ERROR_INTERNAL = -7, /* an internal invariant failed; please report it */
     DDSC_ERROR_CANCELLED = DDSC_ERROR_CANCELED /* deprecated spelling */
 } ddsc_status;
 
-/* A short name such as "bad input". Never NULL. */
+/* Returns a short name such as "bad input". Never returns NULL. */
 DDSC_API const char *ddsc_status_name(ddsc_status status);
 
-/* Text from files (ids, names of files) made fit for a terminal: control characters, marks that turn
- * the direction of writing and bytes that are no UTF-8 become escapes such as \x1b and \u202e; line ends
- * and tabs stay. Like snprintf: at most `size` bytes with the final NUL, and the length of the whole is
- * returned; 4 * n_bytes + 1 are always enough. What is written to path "-" while standard output is a
- * terminal is treated so. */
+/* Makes text from files (ids, file names) safe to print on a terminal. Control characters,
+ * bidirectional marks and bytes that are not valid UTF-8 become escapes such as \x1b and \u202e.
+ * Line ends and tabs are kept. Like snprintf, it writes at most `size` bytes including the final
+ * NUL and returns the full length. 4 * n_bytes + 1 bytes are always enough. Output to path "-" is
+ * escaped in this way if standard output is a terminal. */
 DDSC_EXPERIMENTAL DDSC_API size_t ddsc_text_visible(char *out, size_t size, const char *text,
                                                     size_t n_bytes);
 
@@ -130,16 +132,16 @@ typedef struct ddsc_context ddsc_context;
 
 /* Callbacks run on the thread that made the call. */
 
-/* `stage` names the work ("distances"); total may be 0 if unknown. */
+/* `stage` names the current stage, such as "distances". `total` may be 0 if it is unknown. */
 typedef void (*ddsc_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
-/* Non-zero stops the call with DDSC_ERROR_CANCELLED. */
+/* A non-zero return value cancels the call, which then returns DDSC_ERROR_CANCELED. */
 typedef int (*ddsc_cancel_fn)(void *user);
-/* Something worth a word that is no error: one sentence without a full stop or newline at its end,
- * valid during the call only. */
+/* Receives a warning: one sentence without a final full stop or newline. The text is valid during
+ * the call only. */
 typedef void (*ddsc_warning_fn)(void *user, const char *text);
 
-/* Encodings of text that is read. Text in UTF-8 is checked; a file that begins with the byte order mark of
- * UTF-8 is UTF-8 whatever is set here. What ddsc itself writes is always UTF-8. */
+/* Encodings of input text. UTF-8 input is validated. A file that begins with the UTF-8 byte order
+ * mark is read as UTF-8 regardless of this setting. ddsc always writes UTF-8. */
 typedef enum ddsc_encoding {
     DDSC_ENCODING_UTF8 = 0,
     DDSC_ENCODING_LATIN1, /* ISO 8859-1 */
@@ -148,10 +150,11 @@ typedef enum ddsc_encoding {
 
 typedef struct ddsc_context_settings {
     size_t struct_size;
-    int threads;          /* 0: as many as the machine has */
-    uint64_t seed;        /* 0 by default */
-    int64_t memory_limit; /* bytes the library may hold at once; 0: no limit */
-    void *(*allocate)(void *user, size_t size); /* all three or none; must be thread safe */
+    int threads;   /* 0: all processors of the machine */
+    uint64_t seed; /* default 0 */
+    /* maximum number of bytes that the library may hold at once; 0: no limit */
+    int64_t memory_limit;
+    void *(*allocate)(void *user, size_t size); /* set all three or none; must be thread-safe */
     void *(*reallocate)(void *user, void *block, size_t size);
     void (*release)(void *user, void *block);
     void *allocator_user;
@@ -159,14 +162,14 @@ typedef struct ddsc_context_settings {
     void *progress_user;
     ddsc_cancel_fn cancel;
     void *cancel_user;
-    ddsc_warning_fn warning; /* NULL: warnings are not told */
+    ddsc_warning_fn warning; /* NULL: warnings are discarded */
     void *warning_user;
-    int whole_process; /* 1: seconds by stage begin with the process, as the stage `start` */
-    /* HDF5 is read in a child process (fork), which ends with the call. Seconds without progress after
-     * which the read fails; default 60, 0: no limit. Negative: read in this process, which a damaged file
-     * can crash or block. */
+    int whole_process; /* 1: stage timings begin at process start, as the stage `start` */
+    /* HDF5 is read in a child process (fork), which ends with the call. The read fails after this
+     * many seconds without progress (default 60; 0: no limit). A negative value reads in the
+     * calling process, which a damaged file can crash or block. */
     double read_timeout_s;
-    ddsc_encoding encoding; /* of tables, documents and other text that is read; default UTF-8 */
+    ddsc_encoding encoding; /* of tables, documents and other input text; default UTF-8 */
 } ddsc_context_settings;
 
 #define ddsc_context_settings_init(settings) \
@@ -176,171 +179,192 @@ DDSC_API void ddsc_context_settings_init_sized(ddsc_context_settings *settings, 
 DDSC_API ddsc_status ddsc_context_create(ddsc_context **context,
                                          const ddsc_context_settings *settings);
 DDSC_API void ddsc_context_destroy(ddsc_context *context);
-/* Text of the last error ("" when none); valid until the next call on this context. */
+/* Returns the text of the last error, or "" if there is none. It is valid until the next call on
+ * this context. */
 DDSC_API const char *ddsc_context_get_message(const ddsc_context *context);
 DDSC_API int ddsc_context_get_threads(const ddsc_context *context);
-/* Highest number of bytes held at once so far. */
+/* Returns the peak number of bytes held at once so far. */
 DDSC_API int64_t ddsc_context_get_peak_memory(const ddsc_context *context);
-/* Give back an array that a call made (those that say so). NULL is allowed. */
+/* Frees an array that a call allocated, where the call's description says so. NULL is allowed. */
 DDSC_API void ddsc_release(ddsc_context *context, void *block);
 
-/* One figure about a run, such as how many pairs one of the lower bounds ruled out. Which figures
- * there are depends on the path that a run took; their names may change with any version. */
+/* One named statistic of a run, such as the number of pairs excluded by one of the lower bounds.
+ * The available statistics depend on the path that the run took. Their names may change in any
+ * version. */
 typedef struct ddsc_detail {
     const char *name;
     double value;
 } ddsc_detail;
 
-/* The figures that the last call on this context left; valid until the next one. */
+/* Returns the statistics of the last call on this context. They are valid until the next call. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_detail *ddsc_context_get_details(const ddsc_context *context,
                                                                        int64_t *n_details);
-/* Which path a stage of the last call took and why, such as "search", "pruned", "lower bounds cost
- * less than solves": note `number`, from 0. Returns 0 when there is none. Any of the pointers may be
- * NULL; the texts are valid until the next call. */
+/* Returns note `number` (from 0) about the last call: the path that a stage took and why, such as
+ * "search", "pruned", "lower bounds cost less than solves". Returns 0 if there is no such note.
+ * Any of the pointers may be NULL. The texts are valid until the next call. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_context_get_note(const ddsc_context *context, int64_t number,
                                                      const char **stage, const char **path,
                                                      const char **why);
 
-/* Runs that can be taken up again. From now on ddsc_distance_run, ddsc_neighbors_run and
- * ddsc_cluster_run keep the pairs they solve in `folder`, in checksummed files that are there whole
- * or not at all, and take from it what an earlier run of the same input, settings and version left.
- * The result is the same, bit for bit. The folder is made here if it is missing (its parent must be
- * there); one that cannot be written to is refused here, one of another input or other settings by
- * the run. `settings` (one line, or NULL) is what else must not change. folder NULL: keep nothing.
- */
+/* Makes runs resumable. Subsequent calls of ddsc_distance_run, ddsc_neighbors_run and
+ * ddsc_cluster_run store the pairs they solve in `folder`. They reuse the pairs that an earlier
+ * run with the same input, settings and version stored there. The files are checksummed and
+ * written atomically. The result is bit-identical to an uninterrupted run. This call creates the
+ * folder if it is missing, but not its parent, and fails if the folder is not writable. A run
+ * fails if the folder belongs to another input or other settings. `settings` (one line, or NULL)
+ * is an additional key that must not change. If folder is NULL, nothing is stored. */
 DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
                                              const char *settings);
-/* Pairs taken from a folder since the last one was set. */
+/* Returns the number of pairs read from a resume folder since the last one was set. */
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
-/* Where products of all pairs are made: "cpu" (as a context begins; NULL means it, too), "cuda" or
- * "cuda:1" (by the plug-in libddsc_cuda.so: beside the library, or in the folder that the environment
- * names as DDSC_PLUGIN_PATH), or "auto", which means the CPU in this version. "cuda" is
- * experimental and warns once: the plug-in has not been tested on a GPU since it was merged. The
- * metric has the last word on the processor, so a graph is the same bytes on every device. One that
- * is missing, has too little memory or fails is reported in one warning, and the processor does the
- * work. */
+/* Selects the device that computes products over all pairs: "cpu" (the default, also selected by
+ * NULL), "cuda", "cuda:1" or "auto". In this version, "auto" selects the CPU. CUDA uses the
+ * plug-in libddsc_cuda.so, which is searched for next to the library or in the folder named by the
+ * environment variable DDSC_PLUGIN_PATH. "cuda" is experimental and warns once, because the
+ * plug-in has not been tested on a GPU since it was merged. The metric computes the final values
+ * on the CPU, so a graph has the same bytes on every device. If a device is missing, has too
+ * little memory or fails, the library issues one warning and uses the CPU. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_device(ddsc_context *context,
                                                                const char *device);
-/* What has served since, such as "cuda:0"; "cpu" where no device did. */
+/* Returns the device used since ddsc_context_set_device, such as "cuda:0", or "cpu" if no device
+ * was used. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_context_get_device(const ddsc_context *context);
-/* Is the device there? Returns 1 or 0; `text` (of `size` bytes, or NULL) says what it is, "NVIDIA H200,
- * 139 GiB free", or why it cannot be used. */
+/* Returns 1 if the device is available, otherwise 0. `text` (of `size` bytes, or NULL) receives a
+ * description such as "NVIDIA H200, 139 GiB free", or the reason why the device cannot be used. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, size_t size);
 
-/* ==== A team: several processes that make one run together ==== */
+/* ==== Teams: several processes that share one run ==== */
 
-/* What a team hands to its own eigensolver: rows begin .. end of the symmetric operator (CSR; columns
- * count over all n rows, numbers are those of the whole matrix), and `known` orthonormal vectors of
- * eigenvalue 1 that are not asked for again. Eigenvalues lie in [-1, 1], but for those of rows that have one entry
- * alone, on the diagonal: items left out. Neighbours stand together within a rank's rows. */
+/* The problem that a team passes to its own eigensolver. Each rank passes rows begin .. end of the
+ * symmetric operator in CSR form, with column numbers of the whole n x n matrix. `known` holds
+ * orthonormal eigenvectors with eigenvalue 1, which the solver must not return again. Eigenvalues
+ * lie in [-1, 1], except those of rows whose only entry is on the diagonal; these rows belong to
+ * items that are left out. Neighboring items are stored close together within the rows of a rank.
+ */
 typedef struct ddsc_team_eigen {
-    size_t struct_size; /* of the library's struct: fields beyond it do not exist */
+    size_t struct_size; /* size of the library's struct; later fields do not exist */
     int64_t n, begin, end;
-    const int64_t *offset; /* end - begin + 1, from 0 */
+    const int64_t *offset; /* end - begin + 1 entries, starting at 0 */
     const int32_t *index;
     const double *value;
-    /* The own rows times x, which has all n entries, by the library's threads; 0 is good. */
+    /* Computes y = this rank's rows times x, using the library's threads. x has all n entries.
+     * Returns 0 on success. */
     int (*multiply)(void *multiply_user, const double *x, double *y);
     void *multiply_user;
     int64_t n_known;
     const double *known; /* (end - begin) x n_known, row-major */
-    int64_t n_wanted;    /* the largest eigenvalues beside the known ones */
-    double tolerance;    /* of |M v - lambda v| */
+    int64_t n_wanted; /* number of largest eigenvalues to compute in addition to the known ones */
+    double tolerance; /* bound on |M v - lambda v| */
     int64_t max_products;
     double *lambda;     /* out: n_wanted, descending */
     double *vector;     /* out: (end - begin) x n_wanted, row-major */
     int64_t n_products; /* out */
-    int verified;       /* out: a fresh look beside all that was found met nothing larger */
-    /* Not 0: stop. To be asked now and then; where any rank is told so all of them return 0 with `stopped` set. */
+    /* out: 1 if a random probe orthogonal to the computed eigenvectors found no larger
+     * eigenvalue */
+    int verified;
+    /* Poll this callback regularly. A non-zero return value cancels the solve: all ranks then
+     * return 0 and set `stopped`. */
     ddsc_cancel_fn cancel;
     void *cancel_user;
     int stopped; /* out */
-    /* To be told now and then how many pairs have been found. */
+    /* Call this callback regularly to report the number of eigenpairs found so far. */
     void (*progress)(void *progress_user, int64_t n_found);
     void *progress_user;
 } ddsc_team_eigen;
 
-/* The library prepares what it hands over; a program needs this to try its solver. */
+/* Initializes an eigenproblem. The library initializes the problems that it passes on; call this
+ * only to test a solver separately. */
 #define ddsc_team_eigen_init(problem) ddsc_team_eigen_init_sized((problem), sizeof *(problem))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_eigen_init_sized(ddsc_team_eigen *problem, size_t size);
 
-/* The calls by which the ranks of a team reach each other. Every rank has a context of its own and makes
- * the same library calls with the same input in the same order; pairs and bounds are divided, results
- * are the same on each. ddsc_measures_share, ddsc_matrix_read_shared and ddsc_model_read_shared read once
- * for all. All functions but `unshare` are collective and called by the thread that called the library;
- * each returns 0, or another number when the others can no longer be reached (DDSC_ERROR_INTERNAL).
- * A rank on which a call fails by itself (out of memory, cancelled, a file that cannot be read) returns
- * from it at once, and the others wait for it in their next collective function, for as long as those
- * functions do: the library tells nobody. It is the caller who ends the job then, as MPI_Abort does.
- * The struct is copied; `state` is the maker's. */
+/* The functions through which the ranks of a team communicate. Every rank has its own context and
+ * makes the same library calls with the same input in the same order. Pairs and bounds are divided
+ * among the ranks, and every rank obtains the same results. ddsc_measures_share,
+ * ddsc_matrix_read_shared and ddsc_model_read_shared read a file once for all ranks.
+ *
+ * All functions except `unshare` are collective, and the thread that called the library calls
+ * them. Each returns 0, or a non-zero value if the other ranks can no longer be reached
+ * (DDSC_ERROR_INTERNAL).
+ *
+ * If a call fails on one rank only (out of memory, canceled, unreadable file), that rank returns
+ * at once. The other ranks block in their next collective function for as long as that function
+ * waits, because the library does not notify them. The caller must then end the job, for example
+ * with MPI_Abort.
+ *
+ * The struct is copied. `state` belongs to the caller. */
 typedef struct ddsc_team {
     size_t struct_size;
     int rank, size;
     void *state;
-    /* To rank r the next send_bytes[r] bytes of `send`; from rank r receive_bytes[r], one after the other. */
+    /* Sends the next send_bytes[r] bytes of `send` to each rank r in turn. Receives
+     * receive_bytes[r] bytes from each rank r, stored consecutively in `receive`. */
     int (*exchange)(void *state, const void *send, const int64_t *send_bytes, void *receive,
                     const int64_t *receive_bytes);
-    /* `data` holds bytes[0] of rank 0, then bytes[1] of rank 1, ...: each has its own part, then all. */
+    /* All-gather. `data` has bytes[0] bytes for rank 0, then bytes[1] for rank 1, and so on. On
+     * entry each rank has filled its own part; on return every rank has all parts. */
     int (*gather)(void *state, void *data, const int64_t *bytes);
-    /* The sum of the values of lower ranks (0 on rank 0). */
+    /* Replaces *value by the sum of the values of all lower ranks (0 on rank 0). */
     int (*scan)(void *state, int64_t *value);
-    /* Each of n values becomes the largest of any rank. */
+    /* Replaces each of the n values by its maximum over all ranks. */
     int (*agree)(void *state, double *value, int64_t n);
-    /* One block of memory for all ranks of a machine, zeroed; `first` is 1 on the rank that is to fill it, the
-     * lowest of the machine, after which all call `ready`. `unshare` waits for nobody: a block is there for
-     * those that still have it. NULL, or not 0 on all ranks alike: each takes memory of its own. */
+    /* Allocates one zeroed block of memory for all ranks of a machine. `first` is set to 1 on the
+     * rank that fills the block, the lowest of the machine. All ranks then call `ready`. `unshare`
+     * does not wait: the block remains valid for the ranks that have not released it. If `share`
+     * is NULL or returns non-zero on all ranks, each rank allocates its own memory. */
     int (*share)(void *state, void **block, int64_t bytes, int *first);
     int (*ready)(void *state);
     void (*unshare)(void *state, void *block);
-    /* Eigenpairs by a solver that works over ranks; NULL: each rank runs the library's own. Returns as
-     * the others do; what did not converge is told by `verified`. */
+    /* Computes eigenpairs with a solver distributed over the ranks. If NULL, each rank runs the
+     * library's own solver. Returns the same codes as the other functions; `verified` is 0 if the
+     * solver did not converge. */
     int (*eigen)(void *state, ddsc_team_eigen *problem);
 } ddsc_team;
 
 #define ddsc_team_init(team) ddsc_team_init_sized((team), sizeof *(team))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_init_sized(ddsc_team *team, size_t size);
-/* team NULL: one rank, as a context begins. */
+/* Sets the team of a context. team NULL selects one rank, which is the default. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_team(ddsc_context *context,
                                                              const ddsc_team *team);
 
 /* ==== Measures: a set of items ==== */
 
-/* N items over one support table in CSR form: item i has the points support[index[p]] with weights
- * weight[p], p in [offset[i], offset[i+1]). Weights sum to 1, zero weights are gone, points equal
- * in every coordinate are one row of the table. */
+/* N items over one support table in CSR form. Item i has the points support[index[p]] with weights
+ * weight[p], where p is in [offset[i], offset[i+1]). The weights of an item sum to 1, points with
+ * zero weight are removed, and points with equal coordinates share one row of the table. */
 typedef struct ddsc_measures ddsc_measures;
 
-/* Items without mass: refuse the set, or leave them out (they keep their input row). */
+/* How to treat items without mass: reject the set, or drop them. Dropped items keep their input
+ * row. */
 typedef enum ddsc_on_empty { DDSC_EMPTY_ERROR = 0, DDSC_EMPTY_DROP = 1 } ddsc_on_empty;
 
-/* Each item with points of its own: item i owns rows offsets[i] .. offsets[i+1] of points
- * (row-major, offsets[n] x dim). weights NULL: uniform. */
+/* Creates a set in which each item has its own points. Item i owns rows offsets[i] .. offsets[i+1]
+ * of points (row-major, offsets[n] x dim). weights NULL selects uniform weights. */
 DDSC_API ddsc_status ddsc_measures_create_clouds(ddsc_context *context, ddsc_measures **measures,
                                                  int64_t n_items, int64_t dim, const double *points,
                                                  const double *weights, const int64_t *offsets,
                                                  ddsc_on_empty on_empty);
 
-/* One item where it lies in memory. */
+/* One item stored in the caller's memory. */
 typedef struct ddsc_cloud {
     int64_t n;
-    const void *points;    /* n x dim, row-major: double, or float with is_float */
+    const void *points;    /* n x dim, row-major: double, or float if is_float is set */
     const double *weights; /* n, or NULL: uniform */
     int is_float;
 } ddsc_cloud;
 
-/* The same from one array per item, which are copied once. */
+/* Creates a set from one array per item. The arrays are copied. */
 DDSC_API ddsc_status ddsc_measures_create_items(ddsc_context *context, ddsc_measures **measures,
                                                 int64_t n_items, int64_t dim,
                                                 const ddsc_cloud *items, ddsc_on_empty on_empty);
 
-/* Items over a shared support, in CSR form: entries offsets[i] .. offsets[i+1] are item i. */
+/* Items over a shared support, in CSR form. Entries offsets[i] .. offsets[i+1] belong to item i. */
 typedef struct ddsc_shared_items {
     size_t struct_size;
     int64_t n_items, n_support, dim;
     const double *support;  /* n_support x dim */
     const int64_t *offsets; /* n_items + 1 */
-    const int32_t *indices; /* rows of support */
+    const int32_t *indices; /* row numbers of support */
     const double *weights;
 } ddsc_shared_items;
 
@@ -349,14 +373,15 @@ DDSC_API void ddsc_shared_items_init_sized(ddsc_shared_items *items, size_t size
 DDSC_API ddsc_status ddsc_measures_create_shared(ddsc_context *context, ddsc_measures **measures,
                                                  const ddsc_shared_items *items,
                                                  ddsc_on_empty on_empty);
-/* Dense histograms (n_items x n_support, row-major) over a shared support. */
+/* Creates a set from dense histograms (n_items x n_support, row-major) over a shared support. */
 DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_measures **measures,
                                                 int64_t n_items, int64_t n_support, int64_t dim,
                                                 const double *support, const double *histograms,
                                                 ddsc_on_empty on_empty);
-/* Synthetic data. Shapes: n squares and n circles (classes 0 and 1) of n_points points each around
- * one center, sizes growing in small steps, as in the paper's section 5.1. Gaussians: k groups of n
- * clouds of n_points points, centers `separation` standard deviations apart, in dim dimensions. */
+/* These functions generate synthetic data. Shapes are n squares and n circles (classes 0 and 1)
+ * with n_points points each around one center; their sizes grow in small steps, as in section 5.1
+ * of the paper. Gaussians are k classes of n clouds with n_points points each in dim dimensions;
+ * class centers are `separation` standard deviations apart. */
 DDSC_API ddsc_status ddsc_measures_generate_shapes(ddsc_context *context, ddsc_measures **measures,
                                                    int64_t n_per_shape, int64_t n_points);
 DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
@@ -365,8 +390,8 @@ DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
                                                       int64_t dim, double separation);
 DDSC_API void ddsc_measures_destroy(ddsc_measures *measures);
 
-/* Valid as long as the measures. row[i] is the input row of item i (it differs from i only where
- * empty items were dropped); ids and labels are by input row. */
+/* The pointers are valid as long as the measures. row[i] is the input row of item i, which differs
+ * from i only if empty items were dropped. Ids and labels are indexed by input row. */
 typedef struct ddsc_measures_view {
     int64_t n_items, n_rows, n_support, n_entries, dim;
     const double *support;
@@ -376,25 +401,27 @@ typedef struct ddsc_measures_view {
     const int64_t *row;
     const int32_t *label;  /* n_rows class numbers, or NULL */
     int64_t n_label_names; /* 0: labels are plain numbers */
-    int is_grid;           /* the support lies on a regular grid */
-    int64_t grid_shape[3]; /* cells along each axis, when is_grid */
+    int is_grid;           /* 1 if the support lies on a regular grid */
+    int64_t grid_shape[3]; /* cells along each axis, if is_grid is set */
     double grid_origin[3], grid_step[3];
-    int64_t n_zero_dropped, n_merged; /* zero weights left out; entries merged into equal points */
-    int64_t n_words; /* documents: words whose vectors were fitted to the set; else 0 */
+    int64_t n_zero_dropped, n_merged; /* zero weights dropped; entries merged into equal points */
+    /* documents: number of words whose vectors were fitted to the set; otherwise 0 */
+    int64_t n_words;
 } ddsc_measures_view;
 
 #define ddsc_measures_get_view(measures, view) \
     ddsc_measures_get_view_sized((measures), (view), sizeof *(view))
 DDSC_API void ddsc_measures_get_view_sized(const ddsc_measures *measures, ddsc_measures_view *view,
                                            size_t size);
-/* Id of an input row; numbers from 0 when the input has none. */
+/* Returns the id of an input row, or its number (from 0) if the input has no ids. */
 DDSC_API const char *ddsc_measures_get_id(const ddsc_measures *measures, int64_t row);
-/* Name of a class number, or NULL when labels are plain numbers. */
+/* Returns the name of a class number, or NULL if labels are plain numbers. */
 DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures, int32_t label);
-enum { DDSC_TITLE_MAX = 160 }; /* characters that readers keep of a title */
+enum { DDSC_TITLE_MAX = 160 }; /* maximum number of characters kept of a title */
 
-/* Names of a coordinate (marker, column), of a support row (word), title of an input row; NULL where
- * the set has none. An empty text is a name that is missing among others. */
+/* These functions return the name of a coordinate (marker, column), the name of a support row
+ * (word) and the title of an input row. They return NULL if the set has none, and "" if only this
+ * name is missing. */
 DDSC_EXPERIMENTAL DDSC_API const char *
 ddsc_measures_get_coordinate_name(const ddsc_measures *measures, int64_t coordinate);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_measures *measures,
@@ -402,67 +429,71 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_m
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
                                                                int64_t row);
 
-/* A copy with these labels (n_rows of them; NULL removes them). */
+/* Copies the set with these labels (n_rows entries). NULL removes the labels. */
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures,
                                                  const int32_t *labels);
 #define ddsc_measures_copy_labeled ddsc_measures_copy_labelled
-/* A copy with these ids (n_rows texts). */
+/* Copies the set with these ids (n_rows strings). */
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
                                               const char *const *ids);
-/* Columns about items: the name of one, NULL behind the last; the value of an input row, "" where it
- * has none. */
+/* Metadata columns describe items. The first function returns the name of a column, or NULL after
+ * the last column. The second returns the value of an input row, or "" if the row has none. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta_name(const ddsc_measures *measures,
                                                                    int64_t column);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta(const ddsc_measures *measures,
                                                               int64_t row, int64_t column);
-/* A copy with these columns about items instead: n_columns names, and n_rows x n_columns values. */
+/* Copies the set and replaces its metadata columns. names has n_columns entries; values has n_rows
+ * x n_columns. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_copy_about(ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
                          int64_t n_columns, const char *const *names, const char *const *values);
-/* A copy with the columns of a table behind those it has, joined by its column id, or by those of id_columns
- * (NULL: id); of equal names is refused. */
+/* Copies the set and appends the columns of a table to its metadata columns. Rows are matched by
+ * the table's column `id`, or by id_columns if it is not NULL. Duplicate ids, and columns that
+ * the set already has, are errors. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_read_meta(ddsc_context *context,
                                                                ddsc_measures **copy,
                                                                const ddsc_measures *measures,
                                                                const char *path,
                                                                const char *id_columns);
-/* A copy with ids, labels and numbers alone: no titles, names of points and classes, columns about
- * items, words. Names of coordinates stay. */
+/* Copies the set with only its ids, labels, numbers and coordinate names. Titles, names of points
+ * and classes, metadata columns and words are removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_private(ddsc_context *context,
                                                                   ddsc_measures **copy,
                                                                   const ddsc_measures *measures);
-/* A copy with these names of coordinates (dim texts), support points (n_support, in the order of the
- * view) and titles (n_rows); NULL keeps those it has. */
+/* Copies the set with these names of coordinates (dim strings), names of support points (n_support
+ * strings, in the order of the view) and titles (n_rows strings). NULL keeps the existing ones. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_described(
     ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
     const char *const *coordinates, const char *const *points, const char *const *titles);
-/* A copy of the listed items, in that order. */
+/* Copies the listed items, in that order. */
 DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measures **copy,
                                                const ddsc_measures *measures, int64_t n_items,
                                                const int64_t *items);
-/* A balanced random subset: per_class items of every class (needs labels), in input order. */
+/* Copies a balanced random subset: per_class items of every class, in input order. The set must
+ * have labels. */
 DDSC_API ddsc_status ddsc_measures_copy_balanced(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures, int64_t per_class);
-/* A copy in which item i is n_i draws with replacement from its n_i points, each by its weight: the
- * bootstrap of its sample. Weights are counts / n_i. `round` (0 .. 2^31 - 1) and the context's seed
- * tell draws apart. */
+/* Copies the set with the points of each item resampled (bootstrap). Item i consists of n_i draws
+ * with replacement from its n_i points, with probabilities given by their weights. The new weights
+ * are counts / n_i. `round` (0 .. 2^31 - 1) and the context's seed determine the draws. */
 DDSC_API ddsc_status ddsc_measures_copy_resampled(ddsc_context *context, ddsc_measures **copy,
                                                   const ddsc_measures *measures, int64_t round);
 
 typedef struct ddsc_compress_report {
     size_t struct_size;
-    int64_t n_before, n_after; /* support points over all items */
-    double mean_w2, max_w2;    /* exact W2 between an item and its merged form is at most this */
+    int64_t n_before, n_after; /* number of support points over all items */
+    /* upper bounds on the exact W2 between an item and its compressed form */
+    double mean_w2, max_w2;
 } ddsc_compress_report;
 
 #define ddsc_compress_report_init(report) \
     ddsc_compress_report_init_sized((report), sizeof *(report))
 DDSC_API void ddsc_compress_report_init_sized(ddsc_compress_report *report, size_t size);
-/* A copy whose items have at most m points: again and again the pair of least
- * a_i a_j / (a_i + a_j) |x_i - x_j|^2 becomes its weighted mean (Ward's rule). report may be NULL.
- */
+/* Copies the set with each item merged to at most m points. The pair with the smallest a_i a_j /
+ * (a_i + a_j) |x_i - x_j|^2 is repeatedly replaced by its weighted mean (Ward's rule). report may
+ * be NULL. */
 DDSC_API ddsc_status ddsc_measures_compress(ddsc_context *context, ddsc_measures **merged,
                                             ddsc_compress_report *report,
                                             const ddsc_measures *measures, int64_t m);
@@ -472,8 +503,8 @@ DDSC_API ddsc_status ddsc_measures_compress(ddsc_context *context, ddsc_measures
 typedef enum ddsc_normalize {
     DDSC_NORMALIZE_NONE = 0,
     DDSC_NORMALIZE_STANDARD, /* mean 0, variance 1 */
-    DDSC_NORMALIZE_ROBUST,   /* median 0, quartiles one apart */
-    DDSC_NORMALIZE_RANK,     /* 0 .. 1 by rank */
+    DDSC_NORMALIZE_ROBUST,   /* median 0, interquartile range 1 */
+    DDSC_NORMALIZE_RANK,     /* ranks scaled to 0 .. 1 */
     /* deprecated spellings */
     DDSC_NORMALISE_NONE = DDSC_NORMALIZE_NONE,
     DDSC_NORMALISE_STANDARD = DDSC_NORMALIZE_STANDARD,
@@ -482,34 +513,37 @@ typedef enum ddsc_normalize {
 } ddsc_normalize;
 typedef ddsc_normalize ddsc_normalise; /* deprecated spelling */
 
-/* What is taken out of each item alone. */
+/* What is removed from each item separately. */
 typedef enum ddsc_align {
     DDSC_ALIGN_NONE = 0,
-    DDSC_ALIGN_CENTER, /* its place: mean 0 */
-    DDSC_ALIGN_SIZE,   /* and its size: mean squared distance from the mean 1 */
-    DDSC_ALIGN_DESKEW, /* two coordinates (row, column): place and slant, no covariance is left */
-    DDSC_ALIGN_PRINCIPAL,                 /* place and turning: along its principal axes */
+    DDSC_ALIGN_CENTER, /* position: mean 0 */
+    DDSC_ALIGN_SIZE,   /* position and size: mean 0, mean squared distance from the mean 1 */
+    /* position and slant of two coordinates (row, column): mean 0, covariance 0 */
+    DDSC_ALIGN_DESKEW,
+    DDSC_ALIGN_PRINCIPAL, /* position and rotation: mean 0, axes along the principal axes */
     DDSC_ALIGN_CENTRE = DDSC_ALIGN_CENTER /* deprecated spelling */
 } ddsc_align;
 
 typedef struct ddsc_transform_settings {
     size_t struct_size;
-    /* "5": x -> arcsinh(x / 5); "CD*=5,p*=1": of coordinates by name (* and ? stand for any
-     * characters), the others stay as they are; NULL: none */
+    /* "5" maps x to arcsinh(x / 5). "CD*=5,p*=1" maps coordinates selected by name (* and ? are
+     * wildcards) and leaves the others unchanged. NULL: none. */
     const char *arcsinh;
-    int log1p; /* not 0: x -> ln(1 + x) */
+    int log1p; /* non-zero: x -> ln(1 + x) */
     union {
         ddsc_normalize normalize;
         ddsc_normalize normalise; /* deprecated spelling */
     };
-    int64_t pca;      /* principal components to keep; 0: all coordinates as they are */
-    int64_t per_item; /* points drawn from each item that has more; 0: all */
+    int64_t pca;      /* principal components to keep; 0: keep all coordinates */
+    int64_t per_item; /* maximum number of points drawn from each item; 0: keep all points */
     ddsc_align align;
-    /* "262144": the logicle scale with T = 262144; "T:W:M:A", "NAME=T:W:M:A,..." as in arcsinh. W
-     * left out (or empty) is fitted to the negative values, M is 4.5 and A is 0; NULL: none */
+    /* "262144" is the logicle scale with T = 262144. "T:W:M:A" sets all parameters, and
+     * "NAME=T:W:M:A,..." selects coordinates as in arcsinh. If W is omitted or empty, it is fitted
+     * to the negative values. M defaults to 4.5 and A to 0. NULL: none. */
     const char *logicle;
-    /* A column about items (of meta_path, or in item_columns): each coordinate's distribution in a batch
-     * is mapped onto that of all items, quantile by quantile; NULL: none */
+    /* A metadata column (from meta_path or item_columns) that names the batch of each item. The
+     * distribution of each coordinate in a batch is mapped onto that of all items, quantile by
+     * quantile. NULL: none. */
     const char *batch;
 } ddsc_transform_settings;
 
@@ -517,77 +551,82 @@ typedef struct ddsc_transform_settings {
     ddsc_transform_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
 
-/* The set after points were drawn, then arcsinh, logicle, log1p, batch, normalise, pca and align. What was fitted
- * to it stays with it, in npz files and models: ddsc_assign does the same to items that come as they
- * are. Coordinates are normalised over all items together, each of which counts alike. */
+/* Draws points, then applies arcsinh, logicle, log1p, batch, normalize, pca and align, in this
+ * order. Coordinates are normalized over all items, and each item has the same weight. The fitted
+ * parameters are stored with the set, in npz files and in models, so that ddsc_assign_run can
+ * apply them to new, untransformed items. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_transform(ddsc_context *context, ddsc_measures **transformed,
                         const ddsc_measures *measures, const ddsc_transform_settings *settings);
-/* What a set has gone through, in order ("arcsinh", "standard", "align deskew", ...); NULL behind the
- * last. */
+/* Returns the transforms applied to a set, in order ("arcsinh", "standard", "align deskew", ...),
+ * and NULL after the last. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_transform(const ddsc_measures *measures,
                                                                    int64_t step);
 
-/* The column whose batches were mapped onto each other (k = 0), then their names; NULL behind the last, and where
- * there are none. */
+/* For k = 0, returns the metadata column whose batches were mapped onto each other. For larger k,
+ * returns the names of the batches. Returns NULL after the last, and for all k if no batches were
+ * mapped. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_batch(const ddsc_measures *measures,
                                                                int64_t k);
 
 /* ==== Files ==== */
 
 typedef enum ddsc_format {
-    DDSC_FORMAT_AUTO = 0, /* reading: by content; writing: by the file name's ending */
+    /* reading: detected from the content; writing: chosen by the file extension */
+    DDSC_FORMAT_AUTO = 0,
     DDSC_FORMAT_NPZ,
     DDSC_FORMAT_NPY,
-    DDSC_FORMAT_CSV, /* comma, tab, semicolon or |, found by content */
+    DDSC_FORMAT_CSV, /* comma, tab, semicolon or |, detected from the content */
     DDSC_FORMAT_TSV,
     DDSC_FORMAT_IDX,
     DDSC_FORMAT_D2,
     DDSC_FORMAT_FCS,
     DDSC_FORMAT_MTX,
     DDSC_FORMAT_IMAGE, /* png, jpeg, pgm, ppm */
-    DDSC_FORMAT_CLOUD, /* ply, off, pcd, rows of bare numbers */
+    DDSC_FORMAT_CLOUD, /* ply, off, pcd, or rows of plain numbers */
     DDSC_FORMAT_HDF5   /* AnnData's h5ad, or plain tables */
 } ddsc_format;
 
-/* What an image is a distribution over. */
+/* How an image becomes a distribution. */
 typedef enum ddsc_image_as {
-    DDSC_IMAGE_PIXELS = 0,                 /* its pixels, mass is brightness */
-    DDSC_IMAGE_INK,                        /* its pixels, mass is darkness: for ink on paper */
-    DDSC_IMAGE_COLORS,                     /* 512 colors, mass is area */
+    DDSC_IMAGE_PIXELS = 0,                 /* its pixels, weighted by brightness */
+    DDSC_IMAGE_INK,                        /* its pixels, weighted by darkness; for ink on paper */
+    DDSC_IMAGE_COLORS,                     /* 512 colors, weighted by area */
     DDSC_IMAGE_COLOURS = DDSC_IMAGE_COLORS /* deprecated spelling */
 } ddsc_image_as;
 
-/* Flags of every call that writes a file. Files appear whole or not at all. */
+/* Flags of every function that writes a file. Files are written atomically. */
 typedef enum ddsc_write_flags {
-    DDSC_WRITE_OVERWRITE = 1 /* replace a file that is there */
+    DDSC_WRITE_OVERWRITE = 1 /* replace an existing file */
 } ddsc_write_flags;
 
 typedef struct ddsc_read_settings {
     size_t struct_size;
     ddsc_on_empty on_empty;
-    int phase;               /* .d2: which phase, from 1; 0: all phases joined */
+    int phase;               /* .d2: the phase to read, from 1; 0: all phases joined */
     const char *labels_path; /* labels of an idx or other file: idx, csv or npy; NULL: none */
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
     double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
-    int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
-    int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
-    /* csv and tsv by the names in the header, HDF5 by those of columns in obs; lists are separated by
-     * commas, * and ? stand for any characters. `columns` and `drop` are for fcs and clouds too. */
-    const char *id_columns;    /* what names an item, joined by "/"; NULL: `id` */
-    const char *weight_column; /* NULL: `weight` if there is one */
-    const char *label_column;  /* NULL: `label` if there is one */
-    const char *where;         /* "COLUMN=VALUE": only rows that match; NULL: all */
-    const char *columns;       /* the coordinates; NULL: all columns of numbers */
-    const char *drop;          /* columns that are none; NULL: none */
-    const char *meta_path;     /* table of columns about items, joined by id; NULL: none */
-    ddsc_image_as image_as;    /* images: what they become; default pixels */
-    const char *matrix;        /* HDF5: the table of points; NULL: `X`, else `points` */
-    /* columns about items, kept as those of meta_path are; all rows of an item have one value, columns
-     * that are not there are passed over; NULL: none */
+    int64_t max_bytes;       /* maximum uncompressed size of one file; default 64 GiB */
+    int phases;              /* .d2: phases per object, which the file does not state; 0: detect */
+    /* The following fields select columns by name: names in the header for csv and tsv, names of
+     * columns in obs for HDF5. Lists are separated by commas, and * and ? are wildcards. `columns`
+     * and `drop` also apply to fcs and point clouds. */
+    const char *id_columns;    /* columns that identify an item, joined by "/"; NULL: `id` */
+    const char *weight_column; /* NULL: `weight` if it exists */
+    const char *label_column;  /* NULL: `label` if it exists */
+    const char *where;         /* "COLUMN=VALUE": read only matching rows; NULL: all */
+    const char *columns;       /* coordinates; NULL: all numeric columns */
+    const char *drop;          /* columns that are not coordinates; NULL: none */
+    const char *meta_path;     /* metadata table, joined by id; NULL: none */
+    ddsc_image_as image_as;    /* images: conversion to a distribution; default pixels */
+    const char *matrix;        /* HDF5: dataset with the points; NULL: `X`, else `points` */
+    /* Metadata columns, stored like those of meta_path. All rows of an item must have the same
+     * value. Missing columns are ignored. NULL: none. */
     const char *item_columns;
-    /* DDSC_FORMAT_AUTO (default): by content, but HDF5 only where the name ends in .h5ad, .h5 or .hdf5.
-     * DDSC_FORMAT_HDF5: HDF5 under any name, and from standard input. */
+    /* DDSC_FORMAT_AUTO (default) detects the format from the content, but accepts HDF5 only if the
+     * name ends in .h5ad, .h5 or .hdf5. DDSC_FORMAT_HDF5 reads HDF5 under any name and from
+     * standard input. */
     ddsc_format format;
 } ddsc_read_settings;
 
@@ -595,122 +634,134 @@ typedef struct ddsc_read_settings {
     ddsc_read_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size);
 
-/* Any format of docs/formats.md, gzip or not; path "-" is standard input. A folder stands for its
- * files, also those one folder down, whose name is then their class. */
+/* Reads any format listed in docs/formats.md, optionally compressed with gzip. The path "-" is
+ * standard input. A folder stands for the files in it and in its subfolders (one level); the name
+ * of a subfolder is the class of its files. */
 DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
                                         const char *path, const ddsc_read_settings *settings);
-/* Several files or folders: the items of all files one after the other. An item that is a file of its
- * own (fcs, images, clouds; of several files npy) has its name as id. */
+/* Reads several files or folders and concatenates their items. If a file is one item (fcs, images,
+ * point clouds, and npy if there are several files), its name is the id. */
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
-/* One set for all ranks of a team, read once. `read` is called on the first rank alone and makes the set by
- * calls on its context, which has no team meanwhile: files, subsets, transforms. All ranks then have that
- * set, in memory that those of a machine share, or else the status and message of the first. Such a set is
- * destroyed before the team is. Without a team *measures is what `read` made. */
+/* Shares one set among all ranks of a team. `read` is called only on the first rank, with a
+ * context that has no team during the call. It creates the set by reading, selecting a subset or
+ * transforming. All ranks then have that set, in memory shared by the ranks of each machine, or
+ * the status and message of the first rank. Destroy such a set before the team. Without a team,
+ * *measures is the set that `read` created. */
 typedef ddsc_status (*ddsc_measures_fn)(void *user, ddsc_context *context,
                                         ddsc_measures **measures);
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_share(ddsc_context *context,
                                                            ddsc_measures **measures,
                                                            ddsc_measures_fn read, void *user);
-/* npz, csv or tsv (also .gz), d2. flags: ddsc_write_flags. */
+/* Writes npz, csv or tsv (optionally .gz), or d2. flags: ddsc_write_flags. */
 DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measures *measures,
                                          const char *path, ddsc_format format, unsigned flags);
 
-/* A square matrix from npy (f4 or f8), MatrixMarket or a table of text (with or without names above and
- * before the numbers); missing entries of a sparse file are NaN.
- * Release it with ddsc_release. */
+/* Reads a square matrix from npy (f4 or f8), MatrixMarket or a text table, with or without row and
+ * column names. Missing entries of a sparse file are NaN. Free the matrix with ddsc_release. */
 DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
                                       const char *path);
-/* The same for all ranks of a team: the first reads, as in ddsc_measures_share. */
+/* Reads a matrix on the first rank of a team and shares it with all ranks, as ddsc_measures_share
+ * does. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_matrix_read_shared(ddsc_context *context,
                                                                double **matrix, int64_t *n,
                                                                const char *path);
-/* Any two-dimensional npy array of numbers. Release it with ddsc_release. */
+/* Reads a two-dimensional numeric npy array. Free the rows with ddsc_release. */
 DDSC_API ddsc_status ddsc_rows_read(ddsc_context *context, double **rows, int64_t *n_rows,
                                     int64_t *n_columns, const char *path);
-/* n_rows x n_columns doubles as npy. n_columns 0: a one-dimensional array of n_rows. */
+/* Writes n_rows x n_columns doubles as npy. If n_columns is 0, the array is one-dimensional with
+ * n_rows entries. */
 DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matrix, int64_t n_rows,
                                        int64_t n_columns, const char *path, unsigned flags);
-/* Labels: one integer or name per row. Accepts csv with a header (the column `label`, else the
- * last), one value per line, npy of integers, idx labels, or an npz that holds labels. Names become
- * class numbers in order of appearance. Release them with ddsc_release. */
+/* Reads labels: one integer or name per row. Accepts csv with a header (the column `label`,
+ * otherwise the last column), one value per line, npy of integers, idx labels, or an npz that
+ * contains labels. Names become class numbers in order of first appearance. Free the labels with
+ * ddsc_release. */
 DDSC_API ddsc_status ddsc_labels_read(ddsc_context *context, int32_t **labels, int64_t *n,
                                       const char *path);
-/* How two lists of labels were put beside each other. */
+/* How two lists of labels were matched. */
 typedef enum ddsc_join {
-    DDSC_JOIN_ORDER = 0, /* row by row: one side has no ids */
+    DDSC_JOIN_ORDER = 0, /* row by row, because one side has no ids */
     DDSC_JOIN_ID
 } ddsc_join;
 
-/* Labels for the rows of `measures` (n_rows of them), matched by id where the file has ids (a column
- * or an array `id`, `ids`); a row without a label and a label without a row are refused by name. A
- * file without ids must have one label per row; items that are only numbered take the numbers as
- * ids, or else the file's order. how may be NULL. Release the labels with ddsc_release. */
+/* Reads labels for the rows of `measures` (n_rows entries). Labels are matched by id if the file
+ * has ids (a column or array `id` or `ids`). A row without a label, or a label without a row, is
+ * an error that names it. A file without ids must have one label per row. Items that only have
+ * numbers use them as ids; otherwise file order is used. how may be NULL. Free the labels with
+ * ddsc_release. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_for(ddsc_context *context, int32_t **labels,
                                                             ddsc_join *how,
                                                             const ddsc_measures *measures,
                                                             const char *path);
-/* Two files of labels for the same rows, in the order of the first; matched as above. */
+/* Reads two label files for the same rows, in the order of the first file. Rows are matched as in
+ * ddsc_labels_read_for. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_both(ddsc_context *context,
                                                              int32_t **labels, int32_t **others,
                                                              int64_t *n, ddsc_join *how,
                                                              const char *path,
                                                              const char *others_path);
-/* Header `id,label`; ids taken from measures, or numbers when NULL. */
+/* Writes csv with the header `id,label`. Ids come from measures, or are numbers if measures is
+ * NULL. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,
                                        unsigned flags);
-/* Bytes to a file. */
+/* Writes bytes to a file. */
 DDSC_API ddsc_status ddsc_file_write(ddsc_context *context, const char *path, const void *bytes,
                                      size_t n_bytes, unsigned flags);
-/* Checks, before long work, that a file can be written to path: creates a temporary file in its folder
- * and removes it. flags: ddsc_write_flags. */
+/* Checks that a file can be written to path, so that a long run does not fail at the end. It
+ * creates a temporary file in the folder and removes it. flags: ddsc_write_flags. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, const char *path,
                                                        unsigned flags);
 
 /* ==== Text ==== */
 
 typedef enum ddsc_tokens {
-    DDSC_TOKENS_PUNCTUATION = 0, /* ASCII punctuation but ' is a blank; words are between blanks */
-    DDSC_TOKENS_LETTERS          /* words are runs of two or more letters */
+    /* words are separated by blanks; ASCII punctuation except ' counts as a blank */
+    DDSC_TOKENS_PUNCTUATION = 0,
+    DDSC_TOKENS_LETTERS /* words are runs of two or more letters */
 } ddsc_tokens;
 
 typedef enum ddsc_weighting {
     DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
-    DDSC_WEIGHTING_TF         /* the count alone */
+    DDSC_WEIGHTING_TF         /* count only */
 } ddsc_weighting;
 
-/* N documents, df of them with the word. */
+/* N is the number of documents, and df is the number of documents that contain the word. */
 typedef enum ddsc_idf {
-    DDSC_IDF_PLAIN = 0, /* log2(N / df): 0 for a word that every document has */
+    DDSC_IDF_PLAIN = 0, /* log2(N / df): 0 for a word that occurs in every document */
     DDSC_IDF_SMOOTH     /* ln((1 + N) / (1 + df)) + 1 */
 } ddsc_idf;
 
-/* Where the vectors of words come from. */
+/* The source of the word vectors. */
 typedef enum ddsc_words {
-    DDSC_WORDS_FITTED = 0, /* those of the file, fitted to the documents; without a file as OWN */
-    DDSC_WORDS_GENERAL,    /* those of the file as they are; words without one are left out */
-    DDSC_WORDS_OWN         /* learnt from the documents alone: a file is refused */
+    /* vectors from the file, fitted to the documents; as OWN without a file */
+    DDSC_WORDS_FITTED = 0,
+    DDSC_WORDS_GENERAL, /* vectors from the file, unchanged; words without a vector are dropped */
+    DDSC_WORDS_OWN      /* learned from the documents only; giving a file is an error */
 } ddsc_words;
 
 typedef struct ddsc_text_settings {
     size_t struct_size;
-    const char *text_columns;   /* comma-separated; NULL: `text`, else `abstract`, else `title` and
-                                   `body`, else `body` */
-    const char *label_column;   /* NULL: `label` if there is one */
-    const char *id_columns;     /* comma-separated, joined by "/"; NULL: `id` if there is one */
-    const char *where;          /* "COLUMN=VALUE": only rows that match; NULL: all */
-    const char *stopwords_path; /* words left out, separated by white space; NULL: none */
-    const char *lemmas_path;    /* folder with WordNet's noun.exc and index.noun: plurals become
-                                   singular; NULL: words stay as they are */
+    /* comma-separated; NULL: `text`, else `abstract`, else `title` and `body`, else `body` */
+    const char *text_columns;
+    const char *label_column;   /* NULL: `label` if it exists */
+    const char *id_columns;     /* comma-separated, joined by "/"; NULL: `id` if it exists */
+    const char *where;          /* "COLUMN=VALUE": read only matching rows; NULL: all */
+    const char *stopwords_path; /* file of words to ignore, separated by white space; NULL: none */
+    /* folder with WordNet's noun.exc and index.noun, used to reduce plurals to the singular; NULL:
+     * words are not changed */
+    const char *lemmas_path;
     ddsc_tokens tokens;
     ddsc_weighting weighting;
     ddsc_idf idf;
-    int64_t support;        /* merge each document to at most so many points; 16; 0: all words */
-    ddsc_on_empty on_empty; /* documents without a word that has a vector and a weight: dropped */
-    int64_t max_bytes;      /* uncompressed size one file may reach; default 64 GiB */
-    ddsc_words words;       /* fitted by default */
+    /* maximum number of points per document (others are merged); default 16; 0: all words */
+    int64_t support;
+    /* documents without any word that has a vector and a weight; default drop */
+    ddsc_on_empty on_empty;
+    int64_t max_bytes; /* maximum uncompressed size of one file; default 64 GiB */
+    ddsc_words words;  /* default fitted */
 } ddsc_text_settings;
 
 #define ddsc_text_settings_init(settings) \
@@ -719,47 +770,54 @@ DDSC_API void ddsc_text_settings_init_sized(ddsc_text_settings *settings, size_t
 
 enum { DDSC_TEXT_NAMED = 10 };
 
-/* Words and tokens are counted after stop words are gone. */
+/* Word and token counts exclude stop words. */
 typedef struct ddsc_text_report {
     size_t struct_size;
-    int64_t n_rows;      /* of the file */
-    int64_t n_documents; /* those that `where` lets through: the N of idf */
+    int64_t n_rows;      /* rows of the file */
+    int64_t n_documents; /* documents selected by `where`; the N of idf */
     int64_t n_empty;
-    int64_t empty_row[DDSC_TEXT_NAMED], empty_line[DDSC_TEXT_NAMED]; /* the first of them */
-    int64_t n_tokens, n_tokens_covered; /* covered: with a vector in the file */
+    int64_t empty_row[DDSC_TEXT_NAMED], empty_line[DDSC_TEXT_NAMED]; /* the first empty documents */
+    int64_t n_tokens, n_tokens_covered; /* covered: has a vector in the file */
     int64_t n_words, n_words_covered;
-    int64_t n_vectors;           /* lines of the vectors file */
-    int64_t n_duplicate_vectors; /* vectors of words met that had one already; the first counts */
-    char text_columns[256], label_column[256], id_columns[256]; /* those used, "" when none */
-    /* What `support` did, as in ddsc_compress_report; zero when it was 0. */
+    int64_t n_vectors; /* lines of the vectors file */
+    /* repeated vectors of words in the documents; the first one is used */
+    int64_t n_duplicate_vectors;
+    char text_columns[256], label_column[256], id_columns[256]; /* columns used, "" if none */
+    /* Effect of `support`, as in ddsc_compress_report. Zero if `support` was 0. */
     int64_t n_points_before, n_points_after;
     double mean_w2, max_w2;
-    /* What `words` did. */
-    int64_t n_words_used, n_tokens_used; /* with a vector in the end */
-    int64_t n_words_placed;              /* without a vector in the file: placed by their company */
-    int64_t n_words_own, own_dim;        /* vectors learnt from the documents, 0: none */
-    int64_t n_words_given;               /* words of an npz whose fit was used as it is, else 0 */
-    char missing_words[512]; /* those without a vector that occur most often: "word (times), ..." */
+    /* Effect of `words`. */
+    int64_t n_words_used, n_tokens_used; /* words and tokens that finally have a vector */
+    int64_t n_words_placed; /* words without a vector in the file, placed by their co-occurrence */
+    int64_t n_words_own, own_dim; /* vectors learned from the documents; 0: none */
+    int64_t n_words_given;        /* words of an npz whose fit was reused; otherwise 0 */
+    char missing_words[512];      /* most frequent words without a vector: "word (count), ..." */
 } ddsc_text_report;
 
 #define ddsc_text_report_init(report) ddsc_text_report_init_sized((report), sizeof *(report))
 DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size);
 
-/* Documents and word vectors to measures: item i is document i, a point is a word vector. Documents
- * are a table with a header, one document per row (tabs, where quotes are data, or comma, semicolon or
- * | with quotes as in RFC 4180), lines of JSON objects, or a folder of .txt files (the name is the id,
- * that of a folder in it the class). Vectors are GloVe, word2vec or fastText text, word2vec binary, or
- * an npy matrix with its words beside it, one a line, in a file whose name ends in .vocab or .txt
- * instead. Any file may be gzip; "-" is standard input. report may be NULL.
+/* Converts documents and word vectors to measures. Item i is document i, and its points are word
+ * vectors. report may be NULL.
  *
- * Vectors fitted to the documents stay with the measures (n_words of the view), in npz files and in
- * models. Such an npz as vectors_path encodes further documents alike: same vectors, same idf, same
- * tokens, weighting and idf settings. vectors_path NULL: the documents' own vectors. */
+ * Documents are a table with a header and one document per row, lines of JSON objects, or a folder
+ * of .txt files. A table is separated by tabs (quotes are then part of the data) or by comma,
+ * semicolon or | with quotes as in RFC 4180. In a folder, the file name is the id and the name of
+ * a subfolder is the class.
+ *
+ * Vectors are GloVe, word2vec or fastText text, word2vec binary, or an npy matrix. The words of an
+ * npy matrix are in a second file with the extension .vocab or .txt, one per line. Any file may be
+ * compressed with gzip, and "-" is standard input.
+ *
+ * Vectors fitted to the documents are stored with the measures (n_words of the view), in npz files
+ * and in models. Pass such an npz as vectors_path to encode further documents in the same way,
+ * with the same vectors, idf, tokens, weighting and idf settings. If vectors_path is NULL, vectors
+ * are learned from the documents. */
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
-/* The same from several files of plain text, one document each, and folders of them; a single path
- * as above. */
+/* Reads several plain text files with one document each, and folders of such files. A single path
+ * is read as in ddsc_text_read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_text_read_files(
     ddsc_context *context, ddsc_measures **measures, ddsc_text_report *report, int64_t n_paths,
     const char *const *paths, const char *vectors_path, const ddsc_text_settings *settings);
@@ -770,24 +828,25 @@ typedef enum ddsc_metric {
     DDSC_METRIC_W2 = 0,   /* exact 2-Wasserstein: D^2 = min <P, C>, C squared Euclidean */
     DDSC_METRIC_SINKHORN, /* entropic transport */
     DDSC_METRIC_MMD,      /* maximum mean discrepancy */
-    DDSC_METRIC_LOT,      /* linear optimal transport: Euclidean after one transport per item */
-    DDSC_METRIC_W1 /* exact 1-Wasserstein: D = min <P, C>, C Euclidean (word mover's distance) */
+    DDSC_METRIC_LOT, /* linear optimal transport: Euclidean distance after one transport per item */
+    DDSC_METRIC_W1   /* exact 1-Wasserstein: D = min <P, C>, C Euclidean (word mover's distance) */
 } ddsc_metric;
 
-/* What it costs to move a unit of mass from a point to another. w2 takes sqeuclidean, cosine and matrix; w1
- * euclidean, cityblock and matrix; sinkhorn all of them; lot sqeuclidean and cosine; mmd the default alone. */
+/* Cost of moving a unit of mass from one point to another. w2 accepts sqeuclidean, cosine and
+ * matrix. w1 accepts euclidean, cityblock and matrix. sinkhorn accepts all costs. lot accepts
+ * sqeuclidean and cosine. mmd accepts only the default. */
 typedef enum ddsc_cost {
     DDSC_COST_DEFAULT = 0, /* euclidean for w1, sqeuclidean for the others */
     DDSC_COST_SQEUCLIDEAN, /* |x - y|^2 */
     DDSC_COST_EUCLIDEAN,   /* |x - y| */
     DDSC_COST_COSINE,      /* |x/|x| - y/|y||^2 = 2 - 2 cos(x, y) */
     DDSC_COST_CITYBLOCK,   /* sum of |x_k - y_k| */
-    DDSC_COST_MATRIX       /* cost_matrix[x][y]: the one coordinate of a point is its row */
+    DDSC_COST_MATRIX /* cost_matrix[x][y]; the single coordinate of a point is its row number */
 } ddsc_cost;
 
 typedef enum ddsc_sinkhorn_value {
-    DDSC_SINKHORN_REGULARIZED = 0, /* min <P, C> + epsilon KL(P | a x b), the paper's */
-    DDSC_SINKHORN_SHARP,           /* <P, C> of that plan */
+    DDSC_SINKHORN_REGULARIZED = 0, /* min <P, C> + epsilon KL(P | a x b), as in the paper */
+    DDSC_SINKHORN_SHARP,           /* <P, C> of the regularized plan */
     DDSC_SINKHORN_DEBIASED, /* regularized(a,b) - (regularized(a,a) + regularized(b,b)) / 2 */
     DDSC_SINKHORN_REGULARISED = DDSC_SINKHORN_REGULARIZED /* deprecated spelling */
 } ddsc_sinkhorn_value;
@@ -799,26 +858,27 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    DDSC_BANDWIDTH_AUTO =
-        0, /* near, or median where distances are so much alike that the median is less than twice
-                                the near one: points of five dimensions or more, in effect */
-    DDSC_BANDWIDTH_MEDIAN, /* of the non-zero distances of a fixed sample of points */
+    /* near, or median if the median is less than twice near; in practice, for points with five or
+     * more dimensions */
+    DDSC_BANDWIDTH_AUTO = 0,
+    DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances of a fixed sample of points */
     DDSC_BANDWIDTH_VALUE,
-    DDSC_BANDWIDTH_NEAR /* their 5% quantile */
+    DDSC_BANDWIDTH_NEAR /* 5% quantile of the same distances */
 } ddsc_bandwidth_rule;
 
 typedef enum ddsc_mmd_estimator {
-    DDSC_MMD_UNBIASED = 0, /* pairs i != j only; can be negative */
+    DDSC_MMD_UNBIASED = 0, /* pairs i != j only; may be negative */
     DDSC_MMD_BIASED,       /* all pairs; never negative */
-    DDSC_MMD_AUTO          /* biased; unbiased in the paper's plain algorithm (default) */
+    DDSC_MMD_AUTO          /* biased, or unbiased in the paper's plain algorithm (default) */
 } ddsc_mmd_estimator;
 
 typedef enum ddsc_reference_rule {
-    DDSC_REFERENCE_NORMAL = 0, /* normal sample matched to the pooled mean and scale */
+    DDSC_REFERENCE_NORMAL = 0, /* normal sample with the pooled mean and scale */
     DDSC_REFERENCE_KMEANS,     /* k-means centers of the pooled points */
     DDSC_REFERENCE_MEASURES,   /* the first item of reference_measures */
-    DDSC_REFERENCE_AUTO        /* k-means; a normal sample in up to three dimensions and in the
-                                  paper's plain algorithm (default) */
+    /* k-means, or a normal sample in up to three dimensions and in the paper's plain algorithm
+     * (default) */
+    DDSC_REFERENCE_AUTO
 } ddsc_reference_rule;
 
 typedef struct ddsc_metric_settings {
@@ -827,7 +887,7 @@ typedef struct ddsc_metric_settings {
     double epsilon;         /* sinkhorn; default 5 (percent of the median cost) */
     int epsilon_is_percent; /* 1: epsilon is a percentage of the median cost */
     ddsc_sinkhorn_value sinkhorn_value;
-    double sinkhorn_tolerance; /* L1 marginal error that counts as converged, at least 1e-15 */
+    double sinkhorn_tolerance; /* L1 marginal error for convergence; at least 1e-15 */
     int64_t sinkhorn_max_iterations;
     ddsc_mmd_kernel mmd_kernel;
     ddsc_bandwidth_rule bandwidth_rule;
@@ -836,12 +896,13 @@ typedef struct ddsc_metric_settings {
     ddsc_reference_rule reference_rule;
     int64_t reference_size; /* 0: the mean support size */
     const ddsc_measures *reference_measures;
-    int64_t w2_max_pivots;     /* 0: a generous multiple of the problem size */
-    int64_t mmd_features;      /* random Fourier features (gaussian, laplace); 0: exact */
-    int64_t lot_components;    /* principal components the LOT embedding is cut to; 0: all of it */
-    int64_t cost;              /* a ddsc_cost */
-    const double *cost_matrix; /* with DDSC_COST_MATRIX: cost_size x cost_size, symmetric, not
-                                  negative, 0 on the diagonal; borrowed during a call */
+    int64_t w2_max_pivots;  /* 0: a large multiple of the problem size */
+    int64_t mmd_features;   /* random Fourier features (gaussian, laplace); 0: exact */
+    int64_t lot_components; /* principal components kept of the LOT embedding; 0: all */
+    int64_t cost;           /* a ddsc_cost */
+    /* With DDSC_COST_MATRIX: cost_size x cost_size, symmetric, non-negative, 0 on the diagonal.
+     * Borrowed during a call. */
+    const double *cost_matrix;
     int64_t cost_size;
 } ddsc_metric_settings;
 
@@ -849,93 +910,99 @@ typedef struct ddsc_metric_settings {
     ddsc_metric_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_metric_settings_init_sized(ddsc_metric_settings *settings, size_t size);
 
-/* What one run over pairs did. Figures of single stages are by name: ddsc_context_get_details. */
+/* Statistics of one run over pairs. ddsc_context_get_details returns the statistics of single
+ * stages by name. */
 typedef struct ddsc_pair_stats {
     size_t struct_size;
-    int64_t n_pairs;         /* pairs in question */
+    int64_t n_pairs;         /* pairs required */
     int64_t n_solved;        /* pairs whose value was computed */
     int64_t n_bounds;        /* lower bounds evaluated */
-    int64_t n_pruned;        /* pairs a bound made unnecessary */
-    int64_t n_not_converged; /* solves that met their cap */
-    int64_t n_clamped;    /* negative unbiased estimates (kept in order, clamped in the affinity) */
-    int64_t n_iterations; /* pivots or Sinkhorn iterations over all solves */
-    double max_gap;       /* w2, lot: largest relative duality gap; sinkhorn: marginal error */
-    double epsilon;       /* the absolute epsilon used */
-    double bandwidth;     /* the bandwidth used */
-    int64_t reference_size; /* points of the LOT reference */
+    int64_t n_pruned;        /* pairs excluded by a bound */
+    int64_t n_not_converged; /* solves that reached their iteration limit */
+    /* negative unbiased estimates; used unchanged for ordering, clamped in the affinity */
+    int64_t n_clamped;
+    int64_t n_iterations;   /* pivots or Sinkhorn iterations over all solves */
+    double max_gap;         /* w2, lot: largest relative duality gap; sinkhorn: marginal error */
+    double epsilon;         /* absolute epsilon used */
+    double bandwidth;       /* bandwidth used */
+    int64_t reference_size; /* points in the LOT reference */
     double seconds;
-    /* Approximate metrics only: a fixed sample of pairs against the exact values. lot: |D - W2| /
-     * W2; mmd_features: |D^2 - exact D^2|. */
+    /* Approximate metrics only: error on a fixed sample of pairs relative to exact values. For lot
+     * the error is |D - W2| / W2; for mmd_features it is |D^2 - exact D^2|. */
     int64_t n_checked;
-    double check_median, check_high, check_max; /* quantiles 50%, 95% and 100% of that error */
+    double check_median, check_high, check_max; /* 50%, 95% and 100% quantiles of that error */
     int64_t n_features;                         /* random Fourier features used */
     int64_t n_components;   /* components of the LOT embedding kept; 0: not reduced */
-    double reduction_error; /* share of the embedding's variance that the reduction left out */
-    double recall;          /* approximate neighbors: share of the true ones found for a random
-                               sample of n_recall_rows items, an estimate of that of all items;
-                               0 when the search was exact */
+    double reduction_error; /* fraction of the embedding's variance lost by the reduction */
+    /* Approximate neighbors: fraction of the true neighbors found for a random sample of
+     * n_recall_rows items. It estimates the recall over all items, and is 0 if the search was
+     * exact. */
+    double recall;
     int64_t n_recall_rows;
-    double recall_low, recall_high; /* 95% interval of the recall of all items: state recall_low */
+    /* 95% confidence interval of the recall over all items; report recall_low */
+    double recall_low, recall_high;
 } ddsc_pair_stats;
 
 #define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))
 DDSC_API void ddsc_pair_stats_init_sized(ddsc_pair_stats *stats, size_t size);
 
-/* What distances are given, or asked for. */
+/* Form of the distances passed to or returned by a function. */
 typedef enum ddsc_distance_flags {
-    DDSC_DISTANCE_SQUARED = 1,  /* D^2 as the metric defines it; otherwise sqrt(max(D^2, 0)) */
+    DDSC_DISTANCE_SQUARED = 1,  /* D^2 as defined by the metric; otherwise sqrt(max(D^2, 0)) */
     DDSC_DISTANCE_CONDENSED = 2 /* the N(N-1)/2 entries above the diagonal, row by row */
 } ddsc_distance_flags;
 
-/* The N x N matrix, row-major, or what the flags say. stats may be NULL. After an error `out` may
- * be filled in part. */
+/* Computes the N x N distance matrix, row-major, or the form selected by the flags. stats may be
+ * NULL. After an error, `out` may be partly filled. */
 DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                        const ddsc_measures *measures,
                                        const ddsc_metric_settings *settings, unsigned flags);
-/* Distances between two sets: out has a row for each item of `rows` and a column for each of
- * `columns`. What is chosen from the data looks at both sets. The values are those of the matrix of
- * one set that holds the items of `rows`, then those of `columns`, to the last bit if every item has
- * points of its own. flags: SQUARED or 0. After an error `out` may be filled in part. */
+/* Computes distances between two sets. `out` has a row for each item of `rows` and a column for
+ * each item of `columns`. Parameters chosen from the data use both sets. If every item has its own
+ * points, the values are bit-identical to those in the matrix of the concatenated set. flags:
+ * SQUARED or 0. After an error, `out` may be partly filled. */
 DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                     const ddsc_measures *rows, const ddsc_measures *columns,
                                     const ddsc_metric_settings *settings, unsigned flags);
 
-/* LOT embedding: *out (n_items x *n_columns, row-major) is released with ddsc_release. */
+/* Computes the LOT embedding. Free *out (n_items x *n_columns, row-major) with ddsc_release. */
 DDSC_API ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_columns,
                                     ddsc_pair_stats *stats, const ddsc_measures *measures,
                                     const ddsc_metric_settings *settings);
-/* The reference that the settings ask for, as a set of one item: with reference_rule MEASURES and
- * this set, other items are embedded beside the first ones. */
+/* Creates the LOT reference selected by the settings, as a set with one item. Use it with
+ * reference_rule MEASURES to embed other items in the same space. */
 DDSC_API ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **reference,
                                            const ddsc_measures *measures,
                                            const ddsc_metric_settings *settings);
 
 /* ==== The neighbor graph ==== */
 
-/* For each item its nearest neighbors with their squared distances, nearest first (ties: lower
- * index). */
+/* For each item, its nearest neighbors with their squared distances, in ascending order. Ties are
+ * broken by the lower index. */
 typedef struct ddsc_graph ddsc_graph;
 
 typedef enum ddsc_exact_graph {
-    DDSC_GRAPH_AUTO = 0, /* pruned where bounds exist and pay */
+    DDSC_GRAPH_AUTO = 0, /* pruned if the metric has bounds and they reduce the work */
     DDSC_GRAPH_FULL,     /* every pair */
     DDSC_GRAPH_PRUNED
 } ddsc_exact_graph;
 
 typedef enum ddsc_neighbors {
-    DDSC_NEIGHBORS_AUTO = 0,   /* exact up to 100,000 items */
-    DDSC_NEIGHBORS_EXACT,      /* every neighbor is the right one */
-    DDSC_NEIGHBORS_APPROXIMATE /* candidates by NN-descent, ranked by the metric; recall measured */
+    DDSC_NEIGHBORS_AUTO = 0, /* exact up to 100,000 items, approximate above */
+    DDSC_NEIGHBORS_EXACT,    /* exact nearest neighbors */
+    /* candidates from NN-descent, ranked by the metric; recall is measured */
+    DDSC_NEIGHBORS_APPROXIMATE
 } ddsc_neighbors;
 
-/* In many dimensions a few items come to be neighbors of nearly everybody, and many of nobody. Neighbors
- * can then be chosen by D^2 / (s_i s_j), s the mean distance to the tau nearest; edges hold D^2 all the same. With
- * approximate neighbors the candidates are the nearest found, with sampled columns distances are as near as there. */
+/* In many dimensions, a few items become neighbors of nearly all items (hubs), and many items are
+ * neighbors of none. To correct this, neighbors can be chosen by D^2 / (s_i s_j), where s is the
+ * mean distance to the tau nearest. Edges still hold D^2. With approximate neighbors, only the
+ * nearest items found are ranked in this way. With sampled columns, the rescaled distances are as
+ * accurate as the approximated ones. */
 typedef enum ddsc_hubs {
-    DDSC_HUBS_DEFAULT =
-        0,          /* auto in a clustering of measures, off where a graph alone is asked for */
-    DDSC_HUBS_OFF,  /* the nearest */
-    DDSC_HUBS_AUTO, /* rescaled where the in-degrees of the nearest are skewed */
+    DDSC_HUBS_DEFAULT = 0, /* auto when clustering measures, off when computing only a graph */
+    DDSC_HUBS_OFF,         /* choose the nearest items */
+    DDSC_HUBS_AUTO,        /* rescale if the in-degrees of the nearest-neighbor graph are skewed */
     DDSC_HUBS_ALWAYS
 } ddsc_hubs;
 
@@ -943,10 +1010,12 @@ typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
-    double sample;         /* fraction of the pairs that is computed, 1: all; a clustering estimates
-                              the others where that works, except with paper */
-    double sample_columns; /* fraction of the items whose distances to all are computed, the others
-                              being approximated from them (Nystrom); 1: all */
+    /* Fraction of the pairs that is computed; 1: all. Clustering estimates the other pairs where
+     * possible, except in the paper's plain algorithm. */
+    double sample;
+    /* Fraction of the items whose distances to all items are computed; 1: all. The other distances
+     * are approximated from them (Nystrom). */
+    double sample_columns;
     ddsc_neighbors neighbors;
     int64_t hubs; /* a ddsc_hubs */
 } ddsc_graph_settings;
@@ -955,29 +1024,29 @@ typedef struct ddsc_graph_settings {
     ddsc_graph_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_graph_settings_init_sized(ddsc_graph_settings *settings, size_t size);
 
-/* The tau that a graph of n items gets. */
+/* Returns the tau that a graph of n items gets. */
 DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
 
-/* From items. stats may be NULL. */
+/* Builds the neighbor graph of a set of items. stats may be NULL. */
 DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,
                                         const ddsc_graph_settings *settings);
-/* From a square matrix of distances (NaN: unknown, no edge); must be symmetric. flags: SQUARED (D^2
- * may be negative, as unbiased estimates are) or 0. */
+/* Builds the graph from a symmetric matrix of distances. NaN is an unknown distance and gives no
+ * edge. flags: SQUARED or 0. With SQUARED, values may be negative, as unbiased estimates can be. */
 DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
                                                    int64_t n, const double *matrix, unsigned flags,
                                                    const ddsc_graph_settings *settings);
-/* From neighbor lists of your own: entries offsets[i] .. offsets[i+1] are the neighbors of item i
- * (0 <= index < n) and their squared distances, in any order. Refused: an item among its own
- * neighbors, a neighbor listed twice, a value that is not finite. Lists may differ in length and
- * need not be mutual; tau is the length of the longest. The arrays are copied. */
+/* Builds the graph from neighbor lists. Entries offsets[i] .. offsets[i+1] are the neighbors of
+ * item i (0 <= index < n) and their squared distances, in any order. An item among its own
+ * neighbors, a duplicate neighbor or a non-finite value is an error. Lists may differ in length
+ * and need not be mutual. tau is the length of the longest list. The arrays are copied. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_graph_create_from_csr(ddsc_context *context,
                                                                   ddsc_graph **graph, int64_t n,
                                                                   const int64_t *offsets,
                                                                   const int32_t *indices,
                                                                   const double *d2);
-/* From rows (n x dim), Euclidean distance. */
+/* Builds the graph from vectors (n x dim) with the Euclidean distance. */
 DDSC_API ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph,
                                                     int64_t n, int64_t dim, const double *vectors,
                                                     const ddsc_graph_settings *settings);
@@ -986,49 +1055,53 @@ DDSC_API void ddsc_graph_destroy(ddsc_graph *graph);
 typedef struct ddsc_graph_view {
     int64_t n, tau, n_edges;
     const int64_t *offset; /* n + 1 */
-    const int32_t *index;  /* neighbor */
-    const double *d2;      /* squared distance (unclamped) */
-    /* With sample_columns: items whose distances to all were computed, and how far off the others
-     * are, the median error of D^2 between columns held out, over the median spread of these D^2
-     * (1: no better than one guess for all; NaN: too few to tell). Else 0 and 0. */
+    const int32_t *index;  /* neighbors */
+    const double *d2;      /* squared distances (unclamped) */
+    /* With sample_columns: the number of items whose distances to all items were computed, and the
+     * relative error of the other distances. The error is the median error of D^2 between held-out
+     * columns divided by the median spread of these D^2. 1 is no better than a constant, and NaN
+     * means too few columns to estimate it. Without sample_columns both are 0. */
     int64_t n_columns;
     double columns_error;
-    const double *
-        scale; /* n: neighbors of an item are those of least D^2 / scale (ddsc_hubs); NULL: the nearest */
-    const ddsc_graph *nearest; /* with scale: the three nearest of each item; else NULL */
+    /* n values; neighbors minimize D^2 / scale (see ddsc_hubs); NULL: nearest */
+    const double *scale;
+    const ddsc_graph *nearest; /* if scale is set: the three nearest of each item; otherwise NULL */
 } ddsc_graph_view;
 
 #define ddsc_graph_get_view(graph, view) ddsc_graph_get_view_sized((graph), (view), sizeof *(view))
 DDSC_API void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view *view,
                                         size_t size);
-/* MatrixMarket, coordinate real general: row = neighbor, column = item, value D^2. A path that ends in
- * .npz gets the same as arrays (csc), as scipy.sparse.load_npz reads them. */
+/* Writes the graph in MatrixMarket format (coordinate real general) with row = neighbor, column =
+ * item and value D^2. A path that ends in .npz writes the same matrix in csc form, readable by
+ * scipy.sparse.load_npz. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, unsigned flags);
 
 /* ==== Clustering ==== */
 
 typedef enum ddsc_gamma_rule {
-    DDSC_GAMMA_AUTO = 0, /* local, or median where a diffuse class leans on a dense one */
-    DDSC_GAMMA_MEDIAN,   /* 1 / median of the D^2 kept in the graph */
+    DDSC_GAMMA_AUTO = 0, /* local, or median if a sparse cluster borders a dense one */
+    DDSC_GAMMA_MEDIAN,   /* 1 / median of the D^2 in the graph */
     DDSC_GAMMA_VALUE,
-    DDSC_GAMMA_LOCAL /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to 7th neighbor */
+    /* local scaling: exp(-2 D^2 / (s_i s_j)), where s_i is the distance to the 7th neighbor */
+    DDSC_GAMMA_LOCAL
 } ddsc_gamma_rule;
 
 typedef struct ddsc_cluster_settings {
     size_t struct_size;
-    int64_t k_min, k_max; /* equal: that K; k_min < k_max: a sweep; both 0: choose K */
-    const ddsc_metric_settings *metric; /* NULL: the defaults; looked at during a call only */
+    int64_t k_min, k_max; /* equal: use that K; k_min < k_max: try each K; both 0: choose K */
+    const ddsc_metric_settings *metric; /* NULL: defaults; read during the call only */
     const ddsc_graph_settings *graph;
     ddsc_gamma_rule gamma_rule;
-    double gamma;       /* with DDSC_GAMMA_VALUE */
-    int paper;          /* 1: the plain algorithm (K vectors, 1/median unless gamma given) */
-    double min_cluster; /* smallest cluster as a fraction of N/K; 0.2; 0: no rule */
+    double gamma; /* with DDSC_GAMMA_VALUE */
+    int paper;    /* 1: the paper's plain algorithm (K vectors, gamma = 1/median unless given) */
+    double min_cluster; /* smallest cluster size as a fraction of N/K; default 0.2; 0: no limit */
     int64_t kmeans_restarts;
-    double eigen_tolerance; /* residual |M v - lambda v| */
+    double eigen_tolerance; /* bound on the residual |M v - lambda v| */
     int64_t eigen_max_iterations;
-    /* Further metrics, 1 << DDSC_METRIC_... each, with the settings in `metric`: the clusters are those of the mean
-     * of the normalised affinities of all. Graph, map and neighbors of items are those of metric->metric. 0: none */
+    /* Additional metrics as a bit mask of 1 << DDSC_METRIC_..., each with the settings in
+     * `metric`. The clusters are computed from the mean of the normalized affinities of all
+     * metrics. The graph, map and neighbors of items use metric->metric. 0: none. */
     int64_t joined;
 } ddsc_cluster_settings;
 
@@ -1036,83 +1109,86 @@ typedef struct ddsc_cluster_settings {
     ddsc_cluster_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_cluster_settings_init_sized(ddsc_cluster_settings *settings, size_t size);
 
-/* The settings that a run with `settings` would use (NULL: the defaults): every field filled in and checked as
- * ddsc_cluster_run checks it. Prepare the three structs by their _init macros; cluster->metric and cluster->graph
- * then point at the other two. */
+/* Computes the settings that a run with `settings` would use (NULL: the defaults). Every field is
+ * filled in and checked as in ddsc_cluster_run. Initialize the three structs with their _init
+ * macros; on return, cluster->metric and cluster->graph point to the other two. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_cluster_settings_resolve(
     ddsc_context *context, ddsc_cluster_settings *cluster, ddsc_metric_settings *metric,
     ddsc_graph_settings *graph, const ddsc_cluster_settings *settings);
 
 typedef struct ddsc_clustering ddsc_clustering;
 
-/* Distances, graph, eigenvectors and k-means in one call. */
+/* Clusters a set of items: computes distances, graph and eigenvectors and runs k-means. */
 DDSC_API ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
                                       const ddsc_measures *measures,
                                       const ddsc_cluster_settings *settings);
-/* The part after the graph. */
+/* Clusters the items of an existing graph: computes eigenvectors and runs k-means. */
 DDSC_API ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
                                        const ddsc_graph *graph,
                                        const ddsc_cluster_settings *settings);
 DDSC_API void ddsc_clustering_destroy(ddsc_clustering *clustering);
 DDSC_API const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering);
 
-/* One K of a sweep. */
+/* Results for one K of a sweep. */
 typedef struct ddsc_k_row {
     int64_t k;
-    double gap;          /* e_{K+1} - e_K, e the eigenvalues of the Laplacian */
+    double gap;          /* e_{K+1} - e_K, where e are the eigenvalues of the Laplacian */
     double relative_gap; /* (e_{K+1} + 0.01) / (e_K + 0.01) */
     double modularity;
     double inertia; /* k-means objective */
     int64_t smallest, largest;
-    double stability; /* of a sweep: agreement of k-means on random halves, 1 is best; else NaN */
-    int gap_clear; /* 0: K cuts through eigenvalues that are close, so eigenvectors found in another way
-                         (over another number of ranks) may give some items other labels */
+    double stability; /* sweeps: agreement of k-means on random halves (1 is best); otherwise NaN */
+    /* 0: K splits a group of nearly equal eigenvalues, so another solver or another number of
+     * ranks may give some items other labels */
+    int gap_clear;
 } ddsc_k_row;
 
-/* One of several metrics that were joined. */
+/* Results for one of several joined metrics. */
 typedef struct ddsc_joined_row {
     ddsc_metric metric;
     double gamma; /* 0 with local scaling */
     int64_t n_edges;
     int hubs_rescaled;
-    int64_t in_degree_largest, n_nobody; /* as in the view */
-    double seconds;                      /* its distances */
+    int64_t in_degree_largest, n_nobody; /* as in ddsc_clustering_view */
+    double seconds;                      /* time for its distances */
 } ddsc_joined_row;
 
 typedef struct ddsc_clustering_view {
-    int64_t n, k;              /* items; the K of `labels` */
-    int64_t n_vectors;         /* columns of the embedding, eigenvalues */
-    const int32_t *labels;     /* n, 0 .. k-1, numbered by first appearance */
-    const double *embedding;   /* n x n_vectors, rows as given to k-means */
-    const double *eigenvalues; /* of the normalised Laplacian, ascending, n_eigenvalues of them */
+    int64_t n, k;            /* number of items; the K of `labels` */
+    int64_t n_vectors;       /* columns of the embedding */
+    const int32_t *labels;   /* n, 0 .. k-1, numbered by first appearance */
+    const double *embedding; /* n x n_vectors, the rows passed to k-means */
+    /* n_eigenvalues eigenvalues of the normalized Laplacian, ascending */
+    const double *eigenvalues;
     const double *residuals;
     int64_t n_eigenvalues;
     int64_t n_components;
     double gamma; /* 0 with local scaling */
     double max_residual;
-    int verified;                   /* a fresh random block found no eigenvalue that was missed */
-    int eigen_dense;                /* solved by a dense decomposition */
-    int64_t n_eigen_products;       /* operator-block products */
-    int64_t n_merged_small;         /* small clusters merged by the min_cluster rule */
-    const ddsc_k_row *const *sweep; /* one row per K: sweep[i]->k */
+    int verified;                   /* a random block probe found no missing eigenvalue */
+    int eigen_dense;                /* solved with a dense decomposition */
+    int64_t n_eigen_products;       /* products of the operator with a block of vectors */
+    int64_t n_merged_small;         /* small clusters merged because of min_cluster */
+    const ddsc_k_row *const *sweep; /* one row per K; read sweep[i]->k */
     int64_t n_sweep;
     const int32_t *sweep_labels;  /* n_sweep x n */
-    const ddsc_pair_stats *pairs; /* all zero when made from a graph */
+    const ddsc_pair_stats *pairs; /* all zero if computed from a graph */
     double seconds_distances, seconds_eigen, seconds_kmeans;
-    const ddsc_graph *graph;    /* the graph, owned by the clustering when it made it, else NULL */
-    const char *advice;         /* what to do about components, gaps, clamps; "" when nothing */
-    const ddsc_detail *details; /* figures by name, as ddsc_context_get_details gave them */
+    const ddsc_graph *graph; /* the graph if the clustering created and owns it, otherwise NULL */
+    const char *advice; /* recommendations on components, gaps and clamped estimates; "" if none */
+    const ddsc_detail *details; /* named statistics, as returned by ddsc_context_get_details */
     int64_t n_details;
-    /* Hubs of the graph: the most items that one item is a neighbor of, and the items that are nobody's;
-     * where neighbors were chosen by a rescaled distance, the same of the nearest. */
+    /* Hubs: the largest in-degree of any item, and the number of items that are not a neighbor of
+     * any other item. If neighbors were chosen by a rescaled distance, the plain_ fields give the
+     * same counts for unscaled distances. */
     int hubs_rescaled;
     int64_t in_degree_largest, n_nobody;
     int64_t plain_in_degree_largest, plain_n_nobody;
-    const ddsc_joined_row *const
-        *joined;        /* where metrics were joined: one row each, metric->metric first */
-    int64_t n_joined;   /* else 0 */
-    const char *resume; /* the folder of ddsc_context_set_resume during the run; NULL: none */
-    int64_t n_resumed;  /* pairs taken from it */
+    /* if metrics were joined: one row per metric, metric->metric first */
+    const ddsc_joined_row *const *joined;
+    int64_t n_joined;   /* otherwise 0 */
+    const char *resume; /* folder set by ddsc_context_set_resume during the run; NULL: none */
+    int64_t n_resumed;  /* pairs read from the resume folder */
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \
@@ -1120,19 +1196,20 @@ typedef struct ddsc_clustering_view {
 DDSC_API void ddsc_clustering_get_view_sized(const ddsc_clustering *clustering,
                                              ddsc_clustering_view *view, size_t size);
 
-/* The weighted graph that was cut, and what it takes to continue the embedding. */
+/* The weighted graph that was cut, and the data needed to extend the embedding to new items. */
 typedef struct ddsc_affinity_view {
     int64_t n, n_entries;
-    const int64_t *offset; /* n + 1: CSR of (A + A^T)/2, columns ascending, no diagonal */
+    const int64_t *offset; /* n + 1 entries: CSR of (A + A^T)/2, columns ascending, no diagonal */
     const int32_t *column;
     const double *value;
-    double gamma;         /* 0: local scaling by `scale` */
-    const double *scale;  /* n: s_i, the distance to the neighbor of rank scale_rank; or NULL */
-    int64_t scale_rank;   /* from 1; the last one where fewer are known */
-    double scale_floor;   /* no s_i is taken below this */
-    const double *radius; /* n: length of a row of the embedding before it was normalised, over the
-                             square root of the degree; 0 where it is not from the eigenvectors.
-                             radius times row is a vector of the random walk's eigenfunctions. */
+    double gamma;        /* 0: local scaling with `scale` */
+    const double *scale; /* n: s_i, the distance to the neighbor of rank scale_rank; or NULL */
+    int64_t scale_rank;  /* from 1; items with fewer known neighbors use their last one */
+    double scale_floor;  /* lower limit on each s_i */
+    /* n values: the length of a row of the embedding before normalization, divided by the square
+     * root of the degree. 0 if the row was not computed from the eigenvectors. radius times row
+     * gives the values of the random walk's eigenfunctions. */
+    const double *radius;
 } ddsc_affinity_view;
 
 #define ddsc_clustering_get_affinity(clustering, view) \
@@ -1140,68 +1217,74 @@ typedef struct ddsc_affinity_view {
 DDSC_API void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering,
                                                  ddsc_affinity_view *view, size_t size);
 
-/* A K of a sweep that is worth looking at, and what speaks for it. */
+/* A promising K of a sweep, and the criteria that favor it. */
 typedef struct ddsc_k_candidate {
     int64_t k;
-    int widest_gap, highest_modularity; /* 1: among the K tried it has that */
-    int halves_agree;                   /* 1: the largest K whose stability is nearly the best */
-    int large_may_hide; /* 1: the K taken separates clusters of very different size, and its large
-                           cluster may hide classes that this K would show */
+    int widest_gap, highest_modularity; /* 1: this K has the largest value of all K tried */
+    int halves_agree;                   /* 1: the largest K with nearly the best stability */
+    /* 1: the chosen K separates clusters of very different size, and its large cluster may contain
+     * classes that this K would separate */
+    int large_may_hide;
 } ddsc_k_candidate;
 
 enum { DDSC_CANDIDATES_MOST = 4 };
 
-/* Fills candidates (room for DDSC_CANDIDATES_MOST), the K taken first, and returns how many there are; 0 where one K
- * was asked for. */
+/* Fills candidates (at least DDSC_CANDIDATES_MOST entries), starting with the chosen K, and
+ * returns their number. Returns 0 if the caller fixed K. */
 DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_clustering_get_candidates(const ddsc_clustering *clustering,
                                                                   ddsc_k_candidate *candidates);
 
-/* Two nodes of a tree become one: the clusters are nodes 0 .. k-1, merge number m makes node k + m. */
+/* A merge of two nodes of a tree. The clusters are nodes 0 .. k-1, and merge number m creates node
+ * k + m. */
 typedef struct ddsc_merge {
     int64_t a, b;  /* a < b */
-    double height; /* 0 .. 1, never below the one before; 1: no edge connects the two */
-    int64_t size;  /* items */
+    double height; /* 0 .. 1, non-decreasing; 1: no edge connects the nodes */
+    int64_t size;  /* number of items */
 } ddsc_merge;
 
-enum { DDSC_MERGES_MOST_CLUSTERS = 1000 }; /* the work grows with k^3 */
+enum { DDSC_MERGES_MOST_CLUSTERS = 1000 }; /* limit on k, because the work grows as k^3 */
 
-/* The tree over the clusters by the affinity between them: merges has k - 1 entries. Where the graph has several
- * components, `measures` (or NULL) decides by the distance between the means of the clusters. left_out (n; or NULL):
- * 1 for items that do not count. */
+/* Computes the tree of the clusters from the affinities between them. merges has k - 1 entries. If
+ * the graph has several components, `measures` (or NULL) is used to order their merges by the
+ * distance between cluster means. left_out (n entries, or NULL) is 1 for items to ignore. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_merges_run(ddsc_context *context, ddsc_merge *merges,
                                                        const ddsc_clustering *clustering,
                                                        const ddsc_measures *measures,
                                                        const int32_t *left_out);
 
-/* rank (n): 0 .. n-1 along the slowest direction of the random walk on the graph, component by component, the
- * largest first; -1 where none is known. */
+/* Computes the order of the items along the slowest direction of the random walk on the graph.
+ * rank has n entries with values 0 .. n-1. Components follow each other, the largest first. The
+ * rank is -1 if no order is known. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_order_run(ddsc_context *context, int64_t *rank,
                                                       const ddsc_clustering *clustering);
 
-/* Lloyd's k-means with k-means++ and restarts on rows (n x dim). labels: n. */
+/* Runs Lloyd's k-means on rows (n x dim) with k-means++ initialization and restarts. labels has n
+ * entries. */
 DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *inertia,
                                      int64_t n, int64_t dim, const double *rows, int64_t k,
                                      int64_t restarts);
 
 /* ==== New items ==== */
 
-/* What a clustering has to keep so that items which come later can be put into its clusters: the
- * items, how they were compared, their place in the embedding, the centers. */
+/* Everything needed to assign new items to the clusters of a clustering: the items, the metric
+ * settings, the embedding and the cluster centers. */
 typedef struct ddsc_model ddsc_model;
 
-/* From the clustering that ddsc_cluster_run found for `measures` with these settings. Copies what
- * it needs. A clustering made from a bare graph has no items to compare new ones with and is
- * refused; so is one of joined metrics. */
+/* Creates a model from the clustering that ddsc_cluster_run computed for `measures` with these
+ * settings. The data are copied. A clustering computed from a graph is an error, because it has no
+ * items to compare new items with. A clustering of joined metrics is also an error. */
 DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model,
                                        const ddsc_measures *measures,
                                        const ddsc_clustering *clustering,
                                        const ddsc_cluster_settings *settings);
-/* An npz archive that is also a set of items, labelled by cluster; see docs/formats.md. */
+/* Writes the model as an npz archive. The archive is also a set of items labeled by cluster; see
+ * docs/formats.md. */
 DDSC_API ddsc_status ddsc_model_write(ddsc_context *context, const ddsc_model *model,
                                       const char *path, unsigned flags);
-/* Models of another format version are refused with a message that says so. */
+/* Reads a model. A model of another format version is an error. */
 DDSC_API ddsc_status ddsc_model_read(ddsc_context *context, ddsc_model **model, const char *path);
-/* The same for all ranks of a team: the first reads, as in ddsc_measures_share. */
+/* Reads a model on the first rank of a team and shares it with all ranks, as ddsc_measures_share
+ * does. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_model_read_shared(ddsc_context *context,
                                                               ddsc_model **model, const char *path);
 DDSC_API void ddsc_model_destroy(ddsc_model *model);
@@ -1209,9 +1292,9 @@ DDSC_API void ddsc_model_destroy(ddsc_model *model);
 typedef struct ddsc_model_view {
     int64_t n_items, dim, k, tau;
     ddsc_metric metric;
-    double far_distance;           /* beyond it an item is far away: see ddsc_assignment */
-    int64_t far_neighbor;          /* the neighbor whose distance is compared with it */
-    const int32_t *labels;         /* n_items */
+    double far_distance;   /* items beyond this distance are far; see ddsc_assignment */
+    int64_t far_neighbor;  /* rank of the neighbor whose distance is compared with far_distance */
+    const int32_t *labels; /* n_items */
     const ddsc_measures *measures; /* the items */
     int64_t n_vectors;             /* columns of the embedding */
 } ddsc_model_view;
@@ -1222,65 +1305,68 @@ DDSC_API void ddsc_model_get_view_sized(const ddsc_model *model, ddsc_model_view
 
 typedef struct ddsc_assign_settings {
     size_t struct_size;
-    ddsc_exact_graph exact_graph; /* how the neighbors are searched; the result is the same */
+    ddsc_exact_graph exact_graph; /* search strategy for neighbors; does not change the result */
 } ddsc_assign_settings;
 
 #define ddsc_assign_settings_init(settings) \
     ddsc_assign_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_assign_settings_init_sized(ddsc_assign_settings *settings, size_t size);
 
-/* The caller's arrays, with one entry per new item; NULL: not wanted. */
+/* Caller-allocated arrays with one entry per new item. NULL: not requested. */
 typedef struct ddsc_assignment {
     size_t struct_size;
     int32_t *labels;
-    double *confidence; /* 1 - (distance to the center) / (distance to the nearest center of another
-                           cluster) */
-    double *distance;   /* to the 7th nearest item of the model (the tau-th where tau is smaller) */
-    int32_t *far;       /* 1 where that distance is above the 99% quantile of what the model's own
-                           items show */
-    double *rows;       /* n_items x the model's n_vectors: rows of the embedding */
-    int64_t n_far;      /* filled in: how many are far */
+    /* 1 - (distance to the center) / (distance to the nearest center of another cluster) */
+    double *confidence;
+    /* distance to the 7th nearest item of the model, or to the tau-th if tau is smaller */
+    double *distance;
+    int32_t *far;  /* 1 if that distance is above the 99% quantile of the model's items */
+    double *rows;  /* n_items x n_vectors of the model: rows of the embedding */
+    int64_t n_far; /* output: number of far items */
 } ddsc_assignment;
 
 #define ddsc_assignment_init(assignment) \
     ddsc_assignment_init_sized((assignment), sizeof *(assignment))
 DDSC_API void ddsc_assignment_init_sized(ddsc_assignment *assignment, size_t size);
 
-/* Labels for new items: their tau nearest among the items of the model, the eigenvectors extended
- * to them (Nystrom), then the nearest center. An item that equals one of the model has its row and
- * label. stats may be NULL. */
+/* Assigns labels to new items. It finds the tau nearest items of the model, extends the
+ * eigenvectors to the new item (Nystrom) and chooses the nearest center. An item equal to an item
+ * of the model gets its row and label. stats may be NULL. */
 DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, ddsc_assignment *assignment,
                                      ddsc_pair_stats *stats, const ddsc_model *model,
                                      const ddsc_measures *measures,
                                      const ddsc_assign_settings *settings);
 
-/* ==== Looking at a result ==== */
+/* ==== Inspecting a result ==== */
 
-/* The caller's arrays, with one entry per row; NULL: not wanted. */
+/* Caller-allocated arrays with one entry per row. NULL: not requested. */
 typedef struct ddsc_standing {
     size_t struct_size;
-    double *distance; /* to the own center: the items of least distance are typical */
-    double *doubt;    /* distance / (distance + distance to the center of next): 1/2 is on the
-                         fence; 0 without next */
-    int32_t *next;    /* the other cluster whose center is nearest (ties: lower number); -1: none */
+    double *distance; /* distance to the center of the item's cluster; smallest for typical items */
+    /* ambiguity: distance / (distance + distance to the center of `next`). 0.5 is on the boundary
+     * between the clusters. 0 if there is no next cluster. */
+    double *doubt;
+    int32_t *next; /* the other cluster with the nearest center (ties: lower number); -1: none */
 } ddsc_standing;
 
 #define ddsc_standing_init(standing) ddsc_standing_init_sized((standing), sizeof *(standing))
 DDSC_API void ddsc_standing_init_sized(ddsc_standing *standing, size_t size);
 
-/* How each of n rows (n x dim), such as those of an embedding, stands in its cluster. Centers are
- * the means of the clusters; labels are 0 .. k-1, and a cluster may be empty. */
+/* Computes the position of each of n rows (n x dim), such as rows of an embedding, relative to the
+ * clusters. Centers are the means of the clusters. Labels are 0 .. k-1, and a cluster may be
+ * empty. */
 DDSC_API ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *standing, int64_t n,
                                        int64_t dim, const double *rows, const int32_t *labels,
                                        int64_t k);
 
-/* A map for looking at: xy (n x 2), neighbors near each other; what lies far apart says little.
- * start (n x 2) is where items begin, NULL: anywhere. */
+/* Computes a two-dimensional map, xy (n x 2), in which neighbors are close to each other. Large
+ * distances on the map have little meaning. start (n x 2) holds the initial positions; NULL
+ * selects default positions. */
 DDSC_API ddsc_status ddsc_layout_run(ddsc_context *context, double *xy, const ddsc_graph *graph,
                                      const double *start);
-/* xy (n x 2): n rows (n x dim) along two directions across each other, of the widest spread or
- * close to it; a start for ddsc_layout_run. Where rows lie on one line, the second is 0 or nearly
- * so. */
+/* Projects n rows (n x dim) onto two orthogonal directions of approximately the largest variance.
+ * xy is n x 2 and can be the start of ddsc_layout_run. If the rows lie on one line, the second
+ * coordinate is nearly 0. */
 DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64_t dim,
                                       const double *rows);
 
@@ -1289,37 +1375,40 @@ DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t
 typedef struct ddsc_scores {
     size_t struct_size;
     double ami, ari, nmi, purity;
-    int64_t n;                 /* items compared: those with a label >= 0 on both sides */
-    int64_t n_labels, n_truth; /* distinct values on each side */
+    int64_t n;                 /* items compared, which have a label >= 0 on both sides */
+    int64_t n_labels, n_truth; /* number of distinct values on each side */
 } ddsc_scores;
 
 #define ddsc_scores_init(scores) ddsc_scores_init_sized((scores), sizeof *(scores))
 DDSC_API void ddsc_scores_init_sized(ddsc_scores *scores, size_t size);
-/* AMI with the exact expected mutual information and the arithmetic normaliser; negative labels on
- * either side are left out. */
+/* Compares labels with a reference. AMI uses the exact expected mutual information and the
+ * arithmetic mean as normalizer. Items with a negative label on either side are ignored. */
 DDSC_API ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
                                      const int32_t *labels, const int32_t *truth);
 
-/* One resample against the first run. A is the symmetric affinity, L = I - S^-1/2 A S^-1/2. */
+/* Comparison of one resample with the first run. A is the symmetric affinity, and L = I - S^-1/2 A
+ * S^-1/2. */
 typedef struct ddsc_stability_row {
-    double sin_theta;     /* |sin Theta|_F of the two leading K-dimensional eigenspaces */
-    double zeta;          /* largest change of an affinity, over all pairs */
-    double zeta_common;   /* the same over pairs that are linked both times */
-    double edges_kept;    /* part of the first run's links that are there again */
-    double laplacian;     /* |L - L'|_F */
-    double gap;           /* eigengap of the resample */
-    double theorem_bound; /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite where that
-                             is not defined: zeta >= alpha, or no eigengap */
-    double direct_bound;  /* |(L - L') V|_F / delta', V the kept eigenvectors of one run, delta'
-                             their distance to the eigenvalues the other does not keep (Davis and
-                             Kahan 1970); infinite when they overlap */
-    double ari, ami;      /* labels of the two runs */
-    int64_t n_changed;    /* items in another cluster, after clusters were matched */
+    double sin_theta;   /* |sin Theta|_F between the leading K-dimensional eigenspaces */
+    double zeta;        /* largest change of an affinity over all pairs */
+    double zeta_common; /* largest change over pairs that are edges in both runs */
+    double edges_kept;  /* fraction of the first run's edges that occur again */
+    double laplacian;   /* |L - L'|_F */
+    double gap;         /* eigengap of the resample */
+    /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite if zeta >= alpha or without an
+     * eigengap */
+    double theorem_bound;
+    /* |(L - L') V|_F / delta' (Davis and Kahan 1970). V are the kept eigenvectors of one run, and
+     * delta' is their distance to the eigenvalues that the other run does not keep. Infinite if
+     * they overlap. */
+    double direct_bound;
+    double ari, ami;   /* agreement between the labels of the two runs */
+    int64_t n_changed; /* items in another cluster after matching clusters */
 } ddsc_stability_row;
 
 typedef struct ddsc_stability_settings {
     size_t struct_size;
-    int64_t n_resamples; /* 20 */
+    int64_t n_resamples; /* default 20 */
 } ddsc_stability_settings;
 
 #define ddsc_stability_settings_init(settings) \
@@ -1328,9 +1417,10 @@ DDSC_API void ddsc_stability_settings_init_sized(ddsc_stability_settings *settin
 
 typedef struct ddsc_stability ddsc_stability;
 
-/* Resample the points of every item (ddsc_measures_copy_resampled), run the chain again with the
- * same settings, compare with `first`, which ddsc_cluster_run made from `measures` with `cluster`.
- * K, tau, epsilon, bandwidth and LOT reference are those of the first run. */
+/* Measures stability under resampling. It resamples the points of every item
+ * (ddsc_measures_copy_resampled), repeats the clustering with the same settings, and compares it
+ * with `first`. `first` is the result of ddsc_cluster_run for `measures` and `cluster`. K, tau,
+ * epsilon, bandwidth and the LOT reference are taken from the first run. */
 DDSC_API ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability,
                                         const ddsc_measures *measures, const ddsc_clustering *first,
                                         const ddsc_cluster_settings *cluster,
@@ -1339,20 +1429,24 @@ DDSC_API void ddsc_stability_destroy(ddsc_stability *stability);
 
 typedef struct ddsc_stability_view {
     int64_t n, k, tau, n_resamples;
-    double gap;                            /* delta = e_{K+1} - e_K of the first run */
-    double alpha;                          /* smallest affinity above 0 */
-    double sin_limit;                      /* sqrt(min(K, N - K)): |sin Theta|_F is never larger */
-    const ddsc_stability_row *const *rows; /* n_resamples: rows[i]->ari */
-    const ddsc_stability_row *mean;        /* column by column */
-    const ddsc_stability_row *worst; /* least of edges_kept, gap, ari, ami, largest of the others */
-    const int32_t *labels;           /* n_resamples x n, in the first run's cluster numbers */
-    const int64_t *n_changed;        /* n: resamples in which the item was in another cluster */
-    const int32_t *other;    /* n: the cluster it was in most often then, -1: never changed */
-    int64_t n_ever, n_often; /* items that changed at all; in more than half of the resamples */
-    int theorem_vacuous;     /* the largest theorem_bound tells nothing: above sin_limit */
+    double gap;       /* delta = e_{K+1} - e_K of the first run */
+    double alpha;     /* smallest positive affinity */
+    double sin_limit; /* sqrt(min(K, N - K)), the largest possible |sin Theta|_F */
+    const ddsc_stability_row *const *rows; /* n_resamples rows; read rows[i]->ari */
+    const ddsc_stability_row *mean;        /* mean of each column */
+    /* minimum of edges_kept, gap, ari and ami; maximum of the others */
+    const ddsc_stability_row *worst;
+    const int32_t *labels;    /* n_resamples x n, using the first run's cluster numbers */
+    const int64_t *n_changed; /* n: number of resamples in which the item was in another cluster */
+    /* n: the other cluster in which the item was most often; -1: never changed */
+    const int32_t *other;
+    /* items that changed at least once; in more than half of the resamples */
+    int64_t n_ever, n_often;
+    /* the largest theorem_bound is above sin_limit and so gives no information */
+    int theorem_vacuous;
     int direct_vacuous;
     double seconds;
-    const char *words; /* the same in a few sentences */
+    const char *words; /* summary in a few sentences */
 } ddsc_stability_view;
 
 #define ddsc_stability_get_view(stability, view) \
@@ -1360,33 +1454,34 @@ typedef struct ddsc_stability_view {
 DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
                                             ddsc_stability_view *view, size_t size);
 
-/* ---- the verdict: is there anything to find? ---- */
+/* ---- the verdict: does the data have clusters? ---- */
 
 /* The levels of the verdict. */
 typedef enum ddsc_structure {
-    DDSC_STRUCTURE_UNDECIDED = 0, /* too few items side by side to tell, or no graph */
+    DDSC_STRUCTURE_UNDECIDED = 0, /* too few items at a gap to decide, or no graph */
     DDSC_STRUCTURE_NONE,
-    DDSC_STRUCTURE_WEAK, /* clusters pass into each other */
+    DDSC_STRUCTURE_WEAK, /* clusters overlap without clear gaps */
     DDSC_STRUCTURE_CLEAR
 } ddsc_structure;
 
-/* The words for a level, wherever one is printed. */
+/* The texts for a level, for use in printed results. */
 typedef struct ddsc_structure_words {
-    const char *name; /* "clear": its name in result.json */
-    /* A report says: [before] K [after], of 10 to 20 items each[where]. */
+    const char *name; /* the name in result.json, such as "clear" */
+    /* Reports print: [before] K [after], of 10 to 20 items each[where]. */
     const char *before, *after, *where;
-    const char *next_step; /* what to do with such clusters */
+    const char *next_step; /* recommended next step for such clusters */
 } ddsc_structure_words;
 
-/* NULL for a level that does not exist. */
+/* Returns NULL for an unknown level. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_structure_words *
 ddsc_structure_get_words(ddsc_structure structure);
 
 typedef struct ddsc_verdict ddsc_verdict;
 
-/* Judges the clusters of `clustering` by the gaps around them in its graph. graph: the one that ddsc_spectral_run was
- * given; NULL: the clustering's own. measures (or NULL): the items, to test whether they differ at all where few
- * items cannot show gaps. clustering NULL: a result without a graph, which is not judged. */
+/* Judges the clusters of `clustering` by the gaps around them in its graph. graph is the graph
+ * given to ddsc_spectral_run; NULL selects the clustering's own graph. measures (or NULL) is used
+ * to test whether the items differ at all if there are too few items to show gaps. clustering NULL
+ * denotes a result without a graph, which is not judged. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_verdict_run(ddsc_context *context,
                                                         ddsc_verdict **verdict,
                                                         const ddsc_clustering *clustering,
@@ -1396,9 +1491,9 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_verdict_destroy(ddsc_verdict *verdict);
 
 /* The gap around one cluster. */
 typedef struct ddsc_verdict_row {
-    int examined;  /* 0: not looked at, as there are many clusters */
-    double valley; /* affinity across the gap, over that inside and outside; 1: no gap */
-    double items;  /* effective number of items side by side there */
+    int examined;  /* 0: not examined because there are many clusters */
+    double valley; /* affinity across the gap divided by that inside and outside; 1: no gap */
+    double items;  /* effective number of items across the width of the gap */
     double score;  /* (1 - valley) sqrt(items) */
 } ddsc_verdict_row;
 
@@ -1406,18 +1501,22 @@ typedef struct ddsc_verdict_view {
     ddsc_structure structure;
     const char *headline; /* one sentence */
     const char *detail;   /* further sentences, or "" */
-    /* What it rests on. */
-    int judged; /* 1: the gaps of a graph were examined; 0: the rest is empty */
+    /* Evidence for the verdict. */
+    int judged; /* 1: the gaps of a graph were examined; 0: the remaining fields are empty */
     int64_t k, n_components;
-    int64_t n_parted, items_parted; /* clusters that a gap separates, and their items */
-    double score, clear_from;       /* the largest, and what separates a cluster */
-    /* The same of a gap in items that were not used to find it; NaN: not tested. */
+    int64_t n_parted, items_parted; /* clusters separated by a gap, and the number of their items */
+    double score, clear_from;       /* the largest score, and the score that separates a cluster */
+    /* Score of a gap on items that were not used to find it, and the score it must reach. NaN: not
+     * tested. */
     double held_out_score, held_out_from;
-    /* Of a graph in as many components without any clusters; infinite: it proves nothing. */
+    /* Probability that a graph without clusters has as many components. Infinite: the components
+     * prove nothing. */
     double chance;
-    double halves_agree;  /* of the clusters of random halves of the items; NaN: not known */
-    double items_alike_p; /* p of "all items are samples of one distribution"; NaN: not tested */
-    const ddsc_verdict_row *const *rows; /* k */
+    /* agreement of the clusters of random halves of the items; NaN: not known */
+    double halves_agree;
+    /* p-value of "all items are samples of one distribution"; NaN: not tested */
+    double items_alike_p;
+    const ddsc_verdict_row *const *rows; /* k rows */
 } ddsc_verdict_view;
 
 #define ddsc_verdict_get_view(verdict, view) \
@@ -1429,19 +1528,19 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_verdict_get_view_sized(const ddsc_verdict *
 
 typedef struct ddsc_outliers {
     size_t struct_size;
-    /* The caller's arrays, with one entry per item; NULL: not wanted. */
-    /* Mean distance to the neighbors, over that of the neighbors to theirs; NaN: no neighbors, or all
-     * of them coincide with the item. */
+    /* Caller-allocated arrays with one entry per item. NULL: not requested. */
+    /* Mean distance to the neighbors, divided by the neighbors' mean distance to their own
+     * neighbors. NaN if the item has no neighbors or coincides with all of them. */
     double *score;
-    int32_t *outlying; /* 1: an outlier */
-    /* Filled in. */
-    double from; /* the score above which an item is an outlier, unless most of its cluster is */
+    int32_t *outlying; /* 1: outlier */
+    /* Output fields. */
+    double from; /* score above which an item is an outlier, unless most of its cluster is */
     int64_t n_outlying;
 } ddsc_outliers;
 
 #define ddsc_outliers_init(outliers) ddsc_outliers_init_sized((outliers), sizeof *(outliers))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_outliers_init_sized(ddsc_outliers *outliers, size_t size);
-/* labels: one per item of the graph, 0 .. k-1. */
+/* Finds outliers. labels has one entry per item of the graph, with values 0 .. k-1. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_outliers_run(ddsc_context *context,
                                                          ddsc_outliers *outliers,
                                                          const ddsc_graph *graph,
@@ -1451,25 +1550,29 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_outliers_run(ddsc_context *context,
 
 typedef struct ddsc_compare_row {
     ddsc_metric metric;
-    int64_t k;         /* what it suggests, where K was left open */
-    double stability;  /* mean adjusted Rand index with what four random parts of four fifths of the
-                          items give alone; NaN: too few items */
-    double modularity; /* of its clusters on the mean of the normalised affinities of all metrics */
-    double agreement;  /* mean adjusted Rand index with the clusters of other metrics; NaN: alone */
+    int64_t k; /* the K it suggests if K was not fixed */
+    /* Mean adjusted Rand index between these clusters and those of four random subsamples, each
+     * with 80% of the items. NaN if there are too few items. */
+    double stability;
+    /* modularity of its clusters on the mean of the normalized affinities of all metrics */
+    double modularity;
+    /* mean adjusted Rand index with the clusters of the other metrics; NaN: only one metric */
+    double agreement;
     double seconds;
-    ddsc_structure structure; /* of its clusters in its graph */
+    ddsc_structure structure; /* verdict on its clusters in its graph */
 } ddsc_compare_row;
 
 typedef enum ddsc_sure {
-    DDSC_SURE_NOT = 0, /* no difference that means something */
+    DDSC_SURE_NOT = 0, /* no meaningful difference */
     DDSC_SURE_SLIGHT,
     DDSC_SURE_CLEAR
 } ddsc_sure;
 
 typedef struct ddsc_compare ddsc_compare;
 
-/* Clusters the set by each of several metrics: metric->metric of the settings and those of `joined`, at one K: the
- * one given, or that most of them suggest. One metric alone gets its row, and has nothing to agree with. */
+/* Clusters the set with each of several metrics and compares the results. The metrics are
+ * metric->metric of the settings and those in `joined`. All use one K: the given K, or the one
+ * that most metrics suggest. A single metric gets its row without an agreement. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_compare_run(ddsc_context *context,
                                                         ddsc_compare **compare,
                                                         const ddsc_measures *measures,
@@ -1477,13 +1580,15 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_compare_run(ddsc_context *context,
 DDSC_EXPERIMENTAL DDSC_API void ddsc_compare_destroy(ddsc_compare *compare);
 
 typedef struct ddsc_compare_view {
-    int64_t n, k, n_metrics;             /* items; clusters compared; rows */
-    const ddsc_compare_row *const *rows; /* rows[i]->stability */
-    const int32_t *labels;               /* n_metrics x n, of K = k */
-    const double *ari, *ami;             /* n_metrics x n_metrics: agreement of each with each */
-    int64_t recommended; /* the most stable; none that sees no clusters where one sees clear ones */
+    int64_t n, k, n_metrics;             /* number of items, of clusters compared, and of rows */
+    const ddsc_compare_row *const *rows; /* n_metrics rows; read rows[i]->stability */
+    const int32_t *labels;               /* n_metrics x n, for the common k */
+    const double *ari, *ami;             /* n_metrics x n_metrics: pairwise agreement */
+    /* The most stable metric. A metric that finds no clusters is not recommended if another finds
+     * clear ones. */
+    int64_t recommended;
     ddsc_sure sure;
-    const char *words; /* the same in a sentence or two */
+    const char *words; /* summary in one or two sentences */
 } ddsc_compare_view;
 
 #define ddsc_compare_get_view(compare, view) \
@@ -1491,39 +1596,42 @@ typedef struct ddsc_compare_view {
 DDSC_EXPERIMENTAL DDSC_API void ddsc_compare_get_view_sized(const ddsc_compare *compare,
                                                             ddsc_compare_view *view, size_t size);
 
-/* The neighbor lists against known classes. Items of a negative class are left out. */
+/* Comparison of the neighbor lists with known classes. Items with a negative class are ignored. */
 typedef struct ddsc_theory {
     size_t struct_size;
-    /* The caller's arrays, with one entry per item of the graph; NULL: not wanted. Items without a
-     * class get 0, 0 and NaN. */
-    int64_t *item_intra, *item_inter; /* neighbors of the same, of another class */
-    double *item_xi;                  /* the item's own tolerance: see xi */
-    /* Filled in. */
-    int64_t n, n_classes;        /* items with a class; classes among them */
-    int64_t n_components;        /* of the graph */
-    int64_t n_pure_components;   /* those within one class */
-    int64_t n_whole_classes;     /* classes within one component */
-    int64_t n_intra, n_inter;    /* entries of the neighbor lists within, between classes */
-    int64_t n_clean, n_stranded; /* items without a neighbor of another, of their own class */
-    int connected;               /* as many components as classes, and no link between classes */
-    double xi;         /* the tolerance: least of the items' (smallest affinity to a neighbor of the
-                         own class, or 0) - (largest to one of another class, or 0); NaN: no links */
-    double xi_median;  /* of the items' values */
-    int64_t n_correct; /* items whose value is above 0 */
+    /* Caller-allocated arrays with one entry per item of the graph. NULL: not requested. Items
+     * without a class get 0, 0 and NaN. */
+    /* number of neighbors of the same class and of other classes */
+    int64_t *item_intra, *item_inter;
+    double *item_xi; /* tolerance of the item; see xi */
+    /* Output fields. */
+    int64_t n, n_classes;      /* items with a class; distinct classes */
+    int64_t n_components;      /* components of the graph */
+    int64_t n_pure_components; /* components that lie within one class */
+    int64_t n_whole_classes;   /* classes that lie within one component */
+    int64_t n_intra, n_inter;  /* entries of the neighbor lists within and between classes */
+    /* items without a neighbor of another class; items without one of their own */
+    int64_t n_clean, n_stranded;
+    int connected; /* as many components as classes, and no edge between classes */
+    /* Tolerance: the minimum over all items of (smallest affinity to a neighbor of the same class,
+     * or 0) - (largest affinity to a neighbor of another class, or 0). NaN: no edges. */
+    double xi;
+    double xi_median;  /* median of the items' values */
+    int64_t n_correct; /* items with a positive value */
 } ddsc_theory;
 
 #define ddsc_theory_init(theory) ddsc_theory_init_sized((theory), sizeof *(theory))
 DDSC_API void ddsc_theory_init_sized(ddsc_theory *theory, size_t size);
-/* Definitions of neighbor sets and of correctness. Of the settings only gamma and `paper` are read.
- */
+/* Computes the quantities that the paper defines on neighbor sets and correctness. Of the
+ * settings, only gamma and `paper` are used. */
 DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
                                      const ddsc_graph *graph, const int32_t *truth,
                                      const ddsc_cluster_settings *settings);
 
 /* ==== Single transport problems ==== */
 
-/* Weights a (n) and b (m) under a dense cost (n x m, row-major). Weights need not be normalised but
- * must have equal sums up to 1e-6 relative. */
+/* Weights a (n) and b (m) with a dense cost (n x m, row-major). Weights need not be normalized,
+ * but their sums must agree to a relative 1e-6. */
 typedef struct ddsc_transport_problem {
     size_t struct_size;
     int64_t n, m;
@@ -1536,78 +1644,82 @@ DDSC_API void ddsc_transport_problem_init_sized(ddsc_transport_problem *problem,
 
 typedef struct ddsc_transport {
     size_t struct_size;
-    /* The caller's arrays; NULL: not wanted. */
-    int32_t *plan_row, *plan_column; /* the plan without its zeros, n + m - 1 entries at most: */
-    double *plan_mass; /* mass [k] goes from row [k] to column [k]; exact calls only */
+    /* Caller-allocated arrays. NULL: not requested. */
+    /* exact calls only: the non-zero entries of the plan, at most n + m - 1; */
+    int32_t *plan_row, *plan_column;
+    double *plan_mass; /* mass [k] moves from row [k] to column [k] */
     double *plan;      /* the whole plan, n x m, row-major */
-    double *f, *g;     /* potentials, n and m; exact: f_i + g_j <= cost_ij */
-    /* Filled in. */
-    double value;   /* exact: primal; sinkhorn: the value that was asked for */
-    double primal;  /* <P, C> */
-    double dual;    /* exact: value of the potentials; sinkhorn: the regularised value */
-    double gap;     /* exact: |primal - dual| / max(|primal|, S / 1000), S = sum a|f| + sum b|g|;
-                      sinkhorn: L1 error of the marginals */
-    int64_t n_plan; /* entries of plan_row; 0 of sinkhorn, whose plan has no zeros */
+    double *f, *g;     /* potentials, n and m; exact calls: f_i + g_j <= cost_ij */
+    /* Output fields. */
+    double value;  /* exact: primal; sinkhorn: the requested value */
+    double primal; /* <P, C> */
+    double dual;   /* exact: value of the potentials; sinkhorn: the regularized value */
+    /* Exact: |primal - dual| / max(|primal|, S / 1000), S = sum a|f| + sum b|g|. Sinkhorn: L1
+     * error of the marginals. */
+    double gap;
+    int64_t n_plan; /* entries of plan_row; 0 for sinkhorn, whose plan has no zeros */
     int64_t n_iterations;
 } ddsc_transport;
 
 #define ddsc_transport_init(transport) ddsc_transport_init_sized((transport), sizeof *(transport))
 DDSC_API void ddsc_transport_init_sized(ddsc_transport *transport, size_t size);
 
-/* Exact optimal transport; costs may be any finite numbers. */
+/* Solves an optimal transport problem exactly. Costs may be any finite numbers. */
 DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,
                                   const ddsc_transport_problem *problem);
-/* Exact 2-Wasserstein between item i of x and item j of y (sets of one dimension, which may be the
- * same set): the value is W2^2. Rows and columns of the plan are points counted within the items.
- * No n x m costs are held where they are large. Status DDSC_NOT_CONVERGED: the gap is above 1e-10,
- * primal and dual are then an upper and a lower bound. */
+/* Computes the exact 2-Wasserstein distance between item i of x and item j of y. The sets have the
+ * same dimension and may be identical. The value is W2^2. Rows and columns of the plan are point
+ * numbers within the items. Large n x m cost matrices are not stored. Returns DDSC_NOT_CONVERGED
+ * if the gap is above 1e-10; primal and dual are then an upper and a lower bound. */
 DDSC_API ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *transport,
                                  const ddsc_measures *x, int64_t i, const ddsc_measures *y,
                                  int64_t j);
 
 typedef struct ddsc_sinkhorn_settings {
     size_t struct_size;
-    double epsilon;            /* absolute and positive: has to be set */
-    ddsc_sinkhorn_value value; /* DEBIASED is not defined for a bare cost */
-    double tolerance;       /* L1 marginal error that counts as converged, at least 1e-15; 1e-9 */
-    int64_t max_iterations; /* 100000 */
+    double epsilon;            /* absolute and positive; must be set */
+    ddsc_sinkhorn_value value; /* DEBIASED is not defined for a cost matrix alone */
+    double tolerance;          /* L1 marginal error for convergence; at least 1e-15; default 1e-9 */
+    int64_t max_iterations;    /* default 100000 */
 } ddsc_sinkhorn_settings;
 
 #define ddsc_sinkhorn_settings_init(settings) \
     ddsc_sinkhorn_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_sinkhorn_settings_init_sized(ddsc_sinkhorn_settings *settings, size_t size);
 
-/* Entropic transport. Plan and values carry the mass s of the weights, KL is taken against
- * a x b / s. */
+/* Solves an entropic transport problem. The plan and the values are scaled by the total mass s of
+ * the weights. KL is relative to a x b / s. */
 DDSC_API ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
                                        const ddsc_transport_problem *problem,
                                        const ddsc_sinkhorn_settings *settings);
 
-/* ==== Barycenters, and clustering by them ==== */
+/* ==== Barycenters, and clustering with barycenters ==== */
 
 typedef enum ddsc_barycenter_method {
     DDSC_BARYCENTER_ADMM = 0, /* Bregman ADMM (Ye, Wu, Wang, Li 2017) */
     DDSC_BARYCENTER_IBP,      /* entropic: iterative Bregman projections (Benamou et al. 2015) */
-    DDSC_BARYCENTER_PROJECTED /* projection robust (Huang, Ma, Lai 2021): entropic, with the costs
-                                 seen in the plane that makes them largest */
+    /* projection robust (Huang, Ma, Lai 2021): entropic, with costs in the plane that maximizes
+     * them */
+    DDSC_BARYCENTER_PROJECTED
 } ddsc_barycenter_method;
 
 typedef struct ddsc_barycenter_settings {
     size_t struct_size;
     ddsc_barycenter_method method;
-    int64_t support_size; /* points of the barycenter; 0: the rounded mean of the items' */
-    double rho;           /* admm: penalty as a multiple of the mean cost; 1 */
-    double epsilon;       /* ibp, projected: regularisation as a fraction of the mean cost; 0.02 */
-    int64_t max_rounds;   /* of the method; 2000 */
-    int64_t max_passes;   /* exact passes after it; 500 */
-    double tolerance;     /* relative fall of the objective that counts as none; 1e-6 */
-    int64_t projection_dim;     /* projected: dimensions of the plane; 2 */
-    const double *item_weights; /* positive, one per item, in any unit; NULL: equal */
-    int64_t restarts;           /* from different items, the best is kept; 3 */
-    /* A ddsc_cost: squared Euclidean (default); cosine, whose barycenter is that of the items with
-     * points at length 1 and lies inside the unit ball. With DDSC_BARYCENTER_ADMM also Euclidean
-     * (points go to geometric medians), city block (to medians by coordinate) and a matrix (to rows
-     * of it, as in ddsc_metric_settings). */
+    int64_t support_size; /* points of the barycenter; 0: rounded mean over the items */
+    double rho;           /* admm: penalty as a multiple of the mean cost; default 1 */
+    /* ibp, projected: regularization as a fraction of the mean cost; default 0.02 */
+    double epsilon;
+    int64_t max_rounds; /* rounds of the method; default 2000 */
+    int64_t max_passes; /* exact passes after the method; default 500 */
+    double tolerance; /* stop if the objective decreases by less than this fraction; default 1e-6 */
+    int64_t projection_dim;     /* projected: dimension of the projection; default 2 */
+    const double *item_weights; /* one positive weight per item, in any unit; NULL: equal weights */
+    int64_t restarts; /* starts from different items, of which the best is kept; default 3 */
+    /* A ddsc_cost: squared Euclidean (default) or cosine. The cosine barycenter is that of the
+     * items with points scaled to length 1; it lies inside the unit ball. DDSC_BARYCENTER_ADMM
+     * also accepts Euclidean (points move to geometric medians), city block (coordinate-wise
+     * medians) and a matrix (rows of the matrix, as in ddsc_metric_settings). */
     int64_t cost;
     const double *cost_matrix; /* with DDSC_COST_MATRIX: cost_size x cost_size */
     int64_t cost_size;
@@ -1619,10 +1731,11 @@ DDSC_API void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *sett
 
 typedef struct ddsc_barycenter ddsc_barycenter;
 
-/* The measure on n points, places and weights free, of least mean cost of transport to the items
- * (W2^2, or W1 and the like under other costs): a local minimum. The method finds a neighborhood;
- * exact passes (optimal plans, then each point to the best place for what it sends: a mean, a median,
- * or a row) go down from there. */
+/* Computes a barycenter: a measure on n points with the smallest mean transport cost to the items,
+ * found as a local minimum over positions and weights. The cost is W2^2, or W1 and similar for
+ * other costs. The method finds a neighborhood of the minimum, and exact passes then descend from
+ * there. Each pass computes optimal plans and moves each point to the best position for its mass:
+ * a mean, a median or a row. */
 DDSC_API ddsc_status ddsc_barycenter_run(ddsc_context *context, ddsc_barycenter **barycenter,
                                          const ddsc_measures *measures,
                                          const ddsc_barycenter_settings *settings);
@@ -1630,12 +1743,13 @@ DDSC_API void ddsc_barycenter_destroy(ddsc_barycenter *barycenter);
 
 typedef struct ddsc_barycenter_view {
     int64_t n, dim;
-    const double *support;   /* n x dim */
-    const double *weights;   /* n, positive, sum 1 */
-    const double *objective; /* mean cost to the items by exact transport; never rises */
-    int64_t n_objective;     /* entry 0 is the start's, the last is the barycenter's */
+    const double *support; /* n x dim */
+    const double *weights; /* n, positive, sum to 1 */
+    /* mean exact transport cost to the items after each pass; never increases */
+    const double *objective;
+    int64_t n_objective; /* entry 0 belongs to the starting point, the last to the barycenter */
     int64_t n_rounds, n_passes;
-    int converged; /* the last exact pass found nothing to gain */
+    int converged; /* the last exact pass found no improvement */
 } ddsc_barycenter_view;
 
 #define ddsc_barycenter_get_view(barycenter, view) \
@@ -1646,17 +1760,17 @@ DDSC_API void ddsc_barycenter_get_view_sized(const ddsc_barycenter *barycenter,
 typedef struct ddsc_d2_settings {
     size_t struct_size;
     int64_t k;
-    /* How centers are made, as in ddsc_barycenter_settings. */
+    /* How centers are computed; see ddsc_barycenter_settings. */
     ddsc_barycenter_method method;
-    int64_t support_size;   /* points of a center; 0: the rounded mean of the items' */
-    double rho;             /* 2 */
-    double epsilon;         /* 0.02 */
-    int64_t max_rounds;     /* per step; 100 */
-    int64_t projection_dim; /* 2 */
-    int64_t restarts;       /* best objective kept; 3 */
-    int64_t max_iterations; /* steps of assignment and new centers; 100 */
-    double tolerance;       /* relative fall of the objective that counts as none; 1e-4 */
-    int64_t cost;           /* as in ddsc_barycenter_settings */
+    int64_t support_size;   /* points of a center; 0: rounded mean over the items */
+    double rho;             /* default 2 */
+    double epsilon;         /* default 0.02 */
+    int64_t max_rounds;     /* per step; default 100 */
+    int64_t projection_dim; /* default 2 */
+    int64_t restarts;       /* the best objective is kept; default 3 */
+    int64_t max_iterations; /* steps of assignment and center updates; default 100 */
+    double tolerance; /* stop if the objective decreases by less than this fraction; default 1e-4 */
+    int64_t cost;     /* as in ddsc_barycenter_settings */
     const double *cost_matrix;
     int64_t cost_size;
 } ddsc_d2_settings;
@@ -1666,47 +1780,50 @@ DDSC_API void ddsc_d2_settings_init_sized(ddsc_d2_settings *settings, size_t siz
 
 typedef struct ddsc_d2 ddsc_d2;
 
-/* k-means in W2 (D2 clustering): each item belongs to the center of least cost (W2^2, or W1 and the
- * like), by exact transport, and centers are barycenters. With DDSC_BARYCENTER_PROJECTED it is PD2. */
+/* Runs k-means in W2 (D2 clustering). Each item is assigned to the center with the lowest exact
+ * transport cost (W2^2, or W1 and similar), and centers are barycenters. With
+ * DDSC_BARYCENTER_PROJECTED the algorithm is PD2. */
 DDSC_API ddsc_status ddsc_d2_run(ddsc_context *context, ddsc_d2 **d2, const ddsc_measures *measures,
                                  const ddsc_d2_settings *settings);
 DDSC_API void ddsc_d2_destroy(ddsc_d2 *d2);
 
 typedef struct ddsc_d2_view {
-    int64_t n, k;          /* items; clusters that have members */
+    int64_t n, k;          /* number of items; number of non-empty clusters */
     const int32_t *labels; /* n, 0 .. k-1, numbered by first appearance */
-    const double *cost;    /* n: cost of transport to the own center, W2^2 by default */
+    const double *cost; /* n: transport cost to the center of the item's cluster; W2^2 by default */
     int64_t center_size, dim;
     const double *support;   /* k x center_size x dim */
     const double *weights;   /* k x center_size */
-    const double *objective; /* sum of the costs after each assignment; never rises */
+    const double *objective; /* sum of the costs after each assignment; never increases */
     int64_t n_objective;
-    int64_t n_pairs, n_solved; /* items times centers over all assignments; transports solved */
-    int64_t restart;           /* the one that was best */
-    int converged;             /* it ended before max_iterations */
-    double seconds_start, seconds_assign, seconds_centers; /* over all restarts */
+    /* items times centers over all assignments; transport problems solved */
+    int64_t n_pairs, n_solved;
+    int64_t restart;                                       /* number of the best restart */
+    int converged;                                         /* stopped before max_iterations */
+    double seconds_start, seconds_assign, seconds_centers; /* sums over all restarts */
 } ddsc_d2_view;
 
 #define ddsc_d2_get_view(d2, view) ddsc_d2_get_view_sized((d2), (view), sizeof *(view))
 DDSC_API void ddsc_d2_get_view_sized(const ddsc_d2 *d2, ddsc_d2_view *view, size_t size);
 
-/* ==== Vectors: items as plain rows, for baselines ==== */
+/* ==== Vectors: items as single rows, for baselines ==== */
 
 typedef enum ddsc_vectors_rule {
-    DDSC_VECTORS_AUTO = 0,  /* HISTOGRAM when the support is shared, else MEAN */
-    DDSC_VECTORS_HISTOGRAM, /* the item's weights over the support: a bag of words, the pixels */
-    DDSC_VECTORS_MEAN       /* the weighted mean of its points */
+    DDSC_VECTORS_AUTO = 0, /* HISTOGRAM if the support is shared, otherwise MEAN */
+    /* the item's weights over the support, such as a bag of words or pixels */
+    DDSC_VECTORS_HISTOGRAM,
+    DDSC_VECTORS_MEAN /* the weighted mean of its points */
 } ddsc_vectors_rule;
 
-/* *out is n_items x *n_columns, row-major; release it with ddsc_release. */
+/* Converts items to vectors. *out is n_items x *n_columns, row-major. Free it with ddsc_release. */
 DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
                                       const ddsc_measures *measures, ddsc_vectors_rule rule);
 
-/* ==== Reports: what a result says (experimental, all of it) ==== */
+/* ==== Reports (experimental) ==== */
 
-/* Findings, scores, map, summary, JSON and page of a result are made here, so that every program
- * tells the same about the same result. Name what the result consists of, make a report of it, and
- * have it written in the form that is wanted:
+/* Reports contain the findings, scores, map, summary, JSON and page of a result, so that every
+ * program presents the same result in the same way. List the parts of a result in a source, create
+ * a report from it, and write it in the required form:
  *
  *     ddsc_report_source from; ddsc_report_source_init(&from);
  *     from.clustering = found; from.measures = data; from.settings = &set; from.map = 1;
@@ -1714,9 +1831,9 @@ DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64
  *     ddsc_report_write(ctx, report, DDSC_REPORT_HTML, write_to_a_file, file);
  *     ddsc_report_save(ctx, report, "result", 0);    or all files at once
  *
- * docs/results.md says what stands in each form. */
+ * docs/results.md describes the contents of each form. */
 
-/* A setting that only the caller knows: a name, and a text, a number, or a flag (number 0 or 1). */
+/* A setting that only the caller knows: a name with a text, a number, or a flag (number 0 or 1). */
 typedef enum ddsc_setting_kind {
     DDSC_SETTING_TEXT = 0,
     DDSC_SETTING_NUMBER,
@@ -1730,50 +1847,52 @@ typedef struct ddsc_report_setting {
     int64_t number;
 } ddsc_report_setting;
 
-/* How the result was obtained; copied to the report verbatim. Everything may be left out. */
+/* How the result was obtained. The fields are copied to the report verbatim, and all are optional.
+ */
 typedef struct ddsc_report_origin {
     size_t struct_size;
     const char *method;        /* NULL: "ddsc" */
-    const char *command;       /* to repeat it */
-    const char *const *inputs; /* names of files */
+    const char *command;       /* the command that repeats the run */
+    const char *const *inputs; /* file names */
     int64_t n_inputs;
-    const char *truth_name; /* where the classes came from; NULL: from the input itself */
-    const ddsc_report_setting *settings; /* settings beside those of the library */
+    const char *truth_name;              /* source of the classes; NULL: the input itself */
+    const ddsc_report_setting *settings; /* settings that are not library settings */
     int64_t n_settings;
-    const ddsc_compress_report *compress; /* of measures, merged down to */
-    int64_t compress_points;              /* that many points */
+    const ddsc_compress_report *compress; /* compression of the measures to at most */
+    int64_t compress_points;              /* this many points */
 } ddsc_report_origin;
 
 #define ddsc_report_origin_init(origin) ddsc_report_origin_init_sized((origin), sizeof *(origin))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_report_origin_init_sized(ddsc_report_origin *origin,
                                                               size_t size);
 
-/* What a result consists of. Everything may be left out; what is missing is not reported. All objects
- * and arrays named here must outlive the report. The paths that stages took, seconds by stage and threads are those
- * of the context. */
+/* The parts of a result. All fields are optional, and missing parts are not reported. All objects
+ * and arrays must outlive the report. The paths taken, the time per stage and the number of
+ * threads are read from the context. */
 typedef struct ddsc_report_source {
     size_t struct_size;
-    /* The clusters: one of these three. */
+    /* The clusters: set one of these three. */
     const ddsc_clustering *clustering;
     const ddsc_d2 *d2;
-    /* One per item of `measures`, 0 .. k-1, from k-means or elsewhere; k is that of `settings`, or one
-     * more than the largest label. */
+    /* One label per item of `measures`, 0 .. k-1, from k-means or another source. k is taken from
+     * `settings`, or is the largest label plus 1. */
     const int32_t *labels;
-    double inertia; /* of `labels`: the objective of k-means */
-    /* What they were found in. */
+    double inertia; /* k-means objective of `labels` */
+    /* The data that was clustered. */
     const ddsc_measures *measures;         /* NULL: items have no ids and no pictures */
-    const ddsc_graph *graph;               /* the one ddsc_spectral_run was given */
-    const ddsc_cluster_settings *settings; /* as given to the run */
-    const ddsc_pair_stats *pairs;          /* of a run over pairs, without clusters */
-    ddsc_status status;                    /* of the runs: DDSC_NOT_CONVERGED marks the result */
-    /* What to compare them with. */
-    const int32_t *truth;            /* a class per input row, negative: none; or NULL */
-    const ddsc_stability *stability; /* of this clustering */
-    /* A column about items, such as the patient: where columns are compared with the clusters, labels
-     * are permuted only within one of its values. NULL: everywhere. */
+    const ddsc_graph *graph;               /* the graph given to ddsc_spectral_run */
+    const ddsc_cluster_settings *settings; /* settings given to the run */
+    const ddsc_pair_stats *pairs;          /* statistics of a run over pairs without clusters */
+    ddsc_status status; /* status of the run; DDSC_NOT_CONVERGED marks the result */
+    /* Reference data. */
+    const int32_t *truth;            /* one class per input row, negative: no class; or NULL */
+    const ddsc_stability *stability; /* stability of this clustering */
+    /* A metadata column, such as the patient. Permutation tests that compare metadata columns with
+     * the clusters permute labels only within each value of this column. NULL: permute all labels.
+     */
     const char *block;
     int map;      /* 1: compute a map */
-    int outliers; /* 1: outliers get the label -1 and count in no cluster */
+    int outliers; /* 1: outliers get label -1 and belong to no cluster */
     const ddsc_report_origin *origin;
 } ddsc_report_source;
 
@@ -1783,25 +1902,24 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_report_source_init_sized(ddsc_report_source
 
 typedef struct ddsc_report ddsc_report;
 
-/* Scores, findings and, where asked for, the map are computed here. */
+/* Creates a report and computes its scores, its findings and, if requested, its map. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_create(ddsc_context *context,
                                                           ddsc_report **report,
                                                           const ddsc_report_source *source);
-/* The report of a folder that ddsc_report_save wrote. It can be written as JSON or HTML, and drawn.
- */
+/* Reads the report of a folder that ddsc_report_save wrote. It can be written as JSON or HTML, and
+ * drawn. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report,
                                                         const char *folder);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_report_destroy(ddsc_report *report);
 
 typedef struct ddsc_report_view {
     int64_t n_rows, k;
-    const int32_t *labels;     /* n_rows, -1: the row was dropped, or left out as an outlier */
-    const double *map;         /* n_rows x 2, NaN: dropped; NULL: no map */
-    const ddsc_scores *scores; /* against the truth, or NULL */
-    int certified; /* every pair and eigenvector that should have converged did, and was verified */
-    const char *headline; /* what DDSC_REPORT_TEXT begins with: "1,234 items in 5 clusters" */
-    const ddsc_verdict
-        *verdict; /* NULL: there are no clusters, or the report was read from a folder */
+    const int32_t *labels; /* n_rows entries; -1: the row was dropped or is an outlier left out */
+    const double *map;     /* n_rows x 2, NaN for dropped rows; NULL: no map */
+    const ddsc_scores *scores; /* scores against the truth, or NULL */
+    int certified;        /* 1: all required pairs and eigenvectors converged and were verified */
+    const char *headline; /* first line of DDSC_REPORT_TEXT, such as "1,234 items in 5 clusters" */
+    const ddsc_verdict *verdict; /* NULL: no clusters, or the report was read from a folder */
 } ddsc_report_view;
 
 #define ddsc_report_get_view(report, view) \
@@ -1809,75 +1927,81 @@ typedef struct ddsc_report_view {
 DDSC_EXPERIMENTAL DDSC_API void ddsc_report_get_view_sized(const ddsc_report *report,
                                                            ddsc_report_view *view, size_t size);
 
-/* A form without content, such as the stability of a result that has none, is refused. */
+/* Forms of a report. Writing a form without content, such as the stability of a result that has
+ * none, is an error. */
 typedef enum ddsc_report_form {
     DDSC_REPORT_JSON = 0,    /* result.json */
-    DDSC_REPORT_JSON_LABELS, /* the same with the labels in it */
-    DDSC_REPORT_TEXT,        /* some lines for people */
-    DDSC_REPORT_HTML,        /* a page that needs no other file and no network */
-    DDSC_REPORT_EIGENVALUES, /* csv from here on */
-    DDSC_REPORT_SWEEP,       /* one column of labels for every K, one line per input row */
-    DDSC_REPORT_STABILITY,   /* in how many resamples each item was elsewhere */
-    DDSC_REPORT_ITEMS        /* next cluster, doubt, outlier score and neighbours of each item */
+    DDSC_REPORT_JSON_LABELS, /* result.json with the labels included */
+    DDSC_REPORT_TEXT,        /* a short summary for the terminal */
+    DDSC_REPORT_HTML,        /* a self-contained page that needs no network */
+    DDSC_REPORT_EIGENVALUES, /* csv; all following forms are csv */
+    DDSC_REPORT_SWEEP,       /* one column of labels per K, one line per input row */
+    DDSC_REPORT_STABILITY,   /* number of resamples in which each item changed its cluster */
+    DDSC_REPORT_ITEMS        /* next cluster, ambiguity, outlier score and neighbors of each item */
 } ddsc_report_form;
 
-/* Takes the next bytes; non-zero stops the call with DDSC_ERROR_IO. */
+/* Receives the next bytes. A non-zero return value stops the call with DDSC_ERROR_IO. */
 typedef int (*ddsc_write_fn)(void *user, const void *bytes, size_t n_bytes);
 
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
                                                          const ddsc_report *report,
                                                          ddsc_report_form form, ddsc_write_fn write,
                                                          void *user);
-/* Checks, before long work, that ddsc_report_save can write into `folder`, and leaves nothing behind.
- * If a process was killed while it replaced the files there one by one, the old files come back. */
+/* Checks that ddsc_report_save can write into `folder`, so that a long run does not fail at the
+ * end. It leaves no files behind. If an earlier process was killed while replacing files there one
+ * by one, the old files are restored. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_check(ddsc_context *context, const char *folder,
                                                          unsigned flags);
-/* All files of the result into `folder`, which is made if it is missing (its parent must be there).
- * result.json comes last: where it stands, the rest is there. After an error the folder is as it was.
- * With DDSC_WRITE_OVERWRITE the files of an earlier result are replaced as a whole, in one step where
- * the file system can; files of other names stay. What dead runs left beside the folder is removed. */
+/* Writes all files of the result into `folder`. The folder is created if it is missing, but its
+ * parent must exist. result.json is written last, so if it exists, the other files are complete.
+ * After an error the folder is unchanged. With DDSC_WRITE_OVERWRITE the files of an earlier result
+ * are replaced together, in one step if the file system supports it. Files with other names are
+ * kept. Leftovers of killed runs next to the folder are removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_save(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         const char *folder, unsigned flags);
-/* Names of the files that ddsc_report_save may write: number 0, 1, ...; NULL after the last. */
+/* Returns the name of file `number` (from 0) that ddsc_report_save may write, and NULL after the
+ * last. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_report_get_file_name(int64_t number);
 
-/* ---- pictures: lists of marks, for whoever can draw ---- */
+/* ---- pictures: lists of marks to draw ---- */
 
 typedef enum ddsc_mark_kind {
     DDSC_MARK_LINE = 0, /* from (x, y) to (x + w, y + h) */
-    DDSC_MARK_BOX,      /* its upper left corner, width and height */
-    DDSC_MARK_DOT,      /* its center and radius w */
-    DDSC_MARK_WORDS     /* at (x, y), which is their start, middle or end: anchor 0, 1, 2 */
+    DDSC_MARK_BOX,      /* upper left corner, width and height */
+    DDSC_MARK_DOT,      /* center, and radius w */
+    DDSC_MARK_WORDS     /* text at (x, y), which is its start, middle or end for anchor 0, 1 or 2 */
 } ddsc_mark_kind;
 
 typedef struct ddsc_mark {
     ddsc_mark_kind kind;
-    int32_t cluster;   /* whose color it has; -1: that of none, -2: that of ink */
-    const char *color; /* the same as "#3b7dd8" */
+    int32_t cluster;   /* cluster that sets the color; -1: color for no cluster, -2: text color */
+    const char *color; /* the same color as "#3b7dd8" */
     double opacity, x, y, w, h;
     int anchor;
-    const char *words; /* of DDSC_MARK_WORDS; otherwise to be shown beside the mark, or NULL */
+    /* the text of DDSC_MARK_WORDS; for other marks, a label to show next to it, or NULL */
+    const char *words;
 } ddsc_mark;
 
-/* Valid during the callback only. Non-zero stops the call, which returns DDSC_OK. */
+/* Receives a picture. The arguments are valid during the callback only. A non-zero return value
+ * stops the call, which then returns DDSC_OK. */
 typedef int (*ddsc_picture_fn)(void *user, const char *name, double width, double height,
                                int64_t n_marks, const ddsc_mark *marks);
 
-/* Each picture that the report has: map, representatives, means, eigenvalues, sizes, neighbours,
- * confusion. */
+/* Passes each picture of the report to `draw`: map, representatives, means, eigenvalues, sizes,
+ * neighbors and confusion. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_draw(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         ddsc_picture_fn draw, void *user);
 
-/* Several labellings of one planar set beside each other, scored against its own labels. */
+/* Several labelings of one two-dimensional set, scored against the set's own labels. */
 typedef struct ddsc_comparison {
     size_t struct_size;
-    const ddsc_measures *measures; /* two-dimensional, labelled, no row dropped */
-    const char *title, *words;     /* heads of the page */
+    const ddsc_measures *measures; /* two-dimensional, labeled, no rows dropped */
+    const char *title, *words;     /* title and introduction of the page */
     int64_t n;
-    const char *const *names;     /* n */
-    const char *const *notes;     /* n, or NULL */
+    const char *const *names;     /* n names */
+    const char *const *notes;     /* n notes, or NULL */
     const int32_t *const *labels; /* n arrays of one label per item */
 } ddsc_comparison;
 
@@ -1885,7 +2009,8 @@ typedef struct ddsc_comparison {
     ddsc_comparison_init_sized((comparison), sizeof *(comparison))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_comparison_init_sized(ddsc_comparison *comparison,
                                                            size_t size);
-/* As a page, or with `picture` as an SVG file of the items in their colors. */
+/* Writes the comparison as an HTML page or, if `picture` is non-zero, as an SVG file of the items
+ * colored by label. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *context,
                                                              const ddsc_comparison *comparison,
                                                              int picture, ddsc_write_fn write,

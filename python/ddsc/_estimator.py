@@ -632,13 +632,13 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _name_hub(self, advice: str) -> str:
         """Return the advice with the id of the hub, the item that is a neighbor of most others."""
-        hub = "One item is a neighbour of"
+        hub = "One item is a neighbor of"
         if hub not in advice:
             return advice
         row = int(np.bincount(self.graph_.indices, minlength=len(self.labels_)).argmax())
         ids = [line[0] for line in csv.reader(io.StringIO(self._items, newline=""))][1:]
         named = len(ids) == len(self.labels_) and ids[row] != str(row)
-        return advice.replace(hub, f"Item {row}{f' ({ids[row]})' if named else ''} is a neighbour of")
+        return advice.replace(hub, f"Item {row}{f' ({ids[row]})' if named else ''} is a neighbor of")
 
     def fit_predict(self, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Ints:
         """Cluster X and return `labels_`."""

@@ -337,7 +337,7 @@ def test_parameters_and_repr():
         ({"n_clusters": 0}, "n_clusters"),
         ({"n_clusters": 2.5}, "n_clusters"),
         ({"n_clusters": "many"}, "n_clusters"),
-        ({"n_clusters": 100}, "100 clusters were asked for; the number of items is 60"),
+        ({"n_clusters": 100}, "100 clusters were requested, but the number of items is 60"),
         ({"metric": "w3"}, "metric='w3'"),
         ({"memory_limit": "1G"}, "number of bytes"),
         ({"device": "cuda:"}, "must be auto, cpu, cuda"),
@@ -430,9 +430,9 @@ def test_hubs(cloudy):
     assert auto["n_nobody"] < off["n_nobody"] and "rescaled" in models["auto"].advice_
     assert models["auto"].labels_.tolist() == models["always"].labels_.tolist()
     hub = int(np.bincount(models["off"].graph_.indices).argmax())
-    assert f"Item {hub} is a neighbour of {off['in_degree_largest']} of 240" in models["off"].advice_
+    assert f"Item {hub} is a neighbor of {off['in_degree_largest']} of 240" in models["off"].advice_
     named = DDSC(n_clusters=3, hubs="off").fit({f"p{i}": item for i, item in enumerate(cloudy)})
-    assert f"Item {hub} (p{hub}) is a neighbour of" in named.advice_
+    assert f"Item {hub} (p{hub}) is a neighbor of" in named.advice_
     assert not DDSC(n_clusters=3, paper=True).fit(cloudy).stats_["hubs_rescaled"]
     with pytest.raises(ValueError, match="hubs"):
         DDSC(n_clusters=3, hubs="never").fit(cloudy)

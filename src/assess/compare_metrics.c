@@ -1,6 +1,7 @@
-/* Several metrics beside each other on one set: what each finds, how stable it is, how it fits what all of them see, and
- * which one to take. Of the criteria tried without labels the stability of the clusters chooses best, and none chooses
- * well (bench/compare.py): so the answer says how sure it is. */
+/* Compares several metrics on one set: what each finds, how stable it is, how well it agrees with
+ * the others, and which one to use. Of the unsupervised criteria tested, the stability of the
+ * clusters chooses best, but none chooses well (bench/compare.py). The result therefore states how
+ * certain the recommendation is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +13,14 @@
 
 enum { METRICS = CLUSTER_METRICS, WORDS_SIZE = 1024 };
 
-/* Stability: parts of the items that are clustered alone. */
+/* Stability: random subsamples that are clustered separately. */
 enum { N_PARTS = 4, PART_RESTARTS = 10, FIRST_PART = 1000 };
 static const double PART_SHARE = 0.8;
 
-/* Mean agreement (ARI) above which metrics have found the same. */
+/* Mean agreement (ARI) from which metrics count as equal. */
 static const double SAME = 0.9;
-/* Leads in stability below the first are chance; above the second they are more than that. */
+/* Leads in stability below LEAD_SLIGHT can be due to chance. Leads of at least LEAD_CLEAR are
+ * significant. */
 static const double LEAD_SLIGHT = 0.02, LEAD_CLEAR = 0.06;
 
 struct ddsc_compare {
@@ -47,7 +49,7 @@ void ddsc_compare_get_view_sized(const ddsc_compare *compare, ddsc_compare_view 
     sized_view(view, size, &own, sizeof own);
 }
 
-/* The K that most metrics suggest; ties: that of the metric named first. */
+/* Returns the K that most metrics suggest. Ties go to the metric named first. */
 static int64_t common_k(const ddsc_compare_row *rows, int64_t n)
 {
     int64_t best = 0, best_votes = 0;
@@ -63,7 +65,8 @@ static int64_t common_k(const ddsc_compare_row *rows, int64_t n)
     return best;
 }
 
-/* Four fifths of the items: place[i] among them, -1: left out. How many. */
+/* Draws a random 80% of the items and returns their number. place[i] is the item's index among
+ * them, or -1 if it is left out. */
 static int64_t draw_part(int32_t *place, int64_t n, uint64_t seed, uint64_t round)
 {
     int64_t kept = 0;
@@ -73,7 +76,8 @@ static int64_t draw_part(int32_t *place, int64_t n, uint64_t seed, uint64_t roun
     return kept;
 }
 
-/* Agreement of the labels of a part's items with what the part alone gives; NaN: too few. */
+/* Computes the agreement between the labels of a subsample and the labels found from the subsample
+ * alone. The result is NaN if there are too few items. */
 static ddsc_status part_agreement(ddsc_context *ctx, double *ari, const ddsc_graph *g,
                                   const int32_t *labels, const ddsc_cluster_settings *set,
                                   uint64_t round)
@@ -103,7 +107,7 @@ done:
     return status;
 }
 
-/* Labels and stability of one metric at the common K. */
+/* Copies the labels of one metric at the common K and computes their stability. */
 static ddsc_status take_labels(ddsc_context *ctx, ddsc_compare *t, int64_t i,
                                const ddsc_clustering *c, const ddsc_cluster_settings *set)
 {
@@ -128,7 +132,7 @@ done:
     return status;
 }
 
-/* The verdict, as for a report. */
+/* Judges one metric as a report would. */
 static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
                                   const ddsc_clustering *c, const measures *data, int64_t cost)
 {
@@ -174,7 +178,8 @@ static int64_t count_structure(const ddsc_compare *t, ddsc_structure structure)
     return n;
 }
 
-/* Borders through one cloud may be stable, too: who sees no clusters stands back where another sees clear ones. */
+/* Returns true if metric i finds no clusters while another finds clear ones. Its borders may be
+ * stable even so, if they cut one cloud. */
 static bool stands_back(const ddsc_compare *t, int64_t i)
 {
     ddsc_structure own = t->rows[i].structure;
@@ -182,7 +187,8 @@ static bool stands_back(const ddsc_compare *t, int64_t i)
            count_structure(t, DDSC_STRUCTURE_CLEAR) > 0;
 }
 
-/* The most stable of those that do not stand back; where that is not known or level, the one named first. */
+/* Returns the most stable metric for which stands_back is false. If stability is unknown or equal,
+ * the first one is returned. */
 static int64_t recommend(const ddsc_compare *t)
 {
     int64_t best = -1;
@@ -192,7 +198,8 @@ static int64_t recommend(const ddsc_compare *t)
     return best;
 }
 
-/* In stability, over the others that do not stand back (none: infinite), or over all. */
+/* Returns the lead in stability over the other metrics for which stands_back is false, or over all
+ * metrics. The lead is infinite if there are none. */
 static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
 {
     double second = -INFINITY;
@@ -202,7 +209,7 @@ static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
     return t->rows[best].stability - second;
 }
 
-/* Only a lead over all is as sure as a lead can be. */
+/* Rates the lead. Only a lead over all metrics can be clear. */
 static ddsc_sure how_sure(const ddsc_compare *t, int64_t best)
 {
     double lead = lead_of(t, best, false);
@@ -223,7 +230,7 @@ static void say_more(ddsc_compare *t, const char *words, const char *more)
     snprintf(t->words + length, sizeof t->words - length, "%s%s", words, more);
 }
 
-/* What the verdicts add to it. */
+/* Adds the sentences on the verdicts. */
 static void say_structure(ddsc_compare *t)
 {
     int64_t n = t->view.n_metrics, n_back = 0;
@@ -231,13 +238,13 @@ static void say_structure(ddsc_compare *t)
         return;
     if (count_structure(t, DDSC_STRUCTURE_CLEAR) == 0) {
         bool none = count_structure(t, DDSC_STRUCTURE_NONE) == n;
-        say_more(t, n > 1 ? " No metric sees " : " It sees no ",
+        say_more(t, n > 1 ? " No metric finds " : " It finds no ",
                  none ? "clusters" : "clear clusters");
-        say_more(t, ": do not build on the borders.", "");
+        say_more(t, ", so do not rely on the cluster boundaries.", "");
     }
     for (int64_t i = 0; i < n; i++)
         if (stands_back(t, i))
-            say_more(t, n_back++ ? ", " : " Passed over, as no clusters are told there: ",
+            say_more(t, n_back++ ? ", " : " Not recommended because they find no clusters: ",
                      name_of(&t->rows[i]));
     say_more(t, n_back ? "." : "", "");
 }
@@ -253,27 +260,27 @@ static void judge(ddsc_compare *t)
         least = fmin(least, t->rows[i].agreement);
     v->sure = v->n_metrics < 2 || least >= SAME ? DDSC_SURE_NOT : how_sure(t, v->recommended);
     if (v->n_metrics < 2)
-        snprintf(t->words, sizeof t->words, "One metric alone has nothing to be compared with.");
+        snprintf(t->words, sizeof t->words,
+                 "There is only one metric, so there is nothing to compare.");
     else if (least >= SAME)
         snprintf(
             t->words, sizeof t->words,
-            "All metrics find nearly the same clusters (each agrees with the others by %.2f or "
-            "more): take the fastest.",
+            "All metrics find nearly the same clusters (agreement at least %.2f). Use the fastest.",
             least);
     else if (v->sure == DDSC_SURE_NOT)
-        snprintf(
-            t->words, sizeof t->words,
-            "The metrics differ in what they find, but not in how stable it is (%.2f at best): "
-            "the data do not say which is right. Look at what they disagree about, or join them.",
-            best->stability);
+        snprintf(t->words, sizeof t->words,
+                 "The metrics find different clusters of similar stability (%.2f at best), so the "
+                 "data do not show which is right. Examine where they disagree, or join them.",
+                 best->stability);
     else if (isinf(lead))
-        snprintf(t->words, sizeof t->words, "%s alone sees clear clusters (parts agree by %.2f).",
-                 name_of(best), best->stability);
+        snprintf(t->words, sizeof t->words,
+                 "Only %s finds clear clusters (agreement of subsamples %.2f).", name_of(best),
+                 best->stability);
     else
         snprintf(t->words, sizeof t->words,
-                 "%s is the most stable (parts agree by %.2f, %.2f ahead)%s.", name_of(best),
-                 best->stability, lead,
-                 v->sure == DDSC_SURE_CLEAR ? "" : ", by a lead that may be chance");
+                 "%s is the most stable metric (agreement of subsamples %.2f, a lead of %.2f)%s.",
+                 name_of(best), best->stability, lead,
+                 v->sure == DDSC_SURE_CLEAR ? "" : ", but the lead may be due to chance");
     say_structure(t);
     v->words = t->words;
 }
@@ -338,8 +345,9 @@ ddsc_status ddsc_compare_run(ddsc_context *context, ddsc_compare **compare,
     TRY(cluster_prepare(context, &plan, data, settings));
     TRY(cluster_check_parts(context, &plan));
     if (ctx_resume_folder(context)) {
-        status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                          "a folder to resume from keeps the pairs of one metric");
+        status = ctx_fail(
+            context, DDSC_ERROR_ARGUMENT,
+            "a resume folder stores the pairs of one metric and cannot be used to compare metrics");
         goto done;
     }
     TRY(MEM_ZERO(context, t, 1));

@@ -1,5 +1,5 @@
-/* Neighbour lists against known classes: neighbour sets within and between classes, the tolerance
- * of correctness, components against classes. */
+/* Compares neighbor lists with known classes: neighbors within and between classes, the tolerance
+ * of correctness, and components versus classes. */
 #include <math.h>
 
 #include "assess/assess.h"
@@ -11,8 +11,8 @@ typedef struct item_sums {
     double least_intra, most_inter;
 } item_sums;
 
-/* Affinities are those of the item's own list. What is not on it counts as 0, as in the sparse
- * matrix. */
+/* Sums the affinities in the item's own list. Items that are not in the list count as 0, as in the
+ * sparse matrix. */
 static item_sums sum_item(const ddsc_graph *g, const double *weight, const int32_t *truth,
                           int64_t i)
 {
@@ -39,7 +39,7 @@ static double item_tolerance(const item_sums *s)
     return (s->intra > 0 ? s->least_intra : 0) - s->most_inter;
 }
 
-/* Dense numbers of the classes, in ascending order; negative ones become -1. */
+/* Numbers the classes from 0 in ascending order. Negative classes become -1. */
 static ddsc_status number_classes(ddsc_context *ctx, int32_t *number, int64_t *n_classes,
                                   const int32_t *truth, int64_t n)
 {
@@ -62,7 +62,8 @@ done:
     return status;
 }
 
-/* from -> to: the one `to` all members of a `from` share, -1 none seen, -2 several. */
+/* Counts the values of `from` whose members all have the same `to`. shared[] is that value, -1 if
+ * there are no members, and -2 if there are several values. */
 static int64_t count_single(int32_t *shared, int64_t n_from, const int32_t *from, const int32_t *to,
                             const int32_t *class, int64_t n)
 {
@@ -99,7 +100,8 @@ done:
     return status;
 }
 
-/* Sums over the items; xi (n) keeps what is known of it at the front and returns how many. */
+/* Adds one item to the sums. Appends its tolerance to xi if it is known, and returns the new
+ * number of values. */
 static int64_t correctness_collect(ddsc_theory *t, double *xi, const item_sums *s, int64_t n_known)
 {
     double tolerance = item_tolerance(s);

@@ -1,32 +1,41 @@
-/* Does a gap stand in items that took no part in finding it? Clusters are cut where the graph is thinnest, so the
- * valley at their border is deeper than that of any other line by choice alone: in a continuum, above all one of uneven
- * density, the deepest of all possible cuts scores what a real gap does (gaps.c). So half of the items, at random, are
- * clustered by the links among them alone, and their walk says where the valley and the peaks beside it are. The other half is then put
- * in order by its links to the first (f of an item is the mean of those of its neighbours there), and what crosses is
- * counted among its own links, none of which had a say. A chance valley is none there, rather the opposite, since where few of
- * the first half lie the lists of the others are full of each other; a gap remains one. Each cluster takes over the
- * score of the cluster of the half that it shares most items with, in the mean of the splits. */
+/* Tests whether a gap also exists in items that were not used to find it. Clusters are cut where
+ * the graph is thinnest, so the valley at their border is deep by selection alone. In a continuum,
+ * especially one of uneven density, the deepest of all possible cuts scores as high as a real gap
+ * (gaps.c).
+ *
+ * The test therefore splits the items into random halves. The first half is clustered with its own
+ * edges only, and its random walk locates the valley and the peaks on both sides. The second half
+ * is then ordered by its edges to the first: f of an item is the mean over its neighbors there.
+ * The affinity that crosses the valley is measured with the edges of the second half, which were
+ * not used so far.
+ *
+ * A valley due to chance disappears. It may even become a peak, because where the first half is
+ * sparse, the neighbor lists of the second half contain more of each other. A real gap remains.
+ * Each cluster gets the score of the cluster of the half with which it overlaps most, averaged
+ * over the splits. */
 #include <math.h>
 #include <string.h>
 
 #include "assess/gaps.h"
 #include "cluster/spectral/decompose.h"
 
-/* One split is enough of many items; of more than MOST none is looked at, since scores of real gaps grow with
- * the root of their number and stand far above the limit. */
+/* One split suffices for more than FEW items. Sets of more than MOST items are not tested, because
+ * the scores of real gaps grow with the square root of the number of items and are far above the
+ * limit. */
 enum { SPLITS = 5, FEW = 2000, MOST = 20000, RESTARTS = 3, PRODUCTS = 2000 };
-/* Eigenvectors for labels, not for show. */
+/* Tolerance of eigenvectors that are used only for labels. */
 static const double LOOSE = 1e-4;
-/* A mean of few must not hang on one wild value: no valley is no valley. */
+/* Scores are limited to this minimum so that a single outlier cannot dominate the mean over a few
+ * splits. */
 static const double LEAST = -2;
 
 typedef struct half {
     int64_t n;
-    int32_t *place; /* of all items: number in the half, -1: none */
-    sparse a;       /* links inside */
-    double *f;      /* n x k: the walk */
+    int32_t *place; /* for all items: index in the half, or -1 */
+    sparse a;       /* edges within the half */
+    double *f;      /* n x k: values of the random walk */
     double *key, *level, *across;
-    int32_t *along; /* its items along the first direction of all items */
+    int32_t *along; /* items of the half in the order along the first direction of all items */
     int32_t *order, *rank;
 } half;
 
@@ -34,13 +43,14 @@ typedef struct held_search {
     const sparse *a;
     const int32_t *labels, *along;
     int64_t n, k, n_found;
-    int64_t tau;    /* links that every item has, at least: components up to tau + 1 are strays */
+    /* minimum number of edges per item; components of up to tau + 1 items are strays */
+    int64_t tau;
     int32_t *mixed; /* n: items in random order */
     half first, other;
     int32_t *cut; /* labels of the first half */
-    int64_t
-        *shared;   /* k x k: items that clusters of the half and of all share; then sizes of both */
-    double *score; /* k: of clusters of the half */
+    /* k x k: items shared by clusters of the half and of all items; then the sizes of both */
+    int64_t *shared;
+    double *score; /* k: scores of the clusters of the half */
 } held_search;
 
 static ddsc_status half_new(ddsc_context *ctx, half *h, int64_t n, int64_t k)
@@ -61,7 +71,7 @@ static void half_free(ddsc_context *ctx, half *h)
     MEM_FREE(ctx, h->rank, h->order, h->along, h->across, h->level, h->key, h->f, h->place);
 }
 
-/* Links among the items of a half, in the order of their numbers, which is that of the items. */
+/* Collects the edges within a half. Its items keep their order. */
 static ddsc_status half_links(ddsc_context *ctx, half *h, const sparse *a)
 {
     int64_t nnz = 0, row = 0;
@@ -84,7 +94,7 @@ static ddsc_status half_links(ddsc_context *ctx, half *h, const sparse *a)
     return DDSC_OK;
 }
 
-/* Labels of the first half by its own links. */
+/* Clusters the first half using its own edges. */
 static ddsc_status cut_half(ddsc_context *ctx, held_search *s)
 {
     ddsc_status status = DDSC_OK;
@@ -110,11 +120,11 @@ done:
     MEM_FREE(ctx, length, rows);
     sparse_free(ctx, &given.a);
     decomposition_free(ctx, &d);
-    return status < 0 ? status : DDSC_OK; /* loose eigenvectors will do */
+    return status < 0 ? status : DDSC_OK; /* loose eigenvectors are sufficient */
 }
 
-/* f of the walk from every cluster of the first half, as its items' neighbours have it: the same mean for both
- * halves. */
+/* Computes f of the walk from every cluster of the first half. For both halves, f of an item is
+ * the mean over its neighbors in the first half. */
 static ddsc_status walk_half(ddsc_context *ctx, held_search *s)
 {
     ddsc_status status = DDSC_OK;
@@ -157,7 +167,8 @@ done:
     return status;
 }
 
-/* Numbers of the two halves; items of the other without a link to the first have no place. */
+/* Assigns items to the halves. Items of the second half without an edge to the first are
+ * left out. */
 static void place_halves(held_search *s, bool turned)
 {
     int64_t middle = s->n / 2;
@@ -183,8 +194,9 @@ static void place_halves(held_search *s, bool turned)
     }
 }
 
-/* Items too far from the border for f to tell them apart follow each other along the first direction (gaps.c). After
- * this key[order[t]] is that of the item at rank t. */
+/* Orders the items of a half by f. Items too far from the border for f to distinguish them are
+ * ordered along the first direction (gaps.c). On return, key[order[t]] belongs to the item at rank
+ * t. */
 static void order_half(half *h, int64_t k, int64_t c)
 {
     for (int64_t t = 0; t < h->n; t++)
@@ -195,8 +207,8 @@ static void order_half(half *h, int64_t k, int64_t c)
     gaps_crossing(h->level, &h->a, h->rank);
 }
 
-/* The same places in the other half: the valley where f has the same value, the peaks at the same shares of both
- * sides. */
+/* Transfers the positions to the other half. The valley is where f has the same value, and the
+ * peaks are at the same fractions of both sides. */
 static gap_place carry_over(const half *first, const half *other, const gap_place *p)
 {
     double fence = (first->key[first->order[p->at]] + first->key[first->order[p->at + 1]]) / 2;
@@ -224,7 +236,7 @@ static void score_cluster(held_search *s, int64_t c, int64_t size)
     s->score[c] = fmax(g.score, LEAST);
 }
 
-/* Adds to held what each cluster takes over. */
+/* Adds to `held` the score of the best matching cluster of the half. */
 static void match(const held_search *s, cluster_gap *out, const int64_t *size, const int64_t *whole,
                   double share)
 {
@@ -242,7 +254,7 @@ static void match(const held_search *s, cluster_gap *out, const int64_t *size, c
     }
 }
 
-/* One half judged by the other. */
+/* Tests the gaps found in one half on the other. */
 static ddsc_status judge_half(ddsc_context *ctx, held_search *s, cluster_gap *out, double share)
 {
     int64_t k = s->k, *size = s->shared + k * k, *whole = size + k;

@@ -1,37 +1,42 @@
-/* What gaps.c and held.c share: the order of items by a walk, and the valley of what crosses along it. */
+/* Functions shared by gaps.c and gap_holdout.c: ordering items by a random walk, and locating the
+ * valley in that order. */
 #ifndef DDSC_ASSESS_GAPS_H
 #define DDSC_ASSESS_GAPS_H
 
 #include "assess/assess.h"
 
-/* f nearer to 0 or 1 than 1e-9 is as good as there: what is left of it is rounding. */
+/* Returns the sort key of f. Differences from 0 or 1 below 1e-9 are rounding errors. */
 static inline double gaps_key(double f)
 {
     return f > 1 - 1e-9 ? -1 : f < 1e-9 ? 0 : -f;
 }
 
-/* D^1/2 f of `width` clusters in x (n x width), y as large: x <- (1 - a) D^1/2 1_C + a M x. root (n): square roots of the
- * degrees. */
+/* Runs the walk from `width` clusters. x (n x width) receives D^1/2 f, and y is a work array of
+ * the same size. Each step computes x <- (1 - a) D^1/2 1_C + a M x. root (n) holds the square
+ * roots of the degrees. */
 ddsc_status gaps_walk(ddsc_context *ctx, double *x, double *y, const sparse *m, const double *root,
                       const int32_t *labels, const int32_t *which, int64_t width);
-/* c(t) for t = 1 .. n - 1, in level[0 .. n - 2]. */
+/* Computes c(t) for t = 1 .. n - 1 in level[0 .. n - 2]. */
 void gaps_crossing(double *level, const sparse *a, const int32_t *rank);
-/* Effective number of items that carry what crosses after position t, on the side that has fewer. */
+/* Returns the effective number of items that carry the affinity across position t, on the side
+ * that has fewer. */
 double gaps_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t);
 
-/* Where along the order the valley is, and the highest c on both sides of it. */
+/* Positions of the valley and of the highest c on both sides of it. */
 typedef struct gap_place {
     int64_t at, before, after;
 } gap_place;
 
-/* The valley is looked for from the half of the cluster to half as many items again outside, or half of them; false:
- * there is no room for one. */
+/* Locates the valley. The search starts at half the cluster size. It ends half the cluster size,
+ * or half of the remaining items, beyond the border. Returns false if the range is empty. */
 bool gaps_place(gap_place *out, const double *level, int64_t n, int64_t size);
-/* valley, items, and score, which is negative where the place is no valley. across: n. */
+/* Computes valley, items and score at a position. The score is negative if there is no valley.
+ * across has n entries. */
 void gaps_weigh(cluster_gap *g, const gap_place *p, const sparse *a, const int32_t *rank,
                 const double *level, double *across);
 
-/* held of every cluster, where one has a score that asks for it. along (n): items along the first direction. */
+/* Computes `held` for every cluster if at least one score is high enough. along (n) lists the
+ * items in the order along the first direction. */
 ddsc_status gaps_hold(ddsc_context *ctx, cluster_gap *out, const sparse *a, const int32_t *labels,
                       int64_t k, const int32_t *along);
 

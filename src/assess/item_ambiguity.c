@@ -1,5 +1,5 @@
-/* How rows stand to the centres of their clusters: those near their own are typical, those between
- * two are doubtful. */
+/* Compares the rows with the centers of the clusters. Rows near the center of their cluster are
+ * typical, and rows between two centers are ambiguous. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -7,7 +7,7 @@
 #include "numeric/linalg/linalg.h"
 
 enum { COLUMNS_GRAIN = 8 };    /* one cache line of a row */
-enum { PIECE_WORK = 1 << 18 }; /* operations that make waking a thread worth it */
+enum { PIECE_WORK = 1 << 18 }; /* minimum number of operations per thread */
 
 typedef struct standing {
     int64_t n, dim, k;
@@ -16,10 +16,11 @@ typedef struct standing {
     int64_t *size;  /* k */
     double *centre; /* k x dim */
     double *distance, *doubt;
-    int32_t *next; /* these three: n, or NULL */
+    int32_t *next; /* the last three: n entries, or NULL */
 } standing;
 
-/* Means of the clusters in some columns; every sum runs over the rows in order. */
+/* Computes some columns of the cluster means. Every sum runs over the rows in order, so the result
+ * does not depend on threads. */
 static ddsc_status sum_columns(void *arg, int64_t begin, int64_t end, int worker)
 {
     const standing *s = arg;
@@ -60,7 +61,7 @@ static ddsc_status stand_rows(void *arg, int64_t begin, int64_t end, int worker)
         if (s->distance)
             s->distance[i] = distance;
         if (s->doubt)
-            s->doubt[i] = sum > 0 ? distance / sum : 0; /* 0, too, where nearest is infinite */
+            s->doubt[i] = sum > 0 ? distance / sum : 0; /* also 0 if nearest is infinite */
         if (s->next)
             s->next[i] = next;
     }
@@ -72,8 +73,8 @@ static ddsc_status count_sizes(ddsc_context *ctx, standing *s)
     for (int64_t i = 0; i < s->n; i++) {
         if (s->labels[i] < 0 || s->labels[i] >= s->k)
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "standing: label %lld is %lld, must be from 0 to %lld", (long long)i,
-                            (long long)s->labels[i], (long long)s->k - 1);
+                            "standing: label %lld is %lld, but must be from 0 to %lld",
+                            (long long)i, (long long)s->labels[i], (long long)s->k - 1);
         s->size[s->labels[i]]++;
     }
     return DDSC_OK;
@@ -91,7 +92,7 @@ ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64
     CHECK(ctx_enter(context));
     if (!given || !rows || !labels)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                        "standing needs rows, their labels and a place for what it finds");
+                        "standing: standing, rows and labels must not be NULL");
     TRY(sized_take(context, &standing_struct, &wanted, given));
     s.distance = wanted.distance;
     s.doubt = wanted.doubt;

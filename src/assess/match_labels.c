@@ -1,9 +1,9 @@
-/* Cluster numbers of one labelling in those of another. */
+/* Renumbers the clusters of one labeling to match another. */
 #include "assess/assess.h"
 #include "distance/exact/exact.h"
 
-/* into[c]: the number that cluster c gets. An assignment is a transport between unit weights: its
- * optimal basic plan moves whole units. */
+/* Computes into[c], the number that cluster c gets. The assignment is solved as a transport
+ * problem with unit weights, whose optimal basic plan moves whole units. */
 static ddsc_status solve_matching(ddsc_context *ctx, int32_t *into, const double *cost, int64_t k)
 {
     ddsc_status status = DDSC_OK;

@@ -1,25 +1,31 @@
-/* Items that lie apart from all others. The score of an item is the mean distance to its neighbours in the graph over
- * the mean of the same of these neighbours: about 1 within a group, dense or thin, larger outside (after Breunig,
- * Kriegel, Ng and Sander 2000, without reachability). How far scores waver depends on the dimension and the metric, so
- * the limit comes from the set:
- *   median + 5 max(q90 - median, 0.4 v),
- * q90 being the score that nine items in ten stay below and v the median, over items, of the coefficient of variation
- * of the distances in a list. The second part is for items at even distances, where scores do not waver at all and
- * the ends of a line would stand out. Clean sets stay below, planted items lie above (bench/outliers.py). A cluster
- * most of whose items would be marked is a small group, not a heap of outliers: it keeps them. */
+/* Finds outliers. The score of an item is its mean distance to its neighbors in the graph, divided
+ * by the average of the same quantity over these neighbors. It is about 1 within a cluster of any
+ * density and larger outside (after Breunig, Kriegel, Ng and Sander 2000, without reachability).
+ * The spread of the scores depends on the dimension and the metric, so the limit is computed from
+ * the set:
+ *
+ *     median + 5 max(q90 - median, 0.4 v).
+ *
+ * q90 is the 90% quantile of the scores. v is the median over items of the coefficient of
+ * variation of the distances in a list. The second term is needed for evenly spaced items, whose
+ * scores do not vary, so that the ends of a line would be marked. Clean sets stay below the limit,
+ * and planted outliers exceed it (bench/outliers.py). If most items of a cluster would be marked,
+ * the cluster is small rather than a set of outliers, and none is marked. */
 #include <math.h>
 
 #include "assess/assess.h"
 #include "base/sized.h"
 
 static const double OUTLIER_TIMES = 5, OUTLIER_UNEVEN = 0.4;
-/* The middle where most items coincide with all of their neighbours and have no score. */
+/* Replaces the median score if most items coincide with all of their neighbors and have no
+ * score. */
 static const double OUTLIER_TWINS = 2;
-/* Mean distances count as at least this part of the median one: duplicates would make all others outliers. */
+/* Lower limit on the mean distances, relative to their median. Without it, duplicates would make
+ * all other items outliers. */
 static const double OUTLIER_LEAST = 0.1;
 
 typedef struct list_shape {
-    double mean, variation; /* of the distances to the neighbours; 0 where there are none */
+    double mean, variation; /* of the distances to the neighbors; 0 without neighbors */
 } list_shape;
 
 static list_shape list_shape_of(const ddsc_graph *g, int64_t i)
@@ -36,8 +42,8 @@ static list_shape list_shape_of(const ddsc_graph *g, int64_t i)
     return s;
 }
 
-/* Below which a share of the numbers of x lies, those that are not positive left out or counted as 0;
- * 0 where there are none. */
+/* Returns a quantile of the numbers in x. Non-positive numbers are ignored, or count as 0 if
+ * `zeros` is true. The result is 0 if no numbers remain. */
 static double quantile(double *space, const double *x, int64_t n, double share, bool zeros)
 {
     int64_t m = 0;
@@ -48,7 +54,8 @@ static double quantile(double *space, const double *x, int64_t n, double share, 
     return m > 0 ? select_smallest(space, m, BASE_MAX(at, 0)) : 0;
 }
 
-/* NaN where there are no neighbours, or all of them coincide with the item. */
+/* Computes the scores. They are NaN for items without neighbors or that coincide with all of
+ * them. */
 static void score_items(double *score, const ddsc_graph *g, const double *length, double least)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -59,7 +66,7 @@ static void score_items(double *score, const ddsc_graph *g, const double *length
     }
 }
 
-/* Marks the items above the limit, unless most of their cluster is: then it is a small group, not a heap of outliers. */
+/* Marks the items above the limit, unless this would mark most of their cluster. */
 static ddsc_status mark(ddsc_context *ctx, ddsc_outliers *out, const double *score,
                         const int32_t *labels, int64_t n, int64_t k)
 {
@@ -124,7 +131,7 @@ ddsc_status ddsc_outliers_run(ddsc_context *context, ddsc_outliers *outliers,
     for (int64_t i = 0; i < graph->n; i++)
         if (labels[i] < 0 || labels[i] >= k)
             return ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                            "outliers: label %lld is %d, must be from 0 to %lld", (long long)i,
+                            "outliers: label %lld is %d, but must be from 0 to %lld", (long long)i,
                             (int)labels[i], (long long)k - 1);
     CHECK(outliers_find(context, &found, graph, labels, k));
     sized_give(&outliers_struct, outliers, &found);

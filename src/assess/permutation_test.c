@@ -1,22 +1,29 @@
-/* Do items differ at all, by more than the points that chance dealt them? A permutation test of "all items are samples of
- * one law", for sets too small for gaps: points are described by their coordinates and their squared distance to the
- * mean of all, each in standard deviations; T adds up the squared mean descriptions of the items, times their
- * points. Under the law points, each with its weight, are exchangeable, so T after dealing them anew is as likely as T
- * itself, whatever the law is (Fisher 1935), and p = (1 + deals with T or more) / (1 + deals). Entries of items over one table
- * of points (images, histograms, documents) are not exchangeable, no point being twice in an item, nor are weights of all kinds: there is
- * no p then. */
+/* Tests whether items differ by more than the random assignment of points to them explains, for
+ * sets too small for gaps. It is a permutation test of "all items are samples of one
+ * distribution". A point is described by its coordinates and its squared distance to the overall
+ * mean, each in standard deviations. The statistic T is the sum over items of the squared mean
+ * description times the number of points.
+ *
+ * Under the hypothesis, points with their weights are exchangeable. T after permuting the points
+ * then has the same distribution as T (Fisher 1935), and p = (1 + permutations with at least T) /
+ * (1 + permutations).
+ *
+ * The entries of items over a shared support (images, histograms, documents) are not exchangeable,
+ * because no point occurs twice in an item. Arbitrary weights are not exchangeable either. In both
+ * cases there is no p. */
 #include <math.h>
 #include <string.h>
 
 #include "assess/verdict.h"
 
-enum { DEALS = 199, DEAL_WORK = 100000000 /* entries times descriptions times deals */ };
+/* limit on entries times descriptions times permutations */
+enum { DEALS = 199, DEAL_WORK = 100000000 };
 
 typedef struct point_deal {
     int64_t m, f;           /* entries, descriptions of each */
     double *x;              /* m x f */
-    double *weight;         /* m: of a point that has the mean weight of its item, 1 */
-    int64_t *first, *place; /* items + 1: their entries; m: the deal */
+    double *weight;         /* m: 1 for a point with the mean weight of its item */
+    int64_t *first, *place; /* items + 1: their entries; m: the permutation */
     double *mean;           /* f */
 } point_deal;
 
@@ -31,7 +38,7 @@ static void describe_point(const ddsc_measures_view *v, const double *mean, int6
     }
 }
 
-/* Less their mean, in standard deviations; what does not vary becomes 0. */
+/* Subtracts the mean and divides by the standard deviation. Constant descriptions become 0. */
 static void standardise(const point_deal *p)
 {
     for (int64_t c = 0; c < p->f; c++) {
@@ -48,7 +55,7 @@ static void standardise(const point_deal *p)
     }
 }
 
-/* Every step-th entry of each item, at least one. */
+/* Uses every step-th entry of each item, and at least one. */
 static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measures_view *v)
 {
     ddsc_status status = DDSC_OK;
@@ -65,7 +72,7 @@ static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measur
     TRY(MEM_NEW(ctx, p->place, p->m));
     TRY(MEM_NEW(ctx, p->mean, p->f));
     TRY(MEM_ZERO(ctx, centre, v->dim));
-    for (int64_t e = 0; e < v->n_entries; e++) /* items weigh alike */
+    for (int64_t e = 0; e < v->n_entries; e++) /* items have equal weight */
         for (int64_t c = 0; c < v->dim; c++)
             centre[c] += v->weight[e] * v->support[v->index[e] * v->dim + c] / (double)v->n_items;
     for (int64_t i = 0; i < v->n_items; i++)
@@ -101,9 +108,9 @@ static double differences(const point_deal *p, int64_t n)
     return total;
 }
 
-/* Are they draws? Points that belong to one item each (some may be equal by chance), with weights that are whole
- * multiples of the least one of their item, as equal points that became one have; other weights are scaled item by
- * item, which leaves them not exchangeable. */
+/* Returns true if the items look like random draws. Each point belongs to one item (a few may be
+ * equal by chance), and all weights are integer multiples of the smallest weight of the item, as
+ * after merging equal points. Other weights are scaled per item, so points are not exchangeable. */
 static bool are_draws(const ddsc_measures_view *v)
 {
     if (10 * v->n_support < 9 * v->n_entries)

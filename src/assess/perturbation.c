@@ -1,10 +1,10 @@
-/* Two runs side by side: eigenspaces, affinities, Laplacians, and the two bounds. */
+/* Compares two runs: eigenspaces, affinities, Laplacians, and the two bounds. */
 #include <math.h>
 
 #include "assess/assess.h"
 #include "numeric/linalg/linalg.h"
 
-/* Eigengaps below this are rounding. */
+/* Eigengaps below this are rounding errors. */
 static const double GAP_NONE = 1e-12;
 
 ddsc_status subspace_distance(ddsc_context *ctx, double *distance, int64_t n, int64_t k,
@@ -27,8 +27,8 @@ done:
     return status;
 }
 
-/* The operator's eigenvalues: the least of the K kept, and the largest of the others. Items that
- * were left out have the eigenvalue 0; -1 is the least there can be. */
+/* These functions return the smallest of the K kept eigenvalues of the operator, and the largest
+ * of the others. Items that were left out have eigenvalue 0. -1 is the smallest possible value. */
 static double last_kept(const decomposition *d, int64_t k)
 {
     return k <= d->eigen.k ? d->eigen.value[k - 1] : -1;
@@ -54,16 +54,16 @@ double theory_smallest_affinity(const sparse *a)
     return a->nnz > 0 ? least : 0;
 }
 
-/* H is the difference of the two operators; of H V only the row at hand is kept. */
+/* H is the difference of the two operators. Only the current row of H V is stored. */
 typedef struct difference {
     double zeta, zeta_common, frobenius2;
-    int64_t n_first, n_both; /* links of the first run; of both */
+    int64_t n_first, n_both; /* edges of the first run; edges in both runs */
     int64_t k;
-    double *row[2];   /* of H V, V the first run's vectors, then the other's */
+    double *row[2];   /* row of H V, for the vectors V of the first run and of the other */
     double moved2[2]; /* |H V|_F^2 */
 } difference;
 
-/* Entry p of the operator's row i; rows of items that were left out are zero. */
+/* Returns entry p of row i of the operator. Rows of items that were left out are zero. */
 static double operator_entry(const decomposition *d, int64_t i, int64_t p)
 {
     if (d->part[i] < 0)
@@ -71,7 +71,8 @@ static double operator_entry(const decomposition *d, int64_t i, int64_t p)
     return d->a.value[p] / (sqrt(d->degree[i]) * sqrt(d->degree[d->a.column[p]]));
 }
 
-/* An item without links that was not left out is a component, with 1 on the diagonal. */
+/* Returns the diagonal entry. An item without edges that was not left out is a component, with 1
+ * on the diagonal. */
 static double operator_diagonal(const decomposition *d, int64_t i)
 {
     return d->part[i] >= 0 && d->a.offset[i] == d->a.offset[i + 1] ? 1 : 0;
@@ -120,7 +121,7 @@ static void add_row(difference *out, const decomposition *x, const decomposition
     end_row(out);
 }
 
-/* Theorem 1, as it stands. */
+/* Computes the bound of Theorem 1. */
 static double theorem_bound(double zeta, double alpha, double gap, int64_t n, int64_t tau)
 {
     if (zeta == 0)
@@ -131,8 +132,8 @@ static double theorem_bound(double zeta, double alpha, double gap, int64_t n, in
     return 2 * zeta * sqrt((double)n) / (gap * room * room * sqrt((double)tau));
 }
 
-/* Davis and Kahan: |sin Theta|_F <= |H V|_F / delta when the eigenvalues of V lie above those that
- * the other matrix does not keep by delta. Either run may be the one. */
+/* Computes the bound of Davis and Kahan: |sin Theta|_F <= |H V|_F / delta, if the eigenvalues of V
+ * exceed those that the other run does not keep by at least delta. Both choices of V are tried. */
 static double direct_bound(const difference *h, int64_t k, const decomposition *x,
                            const decomposition *y)
 {

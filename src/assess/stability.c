@@ -1,4 +1,4 @@
-/* The chain again and again on resampled points, each run compared with the first. */
+/* Repeats the clustering on resampled points and compares each run with the first. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct ddsc_stability {
     ddsc_context *ctx;
     ddsc_stability_view view;
     ddsc_stability_row *rows, mean, worst;
-    const ddsc_stability_row **row_list; /* the rows, one pointer each */
+    const ddsc_stability_row **row_list; /* pointers to the rows */
     int32_t *labels;
     int64_t *n_changed;
     int32_t *other;
@@ -156,7 +156,8 @@ static void sum_up_rows(ddsc_stability *s)
     v->direct_vacuous = !(s->worst.direct_bound < v->sin_limit);
 }
 
-/* Per item: how often it changed, and where it went most often (ties: lower number). */
+/* Computes for each item how often it changed and which other cluster it was in most often (ties:
+ * lower number). */
 static ddsc_status sum_up_items(ddsc_context *ctx, ddsc_stability *s, const int32_t *first)
 {
     ddsc_status status = DDSC_OK;
@@ -188,12 +189,14 @@ static ddsc_status stability_check_call(ddsc_context *ctx, const ddsc_measures *
     CHECK(ctx_need(ctx, first, "first"));
     if (!first->view.graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "stability needs a clustering of measures, not of a graph");
+                        "stability requires a clustering of measures, not of a graph");
     if (first->view.n_joined > 0)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "stability under resampling looks at one metric, not at joined ones");
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "stability under resampling requires one metric; joined metrics are not supported");
     if (first->view.n != m->n)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the clustering has %lld items, measures %lld",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "the clustering has %lld items, but measures has %lld",
                         (long long)first->view.n, (long long)m->n);
     return DDSC_OK;
 }
@@ -204,8 +207,9 @@ static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
 {
     ddsc_status status = DDSC_OK;
     TRY(cluster_settings_take(ctx, &job->plan, cluster));
-    /* What the first run chose from the data stays, so that the same function of the points is
-     * compared each time. The rule for gamma is part of that function and is applied anew. */
+    /* Parameters that the first run chose from the data are kept, so that every run evaluates the
+     * same function of the points. The rule for gamma is part of that function, so gamma is
+     * recomputed. */
     job->plan.metric = first->metric.set;
     job->plan.set.joined = 0;
     job->plan.set.k_min = job->plan.set.k_max = first->view.k;
@@ -238,7 +242,7 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     s->view.gap = spectrum_gap(&job.first, s->view.k);
     s->view.alpha = theory_smallest_affinity(&job.first.a);
     s->view.sin_limit = sqrt((double)BASE_MIN(s->view.k, data->n - s->view.k));
-    ctx_resume_pause(context, true); /* what is kept belongs to the points as they came */
+    ctx_resume_pause(context, true); /* the resume folder only holds pairs of the original points */
     for (int64_t round = 0; round < set.n_resamples; round++)
         TRY(run_again(context, s, &job, round));
     sum_up_rows(s);

@@ -1,14 +1,17 @@
-/* Does the graph fall into components because there are clusters, or because chance tears the graphs of few items? */
+/* Tests whether the graph has several components because of clusters, or because a graph of few
+ * items splits by chance. */
 #include <math.h>
 
 #include "assess/verdict.h"
 
-/* Items whose neighbors are all copies of them: with a larger share than this, gaps prove nothing. */
+/* If more than this fraction of the items has only copies as neighbors, gaps prove nothing. */
 static const double COPIES = 0.05;
 
-/* How many gaps are expected to tear the graph of n items placed at random along a line, where gaps come easiest: the
- * gap is longer than the way to the tau-th neighbor on either side. With gaps from Exp(1) and ways from Gamma(tau) that
- * is n E exp(-max(w, w')) = 2 n sum over j >= tau of binomial(tau - 1 + j, j) / 3^(tau + j). */
+/* Returns the expected number of gaps that split the graph of n random items along a line, the
+ * case in which gaps are most likely. A gap splits the graph if it is longer than the distance to
+ * the tau-th neighbor on both sides. With gaps from Exp(1) and distances from Gamma(tau), the
+ * number is n E exp(-max(w, w')) = 2 n times the sum over j >= tau of binomial(tau - 1 + j, j) /
+ * 3^(tau + j). */
 static double tears_of_a_line(int64_t n, int64_t tau)
 {
     double term = pow(3, -(double)tau), sum = 0;
@@ -19,7 +22,8 @@ static double tears_of_a_line(int64_t n, int64_t tau)
     return 2 * (double)n * sum;
 }
 
-/* By the shortest list: those of a sample of the pairs are shorter than tau. */
+/* Uses the shortest list as tau. Lists are shorter than tau if only a sample of the pairs is
+ * known. */
 double tears_expected(const ddsc_graph *g)
 {
     int64_t least = g->tau;
@@ -28,11 +32,12 @@ double tears_expected(const ddsc_graph *g)
     return tears_of_a_line(g->n, least);
 }
 
-/* The chance of so many tears or more (Poisson). A strip tears where all the lines it is made of do. */
+/* Returns the Poisson probability of at least this many splits. A strip splits only where all of
+ * its lines do. */
 double tears_chance(double expected, double n, double width, int64_t tears)
 {
     double mean = n * pow(fmin(expected / n, 1), fmax(width / TEARS_LINE_WIDTH, 1));
-    double sum = 0, log_term = -mean; /* e^-mean alone would be 0 above 745 */
+    double sum = 0, log_term = -mean; /* e^-mean alone underflows above 745 */
     for (int64_t j = 1; j < tears + 64 || (double)j < 2 * mean + 64; j++) {
         log_term += log(mean / (double)j);
         sum += j >= tears ? exp(log_term) : 0;
@@ -40,7 +45,7 @@ double tears_chance(double expected, double n, double width, int64_t tears)
     return fmin(sum, 1);
 }
 
-/* Values that are rounded, or counts, make copies, and lists full of them tear any graph. */
+/* Rounded values and counts produce copies, and neighbor lists full of copies split any graph. */
 bool tears_by_copies(const ddsc_graph *g)
 {
     int64_t n_full = 0;

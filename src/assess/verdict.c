@@ -1,7 +1,8 @@
-/* The verdict on a clustering: its levels, the thresholds between them, and the sentences that report it, all in this
- * file. `cases` lists the findings in the order in which they are tried; the first that applies decides the level and
- * the headline. The evidence comes from the gaps around the clusters (gaps.c), from a graph that falls into components
- * where chance would not tear it (tears.c), and for few items from a permutation test (permutation_test.c). */
+/* The verdict on a clustering: its levels, the thresholds between them, and the sentences that
+ * report it. `cases` lists the findings in the order in which they are tested. The first that
+ * applies determines the level and the headline. The evidence comes from three sources: the gaps
+ * around the clusters (gaps.c), components of the graph that are unlikely by chance (tears.c), and
+ * for few items a permutation test (permutation_test.c). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,23 +12,28 @@
 
 /* ---- thresholds ---- */
 
-/* A gap of at least this score separates a cluster: no line, plane or light-tailed cloud reaches it (bench/verdict.py). */
+/* A gap with at least this score separates a cluster. No line, plane or light-tailed cloud reaches
+ * it (bench/verdict.py). */
 static const double CLEAR_SCORE = 3.5;
-/* With more items than this a gap must be deeper, by the fourth root of their number: the deepest of many gaps, and
- * uneven densities, reach higher scores by chance (bench/verdict.py, kind skewed). Real gaps grow with the square root. */
+/* Above this number of items, the required score grows with the fourth root of their number. The
+ * deepest of many gaps, and uneven densities, reach higher scores by chance (bench/verdict.py,
+ * kind skewed). Scores of real gaps grow with the square root. */
 static const double MANY_ITEMS = 800;
-/* The score in items that were not used to find the gap: continua stay below it (bench/verdict.py), sets with clusters
- * reach 0.8 and more. Above MANY_ITEMS it grows with the square root of their number, as real gaps do. */
+/* Required score on items that were not used to find the gap. Continua score lower
+ * (bench/verdict.py), and sets with clusters score 0.8 or more. Above MANY_ITEMS it grows with the
+ * square root of the number of items, as the scores of real gaps do. */
 static const double HELD_SCORE = 0.25;
-/* Below this score items lie across the borders as they lie inside; with fewer items side by side than NONE_ITEMS,
- * that proves nothing. */
+/* Below this score, items are as dense across the borders as inside the clusters. With fewer than
+ * NONE_ITEMS items across the gap, the score proves nothing. */
 static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
-/* With fewer items side by side than this a score may be that of a line, where chance makes valleys (6.2 on lines that
- * are whole). Above, up to 12, noise scored 0.62 at most in 100 sets of 16 to 150 items. */
+/* With fewer items across the gap, the score may be that of a thin line, where chance creates
+ * valleys (scores up to 6.2 on unbroken lines). From this number up to 12, noise scored at most
+ * 0.62 in 100 sets of 16 to 150 items. */
 static const double FEW_ITEMS = 2 * TEARS_LINE_WIDTH;
-/* The components of the graph are clusters if chance makes as many with less than this probability. */
+/* The components of the graph count as clusters if the probability of as many by chance is below
+ * this. */
 static const double TORN_BY_CHANCE = 0.05;
-/* The items differ if the permutation test gives at most this p. */
+/* The items differ if the p-value of the permutation test is at most this. */
 static const double DIFFER_P = 0.02;
 
 double verdict_clear_from(int64_t n)
@@ -47,29 +53,30 @@ static const ddsc_structure_words levels[] = {
         {
             .name = "undecided",
             .before = "",
-            .after = " were made",
+            .after = " were formed",
             .where = "",
-            .next_step =
-                "Get more items, or use the neighbours of single items, which need no groups.",
+            .next_step = "Collect more items, or use the neighbors of individual items, which do "
+                         "not depend on clusters.",
         },
     [DDSC_STRUCTURE_NONE] =
         {
             .name = "none",
-            .before = "None that can be told apart.",
-            .after = " were cut anyway",
+            .before = "None that can be separated.",
+            .after = " were formed anyway",
             .where = "",
-            .next_step = "Do not build on these groups: nothing in the data asks for them. Other "
-                         "columns, other features or another metric (ddsc compare) may show more.",
+            .next_step =
+                "Do not rely on these clusters, because the data do not support them. Other "
+                "columns, other features or another metric (ddsc compare) may show more.",
         },
     [DDSC_STRUCTURE_WEAK] =
         {
             .name = "weak",
             .before = "",
-            .after = " were made",
+            .after = " were formed",
             .where = ", without clear gaps between them",
-            .next_step = "Use the groups to sort the items, not as kinds of things, unless "
-                         "something that took no part here (classes, other columns, new items) "
-                         "bears them out.",
+            .next_step =
+                "Treat these clusters as a convenient partition, not as distinct types, unless "
+                "independent data (classes, other columns, new items) confirm them.",
         },
     [DDSC_STRUCTURE_CLEAR] =
         {
@@ -77,8 +84,9 @@ static const ddsc_structure_words levels[] = {
             .before = "",
             .after = "",
             .where = "",
-            .next_step = "Read typical and doubtful items of each group, then give it a name (ddsc "
-                         "name). Groups that touch may as well be cut elsewhere.",
+            .next_step = "Read typical and ambiguous items of each cluster, then name it (ddsc "
+                         "name). Clusters that touch have no natural boundary; a different cut may "
+                         "be just as good.",
         },
 };
 
@@ -146,46 +154,46 @@ static bool otherwise(const verdict_evidence *e)
     return true;
 }
 
-/* {k}, {parted}, {components}, {share} (in percent) and {p} in a headline stand for numbers of the evidence. */
+/* {k}, {parted}, {components}, {share} (in percent) and {p} in a headline are replaced by numbers
+ * from the evidence. */
 typedef struct verdict_case {
     bool (*applies)(const verdict_evidence *e);
     ddsc_structure level;
     const char *headline;
-    bool
-        names_outliers; /* they do not contradict the headline, so further sentences mention them */
+    /* outliers are compatible with the headline, so further sentences mention them */
+    bool names_outliers;
 } verdict_case;
 
 static const verdict_case cases[] = {
-    {one_cluster, DDSC_STRUCTURE_UNDECIDED, "One cluster was asked for: nothing to compare.",
+    {one_cluster, DDSC_STRUCTURE_UNDECIDED, "Not judged: only one cluster was requested.", false},
+    {not_examined, DDSC_STRUCTURE_UNDECIDED, "Not judged: this method does not build a graph.",
      false},
-    {not_examined, DDSC_STRUCTURE_UNDECIDED, "Not judged: this method makes no graph.", false},
     {copies_only, DDSC_STRUCTURE_UNDECIDED,
-     "Undecided: many items are exact copies of each other, so that their neighbours are copies "
-     "alone and show no gaps.",
+     "Undecided: many items are exact copies, so their neighbors are only copies and cannot show "
+     "gaps.",
      false},
     {torn_graph, DDSC_STRUCTURE_CLEAR,
-     "Clear structure: the neighbour graph falls into {components} parts that nothing connects.",
-     false},
-    {all_parted, DDSC_STRUCTURE_CLEAR, "Clear clusters: gaps part all {k} of them.", false},
+     "Clear structure: the neighbor graph has {components} disconnected components.", false},
+    {all_parted, DDSC_STRUCTURE_CLEAR, "Clear clusters: gaps separate all {k} of them.", false},
     {some_parted, DDSC_STRUCTURE_CLEAR,
-     "Clear structure: a gap parts {parted} of {k} clusters ({share} of the items) from the rest; "
-     "the others touch.",
+     "Clear structure: a gap separates {parted} of {k} clusters ({share} of the items) from the "
+     "rest; the others touch.",
      false},
     {even_density, DDSC_STRUCTURE_NONE,
-     "No clear clusters: items lie across the borders as they lie inside.", true},
+     "No clear clusters: items are as dense across the boundaries as inside the clusters.", true},
     {few_that_differ, DDSC_STRUCTURE_WEAK,
-     "Items differ by more than chance among their points explains (p {p}), but too few lie side "
-     "by side to tell groups from a continuum.",
+     "The items differ by more than chance among their points explains (p {p}), but there are too "
+     "few to distinguish clusters from a continuum.",
      false},
     {few_items, DDSC_STRUCTURE_UNDECIDED,
-     "Undecided: too few items lie side by side to tell a gap from chance.", false},
+     "Undecided: there are too few items to distinguish a gap from chance.", false},
     {gap_not_held, DDSC_STRUCTURE_WEAK,
-     "No clear gaps: the deepest one is not there in items that took no part in finding it (a "
-     "continuum, or groups that touch).",
+     "No clear gaps: the deepest gap is absent in items that were not used to find it (a "
+     "continuum, or clusters that touch).",
      false},
     {otherwise, DDSC_STRUCTURE_WEAK,
-     "No clear gaps: the items differ, but clusters pass into each other (a continuum, or groups "
-     "that touch).",
+     "No clear gaps: the items differ, but the clusters overlap (a continuum, or clusters that "
+     "touch).",
      false},
 };
 
@@ -206,7 +214,7 @@ static void take_gaps(verdict_evidence *e, const cluster_gap *gap, double n_tear
     for (int64_t c = 0; gap && c < e->k; c++)
         e->held = fmax(e->held, gap[c].held); /* fmax ignores NaN */
     for (int64_t c = 0; gap && c < e->k; c++) {
-        /* Where chance tears the graph, gaps prove nothing. */
+        /* Gaps prove nothing if the graph is likely to split by chance. */
         bool parted = gap[c].examined && gap[c].score >= e->clear_from && n_tears < 1 &&
                       !(e->held < e->held_from);
         e->n_examined += gap[c].examined;
@@ -219,7 +227,8 @@ static void take_gaps(verdict_evidence *e, const cluster_gap *gap, double n_tear
     e->share = (double)e->items_parted / (double)BASE_MAX(n, 1);
 }
 
-/* The fewest items side by side at a gap that nothing crosses: what would have to tear. */
+/* Returns the smallest number of items across a gap without crossing edges, which is the width
+ * that must split. */
 static double narrowest(const cluster_gap *gap, int64_t k)
 {
     double width = INFINITY;
@@ -262,7 +271,7 @@ struct ddsc_verdict {
     char headline[SENTENCE_SIZE], detail[SENTENCE_SIZE];
 };
 
-/* The value that stands for a name in a headline. */
+/* Writes the number that replaces a name in a headline. */
 static void put_number(char *out, size_t size, const char *name, const verdict_evidence *e)
 {
     if (strncmp(name, "{k}", 3) == 0)
@@ -294,27 +303,29 @@ static void put_headline(char *out, const char *headline, const verdict_evidence
     out[used] = '\0';
 }
 
-/* Items far from all others do not contradict "no clusters": there are clusters too small for the graph. */
+/* Mentions outliers. They do not contradict "no clusters", because they are too few to form
+ * clusters in the graph. */
 static ddsc_status put_outliers(ddsc_context *ctx, char *out, const ddsc_clustering *c,
                                 const ddsc_graph *g)
 {
     ddsc_outliers found = {0};
     CHECK(outliers_find(ctx, &found, g, c->labels, c->view.k));
     if (found.n_outlying > 0)
-        snprintf(out, SENTENCE_SIZE, "But for %lld item%s that lie%s apart from all others.",
+        snprintf(out, SENTENCE_SIZE, "Except for %lld item%s that lie%s far from all others.",
                  (long long)found.n_outlying, found.n_outlying == 1 ? "" : "s",
                  found.n_outlying == 1 ? "s" : "");
     else if (c->has_far_items)
         snprintf(out, SENTENCE_SIZE,
-                 "But for a few that lie far from all others (see the advice).");
+                 "Except for a few that lie far from all others (see the advice).");
     return DDSC_OK;
 }
 
-/* Mean agreement of k-means on random halves (cluster/spectral/split_agreement.c) at the K taken; NaN: not known. */
+/* Returns the mean agreement of k-means on random halves (cluster/spectral/split_agreement.c) for
+ * the chosen K, or NaN if it is not known. */
 static double halves_agreement_of(const ddsc_clustering_view *v, const cluster_gap *gap)
 {
     for (int64_t c = 0; c < v->k; c++)
-        if (gap[c].size == 0) /* the halves were cut into clusters that do not exist */
+        if (gap[c].size == 0) /* empty clusters invalidate the agreement */
             return NAN;
     for (int64_t i = 0; i < v->n_sweep; i++)
         if (v->sweep[i]->k == v->k)
@@ -363,7 +374,7 @@ static void take_evidence(ddsc_verdict_view *view, const verdict_evidence *e)
     view->items_alike_p = e->items_alike_p;
 }
 
-/* clustering NULL: nothing is examined. */
+/* Judges a clustering. If it is NULL, nothing is examined. */
 static ddsc_status judge_clustering(ddsc_verdict *v, const ddsc_clustering *c,
                                     const ddsc_measures *data, const ddsc_graph *g)
 {
@@ -398,12 +409,12 @@ static ddsc_status check_sizes(ddsc_context *ctx, const ddsc_clustering *c, cons
     ddsc_measures_get_view(m, &v);
     if (c && m && v.n_items != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "verdict: %lld measures, but %lld items are clustered",
+                        "verdict: measures has %lld items, but the clustering has %lld",
                         (long long)v.n_items, (long long)c->view.n);
     if (c && g && g->n != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "verdict: a graph of %lld items, but %lld are clustered", (long long)g->n,
-                        (long long)c->view.n);
+                        "verdict: the graph has %lld items, but the clustering has %lld",
+                        (long long)g->n, (long long)c->view.n);
     return DDSC_OK;
 }
 

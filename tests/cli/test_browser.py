@@ -453,7 +453,7 @@ def test_no_groups_is_the_first_answer(browser, ddsc, tmp_path):
     ddsc("cluster", tmp_path / "n.npz", "-k", 3, "-m", "mmd", "-o", tmp_path / "n", "-q")
     browser.open(tmp_path / "n" / "report.html")
     words = browser.text(".answers")
-    assert "None that can be told apart. 3 were cut anyway" in words and "Do not build on these groups" in words
+    assert "None that can be separated. 3 were formed anyway" in words and "Do not rely on these clusters" in words
 
 
 def test_outliers_are_told(browser, ddsc, tmp_path):

@@ -317,8 +317,8 @@ def test_candidates_for_k(ddsc, three_groups, tmp_path):
         for key, k in expected.items():
             assert [c["k"] for c in found if c[key]] == [k]
         others = [c["k"] for c in found[1:]]
-        assert all(f"K = {k} is worth a look (" in result["advice"] for k in others)
-        assert "right in one of four" in result["advice"] and not any(c["large_may_hide"] for c in found)
+        assert all(f"K = {k} is also worth examining (" in result["advice"] for k in others)
+        assert "correct in one of four" in result["advice"] and not any(c["large_may_hide"] for c in found)
     assert "candidates" not in json.loads(ddsc("cluster", three_groups, "-k", 3, "--json").stdout)
 
 
@@ -358,4 +358,4 @@ def test_a_lopsided_gap_is_told(ddsc, tmp_path):
     assert told["k"] == 2 and "12 to 60 items" in told["advice"]
     larger = [c["k"] for c in told["candidates"] if c["large_may_hide"]]
     assert larger and larger == [c["k"] for c in told["candidates"] if c["k"] > 2]
-    assert "hides classes, for which " + " or ".join(f"K = {k}" for k in larger) + " would speak" in told["advice"]
+    assert "contains classes, which " + " or ".join(f"K = {k}" for k in larger) + " may show" in told["advice"]

@@ -38,7 +38,7 @@ def test_better_than_a_mask(ddsc, tmp_path):
 def test_neighbors_warns_of_few_columns(ddsc, many):
     """A clustering says so in its advice; the graph alone has none, so the library warns."""
     few = ddsc("neighbors", many, "--sample-columns", 0.03, "--json")
-    assert "ddsc: warning: 5 columns are too few to tell" in few.stderr
+    assert "ddsc: warning: 5 columns are too few to estimate" in few.stderr
     assert "warning" not in ddsc("neighbors", many, "--sample-columns", 0.5, "--json").stderr
     quiet = ddsc("neighbors", many, "--sample-columns", 0.03, "--json", "-q")
     assert quiet.stderr == ""
@@ -70,14 +70,14 @@ def test_stability_with_columns(ddsc, many):
 
 
 def test_too_few(ddsc, many):
-    assert "1 columns: 2 are the least" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.004,
+    assert "1 columns: at least 2 are" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.004,
                                                 code=2).stderr
-    assert "too few to tell" in " ".join(
+    assert "too few to estimate" in " ".join(
         ddsc("cluster", many, "-k", 3, "--sample-columns", 0.05).stderr.split())
     assert "leaves none of the 16110 pairs" in ddsc("cluster", many, "-k", 3, "--sample", 1e-9,
                                                     code=2).stderr
     said = " ".join(ddsc("cluster", many, "-k", 3, "--sample", 0.01).stderr.split())
-    assert "Items without a neighbour at a known distance" in said and "raise the sample" in said
+    assert "Items without a neighbor at a known distance" in said and "Raise the sample" in said
 
 
 def test_usage(ddsc, many, tmp_path):

@@ -65,7 +65,7 @@ def test_stable_borders_without_clusters_are_passed_over(ddsc, tmp_path):
     assert w2["structure"] == "clear" and mmd["structure"] == "undecided"
     assert mmd["stability"] > w2["stability"] + 0.06  # a clear lead, by itself
     assert told["recommended"] == "w2" and told["sure"] == "slight"
-    assert "w2 alone sees clear clusters" in told["words"] and told["words"].endswith("Passed over, as no clusters are told there: mmd.")
+    assert "Only w2 finds clear clusters" in told["words"] and told["words"].endswith("Not recommended because they find no clusters: mmd.")
     assert "* w2" in ddsc(*words).stdout
 
 
@@ -75,7 +75,7 @@ def test_no_clusters_at_all_is_said(ddsc, tmp_path):
     path.write_text("id,x,y\n" + "\n".join(f"{i},{x},{y}" for i in range(200) for x, y in rng.normal(size=(15, 2))))
     told = json.loads(ddsc("compare", path, "-k", "3", "--metrics", "w2,mmd", "--json", "-q").stdout)
     assert {m["structure"] for m in told["metrics"]} == {"none"}
-    assert told["words"].endswith("No metric sees clusters: do not build on the borders.")
+    assert told["words"].endswith("No metric finds clusters, so do not rely on the cluster boundaries.")
 
 
 def test_json_is_what_cluster_finds(ddsc, groups):

@@ -80,7 +80,7 @@ def test_the_result_names_the_rule(ddsc, cloudy, tmp_path):
     assert (tmp_path / "default" / "graph.mtx").read_bytes() != (tmp_path / "off" / "graph.mtx").read_bytes()
     paper = run(ddsc, tmp_path / "paper", cloudy, "--paper")
     assert paper["settings"]["hubs"] == "off" and paper["hubs"] == plain
-    assert "hubs" in ddsc("cluster", cloudy, "-k", 2, "-o", tmp_path / "again").stderr
+    assert "Hubs detected" in ddsc("cluster", cloudy, "-k", 2, "-o", tmp_path / "again").stderr
 
 
 def test_sets_without_hubs_are_left_alone(ddsc, three_groups, tmp_path):

@@ -15,7 +15,7 @@ def test_every_joined_metric_must_take_the_cost(ddsc, tmp_path):
     ddsc("generate", "gaussians", "--groups", 2, "--items", 8, "-o", tmp_path / "g.npz", "-q")
     for words in (("cluster", "-m", "w2+mmd"), ("compare", "--metrics", "w2,mmd")):
         found = ddsc(words[0], tmp_path / "g.npz", "-k", 2, *words[1:], "--cost", "cosine", code=2)
-        assert "mmd compares points by a kernel" in found.stderr
+        assert "mmd compares points with a kernel" in found.stderr
     ddsc("cluster", tmp_path / "g.npz", "-k", 2, "-m", "w2+sinkhorn", "--cost", "cosine", "-q")
 
 

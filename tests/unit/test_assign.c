@@ -433,7 +433,7 @@ static void test_refusals(void **state)
     assert_int_equal(ddsc_model_create(ctx, &none, old, NULL, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_cluster_run(ctx, &c, old, &set), DDSC_OK);
     assert_int_equal(ddsc_model_create(ctx, &none, other, c, &set), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "40 items, but 5"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "40 items, but measures has 5"));
     ddsc_clustering_view view;
     ddsc_clustering *bare;
     ddsc_clustering_get_view(c, &view);

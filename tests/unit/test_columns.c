@@ -93,7 +93,7 @@ static void test_draw(void **state)
     search_columns_free(ctx, &b);
     search_columns_free(other, &c);
     assert_int_equal(search_columns_draw(ctx, &a, 50, 0.02), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "is 1 columns: 2 are the least"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "selects 1 columns: at least 2 are"));
     ddsc_context_destroy(other);
     ddsc_context_destroy(ctx);
 }
@@ -452,8 +452,8 @@ static void test_sparse_sample(void **state)
                      DDSC_ERROR_ARGUMENT);
     graph.sample = 0.03;
     assert_true(ddsc_cluster_run(ctx, &c, m, &set) >= 0);
-    assert_non_null(strstr(c->view.advice, "Items without a neighbour at a known distance"));
-    assert_non_null(strstr(c->view.advice, "raise the sample"));
+    assert_non_null(strstr(c->view.advice, "Items without a neighbor at a known distance"));
+    assert_non_null(strstr(c->view.advice, "Raise the sample"));
     ddsc_clustering_destroy(c);
     graph.sample = 1;
     graph.sample_columns = 0.1;

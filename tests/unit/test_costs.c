@@ -477,9 +477,9 @@ static void test_refused(void **state)
                  {DDSC_METRIC_W1, DDSC_COST_SQEUCLIDEAN, "metric w2"},
                  {DDSC_METRIC_W1, DDSC_COST_COSINE, "metric w2"},
                  {DDSC_METRIC_MMD, DDSC_COST_EUCLIDEAN, "kernel"},
-                 {DDSC_METRIC_LOT, DDSC_COST_CITYBLOCK, "needs squared Euclidean costs"},
+                 {DDSC_METRIC_LOT, DDSC_COST_CITYBLOCK, "requires squared Euclidean costs"},
                  {DDSC_METRIC_W1, (ddsc_cost)6, "cost = 6"},
-                 {DDSC_METRIC_W1, DDSC_COST_MATRIX, "must be given"}};
+                 {DDSC_METRIC_W1, DDSC_COST_MATRIX, "set both"}};
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
         ddsc_metric_settings set = with_cost(pairs[k].metric, pairs[k].cost);
         assert_refused(ctx, m, &set, pairs[k].words);
@@ -499,7 +499,7 @@ static void test_refused(void **state)
         int64_t at;
         double cost;
         const char *words;
-    } wrong[] = {{1, 1, "both directions"},
+    } wrong[] = {{1, 1, "must be symmetric"},
                  {ROWS + 1, 1e-9, "diagonal"},
                  {2, -1, "from 0 to 1e150"},
                  {2, NAN, "from 0 to 1e150"},

@@ -31,28 +31,28 @@ typedef struct choice {
 static const choice choices[] = {
     /* a metric with lower bounds */
     {BOUNDS, .path = PLAN_PRUNED, .why = PLAN_CHEAP_BOUNDS,
-     .words = "lower bounds cost less than solves; levels first"},
+     .words = "lower bounds cost less than solves; bound levels: first"},
     {BOUNDS, .exact_graph = DDSC_GRAPH_PRUNED, .path = PLAN_PRUNED, .why = PLAN_ASKED,
-     .words = "asked for; levels first"},
+     .words = "requested; bound levels: first"},
     {BOUNDS, .exact_graph = DDSC_GRAPH_FULL, .path = PLAN_FULL, .why = PLAN_ALL_ASKED,
-     .words = "w2: all pairs asked for, 1000 items"},
+     .words = "w2: all pairs requested, 1000 items"},
     {METRIC(.bounds = true, .against = "few iterations"), .path = PLAN_FULL, .why = PLAN_ADVISED,
      .words = "w2: few iterations, 1000 items"},
     {METRIC(.bounds = true, .against = "few iterations"), .exact_graph = DDSC_GRAPH_PRUNED,
-     .path = PLAN_PRUNED, .why = PLAN_ASKED, .words = "asked for; levels first"},
+     .path = PLAN_PRUNED, .why = PLAN_ASKED, .words = "requested; bound levels: first"},
     {{.metric = "w2", .n = 1, .bounds = true},
      .path = PLAN_FULL,
      .why = PLAN_NO_PAIRS,
      .words = "w2: no pairs, 1 items"},
     /* a sample of the pairs, of the columns */
     {BOUNDS, .sample = 0.5, .path = PLAN_FULL, .why = PLAN_SAMPLE_ASKED,
-     .words = "w2: a sample of the pairs asked for, 1000 items"},
+     .words = "w2: a sample of the pairs requested, 1000 items"},
     {BOUNDS, .sample = 0.5, .fills = true, .path = PLAN_SAMPLED, .why = PLAN_SAMPLE_ASKED,
-     .words = "a sample of the pairs asked for"},
+     .words = "a sample of the pairs requested"},
     {ROWS(N), .sample = 0.5, .fills = true, .path = PLAN_SAMPLED, .why = PLAN_SAMPLE_ASKED,
-     .words = "a sample of the pairs asked for"},
+     .words = "a sample of the pairs requested"},
     {BOUNDS, .columns = 0.1, .path = PLAN_COLUMNS, .why = PLAN_ASKED,
-     .words = "asked for: 100 of 1000 columns"},
+     .words = "requested: 100 of 1000 columns"},
     {{.metric = "w2", .n = 1, .bounds = true},
      .columns = 0.1,
      .path = PLAN_FULL,
@@ -70,31 +70,31 @@ static const choice choices[] = {
      .words = "w2: no lower bounds, 1000 items"},
     /* approximate searches */
     {BOUNDS, .neighbors = DDSC_NEIGHBORS_APPROXIMATE, .path = PLAN_APPROXIMATE, .why = PLAN_ASKED,
-     .words = "asked for: 1000 items (exact up to 100000)"},
+     .words = "requested: 1000 items (exact up to 100000)"},
     {{.metric = "w2", .n = EXACT_ITEMS + 1, .bounds = true},
      .path = PLAN_APPROXIMATE,
      .why = PLAN_MANY_ITEMS,
-     .words = "many: 100001 items (exact up to 100000)"},
+     .words = "large set: 100001 items (exact up to 100000)"},
     {{.metric = "w2", .n = EXACT_ITEMS, .bounds = true},
      .path = PLAN_PRUNED,
      .why = PLAN_CHEAP_BOUNDS,
-     .words = "lower bounds cost less than solves; levels first"},
+     .words = "lower bounds cost less than solves; bound levels: first"},
     {{.metric = "w2", .n = EXACT_ITEMS + 1, .bounds = true},
      .neighbors = DDSC_NEIGHBORS_EXACT,
      .path = PLAN_PRUNED,
      .why = PLAN_CHEAP_BOUNDS,
-     .words = "lower bounds cost less than solves; levels first"},
+     .words = "lower bounds cost less than solves; bound levels: first"},
     {{.metric = "w2", .n = 2, .bounds = true},
      .neighbors = DDSC_NEIGHBORS_APPROXIMATE,
      .path = PLAN_PRUNED,
      .why = PLAN_CHEAP_BOUNDS,
-     .words = "lower bounds cost less than solves; levels first"},
+     .words = "lower bounds cost less than solves; bound levels: first"},
     /* rows of numbers, a finished matrix */
     {{.input = PLAN_OF_VECTORS, .metric = "vectors", .n = N, .rows = true},
      .exact_graph = DDSC_GRAPH_FULL,
      .path = PLAN_FULL,
      .why = PLAN_ALL_ASKED,
-     .words = "vectors: all pairs asked for, 1000 items"},
+     .words = "vectors: all pairs requested, 1000 items"},
     {{.input = PLAN_OF_VECTORS, .metric = "vectors", .n = EXACT_ITEMS + 1, .rows = true},
      .path = PLAN_PREFILTER,
      .words = "100001 items, rows of 0 floats"},
@@ -103,10 +103,10 @@ static const choice choices[] = {
      .columns = 0.5,
      .path = PLAN_COLUMNS,
      .why = PLAN_ASKED,
-     .words = "asked for: 500 of 1000 columns"},
+     .words = "requested: 500 of 1000 columns"},
     /* new items against old ones: nothing but pruned and all pairs */
     {METRIC(.bounds = true, .n_old = 900), .path = PLAN_PRUNED, .why = PLAN_CHEAP_BOUNDS,
-     .words = "lower bounds cost less than solves; levels first"},
+     .words = "lower bounds cost less than solves; bound levels: first"},
     {{.metric = "mmd", .n = EXACT_ITEMS + 1, .n_old = 900, .rows = true},
      .path = PLAN_FULL,
      .why = PLAN_NO_BOUNDS,
@@ -163,15 +163,16 @@ static void test_words(void **state)
     full = plan_without_prefilter(p, PLAN_ROUNDING);
     assert_int_equal(full.path, PLAN_FULL);
     plan_describe(&full, words, sizeof words);
-    assert_string_equal(words, "mmd: rounding left too many items in doubt, 2000 items");
+    assert_string_equal(words, "mmd: rounding left too many items undecided, 2000 items");
     full = plan_without_prefilter(p, PLAN_NO_ROWS);
     plan_describe(&full, words, sizeof words);
-    assert_string_equal(words, "mmd: no float rows that enclose its values, 2000 items");
+    assert_string_equal(words, "mmd: no float rows with error bounds, 2000 items");
     facts = (plan_facts)BOUNDS;
     p = plan_choose(&facts, &set, 12, false);
     p.level[BOUND_CUT] = p.level[BOUND_TIGHT] = true;
     plan_describe(&p, words, sizeof words);
-    assert_string_equal(words, "lower bounds cost less than solves; levels first, cut, tight");
+    assert_string_equal(words,
+                        "lower bounds cost less than solves; bound levels: first, cut, tight");
 }
 
 /* The second plan is the first one with scales, and the first stays as it is. */

@@ -454,7 +454,7 @@ static void test_cap(void **state)
     assert_int_equal(ddsc_spectral_run(ctx, &c, g, &set), DDSC_NOT_CONVERGED);
     ddsc_clustering_get_view(c, &v);
     assert_true(!v.verified && v.max_residual > set.eigen_tolerance);
-    assert_non_null(strstr(v.advice, "did not all reach the tolerance"));
+    assert_non_null(strstr(v.advice, "Not all eigenvectors reached the tolerance"));
     ddsc_clustering_destroy(c);
     set.eigen_max_iterations = 20000;
     c = spectral(ctx, &v, g, set);

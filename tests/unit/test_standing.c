@@ -156,8 +156,8 @@ static void test_wrong_calls(void **state)
                  {INT32_MAX, INT64_MAX / 2, 2, 1, 5, DDSC_ERROR_ARGUMENT, "rows of"},
                  {4, 1, 0, 1, 5, DDSC_ERROR_ARGUMENT, "k = 0"},
                  {4, 1, INT64_MAX, 1, 5, DDSC_ERROR_ARGUMENT, "k = 9223372036854775807"},
-                 {4, 1, 2, -1, 5, DDSC_ERROR_ARGUMENT, "label 2 is -1, must be from 0 to 1"},
-                 {4, 1, 2, 2, 5, DDSC_ERROR_ARGUMENT, "label 2 is 2, must be from 0 to 1"},
+                 {4, 1, 2, -1, 5, DDSC_ERROR_ARGUMENT, "label 2 is -1, but must be from 0 to 1"},
+                 {4, 1, 2, 2, 5, DDSC_ERROR_ARGUMENT, "label 2 is 2, but must be from 0 to 1"},
                  {4, 1, 2, 1, NAN, DDSC_ERROR_INPUT, "row 2, column 0 is nan"},
                  {4, 1, 2, 1, -INFINITY, DDSC_ERROR_INPUT, "row 2, column 0 is -inf"},
                  {4, 1, 2, 1, 1e151, DDSC_ERROR_INPUT, "at most 1e150"}};

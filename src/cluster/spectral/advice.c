@@ -1,20 +1,22 @@
-/* What a person should know about a result, and do next, in plain sentences. */
+/* Writes the advice on a result: what the user should know and do next, in plain sentences. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "cluster/spectral/decompose.h"
 
-/* An item that is a neighbour of so large a part of a set worth counting in is told. */
+/* A hub is reported if it is a neighbor of more than this fraction of at least HUBS_LEAST_ITEMS
+ * items. */
 enum { HUBS_LEAST_ITEMS = 100 };
 static const double HUBS_TOLD = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
-/* Errors of D^2 above this part of their spread may well change who is a neighbour. */
+/* Errors of D^2 above this fraction of their spread are likely to change neighbors. */
 static const double COLUMNS_POOR = 0.25;
 
-/* An item is far when its nearest neighbour is so many times as far as that of nine in ten. */
+/* An item is far if its nearest neighbor is more than this many times as far as the 90% quantile
+ * over all items. */
 static const double FAR_TIMES = 10;
 
 typedef struct writer {
@@ -36,29 +38,25 @@ __attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const ch
     w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
 }
 
-/* Where distances were left out: are there enough? */
+/* Reports when too few distances were computed. */
 static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
     double each = set->graph->sample * (double)(d->n - 1);
     if (set->graph->sample < 1 && each < 2 * (double)d->tau)
-        advice_say(
-            w,
-            "With sample = %g an item has about %.1f known distances for tau = %lld neighbours, so "
-            "its list is hardly that of its nearest; raise the sample.",
-            set->graph->sample, each, (long long)d->tau);
+        advice_say(w,
+                   "With sample = %g, an item has about %.1f known distances for tau = %lld "
+                   "neighbors, so many of its nearest neighbors are missed. Raise the sample.",
+                   set->graph->sample, each, (long long)d->tau);
     if (d->n_columns > 0 && isnan(d->columns_error))
-        advice_say(
-            w,
-            "%lld columns are too few to tell how good the other distances are; raise the fraction "
-            "of columns.",
-            (long long)d->n_columns);
+        advice_say(w,
+                   "%lld columns are too few to estimate the accuracy of the other distances. "
+                   "Raise the fraction of columns.",
+                   (long long)d->n_columns);
     else if (d->n_columns > 0 && d->columns_error > COLUMNS_POOR)
-        advice_say(
-            w,
-            "Distances outside the %lld columns are rough: their error is %.2f of their spread. "
-            "Raise "
-            "the fraction of columns.",
-            (long long)d->n_columns, d->columns_error);
+        advice_say(w,
+                   "Distances outside the %lld columns are inaccurate: their error is %.2f of "
+                   "their spread. Raise the fraction of columns.",
+                   (long long)d->n_columns, d->columns_error);
 }
 
 static void say_components(writer *w, const ddsc_clustering_view *v, const decomposition *d,
@@ -66,23 +64,23 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
 {
     if (d->n_parts > v->k)
         advice_say(w,
-                   "The graph has %lld components, more than K = %lld: clusters follow the larger "
-                   "components. Raise tau (now %lld) to link them, or ask for %lld clusters.",
+                   "The graph has %lld components, more than K = %lld, so the clusters follow the "
+                   "larger components. Raise tau (now %lld) to connect them, or use K = %lld.",
                    (long long)d->n_components, (long long)v->k, (long long)d->tau,
                    (long long)d->n_parts);
     if (d->n_isolated > 0)
-        advice_say(w, "Items without a neighbour at a known distance: %lld.",
+        advice_say(w, "Items without a neighbor at a known distance: %lld.",
                    (long long)d->n_isolated);
     say_sample(w, d, set);
     if (o->n_without_row > 0)
-        advice_say(
-            w,
-            "Items in components too small for a cluster of their own, without a link to the rest, "
-            "went to the largest cluster: %lld. Raise tau to link them.",
-            (long long)o->n_without_row);
+        advice_say(w,
+                   "Items in disconnected components too small to form a cluster, which were added "
+                   "to the largest cluster: %lld. Raise tau to connect them.",
+                   (long long)o->n_without_row);
 }
 
-/* The nearest K below and above that does not cut a cluster of eigenvalues; 0: none. */
+/* Returns the next K from `from` in direction `step` that does not split a group of nearly equal
+ * eigenvalues, or 0. */
 static int64_t clear_k(const eigen_result *e, const double *eigenvalues, int64_t from, int64_t step)
 {
     for (int64_t k = from; k >= 2 && k < e->k; k += step)
@@ -101,15 +99,14 @@ static void say_gap(writer *w, const ddsc_clustering_view *v, const decompositio
         return;
     int64_t below = clear_k(e, eigenvalues, v->k - 1, -1);
     int64_t above = clear_k(e, eigenvalues, v->k + 1, 1);
-    advice_say(
-        w,
-        "K = %lld cuts through a cluster of eigenvalues (%.6g and %.6g), so the data hardly say "
-        "where the cut lies.",
-        (long long)v->k, eigenvalues[v->k - 1], eigenvalues[v->k]);
+    advice_say(w,
+               "K = %lld splits a group of nearly equal eigenvalues (%.6g and %.6g), so the data "
+               "do not determine the clusters well.",
+               (long long)v->k, eigenvalues[v->k - 1], eigenvalues[v->k]);
     if (below > 0 && above > 0)
-        advice_say(w, "K = %lld or %lld would not.", (long long)below, (long long)above);
+        advice_say(w, "K = %lld and K = %lld do not.", (long long)below, (long long)above);
     else if (below > 0 || above > 0)
-        advice_say(w, "K = %lld would not.", (long long)BASE_MAX(below, above));
+        advice_say(w, "K = %lld does not.", (long long)BASE_MAX(below, above));
     if (e->by_team)
         advice_say(w, "Another number of ranks may give some items other labels.");
 }
@@ -118,30 +115,28 @@ static void say_affinity(writer *w, const decomposition *d)
 {
     int64_t n_edges = d->affinity.n_edges;
     if (d->affinity.flat && n_edges > 0)
-        advice_say(
-            w, "No item can be told from its neighbours, so only components can be told apart.");
+        advice_say(w, "No item can be distinguished from its neighbors, so only components can be "
+                      "separated.");
     else if (2 * d->affinity.n_clamped > n_edges)
-        advice_say(
-            w,
-            "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "
-            "estimator has none.",
-            (long long)d->affinity.n_clamped, (long long)n_edges);
+        advice_say(w,
+                   "%lld of %lld neighbor distances are negative estimates and count as zero. The "
+                   "biased estimator avoids this.",
+                   (long long)d->affinity.n_clamped, (long long)n_edges);
     if (d->affinity.n_faint > 0 && d->affinity.gamma > 0)
-        advice_say(
-            w,
-            "At gamma = %g all affinities of %lld items vanish in double precision and were taken "
-            "as equal; choose a smaller gamma, or auto.",
-            d->affinity.gamma, (long long)d->affinity.n_faint);
+        advice_say(w,
+                   "At gamma = %g, all affinities of %lld items vanish in double precision and "
+                   "were treated as equal. Choose a smaller gamma, or auto.",
+                   d->affinity.gamma, (long long)d->affinity.n_faint);
 }
 
-/* A group much farther from the rest than items are from each other, which joined another cluster
- * as too small for one of its own. */
+/* Reports a small, distant set of items that was merged into another cluster because it is below
+ * the minimum size. */
 static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph *g,
                                  const int32_t *label, outcome *o, double usual)
 {
     ddsc_status status = DDSC_OK;
     int64_t n_cells = 0, *size = NULL, far = -1;
-    double *way_out = NULL; /* the shortest edge that leaves the cell, squared */
+    double *way_out = NULL; /* squared length of the shortest edge that leaves the cell */
     for (int64_t i = 0; i < g->n; i++)
         n_cells = BASE_MAX(n_cells, o->cells[i] + 1);
     TRY(MEM_ZERO(ctx, size, n_cells));
@@ -169,21 +164,20 @@ static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph 
         joined |= label[i] == label[far] && o->cells[i] != o->cells[far];
     o->has_far_items = joined;
     if (joined)
-        advice_say(
-            w,
-            "Item %lld of the %lld clustered (from 0) and those near it (%lld in all) lie far from "
-            "all others (%.3g), but are too "
-            "few for a cluster of their own and joined another: look at them as outliers, or let "
-            "them be one (--min-cluster 0; min_cluster of the library).",
-            (long long)far, (long long)g->n, (long long)size[o->cells[far]],
-            sqrt(way_out[o->cells[far]]));
+        advice_say(w,
+                   "Item %lld (from 0) of the %lld clustered and the items near it (%lld in total) "
+                   "are far from all others (%.3g). They are too few to form a cluster and were "
+                   "added to another. Treat them as outliers, or set min_cluster to 0 "
+                   "(--min-cluster 0) to give them their own cluster.",
+                   (long long)far, (long long)g->n, (long long)size[o->cells[far]],
+                   sqrt(way_out[o->cells[far]]));
 done:
     MEM_FREE(ctx, way_out, size);
     return status;
 }
 
-/* Items much farther from their nearest neighbour than others are from theirs. Every item has tau
- * links, so no cut of the graph sets one alone apart. */
+/* Reports items much farther from their nearest neighbor than others are from theirs. Every item
+ * has tau edges, so no cut of the graph separates such an item. */
 static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, const int32_t *label,
                            outcome *o)
 {
@@ -207,11 +201,9 @@ static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, co
     o->has_far_items = usual > 0 && n_with > 0;
     if (o->has_far_items)
         advice_say(w,
-                   "Item %lld%s of the %lld clustered (from 0) lies far from all others (%.3g to "
-                   "its nearest, "
-                   "which is within %.3g for nine of ten items), and no cut of the graph sets it "
-                   "apart: look at it as an "
-                   "outlier, or leave it out.",
+                   "Item %lld%s of the %lld clustered (from 0) is far from all others (%.3g to its "
+                   "nearest neighbor; at most %.3g for 90%% of the items). No cut of the graph can "
+                   "separate it. Treat it as an outlier, or remove it.",
                    (long long)first, n_far > 1 ? " (and others)" : "", (long long)g->n, near[first],
                    usual);
     else if (usual > 0)
@@ -225,20 +217,19 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v)
 {
     double nobody = 100 * (double)v->plain_n_nobody / (double)v->n;
     if (v->hubs_rescaled)
-        advice_say(
-            w,
-            "One item was among the nearest of %lld of %lld, and %.0f%% of the items were so of "
-            "nobody (hubs), so neighbours were chosen by a locally rescaled distance.",
-            (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
+        advice_say(w,
+                   "Hubs detected: one item is a nearest neighbor of %lld of %lld items, and "
+                   "%.0f%% of the items are nearest neighbors of none. Neighbors were therefore "
+                   "chosen by a locally rescaled distance.",
+                   (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
     else if (v->n >= HUBS_LEAST_ITEMS && (double)v->in_degree_largest > HUBS_TOLD * (double)v->n)
-        advice_say(
-            w,
-            "One item is a neighbour of %lld of %lld (a hub), and %.0f%% of the items are of "
-            "nobody.",
-            (long long)v->in_degree_largest, (long long)v->n, nobody);
+        advice_say(w,
+                   "One item is a neighbor of %lld of %lld items (a hub), and %.0f%% of the "
+                   "items are neighbors of none.",
+                   (long long)v->in_degree_largest, (long long)v->n, nobody);
 }
 
-/* What speaks for another K; that for the one at hand has been said. */
+/* Reports the criteria that favor another K. say_clusters already gave those for the chosen K. */
 static void say_candidates(writer *w, const ddsc_clustering_view *v)
 {
     k_candidate c[CANDIDATES_MOST];
@@ -259,14 +250,15 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
             joint = ", ";
         }
         if (c[i].stability)
-            snprintf(why + used, sizeof why - used, "%shalves agree by %.2f", joint,
+            snprintf(why + used, sizeof why - used, "%sagreement of halves %.2f", joint,
                      c[i].row->stability);
-        advice_say(w, "K = %lld is worth a look (%s).", (long long)c[i].row->k, why);
+        advice_say(w, "K = %lld is also worth examining (%s).", (long long)c[i].row->k, why);
     }
 }
 
-/* A clear gap that parts clusters of very different size: that is all there is, or the large one hides others. Where the gap
- * is wide, sets of both kinds look alike (docs/guide.md), so it is said and not decided. */
+/* Reports a clear gap that separates clusters of very different size. Either no further clusters
+ * exist, or the large one contains classes. With a wide gap the two cases cannot be distinguished
+ * (docs/guide.md), so the advice reports both. */
 static void say_lopsided(writer *w, const ddsc_clustering_view *v)
 {
     k_candidate c[CANDIDATES_MOST];
@@ -278,12 +270,11 @@ static void say_lopsided(writer *w, const ddsc_clustering_view *v)
             used += (size_t)snprintf(others + used, sizeof others - used, "%sK = %lld",
                                      used ? " or " : "", (long long)c[i].row->k);
     if (used)
-        advice_say(
-            w,
-            "The gap parts clusters of very different size (%lld to %lld items): either that is "
-            "all there is, or the large one hides classes, for which %s would speak. Look at "
-            "them, or cluster the large one alone.",
-            (long long)c[0].row->smallest, (long long)c[0].row->largest, others);
+        advice_say(w,
+                   "The gap separates clusters of very different size (%lld to %lld items). Either "
+                   "there are no further clusters, or the large cluster contains classes, which %s "
+                   "may show. Examine them, or cluster the items of the large cluster separately.",
+                   (long long)c[0].row->smallest, (long long)c[0].row->largest, others);
 }
 
 static void say_clusters(writer *w, const ddsc_clustering_view *v, const decomposition *d,
@@ -294,18 +285,19 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const decompo
         if (v->sweep[r]->k == v->k)
             smallest = v->sweep[r]->smallest;
     if (o->chosen)
-        advice_say(
-            w,
-            "K = %lld of %lld to %lld is a suggestion, made by %s; on sets that nobody tuned "
-            "on such a K was right in one of four and within one in under half.",
-            (long long)v->k, (long long)o->k_low, (long long)o->k_high,
-            o->by_gap ? "the gap in the eigenvalues" : "modularity");
+        advice_say(w,
+                   "K = %lld (from %lld to %lld) is a suggestion based on %s. On data sets not "
+                   "used for tuning, the suggested K was correct in one of four cases and within "
+                   "one in fewer than half.",
+                   (long long)v->k, (long long)o->k_low, (long long)o->k_high,
+                   o->by_gap ? "the gap in the eigenvalues" : "modularity");
     if (o->chosen && v->n_sweep > 1)
         say_candidates(w, v);
     if (o->chosen && v->n_sweep > 1 && o->by_gap)
         say_lopsided(w, v);
     if (o->n_found < v->k)
-        advice_say(w, "Only %lld cluster%s found: the graph of tau = %lld tells no more apart.",
+        advice_say(w,
+                   "Only %lld cluster%s found: the graph with tau = %lld does not separate more.",
                    (long long)o->n_found, o->n_found == 1 ? " was" : "s were", (long long)d->tau);
     else if (!o->rule_met)
         advice_say(
@@ -323,12 +315,11 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
     CHECK(MEM_ZERO(ctx, *text, ADVICE_SIZE));
     w.text = *text;
     if (o->not_converged)
-        advice_say(
-            &w,
-            "The eigenvectors did not all reach the tolerance %g (largest residual %.2g%s); allow "
-            "more than %lld products.",
-            set->eigen_tolerance, view->max_residual, view->verified ? "" : ", not verified",
-            (long long)set->eigen_max_iterations);
+        advice_say(&w,
+                   "Not all eigenvectors reached the tolerance %g (largest residual %.2g%s). Allow "
+                   "more than %lld products.",
+                   set->eigen_tolerance, view->max_residual, view->verified ? "" : ", not verified",
+                   (long long)set->eigen_max_iterations);
     say_components(&w, view, d, o, set);
     say_clusters(&w, view, d, o);
     say_gap(&w, view, d, o->eigenvalues);

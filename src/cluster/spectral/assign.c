@@ -1,10 +1,10 @@
-/* Labels for new items. With a the affinities of a new item to its nearest old ones and M v =
- * lambda v, the extension of v that keeps this equation is (Bengio et al. 2004)
+/* Assigns labels to new items. Let a_j be the affinities of a new item to its nearest old items,
+ * and let M v = lambda v. The extension of v that preserves this equation is (Bengio et al. 2004)
  *
- *     v(new) / sqrt(degree) = sum_j a_j (v_j / sqrt(degree_j)) / (lambda sum_j a_j),
+ *     v(new) / sqrt(degree) = sum_j a_j (v_j / sqrt(degree_j)) / (lambda sum_j a_j).
  *
- * so a row of the embedding is the weighted mean of the neighbours' rows, column by column over
- * lambda, and normalised like them. */
+ * A row of the embedding is therefore the weighted mean of the neighbors' rows, with each column
+ * divided by lambda, and is normalized like them. */
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
 
-/* Columns of smaller eigenvalues change from neighbour to neighbour: dividing by them would make
- * noise large. */
+/* Lower limit of the eigenvalue in the division. Eigenvectors with smaller eigenvalues vary
+ * between neighbors, so dividing by the eigenvalue would amplify noise. */
 static const double LEAST_EIGENVALUE = 0.1;
 
 static const ddsc_assign_settings defaults = {.exact_graph = DDSC_GRAPH_AUTO};
@@ -36,17 +36,18 @@ static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings 
 
 typedef struct assignment {
     const ddsc_model *m;
-    const measures *joint;  /* old items, then new ones */
+    const measures *joint;  /* old items, followed by new ones */
     const ddsc_graph *near; /* column c: the nearest old items of new item c */
     int32_t *far;
-    int32_t *label; /* this and the next three: or NULL */
+    int32_t *label; /* NULL if not requested, like the following arrays */
     double *confidence, *distance;
     double *rows; /* n_new x width */
-    scratch work; /* per worker: width of a row, k shares */
+    scratch work; /* per worker: a row of `width` values and k shares */
 } assignment;
 
-/* Affinity to each neighbour as the graph of all items would have it: half from the new item's
- * list, half from the neighbour's, if the new item is near enough to be on it. */
+/* Returns the affinity to a neighbor as in the graph of all items. Half of it comes from the new
+ * item's list. The other half comes from the neighbor's list, if the new item is near enough to be
+ * on it. */
 static double link_of(const ddsc_model *m, double scale, int64_t old, double d2)
 {
     double a = affinity_value(d2, m->gamma, scale, m->scale[old]);
@@ -60,8 +61,8 @@ static double scale_of(const ddsc_model *m, const ddsc_graph *g, int64_t item)
     return BASE_MAX(sqrt(BASE_MAX(d2, 0)), m->least_scale);
 }
 
-/* The row of a new item, and what part of its links goes to each cluster. False: no neighbour has a
- * row. */
+/* Computes the row of a new item and the share of its affinity that goes to each cluster. Returns
+ * false if no neighbor has a row. */
 static bool extend(const assignment *a, int64_t item, double *row, double *share)
 {
     const ddsc_model *m = a->m;
@@ -90,8 +91,8 @@ static bool extend(const assignment *a, int64_t item, double *row, double *share
     return norm > 0;
 }
 
-/* The label of the nearest centre; 1 - d/e, d the distance to it and e to the nearest of another
- * label. */
+/* Returns the label of the nearest center. The confidence is 1 - d/e, where d is the distance to
+ * it and e the distance to the nearest center of another label. */
 static int32_t nearest_centre(const ddsc_model *m, const double *row, double *confidence)
 {
     int32_t label = m->centre_label[0];
@@ -110,7 +111,8 @@ static int32_t nearest_centre(const ddsc_model *m, const double *row, double *co
     return label;
 }
 
-/* Where no neighbour has a row: the cluster most links go to, by how much more than the next. */
+/* Returns the cluster with the largest share of the affinity, for items none of whose neighbors
+ * has a row. The confidence is its lead over the next cluster. */
 static int32_t largest_share(const ddsc_model *m, const double *share, double *confidence)
 {
     int32_t best = 0;
@@ -127,8 +129,8 @@ static int32_t largest_share(const ddsc_model *m, const double *share, double *c
     return best;
 }
 
-/* The old item that the new one equals, if it is among the nearest; else -1. Extending the
- * eigenvectors to a place where they are known gives what is known. */
+/* Returns the old item that equals the new one, if it is among the nearest, otherwise -1. Such an
+ * item takes the known row instead of an extension. */
 static int64_t twin_of(const assignment *a, int64_t item)
 {
     const ddsc_graph *g = a->near;
@@ -138,7 +140,7 @@ static int64_t twin_of(const assignment *a, int64_t item)
     return -1;
 }
 
-/* Label, row and confidence of one new item. */
+/* Computes the label, row and confidence of one new item. */
 static int32_t place_item(const assignment *a, int64_t item, double *row, double *share,
                           double *confidence)
 {
@@ -177,7 +179,8 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* The share of far items that is more than chance: one in a hundred is flagged anyway. */
+/* Counts the far items and warns if they are more than 10%. About 1% of ordinary items are also
+ * counted. */
 static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const int32_t *far)
 {
     out->n_far = 0;
@@ -186,47 +189,50 @@ static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const 
     if (10 * out->n_far > n)
         ctx_warn(ctx,
                  "%lld of %lld items are farther from the model's items than those are from each "
-                 "other: their labels mean little",
+                 "other, so their labels are unreliable",
                  (long long)out->n_far, (long long)n);
 }
 
-/* Points of other words lie in another space, even where they have as many coordinates. */
+/* Checks that both sets use the same word vectors. Points of different words are not comparable,
+ * even in the same dimension. */
 static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const measures *data)
 {
-    static const char advice[] = "encode new documents with those of the model (ddsc text DOCS "
-                                 "--vectors MODEL.npz)";
+    static const char advice[] =
+        "encode new documents with the words of the model (ddsc text DOCS --vectors MODEL.npz)";
     if (measures_words_equal(&data->words, &m->items->words))
         return DDSC_OK;
     if (data->words.n > 0)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the items have words fitted to other documents than the model's: %s",
+                        "the word vectors of the items were fitted to other documents than those "
+                        "of the model; %s",
                         advice);
     ctx_warn(ctx,
-             "the model's words were fitted to its documents, and the items do not say what "
-             "theirs are: %s",
+             "the word vectors of the model were fitted to its documents, but the items have no "
+             "word information; %s",
              advice);
     return DDSC_OK;
 }
 
-/* Columns in another order are another space, too. */
+/* Checks that the coordinates have the same names in the same order. */
 static ddsc_status assign_check_coordinates(ddsc_context *ctx, const measures_texts *there,
                                             int64_t d, const measures *data)
 {
     const measures_texts *here = &data->coordinates;
     if (data->d != d)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the items have points of %lld coordinates, those of the model of %lld",
-                        (long long)data->d, (long long)d);
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "the points of the items have %lld coordinates, but those of the model have %lld",
+            (long long)data->d, (long long)d);
     for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
         if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "coordinate %lld of the items is \"%.60s\", that of the model "
-                            "\"%.60s\": the same coordinates are needed, in the same order",
+                            "coordinate %lld of the items is \"%.60s\", but that of the model is "
+                            "\"%.60s\"; the items must have the same coordinates in the same order",
                             (long long)k + 1, texts_get(here, k), texts_get(there, k));
     return DDSC_OK;
 }
 
-/* Items that come as they are go through what the model's have gone through. */
+/* Applies the model's transforms to items that have not been transformed. */
 static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const ddsc_model *m,
                                      const measures *data)
 {
@@ -234,10 +240,10 @@ static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const 
     if (measures_recipe_equal(&data->recipe, there))
         return DDSC_OK;
     if (data->recipe.n > 0)
-        return ctx_fail(
-            ctx, DDSC_ERROR_INPUT,
-            "the items have gone through other transforms than the model's, or the same "
-            "ones fitted to them: give them as they were, and the model's are repeated");
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the items were transformed differently from those of the model, or the "
+                        "transforms were fitted to other data; pass untransformed items, and the "
+                        "model's transforms are applied");
     CHECK(
         assign_check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));
     return recipe_apply(ctx, moved, data, there);

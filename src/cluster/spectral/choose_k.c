@@ -1,19 +1,22 @@
-/* How many clusters: the gap in the eigenvalues where there is one, else modularity. */
+/* Chooses the number of clusters: by the gap in the eigenvalues if there is a clear one, otherwise
+ * by modularity. */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
 
-/* Keeps the ratio of two tiny eigenvalues from meaning anything. */
+/* Offset that keeps the ratio of two tiny eigenvalues close to 1. */
 static const double GAP_OFFSET = 0.01;
 static const double GAP_CLEAR = 2;
 
-/* A gap may hide classes where one cluster is so many times as large as another, and a higher K has so much more
- * modularity. It then decides from a higher ratio on, unless halves of the items find other clusters at that K (docs/guide.md). */
+/* A gap may hide classes if one cluster is more than LOPSIDED_TIMES as large as another and a
+ * higher K has a modularity larger by LOPSIDED_GAIN. If that K also has a stability of
+ * LOPSIDED_STABLE, the gap must reach the ratio LOPSIDED_CLEAR to decide (docs/guide.md). */
 enum { LOPSIDED_TIMES = 2 };
 static const double LOPSIDED_GAIN = 0.1, LOPSIDED_CLEAR = 2.5, LOPSIDED_STABLE = 0.7;
 
-/* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues; vectors of residual r on the two sides of
- * a gap g mix by r / g (Davis, Kahan 1970). */
+/* Two eigenvalues are separate if they differ by more than GAP_TINY of the larger one and by
+ * RESIDUALS_TIMES the residual. Vectors with residual r on the two sides of a gap g mix by r / g
+ * (Davis, Kahan 1970). */
 static const double GAP_TINY = 0.01, RESIDUALS_TIMES = 1000;
 
 bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t k)
@@ -22,7 +25,7 @@ bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t
     return next - eigenvalues[k - 1] > fmax(GAP_TINY * next, RESIDUALS_TIMES * residual);
 }
 
-/* An agreement of halves that is so little below the best one is as good. */
+/* A stability this close to the best one counts as equally good. */
 static const double STABILITY_LEVEL = 0.05;
 
 ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
@@ -91,7 +94,7 @@ static const ddsc_k_row *stable_row(const ddsc_k_row *const *rows, int64_t n)
     const ddsc_k_row *found = NULL;
     double best = -INFINITY;
     for (int64_t i = 0; i < n; i++)
-        best = fmax(best, rows[i]->stability); /* of NaN the other */
+        best = fmax(best, rows[i]->stability); /* fmax ignores NaN */
     for (int64_t i = 0; i < n; i++)
         if (rows[i]->stability >= best - STABILITY_LEVEL)
             found = rows[i];

@@ -1,4 +1,5 @@
-/* The public calls of clustering: settings, the object, the two ways in. */
+/* The public functions of clustering: settings, the result object, and runs from measures or from
+ * a graph. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +7,8 @@
 #include "cluster/spectral/decompose.h"
 #include "neighbors/planner/plan.h"
 
-/* Neighbours of the graph on which modularity compares K: memory grows with it. */
+/* Upper limit on the neighbors per item in the graph used to compare K by modularity, because
+ * memory grows with it. */
 enum { WIDE_MOST = 100 };
 
 static const ddsc_cluster_settings defaults = {
@@ -33,7 +35,7 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
     CHECK(ctx_check(ctx, s->eigen_max_iterations >= 1, "eigen_max_iterations",
                     (double)s->eigen_max_iterations, "at least 1"));
     CHECK(ctx_check(ctx, s->joined >= 0 && s->joined < (int64_t)1 << CLUSTER_METRICS, "joined",
-                    (double)s->joined, "a sum of 1 << metric, 0: none"));
+                    (double)s->joined, "0 (none) or a sum of 1 << metric"));
     if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
@@ -41,8 +43,8 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
     return DDSC_OK;
 }
 
-/* What the paper uses where our defaults differ; of other metrics nothing is touched, which a run that is taken up
- * would see. */
+/* Sets the parameters for which the paper's values differ from the defaults. Settings of other
+ * metrics are not changed, because a resumed run would detect the change. */
 static void take_paper(ddsc_metric_settings *metric)
 {
     if (metric->metric == DDSC_METRIC_MMD && metric->mmd_estimator == DDSC_MMD_AUTO)
@@ -90,7 +92,7 @@ ddsc_status ddsc_cluster_settings_resolve(ddsc_context *context, ddsc_cluster_se
     CHECK(ctx_need(context, graph, "graph"));
     CHECK(cluster_settings_take(context, &plan, settings));
     CHECK(plan_give_settings(context, metric, graph, &plan.metric, &plan.graph));
-    ddsc_cluster_settings own; /* is the caller's struct one that can be written? */
+    ddsc_cluster_settings own; /* checks that the caller's struct can be written */
     CHECK(sized_take(context, &settings_struct, &own, cluster));
     sized_give(&settings_struct, cluster, &plan.set);
     cluster->metric = metric;
@@ -105,7 +107,7 @@ static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
     if (set->k_max > n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "%lld clusters were asked for; the number of items is %lld",
+                        "%lld clusters were requested, but the number of items is %lld",
                         (long long)set->k_max, (long long)n);
     return DDSC_OK;
 }
@@ -170,7 +172,7 @@ void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering, ddsc_
     sized_view(view, size, &own, sizeof own);
 }
 
-/* What the run left by name stays with its result. */
+/* Copies the named statistics of the run into its result. */
 static ddsc_status take_details(ddsc_context *ctx, ddsc_clustering *c)
 {
     int64_t n;
@@ -203,7 +205,7 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
     cluster_plan plan;
     CHECK(ctx_enter_new(context, clustering));
     if (!graph)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no graph given to cluster");
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "cannot cluster: graph is NULL");
     TRY(cluster_settings_take(context, &plan, settings));
     TRY(cluster_check_items(context, graph->n, &plan.set));
     TRY(cluster_graph(context, clustering, graph, &plan.set));
@@ -211,7 +213,8 @@ done:
     return status;
 }
 
-/* Where K is to be chosen, modularity looks at a wider graph; its nearest tau are the usual one. */
+/* Returns the number of neighbors to search for. If K is to be chosen, modularity uses a wider
+ * graph, from which the usual graph keeps the tau nearest. */
 static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings *set)
 {
     if (set->k_min == set->k_max && set->k_min > 0)
@@ -220,7 +223,7 @@ static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings 
     return BASE_MIN(BASE_MAX(tau, wide), n - 1);
 }
 
-/* The graph of one metric, and where K is to be chosen a wider one. */
+/* Computes the graph of one metric and, if K is to be chosen, a wider one. */
 static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph **graph,
                               ddsc_graph **wide, const ddsc_measures *data,
                               const ddsc_metric_settings *metric, const ddsc_cluster_settings *set)
@@ -287,7 +290,8 @@ static ddsc_status note_part(ddsc_context *ctx, ddsc_clustering *c, const ddsc_g
     return DDSC_OK;
 }
 
-/* The graphs of all metrics into *joined; that of the first stays with the clustering. */
+/* Computes the graphs of all metrics and adds them to *joined. The clustering keeps the first
+ * graph. */
 static ddsc_status find_joined(ddsc_context *ctx, ddsc_clustering *c, joined_graphs *joined,
                                const ddsc_measures *data, const ddsc_cluster_settings *set)
 {
@@ -352,12 +356,12 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
 {
     ddsc_metric_settings part;
     if (!data)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "cannot cluster: measures is NULL");
     CHECK(cluster_settings_take(ctx, plan, given));
     CHECK(cluster_check_items(ctx, data->n, &plan->set));
     if (plan->set.paper && data->words.n > 0)
-        ctx_warn(ctx, "the vectors of the words were fitted to the documents, which the paper "
-                      "does not do (text --paper keeps them as they are)");
+        ctx_warn(ctx, "the word vectors were fitted to the documents, which the paper does not do; "
+                      "use ddsc text --paper to keep the original vectors");
     plan_warn_tau(ctx, data->n, plan->set.graph);
     CHECK(plan_warn_clusters(ctx, data, plan->set.k_max));
     for (int last = -1; cluster_part(&part, &plan->set, last); last = (int)part.metric)
@@ -365,7 +369,7 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
     return plan_warn_coordinates(ctx, data);
 }
 
-/* The folder that the run kept its pairs in, and how many of them it found there. */
+/* Records the resume folder of the run and the number of pairs read from it. */
 static ddsc_status take_resumed(ddsc_context *ctx, ddsc_clustering *c, int64_t before)
 {
     const char *folder = ctx_resume_folder(ctx);
@@ -387,8 +391,8 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     TRY(cluster_prepare(context, &plan, data, settings));
     if (plan.set.joined && ctx_resume_folder(context)) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                          "resume keeps the pairs of one metric and cannot be combined with joined "
-                          "metrics");
+                          "a resume folder stores the pairs of one metric and cannot be combined "
+                          "with joined metrics");
         goto done;
     }
     int64_t resumed = ddsc_context_get_resumed(context);

@@ -1,4 +1,4 @@
-/* cluster: from the graph to labels, and how good labels are. */
+/* cluster: computes labels from a graph, and measures of their quality. */
 #ifndef DDSC_CLUSTER_SPECTRAL_CLUSTER_H
 #define DDSC_CLUSTER_SPECTRAL_CLUSTER_H
 
@@ -7,13 +7,13 @@
 #include "numeric/graph/graph.h"
 #include "numeric/kmeans/kmeans.h"
 
-/* Mean agreement (adjusted Rand index) of k-means on one half of the rows with k-means on the
- * other, over random splits; 1: what one half finds the other finds too. NaN when there are too few
- * rows. */
+/* Computes the mean adjusted Rand index between k-means on two random halves of the rows, over
+ * several random splits. 1 means that both halves give the same clusters. The result is NaN if
+ * there are too few rows. */
 ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
                              const double *rows, int64_t k);
 
-/* ---- one decomposition, from which every K is served ---- */
+/* ---- one decomposition, shared by every K ---- */
 
 typedef struct decomposition {
     int64_t n, tau;
@@ -21,71 +21,81 @@ typedef struct decomposition {
     affinity_report affinity;
     double *degree;
     int64_t n_components;
-    int32_t *part;   /* component of each item among those that take part, -1: left out */
-    int64_t n_parts; /* components that take part */
+    int32_t *part;                  /* component of each item, or -1 if the item is left out */
+    int64_t n_parts;                /* components that are not left out */
     int64_t n_left_out, n_isolated; /* items left out; items without any edge */
-    int64_t n_columns;              /* of the graph, with the error of other distances */
+    int64_t n_columns; /* sampled columns of the graph, and the error of the other distances */
     double columns_error;
     eigen_result eigen;
 } decomposition;
 
-/* Eigenvectors that K clusters are read from: K in the plain algorithm, else max(30, 3K). */
+/* Returns the number of eigenvectors used for K clusters: K in the plain algorithm, otherwise
+ * max(30, min(3K, K + 200)). */
 int64_t embed_width(int64_t k, bool paper);
-/* rows (n x width): the first `width` eigenvectors, rows normalised; without `paper` each is first
- * weighted by lambda^p with p such that sum lambda^(2p) = K. Items without a vector keep zero rows.
- * length (n): that of each row before; 0 where the row is not made from the eigenvectors. */
+/* Computes the rows (n x width) from the first `width` eigenvectors and normalizes them. Without
+ * `paper`, each eigenvector is first weighted by lambda^p, with p such that the sum of lambda^(2p)
+ * is K. Items without an eigenvector get zero rows. length (n) is the length of each row before
+ * normalization, or 0 if the row was not computed from the eigenvectors. */
 ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t width,
                        decomposition *d, int64_t k, bool paper);
 
 /* ---- clusters that are too small ---- */
 
 typedef struct small_rule {
-    double least; /* members a cluster needs, unless it has no edge to the rest and more than tau +
-                     1 */
-    int64_t keep; /* clusters wanted */
+    /* minimum size of a cluster, unless it has no edge to other clusters and more than tau + 1
+     * items */
+    double least;
+    int64_t keep; /* number of clusters wanted */
 } small_rule;
 
-/* How many clusters of `labels` (k of them) stand by the rule. */
+/* Counts the clusters of `labels` (k of them) that satisfy the rule. */
 ddsc_status small_count(ddsc_context *ctx, int64_t *n_standing, const int32_t *labels, int64_t k,
                         const decomposition *d, const small_rule *rule);
-/* Keep the `keep` largest that stand; the others join the cluster they are linked to most strongly,
- * the largest one where there is no link. Labels are renumbered; *n_merged clusters went. */
+/* Keeps the `keep` largest clusters that satisfy the rule. Each other cluster is merged into the
+ * one with the strongest link, or into the largest one if it has no link. Labels are renumbered.
+ * *n_merged is the number of clusters merged. */
 ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t *n_merged,
                         const decomposition *d, const small_rule *rule);
 
 /* ---- the choice of K ---- */
 
-/* Newman's modularity of labels (k of them) on a weighted graph. */
+/* Computes Newman's modularity of labels (k of them) on a weighted graph. */
 ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
                                int64_t k);
-/* Does the k-th of the Laplacian's eigenvalues, ascending, stand clear of the next? */
+/* Returns true if the k-th smallest eigenvalue of the Laplacian is clearly separated from the
+ * next. */
 bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t k);
-/* gap, relative gap and gap_clear of row->k from the first n of them. */
+/* Computes gap, relative_gap and gap_clear for row->k from the first n eigenvalues. */
 void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *residuals, int64_t n);
-/* Does the gap part clusters of very different size, where another K has far more modularity? */
+/* Returns true if the gap separates clusters of very different size while another K has a much
+ * larger modularity. */
 bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular);
-/* Index of the row to take: the largest relative gap when it is at least 2 (2.5 where it is lopsided and the other K is
- * stable), else the highest modularity (ties: smaller K). *by_gap says which. */
+/* Returns the index of the row to choose. This is the row with the largest relative gap if that
+ * gap is at least 2, or 2.5 if it is lopsided and the other K is stable. Otherwise it is the row
+ * with the highest modularity (ties: smaller K). *by_gap reports the criterion. */
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
 
-/* A K worth looking at, and what speaks for it. */
+/* A promising K, and the criteria that favor it. */
 typedef struct k_candidate {
     const ddsc_k_row *row;
     bool gap, modularity, stability;
-    /* The gap of the K taken is lopsided: its large cluster may hide classes, which this K would show. */
+    /* The gap of the chosen K is lopsided: its large cluster may contain classes that this K would
+     * separate. */
     bool hidden;
 } k_candidate;
 
 enum { CANDIDATES_MOST = DDSC_CANDIDATES_MOST };
-/* Of a sweep: `chosen` first, then those of the widest relative gap, of the highest modularity, and the largest
- * whose halves agree nearly as well as any. How many there are. */
+/* Lists the candidates of a sweep and returns their number. `chosen` comes first. The others have
+ * the largest relative gap, the highest modularity, or are the largest K with nearly the best
+ * stability. */
 int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
                           int64_t chosen);
 
-/* ---- beyond flat clusters ---- */
+/* ---- hierarchy of clusters ---- */
 
-/* out (k - 1): the tree over the clusters, by the affinity between them. size (k): how many items each
- * counts. center (k x dim, used up; or NULL): where they lie. */
+/* Computes the tree over the clusters from the affinities between them. out has k - 1 entries.
+ * size (k) is the number of items counted per cluster. center (k x dim, overwritten; or NULL)
+ * holds the cluster centers. */
 ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
                            const int32_t *labels, int64_t k, const int64_t *size, double *center,
                            int64_t dim);
@@ -97,83 +107,85 @@ struct ddsc_clustering {
     ddsc_clustering_view view;
     int32_t *labels;
     double *embedding;
-    double *eigenvalues;          /* of the eigenvectors found */
-    double *spectrum, *residuals; /* those reported: with those of components left out */
+    double *eigenvalues;          /* for the eigenvectors found */
+    double *spectrum, *residuals; /* as reported, including those of components left out */
     ddsc_pair_stats pairs;
-    metric_resolved metric; /* what was used, where the clustering is of measures */
+    metric_resolved metric; /* settings used, if the clustering is of measures */
     ddsc_detail *details;
     ddsc_k_row *sweep;
-    const ddsc_k_row **sweep_list; /* the rows, one pointer each */
+    const ddsc_k_row **sweep_list; /* pointers to the rows */
     int32_t *sweep_labels;
     int32_t *cells; /* n: labels before small clusters were merged */
-    double *radius; /* n: length of the row before it was normalised, over sqrt(degree) */
+    double *radius; /* n: length of the row before normalization, divided by sqrt(degree) */
     ddsc_graph *graph;
     char *advice;
     bool has_far_items; /* the advice names items far from all others */
-    char *resume;       /* the folder of ddsc_context_set_resume, or NULL */
+    char *resume;       /* folder set by ddsc_context_set_resume, or NULL */
     sparse affinity;
-    double *scale; /* n, or NULL with one gamma */
+    double *scale; /* n; NULL if gamma is the same for all items */
     double scale_floor;
     ddsc_joined_row *joined;
-    const ddsc_joined_row **joined_list; /* the rows, one pointer each */
+    const ddsc_joined_row **joined_list; /* pointers to the rows */
 };
 
-/* rank (n): 0 .. n-1 along the first direction of diffusion. */
+/* Computes rank (n): the order of the items, 0 .. n-1, along the first direction of diffusion. */
 ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clustering *c);
 
-/* ---- several metrics as one (join.c) ---- */
+/* ---- joining several metrics (join.c) ---- */
 
-/* How many metrics there are; those that are joined are bits of a number. */
+/* Number of metrics. A set of joined metrics is a bit mask. */
 enum { CLUSTER_METRICS = DDSC_METRIC_W1 + 1 };
 
 typedef struct joined_graphs {
     int64_t n_parts;
-    sparse a, wide; /* sums of the normalised affinities; wide: of more neighbours, or empty */
-    affinity_report report; /* of the parts together; gamma of the first */
-    double last_gamma;      /* of the one added last; 0 with local scaling */
+    sparse a, wide; /* sums of the normalized affinities; wide: with more neighbors, or empty */
+    affinity_report report; /* of all parts together; gamma of the first */
+    double last_gamma;      /* of the part added last; 0 with local scaling */
 } joined_graphs;
 
-/* Adds the graph of one metric; `wide` may be NULL. */
+/* Adds the graph of one metric. `wide` may be NULL. */
 ddsc_status cluster_join_add(ddsc_context *ctx, joined_graphs *j, const ddsc_graph *graph,
                              const ddsc_graph *wide, const affinity_settings *how);
-/* The same of an affinity, which is taken over. */
+/* Adds an affinity and frees it. */
 ddsc_status cluster_join_take(ddsc_context *ctx, joined_graphs *j, sparse *a);
-/* From sums to means. */
+/* Divides the sums by the number of parts. */
 void cluster_join_finish(joined_graphs *j);
 void cluster_join_free(ddsc_context *ctx, joined_graphs *j);
-/* Counts of runs over pairs, one after the other. */
+/* Adds the statistics of consecutive runs over pairs. */
 void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next);
 
-/* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity;
- * `joined` (or NULL) has the affinities instead of both, and gives them away.
- * kept (or NULL) takes over the decomposition; free it with decomposition_free. */
+/* Clusters the items of a graph. `wide` (or NULL) is a graph with more neighbors, used for
+ * modularity. `joined` (or NULL) provides the affinities instead of both graphs, and ownership of
+ * them is transferred. kept (or NULL) receives the decomposition; free it with decomposition_free.
+ */
 ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
                          const ddsc_graph *graph, const ddsc_graph *wide, joined_graphs *joined,
                          const ddsc_cluster_settings *set);
-/* Settings taken and checked: set.metric and set.graph point at the two beside it, so a plan stays
- * where it is. */
+/* Checked settings. set.metric and set.graph point to the other two members, so a plan must not be
+ * moved in memory. */
 typedef struct cluster_plan {
     ddsc_cluster_settings set;
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
 } cluster_plan;
 
-/* Does every joined metric take the settings, its cost above all? */
+/* Checks that every joined metric accepts the settings, in particular its cost. */
 ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan);
-/* Defaults, then the caller's fields, then every one checked. */
+/* Starts from the defaults, copies the caller's fields and checks them all. */
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given);
 
-/* The part after the graph as a clustering of its own. */
+/* Clusters the items of a graph and creates a clustering. */
 ddsc_status cluster_graph(ddsc_context *ctx, ddsc_clustering **out, const ddsc_graph *graph,
                           const ddsc_cluster_settings *set);
-/* What a call of measures begins with: settings taken, items checked, what is odd told. */
+/* Starts a call on measures: copies the settings, checks the items and issues warnings. */
 ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_measures *data,
                             const ddsc_cluster_settings *given);
-/* The settings of the metric that comes after `before` among those joined (-1: the first); false: none. */
+/* Gets the settings of the joined metric after `before` (-1: the first). Returns false if there
+ * are no more. */
 bool cluster_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, int before);
 
-/* The whole chain; settings as cluster_settings_take left them. */
+/* Clusters a set of items. Settings must come from cluster_settings_take. */
 ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
                         const ddsc_measures *data, const ddsc_cluster_settings *set);
 

@@ -1,4 +1,4 @@
-/* Affinity, components and eigenvectors of a graph: the part that all K share. */
+/* Computes the affinity, components and eigenvectors of a graph, which all K share. */
 #include "cluster/spectral/decompose.h"
 
 enum { DENSE_BELOW = 600 };
@@ -11,8 +11,8 @@ void decomposition_free(ddsc_context *ctx, decomposition *d)
     *d = (decomposition){0};
 }
 
-/* Components that are no cluster by the rule of small groups and have no link to one get no
- * eigenvector: those few would otherwise be spent on strays. Unless all are such. */
+/* Leaves out components that have no edge to others and are too small to be a cluster, so that no
+ * eigenvectors are spent on them. If all components are that small, none is left out. */
 static ddsc_status leave_out_strays(ddsc_context *ctx, decomposition *d, double least)
 {
     ddsc_status status = DDSC_OK;

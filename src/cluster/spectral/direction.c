@@ -1,20 +1,23 @@
-/* Items in order along the first direction of diffusion: the slowest change of the random walk on the graph, f with
- * D^-1 A f = lambda f for the largest lambda below 1. Along a gradient that is the gradient; between two groups it goes
- * from one to the other. Where the graph has several parts, each has a direction of its own, and the parts come one
- * after the other, the largest first; a part whose direction is not among the vectors found has no order (-1). Eigenfunctions are radius times row of the embedding. */
+/* Orders items along the first direction of diffusion, the slowest mode of the random walk on the
+ * graph. It is the f with D^-1 A f = lambda f for the largest lambda below 1. For data along a
+ * gradient it follows the gradient; for two clusters it leads from one to the other. If the graph
+ * has several parts, each part has its own direction, and the parts follow each other, the largest
+ * first. A part whose direction is not among the computed vectors has no order (-1). The
+ * eigenfunctions are radius times row of the embedding. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
 
-/* Eigenvectors are known to about this. A link of weight w alone between two halves of n items makes an eigenvalue of
- * about w / (n degree); below this the vector is as good as constant on both sides, and what is left of it is no order. So
- * such links hold nothing together here; never any link above FAINT_MOST of the degree. */
+/* Accuracy of the eigenvectors. A single edge of weight w between two halves of n items creates an
+ * eigenvalue of about w / (n degree). If that is below FAINT, the vector is constant on both
+ * halves up to rounding and gives no order. Such edges are therefore ignored here, but never edges
+ * above FAINT_MOST of the degree. */
 static const double FAINT = 1e-8, FAINT_MOST = 1e-4;
-/* A column that varies less than this in a part, in proportion to its size there, is one of the constants, or what
- * tells the part from others. */
+/* A column whose relative variance in a part is below this is a constant there, or only separates
+ * the part from others. */
 static const double VARIES = 1e-2;
-/* A column with less than this of its square in a part is none of its own. */
+/* A column with less than this fraction of its squared norm in a part belongs to other parts. */
 static const double ELSEWHERE = 1e-9;
 
 typedef struct part_column {
@@ -27,7 +30,8 @@ static double walk_value(const ddsc_clustering *c, int64_t i, int64_t column)
     return c->radius[i] * c->embedding[i * c->view.n_vectors + column];
 }
 
-/* value (n): from this column in parts where it is the first that varies; found: parts that have one. */
+/* Copies values (n) from this column for parts in which it is the first column that varies.
+ * `found` marks the parts that have a column. */
 static void take_column(const ddsc_clustering *c, double *value, bool *found, part_column *sum,
                         const int32_t *part, int64_t n_parts, int64_t column)
 {
@@ -54,7 +58,8 @@ static void take_column(const ddsc_clustering *c, double *value, bool *found, pa
             value[i] = walk_value(c, i, column);
 }
 
-/* Signs of eigenvectors mean nothing: later rows come later, on the whole. */
+/* Fixes the arbitrary signs of eigenvectors so that values increase with the item number on the
+ * whole. */
 static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_parts,
                        part_column *sum)
 {
@@ -72,7 +77,8 @@ static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_
         value[i] = sum[part[i]].square < 0 ? -value[i] : value[i];
 }
 
-/* Ranks by part, the largest first, then by value, those without one last; -1 in parts not found. */
+/* Computes ranks by part, the largest first, and within a part by value. Items without a value
+ * come last in their part. Items of parts that were not found get -1. */
 static ddsc_status rank_items(ddsc_context *ctx, int64_t *rank, const double *value,
                               const int32_t *part, const bool *found, int64_t n, int64_t n_parts)
 {
@@ -102,7 +108,7 @@ done:
     return status;
 }
 
-/* Parts that more than faint links hold together. */
+/* Finds the parts of the graph that are connected by more than faint edges. */
 static ddsc_status find_parts(ddsc_context *ctx, int32_t *part, int64_t *n_parts, const sparse *a)
 {
     ddsc_status status = DDSC_OK;
@@ -145,7 +151,7 @@ ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clust
     TRY(MEM_NEW(ctx, sum, n_parts));
     for (int64_t i = 0; i < n; i++)
         value[i] = NAN;
-    /* The first of a graph in one part is its constant. */
+    /* If the graph is connected, the first column is constant. */
     for (int64_t k = n_parts == 1; k < c->view.n_vectors; k++)
         take_column(c, value, found, sum, part, n_parts, k);
     turn_signs(value, part, n, n_parts, sum);

@@ -1,9 +1,13 @@
-/* A tree over the clusters: the two that are linked most are merged, and again, until one is left. The link of two is
- *   r = w(A, B) vol / (vol A vol B),
- * the affinity between them over what a graph with the same degrees, drawn at random, would have there. It is an
- * average over A x B weighted by degrees, so r never rises from one merge to the next (average linkage). Heights are
- * 1 / (1 + r): 1 where nothing links the two, 1/2 where as much does as by chance, towards 0 where they are one.
- * Of merges at one height, that of the nearest centres comes first. */
+/* Computes a tree over the clusters by repeatedly merging the two most strongly linked clusters
+ * until one is left. The link of A and B is
+ *
+ *     r = w(A, B) vol / (vol A vol B),
+ *
+ * the affinity between them divided by its expected value in a random graph with the same degrees.
+ * It is a degree-weighted average over A x B, so r never increases from one merge to the next
+ * (average linkage). Heights are 1 / (1 + r). They are 1 without a link, 1/2 for a link as strong
+ * as by chance, and close to 0 for strongly linked clusters. If several merges have the same
+ * height, the pair with the nearest centers is merged first. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -11,13 +15,13 @@
 
 typedef struct merge_state {
     int64_t k;
-    double *across; /* k x k: affinity between groups */
+    double *across; /* k x k: affinity between clusters */
     double *volume; /* k: sum of degrees */
-    int64_t *node;  /* k: number in the tree of the group at this place, -1: merged into another */
+    int64_t *node;  /* k: tree node of the cluster at this index; -1: merged into another */
     int64_t *size;
     int64_t dim;
-    double *centre; /* k x dim: mean place of the items; or NULL */
-    double *apart;  /* k x k: squared distance of the centres */
+    double *centre; /* k x dim: mean of the items' points; or NULL */
+    double *apart;  /* k x k: squared distance of the centers */
 } merge_state;
 
 static void sum_affinities(merge_state *s, const sparse *a, const int32_t *labels)
@@ -30,7 +34,7 @@ static void sum_affinities(merge_state *s, const sparse *a, const int32_t *label
         }
 }
 
-/* Of groups without any edge nothing is linked; 1 / (1 + r). */
+/* Returns 1 / (1 + r). r is 0 for clusters without edges. */
 static double height_of(const merge_state *s, int64_t a, int64_t b, double total)
 {
     double chance = s->volume[a] * s->volume[b];
@@ -38,7 +42,7 @@ static double height_of(const merge_state *s, int64_t a, int64_t b, double total
     return 1 / (1 + r);
 }
 
-/* From centre a to all. */
+/* Computes the distances from center a to all centers. */
 static void measure_centre(merge_state *s, int64_t a)
 {
     if (!s->centre)
@@ -48,7 +52,7 @@ static void measure_centre(merge_state *s, int64_t a)
         s->apart[b * s->k + a] = s->apart[a * s->k + b];
 }
 
-/* The lowest pair, ties by centres, then by place. */
+/* Returns the pair with the smallest height. Ties are broken by the centers, then by index. */
 static ddsc_merge lowest(const merge_state *s, double total)
 {
     ddsc_merge best = {-1, -1, 2, 0};
@@ -109,7 +113,7 @@ ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
         int64_t one = found.a, other = found.b;
         found.a = BASE_MIN(s.node[one], s.node[other]);
         found.b = BASE_MAX(s.node[one], s.node[other]);
-        last = found.height = BASE_MAX(found.height, last); /* but for rounding it is */
+        last = found.height = BASE_MAX(found.height, last); /* changes only rounding errors */
         DDSC_ASSERT(found.a >= 0 && found.a < found.b && found.b < k + m);
         DDSC_ASSERT(found.height >= 0 && found.height <= 1);
         take_in(&s, one, other, k + m);
@@ -120,7 +124,7 @@ done:
     return status;
 }
 
-/* Mean place of the items of each cluster, k x dim. */
+/* Computes the mean of the points of each cluster, k x dim. */
 static void find_centers(double *center, const ddsc_measures_view *m, const int32_t *labels,
                          const int64_t *size, const int32_t *left_out)
 {
@@ -142,11 +146,11 @@ static ddsc_status check_merges(ddsc_context *ctx, const ddsc_clustering *c, con
     CHECK(ctx_need(ctx, c, "clustering"));
     if (c->view.k < 2 || c->view.k > DDSC_MERGES_MOST_CLUSTERS || c->affinity.n == 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "merges: a tree needs 2 to %d clusters of a graph, not %lld",
+                        "merges: the tree requires 2 to %d clusters of a graph, but there are %lld",
                         DDSC_MERGES_MOST_CLUSTERS, (long long)c->view.k);
     if (has_measures && m->n_items != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "merges: %lld measures, but %lld items are clustered",
+                        "merges: measures has %lld items, but the clustering has %lld",
                         (long long)m->n_items, (long long)c->view.n);
     return DDSC_OK;
 }
@@ -168,7 +172,8 @@ ddsc_status ddsc_merges_run(ddsc_context *context, ddsc_merge *merges,
     TRY(MEM_ZERO(context, size, v->k));
     for (int64_t i = 0; i < v->n; i++)
         size[v->labels[i]] += !(left_out && left_out[i]);
-    bool by_centers = data && v->n_components > 1; /* else some edge decides */
+    /* if the graph is connected, edges decide every merge */
+    bool by_centers = data && v->n_components > 1;
     if (by_centers) {
         TRY(MEM_ZERO(context, center, v->k * m.dim));
         find_centers(center, &m, v->labels, size, left_out);

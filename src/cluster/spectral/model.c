@@ -1,4 +1,5 @@
-/* A model from a clustering: the items and all that new ones are compared with. */
+/* Creates a model from a clustering: the items and everything needed to compare new ones with
+ * them. */
 #include "data/model.h"
 
 #include <math.h>
@@ -9,10 +10,10 @@
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
 
-/* Of items like the old ones, this part is not called far away. */
+/* Fraction of items similar to the old ones that are not flagged as far. */
 static const double FAR_QUANTILE = 0.99;
 
-/* The metric as the clustering used it; new items are compared exactly. */
+/* Copies the metric that the clustering used. New items are compared without approximations. */
 static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
                                const ddsc_metric_settings *used)
 {
@@ -31,7 +32,7 @@ static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures 
     return plan_check_metric(ctx, set);
 }
 
-/* The cells of k-means, in rows of the embedding; items without a row have no say. */
+/* Computes the centers of the k-means cells in the embedding. Items without a row are ignored. */
 static ddsc_status model_find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
     ddsc_status status = DDSC_OK;
@@ -64,7 +65,7 @@ done:
     return status;
 }
 
-/* Distances to the neighbour that tells how far is far, and the quantile of them. */
+/* Computes far_distance, the quantile of the distances to the neighbor of rank far_neighbour. */
 static ddsc_status find_far(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
     ddsc_status status = DDSC_OK;
@@ -113,15 +114,15 @@ static ddsc_status check_call(ddsc_context *ctx, const measures *data, const dds
     CHECK(ctx_need(ctx, c, "clustering"));
     if (!c->graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "ddsc_model_create: the clustering was made from a graph, so there is "
-                        "nothing to compare new items with");
+                        "ddsc_model_create: the clustering was computed from a graph, so new items "
+                        "cannot be compared with its items");
     if (c->view.n_joined > 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "a clustering of joined metrics has no rule for new items: cluster by one "
-                        "metric, or all items together");
+                        "ddsc_model_create: a clustering of joined metrics cannot assign new "
+                        "items; use one metric, or cluster old and new items together");
     if (data->n != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "ddsc_model_create: a clustering of %lld items, but %lld measures",
+                        "ddsc_model_create: the clustering has %lld items, but measures has %lld",
                         (long long)c->view.n, (long long)data->n);
     return DDSC_OK;
 }

@@ -1,6 +1,6 @@
-/* Small tight groups: k-means may spend clusters on a handful of near-duplicates. Such clusters
- * join the one they are linked to most; a group without any link, too large to be an accident of
- * the neighbour lists, is a cluster whatever its size. */
+/* Merges small clusters. k-means may create clusters of a few near-duplicates. Such a cluster is
+ * merged into the one with the strongest link. A cluster without any link that is too large to be
+ * an artifact of the neighbor lists is kept whatever its size. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -9,7 +9,7 @@ typedef struct groups {
     int64_t k;
     int64_t *size;
     double *link;   /* k x k: sum of affinities between two clusters */
-    bool *standing; /* by the rule */
+    bool *standing; /* satisfies the rule */
 } groups;
 
 static void groups_free(ddsc_context *ctx, groups *g)
@@ -64,7 +64,7 @@ ddsc_status small_count(ddsc_context *ctx, int64_t *n_standing, const int32_t *l
     return DDSC_OK;
 }
 
-/* Leave only the `keep` largest of those that stand (ties: lower number). */
+/* Keeps only the `keep` largest clusters that satisfy the rule (ties: lower number). */
 static void limit_standing(groups *g, int64_t keep)
 {
     int64_t count = 0;
@@ -88,7 +88,8 @@ static int64_t largest_group(const groups *g)
     return best;
 }
 
-/* The strongest link of a cluster that has to go, or of the last ones to the largest. */
+/* Finds the strongest link of a cluster to be merged. If none of them has a link, returns the
+ * first one and the largest cluster. */
 static void strongest(const groups *g, const bool *gone, int64_t *from, int64_t *to)
 {
     double most = 0;
@@ -109,7 +110,7 @@ static void strongest(const groups *g, const bool *gone, int64_t *from, int64_t 
     }
 }
 
-/* Cluster `from` becomes part of `to`. */
+/* Merges cluster `from` into `to`. */
 static void join(groups *g, int64_t from, int64_t to)
 {
     int64_t k = g->k;

@@ -1,5 +1,5 @@
-/* Labels from a graph: one decomposition, then for every K rows, k-means and the rule of small
- * groups. */
+/* Computes labels from a graph: one decomposition, then rows, k-means and the minimum-size rule
+ * for every K. */
 #include <math.h>
 #include <string.h>
 
@@ -10,24 +10,24 @@ enum { AUTO_LOW = 2, AUTO_HIGH = 15, EXTRA_MAX = 30 };
 typedef struct spectral_job {
     const ddsc_cluster_settings *set;
     decomposition d;
-    sparse wide;    /* affinity of more neighbours, for modularity; empty: d.a serves */
-    double *rows;   /* n x width of the K at work */
-    double *length; /* n: of the rows before they were normalised */
-    int32_t *cells; /* n for every K: labels before small clusters are merged */
+    sparse wide;    /* affinity with more neighbors for modularity; if empty, d.a is used */
+    double *rows;   /* n x width, for the current K */
+    double *length; /* n: length of the rows before normalization */
+    int32_t *cells; /* n per K: labels before small clusters were merged */
     int64_t width;
-    double *packed;     /* rows of the items that have one, where not all have */
-    const double *live; /* those rows: packed, or simply rows */
-    int32_t *item;      /* their items */
+    double *packed;     /* rows of the items that have one, if some have none */
+    const double *live; /* those rows: `packed`, or `rows` */
+    int32_t *item;      /* item number of each packed row */
     int64_t n_packed;
     int32_t *packed_label;
-    double
-        *pairs; /* squared distances of those rows, where they pay; shared by all cuts of one K */
+    /* squared distances between those rows if they save time; shared by all cuts of one K */
+    double *pairs;
 } spectral_job;
 
-/* What became of one K. */
+/* Outcome for one K. */
 typedef struct cut_result {
     int64_t n_found, n_merged; /* clusters; small ones merged */
-    bool rule_met;             /* K clusters of the size asked for */
+    bool rule_met;             /* K clusters of the minimum size */
 } cut_result;
 
 static void job_free_rows(ddsc_context *ctx, spectral_job *j)
@@ -61,7 +61,7 @@ static bool is_zero(const double *row, int64_t width)
     return true;
 }
 
-/* Rows for K clusters, and those that are not zero side by side. */
+/* Computes the rows for K clusters and packs the non-zero ones. */
 static ddsc_status make_rows(ddsc_context *ctx, spectral_job *j, int64_t k)
 {
     ddsc_status status = DDSC_OK;
@@ -87,7 +87,8 @@ done:
     return status;
 }
 
-/* Labels of the packed rows to all items; the others join the largest cluster. */
+/* Copies the labels of the packed rows to all items. Items without a row join the largest
+ * cluster. */
 static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
 {
     int64_t best = 0, best_size = 0;
@@ -106,9 +107,9 @@ static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
         labels[j->item[p]] = j->packed_label[p];
 }
 
-/* Where the metric tells nothing apart inside a component, components are all there is to find: the
- * k largest are the clusters, and what is left joins the first of them. Eigenvectors beyond those
- * of the components are arbitrary there, so k-means must not see them. */
+/* Labels items by component, for a metric that does not distinguish items within a component. The
+ * k largest components are the clusters, and the remaining items join the largest. Further
+ * eigenvectors are arbitrary in this case, so k-means is not used. */
 static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, int32_t *labels,
                                     int64_t *k_found, int64_t k)
 {
@@ -138,7 +139,7 @@ done:
     return status;
 }
 
-/* k-means for k clusters. */
+/* Runs k-means for k clusters. */
 static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int64_t *k_found,
                        int64_t k, int64_t restarts, int64_t progress)
 {
@@ -160,8 +161,8 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
     return kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found);
 }
 
-/* Ask for more clusters until K stand by the rule, then merge the rest. When that does not come
- * about, the first cut stands. */
+/* Increases the number of clusters until K of them satisfy the minimum size, then merges the
+ * others. If this fails, the first cut is kept. */
 static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels, int32_t *cells,
                                cut_result *r, int64_t k)
 {
@@ -203,7 +204,7 @@ static ddsc_status fill_row(ddsc_context *ctx, ddsc_k_row *row, const spectral_j
 {
     ddsc_status status = DDSC_OK;
     int64_t *size = NULL, n = j->d.n;
-    int64_t k = BASE_MAX(row->k, k_found); /* the others are empty */
+    int64_t k = BASE_MAX(row->k, k_found); /* further clusters are empty */
     TRY(MEM_ZERO(ctx, size, k));
     for (int64_t i = 0; i < n; i++)
         size[labels[i]]++;
@@ -229,7 +230,7 @@ static void choose_range(outcome *o, int64_t n, const ddsc_cluster_settings *set
     o->k_high = set->k_max > 0 ? set->k_max : BASE_MIN(AUTO_HIGH, n);
 }
 
-/* Every K of the range: labels and table row. */
+/* Computes labels and a table row for every K of the range. */
 static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                   cut_result *results, const outcome *o)
 {
@@ -258,7 +259,7 @@ static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectra
     return DDSC_OK;
 }
 
-/* Labels and rows of the chosen K. */
+/* Copies labels and rows of the chosen K into the clustering. */
 static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                    int64_t chosen)
 {
@@ -282,7 +283,7 @@ static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectr
     return DDSC_OK;
 }
 
-/* The affinity and its scales, for those who ask later. */
+/* Keeps the affinity and its scales for later calls. */
 static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                  const ddsc_graph *graph)
 {
@@ -295,7 +296,7 @@ static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral
     return DDSC_OK;
 }
 
-/* The weights of the wider graph, by the same gamma. */
+/* Computes the affinity of the wider graph with the same gamma. */
 static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
 {
     affinity_report ignored;
@@ -306,7 +307,7 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
     return affinity_build(ctx, &j->wide, &ignored, wide, &how);
 }
 
-/* Who is a neighbour of how many, as the view tells it. */
+/* Fills in the in-degree statistics of the view. */
 static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph)
 {
     in_degrees found;
@@ -336,9 +337,8 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
     if (!kept && !j.d.affinity.flat && 2 * j.d.affinity.n_clamped > j.d.affinity.n_edges)
-        ctx_warn(ctx,
-                 "most neighbour distances are negative estimates and count as zero, so weights "
-                 "hardly tell neighbours apart; the biased estimator has none");
+        ctx_warn(ctx, "most neighbor distances are negative estimates and count as zero, so the "
+                      "weights barely distinguish neighbors; use the biased estimator");
     if (j.d.n_left_out > 0)
         TRY(sparse_gather(ctx, &j.d.a));
     TRY(cluster_spectrum(ctx, c, &j.d));
@@ -366,7 +366,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, graph, set));
     c->view.advice = c->advice;
     c->has_far_items = o.has_far_items;
-    job_free_rows(ctx, &j); /* room for the affinity of all ranks */
+    job_free_rows(ctx, &j); /* frees memory for the affinity of all ranks */
     if (!kept)
         eigen_free(ctx, &j.d.eigen);
     TRY(sparse_gather(ctx, &j.d.a));

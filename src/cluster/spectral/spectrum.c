@@ -1,18 +1,19 @@
-/* The eigenvalues that are reported: those of the eigenvectors found, and those of the components
- * too small for an eigenvector, so that the list is the least ones of the whole Laplacian. */
+/* Collects the eigenvalues to report: those of the eigenvectors found, and those of components too
+ * small for an eigenvector. Together they are the smallest eigenvalues of the whole Laplacian. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/spectral/decompose.h"
 #include "numeric/linalg/linalg.h"
 
-/* Components left out of the decomposition have at most tau + 1 items: dense problems. */
+/* Components left out of the decomposition. They have at most tau + 1 items, so dense solves
+ * suffice. */
 typedef struct strays {
     ddsc_context *ctx;
     const decomposition *d;
-    double *value, *residual; /* room for the items left out */
+    double *value, *residual; /* n_left_out entries each */
     int64_t n;
-    int32_t *item, *place; /* of the component at work; place of an item in it */
+    int32_t *item, *place; /* items of the current component; index of each item in it */
     bool *seen;
     double *matrix, *copy, *vectors, *values;
 } strays;
@@ -40,7 +41,7 @@ static ddsc_status strays_rooms(strays *s)
     return MEM_NEW(s->ctx, s->values, side);
 }
 
-/* The items of one component, breadth first. */
+/* Collects the items of one component in breadth-first order and returns their number. */
 static int64_t gather_component(strays *s, int32_t from)
 {
     const sparse *a = &s->d->a;
@@ -58,7 +59,8 @@ static int64_t gather_component(strays *s, int32_t from)
     return size;
 }
 
-/* Eigenvalues of M = S^-1/2 A S^-1/2 on the items gathered, with their residuals |M v - lambda v|. */
+/* Computes the eigenvalues of M = S^-1/2 A S^-1/2 on the collected items, with their residuals |M
+ * v - lambda v|. */
 static ddsc_status solve_component(strays *s, int64_t size)
 {
     const sparse *a = &s->d->a;
@@ -84,7 +86,8 @@ static ddsc_status solve_component(strays *s, int64_t size)
     return DDSC_OK;
 }
 
-/* An item alone has degree 0: its eigenvalue is 0, as that of any component. */
+/* Solves all components that were left out. An isolated item has degree 0 and, like any component,
+ * eigenvalue 0. */
 static ddsc_status solve_strays(strays *s)
 {
     if (s->d->n_left_out == 0)
@@ -123,7 +126,7 @@ ddsc_status cluster_spectrum(ddsc_context *ctx, ddsc_clustering *c, const decomp
         residual[k] = e->residual[k];
         last = fmax(last, value[k]);
     }
-    /* Beyond the last one found the list of the others is not known. */
+    /* Eigenvalues beyond the last computed one are incomplete, so they are dropped. */
     for (int64_t k = 0; k < s.n; k++)
         if (s.value[k] <= last) {
             value[n] = s.value[k];

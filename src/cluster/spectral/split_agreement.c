@@ -1,5 +1,6 @@
-/* How stable a number of clusters is: k-means on two random halves of the rows, each extended to
- * all rows by its centres, should say the same (Lange, Roth, Braun and Buhmann 2004). */
+/* Measures the stability of a number of clusters. k-means is run on two random halves of the rows.
+ * Each result is extended to all rows by its centers, and the two labelings are compared (Lange,
+ * Roth, Braun and Buhmann 2004). */
 #include <math.h>
 #include <string.h>
 
@@ -12,13 +13,13 @@ enum { N_SPLITS = 3, RESTARTS = 3, MAX_ROWS = 5000 };
 typedef struct halves {
     const double *rows;
     int64_t n, dim, k;
-    int64_t *from;        /* n: the rows that take part */
-    int64_t *order;       /* n: of those, one half, then the other */
-    double *part;         /* rows of a half */
-    int32_t *label;       /* of a half */
+    int64_t *from;        /* n: numbers of the rows used */
+    int64_t *order;       /* n: random order; each half is one half of it */
+    double *part;         /* rows of one half */
+    int32_t *label;       /* labels of one half */
     double *centre;       /* k x dim */
     int64_t *size;        /* k */
-    int32_t *extended[2]; /* n: labels of all rows by the centres of each half */
+    int32_t *extended[2]; /* n: labels of all rows from the centers of each half */
 } halves;
 
 static ddsc_status halves_new(ddsc_context *ctx, halves *h)
@@ -44,8 +45,8 @@ static const double *row_at(const halves *h, int64_t i)
     return h->rows + h->from[i] * h->dim;
 }
 
-/* One row of each of h->n equal parts: rows at equal steps would all be of one group where groups follow each
- * other in turn. */
+/* Draws one row from each of h->n equal intervals. Rows at equal steps could all belong to one
+ * cluster if the clusters alternate in the input. */
 static void choose_rows(halves *h, int64_t n, rng *random)
 {
     for (int64_t i = 0; i < h->n; i++) {
@@ -65,7 +66,7 @@ static void shuffle(halves *h, rng *random)
     }
 }
 
-/* An empty cluster is nobody's nearest. */
+/* Returns the cluster with the nearest center. Empty clusters are skipped. */
 static int32_t halves_nearest_centre(const halves *h, const double *row)
 {
     double best = INFINITY;

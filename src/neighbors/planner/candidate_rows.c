@@ -1,5 +1,5 @@
-/* Rows of numbers that stand for the items in an approximate search: the metric's own where it has
- * some, else random features of a kernel, else a linear embedding of the transport. */
+/* Vectors that represent the items in an approximate search. They are the metric's own rows if it
+ * has them, otherwise random features of a kernel, or a linear embedding of transport. */
 #include <string.h>
 
 #include "distance/bound/bound.h"
@@ -26,7 +26,7 @@ done:
     return status;
 }
 
-/* The metric's own rows, as they are or cut down. */
+/* Takes the metric's own rows, reduced to ROWS_MOST columns if there are more. */
 static ddsc_status from_metric(ddsc_context *ctx, search_rows *t, prefilter_rows *s)
 {
     ddsc_status status = DDSC_OK;
@@ -48,7 +48,7 @@ done:
     return status;
 }
 
-/* Rows side by side: squared distances add up. */
+/* Appends columns to the rows. Squared distances are then the sum of both parts. */
 static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *more, int64_t columns,
                               double unit, int64_t n)
 {
@@ -67,7 +67,7 @@ static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *mo
     return DDSC_OK;
 }
 
-/* The linear embedding, in few dimensions with projections beside it. */
+/* Makes rows from the LOT embedding, with projections appended in few dimensions. */
 static ddsc_status from_transport(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;
@@ -92,7 +92,7 @@ done:
     return status;
 }
 
-/* MMD without rows of its own: random features stand in for it. */
+/* Makes rows for MMD from random features. */
 static ddsc_status from_features(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;
@@ -108,8 +108,8 @@ done:
     return status;
 }
 
-/* Costs from a matrix: row numbers say nothing, but what the items' mass costs from every row of the
- * matrix does. */
+/* Makes rows for a cost matrix. Support row numbers have no geometry, so each item is represented
+ * by its mean cost to every row of the matrix. */
 static ddsc_status from_costs(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;
@@ -148,7 +148,7 @@ ddsc_status plan_rows_make(search_rows *rows, const pair_job *job, const pair_ba
             : job->set->cost == DDSC_COST_MATRIX ? from_costs(rows, job)
                                                  : from_transport(rows, job));
     ctx_note(job->ctx, "candidates",
-             rows->enclosing                      ? "the metric's own rows"
+             rows->enclosing                      ? "rows of the metric"
              : drawn                              ? "random features"
              : job->set->cost == DDSC_COST_MATRIX ? "mean costs"
                                                   : "linear transport and projections",

@@ -1,4 +1,5 @@
-/* The choice of a search: settings and facts in, a plan out. The thresholds are in tuning.h. */
+/* Chooses the search for a graph from the settings and a few facts. The thresholds are in
+ * tuning.h. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,16 +12,16 @@ static const char *const path_names[] = {
     [PLAN_MATRIX] = "matrix"};
 
 static const char *const reasons[] = {[PLAN_DEFAULT] = "",
-                                      [PLAN_ASKED] = "asked for",
-                                      [PLAN_MANY_ITEMS] = "many",
+                                      [PLAN_ASKED] = "requested",
+                                      [PLAN_MANY_ITEMS] = "large set",
                                       [PLAN_CHEAP_BOUNDS] = "lower bounds cost less than solves",
                                       [PLAN_NO_BOUNDS] = "no lower bounds",
-                                      [PLAN_ALL_ASKED] = "all pairs asked for",
-                                      [PLAN_SAMPLE_ASKED] = "a sample of the pairs asked for",
+                                      [PLAN_ALL_ASKED] = "all pairs requested",
+                                      [PLAN_SAMPLE_ASKED] = "a sample of the pairs requested",
                                       [PLAN_NO_PAIRS] = "no pairs",
                                       [PLAN_FEW_ITEMS] = "too few items for a prefilter",
-                                      [PLAN_NO_ROWS] = "no float rows that enclose its values",
-                                      [PLAN_ROUNDING] = "rounding left too many items in doubt"};
+                                      [PLAN_NO_ROWS] = "no float rows with error bounds",
+                                      [PLAN_ROUNDING] = "rounding left too many items undecided"};
 
 /* ---- rules ---- */
 
@@ -32,8 +33,8 @@ static bool is_approximate(const plan_facts *f, const ddsc_graph_settings *set)
     return f->input == PLAN_OF_METRIC && f->n_old == 0 && f->n >= 3 && (asked || many);
 }
 
-/* PLAN_ASKED and PLAN_CHEAP_BOUNDS speak for a pruned search, all other reasons against it. A sample of the
- * pairs is drawn at random, so it leaves nothing to prune. */
+/* Returns PLAN_ASKED or PLAN_CHEAP_BOUNDS if a pruned search should be used, and otherwise the
+ * reason against it. A sample of the pairs is drawn at random, so it leaves nothing to prune. */
 static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *set)
 {
     if (f->input == PLAN_OF_VECTORS)
@@ -51,7 +52,8 @@ static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *
     return f->against ? PLAN_ADVISED : PLAN_CHEAP_BOUNDS;
 }
 
-/* A prefilter where the metric may have rows and they pay, else all pairs because of `why`. */
+/* Chooses a prefilter if the metric may have rows and there are enough items, otherwise all pairs
+ * for the reason `why`. */
 static void choose_unpruned(search_plan *p, const plan_facts *f, const ddsc_graph_settings *set,
                             plan_reason why)
 {
@@ -117,7 +119,7 @@ search_plan plan_without_prefilter(search_plan plan, plan_reason why)
     return plan;
 }
 
-/* ---- words ---- */
+/* ---- descriptions ---- */
 
 const char *plan_path_name(plan_path path)
 {
@@ -139,7 +141,7 @@ void plan_describe(const search_plan *p, char *words, size_t size)
         snprintf(words, size, "%lld items, rows of %lld floats", n, (long long)p->row_columns);
         return;
     case PLAN_PRUNED:
-        snprintf(words, size, "%s; levels first%s%s%s%s", why,
+        snprintf(words, size, "%s; bound levels: first%s%s%s%s", why,
                  p->level[BOUND_FRAME] ? ", frame" : "", p->level[BOUND_CUT] ? ", cut" : "",
                  p->level[BOUND_DUAL] ? ", dual" : "", p->level[BOUND_TIGHT] ? ", tight" : "");
         return;

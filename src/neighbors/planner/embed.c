@@ -1,4 +1,4 @@
-/* The public calls of the LOT embedding. */
+/* The public functions of the LOT embedding. */
 #include "base/sized.h"
 #include "distance/lot/lot.h"
 #include "neighbors/planner/plan.h"
@@ -22,9 +22,10 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     found.seconds = clock_seconds() - start;
     stats_give(stats, &found);
     if (found.n_not_converged > 0)
-        status = ctx_fail(context, DDSC_NOT_CONVERGED,
-                          "lot: %lld transports met their pivot cap (largest gap %.3g)",
-                          (long long)found.n_not_converged, found.max_gap);
+        status = ctx_fail(
+            context, DDSC_NOT_CONVERGED,
+            "lot: %lld transports reached the pivot limit (largest gap %.3g); raise w2_max_pivots",
+            (long long)found.n_not_converged, found.max_gap);
 done:
     return status;
 }

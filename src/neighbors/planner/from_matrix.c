@@ -1,4 +1,4 @@
-/* The graph of a finished matrix: checked entry by entry, then cut by the same heaps. */
+/* Builds the graph of a given distance matrix: checks every entry, then keeps the nearest items. */
 #include <math.h>
 
 #include "neighbors/planner/plan.h"
@@ -17,7 +17,7 @@ static ddsc_status bad_entry(const given_matrix *t, int64_t i, int64_t j, const 
                     (long long)i, (long long)j, t->value[i * t->n + j], why);
 }
 
-/* Equal up to 1e-9 relative; an entry unknown on one side only is no symmetric matrix either. */
+/* Returns true if both entries agree to a relative 1e-9 or are both NaN. */
 static bool agree(double x, double y)
 {
     if (isnan(x) || isnan(y))
@@ -36,9 +36,9 @@ static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
         for (int64_t j = 0; j < t->n; j++) {
             double mirrored = t->value[j * t->n + i];
             if (isinf(row[j]) || (!t->squared && row[j] > 1e150))
-                return bad_entry(t, i, j, "must be at most 1e150, or NaN when unknown");
+                return bad_entry(t, i, j, "values must be at most 1e150, or NaN if unknown");
             if (row[j] < 0 && !t->squared)
-                return bad_entry(t, i, j, "a distance must not be negative");
+                return bad_entry(t, i, j, "distances must not be negative");
             if (j > i && !agree(row[j], mirrored))
                 return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
                                 "the matrix is not symmetric: entry (%lld, %lld) is %.17g but "
@@ -50,17 +50,17 @@ static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* A matrix of distances whose squares leave the range of numbers would be one of zeros. */
+/* Rejects a matrix of distances so small that their squares underflow to 0. */
 static ddsc_status check_squares(const given_matrix *t)
 {
     double largest = 0;
     for (int64_t k = 0; !t->squared && k < t->n * t->n; k++)
-        largest = fmax(largest, t->value[k]); /* NaN is left out */
+        largest = fmax(largest, t->value[k]); /* fmax ignores NaN */
     if (largest == 0 || largest >= 1e-140)
         return DDSC_OK;
     return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
-                    "the largest distance of the matrix is %.3g: too small to square (multiply all "
-                    "by a constant)",
+                    "the largest distance of the matrix is %.3g, which is too small to square; "
+                    "multiply all distances by a constant",
                     largest);
 }
 
@@ -70,7 +70,7 @@ typedef struct matrix_cut {
     nearest near;
 } matrix_cut;
 
-/* The entry above the diagonal speaks for both ends, as it does in the tiles of a metric. */
+/* Uses the entry above the diagonal for both items, as the tiles of a metric do. */
 static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     matrix_cut *cut = arg;
@@ -97,7 +97,7 @@ static bool none_taken(const nearest *near, int64_t n)
     return count == 0;
 }
 
-/* The same columns that a metric would have been asked for. */
+/* Runs a search over sampled columns, using the same columns as for a metric. */
 static ddsc_status run_columns(const given_matrix *t, ddsc_graph **graph, const search_plan *plan,
                                double fraction)
 {
@@ -109,7 +109,7 @@ static ddsc_status run_columns(const given_matrix *t, ddsc_graph **graph, const 
             int64_t from = BASE_MIN(i, c.order[a]), to = BASE_MAX(i, c.order[a]);
             double value = from == to ? 0 : t->value[from * t->n + to] + 0.0;
             if (isnan(value))
-                TRY(bad_entry(t, from, to, "columns that are drawn must be known"));
+                TRY(bad_entry(t, from, to, "all values of the sampled columns must be known"));
             c.d2[i * c.m + a] = t->squared ? value : value * value;
         }
     TRY(plan_run(t->ctx, graph, plan, &(plan_source){.columns = &c}));
@@ -131,7 +131,7 @@ ddsc_status plan_search_matrix(const given_matrix *matrix, ddsc_graph **graph,
     if (plan->sample < 1 && n > 1 && none_taken(&cut.near, n))
         TRY(pairs_none_sampled(ctx, plan->sample, n));
     if (n > 1 && none_taken(&cut.near, n))
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "the matrix holds no known distance between items"));
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "the matrix contains no known distance between items"));
     TRY(nearest_finish(ctx, &cut.near, graph));
 done:
     nearest_free(ctx, &cut.near);
@@ -150,7 +150,8 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     if (!matrix && n > 0)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "ddsc_graph_create_from_matrix: matrix is NULL");
-    CHECK(ctx_check(context, mul_ok(n, n, &size), "n", (double)n, "0 or positive, and fit"));
+    CHECK(ctx_check(context, mul_ok(n, n, &size), "n", (double)n,
+                    "0 or positive, and small enough for n x n entries"));
     given_matrix t = {
         .ctx = context, .n = n, .value = matrix, .squared = (flags & DDSC_DISTANCE_SQUARED) != 0};
     TRY(ctx_check_flags(context, "ddsc_graph_create_from_matrix", flags, DDSC_DISTANCE_SQUARED));

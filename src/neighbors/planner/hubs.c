@@ -1,6 +1,7 @@
-/* Neighbours without hubs: a first search gives the nearest, their in-degrees tell whether some item is
- * everybody's neighbour, and where that is so, or where it is asked for, a second search over the same pairs chooses by
- * distances rescaled by the first one's. */
+/* Chooses neighbors without hubs. A first search finds the nearest items. The skewness of
+ * their in-degrees, or the share of items that are neighbors of none, shows whether there are
+ * hubs. If so, or if requested, a second search over the same pairs ranks neighbors by distances
+ * rescaled with the scales of the first graph. */
 #include "neighbors/planner/plan.h"
 #include "neighbors/planner/tuning.h"
 
@@ -11,9 +12,11 @@ static bool neighbours_are_rescaled(ddsc_context *ctx, int64_t rule, const in_de
         found->skewness >= HUBS_SKEWNESS || (double)found->n_unlisted >= HUBS_UNLISTED * (double)n;
     bool choose = rule == DDSC_HUBS_ALWAYS || (rule == DDSC_HUBS_AUTO && many);
     ctx_note(ctx, "neighbours", choose ? "rescaled" : "plain",
-             "in-degrees of skewness %.1f%s: the largest %lld of %lld, none %lld", found->skewness,
-             rule == DDSC_HUBS_ALWAYS ? " (asked for)"
-             : many && !choose        ? " (hubs, left alone)"
+             "in-degree skewness %.1f%s; largest in-degree %lld of %lld items, %lld items with "
+             "in-degree 0",
+             found->skewness,
+             rule == DDSC_HUBS_ALWAYS ? " (requested)"
+             : many && !choose        ? " (hubs, not corrected)"
              : choose                 ? " (hubs)"
                                       : "",
              (long long)found->largest, (long long)n, (long long)found->n_none);

@@ -1,5 +1,5 @@
-/* What can be told before any distance is computed: settings that ask for more than the set has, and
- * coordinates whose units leave nothing to the others. These are warnings; the run goes on. */
+/* Warnings issued before any distance is computed: settings that exceed the size of the set, and
+ * coordinates whose units dominate all others. The run continues. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,12 +11,14 @@
 void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set)
 {
     if (n > 1 && set->tau >= n)
-        ctx_warn(ctx, "tau = %lld, but an item has only %lld others: all of them are taken (--tau)",
+        ctx_warn(ctx,
+                 "tau = %lld, but there are only %lld other items, so all of them become "
+                 "neighbors; lower tau (--tau)",
                  (long long)set->tau, (long long)n - 1);
 }
 
-/* A bandwidth far from the distances between points makes all kernels 0, or 1 up to rounding, and all
- * items equally far. */
+/* Warns if the bandwidth is far from the distances between points. All kernel values are then 0,
+ * or 1 up to rounding, and all items are equally far apart. */
 ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
                                 const ddsc_metric_settings *set)
 {
@@ -27,8 +29,8 @@ ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
     CHECK(mmd_point_distance(ctx, &near, m, 0.05, BANDWIDTH_TRIED));
     if (set->bandwidth < near / BANDWIDTH_SMALL || set->bandwidth > near * BANDWIDTH_LARGE)
         ctx_warn(ctx,
-                 "bandwidth = %g is too %s to tell items apart: one in twenty pairs of points is "
-                 "nearer than %.3g (--bandwidth auto)",
+                 "bandwidth = %g is too %s to distinguish items: 5%% of the pairs of points are "
+                 "closer than %.3g; use --bandwidth auto",
                  set->bandwidth, set->bandwidth < near ? "small" : "large", near);
     return DDSC_OK;
 }
@@ -64,11 +66,10 @@ ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k)
         n_distinct += i == 0 || hash[i] != hash[i - 1];
     mem_free(ctx, hash);
     if (n_distinct < k)
-        ctx_warn(
-            ctx,
-            "%lld clusters were asked for, but only %lld of the %lld items are distinct: there "
-            "cannot be more clusters than that (-k)",
-            (long long)k, (long long)n_distinct, (long long)m->n);
+        ctx_warn(ctx,
+                 "%lld clusters were requested, but only %lld of the %lld items are distinct, "
+                 "which limits the number of clusters; lower K (-k)",
+                 (long long)k, (long long)n_distinct, (long long)m->n);
     return DDSC_OK;
 }
 
@@ -84,15 +85,16 @@ bool plan_joins_copies(const measures *m, const ddsc_graph *g)
 /* ---- coordinates ---- */
 
 typedef struct sense_spread {
-    double *middle; /* d: mean of the support, so that little cancels */
+    double *middle; /* d: mean of the support, subtracted to reduce cancellation */
     double *square; /* d: mean over items of the mean square within an item */
-    double *sum;    /* d: sum over items of their means */
-    double *own;    /* d: sum over items of their means squared */
-    double *mean;   /* d: of one item */
+    double *sum;    /* d: sum of the item means */
+    double *own;    /* d: sum of the squared item means */
+    double *mean;   /* d: mean of one item */
 } sense_spread;
 
-/* Mean squared distance along coordinate k between points of different items: with s_i the mean
- * square and u_i the mean of item i, that of s_i + s_j - 2 u_i u_j over i != j. */
+/* Returns the mean squared distance along coordinate k between points of different items. With s_i
+ * the mean square and u_i the mean of item i, it is the mean of s_i + s_j - 2 u_i u_j over i != j.
+ */
 static double between(const sense_spread *s, int64_t k, int64_t n)
 {
     double count = (double)n * (double)(n - 1);
@@ -118,7 +120,7 @@ static void add_to_spread(const sense_spread *s, const measures *m, int64_t i)
     }
 }
 
-/* "patient", or 2 (of 0 to 5) where coordinates have no names. */
+/* Writes the name of a coordinate, such as "patient", or its number, such as 2 (of 0 to 5). */
 static void describe(char *text, size_t size, const measures *m, int64_t k)
 {
     const char *name = ddsc_measures_get_coordinate_name(m, k);
@@ -137,14 +139,15 @@ static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measur
     char which[160];
     describe(which, sizeof which, m, most);
     if (share >= UNITS_SHARE)
-        ctx_warn(ctx,
-                 "coordinate %s makes %.4g%% of the squared distances, so that the others hardly "
-                 "count: bring the coordinates to one unit, or leave it out (--drop, --arcsinh)",
-                 which, 100 * share);
+        ctx_warn(
+            ctx,
+            "coordinate %s accounts for %.4g%% of the squared distances, so the others have almost "
+            "no effect; rescale it to the unit of the others (--arcsinh) or drop it (--drop)",
+            which, 100 * share);
 }
 
-/* A whole number that all points of an item share, and that items differ in: an id or a class that was
- * read as a coordinate. */
+/* Returns true if coordinate k is an integer that is constant within each item but varies across
+ * items. It is probably an id or a class that was read as a coordinate. */
 static bool is_id(const measures *m, int64_t k)
 {
     double first = m->support[m->index[0] * m->d + k];
@@ -185,8 +188,8 @@ ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m)
             char which[160];
             describe(which, sizeof which, m, k);
             ctx_warn(ctx,
-                     "coordinate %s is a whole number that is the same for all points of an item: "
-                     "if it is an id or a class, leave it out (--drop, or --id, --label)",
+                     "coordinate %s is an integer that is constant within each item; if it is an "
+                     "id or a class, exclude it (--drop, --id or --label)",
                      which);
             goto done;
         }

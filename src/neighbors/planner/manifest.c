@@ -1,4 +1,5 @@
-/* What must be the same in two runs for one to take up the pairs of the other, in lines of text. */
+/* Writes the settings that two runs must share for one to reuse the pairs of the other, as lines
+ * of text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
-/* Opens a metric over a set with the pair service on top, and closes both: statistics, journal, convergence. */
+/* Opens a metric and its pair service for a set. On closing, collects statistics, closes the
+ * journal and checks convergence. */
 #include "neighbors/planner/plan.h"
 
-/* What a folder to resume from holds must be of this run. */
+/* Opens the resume folder and checks that its contents belong to this run. */
 static ddsc_status open_journal(ddsc_context *ctx, plan_metric *r, const char *kept_as)
 {
     ddsc_status status = DDSC_OK;
@@ -54,6 +55,6 @@ ddsc_status plan_metric_close(plan_metric *r, ddsc_status status, int64_t n_pair
     if (stats->n_not_converged == 0)
         return status;
     return ctx_fail(r->job.ctx, DDSC_NOT_CONVERGED,
-                    "metric %s: %lld solves met their iteration cap (largest gap %.3g)",
+                    "metric %s: %lld solves reached the iteration limit (largest gap %.3g)",
                     metric->backend->name, (long long)stats->n_not_converged, stats->max_gap);
 }

@@ -1,5 +1,4 @@
-/* The public calls over pairs: arguments checked, settings taken and resolved, a matrix or a graph
- * out. */
+/* The public functions that compute a matrix or a graph from pairs. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -7,15 +6,16 @@
 #include "neighbors/planner/tuning.h"
 #include "numeric/graph/graph.h"
 
-/* Do distances grow with the coordinates, and is nothing else in their unit? */
+/* Returns true if distances are proportional to the coordinates and no other parameter has their
+ * unit. */
 static bool may_scale(const ddsc_metric_settings *set)
 {
     bool exact = set->metric == DDSC_METRIC_W2 || set->metric == DDSC_METRIC_W1;
     return exact && set->cost != DDSC_COST_COSINE && set->cost != DDSC_COST_MATRIX;
 }
 
-/* Squares of distances below 1e-150 leave the range of numbers before the distances do: then exact
- * transport works on a copy in another unit, a power of two. */
+/* Copies the set with coordinates scaled by a power of two if their squares may underflow. This
+ * happens for distances below 1e-150. Only exact transport is rescaled. */
 static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, const measures *m,
                            bool possible)
 {
@@ -24,14 +24,15 @@ static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, c
     *unit = 1;
     for (int64_t k = 0; possible && k < m->v * m->d; k++)
         largest = BASE_MAX(largest, fabs(m->support[k]));
-    if (!possible || largest > 1e-130 || largest < 1e-290) /* below, digits are missing already */
+    /* below 1e-290, digits are already lost */
+    if (!possible || largest > 1e-130 || largest < 1e-290)
         return DDSC_OK;
     frexp(largest, &exponent);
     *unit = ldexp(1, exponent);
     CHECK(measures_subset(ctx, scaled, m, m->n, NULL));
     for (int64_t k = 0; k < (*scaled)->v * m->d; k++)
         (*scaled)->support[k] = ldexp((*scaled)->support[k], -exponent);
-    (*scaled)->grid.found = false; /* its steps are in the old unit, and nobody asks for them */
+    (*scaled)->grid.found = false; /* the grid steps have the old unit and are not needed here */
     return DDSC_OK;
 }
 
@@ -42,8 +43,8 @@ static int64_t matrix_cells(int64_t n, int64_t n_old, unsigned flags)
     return flags & DDSC_DISTANCE_CONDENSED ? n * (n - 1) / 2 : n * n;
 }
 
-/* The matrix of a set, or with n_old >= 0 the block of it with the first n_old items as rows and the others as
- * columns. */
+/* Computes the matrix of a set. If n_old >= 0, computes the block with the first n_old items as
+ * rows and the others as columns. */
 static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
                               const measures *m, int64_t n_old, const ddsc_metric_settings *given,
                               unsigned flags)
@@ -102,8 +103,8 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
     CHECK(ctx_need(context, columns, "columns"));
     if (rows->d != columns->d)
         return ctx_fail(context, DDSC_ERROR_INPUT,
-                        "the items of the rows have points of %lld coordinates, those of the "
-                        "columns of %lld",
+                        "the points of the row items have %lld coordinates, but those of the "
+                        "column items have %lld",
                         (long long)rows->d, (long long)columns->d);
     CHECK(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
     /* Pairs are solved with the row first, as in the matrix of the rows followed by the columns. */
@@ -113,16 +114,17 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
     return status;
 }
 
-/* A clustering says as much in its advice (cluster/spectral/advice.c). */
+/* Warns if sampled columns give inaccurate distances. For clusterings, advice.c reports the
+ * same. */
 static void warn_of_columns(ddsc_context *ctx, const ddsc_graph *g)
 {
     if (g->n_columns > 0 && isnan(g->columns_error))
-        ctx_warn(ctx, "%lld columns are too few to tell how good the other distances are",
+        ctx_warn(ctx, "%lld columns are too few to estimate the accuracy of the other distances",
                  (long long)g->n_columns);
     else if (g->n_columns > 0 && g->columns_error > COLUMNS_POOR)
         ctx_warn(ctx,
-                 "distances outside the %lld columns are rough (error %.2f of their spread); raise "
-                 "the fraction of columns",
+                 "distances outside the %lld columns are inaccurate (error %.2f of their spread); "
+                 "raise the fraction of columns",
                  (long long)g->n_columns, g->columns_error);
 }
 
@@ -168,8 +170,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
                         "ddsc_graph_create_from_vectors: vectors is NULL");
     CHECK(plan_take_graph(context, &set, settings, false));
     if (set.sample_columns < 1)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                        "sample_columns = %g: vectors have coordinates already",
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "sample_columns = %g: must be 1 for vectors",
                         set.sample_columns);
     plan_warn_tau(context, n, &set);
     TRY(metric_vectors_open(context, &state, n, dim, vectors));

@@ -1,4 +1,4 @@
-/* Runs a plan: one search, or a second one by rescaled distances where the first graph has hubs. */
+/* Runs a plan: one search, or a second one with rescaled distances if the first graph has hubs. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -53,7 +53,8 @@ static ddsc_status run_full(pairs *p, ddsc_graph **graph, const search_plan *pla
     return search_full(p, graph, plan->tau, &choice);
 }
 
-/* All pairs where the metric has no rows after all, or their rounding leaves too much open. */
+/* Runs a prefilter. Falls back to all pairs if the metric has no rows or rounding leaves too many
+ * candidates. */
 static ddsc_status run_prefilter(pairs *p, ddsc_graph **graph, search_plan plan)
 {
     ddsc_status status = DDSC_OK;
@@ -120,7 +121,7 @@ done:
     return status;
 }
 
-/* ---- a metric over a set: choose, then run ---- */
+/* ---- choosing and running a search for a metric ---- */
 
 static plan_facts facts_of(const graph_request *p, const plan_metric *r, int64_t n_old)
 {
@@ -135,8 +136,9 @@ static plan_facts facts_of(const graph_request *p, const plan_metric *r, int64_t
     return f;
 }
 
-/* Whole columns of the matrix, the rest by the Nystrom method. The items are put in another order,
- * which the metric, resolved from the whole set, does not see. */
+/* Computes whole columns of the matrix and approximates the rest with the Nystrom method. The
+ * items are reordered, which does not affect the metric because it was resolved for the whole set.
+ */
 static ddsc_status neighbors_by_columns(ddsc_context *ctx, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const graph_request *p, int64_t tau)
 {

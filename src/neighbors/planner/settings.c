@@ -1,11 +1,11 @@
-/* Metric and graph settings: defaults, a check of every field that names it with its value, and the values
- * that a set gives them. */
+/* Metric and graph settings: defaults, checks whose messages name the field and its value, and the
+ * values resolved for a set. */
 #include <math.h>
 
 #include "base/sized.h"
 #include "neighbors/planner/plan.h"
 
-/* The range of coordinates (data/parts.c): h^2 and 1/h^2 are finite in it. */
+/* With this limit, h^2 and 1/h^2 are finite. Coordinates have the same range (data/parts.c). */
 static const double largest_bandwidth = 1e150;
 static const int64_t most_features = 1 << 20;
 
@@ -35,7 +35,8 @@ int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
     return plan_tau(n, &own);
 }
 
-/* Enumerations run from 0 to `last`; a caller in another language can pass anything. */
+/* Checks that an enumeration is from 0 to `last`. Callers in other languages can pass any
+ * integer. */
 static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t value, int64_t last)
 {
     if (value >= 0 && value <= last)
@@ -55,10 +56,10 @@ const char *plan_cost_name(int64_t cost)
     return names[cost];
 }
 
-/* Which metric takes which cost; of the others, what to do instead. */
+/* The costs that a metric accepts, and a hint that is printed for other costs. */
 typedef struct cost_rule {
     ddsc_metric metric;
-    unsigned takes; /* a bit for each */
+    unsigned takes; /* one bit per cost */
     const char *instead;
 } cost_rule;
 
@@ -66,17 +67,17 @@ typedef struct cost_rule {
 
 static const cost_rule cost_rules[] = {
     {DDSC_METRIC_W2, COST(SQEUCLIDEAN) | COST(COSINE) | COST(MATRIX),
-     "w2 takes sqeuclidean, cosine or a matrix; transport by distances is the metric w1"},
+     "w2 accepts sqeuclidean, cosine or matrix; use the metric w1 for transport with unsquared "
+     "distances"},
     {DDSC_METRIC_W1, COST(EUCLIDEAN) | COST(CITYBLOCK) | COST(MATRIX),
-     "w1 takes euclidean, cityblock or a matrix; squared costs are those of the metric w2"},
+     "w1 accepts euclidean, cityblock or matrix; use the metric w2 for squared distances"},
     {DDSC_METRIC_SINKHORN,
      COST(SQEUCLIDEAN) | COST(EUCLIDEAN) | COST(COSINE) | COST(CITYBLOCK) | COST(MATRIX), ""},
     {DDSC_METRIC_MMD, COST(SQEUCLIDEAN),
-     "mmd compares points by a kernel, not by a cost; other costs are for w2, w1 and sinkhorn"},
+     "mmd compares points with a kernel and accepts no other cost; use w2, w1 or sinkhorn"},
     {DDSC_METRIC_LOT, COST(SQEUCLIDEAN) | COST(COSINE),
-     "lot takes sqeuclidean or cosine: it needs squared Euclidean costs, for which the mean of "
-     "where a "
-     "point's mass goes is its image; other costs are for w2, w1 and sinkhorn"},
+     "lot accepts sqeuclidean or cosine, because its barycentric projection requires squared "
+     "Euclidean costs; use w2, w1 or sinkhorn for other costs"},
 };
 
 static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settings *s)
@@ -85,31 +86,30 @@ static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settin
     int64_t n = s->cost_size;
     double largest = 0;
     if (!c || n < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "cost = matrix: cost_matrix and cost_size (%lld) must be given",
-                        (long long)n);
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "cost = matrix: cost_matrix is NULL or cost_size (%lld) is less than 1; set both",
+            (long long)n);
     for (int64_t k = 0; k < n * n; k++) {
         if (!(c[k] >= 0 && c[k] <= most))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "matrix of costs: numbers from 0 to 1e150 are needed, but that of "
-                            "(%lld, %lld) is %g",
-                            (long long)(k / n), (long long)(k % n), c[k]);
+            return ctx_fail(
+                ctx, DDSC_ERROR_INPUT,
+                "matrix of costs: entries must be from 0 to 1e150, but entry (%lld, %lld) is %g",
+                (long long)(k / n), (long long)(k % n), c[k]);
         largest = fmax(largest, c[k]);
     }
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j <= i; j++) {
             double gap = fabs(c[i * n + j] - c[j * n + i]);
             if (i == j && c[i * n + i] != 0)
-                return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                                "matrix of costs: what stays where it is must cost nothing, but "
-                                "the cost of (%lld, "
-                                "%lld) is %g: set the diagonal to 0",
-                                (long long)i, (long long)i, c[i * n + i]);
+                return ctx_fail(
+                    ctx, DDSC_ERROR_INPUT,
+                    "matrix of costs: the diagonal must be 0, but entry (%lld, %lld) is %g",
+                    (long long)i, (long long)i, c[i * n + i]);
             if (gap > 1e-9 * largest)
                 return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                                "matrix of costs: they must be the same in both directions, but "
-                                "those of (%lld, "
-                                "%lld) are %g and %g",
+                                "matrix of costs: it must be symmetric, but the two entries for "
+                                "(%lld, %lld) are %g and %g",
                                 (long long)j, (long long)i, c[j * n + i], c[i * n + j]);
         }
     return ctx_check(ctx, largest == 0 || largest >= 1e-140, "matrix of costs: the largest cost",
@@ -143,7 +143,7 @@ ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
                     "positive and finite"));
     CHECK(ctx_check(ctx, s->sinkhorn_tolerance >= 1e-15 && s->sinkhorn_tolerance < 1,
                     "sinkhorn_tolerance", s->sinkhorn_tolerance,
-                    "at least 1e-15, which double precision can meet, and below 1"));
+                    "at least 1e-15 (the limit of double precision) and below 1"));
     CHECK(ctx_check(ctx, s->sinkhorn_max_iterations >= 1, "sinkhorn_max_iterations",
                     (double)s->sinkhorn_max_iterations, "at least 1"));
     CHECK(ctx_check(ctx,
@@ -152,7 +152,7 @@ ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
                     "bandwidth", s->bandwidth, "positive, from 1e-150 to 1e150"));
     CHECK(ctx_check(ctx, s->mmd_features >= 0 && s->mmd_features <= most_features, "mmd_features",
                     (double)s->mmd_features, "0 (exact) or 1 .. 1048576"));
-    /* Random features need a kernel with a spectrum to draw from. */
+    /* Random features require a kernel with a spectral density. */
     CHECK(ctx_check(ctx, s->mmd_features == 0 || s->mmd_kernel != DDSC_KERNEL_ENERGY,
                     "mmd_features", (double)s->mmd_features,
                     "0: the energy kernel has no random features; use gaussian or laplace"));
@@ -164,8 +164,9 @@ ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
                     "0 (automatic) or positive"));
     if (s->reference_rule == DDSC_REFERENCE_MEASURES && (!reference || reference->n < 1))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        reference ? "reference_measures holds no item"
-                                  : "reference_measures = NULL: reference_rule asks for its item");
+                        reference
+                            ? "reference_measures is empty; it must contain an item"
+                            : "reference_measures = NULL: must be set for this reference_rule");
     return DDSC_OK;
 }
 
@@ -184,7 +185,7 @@ ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *s)
     if (s->neighbors == DDSC_NEIGHBORS_APPROXIMATE && part)
         return ctx_fail(
             ctx, DDSC_ERROR_ARGUMENT,
-            "neighbors = approximate does not go with sample or sample_columns below 1");
+            "neighbors = approximate cannot be combined with sample or sample_columns below 1");
     if (s->sample < 1 && s->sample_columns < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "sample = %g and sample_columns = %g: only one of them may be below 1",
@@ -209,9 +210,9 @@ ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
     return DDSC_OK;
 }
 
-/* ---- settings resolved for a set ---- */
+/* ---- resolved settings ---- */
 
-/* max(10, ceil(log2 n)), but at most an eighth of a small set (never under 3); always below n. */
+/* Returns max(10, ceil(log2 n)), limited to n/8 for small sets (but at least 3) and to n - 1. */
 int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings)
 {
     int64_t bits = 0, tau = settings->tau;
@@ -243,7 +244,7 @@ ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
                                ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,
                                const ddsc_graph_settings *own_graph)
 {
-    ddsc_metric_settings old_metric; /* the caller's structs have to be whole */
+    ddsc_metric_settings old_metric; /* checks that the caller's structs are valid */
     ddsc_graph_settings old_graph;
     CHECK(sized_take(ctx, &metric_struct, &old_metric, metric));
     CHECK(sized_take(ctx, &graph_struct, &old_graph, graph));
