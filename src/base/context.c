@@ -204,14 +204,15 @@ static void keep_notes(ddsc_context *ctx)
 {
     for (int i = 0; i < ctx->n_notes && ctx->n_steps < CTX_STEPS; i++) {
         const ctx_note_entry *note = &ctx->note[i];
-        ctx_step *step = &ctx->step[ctx->n_steps];
-        snprintf(step->stage, sizeof step->stage, "%s", note->stage);
-        snprintf(step->path, sizeof step->path, "%s", note->path);
-        snprintf(step->why, sizeof step->why, "%s", note->why);
+        ctx_step step;
         bool known = false;
+        snprintf(step.stage, sizeof step.stage, "%s", note->stage);
+        snprintf(step.path, sizeof step.path, "%s", note->path);
+        snprintf(step.why, sizeof step.why, "%s", note->why);
         for (int k = 0; k < ctx->n_steps; k++)
-            known |= strcmp(ctx->step[k].stage, step->stage) == 0 &&
-                     strcmp(ctx->step[k].path, step->path) == 0;
+            known |= strcmp(ctx->step[k].stage, step.stage) == 0 &&
+                     strcmp(ctx->step[k].path, step.path) == 0;
+        ctx->step[ctx->n_steps] = step;
         ctx->n_steps += !known;
     }
 }
