@@ -17,9 +17,9 @@
 #define DDSC_ASSERT(cond) ((cond) ? (void)0 : invariant_failed(__FILE__, __LINE__, __func__, #cond))
 
 _Noreturn static inline void invariant_failed(const char *file, int line, const char *function,
-                                              const char *text)
+                                              const char *condition)
 {
-    fprintf(stderr, "%s:%d: %s: invariant violated: %s\n", file, line, function, text);
+    fprintf(stderr, "%s:%d: %s: invariant violated: %s\n", file, line, function, condition);
     abort();
 }
 #else
