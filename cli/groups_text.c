@@ -42,7 +42,7 @@ static const option_spec text_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(on_empty),
      .choices = choices_on_empty,
-     .help = "documents without a word that has a vector and a weight: stop, or drop them "
+     .help = "documents in which no word has a vector and a weight: stop, or drop them "
              "(default: drop)"},
     OPTION_META,
     OPTION_PRIVATE,

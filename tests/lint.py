@@ -99,6 +99,27 @@ OWNED = {"omp.h": "base", "pthread.h": "base", "dlfcn.h": "base", "cblas.h": "nu
 # Of the folder mpi/ alone: neither the library nor the program may need them.
 OF_MPI = re.compile(r'#include ["<](mpi|slepc\w*|petsc\w*)\.h[">]')
 MAX_FILE, MAX_FUNCTION = 500, 100
+# Phrases that a native technical writer would not use here, with the plain form. Matched in comments, messages and pages,
+# whatever the case; docs/notes and this file are left out.
+IDIOMS = {
+    r"anew": "again",
+    r"foretell\w*|foretold": "predict",
+    r"mended": "fixed",
+    r"dearer|dear": "more expensive, expensive",
+    r"without a word": "silently",
+    r"on the fence": "on the cluster boundary",
+    r"(?:is|are|be|was|were) told": "is reported",
+    r"nobody's": "name the subject",
+    r"win(?:s)? memory": "saves memory",
+    r"lent": "borrowed",
+    r"of its own accord": "by itself",
+    r"tells? of": "reports",
+    r"hangs? on": "depends on",
+    r"lies? apart": "is far",
+}
+# British spellings, in comments and pages; strings hold names of options and keys that keep them.
+BRITISH = re.compile(r"\b(neighbour|centre|colour|behaviour|labell|normalis|regularis|standardis|cancell(?!ation))\w*", re.I)
+IDIOM = re.compile(r"\b(" + "|".join(IDIOMS) + r")\b", re.I)
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")
 
 
@@ -205,6 +226,28 @@ def check_words(path, lines):
             yield f"{path}:{number}: left-over word: {line.strip()}"
 
 
+def prose_of(path):
+    """(line number, text) of comments and string literals of C, and of pages outside code blocks."""
+    text = path.read_text()
+    if path.suffix == ".md":
+        text = re.sub(r"(?ms)^```.*?^```", lambda found: "\n" * found.group().count("\n"), text)
+        yield from enumerate(re.sub(r"`[^`\n]*`", "", text).split("\n"), 1)
+        return
+    for found in re.finditer(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', text, flags=re.S):
+        first = text.count("\n", 0, found.start()) + 1
+        yield from enumerate(found.group().split("\n"), first)
+
+
+def check_idioms(path):
+    for number, line in prose_of(path):
+        for found in IDIOM.finditer(line):
+            plain = next(value for key, value in IDIOMS.items() if re.fullmatch(key, found.group(), re.I))
+            yield f'{path}:{number}: "{found.group()}": write {plain}'
+        if not line.startswith('"'):
+            for found in BRITISH.finditer(re.sub(r"`[^`]*`", "", line)):
+                yield f"{path}:{number}: {found.group()}: American spelling is used here"
+
+
 # What src/report says about a result; cli/ takes it over from there.
 OF_A_RESULT = re.compile(r'ddsc_(standing|theory|layout|project)_run\(|<(html|svg|table)\b|'
                          r'"(certificates|chosen|eigenvalues|gaps|borderline|neighbours|theorem_2)"')
@@ -300,6 +343,10 @@ def main():
         breaches += check_mpi(path, lines)
         breaches += check_sizes(path, lines)
         breaches += check_words(path, lines)
+    pages = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    for path in files + [ROOT / name for name in pages if not name.startswith("docs/notes/")]:
+        if path.exists() and path.relative_to(ROOT).parts[0] not in ("tests", "fuzz"):
+            breaches += check_idioms(path)
     breaches += check_used(used)
     breaches += check_names([path for path in files if path.is_relative_to(ROOT / "src")])
     breaches += check_pins()

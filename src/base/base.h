@@ -30,7 +30,7 @@ void ctx_hold(ddsc_context *ctx, bool hold);
  * `return ctx_fail(...)`. */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Returns true if the call was cancelled, which stays true until the call ends. May be called from
+/* Returns true if the call was canceled, which stays true until the call ends. May be called from
  * any thread. On the calling thread it also polls the user's callback from time to time. Work that
  * takes more than a few milliseconds should call it. */
 bool ctx_cancelled(ddsc_context *ctx);
@@ -256,7 +256,7 @@ void spin_unlock(spin *s);
 void progress_begin(ddsc_context *ctx, const char *stage, int64_t total);
 void progress_add(ddsc_context *ctx, int64_t units); /* any thread */
 void progress_end(ddsc_context *ctx);
-/* Reports progress during long serial work, and returns DDSC_ERROR_CANCELLED if cancelled. Calling
+/* Reports progress during long serial work, and returns DDSC_ERROR_CANCELLED if canceled. Calling
  * thread only. */
 ddsc_status progress_poll(ddsc_context *ctx);
 

@@ -153,4 +153,4 @@ def test_a_packed_build_runs_elsewhere(tmp_path):
         assert "skipped, it was not built" in made.stdout
         assert "skipped, there is no" in go("bench").stderr
     again = subprocess.run([root / "tools" / "pack.sh", tmp_path / "packed", build], capture_output=True, text=True)
-    assert again.returncode == 1 and "there already" in again.stderr
+    assert again.returncode == 1 and "already exists" in again.stderr

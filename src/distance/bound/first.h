@@ -55,9 +55,9 @@ void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_
  * from the other side; the larger of the two. Points are kept in float, moved to their mean; under squared
  * distances items are moved onto each other first, and the squared distance of their means is added.
  *
- * Of the regularised value, epsilon > 0, the same with soft minima (squared distances alone): any f and its
+ * Of the regularized value, epsilon > 0, the same with soft minima (squared distances alone): any f and its
  * soft transform g_j = -epsilon log sum_i a_i exp((f_i - C_ij) / epsilon) give sum a f + sum b g <= the value. From
- * f_i = |x_i - s|^2, s the mean of the other, with centred points x', y' and means r, s
+ * f_i = |x_i - s|^2, s the mean of the other, with centered points x', y' and means r, s
  *
  *     |r - s|^2 + sum_i a_i |x'_i|^2 + sum_j b_j |y'_j|^2 - epsilon sum_j b_j log sum_i a_i exp(2 x'_i y'_j / epsilon),
  *

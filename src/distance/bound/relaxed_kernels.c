@@ -58,7 +58,7 @@ SIMD_INLINE vector fold_all(const vector *x, bool least)
     return fold(fold(four[0], four[1], least), fold(four[2], four[3], least), least);
 }
 
-/* ---- centres ---- */
+/* ---- centers ---- */
 
 /* Processes sixteen columns from q and sixteen rows from p. Adds their part of the weighted sums
  * over columns to by_column and returns the part of the sums over rows. */

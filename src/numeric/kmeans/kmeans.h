@@ -66,7 +66,7 @@ ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *la
 ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found, int64_t n,
                             int64_t k);
 
-/* ---- one run of Lloyd's algorithm from given centres ---- */
+/* ---- one run of Lloyd's algorithm from given centers ---- */
 
 typedef struct lloyd lloyd;
 
