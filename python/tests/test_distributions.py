@@ -157,7 +157,7 @@ def test_labels_are_joined_by_id():
     assert Distributions(items, labels=pd.Series(table)).labels.tolist() == [0, 1, 2]
     assert Distributions(items, labels=pd.Series([5, 6, 7], index=[2, 0, 1])).labels.tolist() == [5, 6, 7]
     assert Distributions(list(items.values()), labels=pd.Series(table)).labels.tolist() == [2, 0, 1]
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match="duplicate ids"):
         Distributions(items, labels=pd.Series([0, 1, 2], index=["a", "a", "b"]))
 
 

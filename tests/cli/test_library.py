@@ -48,7 +48,7 @@ def test_the_child_alone_forks(source):
 
 def test_jumps_are_libjpegs(source):
     """It knows no other way to tell an error; nothing else jumps."""
-    users = [p.name for p in (source / "src").rglob("*.[ch]") if "longjmp" in p.read_text()]
+    users = [p.name for p in (source / "src").rglob("*.[ch]") if re.search(r"\blongjmp\(", p.read_text())]
     assert users in ([], ["jpeg.c"])
 
 

@@ -137,7 +137,7 @@ static void test_w2_stats(void **state)
     set.w2_max_pivots = 1;
     assert_int_equal(ddsc_distance_run(ctx, d, &stats, m, &set, 0), DDSC_NOT_CONVERGED);
     assert_true(stats.n_not_converged > 0);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "cap"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "iteration limit"));
     free(d);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
