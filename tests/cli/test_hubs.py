@@ -139,3 +139,19 @@ def test_items_tell_the_nearest(ddsc, tmp_path, metric, words):
             found[hubs] = [[row[f"{what}{k}"] for what in ("neighbour", "distance") for k in (1, 2, 3)] for row in csv.DictReader(file)]
     assert found["off"] == found["always"]
     assert (tmp_path / "off/graph.mtx").read_text() != (tmp_path / "always/graph.mtx").read_text()
+
+
+@pytest.mark.parametrize("metric", ["w2", "lot", "sinkhorn"])
+@pytest.mark.parametrize("n, d", [(60, 10), (60, 50), (200, 10)])
+def test_clusters_that_differ_in_spread_alone(ddsc, tmp_path, metric, n, d):
+    """The nearest neighbors of a wide cloud are narrow clouds, so half of the items are a neighbor of none, although no
+    single hub is large."""
+    chance = np.random.default_rng(1)
+    sizes = chance.integers(10, 25, n)
+    points = [chance.normal(0, 2.5 if i % 2 else 1, (size, d)) for i, size in enumerate(sizes)]
+    np.savez(tmp_path / "spread.npz", points=np.concatenate(points), weights=np.ones(sizes.sum()),
+             offsets=np.r_[0, np.cumsum(sizes)], labels=np.arange(n) % 2)
+    result = run(ddsc, tmp_path / "out", tmp_path / "spread.npz", "--metric", metric)
+    assert result["hubs"]["neighbors"] == "rescaled" and result["scores"]["ami"] >= 0.95
+    off = run(ddsc, tmp_path / "off", tmp_path / "spread.npz", "--metric", metric, "--hubs", "off")
+    assert off["scores"]["ami"] < 0.5
