@@ -91,7 +91,9 @@ bool output_check_file(session *s, const char *path, int *code)
 /* Checks that a file can be created in `place`. Errors name `dir`, which need not exist yet. */
 static bool can_create_in(session *s, const char *place, const char *dir, int *code)
 {
-    char *path = output_path(place, "ddsc-try");
+    char name[48];
+    snprintf(name, sizeof name, ".ddsc-check-%ld", (long)getpid());
+    char *path = output_path(place, name);
     ddsc_status status = ddsc_file_check(s->ctx, path, DDSC_WRITE_OVERWRITE);
     const char *why = strrchr(ddsc_context_get_message(s->ctx), ':');
     bool good = status >= 0;

@@ -803,8 +803,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                     _write_text(place("sweep.csv"), "\n".join(",".join(map(str, row)) for row in [head, *tried]))
             page = Page(run(_core.report_page, folder))
         if path is not None:
-            with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
-                file.write(page)
+            _write_page(path, page, overwrite)
         return page
 
     @property
@@ -1253,6 +1252,24 @@ def _graph_text(graph: Any, rows: Array) -> str:
 def _write_text(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def _write_page(path: Any, page: str, overwrite: bool) -> None:
+    """Write the page. A regular file that exists is replaced as a whole, so that a failure leaves it as it was."""
+    if not overwrite or not os.path.isfile(path):
+        with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
+            file.write(page)
+        return
+    target = os.path.realpath(os.fspath(path))
+    handle, aside = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".ddsc-")
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(page)
+        shutil.copymode(target, aside)
+        os.replace(aside, target)
+    except BaseException:
+        os.unlink(aside)
+        raise
 
 
 class _Model:

@@ -83,7 +83,8 @@ static void test_records(void **state)
     journal *none;
     ctx_enter(ctx);
     assert_int_equal(journal_open(ctx, &none, folder, "one\nthree\n", 1), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "it has \"two\", this run has \"three\""));
+    assert_non_null(
+        strstr(ddsc_context_get_message(ctx), "it has \"two\", this run has \"three\""));
     ctx_enter(ctx);
     assert_int_equal(journal_open(ctx, &none, folder, "one\ntwo\nmore\n", 1), DDSC_ERROR_ARGUMENT);
     ctx_enter(ctx);

@@ -147,6 +147,8 @@ void h5_child_stop(h5_file *f)
     if (f->busy)
         kill(f->child,
              SIGKILL); /* the child has not been reaped, so its process id is still valid */
+    /* Another process may hold a copy of the socket after a fork; only shutdown ends all copies. */
+    shutdown(f->socket, SHUT_RDWR);
     close(f->socket);
     f->socket = -1;
     child_ended(f, 0, &how);

@@ -51,10 +51,12 @@ static bool is_own(folder_name_fn name, const char *entry)
  * Remaining files are moved to `home`, if given; otherwise they stay, and so does the folder. */
 static void remove_stage(const char *stage, folder_name_fn name, const char *home)
 {
-    DIR *dir = opendir(stage);
+    DIR *dir = owner_open_folder(stage);
     struct stat info;
     char from[PATH_MAX], to[PATH_MAX];
-    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+    if (!dir)
+        return;
+    for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         bool known = fstatat(dirfd(dir), e->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0;
@@ -67,8 +69,7 @@ static void remove_stage(const char *stage, folder_name_fn name, const char *hom
             renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
         }
     }
-    if (dir)
-        closedir(dir);
+    closedir(dir);
     rmdir(stage);
 }
 
@@ -275,13 +276,13 @@ const char *folder_stage(const io_folder *f)
  * owner or group. */
 static bool take_mode(const io_folder *f)
 {
-    struct stat old, new, here;
-    if (stat(f->path, &old) != 0 || stat(f->stage, &new) != 0 || stat(".", &here) != 0)
+    struct stat before, after, here;
+    if (stat(f->path, &before) != 0 || stat(f->stage, &after) != 0 || stat(".", &here) != 0)
         return false;
-    bool working = old.st_dev == here.st_dev && old.st_ino == here.st_ino;
-    return !working && !files_has_acl(f->path) &&
-           old.st_dev == new.st_dev &&old.st_uid == new.st_uid &&old.st_gid ==
-               new.st_gid &&chmod(f->stage, old.st_mode & 07777) == 0;
+    bool working = before.st_dev == here.st_dev && before.st_ino == here.st_ino;
+    return !working && !files_has_acl(f->path) && before.st_dev == after.st_dev &&
+           before.st_uid == after.st_uid && before.st_gid == after.st_gid &&
+           chmod(f->stage, before.st_mode & 07777) == 0;
 }
 
 /* Links files with other names, such as notes, into the new folder before it replaces the old

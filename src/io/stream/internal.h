@@ -3,6 +3,7 @@
 #ifndef DDSC_IO_STREAM_INTERNAL_H
 #define DDSC_IO_STREAM_INTERNAL_H
 
+#include <dirent.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -75,5 +76,11 @@ ddsc_status folder_replace(ddsc_context *ctx, const char *from, const char *to, 
                            bool overwrite);
 /* Restores the files that were set aside by a folder_replace call whose process was killed. */
 void folder_recover(const char *folder, folder_name_fn name);
+
+/* Temporary folders have predictable names, so another user can place a link there. Both functions
+ * therefore accept only a real folder that this user owns. */
+bool owner_is_own_folder(int at, const char *name);
+/* Returns NULL for anything else. */
+DIR *owner_open_folder(const char *path);
 
 #endif

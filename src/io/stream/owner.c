@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/stream/stream.h"
+#include "io/stream/internal.h"
 
 enum { HOST_LENGTH = 32 };
 
@@ -47,6 +47,25 @@ bool owner_left(const char *name)
     size_t n = strlen(name);
     return strncmp(name, OWNER_PREFIX, strlen(OWNER_PREFIX)) == 0 && n > 4 &&
            strcmp(name + n - 4, ".tmp") == 0 && owner_is_gone(name + strlen(OWNER_PREFIX));
+}
+
+bool owner_is_own_folder(int at, const char *name)
+{
+    struct stat info;
+    return fstatat(at, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode) &&
+           info.st_uid == geteuid();
+}
+
+DIR *owner_open_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat info;
+    DIR *dir = NULL;
+    if (fd >= 0 && fstat(fd, &info) == 0 && info.st_uid == geteuid())
+        dir = fdopendir(fd);
+    if (fd >= 0 && !dir)
+        close(fd);
+    return dir;
 }
 
 void owner_clean(const char *folder)

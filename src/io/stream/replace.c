@@ -12,11 +12,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/stream/internal.h"
 
-enum { ASIDE_TRIES = 1000, RECOVERIES = 16 };
+enum { ASIDE_TRIES = 1000, RECOVERIES = 16, LOCK_WAIT_NS = 50000000 };
 #define SOME_ASIDE ".part"
 #define ALL_ASIDE ".old"
 
@@ -143,7 +144,8 @@ static bool find_orphan(char aside[PATH_MAX], const char *folder, bool locked)
     for (struct dirent *e = dir ? readdir(dir) : NULL; e && !found; e = readdir(dir)) {
         found = strncmp(e->d_name, OWNER_PREFIX, strlen(OWNER_PREFIX)) == 0 &&
                 (ends_with(e->d_name, SOME_ASIDE) || ends_with(e->d_name, ALL_ASIDE)) &&
-                (locked || owner_is_gone(e->d_name + strlen(OWNER_PREFIX)));
+                (locked || owner_is_gone(e->d_name + strlen(OWNER_PREFIX))) &&
+                owner_is_own_folder(dirfd(dir), e->d_name);
         if (found)
             folder_path(aside, folder, e->d_name);
     }
@@ -282,7 +284,12 @@ ddsc_status folder_replace(ddsc_context *ctx, const char *from, const char *to, 
 {
     bool busy;
     replacement r = {.ctx = ctx, .from = from, .to = to, .name = name};
-    int lock = lock_folder(to, LOCK_EX, &busy);
+    int lock = lock_folder(to, LOCK_EX | LOCK_NB, &busy);
+    while (busy) { /* another process replaces this folder; the user may stop waiting */
+        CHECK(progress_poll(ctx));
+        nanosleep(&(struct timespec){.tv_nsec = LOCK_WAIT_NS}, NULL);
+        lock = lock_folder(to, LOCK_EX | LOCK_NB, &busy);
+    }
     recover(to, name, lock >= 0);
     ddsc_status status = replace_locked(&r, overwrite);
     unlock_folder(lock);
