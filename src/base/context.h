@@ -74,21 +74,19 @@ struct ddsc_context {
     const char *before_progress;           /* stage that the progress display interrupted */
     char *resume_folder, *resume_settings; /* or NULL */
     bool resume_paused;
-    char device[CTX_DEVICE_SIZE], device_used[CTX_DEVICE_SIZE]; /* requested ("" for "cpu"), and
-                                                                 * used */
+    char device[CTX_DEVICE_SIZE], device_used[CTX_DEVICE_SIZE]; /* requested; used */
     bool device_served; /* a device was used in the current call */
     _Atomic int64_t resumed;
     ddsc_team team; /* all fields are zero if there is only one rank */
     team_block *blocks;
-    double team_scale; /* size of the current loop relative to this rank's part; 0 if it is not
-                        * divided */
+    double team_scale; /* loop size / size of this rank's part; 0: not divided */
     pool pool;
     pthread_t helper[]; /* threads - 1 */
 };
 
 void stage_start(ddsc_context *ctx);
-int parallel_threads(int asked); /* Returns the number of threads to use. If `asked` is 0, this
-                                  * is the number of processors of the machine. */
+/* Returns the number of threads to use: `asked` or, if it is 0, one per processor. */
+int parallel_threads(int asked);
 ddsc_status pool_init(pool *p);
 void pool_destroy(ddsc_context *ctx);
 /* Runs job(arg, 0) on this thread and job(arg, w), for w in 1 .. width-1, on the helpers that
