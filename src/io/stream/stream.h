@@ -122,7 +122,7 @@ typedef struct field_list {
 } field_list;
 
 /* Returns the tab character if the line has a tab outside quotes. Otherwise returns the most
- * frequent of comma and semicolon, or the comma if neither occurs. */
+ * frequent of comma, semicolon and vertical bar, or the comma if none of them occurs. */
 char fields_delimiter(const char *line);
 ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char *line,
                          char delimiter);
