@@ -176,8 +176,7 @@ bool output_make_parent(const char *path, int *code)
 bool output_check_binary(const session *s, int *code)
 {
     bool terminal =
-        s->team || isatty(STDOUT_FILENO); /* only the first rank can see that mpirun's stdout is
-                                           * a terminal */
+        s->team || isatty(STDOUT_FILENO); /* only rank 0 sees mpirun's stdout as a terminal */
     if (!output_is_stdout(s->opt.output) || s->opt.json || !terminal)
         return true;
     *code = message_usage(s->verb, "binary data cannot be written to a terminal; use -o FILE");

@@ -141,8 +141,7 @@ static inline uint64_t hash_u64(uint64_t x)
 /* ---- settings from ddsc_context_set_resume ---- */
 
 const char *ctx_resume_folder(const ddsc_context *ctx);    /* NULL: nothing is stored */
-void ctx_resume_pause(ddsc_context *ctx, bool pause);      /* for work on data not from the
-                                                            * caller */
+void ctx_resume_pause(ddsc_context *ctx, bool pause);      /* during work on other data */
 const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's settings line */
 void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* pairs read from the folder */
 

@@ -54,8 +54,7 @@ static bool find_table(device_table *table, const char *name, char *why)
     device_entry entry;
     if (!plugin)
         return false;
-    memcpy(&entry, &symbol, sizeof entry); /* ISO C does not allow casts from object pointers to
-                                            * function pointers */
+    memcpy(&entry, &symbol, sizeof entry); /* ISO C cannot cast object to function pointers */
     const device_table *found = entry ? entry() : NULL;
     if (!found || found->version < 1 || found->version > DEVICE_TABLE_VERSION) {
         snprintf(why, DEVICE_WORDS, "libddsc_%s.so has an incompatible version", name);

@@ -9,8 +9,7 @@ typedef struct merge_work {
     ddsc_context *ctx; /* polled for cancellation */
     double *cost;      /* n */
     int64_t *partner;  /* n */
-    int64_t *into;     /* n elements or NULL; set to the remaining point into which each point
-                        * was merged */
+    int64_t *into;     /* n or NULL; set to the remaining point that contains each point */
 } merge_work;
 
 /* Merges points x (n x d) with positive weights a in place. *left = min(n, m) points remain. The

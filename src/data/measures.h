@@ -54,8 +54,7 @@ typedef struct measures_recipe {
     int64_t *step;          /* n x 3: recipe_kind, argument, number of values */
     double *value;          /* values of all steps */
     measures_texts inputs;  /* names of the coordinates before the transforms; may be empty */
-    measures_texts batches; /* for a batch step: the name of the column, then its values; else
-                             * empty */
+    measures_texts batches; /* for a batch step: the column name, then its values */
 } measures_recipe;
 
 ddsc_status measures_recipe_copy(ddsc_context *ctx, measures_recipe *to,
@@ -109,8 +108,7 @@ struct ddsc_measures {
     MEASURES_EMBED_NAMES
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
-    void *block; /* shared memory that holds all arrays, for several ranks; NULL: the set owns
-                  * them */
+    void *block; /* shared memory with all arrays, if there are several ranks; else NULL */
 };
 
 typedef struct ddsc_measures measures;
@@ -125,8 +123,7 @@ typedef struct measures_parts {
     double *weight;           /* nnz, or NULL: uniform */
     measures_texts points;    /* v names; may be empty */
     MEASURES_EMBED_NAMES      /* names of n items */
-        bool points_distinct; /* set by a reader whose rows are distinct (a grid), to skip the
-                               * search for equal rows */
+        bool points_distinct; /* the rows are known to be distinct (a grid) */
 } measures_parts;
 
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts);
