@@ -9,7 +9,7 @@
 
 /* Runs with less CPU time than this are dominated by interrupts and first-touch page faults. */
 static const double LEAST_S = 0.01;
-/* No estimate is given beyond this multiple of the largest sample's items. */
+/* If the run is larger than this multiple of the largest sample, no estimate is reported. */
 static const double MOST_RATIO = 3000;
 /* Effect of caches and clock rates on the speed, in either direction. */
 static const double SPREAD = 1.5;

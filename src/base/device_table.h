@@ -157,7 +157,7 @@ typedef struct device_table {
     /* Uploads items with arbitrary points, which replace any previous ones and need not outlive the
      * call. */
     int (*load_points)(void *state, const device_points *points, char *why);
-    /* Does the same as `scale` for items with arbitrary points. */
+    /* Computes the same values as `scale`, for items with arbitrary points. */
     int (*scale_points)(void *state, const device_rule *rule, int64_t n, const int32_t *pair,
                         device_scaled *found, char *why);
 } device_table;

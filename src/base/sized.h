@@ -34,7 +34,8 @@ void sized_init(const sized_struct *kind, void *to, size_t size);
  * fields (none if `given` is NULL). Rejects sizes that no version has had, and nonzero fields
  * that this version does not know. */
 ddsc_status sized_take(ddsc_context *ctx, const sized_struct *kind, void *own, const void *given);
-/* Does the same without a context for messages. Returns false if the struct is rejected. */
+/* Does the same as sized_take, but without a context for messages. Returns false if the struct
+ * is rejected. */
 bool sized_copy(const sized_struct *kind, void *own, const void *given);
 /* Copies results to the caller's struct, which sized_take has accepted. Does nothing if `given` is
  * NULL. */
@@ -45,7 +46,7 @@ void sized_view(void *view, size_t size, const void *own, size_t own_size);
 
 /* ---- statistics of runs over pairs, which several modules fill ---- */
 
-/* Rejects an invalid struct of the caller before the long computation. */
+/* Checks a caller's struct before the long computation, and rejects invalid ones. */
 ddsc_status stats_check(ddsc_context *ctx, const ddsc_pair_stats *given);
 void stats_give(ddsc_pair_stats *given, const ddsc_pair_stats *own);
 

@@ -27,7 +27,7 @@ struct ddsc_model {
     double *eigenvalue;    /* width, of the normalized affinity matrix */
     double *scale;         /* n: s_i of local scaling */
     double least_scale;    /* lower limit of the scales */
-    double *reach;         /* n: largest D^2 to a neighbor; MODEL_REACH_MOST if unknown */
+    double *reach;         /* n: largest D^2 to a neighbor; MODEL_REACH_MOST if any is unknown */
     double *hub_scale;     /* n: neighbors are chosen by D^2 divided by this; NULL: by plain D^2 */
     int64_t n_centres;
     double *centre; /* n_centres x width */

@@ -207,7 +207,7 @@ static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const
 }
 
 /* Copies all items with other ids or, if `ids` is NULL, with other labels. If `names` is true,
- * rows keep their names. */
+ * the names of rows are copied. */
 static ddsc_status copy_changed(ddsc_context *ctx, measures **copy, const measures *m, bool names,
                                 const char *const *ids, const int32_t *labels)
 {

@@ -166,8 +166,8 @@ static ddsc_status solve_and_take(sinkhorn_set *s, const sinkhorn_tile *t, int64
     return status;
 }
 
-/* Collects the columns of a block that fit in a group, in increasing order of size. Ties keep their
- * order. */
+/* Collects the columns of a block that fit in a group, in increasing order of size. Columns of
+ * equal size remain in order. */
 static int64_t order_columns(const sinkhorn_set *s, const item_block *block, int64_t *column)
 {
     int64_t n = 0;

@@ -128,7 +128,7 @@ static void see_format(formats_seen *seen, ddsc_format format)
     seen->cloud |= format == DDSC_FORMAT_CLOUD;
 }
 
-/* Fails if a setting is given that applies only to formats that no file has. */
+/* Fails if a setting applies only to formats that no file has. */
 static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
                               formats_seen seen)
 {
