@@ -7,7 +7,7 @@
 A random set of digits is split in two. `agree` is the fraction of the new items whose assigned label equals
 their label in the joint clustering, after the best matching of cluster numbers. `old` is the same fraction
 for the old items between their two clusterings, which shows the effect of changing the set. `own` is the
-fraction of the old items that get their own label when assigned. Fails if a mean of `agree` is below
+fraction of the old items whose assigned label equals their own label. Fails if a mean of `agree` is below
 --least.
 """
 import argparse

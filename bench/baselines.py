@@ -55,7 +55,7 @@ def plus_plus(items, k, random):
 
 
 def admm(x, w, members, plans):
-    """Update (x, w). The caller keeps the plans (Q and L of each member)."""
+    """Update (x, w). The caller stores the plans (Q and L of each member)."""
     rho = 2 * np.mean([w @ ot.dist(x, y) @ b for y, b in members])
     for r in range(ROUNDS):
         if r % 10 == 0:

@@ -6,7 +6,7 @@
 For each set and seed of bench/defaults.py, all metrics are compared with the true K. Labels are only used for
 scores. It prints the AMI of each metric, the recommended metric with its confidence, and the loss relative to
 the best metric. A summary shows how often the recommendation is within 0.02 of the best, by confidence, and
-the same for always using one metric.
+how often each single metric would have been.
 """
 import argparse
 import json

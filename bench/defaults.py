@@ -120,7 +120,7 @@ def one_row(args, name, metric, seeds, folder):
 
 
 def sum_up(rows, metrics):
-    """Print means by metric, with texts separately. Return True if a metric lost too much relative to the grid."""
+    """Print means by metric, separately for texts. Return True if a metric lost too much relative to the grid."""
     bad = False
     for metric, (title, group) in itertools.product(metrics, (("points", IMAGES + MORE), ("texts", TEXT),
                                                               ("all", IMAGES + MORE + TEXT))):

@@ -11,7 +11,7 @@ pairs   the whole command `ddsc distance` (best of three), and a loop over a sam
         three): ot.dist and ot.emd2, and ot.emd2 alone with precomputed costs.
 graph   the whole command `ddsc neighbors` (with reading and writing, median of three), and all pairs with POT:
         its mean over random pairs (best of three each) times the number of pairs, without costs. On the first
-        items, edges are compared with those of the full matrix, and values with POT. --metric w1 uses plain
+        items, edges are compared with those of the full matrix, and values with those of POT. --metric w1 uses plain
         distances as costs; the graph has the squares of the results.
 growth  the graph for N = 250 .. 4,000 images, with the exponent of the time between consecutive sizes.
 

@@ -8,7 +8,7 @@ For each N, a random subset of the 70,000 digits (with the same shuffle for all)
 CPU time and memory are those of the whole command. `--rows` random rows are then checked with independent
 code. W2: POT solves every digit that the means and the marginals along rows and columns do not exclude.
 Sinkhorn: NumPy iterations over whole images run for all digits while their dual values are within reach, and
-to convergence for the remaining ones. Neighbors and values are compared. The last lines have the exponents
+to convergence for the remaining ones. Neighbors and values are compared. The last lines show the exponents
 log(time ratio) / log(N ratio) between the first and the last size.
 """
 import argparse
@@ -81,7 +81,7 @@ def read_rows(path, wanted):
 
 
 def compare_rows(i, row, near, exact):
-    """Return a message, or None if the row is correct. exact has the values of all items that may be near."""
+    """Return a message, or None if the row is correct. `exact` contains the values of all items that may be near."""
     last = max(value for value, _ in row)
     for value, j in row:
         if j not in exact or abs(exact[j] - value) > 1e-8 * max(value, 1):
@@ -133,7 +133,7 @@ class Oracle:
         self.mean = self.mass.reshape(-1, SIDE * SIDE) @ self.at
 
     def bounds(self, i):
-        # A unit of mass that moves k whole steps along an axis costs k^2 >= k.
+        # Moving a unit of mass k whole steps along an axis costs k^2 >= k.
         return np.maximum(np.abs(self.cdf - self.cdf[i]).sum(1), ((self.mean - self.mean[i]) ** 2).sum(1))
 
     def distance(self, i, j):

@@ -116,7 +116,7 @@ class Device:
 
 
 def verify(x, key, index, radius, keep):
-    """Check some rows in doubles: keys are within their radius, and no smaller key is missing."""
+    """Check some rows in double precision: keys are within their radius, and no smaller key is missing."""
     z = x.astype(np.float64)
     norm = (z * z).sum(1)
     for i in range(0, len(x), max(1, len(x) // 50)):
@@ -155,7 +155,7 @@ def ceilings(torch):
 
 
 def by_torch(torch, x, tf32, keep):
-    """mm and topk in strips of 4096 rows, as a user of PyTorch would write it."""
+    """Run mm and topk in strips of 4096 rows, as a user of PyTorch would write it."""
     torch.backends.cuda.matmul.allow_tf32 = tf32
     t = torch.from_numpy(x).cuda()
     norm = (t * t).sum(1)
@@ -195,7 +195,7 @@ EPSILON, TOLERANCE = 9.0, 1e-9  # in squared pixels: about 5% of the median cost
 
 
 def separable(torch, a, b, cost, epsilon):
-    """Regularized values of batches of images (B, side, side), with one small kernel per axis. cost is along one axis."""
+    """Return regularized values of batches of images (B, side, side), with one small kernel per axis. `cost` is for one axis."""
     kernel = torch.exp(-cost / epsilon)
     u, v = torch.ones_like(a), torch.ones_like(b)
     for k in range(20000):
@@ -208,7 +208,7 @@ def separable(torch, a, b, cost, epsilon):
 
 
 def by_logarithms(torch, a, b, cost, epsilon):
-    """The same for (B, cells) with the full cost matrix: epsilon is halved repeatedly, and both potentials take half steps."""
+    """Do the same for (B, cells) with the full cost matrix, halving epsilon repeatedly and averaging both potentials."""
     log_a, log_b = torch.log(a.clamp_min(1e-300)), torch.log(b.clamp_min(1e-300))
 
     def soft(log_w, h, e, c):

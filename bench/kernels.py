@@ -76,12 +76,12 @@ def mmd_graph(args, path, scratch):
     out = f"{scratch}/graph.mtx"
     told = cpu_of([args.ddsc, "neighbors", path, "--metric", "mmd", "--tau", TAU, "--json", "--progress", "none", "--force",
                    "-o", out])[1]
-    edges = np.loadtxt(out, comments="%")[1:]  # without the line of sizes
+    edges = np.loadtxt(out, comments="%")[1:]  # without the line that contains the sizes
     return json.loads(told)["bandwidth"], edges[np.argsort(edges[:, 1], kind="stable")]
 
 
 def verify_mmd(data, edges, h, rng):
-    """Check some edges with NumPy, and that some rows have the nearest items."""
+    """Check some edges with NumPy, and check that some rows contain the nearest items."""
     worst = 0.0
     for i in rng.choice(len(data), 3, replace=False):
         self_i = mmd_self(data[i], h)

@@ -3,8 +3,8 @@
 
     ./run bench python [-- --data DIR --build DIR --items N]
 
-Times are CPU seconds (user + system) on one thread each, the best of five alternating runs. `fit` gets a list
-of arrays in memory, and the program an npz file, as typical users would pass them. The latency of Ctrl-C is a
+Times are CPU seconds (user + system) on one thread each, the best of five alternating runs. `fit` receives a list
+of arrays in memory, and the program an npz file, which is typical for users of either. The latency of Ctrl-C is a
 wall time and needs an idle machine.
 """
 import argparse

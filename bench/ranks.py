@@ -72,7 +72,7 @@ def run_ranks(build, n, words, place, folder):
 
 
 def same(one, other):
-    """Compare graph and labels of two results, or the files themselves."""
+    """Compare the graphs and labels of two results, or two output files."""
     if one.is_dir():
         return {name: (one / name).read_bytes() == (other / name).read_bytes() for name in ("graph.mtx", "labels.csv")}
     return {"output": one.read_bytes() == other.read_bytes()}

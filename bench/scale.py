@@ -6,7 +6,7 @@ eigenvectors and k-means alone on synthetic graphs.
                    [--graphs 70000] [--quick]
 
 For each job it prints CPU seconds, wall seconds on two threads, peak resident memory, wall seconds by stage, and
-the AMI with the classes. The exponent is the slope of log CPU seconds over log N from 5,000 items on. For the
+the AMI with the classes. The exponent is the slope of log CPU seconds over log N for 5,000 items or more. For the
 smallest size, labels are computed with one and two threads and must be equal. `--graphs 70000,1000000` also runs
 the large synthetic graph (some minutes and 3 GB), whose labels must equal the planted ones.
 """

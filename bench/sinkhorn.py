@@ -10,7 +10,7 @@ otherwise, with at most 5,000 iterations. Problems that it does not solve are ma
 sets: the full matrix and the graph with tau = 10 of a set, to 1e-6, in CPU seconds of the whole command. They
 are compared with a loop over all pairs with POT: its mean over random pairs times their number, without costs.
 Values are compared with those of POT's plans at 1e-10, and every edge of the graph with the full matrix.
-`histograms` are 120 synthetic items over the same 500 points, with a tenth of the given epsilon.
+`histograms` are 120 synthetic items over the same 500 points, solved with a tenth of the given epsilon.
 """
 import argparse
 import json

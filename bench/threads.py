@@ -7,8 +7,8 @@ Each job is `ddsc cluster` from digits to report with one metric (or `ddsc neigh
 number of threads. Graph, labels and embedding must be byte-identical for all of them. The line of a stage has its
 wall seconds for each number of threads, its efficiency at the largest number (seconds on the fewest threads
 divided by threads x seconds), and its CPU seconds on the fewest and on the most threads. Increasing CPU seconds
-indicate shared resources, and constant CPU seconds indicate waiting. Jobs are started while the budget (wall
-seconds of the whole command) lasts, as predicted from earlier runs. Needs the program with its libraries,
+indicate shared resources, and constant CPU seconds indicate waiting. A job is started only if its time, predicted
+from earlier runs, fits the remaining budget (wall seconds of the whole command). Needs the program with its libraries,
 Python 3, and the MNIST files."""
 import argparse
 import hashlib
@@ -22,7 +22,7 @@ import tempfile
 import time
 
 # Metric and items, most informative first. Jobs that do not fit the budget are skipped and listed.
-# 70,000 uses both files.
+# The size 70,000 uses both files.
 JOBS = [("mmd", 10000), ("w2", 1000), ("lot", 10000), ("sinkhorn", 1000), ("w2-graph", 10000), ("sinkhorn-graph", 10000),
         ("mmd", 70000), ("w2", 10000), ("lot", 70000), ("sinkhorn", 10000)]
 FILES = ["graph.mtx", "labels.csv", "embedding.npy"]
@@ -123,7 +123,7 @@ def main():
                 left_out.append(f"{metric} {n}")
                 continue
             runs = {}
-            # The largest number of threads runs first: if it exceeds the budget, the others need
+            # The largest number of threads runs first. If it exceeds the budget, the others need
             # not be tried.
             for threads in sorted(counts, reverse=True):
                 if runs and time.monotonic() - began + 2 * runs[min(runs)][1] > args.budget:

@@ -5,7 +5,7 @@
 
 Every question is measured for both paths on one thread (CPU seconds), and their results are compared. A
 crossover is the first x from which the second path is faster. The last column shows the current behavior of
-the program and where it is set.
+the program and the file that defines it.
 """
 import argparse
 import collections

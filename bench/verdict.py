@@ -33,7 +33,7 @@ SKEWED = ("cauchy line", "cauchy", "lognormal", "lognormal 2", "student", "expon
 
 
 def cloud(law, d, rng):
-    """Return one item: its points."""
+    """Return the points of one item."""
     m = 15
     if law == "thread":
         return rng.random((1, d))

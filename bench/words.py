@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures the benefit of fitting word vectors to the set: default clustering of documents, by AMI.
+"""Measures how much fitting word vectors to the set improves the AMI of the default clustering of documents.
 
     bench/words.py [--ddsc PROGRAM] [--data DIR] [--seeds 0,1,2] [--metric w2] [--modes general,fitted,own]
                    [--long] [--quick]

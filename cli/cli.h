@@ -1,6 +1,6 @@
-/* cli: declarations shared by the verbs. A verb is a table entry (name, option groups, help) and a
- * function. main parses the command line into one cli_options, opens a session and calls the
- * function. */
+/* cli: declarations shared by the verbs. A verb consists of a table entry (name, option groups,
+ * help) and a function. main parses the command line into one cli_options, opens a session and
+ * calls the function. */
 #ifndef DDSC_CLI_H
 #define DDSC_CLI_H
 
@@ -46,7 +46,7 @@ typedef struct cli_options {
     const char *meta[MAX_META]; /* tables about items */
     int n_meta;
     const char *truth, *block;
-    int64_t phase, phases;    /* 0: all phases; inferred from the file */
+    int64_t phase, phases;    /* 0: all phases; 0: inferred */
     int64_t subset_per_class; /* 0: all */
     int64_t compress;         /* 0: no compression */
     ddsc_transform_settings transform;
@@ -89,14 +89,14 @@ typedef struct cli_options {
     /* help */
     int help, man;
 
-    char *command; /* quoted for a shell; with --private, without paths and names */
+    char *command; /* quoted for a shell; with --private, it has no paths or names */
     const char **operand;
     int n_operands;
     const struct option_spec **given; /* in command-line order */
     int n_given;
 } cli_options;
 
-/* The kind of a verb's operands. With OPERAND_RESULT, the first operand is the folder of a
+/* The kind of a verb's operands. For OPERAND_RESULT, the first operand is the folder of a
  * result. */
 typedef enum operand_kind { OPERAND_INPUT = 0, OPERAND_RESULT, OPERAND_WORD } operand_kind;
 
@@ -134,13 +134,13 @@ typedef struct cli_team cli_team;
 struct cli_team {
     ddsc_team ranks;
     int threads; /* default number of threads of this rank */
-    /* Every rank calls this once with its exit code. If all codes are equal, it returns the code.
-     * Otherwise, it prints a message and all ranks exit. */
+    /* Synchronizes the ranks. Every rank calls this once with its exit code. If all codes are
+     * equal, it returns the code. Otherwise, it prints a message and all ranks exit. */
     int (*meet)(const cli_team *team, int code);
 };
 
-/* Runs the whole program. `team` is NULL for a single process. Ranks other than the first print and
- * write nothing. */
+/* Runs the whole program. `team` is NULL for a single process. Ranks other than the first one
+ * print and write nothing. */
 int cli_main(int argc, char **argv, const cli_team *team);
 
 /* ---- session: one run of one verb ---- */
@@ -177,12 +177,12 @@ struct session {
 double cli_now(void); /* seconds on a monotonic clock */
 bool session_open(session *s);
 void session_close(session *s);
-/* Ends the shared part of a run, before writing begins. Returns true on the first rank, which
- * continues alone, and false on the others. */
+/* Ends the shared part of a run, before any output is written. Returns true on the first rank,
+ * which continues alone, and false on the others. */
 bool session_alone(session *s, int *code);
-/* Records a positive status and reports a negative one. Returns true if the run can continue. */
+/* Records a positive status, or reports a negative one. Returns true if the run can continue. */
 bool session_ok(session *s, ddsc_status status, int *code);
-/* Like session_ok, but messages about input name the given file. */
+/* Like session_ok, but messages about the input name the given file. */
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
 /* Returns EXIT_NOT_CONVERGED if a call did not converge, else EXIT_GOOD. */
 int session_exit(const session *s);
@@ -190,7 +190,8 @@ bool session_interrupted(void);
 /* Reports that the run was interrupted, and how to resume it. */
 void session_say_interrupted(const session *s);
 
-/* With --resume, enables the storage of computed pairs. Call it before the long part of a verb. */
+/* If --resume is given, enables the storage of computed pairs. Must be called before the long
+ * part of a verb. */
 bool session_resume(session *s, int *code);
 /* Describes the available GPU, or why there is none. */
 typedef struct device_words {
@@ -198,28 +199,29 @@ typedef struct device_words {
     char about[200];
 } device_words;
 device_words device_look(void);
-/* Selects the device of --device. Call it before the long part of a verb. */
+/* Selects the device of --device. Must be called before the long part of a verb. */
 bool session_device(session *s, int *code);
 /* Returns true if the folder of --resume contains an unfinished run. */
 bool session_resumes(const session *s);
 
 /* ---- messages on stderr ---- */
 
-/* Suppresses all messages, or defers errors only. The first deferred error is kept. */
+/* Suppresses all messages, or only defers errors. If several errors are deferred, only the first
+ * is printed later. */
 void message_hold(bool all);
-/* Stops deferring errors and prints the one that was kept. A rank that suppresses all messages
- * continues to do so. */
+/* Stops deferring errors and prints the deferred error, if any. A rank that suppresses all
+ * messages continues to do so. */
 void message_release(void);
 const char *message_held(void);
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Warns about pairs of a run that are not converged or not certified. */
+/* Warns about pairs of a run that did not converge or were not certified. */
 void message_pairs(const session *s, const ddsc_pair_stats *stats);
 void message_path(const plan_line *line); /* shown with --verbose */
 /* Prints advice on what to do next, wrapped into lines. */
 void message_advice(const session *s, const char *words);
-/* Like message_advice, with another prefix such as "stability: ". */
+/* Like message_advice, but with another prefix, for example "stability: ". */
 void message_note(const session *s, const char *head, const char *words);
 /* Reports a usage error of a verb and refers to its help. Returns EXIT_USAGE. */
 int message_usage(const cli_verb *verb, const char *format, ...)
@@ -228,7 +230,7 @@ bool message_colours(int descriptor);
 /* Returns the candidate closest to `word`, or NULL if none is close. */
 const char *suggest(const char *word, const char *const *candidates, size_t n);
 
-/* Restarts the program with better BLAS kernels if the selected ones are older than the
+/* Restarts the program with better BLAS kernels if the selected ones are outdated for the
  * processor. */
 void choose_kernels(char **argv);
 
@@ -238,8 +240,8 @@ typedef struct cli_input {
     ddsc_context *ctx;
     ddsc_measures *measures;
     ddsc_measures_view view;
-    /* Known only on the rank that reads, for the report. truth_name is the source of the labels
-     * ("the input" or a file, NULL without labels), and compress is the result of the
+    /* Known only on the rank that reads; used for the report. truth_name is the source of the
+     * labels ("the input" or a file; NULL without labels), and `compress` is the result of the
      * compression. */
     const char *truth_name;
     ddsc_compress_report compress;
@@ -249,7 +251,7 @@ typedef struct cli_input {
     double seconds;
 } cli_input;
 
-/* Reads the input. With several ranks, the first one reads, and all ranks get the result. */
+/* Reads the input. With several ranks, the first one reads, and all ranks receive the result. */
 bool input_open(session *s, cli_input *in, int *code);
 /* input_join_meta adds the columns of the --meta tables, beginning with table `first`.
  * input_keep_numbers implements --private and removes names. */
@@ -257,17 +259,18 @@ ddsc_status input_join_meta(session *s, ddsc_measures **measures, int first,
                             const char *id_columns);
 ddsc_status input_keep_numbers(session *s, ddsc_measures **measures);
 void input_close(cli_input *in);
-/* Reads the labels of a truth file, which must contain n. The caller frees them with free(). */
+/* Reads the labels of a truth file, which must contain exactly n labels. The caller frees them
+ * with free(). */
 bool input_truth(session *s, int32_t **truth, int64_t n, int *code);
 /* Reads the square matrix of --precomputed. The caller frees it with ddsc_release. */
 bool input_matrix(session *s, double **matrix, int64_t *n, int *code);
-/* Warns about given options that have no effect with this metric and method. */
+/* Warns about options that have no effect with this metric and method. */
 void input_warn_unused(const session *s);
 
 /* ---- output ---- */
 
-/* Checks that the file can be written, and that it does not exist unless --force is given. Call it
- * before any long work. */
+/* Checks that the file can be written, and that it does not exist unless --force is given. Must
+ * be called before any long work. */
 bool output_check_file(session *s, const char *path, int *code);
 bool output_check_dir(session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code);
@@ -283,15 +286,16 @@ char *output_path(const char *dir, const char *name);
 /* Writes text to `path`, or to standard output if path is NULL or "-". */
 bool output_text(session *s, const text *t, const char *path, bool overwrite, int *code);
 bool output_is_stdout(const char *path);
-/* Returns the ddsc_write_flags. --force allows overwriting. */
+/* Returns the ddsc_write_flags. With --force, they allow overwriting. */
 unsigned output_flags(const session *s);
-/* These functions return the ddsc_distance_flags of matrices that are read and written. */
+/* Return the ddsc_distance_flags of matrices that are read and written. */
 unsigned input_distance_flags(const session *s);
 unsigned output_distance_flags(const session *s);
-/* Returns the format of --format, else the one that the name after -o implies, else npz. */
+/* Returns the format of --format. Without it, returns the format that the file name of -o
+ * implies, or else npz. */
 ddsc_format output_format(const session *s);
-/* Writes the graph as MatrixMarket over the input rows. If view is NULL, the items of the graph are
- * the rows. */
+/* Writes the graph as MatrixMarket over the input rows. If `view` is NULL, the items of the
+ * graph are the rows. */
 bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view *view,
                   const char *path, int *code);
 /* Reports a usage error if binary data would be written to a terminal. */
@@ -307,8 +311,8 @@ void output_name(const char *what, const char *path);
 /* Adds ", 12 of them from DIR" if --resume provided any pairs. */
 void output_add_resumed(text *t, const session *s);
 
-/* These functions expand values of items to values of rows, in place. Dropped rows become NaN. The
- * buffer must have space for all rows. */
+/* Expand values of items to values of rows, in place. Dropped rows become NaN. The buffer must
+ * have space for all rows. */
 void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view);
 void output_spread_square(double *matrix, const ddsc_measures_view *view);
 void output_spread_condensed(double *condensed, const ddsc_measures_view *view);

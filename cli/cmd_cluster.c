@@ -9,7 +9,7 @@
 #include "json.h"
 #include "options.h"
 
-/* Settings that only the program knows, for the report. */
+/* Settings that only the program knows, added to the report. */
 enum { MORE_SETTINGS = 8 };
 typedef struct setting_list {
     ddsc_report_setting at[MORE_SETTINGS];
@@ -28,7 +28,7 @@ typedef struct cluster_result {
     ddsc_d2 *d2;
     ddsc_stability *stability;
     int32_t *truth;    /* classes of the items of a distance matrix */
-    setting_list more; /* more and origin must outlive the report */
+    setting_list more; /* must outlive the report, as must origin */
     ddsc_report_origin origin;
     ddsc_report *report;
     ddsc_report_view view;
@@ -83,7 +83,7 @@ static bool run_d2(cluster_result *r, int *code)
     set.cost_size = s->set.metric.cost_size;
     bool distances = set.cost == DDSC_COST_EUCLIDEAN || set.cost == DDSC_COST_CITYBLOCK;
     s->set.metric.metric =
-        distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone determines it */
+        distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone determines the metric */
     s->set.cluster.joined = 0;
     if (o->restarts)
         set.restarts = o->restarts;
@@ -317,9 +317,9 @@ static bool deliver(cluster_result *r, int *code)
     return good;
 }
 
-/* Returns true if the files in the output folder are from the same command, which was killed while
- * it wrote them or just after. They may then be replaced. result.json is written last and contains
- * the command. */
+/* Returns true if the files in the output folder are from the same command, which was killed
+ * while or just after it wrote them. They may then be replaced. result.json is written last and
+ * contains the command. */
 static bool own_files(const session *s)
 {
     if (!session_resumes(s) || output_is_stdout(s->opt.output))
@@ -345,7 +345,7 @@ static bool check_dir(session *s, int *code)
            output_check_dir(s, dir, names, false, code);
 }
 
-/* Returns why --cost has no effect, or NULL if it has one. */
+/* Returns the reason why --cost has no effect, or NULL if it has one. */
 static const char *cost_refused(const cli_options *o)
 {
     if (o->precomputed)

@@ -44,7 +44,7 @@ static bool score_all(session *s, compare_result *r, int *code)
     return good;
 }
 
-/* Adds a value such as "0.83", or a dash if there is none. */
+/* Adds a value such as "0.83", or a dash if there is no value. */
 static void add_cell(text *t, double value, int width)
 {
     if (isnan(value))

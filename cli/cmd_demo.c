@@ -1,5 +1,5 @@
 /* ddsc demo: clusters squares and circles with a common center. Their means are nearly equal, so
- * methods on plain vectors fail, while distances between distributions separate the two shapes
+ * methods on plain vectors fail. Distances between distributions separate the two shapes
  * (section 5.1 of the paper). */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -163,7 +163,7 @@ static json_t *to_json(const demo *d)
     return root;
 }
 
-/* Renders the page, or one picture alone. */
+/* Renders the page, or a single picture. */
 static bool compare(text *t, const demo *d, int picture, int *code)
 {
     const char *names[N_METHODS], *notes[N_METHODS];

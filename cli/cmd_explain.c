@@ -17,7 +17,8 @@ static const char *string_at(const json_t *object, const char *key)
     return found ? found : "";
 }
 
-/* Adds words with their shares here and elsewhere, or coordinates with their effect sizes. */
+/* Adds words with their shares in the cluster and in the other items, or coordinates with their
+ * effect sizes. */
 static void add_reasons(text *t, const json_t *cluster)
 {
     const json_t *words = json_object_get(cluster, "words"), *row;
@@ -65,8 +66,8 @@ static void add_typical(text *t, const json_t *cluster)
     text_add(t, i ? "\n" : "");
 }
 
-/* Returns the mean of two cells in adjacent rows, from 0 to 255, because a character is about twice
- * as high as wide. Cells outside the picture count as `none`. */
+/* Returns the mean of two cells in adjacent rows, from 0 to 255, because a character is about
+ * twice as high as wide. Cells outside the picture are treated as `none`. */
 static int two_cells(const json_t *rows, size_t x, size_t y, int none)
 {
     int sum = 0;
@@ -79,8 +80,8 @@ static int two_cells(const json_t *rows, size_t x, size_t y, int none)
     return sum / 2;
 }
 
-/* Adds the mean image in shades. Next to it, it marks the cells in which the cluster has more (+,
- * #) or less (-, =) mass than the others. */
+/* Adds the mean image in shades. A second image next to it marks the cells in which the cluster
+ * has more (+, #) or less (-, =) mass than the others. */
 static void add_picture(text *t, const json_t *picture)
 {
     static const char shades[] = " .:-=+*#%@";
@@ -162,8 +163,8 @@ static void add_members(text *t, const json_t *tree, size_t k, json_int_t node)
     add_members(t, tree, k, json_integer_value(json_object_get(merge, "b")));
 }
 
-/* Returns true for an existing node that no earlier merge used. In a forged file, members could
- * otherwise double at each level. */
+/* Returns true if the node exists and no earlier merge used it. In a forged file, the number of
+ * members could otherwise double at each level. */
 static bool node_free(const json_t *merge, const char *key, size_t before, bool *merged)
 {
     const json_t *number = json_object_get(merge, key);
@@ -272,7 +273,7 @@ static int by_share(const void *a, const void *b)
     return (x->coordinate > y->coordinate) - (x->coordinate < y->coordinate);
 }
 
-/* For points without names, adds the share of each coordinate in the squared distance, and the
+/* If points have no names, adds the share of each coordinate in the squared distance, and the
  * direction in which mass moves. */
 static void add_axes(text *t, const ddsc_measures *m, const ddsc_measures_view *v,
                      const flow *flows, int64_t n)
@@ -313,7 +314,7 @@ static int64_t find_item(const ddsc_measures *m, const ddsc_measures_view *v, co
     return -1;
 }
 
-/* Prints the plan of exact transport from item i to item j, largest flows first. */
+/* Prints the exact transport plan from item i to item j, largest flows first. */
 static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_view *v, int64_t i,
                         int64_t j, int *code)
 {

@@ -1,4 +1,4 @@
-/* ddsc help and ddsc completion: print texts generated from the tables. */
+/* ddsc help and ddsc completion: print texts generated from the option tables. */
 #include <stdio.h>
 
 #include "options.h"

@@ -62,7 +62,7 @@ static void count_classes(facts *f, const ddsc_measures_view *v)
         f->largest_label = v->label[r] > f->largest_label ? v->label[r] : f->largest_label;
     if ((int64_t)f->largest_label > 100 * v->n_rows + 1000)
         f->largest_label =
-            -1; /* such large numbers are unlikely to be classes, so no table is built */
+            -1; /* numbers this large are unlikely to be classes, so no table is built */
     f->class_size = cli_allocate((size_t)f->largest_label + 1, sizeof *f->class_size);
     for (int64_t r = 0; r < v->n_rows; r++) {
         f->n_unlabelled += v->label[r] < 0;

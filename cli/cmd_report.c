@@ -37,13 +37,13 @@ static bool write_page(session *s, const ddsc_report *report, const char *path, 
 
 enum { MAX_PICTURES = 16 };
 
-/* Pictures are rendered while the library draws them, and written afterward. */
+/* Pictures are rendered while the library draws them, and are written afterward. */
 typedef struct gallery {
     picture_format format;
     int n;
     struct {
         text name, bytes;
-        const char *why; /* why it could not be rendered, or NULL */
+        const char *why; /* reason why rendering failed, or NULL */
     } picture[MAX_PICTURES];
 } gallery;
 

@@ -9,7 +9,8 @@
 
 enum { MAX_PRINTED_COLUMNS = 24 };
 
-/* Counts of every (label, class) pair that occurs. The values on both sides are ascending. */
+/* Counts of every (label, class) pair that occurs. The labels and the classes are in ascending
+ * order. */
 typedef struct confusion {
     int64_t n_labels, n_classes;
     int32_t *label, *class;
@@ -24,7 +25,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the distinct values of the pairs that count. The caller frees them with free(). */
+/* Returns the distinct values of the pairs that are included. The caller frees them with free(). */
 static int32_t *distinct(int64_t *n_distinct, int64_t n, const int32_t *values,
                          const int32_t *other)
 {

@@ -9,7 +9,8 @@ static bool takes_file(const option_spec *s)
            (s->argument && (strstr(s->argument, "FILE") || strstr(s->argument, "TABLE")));
 }
 
-/* Adds every option that has values to offer once, even if several verbs share it. */
+/* Adds every option whose values can be completed. An option that several verbs share is added
+ * once. */
 static void add_bash_values(text *t)
 {
     text seen = {0};
@@ -82,7 +83,7 @@ static void bash_script(text *t)
                 "complete -o filenames -F _ddsc ddsc\n");
 }
 
-/* Adds a description for zsh, which requires brackets, colons and quotes to be escaped. */
+/* Adds a description for zsh, in which brackets, colons and quotes must be escaped. */
 static void add_zsh_text(text *t, const char *string)
 {
     for (const char *s = string; *s; s++) {

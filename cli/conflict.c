@@ -39,7 +39,7 @@ static bool same_file(conflict *c, const char *path, const struct stat *info)
     return true;
 }
 
-/* Returns true for kinds of files that are never read as part of an input folder. A result may have
+/* Returns true for kinds of files that are never read from an input folder. A result may have
  * been written into such a folder. */
 static bool is_never_read(const char *name)
 {
@@ -51,8 +51,8 @@ static bool is_never_read(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Returns true if the verb reads the file. Verbs on results read the files of the result except the
- * page, which is generated from the others. */
+/* Returns true if the verb reads the file. Verbs on results read all files of the result except
+ * the page, which is generated from the others. */
 static bool is_read(const cli_verb *verb, const char *name)
 {
     if (verb->operand_kind != OPERAND_RESULT)
@@ -63,7 +63,7 @@ static bool is_read(const cli_verb *verb, const char *name)
     return own && strcmp(name, "report.html") != 0;
 }
 
-/* Searches the files of a folder and of its subfolders, which are classes. */
+/* Searches the files of a folder and of its subfolders, which define classes. */
 static bool in_folder(conflict *c, const char *folder, int depth)
 {
     DIR *dir = opendir(folder);

@@ -1,6 +1,6 @@
-/* Estimates the time and memory of a run. The verb's computation is run for 8, 16, 32, ... items
- * spread over the input while that is fast, and the best of a few tries counts. estimate_fit.c
- * extrapolates the times to a range. Memory grows proportionally. */
+/* Estimates the time and memory of a run. The verb's computation is run on 8, 16, 32, ... items
+ * spread over the input, as long as that is fast, and the best of a few repetitions is used.
+ * estimate_fit.c extrapolates the times to a range. Memory is assumed to grow proportionally. */
 #include "estimate.h"
 
 #include <inttypes.h>
@@ -15,8 +15,8 @@
 
 enum { FIRST_ITEMS = 8, MOST_SAMPLES = 24, TRIES = 3 };
 static const double PROGRAM_BYTES = 12 << 20; /* code and libraries */
-/* Growth exponent of a pruned search, measured from 4,000 to 64,000 items. In samples of only a few
- * times tau items, bounds avoid no solves yet, and the growth appears quadratic. */
+/* Growth exponent of a pruned search, measured from 4,000 to 64,000 items. In samples of only a
+ * few times tau items, bounds do not avoid any solves yet, and the growth appears quadratic. */
 static const double PRUNED_POWER = 1.3;
 static const double DRY_BUDGET_S = 2, ANNOUNCE_BUDGET_S = 0.3, LEAST_BUDGET_S = 4, LONG_S = 10;
 /* Shorter runs are repeated. */
@@ -113,8 +113,8 @@ static double cpu_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Measures one sample and keeps the best of a few tries, because interference only makes a run
- * slower. */
+/* Measures one sample and returns the best of a few repetitions, because interference only makes
+ * a run slower. */
 static bool take_sample(ddsc_context *ctx, const session *s, const cli_input *in, int64_t tau,
                         estimate_sample *out, ddsc_pair_stats *stats)
 {
@@ -180,7 +180,7 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
 
 /* ---- reporting ---- */
 
-/* Adds a duration such as "3 s", "25 min", "7 h" or "4 days", rounded to what is known. */
+/* Adds a duration such as "3 s", "25 min", "7 h" or "4 days", rounded to its precision. */
 static void add_duration(text *t, double seconds)
 {
     static const struct {
@@ -328,7 +328,7 @@ static int tell_plan(session *s, const cli_input *in)
     return code;
 }
 
-/* Reports the plan for given distances or plain vectors, which take little time. */
+/* Reports the plan for given distances or plain vectors, which need little time. */
 static int tell_simple(session *s, int64_t n)
 {
     text t = {0};

@@ -1,15 +1,15 @@
-/* Extrapolates the times of a few small runs to a range for the whole run. CPU seconds measure the
- * work regardless of other load, and wall-clock seconds show how much of the machine other
- * processes use. After subtracting an overhead t0, which the smallest run shows, t(n) - t0 grows
- * like a power of n between 1 (bounds skip most pairs) and 2 (all pairs). The disagreement of the
- * last steps about this power is the uncertainty of the estimate. */
+/* Extrapolates the times of a few small runs to a range for the whole run. CPU seconds measure
+ * the work regardless of other load, and wall-clock seconds show how much of the machine other
+ * processes use. The smallest run gives an overhead t0. After subtracting it, t(n) - t0 grows
+ * like a power of n between 1 (bounds skip most pairs) and 2 (all pairs). The differences
+ * between the powers of the last steps determine the uncertainty of the estimate. */
 #include "estimate.h"
 
 #include <math.h>
 
 /* Runs with less CPU time than this are dominated by interrupts and first-touch page faults. */
 static const double LEAST_S = 0.01;
-/* No estimate is given beyond this multiple of the largest sample's items. */
+/* If the run is larger than this multiple of the largest sample, no estimate is reported. */
 static const double MOST_RATIO = 3000;
 /* Effect of caches and clock rates on the speed, in either direction. */
 static const double SPREAD = 1.5;

@@ -1,4 +1,4 @@
-/* The option groups. An option means the same in every verb that has it. */
+/* Defines the option groups. An option has the same meaning in every verb that accepts it. */
 #include "options.h"
 #include "pictures.h"
 
@@ -151,7 +151,7 @@ static const option_spec metric_options[] = {
              "thousands of points; the error on a sample of pairs is reported"},
     END};
 const option_group group_metric = {"Metric", metric_options};
-/* The same group for a verb that has --metrics. */
+/* The same group, for verbs that have --metrics. */
 const option_group group_metric_values = {"Metric", metric_options + 1};
 
 static const option_spec reference_options[] = {

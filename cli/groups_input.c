@@ -1,4 +1,4 @@
-/* The options for input: files, images, tables. */
+/* Defines the options for input: files, images, tables. */
 #include "options.h"
 
 #define AT(field) offsetof(cli_options, read.field)

@@ -5,7 +5,7 @@
 
 enum { WIDTH = 80, HELP_COLUMN = 26 };
 
-/* Adds a line "  -k, --clusters=..." with the help of the option from HELP_COLUMN on. */
+/* Adds a line " -k, --clusters=...", with the help of the option starting at HELP_COLUMN. */
 static void add_option(text *t, const option_spec *s)
 {
     text head = {0}, argument = {0};

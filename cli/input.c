@@ -7,7 +7,7 @@
 
 enum { MAX_PHASES = 1000000 };
 
-/* Replaces a set with a copy derived from it, if the copy was created. */
+/* Replaces a set with a copy derived from it, if that copy was created. */
 static ddsc_status replace(ddsc_measures **set, ddsc_status status, ddsc_measures *copy)
 {
     if (status < 0)
@@ -143,7 +143,7 @@ ddsc_status input_keep_numbers(session *s, ddsc_measures **measures)
     return replace(measures, status, copy);
 }
 
-/* Creates the set, as a ddsc_measures_fn. With several ranks, only the first one calls it. */
+/* Creates the set, as a ddsc_measures_fn. With several ranks, only the first rank calls it. */
 static ddsc_status make_set(void *user, ddsc_context *ctx, ddsc_measures **out)
 {
     reader *r = user;

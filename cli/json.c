@@ -1,4 +1,4 @@
-/* JSON output with jansson. Running out of memory ends the program. */
+/* Writes JSON with jansson. If memory is exhausted, the program ends. */
 #include "json.h"
 
 #include <math.h>

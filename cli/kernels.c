@@ -35,7 +35,7 @@ static const char *kernels_wanted(void)
     return NULL;
 }
 
-/* Returns true if /proc/self/exe is this program, not a loader or an emulator that runs it. */
+/* Returns true if /proc/self/exe is this program, and not a loader or emulator that runs it. */
 static bool own_file(void)
 {
     Dl_info here;

@@ -41,8 +41,8 @@ static int print(void (*make)(text *t))
     return EXIT_GOOD;
 }
 
-/* Returns true if all ranks run the verb. Only long work is shared; the first rank does the rest
- * alone. */
+/* Returns true if all ranks run the verb. Only long work is shared; the first rank does all
+ * other work alone. */
 static bool is_shared(const session *s)
 {
     return s->team && s->verb->shared && !s->opt.help && !s->opt.dry_run;

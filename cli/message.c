@@ -117,7 +117,7 @@ void message_advice(const session *s, const char *words)
 int message_usage(const cli_verb *verb, const char *format, ...)
 {
     va_list arguments;
-    message_release(); /* the message is the same on all ranks */
+    message_release(); /* because the message is the same on all ranks */
     va_start(arguments, format);
     say("\033[1;31m", "", format, arguments);
     va_end(arguments);
@@ -126,8 +126,8 @@ int message_usage(const cli_verb *verb, const char *format, ...)
     return EXIT_USAGE;
 }
 
-/* Returns the number of edits (insertion, deletion, replacement, swap of adjacent letters) from a
- * to b. Words may have at most 63 letters. */
+/* Returns the number of edits (insertion, deletion, replacement, swap of adjacent letters) that
+ * turn a into b. Words may have at most 63 letters. */
 static int edit_distance(const char *a, const char *b)
 {
     int row[3][64];

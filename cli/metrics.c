@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-/* Common names of these metrics. */
+/* Other common names of the metrics. */
 static const struct {
     const char *name, *metric;
 } also_called[] = {

@@ -1,5 +1,6 @@
-/* The option parser, in GNU style. Long options take values after = or in the next word, one-letter
- * options can be combined, "--" ends the options, and options and operands can be in any order. */
+/* The option parser, in GNU style. The value of a long option follows = or is the next word.
+ * One-letter options can be combined, "--" ends the options, and options and operands can be in
+ * any order. */
 #include "options.h"
 
 #include <ctype.h>
@@ -15,7 +16,7 @@ typedef struct parser {
     const cli_verb *verb;
     char **words;
     int n_words, at;
-    text shown; /* the options, with numbers and choices as values and "..." for all other values */
+    text shown; /* the options; values other than numbers and choices are shown as "..." */
 } parser;
 
 void options_free(cli_options *o)
@@ -194,8 +195,8 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
     return EXIT_USAGE;
 }
 
-/* Returns true if the value reveals nothing about the data. Numbers and choices do not, but paths,
- * columns and patterns may. */
+/* Returns true if the value reveals nothing about the data. Numbers and choices reveal nothing,
+ * but paths, columns and patterns may. */
 static bool tells_nothing(const option_spec *s, const char *value)
 {
     if (s->kind == OPTION_OTHER)
@@ -233,7 +234,7 @@ static int take(parser *p, const option_spec *s, const char *value)
     return wanted ? bad_value(p, s, value, wanted) : EXIT_GOOD;
 }
 
-/* Takes the value of an option from the rest of its word or from the next word. */
+/* Reads the value of an option from the rest of its word or from the next word. */
 static int take_with_value(parser *p, const option_spec *s, const char *attached)
 {
     if (!attached && p->at + 1 >= p->n_words) {
@@ -298,7 +299,7 @@ static int check_operands(const parser *p)
     return EXIT_GOOD;
 }
 
-/* Adds a word quoted for a shell. */
+/* Adds a word, quoted for a shell. */
 static void add_quoted(text *t, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -53,7 +53,7 @@ const char *choice_name(const option_choice *choices, int value);
 
 /* ---- --metric: one metric, or several joined with + ---- */
 
-/* Returns the metric with another common name ("wasserstein", "emd", "W2"), or NULL. */
+/* Returns the metric that a common name such as "wasserstein", "emd" or "W2" refers to, or NULL. */
 const char *metric_meant(const char *word);
 bool metric_used(const session *s, ddsc_metric metric);
 /* Adds the metrics in the form "w2+mmd". */
@@ -101,8 +101,8 @@ const char *value_convert_format(cli_options *o, const char *value);
 
 /* Parses the words after the verb. Returns false after a message, with the exit code in *code. */
 bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **words, int *code);
-/* Adds the argument of an option, such as "w2, sinkhorn" alternatives or "FILE". Adds nothing for a
- * flag. */
+/* Adds the argument of an option, for example the alternatives "w2, sinkhorn" or "FILE". Adds
+ * nothing for a flag. */
 void option_argument(text *t, const option_spec *option);
 /* Adds the values that a shell can offer, separated by blanks: the lower-case alternatives of the
  * argument. */

@@ -56,7 +56,7 @@ static bool refuse(const char *path, const char *why, int *code)
     return false;
 }
 
-/* Reports that the system does not allow writing there, with the reason in errno. */
+/* Reports that the system does not allow writing to `path`, with the reason in errno. */
 static bool refuse_place(const char *path, int *code)
 {
     message_error("%s cannot be written: %s", path,
@@ -79,7 +79,7 @@ bool output_check_file(session *s, const char *path, int *code)
             return false;
         if (!s->overwrite)
             return refuse(path, "exists (use --force to overwrite)", code);
-    } else if (errno != ENOENT) { /* such as a name that is too long */
+    } else if (errno != ENOENT) { /* for example, the name is too long */
         return refuse_place(path, code);
     }
     char *dir = parent_of(path);
@@ -88,7 +88,8 @@ bool output_check_file(session *s, const char *path, int *code)
     return good && session_ok(s, ddsc_file_check(s->ctx, path, output_flags(s)), code);
 }
 
-/* Checks that a file can be created in `place`. Errors name `dir`, which need not exist yet. */
+/* Checks that a file can be created in `place`. Error messages name `dir`, which need not exist
+ * yet. */
 static bool can_create_in(session *s, const char *place, const char *dir, int *code)
 {
     char name[48];
@@ -177,7 +178,7 @@ bool output_make_parent(const char *path, int *code)
 bool output_check_binary(const session *s, int *code)
 {
     bool terminal =
-        s->team || isatty(STDOUT_FILENO); /* mpirun's stdout is a terminal only to the first rank */
+        s->team || isatty(STDOUT_FILENO); /* only rank 0 sees mpirun's stdout as a terminal */
     if (!output_is_stdout(s->opt.output) || s->opt.json || !terminal)
         return true;
     *code = message_usage(s->verb, "binary data cannot be written to a terminal; use -o FILE");
@@ -242,7 +243,8 @@ void output_name(const char *what, const char *path)
     text_free(&t);
 }
 
-/* Builds the same graph with items at their input rows. Rows of dropped items have no neighbors. */
+/* Builds the same graph with its items at their input rows. Rows of dropped items have no
+ * neighbors. */
 static bool spread_graph(session *s, ddsc_graph **out, const ddsc_graph *graph,
                          const ddsc_measures_view *view, int *code)
 {

@@ -9,7 +9,7 @@
 #include <cairo-svg.h>
 #include <cairo.h>
 
-enum { PNG_SCALE = 2 }; /* sharp on high-resolution screens and in print */
+enum { PNG_SCALE = 2 }; /* renders sharply on high-resolution screens and in print */
 
 static cairo_status_t take_bytes(void *out, const unsigned char *bytes, unsigned int n)
 {

@@ -8,9 +8,10 @@ typedef struct progress progress;
 
 progress *progress_create(cli_progress how, bool quiet);
 void progress_destroy(progress *p); /* also clears the bar */
-/* Callback for the library. `user` is the progress. */
+/* Receives progress events from the library. `user` is the progress. */
 void progress_event(void *user, const char *stage, int64_t done, int64_t total);
-/* Returns true if progress is displayed as a bar on a terminal, or a program requested events. */
+/* Returns true if progress is displayed as a bar on a terminal, or if a program requested
+ * events. */
 bool progress_watched(const progress *p);
 /* Reports the estimated cost of the coming work, as text or numbers. */
 void progress_estimate(const progress *p, const char *words, double low, double high, double bytes,

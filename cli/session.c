@@ -15,9 +15,9 @@
 static volatile sig_atomic_t interrupted;
 static const double SAME_S = 0.5;
 
-/* The first signal asks the library to stop, and the second one kills the process. If all processes
- * of a job are signaled, a rank gets the signal twice, once from its guard (mpi/guard.c), so an
- * immediate repetition is ignored. */
+/* Handles a signal. The first signal asks the library to stop, and the second one kills the
+ * process. If all processes of a job receive a signal, a rank receives it twice, once from its
+ * guard (mpi/guard.c), so an immediate repetition is ignored. */
 static void on_signal(int number)
 {
     static struct timespec first;
@@ -141,8 +141,8 @@ bool session_resumes(const session *s)
     return there;
 }
 
-/* Sets up --resume. The text identifies all settings except the input and the metric, which the
- * library checks itself. */
+/* Configures --resume. The text identifies all settings except the input and the metric, which
+ * the library checks itself. */
 bool session_resume(session *s, int *code)
 {
     const ddsc_cluster_settings *c = &s->set.cluster;

@@ -1,6 +1,5 @@
-/* text: a growing string, in which the program builds everything it prints or writes. Running out
- * of memory here ends the program with exit code 5. No result is partially written at that
- * point. */
+/* text: a growing string, in which the program builds everything it prints or writes. If memory
+ * is exhausted, the program ends with exit code 5. No result is partially written at that point. */
 #ifndef DDSC_CLI_TEXT_H
 #define DDSC_CLI_TEXT_H
 
@@ -10,7 +9,7 @@
 #include <stdio.h>
 
 typedef struct text {
-    char *bytes; /* NUL-terminated once anything was added, else NULL */
+    char *bytes; /* NUL-terminated if anything was added, else NULL */
     size_t length, capacity;
 } text;
 
@@ -25,18 +24,18 @@ void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2
 void text_addv(text *t, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 /* Adds `string`, broken at blanks so that no line exceeds `width`. Lines after the first are
- * indented by `indent` blanks. `column` is the column in which the first line starts. */
+ * indented by `indent` blanks. The first line starts at `column`. */
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width);
 /* Adds text that may contain ids or file names. If `to` is a terminal, control characters are
  * escaped. */
 void text_add_shown(text *t, const char *bytes, size_t n, FILE *to);
 /* Adds a csv field, quoted if necessary. */
 void text_add_csv(text *t, const char *field);
-/* Adds 1234567 as 1,234,567. */
+/* Adds a count with separators, for example 1234567 as 1,234,567. */
 void text_add_count(text *t, int64_t count);
-/* Adds 1536 as "1.5 KiB". */
+/* Adds a size in bytes, for example 1536 as "1.5 KiB". */
 void text_add_size(text *t, double bytes);
-/* Adds the shortest decimal that reads back as the same double. */
+/* Adds the shortest decimal number that reads back as the same double. */
 void text_add_double(text *t, double value);
 
 #endif

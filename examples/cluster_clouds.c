@@ -1,11 +1,11 @@
-/* Cluster six small clouds with exact 2-Wasserstein distances:
+/* Clusters six small clouds with exact 2-Wasserstein distances:
  *     cc cluster_clouds.c $(pkg-config --cflags --libs ddsc) && ./a.out */
 #include <ddsc/ddsc.h>
 #include <stdio.h>
 
 int main(void)
 {
-    /* Six clouds of two points in the plane: three near the origin, three near (10, 10). */
+    /* Six clouds of two points in the plane: three near the origin and three near (10, 10). */
     const double points[] = {0,  0,  1,  0,  0,  1,  1,  1,  0,  0,  0,  1,
                              10, 10, 11, 10, 10, 11, 11, 11, 10, 10, 10, 11};
     const int64_t offsets[] = {0, 2, 4, 6, 8, 10, 12};
@@ -23,7 +23,7 @@ int main(void)
     graph.tau = 2;
     ddsc_cluster_settings_init(&settings);
     settings.k_min = settings.k_max = 2;
-    settings.graph = &graph; /* the metric is left as it is: exact W2 */
+    settings.graph = &graph; /* the default metric is exact W2 */
     if (status == DDSC_OK)
         status = ddsc_cluster_run(ctx, &found, clouds, &settings);
     if (status < 0)

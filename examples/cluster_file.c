@@ -1,4 +1,4 @@
-/* The program at the top of ddsc.h: clusters the items of a file, whose name may be given.
+/* The program at the top of ddsc.h: clusters the items of a file, which may be an argument.
  *     cc cluster_file.c $(pkg-config --cflags --libs ddsc) && ./a.out clouds.npz */
 #include <ddsc/ddsc.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* Cluster by neighbor lists of your own, whatever made them:
+/* Clusters items by precomputed neighbor lists from any source:
  *     cc graph_from_csr.c $(pkg-config --cflags --libs ddsc) && ./a.out */
 #include <ddsc/ddsc.h>
 #include <stdio.h>
 
 int main(void)
 {
-    /* Seven items: 0 to 2 are near each other, so are 3 to 6, and 2 and 3 see each other from afar. */
+    /* Seven items in two clusters, 0 to 2 and 3 to 6, with one long edge between 2 and 3. */
     const int64_t offsets[] = {0, 2, 4, 7, 10, 12, 14, 16};
     const int32_t neighbors[] = {1, 2, 0, 2, 0, 1, 3, 4, 5, 2, 3, 6, 3, 6, 4, 5};
     const double squared[] = {1, 2, 1, 1, 2, 1, 30, 1, 2, 30, 1, 1, 2, 1, 1, 1};

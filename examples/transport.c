@@ -1,4 +1,4 @@
-/* One transport problem, exactly and with entropy:
+/* Solves one transport problem, exactly and with entropic regularization:
  *     cc transport.c $(pkg-config --cflags --libs ddsc) && ./a.out */
 #include <ddsc/ddsc.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@ enum { N = 3, M = 2 };
 
 int main(void)
 {
-    /* Three mines, two factories, the cost of a unit from each to each. */
+    /* Three mines, two factories, and the cost per unit from each mine to each factory. */
     const double mined[N] = {30, 20, 50}, needed[M] = {40, 60};
     const double cost[N * M] = {1, 4, 2, 2, 5, 3};
     double amount[N * M];
@@ -22,7 +22,7 @@ int main(void)
     problem.a = mined;
     problem.b = needed;
     problem.cost = cost;
-    ddsc_transport_init(&plan); /* arrays that are left NULL are not filled */
+    ddsc_transport_init(&plan); /* arrays that are NULL are not filled */
     plan.plan = amount;
     ddsc_transport_init(&blurred);
     ddsc_sinkhorn_settings_init(&entropy);

@@ -2,12 +2,12 @@
 What optimal transport measures
 ===============================
 
-How different are two clouds of points? Optimal transport asks how far the one has to be moved to
-become the other, by the cheapest plan.
+How different are two clouds of points? Optimal transport measures how far the points of one cloud
+must be moved to turn it into the other, using the cheapest plan.
 """
 
 # %%
-# Two small clouds. Each point carries a weight; the weights of a cloud sum to one.
+# Create two small clouds. Each point has a weight, and the weights of a cloud sum to one.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -16,19 +16,19 @@ import ddsc
 rng = np.random.default_rng(4)
 bakeries = rng.normal([0, 0], 0.8, (6, 2))
 cafes = rng.normal([2.5, 0.5], 0.8, (9, 2))
-bread = np.full(6, 1 / 6)        # what each bakery bakes
-eaten = np.full(9, 1 / 9)        # what each cafe needs
+bread = np.full(6, 1 / 6)        # amount baked by each bakery
+eaten = np.full(9, 1 / 9)        # amount needed by each cafe
 
 # %%
-# What it costs to move one unit from each bakery to each cafe: the squared distance. ``emd`` finds
-# the cheapest plan.
+# The cost of moving one unit from a bakery to a cafe is the squared distance between them. ``emd``
+# computes the cheapest plan.
 cost = ((bakeries[:, None] - cafes[None]) ** 2).sum(axis=2)
 best = ddsc.emd(bread, eaten, cost, full=True)
 print(f"cheapest total cost {best.value:.3f}, W2 distance {np.sqrt(best.value):.3f}")
 print(f"proof: no plan can cost less than {best.dual:.3f}")
 
 # %%
-# The plan says how much goes where: the wider a line, the more bread.
+# The plan contains the amount moved from each bakery to each cafe. Wider lines mean more bread.
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for i, j in zip(*np.nonzero(best.plan)):
     ax.plot(*np.transpose([bakeries[i], cafes[j]]), color="0.6", linewidth=25 * best.plan[i, j], zorder=1)
@@ -38,6 +38,6 @@ ax.set_aspect("equal")
 ax.legend()
 
 # %%
-# You never need to do this by hand: ``ddsc.pairwise`` gives the distances of many clouds at once,
-# and ``ddsc.DDSC`` clusters them without ever computing all of them.
+# In practice, no cost matrix is needed: ``ddsc.pairwise`` computes the distances between many
+# clouds, and ``ddsc.DDSC`` clusters clouds without computing all of these distances.
 print(ddsc.pairwise([bakeries, cafes]).round(3))

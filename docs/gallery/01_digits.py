@@ -2,12 +2,13 @@
 Handwritten digits
 ==================
 
-An image is a cloud of its inked pixels. Two images of a digit that is slightly shifted or slanted
-share few pixels, but little has to be moved to turn the one into the other.
+An image is a cloud of its inked pixels. If one of two images of a digit is slightly shifted or
+slanted, they share few pixels, but little mass has to be moved to turn one image into the other.
 """
 
 # %%
-# Five hundred digits of 8 x 8 pixels. The labels are known, but used for the score alone.
+# Load five hundred digits of 8 x 8 pixels. Their labels are known, but they are used only for the
+# score.
 import matplotlib.pyplot as plt
 
 import ddsc
@@ -16,21 +17,21 @@ X = ddsc.datasets.load_digits()
 print(X)
 
 # %%
-# Ten clusters by the exact 2-Wasserstein distance, everything else by default.
+# Compute ten clusters with the exact 2-Wasserstein distance and default settings.
 model = ddsc.DDSC(n_clusters=10).fit(X)
 print(model.verdict_["text"])
 print(f"AMI with the true digits: {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 
 # %%
-# Some items of each cluster. They are drawn at random, not picked.
+# Plot some items of each cluster. The items are drawn at random.
 figure = ddsc.plot.clusters(X, model, n_each=10)
 
 # %%
-# A page with a map, typical and doubtful items and everything else there is to say:
-# ``model.report("page.html")``. `This is the one of these digits <../report-digits.html>`_.
+# ``model.report("page.html")`` writes a page with a map, typical and ambiguous items, and further
+# results. `See the page for these digits <../report-digits.html>`_.
 #
-# Is it worth the trouble? The same images as plain rows of 64 numbers, in scikit-learn's k-means.
-# (The transport sees that neighbouring pixels are neighbours; k-means does not.)
+# For comparison, cluster the same images as plain vectors of 64 numbers with scikit-learn's
+# k-means. Transport distances use the positions of the pixels, but k-means does not.
 import numpy as np
 from sklearn.cluster import KMeans
 
@@ -41,8 +42,8 @@ plain = KMeans(10, n_init=10, random_state=0).fit_predict(rows.reshape(len(X), 6
 print(f"k-means on the pixels: {ddsc.adjusted_mutual_info_score(X.labels, plain):.2f}")
 
 # %%
-# Where it goes wrong: the items that lie nearly between two clusters. ``doubt_`` is 1/2 for an item
-# that is as near to another centre as to its own.
+# Some items lie between two clusters. ``doubt_`` is 1/2 for an item that is as close to another
+# center as to its own.
 doubtful = np.argsort(-model.doubt_)[:8]
 figure, boxes = plt.subplots(1, 8, figsize=(9, 1.6), layout="constrained")
 for box, i in zip(boxes, doubtful):

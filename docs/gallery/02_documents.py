@@ -2,13 +2,13 @@
 Documents as clouds of words
 ============================
 
-A document is the cloud of the vectors of its words. Two texts are near when the words of the one
-lie near those of the other, even if they share none.
+A document is the cloud of the vectors of its words. Two texts are close if the words of one are
+close to the words of the other, even if the texts share no words.
 """
 
 # %%
-# A hundred short texts on five subjects. Where no file of word vectors is given, the vectors are
-# learnt from the documents themselves. For your own texts: ``ddsc.read_text("docs.tsv")``, better
+# Load a hundred short texts on five subjects. Without a file of word vectors, the vectors are
+# learned from the documents. To read your own texts, use ``ddsc.read_text("docs.tsv")``, preferably
 # with GloVe or word2vec vectors.
 import ddsc
 
@@ -17,25 +17,25 @@ print(X)
 print(ddsc.datasets.load_texts().texts[0])
 
 # %%
-# Cluster, and ask what the clusters are about.
+# Cluster the documents, and describe each cluster by its distinctive words.
 model = ddsc.DDSC(n_clusters=5).fit(X)
 for cluster in model.explain():
     words = ", ".join(w["word"] for w in cluster["words"][:6])
     print(f"cluster {cluster['label']} ({cluster['size']} documents): {words}")
 
 # %%
-# How well does that match the subjects? The verdict is careful: a hundred items are few to tell a
-# gap from chance.
+# Compare the clusters with the subjects. The verdict is cautious, because a hundred items are too
+# few to distinguish a gap from chance.
 print(f"AMI with the subjects: {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 print(model.verdict_["text"])
 
 # %%
-# The embedding, coloured by the true subject. Every fifth document has two of its six sentences
-# from another subject: these lie between the groups.
+# Plot the embedding, colored by the true subject. In every fifth document, two of the six sentences
+# are from another subject. These documents lie between the clusters.
 ax = ddsc.plot.embedding(model, labels=X.labels)
 
 # %%
-# The documents in doubt, and where they might belong instead.
+# List the most ambiguous documents with their cluster and the next nearest cluster.
 table = model.items_
 for i in table["doubt"].argsort()[::-1][:5]:
     print(f"{table['id'][i]:14} is in cluster {table['label'][i]}, nearly in {table['next'][i]} "

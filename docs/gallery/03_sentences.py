@@ -2,13 +2,13 @@
 Documents as clouds of sentences
 ================================
 
-With a sentence encoder a document becomes the cloud of its sentences. Any encoder will do: a
-function that takes a list of sentences and gives one vector for each.
+A sentence encoder turns a document into the cloud of its sentences. Any encoder can be used: it is
+a function that maps a list of sentences to one vector each.
 """
 
 # %%
-# Usually that is ``SentenceTransformer(...).encode``. To need no download, this example makes its
-# own: the mean of the word vectors that were learnt from the documents.
+# A typical encoder is ``SentenceTransformer(...).encode``. To avoid a download, this example
+# defines a simple one: the mean of the word vectors learned from the documents.
 import re
 
 import numpy as np
@@ -29,21 +29,22 @@ def encode(sentences):
 
 
 # %%
-# Sentences are the points, and stay as their names; a sentence counts by its length.
+# The points are the sentences, and each point is named by its sentence. The weight of a sentence is
+# its length.
 X = ddsc.Distributions.from_texts(found.texts, encode, ids=found.ids, labels=found.labels)
 X = X.described(titles=found.titles)
 print(X)
 
 # %%
-# Cluster. Sentences that are typical of a cluster describe it better than single words.
+# Cluster the documents. Typical sentences describe a cluster better than single words.
 model = ddsc.DDSC(n_clusters=5).fit(X)
 print(f"AMI with the subjects: {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 for cluster in model.explain():
     print(f"cluster {cluster['label']}: {cluster['words'][0]['word']}")
 
 # %%
-# Which sentences of a document go where? The transport between two documents says it: here those of
-# one document and of its nearest neighbour.
+# The transport plan between two documents shows which sentences correspond. This is the plan
+# between the two closest documents.
 D = ddsc.pairwise(X)
 np.fill_diagonal(D, np.inf)
 a, b = np.unravel_index(D.argmin(), D.shape)
@@ -56,6 +57,6 @@ for i, j in zip(*np.nonzero(plan > 0.05)):
     print(f"{plan[i, j]:5.0%}  {name[p[i].tobytes()]}\n    -> {name[q[j].tobytes()]}")
 
 # %%
-# The distances between all documents, in the order of the clusters.
+# Plot the distances between all documents, sorted by cluster.
 np.fill_diagonal(D, 0)
 ax = ddsc.plot.distances(D, model)

@@ -2,12 +2,13 @@
 Shapes in 3-D
 =============
 
-Scanned objects are clouds of points on a surface. Two scans of one object may be turned
-differently, and a turned object is a different cloud: say so, when the turning means nothing.
+Scanned objects are clouds of points on a surface. Two scans of one object may be rotated
+differently, and a rotated object is a different cloud. If rotations are irrelevant, remove them
+first.
 """
 
 # %%
-# Balls, rods and rings, each with its own proportions and turned at random.
+# Generate balls, rods and rings, each with its own proportions and a random rotation.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,20 +26,20 @@ for place, i in enumerate((0, 20, 40)):
     ax.set_box_aspect((1, 1, 1))
 
 # %%
-# As they are, much of the distance between two shapes is their turning.
+# Without alignment, much of the distance between two shapes is due to their rotations.
 model = ddsc.DDSC(n_clusters=3).fit(X)
 print(f"as they are: AMI {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 
 # %%
-# ``align="principal"`` turns each shape to its own axes first. Other choices take out place, size
-# or slant.
+# ``align="principal"`` first rotates each shape to its principal axes. Other values remove
+# location, size or slant.
 aligned = X.transformed(align="principal")
 model = ddsc.DDSC(n_clusters=3).fit(aligned)
 print(f"aligned: AMI {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 print(model.verdict_["text"])
 
 # %%
-# The transform is kept with the model: new shapes go through the same.
+# The transform is stored with the model, so new shapes are transformed in the same way.
 rng = np.random.default_rng(1)
 along = rng.uniform(-1.4, 1.4, 150)
 around = rng.uniform(0, 2 * np.pi, 150)
@@ -46,5 +47,5 @@ rod = np.column_stack([along, 0.5 * np.cos(around), 0.5 * np.sin(around)])
 print("a new rod is in the cluster of", X.labels[model.labels_ == model.predict([rod])[0]][0])
 
 # %%
-# The distances between all shapes after alignment: three blocks.
+# Plot the distances between all shapes after alignment. They form three blocks.
 ax = ddsc.plot.distances(ddsc.pairwise(aligned), X.labels)

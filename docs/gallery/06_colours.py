@@ -2,20 +2,20 @@
 Colours of photographs
 ======================
 
-A photograph can be seen as the cloud of its colours: where each lies in the space of colours, and
-how much of the picture it covers. That finds pictures of one mood, not of one subject.
+A photograph can be represented by the cloud of its colors: each color is a point, weighted by the
+area that it covers. This representation groups pictures by their colors, not by their subjects.
 """
 
 # %%
-# So that this runs anywhere, the photographs are painted here: beaches, forests and sunsets with
-# noise. For files it is one line: ``ddsc.read("photos/", as_="colours")``, where folders name
-# classes.
+# To avoid a download, this example generates its photographs: beaches, forests and sunsets with
+# noise. To read files, use ``ddsc.read("photos/", as_="colours")``, where the names of subfolders
+# are the classes.
 import matplotlib.pyplot as plt
 import numpy as np
 
 import ddsc
 
-SCENES = {  # bands from top to bottom: colour, share of the height
+SCENES = {  # bands from top to bottom: color, fraction of the height
     "beach": [((120, 180, 235), 0.45), ((40, 110, 170), 0.25), ((230, 205, 150), 0.3)],
     "forest": [((170, 200, 220), 0.2), ((40, 95, 45), 0.5), ((75, 60, 40), 0.3)],
     "sunset": [((250, 150, 70), 0.35), ((200, 80, 90), 0.3), ((40, 30, 60), 0.35)],
@@ -40,8 +40,8 @@ for k, box in enumerate(boxes.flat):
     box.axis("off")
 
 # %%
-# Every picture as the cloud of its pixels in the space of colours, merged down to 20 colours each.
-# The error that merging makes is measured.
+# Represent every picture as the cloud of its pixels in color space, and merge each cloud to 20
+# colors. The resulting error is measured.
 X = ddsc.Distributions([photo.reshape(-1, 3) for photo in photos], labels=names)
 X = X.described(coordinate_names=["red", "green", "blue"])
 small = X.compress(20)
@@ -55,8 +55,8 @@ print(f"AMI with the scenes: {ddsc.adjusted_mutual_info_score(names, model.label
 print(model.verdict_["text"])
 
 # %%
-# The palette in the middle of each cluster is a barycenter: the cloud of least mean squared
-# distance to its items.
+# The central palette of each cluster is a barycenter, the cloud that minimizes the mean squared
+# distance to the items of the cluster.
 figure, boxes = plt.subplots(3, 1, figsize=(7, 2.4), layout="constrained")
 for c, box in enumerate(boxes):
     middle = ddsc.barycenter(small[model.labels_ == c], support_size=8)
@@ -67,5 +67,5 @@ for c, box in enumerate(boxes):
     box.set(xlim=(0, 1), xticks=[], yticks=[], ylabel=f"{c}")
 
 # %%
-# A word of caution: these scenes were painted to differ in colour. On a public set of photographs
-# whose classes are not a matter of colour every metric here had an AMI of 0.03.
+# Note that these scenes were generated with different colors. On a public set of photographs whose
+# classes do not depend on color, every metric had an AMI of 0.03.

@@ -2,12 +2,13 @@
 How many clusters?
 ==================
 
-No rule finds the right number by itself. What there is: a table that shows what speaks for each
-number, from one decomposition, and candidates worth a look.
+No criterion reliably finds the correct number of clusters. A single decomposition provides a table
+of criteria for each number, and a list of candidates to consider.
 """
 
 # %%
-# Documents on five subjects, and no K given. ``"auto"`` tries 2 to 15, a pair of numbers a range.
+# Cluster documents on five subjects without specifying K. ``"auto"`` tries 2 to 15, and a pair of
+# numbers specifies another range.
 import matplotlib.pyplot as plt
 
 import ddsc
@@ -19,20 +20,21 @@ for candidate in model.candidates_:
     print(candidate)
 
 # %%
-# The table. A wide *relative gap* (2 or more) after K says that K groups stand apart; *modularity*
-# is how much more the network is joined inside clusters than chance would; *stability* is how well
-# halves of the items agree.
+# The table lists three criteria. A wide *relative gap* (2 or more) after K means that K clusters
+# are well separated. *Modularity* compares the connections within clusters with those expected by
+# chance. *Stability* is the agreement between random halves of the items.
 print(" K  relative gap  modularity  stability")
 for row in model.sweep_:
     print(f"{row['k']:2}  {row['relative_gap']:12.2f}  {row['modularity']:10.2f}  {row['stability']:9.2f}")
 
 # %%
-# The eigenvalues, and the gap after the chosen K.
+# Plot the eigenvalues, with the gap after the chosen K.
 ax = ddsc.plot.eigengap(model)
 
 # %%
-# A harder case: digits. Ones differ among themselves as much as some digits differ from each other,
-# so several numbers are defensible. The labels of every K are kept, so trying them costs nothing.
+# Digits are a harder case. Ones differ from each other as much as some digits differ from other
+# digits, so several values of K are plausible. The labels of every K are stored, so comparing them
+# requires no further computation.
 digits = ddsc.datasets.load_digits()
 model = ddsc.DDSC(n_clusters=(5, 15)).fit(digits)
 print("chosen:", model.n_clusters_, "candidates:", [c["k"] for c in model.candidates_])
@@ -46,6 +48,6 @@ ax.set(xlabel="K", ylim=(0, 1))
 ax.legend()
 
 # %%
-# On sixteen public sets that nobody had tuned on, the suggested number was right in a quarter of
-# the cases and within one in under half. Look at the candidates and at the report before you
-# believe a number.
+# On sixteen public sets that were not used for tuning, the suggested number was correct in a
+# quarter of the cases, and off by at most one in less than half. Check the candidates and the
+# report before you rely on a number.

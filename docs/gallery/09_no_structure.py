@@ -2,12 +2,12 @@
 When there is no structure
 ==========================
 
-Every method of clustering cuts any set into as many parts as you ask for. Whether there is anything
-to find is another question, and ddsc answers it first.
+A clustering method divides any set into as many parts as requested. Whether the set has any
+cluster structure is a separate question, which ddsc answers first.
 """
 
 # %%
-# Three sets of 300 items: groups, a continuum, and noise.
+# Generate three sets of 300 items: separate clusters, a continuum, and noise.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -27,7 +27,7 @@ sets = {
 }
 
 # %%
-# Three clusters of each. The labels look alike; the verdicts do not.
+# Compute three clusters of each set. The labels look similar, but the verdicts differ.
 figure, boxes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 for box, (name, items) in zip(boxes, sets.items()):
     model = ddsc.DDSC(n_clusters=3).fit(items)
@@ -37,12 +37,12 @@ for box, (name, items) in zip(boxes, sets.items()):
     box.set(title=f"{name}: {model.verdict_['structure']}", xticks=[], yticks=[])
 
 # %%
-# Another view of the same: draw the points of every item anew, cluster again, and see whether the
-# labels stay. Labels of noise do not.
+# Another check is to resample the points of every item, cluster again, and compare the labels. The
+# labels of noise are not stable.
 for name in ("three groups", "noise"):
     model = ddsc.DDSC(n_clusters=3, stability=5).fit(sets[name])
     print(f"{name}: agreement (ARI) with five resamples {model.stability_['mean']['ari']:.2f}")
 
 # %%
-# "Clear" can be believed. Anything else is no proof that there are no groups: small sets, and
-# groups that touch, are often "undecided" or "weak".
+# The verdict "clear" is reliable. Other verdicts do not prove that there are no clusters: the
+# verdict for small sets, and for clusters that touch, is often "undecided" or "weak".

@@ -2,12 +2,13 @@
 Comparing metrics
 =================
 
-Exact transport, entropic transport, MMD, linear transport: does it matter which one? Without labels
-nobody can tell which is best, but one can see whether they agree.
+Exact transport, entropic transport, MMD and linear optimal transport may produce different
+clusters. Without labels it is impossible to know which metric is best, but it is possible to
+measure how well they agree.
 """
 
 # %%
-# The digits once more, all four metrics beside each other.
+# Compare four metrics on the digits.
 import matplotlib.pyplot as plt
 
 import ddsc
@@ -17,14 +18,14 @@ told = ddsc.compare(X, 10)
 print(told["words"])
 
 # %%
-# *Stability*: agreement with what parts of four fifths of the items give alone. *Agreement*: with
-# the other metrics. AMI is shown because this set has labels.
+# *Stability* is the agreement with the clusters of subsamples with 80% of the items. *Agreement* is
+# the agreement with the other metrics. The AMI is known because this set has labels.
 print(f"{'metric':9} stability  agreement   AMI")
 for row in told["metrics"]:
     print(f"{row['metric']:9} {row['stability']:9.2f}  {row['agreement']:9.2f}  {row['ami']:4.2f}")
 
 # %%
-# How much each pair of metrics agrees.
+# Plot the agreement of each pair of metrics.
 names = [row["metric"] for row in told["metrics"]]
 figure, ax = plt.subplots(figsize=(4.4, 3.6), layout="constrained")
 picture = ax.imshow(told["ami"], vmin=0, vmax=1, cmap="Blues")
@@ -37,5 +38,6 @@ for i in range(len(names)):
 figure.colorbar(picture, label="AMI between metrics")
 
 # %%
-# Where they agree, take the fastest. Where they do not, look at the items on which they differ, in
-# the report of each. The advice itself is no better than always taking ``w2``: see the guide.
+# If the metrics agree, use the fastest one. If they do not, inspect the items on which they differ
+# in the report of each metric. Following the recommendation is no better than always using ``w2``;
+# see the guide.

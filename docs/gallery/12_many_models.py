@@ -2,13 +2,13 @@
 Many models in parallel
 =======================
 
-One fit uses all processors by itself. When there are many small fits (several metrics, numbers of
-clusters, subsets), it is better to run the fits side by side, each on one thread.
+A single fit uses all processors. Many small fits (several metrics, numbers of clusters, or
+subsets) are faster if they run in parallel, each on one thread.
 """
 
 # %%
-# joblib comes with scikit-learn. The interpreter is free while ddsc works, so threads are enough:
-# nothing has to be copied to other processes.
+# joblib is installed with scikit-learn. ddsc releases the interpreter lock while it computes, so
+# threads are sufficient, and no data is copied to other processes.
 import itertools
 
 import matplotlib.pyplot as plt
@@ -30,8 +30,8 @@ models = Parallel(n_jobs=2, prefer="threads")(delayed(fit)(*task) for task in ta
 print(len(models), "models")
 
 # %%
-# How many clusters, by which metric? Modularity needs no labels; the highest is at five subjects
-# under every metric.
+# Compare the modularity, which needs no labels, for each metric and number of clusters. Its maximum
+# is at five clusters, the number of subjects, for every metric.
 table = np.array([model.sweep_[0]["modularity"] for model in models]).reshape(len(metrics), len(numbers))
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 for metric, row in zip(metrics, table):
@@ -41,11 +41,11 @@ ax.legend()
 print(dict(zip(metrics, np.array(numbers)[table.argmax(axis=1)].tolist())))
 
 # %%
-# Results do not depend on the number of threads, nor on what runs beside them.
+# Results depend neither on the number of threads nor on other fits that run at the same time.
 again = fit("w2", 5)
 same = models[tasks.index(("w2", 5))]
 print("the same embedding, bit for bit:", np.array_equal(again.embedding_, same.embedding_))
 
 # %%
-# With processes instead of threads (``Parallel(n_jobs=2)``, dask) models and sets travel by pickle,
-# which keeps everything.
+# With processes instead of threads (``Parallel(n_jobs=2)``, dask), models and sets are transferred
+# with pickle, which preserves all their data.

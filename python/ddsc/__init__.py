@@ -64,8 +64,8 @@ __all__ = [
     "__version__",
 ]
 
-# Modules of the names that are not functions. Submodules are imported on first use, because
-# scikit-learn takes a second to load. The command `ddsc` never imports it.
+# Modules that define the public names. They are imported on first use, because scikit-learn takes a
+# second to load. The command `ddsc` never imports scikit-learn.
 _HOMES = {
     "Assignment": "_estimator",
     "CSR": "_arrays",

@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> None:
-    """Replace this process by the program, which is installed next to the C module."""
+    """Replace this process with the program, which is installed next to the C module."""
     spec = importlib.util.find_spec("ddsc._core")
     folder = os.path.dirname((spec and spec.origin) or os.path.abspath(__file__))
     program = os.path.join(folder, "bin", "ddsc")

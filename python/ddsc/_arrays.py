@@ -52,7 +52,7 @@ def sparse_entries(x: Any) -> Tuple[Array, Array, Array]:
 
 
 def neighbor_lists(x: Any, most: int) -> Tuple[Array, Array, Array]:
-    """Return offsets, indices and squared distances of the `most` nearest entries of each row.
+    """Return offsets, indices and squared distances of up to `most` nearest entries per row.
 
     NaN entries are unknown, and diagonal entries must be zero. If both (i, j) and (j, i) are stored,
     they must be equal.
@@ -177,7 +177,7 @@ def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]
     Accepts a dict of items by id, a pandas groupby, an object array, or a list of (points, weights).
     Other types are returned unchanged."""
     ids = None
-    if is_sparse(x):  # one of SciPy's sparse formats is a dict
+    if is_sparse(x):  # one of SciPy's sparse formats is a subclass of dict
         return x, None, None
     if isinstance(x, dict):
         ids, x = [str(key) for key in x], list(x.values())

@@ -16,7 +16,7 @@ KMEANS_RESTARTS = 30
 
 
 class Partition(NamedTuple):
-    """Clusters from a method without a graph."""
+    """The result of a method without a graph."""
 
     found: Any
     """The result from which the report is made."""
@@ -64,7 +64,7 @@ def vectors(run: Run, measures: Any, vectors_from: Any) -> Array:
 
 
 def partition(run: Run, measures: Any, estimator: Any) -> Partition:
-    """Cluster by k-means of vectors or around barycenters."""
+    """Cluster vectors by k-means, or items around barycenters."""
     k = whole("n_clusters", estimator.n_clusters)
     restarts = estimator.restarts
     if restarts is not None and whole("restarts", restarts) < 1:

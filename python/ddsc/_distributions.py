@@ -65,15 +65,15 @@ class Distributions:
         pandas groupby, whose groups are the items. float32 and float64 arrays are used without an
         intermediate copy.
     weights : list of (n_i,) arrays, optional
-        Weights of the points, not negative and with a positive sum per item. None, for all items or as an
-        entry of the list, means equal weights.
+        Non-negative weights of the points, with a positive sum for each item. None means equal weights, for
+        all items or, as an entry of the list, for one item.
     ids : sequence of str, optional
-        Names of the items. None: numbers from 0.
+        Names of the items. None: the items are numbered from 0.
     labels : sequence, optional
         Known classes of the items, used for scores and figures but never for clustering. A dict, or a
         Series with an index of strings, is joined by id.
     on_empty : {"error", "drop"}
-        How to treat items without mass. Dropped items keep their rows in all results.
+        How to treat items without mass. Results still have a row for each dropped item.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Distributions:
     def _adopt(self, handle: Any, ids: Any = None, labels: Any = None, names: Any = None) -> None:
         view = _core.measures_view(handle)
         self._handle = handle
-        self._is_named = ids is None and labels is None  # otherwise the handle does not have them
+        self._is_named = ids is None and labels is None  # otherwise the handle lacks them
         self._n_rows: int = view["n_rows"]
         self._dim: int = view["dim"]
         self._n_words: int = view["n_words"]
@@ -219,7 +219,7 @@ class Distributions:
         Parameters
         ----------
         matrix : (N, V) SciPy sparse matrix, or a tuple (data, indices, indptr)
-            Weights. Column v belongs to row v of the vocabulary.
+            Weights. Column v contains the weights of row v of the vocabulary.
         vocabulary : (V, d) array
             The point of each column, such as a word vector.
         """
@@ -291,7 +291,7 @@ class Distributions:
         weight: Optional[str] = None,
         label: Optional[str] = None,
     ) -> "Distributions":
-        """Create items from a pandas DataFrame whose rows are points and which has a column with their item.
+        """Create items from a pandas DataFrame. Its rows are points, and one column contains the item of each point.
 
         Parameters
         ----------
@@ -401,14 +401,14 @@ class Distributions:
             Splits a text into parts. None: sentences end at ., ! or ? before white space, and at the end of
             a line.
         weights : {"letters", "equal"}
-            The weight of a sentence: its number of letters, or equal for all.
+            The weight of a sentence: its number of letters, or the same weight for all sentences.
         on_empty : {"drop", "error"}
             How to treat texts without parts: drop them (label -1) or raise an error.
 
         Returns
         -------
         Distributions
-            A set whose points are named by the sentences.
+            A set in which the name of each point is its sentence.
 
         Examples
         --------
@@ -448,7 +448,7 @@ class Distributions:
 
     @property
     def shape(self) -> Tuple[int]:
-        """(len,), as required by scikit-learn's splitters."""
+        """The tuple (len(self),), as required by scikit-learn's splitters."""
         return (self._n_rows,)
 
     @property
@@ -543,7 +543,7 @@ class Distributions:
         titles: Optional[Sequence[object]] = None,
         meta: Optional[Mapping[str, Sequence[object]]] = None,
     ) -> "Distributions":
-        """Return the same set with other names. None keeps the existing names.
+        """Return the same set with other names. Arguments that are None leave the existing names unchanged.
 
         Parameters
         ----------
@@ -598,8 +598,8 @@ class Distributions:
         Parameters
         ----------
         arcsinh : float or dict, optional
-            Replace x by arcsinh(x / arcsinh). A dict has cofactors by name of the coordinate, with the
-            wildcards * and ?.
+            Replace x with arcsinh(x / arcsinh). A dict maps names of coordinates, which may contain the
+            wildcards * and ?, to cofactors.
         log1p : bool
         normalise : {"standard", "robust", "rank"}, optional
             Normalize coordinates over all items. Every item has the same weight.
@@ -611,7 +611,7 @@ class Distributions:
             Align each item separately: remove its location ("centre"), and also its size, slant or rotation.
         logicle : float, str or dict, optional
             Apply the logicle scale of flow cytometry with the top value T (usually 262144), or "T:W:M:A". A
-            dict has one value by name of the coordinate. If W is omitted, it is fitted to the negative values.
+            dict maps names of coordinates to such values. If W is omitted, it is fitted to the negative values.
         batch : str or sequence, optional
             A column of `meta`, or the batch of each item. The quantiles of each coordinate within a batch are
             mapped to those of all items. A sequence is stored as the column "batch", which must not exist with
@@ -698,7 +698,7 @@ class Distributions:
         """
         with Run(n_jobs=n_jobs, verbose=verbose) as run:
             merged = self._compress(run, m)
-        with Run(n_jobs=1) as run:  # a copy whose context keeps no threads
+        with Run(n_jobs=1) as run:  # a copy whose context has no extra threads
             handle = run(_core.subset, merged._handle, np.arange(self.n_items))
         made = self._wrap(handle, merged._ids, merged._labels, self._source)
         made.mean_w2_error, made.max_w2_error = merged.mean_w2_error, merged.max_w2_error
@@ -706,7 +706,7 @@ class Distributions:
 
     def _compress(self, run: Run, m: Any) -> "Distributions":
         handle, mean, largest = run(_core.compress, self._handle, whole("m", m))
-        if len(self._rows) != self._n_rows:  # rows of dropped items do not go on
+        if len(self._rows) != self._n_rows:  # rows of dropped items are not copied
             handle = run(_core.subset, handle, np.arange(self.n_items))
         made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels(), self._source)
         made.mean_w2_error, made.max_w2_error = mean, largest
@@ -721,7 +721,7 @@ class Distributions:
     def write(self, path: PathLike, overwrite: bool = False) -> None:
         """Write npz, csv, tsv (also .gz) or d2, depending on the file extension.
 
-        Ids are written. Labels are written as numbers (of the sorted names) if the format supports labels.
+        Ids are always written. If the format supports labels, they are written as indices of the sorted names.
         A file from which the set was read is never overwritten (ValueError).
         """
         check_output(path, self._source)
@@ -830,7 +830,7 @@ def _value_text(value: Any) -> str:
 
 
 def _labels_by_id(labels: Any, ids: List[str], named: bool) -> Any:
-    """Return labels in the order of the ids, if they are a dict or a Series with an index of strings."""
+    """Return labels, in the order of the ids if they are a dict or a Series with an index of strings."""
     if named and hasattr(labels, "iloc") and all(isinstance(key, str) for key in labels.index):
         if labels.index.has_duplicates:
             raise ValueError("labels: the index has duplicate ids, so they cannot be joined by id")
@@ -860,7 +860,7 @@ def _group_labels(column: Any, names: List[str], order: Array, offsets: Array) -
 
 
 def _groups(column: Any) -> Tuple[List[str], Array, Array]:
-    """Return the names of groups by first appearance, the order that sorts rows by group, and offsets."""
+    """Return the names of the groups in order of first appearance, the order that sorts rows by group, and offsets."""
     missing = np.asarray(column.isna())
     if missing.any():
         raise ValueError(
@@ -924,8 +924,8 @@ def read(
     ----------
     path : path or list of paths
         The format is detected from the content. The wildcards *, ? and [] are expanded ("scans/*.ply"). Several
-        files give one item each (fcs, images, clouds) or all their items. A folder stands for its files, and
-        subfolders name classes.
+        files give one item each (fcs, images, clouds) or all their items. A folder is read as all of its files,
+        and the names of its subfolders are the classes.
     labels : path, optional
         File with the classes of the items (idx, csv or npy).
     meta : path or list of paths, optional
@@ -1023,7 +1023,7 @@ class _Files(Tuple[str, ...]):
 
 
 def _files_read(paths: List[str]) -> Tuple[str, ...]:
-    """Return the files that the paths stand for, including those in folders and their subfolders."""
+    """Return the files at the given paths. Folders are expanded to their files and those in their subfolders."""
     found: List[str] = []
     for path in map(os.path.abspath, paths):
         if not os.path.isdir(path):
@@ -1085,7 +1085,7 @@ def read_text(
     ----------
     documents : path or list of paths
         A table with a header and one document per row (separated by tab, comma, semicolon or |), JSON lines,
-        or a folder of .txt files, whose subfolders are classes. Several paths give one document each.
+        or a folder of .txt files, whose subfolders are classes. With several paths, each file is one document.
     vectors : path, optional
         Word vectors as GloVe, word2vec or fastText text, as word2vec binary (also .gz), or as npy with the
         words in a .vocab file. It can also be an npz of earlier documents (``X.write(path)``) or a model. The
@@ -1102,9 +1102,10 @@ def read_text(
         File with words to ignore.
     weighting : {"tfidf", "tf"}
     support : int
-        Largest number of points per document after merging; 0 keeps every word.
+        Largest number of points per document after merging; 0: words are not merged.
     on_empty : {"error", "drop"}
-        How to treat documents without known words. Dropped documents keep their rows.
+        How to treat documents without known words. Results still have a row for
+        each dropped document.
     encoding : {"utf-8", "latin1", "cp1252"}
         Encoding of all text files: documents, vectors, stop words and meta.
     """

@@ -70,7 +70,7 @@ LEAST_EIGENVALUE = 0.1
 
 
 class Assignment(NamedTuple):
-    """Assignment of new items to the clusters of a model."""
+    """The assignment of new items to the clusters of a model."""
 
     labels: Ints
     """Cluster of each item."""
@@ -103,10 +103,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         modularity from a single decomposition. `sweep_` has the results for each number.
     metric : {"w2", "w1", "sinkhorn", "mmd", "lot", "precomputed"}, or several joined by "+"
         Exact 2-Wasserstein, exact 1-Wasserstein (word mover's distance), entropic transport, maximum mean
-        discrepancy, or linear optimal transport. Joined metrics such as "w2+mmd+lot" use the mean of their
+        discrepancy, or linear optimal transport. Joined metrics, for example "w2+mmd+lot" use the mean of their
         normalized affinities. They do not support `predict`, and `graph_` is the graph of the first metric.
         With "precomputed", X is a matrix of distances, with NaN if unknown, or a sparse matrix whose row i
-        has the distances of item i to its neighbors. The methods d2 and pd2 use only `cost`.
+        contains the distances of item i to its neighbors. The methods d2 and pd2 use only `cost`.
     n_neighbors : int or "auto"
         Number of neighbors of each item. "auto" is max(10, log2 N), or less for small N.
     gamma : {"auto", "local", "median"} or float
@@ -159,7 +159,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     min_cluster : float
         Size below which clusters are merged, as a fraction of N / K; 0 for no limit.
     restarts : int, optional
-        Number of k-means starts, of which the best is kept. None: 30, or 3 with `method` "d2" and "pd2".
+        Number of k-means starts, of which the best is used. None: 30, or 3 with `method` "d2" and "pd2".
     method : {"ddsc", "kmeans", "sc", "d2", "pd2"}
         The method of this package, or a baseline for comparison: k-means or spectral clustering of plain
         vectors ("kmeans", "sc"), or clustering around barycenters ("d2", "pd2"). Baselines cannot predict new
@@ -206,7 +206,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     graph_ : (N, N) scipy.sparse.csr_matrix
         Row i has the distances of item i to its neighbors, nearest first.
     embedding_ : (N, n_vectors) array
-        Rows of the spectral embedding, which k-means clustered.
+        The spectral embedding, whose rows were clustered by k-means.
     eigenvalues_ : array
         Eigenvalues of the normalized Laplacian, ascending.
     n_features_in_ : int
@@ -216,15 +216,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     n_components_ : int
         Number of connected components of the graph.
     gamma_ : float
-        The value of gamma that was used; 0 with local scaling.
+        The value of gamma used; 0 for local scaling.
     sweep_ : list of dict
         For each K: gap, relative gap, modularity, inertia, stability (agreement between random halves), and the
         sizes of the smallest and largest cluster.
     sweep_labels_ : (len(sweep_), N) array
     candidates_ : list of dict
-        With several K: the plausible ones, the chosen one first, each with the criteria that support it. The
-        choice is a suggestion. On sets that were not used for tuning, it was right in a quarter of the cases and
-        off by at most one in less than half.
+        If several K were compared: the plausible values, starting with the chosen one, each with the criteria that
+        support it. The choice is a suggestion. On sets that were not used for tuning, it was correct in a quarter
+        of the cases and off by at most one in less than half.
     converged_ : bool
         Whether all solves, the eigenvectors and their verification converged.
     stats_ : dict
@@ -232,7 +232,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     centre_distance_ : (N,) array
         Distance of each row of `embedding_` to the mean of its cluster.
     next_cluster_ : (N,) int32 array
-        The other cluster whose center is nearest; -1 if there is none.
+        The cluster with the nearest center, other than the item's own cluster; -1 if there is none.
     doubt_ : (N,) array
         Ambiguity d / (d + e), with the distances d to the center of the item's cluster and e to that other center.
         It is 0 at the center and 1/2 on the boundary.
@@ -450,7 +450,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return self
 
     def _forget(self) -> None:
-        """Remove the results of an earlier fit, possibly with another method."""
+        """Remove the results of an earlier fit, which may have used another method."""
         own = ("_model", "_report", "_items", "_row_ids", "_compressed", "_places", "_extension")
         for name in [n for n in vars(self) if n in own or (n.endswith("_") and not n.startswith("_"))]:
             delattr(self, name)
@@ -484,7 +484,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return found, _core.graph_view(graph)
 
     def _baseline_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Distributions, Distributions]:
-        """Return the items as given and as compared, which differ if `compress` is set."""
+        """Return the items as passed and as compared. They differ if `compress` is set."""
         rows = measures = as_distributions(X, sample_weight, self.on_empty, run)
         if self.compress is not None:
             measures = rows._compress(run, whole("compress", self.compress))
@@ -496,7 +496,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return rows, measures
 
     def _fit_vectors(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Dict[str, Any], Distributions]:
-        """Spectral clustering of plain vectors."""
+        """Cluster plain vectors by spectral clustering."""
         rows, measures = self._baseline_items(run, X, sample_weight)
         settings = self._graph()
         graph = run(_core.graph_from_vectors, vectors(run, measures._handle, self.vectors_from), settings)
@@ -542,7 +542,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 told[name] = rows._by_row(np.array(told[name]), fill)
             told["labels"] = rows._by_row(np.array(told["labels"]).T, -1).T
             self.stability_ = told
-        # A library object keeps its context, and a context keeps its threads. This context has no extra threads.
+        # A library object holds its context, and a context holds its threads. This context has no extra threads.
         with Run(n_jobs=1, random_state=run.seed) as single:
             named = measures._named(single)
             joined = settings[2]["joined"] != 0
@@ -649,7 +649,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return self.fit(X, y, sample_weight=sample_weight).embedding_
 
     def representatives(self, n: int = 6) -> List[Longs]:
-        """Return the most typical items of each cluster, those nearest to its center.
+        """Return the most typical items of each cluster, which are those nearest to its center.
 
         Parameters
         ----------
@@ -680,7 +680,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """The verdict on cluster structure.
 
         ``structure`` is "clear", "weak", "none" or "undecided", ``text`` explains it in a sentence, and
-        ``evidence`` has the gap around each cluster."""
+        ``evidence`` contains the gap around each cluster."""
         return cast(Verdict, self.result_json()["verdict"])
 
     def explain(self) -> List[About]:
@@ -739,8 +739,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def result_json(self) -> Json:
         """Return the content of result.json, as ``ddsc cluster`` writes it.
 
-        It has settings, certificates, counts, scores against the labels of X, and typical and ambiguous
-        items.
+        It contains the settings, certificates, counts, scores relative to the labels of X, and typical and
+        ambiguous items.
 
         Examples
         --------
@@ -903,14 +903,14 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         ``dendrogram(model.tree_)`` draws the tree. Each row has two nodes, the height of their merge and the
         number of items. Clusters are nodes 0 to K - 1, and merge m creates node K + m. Heights are 1 / (1 + r),
         where r is the affinity between the two nodes divided by its expected value in a random graph with the
-        same degrees. The height is 1 without links, and 1/2 if the links equal the expected value. The tree is
-        empty above 1,000 clusters."""
+        same degrees. The height is 1 if the nodes are not connected, and 1/2 if their affinity equals the expected
+        value. The tree is empty if there are more than 1,000 clusters."""
         rows = self.result_json().get("tree", [])
         self._check_graph("tree")
         return np.array([[row["a"], row["b"], row["height"], row["size"]] for row in rows]).reshape(-1, 4)
 
     def cut_tree(self, n_clusters: Optional[int] = None, height: Optional[float] = None) -> Ints:
-        """Return coarser labels, after the merges of `tree_` down to `n_clusters` clusters or up to `height`.
+        """Return coarser labels by applying the merges of `tree_` down to `n_clusters` clusters or up to `height`.
 
         Returns
         -------
@@ -939,7 +939,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         else:
             tree = tree[tree[:, 2] <= cast(float, height)]
         group = np.arange(k + len(tree))
-        for m in reversed(range(len(tree))):  # each node takes the number of its final merge
+        for m in reversed(range(len(tree))):  # each node is assigned the number of its last merge
             group[tree[m, :2].astype(int)] = group[k + m]
         kept = self.labels_ >= 0
         values, first, inverse = np.unique(group[self.labels_[kept]], return_index=True, return_inverse=True)
@@ -979,7 +979,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """Predict the clusters of new items from their exact neighbors among the items of `fit`.
 
         Nystrom's formula extends the embedding to an item from its neighbors, and the nearest cluster center
-        determines its label. An item that equals an item of `fit` gets the same label.
+        determines its label. An item that equals an item of `fit` receives the same label.
 
         Parameters
         ----------
@@ -997,7 +997,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
         With true classes y, this is the adjusted mutual information between y and `predict`. Otherwise, it
         is the mean of 1 - (distance to the center of the item's cluster) / (distance to the nearest other
-        center). scikit-learn's searches use it if no `scoring` is given.
+        center). scikit-learn's searches use this score if no `scoring` is specified.
 
         Examples
         --------
@@ -1011,7 +1011,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             return adjusted_mutual_info_score(y, cast(Labels, labels))
         known = labels >= 0
         members = [self.embedding_[self.labels_ == c] for c in range(self.n_clusters_)]
-        nowhere = np.full(self.embedding_.shape[1], np.inf)  # center of an empty cluster
+        nowhere = np.full(self.embedding_.shape[1], np.inf)  # the cluster of this center is empty
         centres = np.array([part.mean(axis=0) if len(part) else nowhere for part in members])
         away = np.linalg.norm(rows[known, None] - centres[None], axis=2)
         own = np.take_along_axis(away, labels[known, None], axis=1)[:, 0]
@@ -1088,7 +1088,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
         The model can label new items (`predict`, `transform`, `assign`) and has `labels_`, `embedding_` and
         `n_clusters_`. A folder also provides `result_json` and `explain`. The parameters are those of the metric,
-        with the values that were chosen from the data; search settings are not stored. Items without mass have
+        with the values that were chosen from the data. Search settings are not stored. Items without mass have
         no row. Excluded outliers have the label -1, except in a model.npz of the program without its folder.
 
         Examples
@@ -1218,7 +1218,7 @@ def _shown_labels(folder: str, told: Json, labels: Array) -> Array:
 
 
 def _add_array(file: str, name: str, values: Array) -> None:
-    """Add an array to an npz. The bytes do not depend on the time."""
+    """Add an array to an npz. The bytes do not depend on the current time."""
     member = zipfile.ZipInfo(f"{name}.npy")
     with zipfile.ZipFile(file, "a") as archive, archive.open(member, "w") as to:
         np.save(to, values, allow_pickle=False)
@@ -1348,7 +1348,7 @@ def _nystrom(
     centres = sums / np.bincount(old, minlength=k)[:, None]
     away = ((rows[:, None, :] - centres[None]) ** 2).sum(axis=2)
     labels = away.argmin(axis=1).astype(np.int32)
-    lost = ~rows.any(axis=1)  # the neighbors have no entries in the eigenvectors, so they vote
+    lost = ~rows.any(axis=1)  # the neighbors have no entries in the eigenvectors, so a weighted vote is used
     for i in np.flatnonzero(lost):
         labels[i] = np.bincount(old[index[i]], weights=affinity[i], minlength=k).argmax()
     labels[twin] = old[same[twin]]

@@ -75,7 +75,7 @@ def pairwise(
         If Y is None, distances between the items of X are computed.
     metric : {"w2", "w1", "sinkhorn", "mmd", "lot"}
     squared : bool
-        Return D^2 as the metric defines it (an unbiased MMD can be negative), otherwise its square root.
+        Return D^2 as the metric defines it (for unbiased MMD it can be negative). Otherwise return its square root.
     condensed : bool
         Return only the entries above the diagonal, row by row, in the format of
         `scipy.spatial.distance.squareform`. Cannot be combined with Y.
@@ -161,7 +161,8 @@ def compare(
           "undecided", see `verdict_`); and, if classes are known, "ami" and "ari".
         - "labels": the labels by metric.
         - "ari", "ami": agreement between the metrics.
-        - "recommended": the recommended metric, with "sure" ("no difference", "slight" or "clear") and "words".
+        - "recommended": the recommended metric. "sure" is its confidence ("no difference", "slight" or "clear"), and
+          "words" explains it.
 
     Examples
     --------
@@ -263,7 +264,7 @@ def neighbors(
 
 
 class Transport(NamedTuple):
-    """Complete solution of a transport problem."""
+    """The complete solution of a transport problem."""
 
     value: float
     """Optimal <P, M>; with entropy, the requested value."""
@@ -309,7 +310,7 @@ def emd(
     a, b : (n,), (m,) arrays or None
         Weights of equal sum; None: uniform.
     M : (n, m) array
-        Costs, any finite numbers.
+        Costs, which can be any finite numbers.
     full : bool
         Also return the plan, the potentials and the certificate.
 
@@ -409,7 +410,7 @@ def sinkhorn(
     epsilon : float or str
         Strength of the entropy: an absolute value, or a percentage of the median cost such as "5%".
     value : {"regularised", "sharp"}
-        The minimum of <P, M> + epsilon KL(P | a x b), or <P, M> of the minimizing plan.
+        The minimum of <P, M> + epsilon KL(P | a x b), or the value <P, M> of the minimizing plan.
     tolerance : float
         L1 error of the marginals at convergence. A larger final error issues a ConvergenceWarning.
     max_iterations : int
@@ -478,7 +479,7 @@ def mmd(
         the median is less than twice that quantile, as happens in many dimensions.
     estimator : {"biased", "unbiased"}
     squared : bool
-        Return MMD^2, which can be negative with the unbiased estimator, otherwise the square root of its
+        Return MMD^2, which can be negative with the unbiased estimator. Otherwise return the square root of its
         positive part.
 
     Examples
@@ -549,7 +550,7 @@ def barycenter(
         ball. `method="admm"` also accepts "euclidean" (W1, points move to geometric medians), "cityblock" (points
         move to coordinate-wise medians) and a cost matrix (points have one coordinate, their row in the matrix).
     max_rounds, tolerance, restarts : int, float, int, optional
-        Largest number of rounds, smallest relative decrease of the objective that continues, number of starts.
+        Largest number of rounds, relative decrease of the objective below which the rounds stop, and number of starts.
     random_state, n_jobs, verbose, callback
         As in `DDSC`.
 
@@ -605,7 +606,7 @@ def _scores(labels_true: Any, labels_pred: Any) -> Dict[str, float]:
 
 
 def adjusted_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> float:
-    """Mutual information of two labelings, adjusted for chance (1: identical, 0: expected by chance).
+    """Return the mutual information of two labelings, adjusted for chance (1: identical, 0: expected by chance).
 
     Labels can be integers or names. Negative integers mean "no label" and are ignored.
 
@@ -619,7 +620,7 @@ def adjusted_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> floa
 
 
 def adjusted_rand_score(labels_true: Labels, labels_pred: Labels) -> float:
-    """Agreement on pairs of items, adjusted for chance.
+    """Return the adjusted Rand index: the agreement of two labelings on pairs of items, adjusted for chance.
 
     Examples
     --------
@@ -631,7 +632,7 @@ def adjusted_rand_score(labels_true: Labels, labels_pred: Labels) -> float:
 
 
 def normalized_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> float:
-    """Mutual information divided by the mean of the two entropies.
+    """Return the mutual information of two labelings, divided by the mean of their entropies.
 
     Examples
     --------
@@ -643,7 +644,7 @@ def normalized_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> fl
 
 
 def purity_score(labels_true: Labels, labels_pred: Labels) -> float:
-    """Fraction of the items that belong to the most common class of their cluster.
+    """Return the fraction of the items that belong to the most common class of their cluster.
 
     Examples
     --------

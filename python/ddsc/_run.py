@@ -36,7 +36,7 @@ _ENCODINGS = {"utf-8": 0, "utf-8-sig": 0, "ascii": 0, "iso8859-1": 1, "cp1252": 
 
 
 def count_threads(n_jobs: Optional[int]) -> int:
-    """Return the number of threads for n_jobs: all cores (or OMP_NUM_THREADS) for None, all for -1, all but one for -2."""
+    """Return the number of threads for n_jobs: None: all cores (or OMP_NUM_THREADS), -1: all, -2: all but one."""
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
@@ -127,7 +127,7 @@ class Run:
         if callback is not None and not callable(callback):
             raise TypeError("callback must be callable(stage, done, total)")
         self.callback = callback
-        self.worst = 0  # largest status so far; positive if something did not converge
+        self.worst = 0  # largest status so far; positive if a call did not converge
         self.seed = draw_seed(random_state)
         report = self._report if self.bar or callback else None
         if memory_limit is not None and not isinstance(memory_limit, numbers.Integral):
@@ -149,7 +149,7 @@ class Run:
     def check_room(self, items: Any) -> None:
         """Raise MemoryError if the arrays would exceed the memory limit as float64.
 
-        The check runs before any of them is converted."""
+        The check runs before any array is converted."""
         if self.limit == 0:
             return
         arrays = items if isinstance(items, (list, tuple)) else [items]

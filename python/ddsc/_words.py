@@ -37,18 +37,18 @@ ON_EMPTY = {"error": 0, "drop": 1}
 NORMALISE = {"standard": 1, "robust": 2, "rank": 3}
 ALIGN = {"centre": 1, "size": 2, "deskew": 3, "principal": 4}
 COST_MATRIX = 5
-GIVEN = 2  # rule for a given number (bandwidth, gamma) or given measures (reference)
+GIVEN = 2  # rule for a number (bandwidth, gamma) or measures (reference) passed by the caller
 
 
 def word(name: str, value: Any, table: Dict[str, int]) -> int:
-    """Return the number of an option value, or raise a ValueError that lists the valid values."""
+    """Return the library's code of an option value, or raise a ValueError that lists the valid values."""
     if isinstance(value, str) and value in table:
         return table[value]
     raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, table))}")
 
 
 def one_metric(metric: Any) -> int:
-    """Return the number of a metric. For other common names, the error message suggests the name used here."""
+    """Return the library's code of a metric. For other common names, the error message suggests the valid name."""
     meant = ALSO_CALLED.get(metric.lower()) if isinstance(metric, str) else None
     if meant is not None and metric not in METRICS:
         raise ValueError(f"metric={metric!r}: did you mean {meant!r}?")
@@ -100,7 +100,7 @@ def _reference(value: Any) -> Dict[str, Any]:
 
 
 def cost_settings(value: Any) -> Dict[str, Any]:
-    """Return the settings of a named cost, of a square matrix over the points, or of None for the metric's default."""
+    """Return the settings of a cost: a name, a square matrix over the points, or None (the metric's default)."""
     if value is None:
         return {}
     if isinstance(value, str):

@@ -104,7 +104,7 @@ def map(  # noqa: A001
     labels : sequence, optional
         Labels that determine the colors; None: the clusters. Pass the true classes to compare.
     ids : sequence, optional
-        Text next to the items.
+        Text shown next to the items.
     names : bool
         Annotate each cluster with its distinctive words or coordinates, if they have names.
     ax : matplotlib Axes, optional
@@ -154,7 +154,7 @@ def embedding(
     labels : sequence, optional
         Labels that determine the colors; None: the clusters. Pass the true classes to compare.
     ids : sequence of str, optional
-        Text next to the points.
+        Text shown next to the points.
     ax : matplotlib Axes, optional
 
     Returns
@@ -172,7 +172,7 @@ def embedding(
 
 
 def _plane(rows: Array) -> Array:
-    """Project rows to their two directions of largest variance. NaN rows stay NaN."""
+    """Project rows to their two directions of largest variance. NaN rows remain NaN."""
     kept = np.isfinite(rows).all(axis=1)
     plane, flat = np.full((len(rows), 2), np.nan), np.zeros((kept.sum(), 2))
     with Run(n_jobs=1) as run:

@@ -18,26 +18,26 @@
 
 /* ---- errors: a call reports its first message ---- */
 
-/* Public functions begin with CHECK of one of these. They reject a missing context and clear the
- * message of the previous call. ctx_enter_new also sets the output pointer to NULL; it is set only
- * when the new object is complete. */
+/* Every public function begins with a CHECK of one of these. They reject a missing context and
+ * clear the message of the previous call. ctx_enter_new also sets the output pointer to NULL;
+ * the function sets it only when the new object is complete. */
 ddsc_status ctx_enter(ddsc_context *ctx);
 ddsc_status ctx_enter_new(ddsc_context *ctx, void *out);
-/* Holds the context during a public call that makes further public calls. Meanwhile these clear
- * nothing. */
+/* Keeps the state of the current call (message, details, notes) while that call makes further
+ * public calls, which would otherwise clear it. */
 void ctx_hold(ddsc_context *ctx, bool hold);
 /* Records a message, unless the call already has one. Returns `status`, so that callers can write
  * `return ctx_fail(...)`. */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Returns true if the call was canceled, which stays true until the call ends. May be called from
- * any thread. On the calling thread it also polls the user's callback from time to time. Work that
+/* Returns true if the call was canceled; it stays canceled until it ends. May be called from any
+ * thread. On the calling thread it also polls the user's callback from time to time. Work that
  * takes more than a few milliseconds should call it. */
 bool ctx_cancelled(ddsc_context *ctx);
-/* Passes a warning to the caller immediately. Calling thread only. */
+/* Passes a warning to the caller immediately. Must be called on the calling thread. */
 void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Records a figure about the current call for ddsc_context_get_details, or replaces its value.
- * `name` must be a literal. Calling thread only. */
+ * `name` must be a literal. Must be called on the calling thread. */
 void ctx_detail(ddsc_context *ctx, const char *name, double value);
 /* Fails with "NAME is NULL" if the pointer is NULL. */
 ddsc_status ctx_need(ddsc_context *ctx, const void *pointer, const char *name);
@@ -53,12 +53,12 @@ uint64_t ctx_seed(const ddsc_context *ctx);
  * the encoding of text. */
 double ctx_read_timeout(const ddsc_context *ctx);
 ddsc_encoding ctx_encoding(const ddsc_context *ctx);
-/* Disables the user's callbacks. For a forked child process. */
+/* Disables the user's callbacks. Called in a forked child process. */
 void ctx_detach(ddsc_context *ctx);
 /* Returns the current message, or "", and clears it, so that the next error records a new one. */
 const char *ctx_take_message(ddsc_context *ctx);
-/* Records a decision of the current call: which path a stage took, and why. A repeated decision is
- * recorded once. `stage` and `path` must be literals. Calling thread only. */
+/* Records a decision of the current call: which path a stage took, and why. A repeated decision
+ * is recorded once. `stage` and `path` must be literals. Must be called on the calling thread. */
 void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -79,8 +79,8 @@ int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
             return check_;           \
     } while (0)
 
-/* `TRY(call)` jumps to `done` on an error; it needs a local `ddsc_status status`. Positive statuses
- * (information) are stored in `status` and do not jump. */
+/* `TRY(call)` jumps to `done` on an error; it needs a local `ddsc_status status`. Positive
+ * statuses (information) are stored in `status` without a jump. */
 #define TRY(call)                          \
     do {                                   \
         ddsc_status try_ = (call);         \
@@ -98,7 +98,7 @@ int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
  * error. */
 ddsc_status mem_get(ddsc_context *ctx, void *out, int64_t count, size_t size);
 ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size);
-/* Allocates a copy of another block. Copies NULL as NULL. */
+/* Allocates a copy of another block. If `from` is NULL, the copy is NULL. */
 ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t count, size_t size);
 /* Resizes a block. On error, the old block is unchanged. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size);
@@ -108,7 +108,7 @@ ddsc_status mem_reserve(ddsc_context *ctx, void *inout, int64_t *capacity, int64
                         size_t size);
 void mem_free(ddsc_context *ctx, void *block);
 void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks);
-/* Counts memory from other allocators against the same limit. */
+/* Counts memory from other allocators toward the same limit. */
 ddsc_status mem_count(ddsc_context *ctx, int64_t bytes);
 void mem_uncount(ddsc_context *ctx, int64_t bytes);
 /* Returns the number of bytes left under the context's limit (INT64_MAX without one), for choosing
@@ -130,7 +130,7 @@ int64_t ctx_memory_left(const ddsc_context *ctx);
  * next. */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed);
 /* Hashes one number with the final mixing step of XXH64, in which every input bit affects all
- * output bits. For hash tables in memory. */
+ * output bits. Intended for hash tables in memory. */
 static inline uint64_t hash_u64(uint64_t x)
 {
     x = (x ^ x >> 33) * 0xC2B2AE3D27D4EB4Fu;
@@ -140,8 +140,8 @@ static inline uint64_t hash_u64(uint64_t x)
 
 /* ---- settings from ddsc_context_set_resume ---- */
 
-const char *ctx_resume_folder(const ddsc_context *ctx); /* NULL: nothing is stored */
-void ctx_resume_pause(ddsc_context *ctx, bool pause); /* for work on data other than the caller's */
+const char *ctx_resume_folder(const ddsc_context *ctx);    /* NULL: nothing is stored */
+void ctx_resume_pause(ddsc_context *ctx, bool pause);      /* during work on other data */
 const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's settings line */
 void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* pairs read from the folder */
 
@@ -153,8 +153,8 @@ void ctx_device_used(ddsc_context *ctx, const char *name);
 void ctx_device_off(ddsc_context *ctx);
 /* Called after a search. Warns if a device that the user requested by name was not used. */
 void ctx_device_tell(ddsc_context *ctx);
-/* Returns true for "cpu", "auto", "cuda" or "cuda:1". If the environment specifies a plug-in
- * folder, other plug-in names are also valid. */
+/* Returns true if `name` is "cpu", "auto", "cuda" or "cuda:1". If the environment specifies a
+ * plug-in folder, other plug-in names are also valid. */
 bool ctx_device_named(const char *name);
 
 /* ---- checked arithmetic: true if the result fits ---- */
@@ -178,8 +178,8 @@ void sort_i64(int64_t *x, int64_t n);
 void sort_u64(uint64_t *x, int64_t n);
 /* Sets order to 0 .. n-1, sorted by key; equal keys are sorted by position. */
 void sort_order(int32_t *order, const double *key, int64_t n);
-/* Returns the k-th smallest (from 0) of n values. Reorders x so that it is x[k] and no value before
- * it is larger. */
+/* Returns the k-th smallest of n values, counting from 0. Reorders x so that this value is x[k]
+ * and no value before it is larger. */
 double select_smallest(double *x, int64_t n, int64_t k);
 
 /* ---- random numbers: Philox 4x32-10 (Salmon et al. 2011), a pure function of (seed, stream,
@@ -224,7 +224,7 @@ enum rng_stream {
 rng rng_make(uint64_t seed, enum rng_stream stream, uint64_t part);
 uint64_t rng_u64(rng *r);
 double rng_uniform(rng *r);           /* [0, 1), 53 bits */
-double rng_normal(rng *r);            /* Box-Muller, one of each pair */
+double rng_normal(rng *r);            /* Box-Muller; the second value of each pair is discarded */
 int64_t rng_below(rng *r, int64_t n); /* 0 .. n-1, unbiased */
 uint64_t rng_hash(uint64_t seed, uint64_t stream, uint64_t a, uint64_t b); /* stateless */
 
@@ -239,8 +239,8 @@ int parallel_width(const ddsc_context *ctx);
  * the largest information status (> 0). A cancellation stops the loop. Calls must not be nested. */
 ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg);
 
-/* Makes library code (BLAS) single-threaded in this thread, because OpenBLAS results depend on its
- * number of threads. */
+/* Makes library code (BLAS) single-threaded in this thread, because the results of OpenBLAS
+ * depend on its number of threads. */
 int serial_begin(void);
 void serial_end(int saved);
 
@@ -256,8 +256,8 @@ void spin_unlock(spin *s);
 void progress_begin(ddsc_context *ctx, const char *stage, int64_t total);
 void progress_add(ddsc_context *ctx, int64_t units); /* any thread */
 void progress_end(ddsc_context *ctx);
-/* Reports progress during long serial work, and returns DDSC_ERROR_CANCELLED if canceled. Calling
- * thread only. */
+/* Reports progress during long serial work, and returns DDSC_ERROR_CANCELLED if the call was
+ * canceled. Must be called on the calling thread. */
 ddsc_status progress_poll(ddsc_context *ctx);
 
 /* Returns a monotonic time. Used only for statistics, never for decisions that affect results. */
@@ -267,17 +267,17 @@ double clock_seconds(void);
 
 typedef struct stage_time {
     const char *name;
-    double wall, cpu; /* seconds; cpu: all threads of the process */
+    double wall, cpu; /* in seconds; cpu sums over all threads of the process */
 } stage_time;
 
-/* Enters a stage. Returns the previous stage, for stage_leave. A progress is a separate stage while
- * it lasts. `name` must be a literal. Calling thread only. */
+/* Enters a stage and returns the previous one, for stage_leave. While a progress display is
+ * open, it is a separate stage. `name` must be a literal. Must be called on the calling thread. */
 const char *stage_enter(ddsc_context *ctx, const char *name);
 void stage_leave(ddsc_context *ctx, const char *before);
 /* Lists all stages since the context was created, in order of first entry. Their times add up to
  * the age of the context. The first stage, "other", is the time outside all other stages. */
 int64_t stage_list(ddsc_context *ctx, const stage_time **list);
-/* Returns the wall seconds of one stage so far, or 0 if it was never entered. */
+/* Returns the wall-clock seconds spent in one stage so far, or 0 if it was never entered. */
 double stage_seconds(ddsc_context *ctx, const char *name);
 
 #endif

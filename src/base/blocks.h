@@ -21,8 +21,8 @@ static inline int64_t block_count(int64_t n)
 }
 
 /* Returns the sum of part[0], part[stride], ... in a binary tree whose shape depends only on
- * n_parts: pairs of neighbors, then pairs of pairs. A contiguous run of parts consists of a few
- * complete subtrees, so a process with such a run has few sums to send. */
+ * n_parts: adjacent parts are added in pairs, then the pairs in pairs. A contiguous run of parts
+ * consists of a few complete subtrees, so a process that holds such a run sends only a few sums. */
 double tree_sum(const double *part, int64_t n_parts, int64_t stride);
 
 #endif

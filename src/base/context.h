@@ -34,7 +34,7 @@ typedef struct pool {
     int busy;      /* helpers that are working */
     int n_helpers; /* threads started */
     bool stop;
-    pid_t owner; /* process that started them; a forked child has no helpers */
+    pid_t owner; /* the process that started them; a forked child has no helpers */
 } pool;
 
 /* A block shared by the ranks of a machine, or a private block used in its place. */
@@ -45,7 +45,7 @@ typedef struct team_block {
     int64_t bytes;
     bool first; /* this rank fills it */
     void *state;
-    void (*unshare)(void *state, void *block); /* NULL: private memory of this rank */
+    void (*unshare)(void *state, void *block); /* NULL: the memory is private to this rank */
 } team_block;
 
 struct ddsc_context {
@@ -58,8 +58,8 @@ struct ddsc_context {
     ctx_step step[CTX_STEPS]; /* of all previous calls */
     int n_steps;
     atomic_int cancelled;
-    bool held_open;   /* by a public call that makes further public calls */
-    pthread_t caller; /* of the current call: the only thread that may call the user's functions */
+    bool held_open;   /* set by a public call that makes further public calls */
+    pthread_t caller; /* thread that runs the user's functions */
     double last_asked;
     _Atomic int64_t held, peak;
     ddsc_detail detail[CTX_DETAILS];
@@ -69,28 +69,29 @@ struct ddsc_context {
     int64_t total;
     double last_report;
     stage_time times[CTX_STAGES];
-    int n_times, at_time;                  /* number of stages; the current one */
+    int n_times, at_time;                  /* number of stages; index of the current one */
     double since, since_cpu;               /* its start */
-    const char *before_progress;           /* stage that a progress interrupted */
+    const char *before_progress;           /* stage that the progress display interrupted */
     char *resume_folder, *resume_settings; /* or NULL */
     bool resume_paused;
-    char device[CTX_DEVICE_SIZE], device_used[CTX_DEVICE_SIZE]; /* requested, "" for "cpu"; used */
+    char device[CTX_DEVICE_SIZE], device_used[CTX_DEVICE_SIZE]; /* requested; used */
     bool device_served; /* a device was used in the current call */
     _Atomic int64_t resumed;
-    ddsc_team team; /* all zero: one rank */
+    ddsc_team team; /* all fields are zero if there is only one rank */
     team_block *blocks;
-    double team_scale; /* size of the current loop relative to this rank's part; 0: not divided */
+    double team_scale; /* loop size / size of this rank's part; 0: not divided */
     pool pool;
     pthread_t helper[]; /* threads - 1 */
 };
 
 void stage_start(ddsc_context *ctx);
-int parallel_threads(int asked); /* 0: the number of processors of the machine */
+/* Returns the number of threads to use: `asked` or, if it is 0, one per processor. */
+int parallel_threads(int asked);
 ddsc_status pool_init(pool *p);
 void pool_destroy(ddsc_context *ctx);
-/* Runs job(arg, 0) on this thread and job(arg, w) for w in 1 .. width-1 on helpers that start in
- * time. A helper that is slow to wake is not waited for, so `job` must distribute the work
- * dynamically. */
+/* Runs job(arg, 0) on this thread and job(arg, w), for w in 1 .. width-1, on the helpers that
+ * start in time. pool_run does not wait for a helper that is slow to wake, so `job` must
+ * distribute the work dynamically. */
 void pool_run(ddsc_context *ctx, int width, void (*job)(void *arg, int worker), void *arg);
 
 #endif

@@ -12,14 +12,14 @@
  * this version has not been run on a GPU since its parts were merged, so "auto" selects the CPU. */
 static const bool AUTO_ASKS = false;
 
-/* Number of multiplications from which "auto" would use a device. Smaller problems take less time
- * on the CPU than the 0.2 s that a driver needs to start. In that time, 16 cores perform 4e10
- * multiplications and two cores 1e10 (docs/gpu.md). */
+/* Minimum number of multiplications for which "auto" would use a device. Smaller problems take
+ * less time on the CPU than the 0.2 s that a driver needs to start. In that time, 16 cores
+ * perform 4e10 multiplications and two cores 1e10 (docs/gpu.md). */
 static const double WORK_LEAST = 3e10;
 
-/* Opens a plug-in from the folder in DDSC_PLUGIN_PATH, or from the folder of the library, or from
- * the system's search path. Plug-ins are never unloaded, because drivers may leave threads and
- * handlers running. */
+/* Opens a plug-in from the folder in DDSC_PLUGIN_PATH, or else from the folder of the library,
+ * or else from the system's search path. Plug-ins are never unloaded, because drivers may leave
+ * threads and handlers running. */
 static void *open_plugin(const char *name, char *why)
 {
     char file[64], path[4096];
@@ -54,7 +54,7 @@ static bool find_table(device_table *table, const char *name, char *why)
     device_entry entry;
     if (!plugin)
         return false;
-    memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from object to function pointers */
+    memcpy(&entry, &symbol, sizeof entry); /* ISO C cannot cast object to function pointers */
     const device_table *found = entry ? entry() : NULL;
     if (!found || found->version < 1 || found->version > DEVICE_TABLE_VERSION) {
         snprintf(why, DEVICE_WORDS, "libddsc_%s.so has an incompatible version", name);

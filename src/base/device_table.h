@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* The version increases with every change below. Functions are only added at the end. If a plug-in
- * has an older version or a NULL function, the CPU does the work of the missing functions. */
+/* The version increases with every change below. Functions are only added at the end. If a
+ * plug-in has an older version or a NULL function, the CPU replaces the missing functions. */
 enum { DEVICE_TABLE_VERSION = 3, DEVICE_WORDS = 200, DEVICE_TILE = 128 };
 
 typedef struct device_about {
@@ -33,8 +33,8 @@ typedef struct device_frames {
     double keep, slack;
 } device_frames;
 
-/* Items on a plane grid, for bounds of their transport cost under squared distances. Lengths may be
- * in any unit; grid positions and means are in grid steps. */
+/* Items on a 2-D grid, used to bound their transport cost under squared distances. Lengths may
+ * be in any unit; grid positions and means are in grid steps. */
 typedef struct device_grid {
     int64_t n, side;       /* number of items; maximum number of cells along an axis */
     const int64_t *offset; /* n + 1: entries of an item */
@@ -43,21 +43,21 @@ typedef struct device_grid {
     const double *mean;    /* n x 2 */
     const double *cov;     /* n x 3: covariances (row, row), (row, column), (column, column) */
     double step[2];
-    double rounding; /* amount that points off the grid may add to a bound, in squared lengths */
+    double rounding; /* amount by which points off the grid may raise a bound, in squared lengths */
     double unit;     /* unit of the bounds, in squared lengths */
-    /* Numbers of levels: all; before the first value of a tight bound, or of a bound from a few
-     * iterations; of a dual bound. */
+    /* Numbers of levels: in total; before the first value of a tight bound, or of a bound from a
+     * few iterations; and for a dual bound. */
     int n_levels, n_start, n_pair;
     const double *epsilon; /* n_levels, each half of the previous one */
     const float *self;     /* n_levels x entries: scalings of an item with itself */
-    /* Fractions of the requested value below which a bound is given up. There are n_pair of them
-     * for the levels of a dual bound (negative: no value is computed at this level), and one for
-     * the first value of a tight bound. */
+    /* Fractions of the requested value below which the computation of a bound is abandoned.
+     * There are n_pair fractions for the levels of a dual bound (negative: no value is computed
+     * at this level), and one for the first value of a tight bound. */
     const double *hopeless;
     double hopeless_tight;
 } device_grid;
 
-/* Items with arbitrary points, for entropic transport under squared distances. */
+/* Items with arbitrary points, used for entropic transport under squared distances. */
 typedef struct device_points {
     int64_t n, d, n_support;
     const double *support; /* n_support x d */
@@ -66,22 +66,22 @@ typedef struct device_points {
     const double *weight;  /* per entry; the sum over an item is 1 */
 } device_points;
 
-/* Settings of entropic transport, for items with arbitrary points or on a grid; see
+/* Settings of entropic transport, for items with arbitrary points or on a grid. See
  * distance/sinkhorn/pace.c. */
 typedef struct device_rule {
     double epsilon;   /* in squared lengths of the points */
-    double tolerance; /* for the sum of the marginal errors */
+    double tolerance; /* limit for the sum of the marginal errors */
     int64_t max_iterations;
-    int sharp; /* the sharp value is requested as well */
+    int sharp; /* nonzero if the sharp value is also requested */
 } device_rule;
 
 typedef struct device_scaled {
-    double regularised, sharp; /* in the same squared lengths */
+    double regularised, sharp; /* in the same squared lengths as the points */
     double marginal_error;
-    int64_t iterations; /* 0: not solved; the CPU must solve it */
+    int64_t iterations; /* 0 if the pair was not solved; the CPU must then solve it */
 } device_scaled;
 
-/* A matrix by rows. The entries of a row are in the order in which they must be added. */
+/* A matrix stored by rows. The entries of a row are in the order in which they must be added. */
 typedef struct device_sparse {
     int64_t n;
     const int64_t *offset; /* n + 1 */
@@ -89,7 +89,7 @@ typedef struct device_sparse {
     const double *value;
 } device_sparse;
 
-/* Effort for a bound; see distance/bound/refined.c. */
+/* Effort spent on a bound. See distance/bound/refined.c. */
 enum { DEVICE_DUAL, DEVICE_TIGHT };
 
 /* Functions that can fail return 0 on success. Otherwise they return another number and store the
@@ -108,9 +108,9 @@ typedef struct device_table {
     /* Finds, for each row i of [begin, end), the `keep` (at most n - 1) other items with the
      * smallest
      *
-     *     key(i, j) = weight_j ((start_i + start_j) - 2 rows_i . rows_j)
+     * key(i, j) = weight_j ((start_i + start_j) - 2 rows_i . rows_j)
      *
-     * by (key, j). Returns (end - begin) x keep keys and numbers j, in any order within a row.
+     * by (key, j). Returns (end - begin) x keep keys and indices j, in any order within a row.
      * `begin` must be a multiple of the strip. */
     int (*nearest)(void *state, int64_t begin, int64_t end, int64_t keep, float *key,
                    int32_t *index, char *why);
@@ -118,25 +118,26 @@ typedef struct device_table {
     /* ---- since version 2 ---- */
 
     /* Finds every pair i < j of the loaded rows, with i in [row0, row1) and j in [column0,
-     * column1), whose key without its weight is at most the larger of reach_i and reach_j. `reach`
-     * has n elements; NULL means those of the previous call. Stores up to `most` pairs (i, j) and
-     * their keys, in any order. If *found exceeds `most`, the stored data is invalid. row0 and
-     * column0 must be multiples of DEVICE_TILE. If frames are loaded, pairs that they exclude may
-     * be omitted, and a key may be the bound from the frames. */
+     * column1), whose key without its weight is at most the larger of reach_i and reach_j.
+     * `reach` has n elements; NULL reuses those of the previous call. Stores up to `most` pairs
+     * (i, j) and their keys, in any order. If *found exceeds `most`, the stored data is invalid.
+     * row0 and column0 must be multiples of DEVICE_TILE. If frames are loaded, pairs excluded by
+     * the frames may be omitted, and a key may be the bound from the frames. */
     int (*within)(void *state, const int64_t row[2], const int64_t column[2], const float *reach,
                   int64_t most, int32_t *pair, float *key, int64_t *found, char *why);
-    /* Uploads frames for the rows loaded last. They need not outlive the call. */
+    /* Uploads frames for the rows loaded last. The frames need not outlive the call. */
     int (*load_frames)(void *state, const device_frames *frames, char *why);
-    /* Uploads items on a grid, which replace any previous ones. They are independent of the
-     * rows. */
+    /* Uploads items on a grid, which replace any previous grid items. They are independent of
+     * the rows. */
     int (*load_grid)(void *state, const device_grid *grid, char *why);
-    /* Computes bound[k], a lower bound of the transport cost of items pair[2 k] and pair[2 k + 1]
-     * under squared distances. It may stop as soon as the bound exceeds enough[k], or when it can
-     * no longer get there. If enough[k] is infinite, a few iterations suffice. */
+    /* Computes bound[k], a lower bound of the transport cost of items pair[2 k] and pair[2 k +
+     * 1] under squared distances. It may stop as soon as the bound exceeds enough[k], or as soon
+     * as the bound can no longer reach enough[k]. If enough[k] is infinite, a few iterations
+     * suffice. */
     int (*bounds)(void *state, int kind, int64_t n, const int32_t *pair, const double *enough,
                   double *bound, char *why);
-    /* Computes values of entropic transport in double precision for items on a grid, which may have
-     * no levels. */
+    /* Computes values of entropic transport in double precision for items on a grid. The grid
+     * may have no levels. */
     int (*scale)(void *state, const device_rule *rule, int64_t n, const int32_t *pair,
                  device_scaled *found, char *why);
 
@@ -150,13 +151,13 @@ typedef struct device_table {
      * the same bits as operator_step (numeric/graph/operator.c). */
     int (*filter)(void *state, int64_t width, double scale, double shift, int64_t degree,
                   const double *x, double *y, char *why);
-    /* Computes key[k], the lower bound from the loaded frames of D^2 for items pair[2 k] and pair[2
-     * k + 1]. */
+    /* Computes key[k], the lower bound of D^2 from the loaded frames for items pair[2 k] and
+     * pair[2 k + 1]. */
     int (*framed)(void *state, int64_t n, const int32_t *pair, float *key, char *why);
     /* Uploads items with arbitrary points, which replace any previous ones and need not outlive the
      * call. */
     int (*load_points)(void *state, const device_points *points, char *why);
-    /* Does the same as `scale` for items with arbitrary points. */
+    /* Computes the same values as `scale`, for items with arbitrary points. */
     int (*scale_points)(void *state, const device_rule *rule, int64_t n, const int32_t *pair,
                         device_scaled *found, char *why);
 } device_table;

@@ -1,5 +1,5 @@
-/* XXH64 (Yann Collet's xxHash, 64 bits), written from its specification. It is a fast checksum and
- * offers no protection against an adversary. */
+/* XXH64 (the 64-bit version of Yann Collet's xxHash), written from its specification. It is a
+ * fast checksum and offers no protection against an adversary. */
 #include <string.h>
 
 #include "base/base.h"

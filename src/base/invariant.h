@@ -66,7 +66,7 @@ static inline bool invariant_permutation(const int32_t *x, int64_t n)
     return total == 0 && squares == 0 && invariant_range(x, n, 0, n);
 }
 
-/* Returns true if all values are in [low, high]. NaN is not. */
+/* Returns true if all values are in [low, high]. The result is false if any value is NaN. */
 static inline bool invariant_between(const double *x, int64_t n, double low, double high)
 {
     bool holds = true;

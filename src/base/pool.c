@@ -1,6 +1,6 @@
-/* The threads of parallel_for. OpenMP threads spin at the barrier of every loop, which costs a time
- * slice each on a busy machine. The helpers here sleep instead, and only those that are working are
- * waited for. */
+/* The threads of parallel_for. OpenMP threads spin at the barrier of every loop, which costs a
+ * time slice each on a busy machine. The helper threads here sleep instead, and the caller waits
+ * only for those that are working. */
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,8 +75,8 @@ static void forget_helpers_of_the_parent(pool *p)
     p->n_helpers = p->seats = p->busy = 0;
 }
 
-/* Waits for the helpers that are working. Only the caller may call the user's cancel function. It
- * does so every 50 ms, so that a helper in a long item notices a cancellation. */
+/* Waits for the helpers that are working. Only the caller may call the user's cancel function.
+ * It does so every 50 ms, so that a helper processing a long item notices a cancellation. */
 static void wait_for_helpers(ddsc_context *ctx)
 {
     pool *p = &ctx->pool;

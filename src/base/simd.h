@@ -97,7 +97,7 @@ SIMD_INLINE double simd_highest(simd_f64 x)
     return high;
 }
 
-/* The same for four doubles, for combining sums over eight lanes. */
+/* The same operations for four doubles, used to combine sums over eight lanes. */
 SIMD_INLINE simd_f64x4 simd_all4(double x)
 {
     return (simd_f64x4){x, x, x, x};
@@ -120,10 +120,10 @@ SIMD_INLINE simd_f64x4 simd_abs4(simd_f64x4 x)
     return (simd_f64x4)((simd_i64x4)x & INT64_MAX);
 }
 
-/* SIMD_FOLD_TWO adds lanes k and k + 4 of two vectors and interleaves the results. SIMD_FOLD_FOUR
- * adds lanes k and k + 2 of two such results. Adding its two halves gives four sums over lanes,
- * each in the order of simd_sum. These are macros because a function cannot pass vectors of another
- * instruction set. */
+/* SIMD_FOLD_TWO adds lanes k and k + 4 of two vectors and interleaves the results.
+ * SIMD_FOLD_FOUR adds lanes k and k + 2 of two such results. Adding the two halves of its result
+ * gives four sums over lanes, each in the order of simd_sum. These are macros because a function
+ * cannot pass vectors of another instruction set. */
 #define SIMD_FOLD_TWO(a, b)                                    \
     (__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) + \
      __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15))
@@ -160,10 +160,10 @@ SIMD_INLINE void simd_transpose(simd_f64 *x)
     }
 }
 
-/* exp(x) = 2^n exp(r) with r = x - n ln 2 in [-ln2/2, ln2/2]. exp(r) = 1 + r + r^2 q(r), with q of
- * degree 9 fitted at Chebyshev nodes (relative error 1.3e-17). The measured error is below 1 ulp.
- * Arguments below -708 give 0 (no subnormals), arguments above 709.78 infinity, and NaN gives
- * NaN. */
+/* exp(x) = 2^n exp(r) with r = x - n ln 2 in [-ln2/2, ln2/2]. exp(r) = 1 + r + r^2 q(r), with q
+ * of degree 9 fitted at Chebyshev nodes (relative error 1.3e-17). The measured error is below 1
+ * ulp. Arguments below -708 return 0 (no subnormals), arguments above 709.78 return infinity,
+ * and NaN returns NaN. */
 SIMD_INLINE simd_f64 simd_exp(simd_f64 x)
 {
     static const double q[10] = {
@@ -188,7 +188,7 @@ SIMD_INLINE simd_f64 simd_exp(simd_f64 x)
 
 /* log(x) of a positive normal x = 2^n m with m in [sqrt(1/2), sqrt(2)). Here log m = 2 atanh(s)
  * with s = (m - 1) / (m + 1). The series is truncated where the next term is below 1e-17. The
- * measured error is below 2 ulp away from 1, and 1e-16 absolute near 1. */
+ * measured error is below 2 ulp away from 1, and below 1e-16 (absolute) near 1. */
 SIMD_INLINE simd_f64 simd_log(simd_f64 x)
 {
     const double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;

@@ -1,11 +1,12 @@
-/* Structs that the caller may know in an older (shorter) or newer (longer) version than the
- * library. The library knows only the caller's size, and never reads or writes beyond it. */
+/* Handles structs whose version in the caller's program is older (shorter) or newer (longer)
+ * than in the library. The library knows only the caller's size, and never reads or writes
+ * beyond it. */
 #include "base/sized.h"
 
 #include <string.h>
 
-/* Maximum length of a newer program's additions, to distinguish its struct_size from one that was
- * never set. */
+/* Maximum length of the fields added by a newer program. It distinguishes such a struct_size
+ * from one that was never set. */
 enum { MOST_ADDED = 4096 };
 
 static void put_defaults(const sized_struct *kind, void *to, size_t size)

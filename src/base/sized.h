@@ -9,7 +9,7 @@
 typedef struct sized_struct {
     const char *name;
     size_t size;          /* current size of the struct */
-    size_t first;         /* size of its shortest version: the end of that version's last field */
+    size_t first;         /* size of its first version, which ends with that version's last field */
     const void *defaults; /* NULL: all zero */
 } sized_struct;
 
@@ -19,7 +19,7 @@ typedef struct sized_struct {
 #type, sizeof(type), offsetof(type, last) + sizeof(((type *)0)->last), defaults \
     }
 
-/* Defines the description `kind` of a struct, and its public _init_sized function. */
+/* Defines the description `kind` of a struct, and the public _init_sized function of the struct. */
 #define SIZED_INIT(kind, type, last, defaults)    \
     static const sized_struct kind;               \
     void type##_init_sized(type *to, size_t size) \
@@ -28,13 +28,14 @@ typedef struct sized_struct {
     }                                             \
     static const sized_struct kind = SIZED_STRUCT(type, last, defaults)
 
-/* Writes defaults into the caller's `size` bytes, and the size into its struct_size. */
+/* Writes the defaults into the caller's `size` bytes, and `size` into the field struct_size. */
 void sized_init(const sized_struct *kind, void *to, size_t size);
-/* Fills *own, a struct of the current version, with defaults and then with the caller's fields
- * (given NULL: none). Rejects sizes that no version has had, and fields that this version does not
- * know but that are set. */
+/* Fills *own, a struct of the current version, with the defaults and then with the caller's
+ * fields (none if `given` is NULL). Rejects sizes that no version has had, and nonzero fields
+ * that this version does not know. */
 ddsc_status sized_take(ddsc_context *ctx, const sized_struct *kind, void *own, const void *given);
-/* Does the same without a context for messages. Returns false if the struct is rejected. */
+/* Does the same as sized_take, but without a context for messages. Returns false if the struct
+ * is rejected. */
 bool sized_copy(const sized_struct *kind, void *own, const void *given);
 /* Copies results to the caller's struct, which sized_take has accepted. Does nothing if `given` is
  * NULL. */
@@ -45,7 +46,7 @@ void sized_view(void *view, size_t size, const void *own, size_t own_size);
 
 /* ---- statistics of runs over pairs, which several modules fill ---- */
 
-/* Rejects an invalid struct of the caller before the long computation. */
+/* Checks a caller's struct before the long computation, and rejects invalid ones. */
 ddsc_status stats_check(ddsc_context *ctx, const ddsc_pair_stats *given);
 void stats_give(ddsc_pair_stats *given, const ddsc_pair_stats *own);
 

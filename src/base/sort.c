@@ -1,10 +1,10 @@
-/* Heap sort (Williams 1964) works in place, always in O(n log n), and is faster than qsort, which
- * calls a function per comparison. Selection is Hoare's (1961), with the middle element as
- * pivot. */
+/* Heap sort (Williams 1964) works in place and always in O(n log n). It is faster than qsort,
+ * which calls a function for every comparison. Selection is Hoare's algorithm (1961), with the
+ * middle element as pivot. */
 #include "base/base.h"
 
 /* First, every element from the middle down sinks to its position in the heap. Then the largest
- * element is repeatedly swapped to the end, and the element from there sinks. */
+ * element is repeatedly swapped with the last one, which then sinks. */
 #define HEAP_SORT(name, type, LESS)                                       \
     static void heap_##name(type *x, const double *key, int64_t n)        \
     {                                                                     \

@@ -9,8 +9,8 @@
 #include "base/context.h"
 
 static const char OTHER[] = "other";
-/* A process older than this when it creates its context is assumed to have been another program
- * before (exec from a shell). */
+/* If a process is older than this when it creates its context, it is assumed to have run another
+ * program before (exec from a shell). */
 static const double LONG_START_S = 10;
 
 static double cpu_seconds(void)
@@ -72,7 +72,7 @@ static void charge(ddsc_context *ctx)
     ctx->since_cpu = cpu;
 }
 
-/* Returns the index of a stage. If there are too many stages, new ones count as "other". */
+/* Returns the index of a stage. If there are too many stages, new ones are added to "other". */
 static int place_of(ddsc_context *ctx, const char *name)
 {
     for (int i = 0; i < ctx->n_times; i++)

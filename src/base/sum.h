@@ -1,5 +1,5 @@
-/* A running sum that accumulates its rounding errors, using Knuth's exact addition of two
- * numbers. */
+/* A running sum that also accumulates its rounding errors, using Knuth's error-free addition of
+ * two numbers. */
 #ifndef DDSC_BASE_SUM_H
 #define DDSC_BASE_SUM_H
 

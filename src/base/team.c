@@ -70,7 +70,8 @@ static ddsc_status shifted_range(void *arg, int64_t begin, int64_t end, int work
     return s->fn(s->arg, s->by + begin, s->by + end, worker);
 }
 
-/* Runs a loop over a part of the rows. In the progress, this rank's work counts `scale` times. */
+/* Runs a loop over a part of the rows. In the reported progress, each row processed by this rank
+ * is multiplied by `scale`. */
 static ddsc_status scaled_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn,
                                void *arg, double scale)
 {
@@ -113,7 +114,7 @@ ddsc_status team_gather_parts(ddsc_context *ctx, void *data, const int64_t *part
     return answered(ctx, ctx->team.gather(ctx->team.state, data, parts));
 }
 
-/* offset NULL: one entry per row. */
+/* If `offset` is NULL, each row has one entry. */
 static ddsc_status gather_by_rank(ddsc_context *ctx, void *rows, const int64_t *offset, int64_t n,
                                   int64_t grain, int64_t bytes)
 {
@@ -198,7 +199,7 @@ ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n)
     if (team_size(ctx) == 1)
         return DDSC_OK;
     for (int64_t k = 0; k < n;
-         k++) /* NaN is not larger than any number, so a maximum would lose it */
+         k++) /* NaN is not larger than any number, so a plain maximum would ignore it */
         value[k] = isnan(value[k]) ? INFINITY : value[k];
     return answered(ctx, ctx->team.agree(ctx->team.state, value, n));
 }

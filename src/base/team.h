@@ -13,20 +13,20 @@
 int team_rank(const ddsc_context *ctx);
 int team_size(const ddsc_context *ctx);
 
-/* Rows begin .. end - 1. */
+/* The rows begin .. end - 1. */
 typedef struct team_part {
     int64_t begin, end;
 } team_part;
 
-/* Return the part of n rows that a rank owns, in pieces of `grain`. It is empty if there are too
- * few pieces. team_owner returns the rank that owns a row. */
+/* team_part_of returns the part of n rows that a rank owns, in pieces of `grain`. The part is
+ * empty if there are too few pieces. team_owner returns the rank that owns a row. */
 team_part team_part_of(const ddsc_context *ctx, int64_t n, int64_t grain, int rank);
 team_part team_own(const ddsc_context *ctx, int64_t n, int64_t grain);
 int team_owner(const ddsc_context *ctx, int64_t n, int64_t grain, int64_t row);
 
-/* Runs parallel_for over the rows of a part. Progress counts for all ranks. */
+/* Runs parallel_for over the rows of a part. The reported progress covers all ranks. */
 ddsc_status team_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn, void *arg);
-/* Does the same over the part of this rank, with the same pieces as without a team. */
+/* Runs parallel_for over the part of this rank, with the same pieces as without a team. */
 ddsc_status team_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg);
 /* Gathers rows of `bytes` each. Every rank has filled its part; afterwards all ranks have all
  * rows. */
@@ -47,17 +47,17 @@ ddsc_status team_first(ddsc_context *ctx, void *data, int64_t bytes);
 /* Replaces value[k] with its sum over all ranks, added in the order of ranks. n should be small. */
 ddsc_status team_sum_i64(ddsc_context *ctx, int64_t *value, int64_t n);
 ddsc_status team_sum_f64(ddsc_context *ctx, double *value, int64_t n);
-/* Computes the maximum of each value over all ranks. NaN counts as infinite. */
+/* Computes the maximum of each value over all ranks. NaN is treated as infinite. */
 ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n);
-/* Computes the sum of the values of lower ranks. */
+/* Replaces *value with the sum of the values of all lower ranks. */
 ddsc_status team_before(ddsc_context *ctx, int64_t *value);
 /* Combines the counts and the largest gap of a divided loop. */
 ddsc_status team_stats(ddsc_context *ctx, ddsc_pair_stats *stats);
-/* Exchanges parts between all ranks. Received parts are in the order of ranks; all sizes are in
- * bytes. */
+/* Exchanges parts between all ranks. The received parts are stored in the order of ranks; all
+ * sizes are in bytes. */
 ddsc_status team_exchange(ddsc_context *ctx, const void *send, const int64_t *send_bytes,
                           void *receive, const int64_t *receive_bytes);
-/* Computes how much each rank sends to this one, given how much this one sends to each. */
+/* Computes how many bytes each rank sends to this rank, given how many this rank sends to each. */
 ddsc_status team_sizes(ddsc_context *ctx, const int64_t *send_bytes, int64_t *receive_bytes);
 
 /* Waits until the data that the first rank of a machine wrote to shared memory is visible to the
@@ -74,11 +74,11 @@ ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem);
  * message. */
 ddsc_status team_by_first(ddsc_context *ctx, ddsc_status (*fn)(void *arg), void *arg);
 
-/* Arrays that are being moved into one block. */
+/* Arrays that are being counted for, or moved into, one block. */
 typedef struct team_arrays {
-    char *place;         /* NULL: only count the bytes */
-    int64_t bytes;       /* total so far */
-    ddsc_context *owner; /* owner of arrays to copy and free; NULL: already in the block */
+    char *place;         /* NULL while only the bytes are counted */
+    int64_t bytes;       /* running total */
+    ddsc_context *owner; /* owner of arrays to copy; NULL: already in the block */
 } team_arrays;
 
 /* Adds an array. `pointer` is the address of a pointer, which may be NULL. */
@@ -93,8 +93,8 @@ ddsc_status team_move(ddsc_context *ctx, void *block, void *object, team_list li
 /* Creates one table for all ranks of a machine. Each rank fills its rows, and team_gather (or a
  * function that calls it) makes all rows visible to all ranks. Freed with team_unshare. */
 ddsc_status team_table_new(ddsc_context *ctx, void *table, int64_t bytes);
-/* For team_gather_parts: return the shared block that contains `data`, or NULL; and gather all
- * parts of such a block on all ranks. */
+/* Used by team_gather_parts. The first function returns the shared block that contains `data`,
+ * or NULL. The second gathers all parts of such a block on all ranks. */
 struct team_block;
 const struct team_block *team_table_of(const ddsc_context *ctx, const void *data);
 ddsc_status team_table_gather(ddsc_context *ctx, const struct team_block *b, void *data,
@@ -110,8 +110,9 @@ typedef struct team_box {
     int64_t n, bytes, n_to;
 } team_box;
 
-/* Records of one size, queued by many workers and delivered together. They arrive in the order of
- * ranks, but in any order within a rank. Receivers must not depend on it. */
+/* Records of one size, queued by many workers and delivered together. They arrive in the order
+ * of ranks, but in any order within a rank, so receivers must not depend on the order within a
+ * rank. */
 typedef struct team_mail {
     ddsc_context *ctx;
     int64_t record;

@@ -1,5 +1,5 @@
-/* Data created by the first rank and used by all ranks: its status, and arrays in one block per
- * machine. */
+/* Shares data that is created by the first rank and used by all ranks: its status, and arrays in
+ * one block per machine. */
 #include <string.h>
 
 #include "base/context.h"
@@ -71,7 +71,7 @@ static ddsc_status block_take(ddsc_context *ctx, team_block *b)
     return status;
 }
 
-/* Reports to all ranks that one rank has no memory. Otherwise they would wait for it. */
+/* Informs all ranks that one rank is out of memory. Otherwise they would wait for it. */
 static ddsc_status block_agreed(ddsc_context *ctx, ddsc_status status)
 {
     double failed = status < 0;
@@ -135,8 +135,8 @@ static ddsc_status find_holders(ddsc_context *ctx, const team_block *b, int64_t 
     return DDSC_OK;
 }
 
-/* Sends the block from the ranks that have it to one more rank each per step, so that 1, 2, 4, ...
- * machines have it. */
+/* Sends the block from the ranks that have it to other ranks. The number of machines that have
+ * the block doubles in every step. */
 static ddsc_status block_spread(ddsc_context *ctx, const team_block *b)
 {
     ddsc_status status = DDSC_OK;
@@ -204,8 +204,8 @@ done:
     return status;
 }
 
-/* Gathers via a separate buffer, because the table of a machine must not be written while its ranks
- * send from it. */
+/* Gathers through a separate buffer, because the table of a machine must not be written while
+ * its ranks send from it. */
 static ddsc_status gather_machines(ddsc_context *ctx, const team_block *b, char *data,
                                    const int64_t *parts, const int64_t *holder, int64_t n)
 {

@@ -12,7 +12,7 @@
 /* ---- numbers ---- */
 
 typedef struct decimal {
-    bool negative, fits; /* fits: the mantissa has at most 19 digits, so it did not overflow */
+    bool negative, fits; /* `fits`: the mantissa has at most 19 digits, so it did not overflow */
     uint64_t mantissa;
     int64_t exponent;
 } decimal;
@@ -22,7 +22,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads digits into the mantissa, not counting leading zeros. Returns the number of digits read. */
+/* Reads digits into the mantissa; leading zeros are not significant. Returns the number of
+ * digits read. */
 static int64_t scan_digits(const char **at, decimal *x, int *n_significant)
 {
     const char *from = *at;
@@ -84,8 +85,9 @@ static bool parse_special(const char *text, double *value)
     return true;
 }
 
-/* If the mantissa is below 2^53 and the power of ten at most 10^22, the result is one correctly
- * rounded operation (Clinger 1990). Otherwise the C library converts the number in the C locale. */
+/* If the mantissa is below 2^53 and the power of ten at most 10^22, a single correctly rounded
+ * operation gives the result (Clinger 1990). Otherwise the C library converts the number in the
+ * C locale. */
 bool number_parse(const char *text, double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -163,7 +165,8 @@ int64_t text_count_chars(const char *text)
     return n;
 }
 
-/* Copies only whole characters. Invalid UTF-8 and control characters become question marks. */
+/* Copies only complete characters. Replaces invalid UTF-8 and control characters with question
+ * marks. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strnlen(text, n);
@@ -193,7 +196,7 @@ static char glob_lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* On a mismatch, the last star takes one more byte. Earlier stars need not be reconsidered. */
+/* On a mismatch, the last star consumes one more byte. Earlier stars need not be reconsidered. */
 bool text_glob(const char *pattern, const char *text)
 {
     const char *star = NULL, *taken = NULL;
@@ -218,7 +221,7 @@ size_t text_tidy(char *out, const char *text, int64_t most)
 {
     const unsigned char *at = (const unsigned char *)text;
     size_t k = 0;
-    bool blank = true; /* no blanks at the start */
+    bool blank = true; /* true, so that leading blanks are dropped */
     for (int64_t n = 0; *at && n < most;) {
         const unsigned char *from = at;
         int64_t c = text_next_char(&at);
@@ -267,7 +270,7 @@ static bool same_text(const text_table *t, int64_t number, const char *text, siz
            memcmp(text_table_get(t, number), text, n) == 0;
 }
 
-/* Returns the slot with this text, or the free slot for it. */
+/* Returns the slot that holds this text, or the free slot where it belongs. */
 static int64_t find_slot(const text_table *t, const char *text, size_t n)
 {
     int64_t i = (int64_t)(hash_bytes(text, n, 0) & (uint64_t)(t->n_slots - 1));

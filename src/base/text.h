@@ -29,7 +29,7 @@ const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
 /* Returns true if the whole text matches a pattern with * (any characters) and ? (one byte). The
  * case of ASCII letters is ignored. */
 bool text_glob(const char *pattern, const char *text);
-/* Calls fn for each name of a comma-separated list, without surrounding blanks. */
+/* Calls fn for each name in a comma-separated list, without the blanks around it. */
 ddsc_status text_each_listed(const char *list, ddsc_status (*fn)(void *arg, const char *name),
                              void *arg);
 /* Converts text to one line of UTF-8 with at most `most` characters. Invalid bytes are read as
@@ -56,14 +56,14 @@ int64_t text_table_find(const text_table *t, const char *text, size_t n); /* -1 
 const char *text_table_get(const text_table *t, int64_t number);
 void text_table_free(ddsc_context *ctx, text_table *t);
 
-/* Packed strings without search: row i is text + at[i]. */
+/* Packed strings that cannot be searched. Row i is text + at[i]. */
 typedef struct text_rows {
     ddsc_context *ctx;
     char *text;
     int64_t *at, text_room, at_room;
 } text_rows;
 
-/* Appends row i, which must be the next one. */
+/* Appends row i. Rows must be appended in order. */
 ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n);
 
 #endif

@@ -6,8 +6,9 @@
 
 #include "base/text.h"
 
-/* Returns true for characters that are shown unchanged, including line ends and tabs. U+0080 to
- * U+009F are control characters; the others listed here change the direction or end lines. */
+/* Returns true for characters that are printed unchanged, which include line ends and tabs.
+ * U+0080 to U+009F are control characters; the others listed here change the text direction or
+ * end a line. */
 static bool is_harmless(int64_t c)
 {
     if (c < 0x20 || c == 0x7f)
@@ -33,7 +34,7 @@ size_t text_visible(char *out, size_t size, const char *text, size_t n_bytes)
         } else {
             memcpy(shown, from, n);
         }
-        if (out && used == copied && used + n < size) { /* whole characters only */
+        if (out && used == copied && used + n < size) { /* never truncates within a character */
             memcpy(out + used, shown, n);
             copied += n;
         }

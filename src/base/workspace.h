@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* If base is NULL, it only measures. */
+/* An arena whose base is NULL only measures the size. */
 typedef struct arena {
     char *base;
     int64_t used;

@@ -1,10 +1,10 @@
-/* Transforms of single items: sampling a number of points, and removing position, size, slant or
+/* Transforms single items by sampling a number of points, or by removing position, size, slant or
  * rotation.
  *
  * A set on a grid stays on a grid. The mass of a moved point is divided among the corners of its
- * cell in the proportions that preserve its mean. With f the fractional position within the cell,
- * this moves an item by W2^2 <= sum of f (1 - f) step^2 over its coordinates, which is at most a
- * quarter of a squared step for each. */
+ * cell in the proportions that preserve its mean. With f the fractional position within the
+ * cell, this moves an item by W2^2 <= sum of f (1 - f) step^2 over its coordinates, which is at
+ * most a quarter of a squared step per coordinate. */
 #include "data/recipe.h"
 
 #include <math.h>
@@ -16,9 +16,9 @@ enum { LATTICE_MAX_CELLS = 1 << 22 };
 
 /* ---- sampling points ---- */
 
-/* Draws n_draws points with systematic sampling over the points in random order. A point of weight
- * w gets floor or ceil of w n_draws draws, so that equally weighted points are drawn at most once
- * if n_draws does not exceed their number. */
+/* Draws n_draws points by systematic sampling over the points in random order. A point of weight
+ * w is drawn floor or ceil of w n_draws times. Equally weighted points are therefore drawn at
+ * most once if n_draws does not exceed their number. */
 static void draw_points(double *weight, int64_t n, int64_t n_draws, int32_t *order, rng *r)
 {
     double upto = 0, next = rng_uniform(r), sum = 0;
@@ -71,7 +71,7 @@ typedef struct mover {
     ddsc_context *ctx;
     measures_parts *p;
     recipe_kind kind;
-    double *mean, *moments, *values, *axes; /* d, d x d, d, d x d */
+    double *mean, *moments, *values, *axes; /* sizes d, d x d, d and d x d */
     int exponent; /* unit of the moments, as a power of two (recipe_exponent) */
 } mover;
 
@@ -120,8 +120,8 @@ static double radius_of(const mover *w)
     return ldexp(sqrt(trace), w->exponent);
 }
 
-/* Computes the principal axes by decreasing variance. Each axis points to the longer tail of the
- * item. */
+/* Computes the principal axes in order of decreasing variance. Each axis points toward the
+ * longer tail of the item. */
 static ddsc_status find_axes(mover *w, int64_t i)
 {
     const measures_parts *p = w->p;
@@ -238,7 +238,7 @@ static ddsc_status find_cells(mover *w, lattice *l)
 {
     double x[GRID_MAX_DIM];
     int64_t high[GRID_MAX_DIM];
-    bool far = false; /* outside the range of a table of cells */
+    bool far = false; /* set if a point is outside the range of a table of cells */
     for (int64_t k = 0; k < l->d; k++) {
         l->low[k] = INT64_MAX;
         high[k] = INT64_MIN;

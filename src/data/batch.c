@@ -107,7 +107,7 @@ static ddsc_status find_numbers(ddsc_context *ctx, const measures_recipe *r, con
 /* ---- a separate support row for each batch that uses it ---- */
 
 typedef struct splitting {
-    const double *batch; /* of each item */
+    const double *batch; /* batch of each item */
     int32_t *order;      /* items by batch */
     int32_t *mark, *to;  /* for each old row: the last batch that used it, and its new row */
     int64_t *from;       /* old row of each new row */
@@ -207,7 +207,7 @@ static double map_value(const double *from, const double *to, double x)
 {
     enum { LAST = RECIPE_KNOTS - 1 };
     if (memcmp(from, to, RECIPE_KNOTS * sizeof *from) == 0)
-        return x; /* for example with a single batch */
+        return x; /* for example, with a single batch */
     if (x < from[0])
         return x + (to[0] - from[0]);
     if (x > from[LAST])

@@ -33,7 +33,8 @@ static ddsc_status find_partner(merge_work *w, const double *x, const double *a,
     return DDSC_OK;
 }
 
-/* Updates the partners of all remaining points after point i has moved and point j was removed. */
+/* Updates the partners of all remaining points after point i has moved and point j has been
+ * removed. */
 static ddsc_status mend_partners(merge_work *w, const double *x, const double *a, int64_t n,
                                  int64_t d, int64_t i, int64_t j)
 {

@@ -9,7 +9,7 @@ typedef struct merge_work {
     ddsc_context *ctx; /* polled for cancellation */
     double *cost;      /* n */
     int64_t *partner;  /* n */
-    int64_t *into;     /* n, or NULL: set to the remaining point that contains each point */
+    int64_t *into;     /* n or NULL; set to the remaining point that contains each point */
 } merge_work;
 
 /* Merges points x (n x d) with positive weights a in place. *left = min(n, m) points remain. The

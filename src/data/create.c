@@ -18,8 +18,8 @@ static ddsc_status check_arrays(ddsc_context *ctx, int64_t n, int64_t v, int64_t
     return DDSC_OK;
 }
 
-/* Checks the offsets before anything is copied, because offsets[n] is the size of the other
- * arrays. */
+/* Checks the offsets before anything is copied, because offsets[n] determines the size of the
+ * other arrays. */
 static ddsc_status check_starts(ddsc_context *ctx, int64_t n, const int64_t *offsets)
 {
     for (int64_t i = 0; i < n; i++)
@@ -147,8 +147,8 @@ done:
     return status;
 }
 
-/* Copies the nonzero entries of n x v histograms. NaN and negative entries are copied as well;
- * measures_build reports them. */
+/* Copies the nonzero entries of n x v histograms. NaN and negative entries are also copied, so
+ * that measures_build reports them. */
 static ddsc_status sparse_from_dense(ddsc_context *ctx, measures_parts *p, const double *histograms)
 {
     CHECK(MEM_ZERO(ctx, p->offset, p->n + 1));

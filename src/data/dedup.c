@@ -1,6 +1,6 @@
-/* Merges equal points into one row of the support table, so that shared points need not be
- * declared. If they have different names, the first few are joined to the name of the row: "ship +
- * vessel". */
+/* Merges equal points into one row of the support table, so that callers need not declare shared
+ * points. If equal points have different names, the first few names are joined into the name of
+ * the row: "ship + vessel". */
 #include <string.h>
 
 #include "data/parts.h"
@@ -26,7 +26,7 @@ static int64_t find_or_insert(int32_t *slot, uint64_t mask, const double *suppor
     }
 }
 
-/* Returns the name after the first of the joined names, or NULL. */
+/* Returns the next of the joined names, or NULL. */
 static const char *next_name(const char *names)
 {
     const char *joint = strstr(names, JOINT);
@@ -47,7 +47,7 @@ static bool has_name(const char *names, const char *name, size_t n)
     return false;
 }
 
-/* Joins the names of a row and of the rows that were merged with it, each once. */
+/* Joins the names of a row and of all rows merged into it, each name once. */
 static void join_row(char *to, const measures_texts *t, const int32_t *next, int32_t row)
 {
     strcpy(to, texts_get(t, row));
@@ -63,7 +63,7 @@ static void join_row(char *to, const measures_texts *t, const int32_t *next, int
         }
 }
 
-/* Joins the names of v rows into those of the n kept rows; map[old row] = new row. */
+/* Joins the names of v rows into those of the n remaining rows, where map[old row] = new row. */
 static ddsc_status join_place_names(ddsc_context *ctx, measures_texts *t, const int32_t *map,
                                     int64_t v, int64_t n)
 {
@@ -96,8 +96,8 @@ done:
     return status;
 }
 
-/* Compacts the table in place by moving the kept rows down. map[old row] becomes the new row; a row
- * with -1 is not used by any item and is removed. */
+/* Compacts the table in place by moving the remaining rows down. map[old row] becomes the new
+ * row; a row with -1 is not used by any item and is removed. */
 static ddsc_status compact_rows(ddsc_context *ctx, measures_parts *p, int32_t *map)
 {
     ddsc_status status = DDSC_OK;
@@ -163,7 +163,7 @@ ddsc_status parts_merge_points(ddsc_context *ctx, measures_parts *p)
     TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, mark_used, &r));
     int64_t before = p->v;
     TRY(compact_rows(ctx, p, map));
-    if (p->v < before) /* otherwise every row has kept its number */
+    if (p->v < before) /* otherwise no row has changed its index */
         TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, renumber_entries, &r));
     if (p->v < before)
         TRY(mem_resize(ctx, &p->support, p->v * p->d, sizeof *p->support));

@@ -1,4 +1,4 @@
-/* Detects a support that lies on a regular grid, where kernels and costs are separable. */
+/* Detects whether a support lies on a regular grid, where kernels and costs are separable. */
 #include <math.h>
 
 #include "data/parts.h"

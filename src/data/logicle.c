@@ -38,8 +38,8 @@ logicle_scale recipe_logicle(const double parameter[4])
     return s;
 }
 
-/* Returns the root of S(v) = x for x > 0. S is convex, and its first term alone gives a starting
- * point to the right of the root. */
+/* Returns the root of S(v) = x for x > 0. S is convex, and solving with its first term alone
+ * gives a starting point to the right of the root. */
 static double solve_half(const logicle_scale *s, double x)
 {
     double v = log1p(x / s->g) / s->b;

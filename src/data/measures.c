@@ -1,6 +1,6 @@
-/* Construction and inspection of sets. Every set is created with measures_build, whatever its
- * source. It ensures that points are finite, weights are positive and sum to 1, and support rows
- * are distinct and used. */
+/* Constructs and inspects sets. Every set is created by measures_build, regardless of its
+ * source. measures_build ensures that points are finite, that weights are positive and sum to 1,
+ * and that support rows are distinct and used. */
 #include "data/measures.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ void measures_swap_names(measures *a, measures *b)
     SWAP(measures_names, a->names, b->names);
 }
 
-/* Moves the parts that the set keeps into the set. */
+/* Moves the arrays that the set owns from the parts into the set. */
 static void move_from_parts(measures *m, measures_parts *p)
 {
     m->n_rows = p->n;
@@ -83,8 +83,8 @@ static void move_from_parts(measures *m, measures_parts *p)
     *p = (measures_parts){0};
 }
 
-/* Removes items without entries from the CSR arrays. `row` stores the input rows of the remaining
- * items. */
+/* Removes items without entries from the CSR arrays. `row` receives the input rows of the
+ * remaining items. */
 static ddsc_status keep_items(ddsc_context *ctx, measures *m)
 {
     int64_t n = 0;

@@ -8,7 +8,7 @@
 enum { GRID_MAX_DIM = 3, NUMBER_ID_SIZE = 21 };
 
 /* The vocabulary of a set of documents, with all data needed to encode further documents in the
- * same way. n = 0: none. */
+ * same way. It is empty if n = 0. */
 typedef struct measures_words {
     int64_t n, d, n_documents;
     char *text;    /* packed words */
@@ -23,7 +23,7 @@ ddsc_status measures_words_copy(ddsc_context *ctx, measures_words *to, const mea
 bool measures_words_equal(const measures_words *a, const measures_words *b);
 void measures_words_free(ddsc_context *ctx, measures_words *words);
 
-/* Packed strings: text i is text + at[i]. n = 0: none. */
+/* Packed strings: text i is text + at[i]. There are none if n = 0. */
 typedef struct measures_texts {
     int64_t n;
     char *text;
@@ -33,11 +33,12 @@ typedef struct measures_texts {
 ddsc_status texts_copy(ddsc_context *ctx, measures_texts *to, const measures_texts *from);
 ddsc_status texts_pack(ddsc_context *ctx, measures_texts *to, int64_t n,
                        const char *const *strings);
-/* Appends the n_b texts of b to the n_a texts of a. If one of them has none, its texts are "". */
+/* Appends the n_b texts of b to the n_a texts of a. If only one of them has texts, those of the
+ * other are "". */
 ddsc_status texts_append(ddsc_context *ctx, measures_texts *a, int64_t n_a, const measures_texts *b,
                          int64_t n_b);
-/* Copies the `width` texts of each of n items, taken from the item's row; items NULL: all items in
- * order. */
+/* Copies the `width` texts of each of n items from the item's row. If `items` is NULL, copies
+ * all items in order. */
 ddsc_status texts_pick(ddsc_context *ctx, measures_texts *to, const measures_texts *from,
                        int64_t width, int64_t n, const int64_t *items, const int64_t *row);
 bool texts_equal(const measures_texts *a, const measures_texts *b);
@@ -47,13 +48,13 @@ static inline const char *texts_get(const measures_texts *t, int64_t i)
     return t->n ? t->text + t->at[i] : "";
 }
 
-/* Transforms that were applied to a set; n = 0: none. */
+/* Transforms that were applied to a set. There are none if n = 0. */
 typedef struct measures_recipe {
     int64_t n, n_values;
     int64_t *step;          /* n x 3: recipe_kind, argument, number of values */
-    double *value;          /* of all steps */
-    measures_texts inputs;  /* names of the coordinates before the transforms, or none */
-    measures_texts batches; /* for a batch step: the column, then its values; or none */
+    double *value;          /* values of all steps */
+    measures_texts inputs;  /* names of the coordinates before the transforms; may be empty */
+    measures_texts batches; /* for a batch step: the column name, then its values */
 } measures_recipe;
 
 ddsc_status measures_recipe_copy(ddsc_context *ctx, measures_recipe *to,
@@ -70,16 +71,16 @@ typedef struct measures_grid {
 /* The names of a set and of its raw parts. Both structs contain them as `names`, to be copied as a
  * whole, and as separate fields. This is a macro because a named struct type cannot be an unnamed
  * member in C. */
-#define MEASURES_NAMES                                                                   \
-    int32_t *label;   /* n_rows or NULL */                                               \
-    char *id_text;    /* packed ids, or NULL: row numbers */                             \
-    int64_t *id_at;   /* n_rows + 1 offsets into id_text */                              \
-    char *name_text;  /* packed class names, or NULL */                                  \
-    int64_t *name_at; /* n_names + 1 */                                                  \
-    int64_t n_names;                                                                     \
-    measures_texts coordinates, titles; /* d and n_rows names, or none */                \
-    measures_texts meta_names, meta;    /* metadata columns; their values, row by row */ \
-    measures_words words;                                                                \
+#define MEASURES_NAMES                                                                           \
+    int32_t *label;   /* n_rows or NULL */                                                       \
+    char *id_text;    /* packed ids, or NULL: row numbers */                                     \
+    int64_t *id_at;   /* n_rows + 1 offsets into id_text */                                      \
+    char *name_text;  /* packed class names, or NULL */                                          \
+    int64_t *name_at; /* n_names + 1 */                                                          \
+    int64_t n_names;                                                                             \
+    measures_texts coordinates, titles; /* d coordinate names and n_rows titles; may be empty */ \
+    measures_texts meta_names, meta;    /* names of the metadata columns; values, row by row */  \
+    measures_words words;                                                                        \
     measures_recipe recipe;
 
 typedef struct measures_names {
@@ -102,42 +103,42 @@ struct ddsc_measures {
     int32_t *index;        /* nnz, ascending within an item */
     double *weight;        /* nnz, positive; the sum over each item is 1 */
     int64_t *row;          /* n: input row of item i */
-    char *number_ids;      /* row numbers as text, if there are no ids */
-    measures_texts points; /* v names, or none */
+    char *number_ids;      /* row numbers as text; used if there are no ids */
+    measures_texts points; /* v names; may be empty */
     MEASURES_EMBED_NAMES
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
-    void *block; /* shared memory with all arrays, for several ranks; NULL: the set owns them */
+    void *block; /* shared memory with all arrays, if there are several ranks; else NULL */
 };
 
 typedef struct ddsc_measures measures;
 
 /* Input of measures_build. All arrays are allocated with mem_get on ctx. measures_build takes
- * ownership of them and frees those it does not keep, even on error. */
+ * ownership of them and frees those that the set does not need, even on error. */
 typedef struct measures_parts {
     int64_t n, v, nnz, d;
     double *support;          /* v x d */
     int64_t *offset;          /* n + 1 */
-    int32_t *index;           /* nnz, or NULL: entry p is point p (no shared points, v = nnz) */
+    int32_t *index;           /* nnz, or NULL: entry p is point p (no points are shared, v = nnz) */
     double *weight;           /* nnz, or NULL: uniform */
-    measures_texts points;    /* v names, or none */
-    MEASURES_EMBED_NAMES      /* of n items */
-        bool points_distinct; /* no rows are equal (a grid from a reader): skips the search */
+    measures_texts points;    /* v names; may be empty */
+    MEASURES_EMBED_NAMES      /* names of n items */
+        bool points_distinct; /* the rows are known to be distinct (a grid) */
 } measures_parts;
 
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts);
-/* Creates the weights or the index if they are NULL: uniform weights, and an index without shared
+/* Creates missing weights or a missing index: uniform weights, and an index without shared
  * points. */
 ddsc_status measures_parts_weigh(ddsc_context *ctx, measures_parts *p);
 ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p);
-/* Creates a set. Checks the parts (finite points, finite non-negative weights, ascending offsets,
- * indices in range), drops zero weights, merges equal points in place, normalizes, and detects a
- * grid. `where` prefixes every message ("clouds.npz: ..."); items are identified by id and number.
- * Takes ownership of `parts` in every case. */
+/* Creates a set. Checks the parts (finite points, finite non-negative weights, ascending
+ * offsets, indices in range), drops zero weights, merges equal points in place, normalizes the
+ * weights, and detects a grid. `where` prefixes every message ("clouds.npz: ..."); messages
+ * identify items by id and number. Takes ownership of `parts` in every case. */
 ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
                            ddsc_on_empty on_empty, const char *where);
 
-/* Returns true if the guarantees of struct ddsc_measures hold. For assertions. */
+/* Returns true if the guarantees of struct ddsc_measures hold. Used in assertions. */
 bool measures_hold(const measures *m);
 
 /* Read-only view of one item. */
@@ -158,27 +159,28 @@ static inline const double *measures_point(const measures *m, int32_t row)
 }
 /* Returns true if two items have the same points and weights. */
 bool measures_equal_items(const measures *m, int64_t i, int64_t j);
-/* Copies the rows, ids, labels, titles, class and coordinate names, and words of `from`. `to` must
- * have the same items in the same order. */
+/* Copies the rows, ids, labels, titles, class names, coordinate names and words of `from`. `to`
+ * must have the same items in the same order. */
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);
-/* Creates a set of the listed items, in that order; items NULL: all items. */
+/* Creates a set of the listed items, in that order. If `items` is NULL, all items are included. */
 ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
                             const int64_t *items);
-/* Resamples every item: item i becomes n_i draws with replacement from its n_i points, by weight.
- * Names are kept. */
+/* Resamples every item: item i becomes n_i draws with replacement from its n_i points, with
+ * their weights as probabilities. Names are preserved. */
 ddsc_status measures_resample(ddsc_context *ctx, measures **out, const measures *m, uint64_t round);
-/* Joins the items of a and b, which must have the same dimension, over one table. Ids and labels
- * are not copied. */
+/* Joins the items of a and b, which must have the same dimension, over one support table. Ids
+ * and labels are not copied. */
 ddsc_status measures_join(ddsc_context *ctx, measures **out, const measures *a, const measures *b);
-/* Creates a copy with these labels, one per item. Rows of dropped items are not copied. */
+/* Creates a copy with these labels, one per item. Rows of removed items are not copied. */
 ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
                                 const int32_t *item_labels);
 /* Sends the set of the first rank to all ranks. Each machine stores its arrays once. Collective. */
 ddsc_status measures_move(ddsc_context *ctx, measures **set);
 int64_t measures_largest_item(const measures *m);
-/* Returns true if items share rows of the table: there are fewer rows than half the entries. */
+/* Returns true if items share rows of the table, which means that there are fewer rows than half
+ * the entries. */
 bool measures_is_shared(const measures *m);
 
 #endif

@@ -40,7 +40,8 @@ static void list_model(team_arrays *a, void *object)
     team_array(a, &m->centre_label, m->n_centres * (int64_t)sizeof *m->centre_label);
 }
 
-/* Copies the struct of the first rank, without its sets. *reference is set if it has one. */
+/* Copies the struct of the first rank without its sets. *reference is set to true if the model
+ * has a LOT reference. */
 static ddsc_status copy_model(ddsc_context *ctx, ddsc_model **model, bool *reference)
 {
     ddsc_model *m = *model;
@@ -113,8 +114,8 @@ static bool labels_within(const int32_t *label, int64_t n, int64_t k)
     return true;
 }
 
-/* Checks the numbers in the metric settings. The rules of the settings are checked when the metric
- * is used. */
+/* Checks that the numbers in the metric settings are finite and in range. The rules of the
+ * settings are checked when the metric is used. */
 static bool metric_within(const ddsc_metric_settings *set)
 {
     bool kernel = set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY;

@@ -13,12 +13,12 @@ enum { MODEL_PLAIN = 1, MODEL_VERSION = 2 };
 
 struct ddsc_model {
     ddsc_context *ctx;
-    measures *items;             /* labeled by cluster; every row is an item */
+    measures *items;             /* labeled by cluster; all rows are items */
     measures *reference;         /* the item of the LOT reference, else NULL */
     double *cost_matrix;         /* metric.cost_size rows and columns, or NULL */
-    ddsc_metric_settings metric; /* resolved: no rule depends on the data any more */
+    ddsc_metric_settings metric; /* resolved: no setting depends on the data any more */
     int64_t n, k, tau;
-    double gamma;          /* 0: local scaling */
+    double gamma;          /* 0 selects local scaling */
     double far_distance;   /* quantile of the distances to the far_neighbour-th neighbor */
     int64_t far_neighbour; /* counted from 1 */
     int64_t width;         /* columns of the embedding */
@@ -27,12 +27,12 @@ struct ddsc_model {
     double *eigenvalue;    /* width, of the normalized affinity matrix */
     double *scale;         /* n: s_i of local scaling */
     double least_scale;    /* lower limit of the scales */
-    double *reach;         /* n: largest D^2 to a neighbor; MODEL_REACH_MOST if not all are known */
-    double *hub_scale;     /* n: neighbors are chosen by D^2 divided by this; NULL: by D^2 */
+    double *reach;         /* n: largest D^2 to a neighbor; MODEL_REACH_MOST if any is unknown */
+    double *hub_scale;     /* n: neighbors are chosen by D^2 divided by this; NULL: by plain D^2 */
     int64_t n_centres;
     double *centre; /* n_centres x width */
     int32_t *centre_label;
-    void *block; /* as in measures */
+    void *block; /* shared memory, as in measures */
 };
 
 /* Sends the model of the first rank to all ranks. Each machine stores its arrays once.

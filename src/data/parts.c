@@ -25,13 +25,13 @@ static item_name name_part(const measures_parts *p, int64_t i)
     return name;
 }
 
-/* ---- passes over all entries, on all threads ---- */
+/* ---- loops over all entries, on all threads ---- */
 
 enum { ITEMS_A_PIECE = 256, VALUES_A_PIECE = 1 << 16 };
 
 typedef struct parts_pass {
     measures_parts *p;
-    int found; /* set if any entry needs the sequential pass, item by item */
+    int found; /* set if any entry requires the sequential loop over items */
 } parts_pass;
 
 static void pass_found(parts_pass *pass)
@@ -202,8 +202,8 @@ static bool is_extreme(double largest)
     return largest > 1e290 || (largest > 0 && largest < 1e-290);
 }
 
-/* Divides the weights of an item by their maximum if they are so large or small that their sum
- * would overflow or underflow. */
+/* If the weights of an item are so large or small that their sum would overflow or underflow,
+ * divides them by their maximum. */
 static void scale_item(double *w, int64_t n)
 {
     double largest = largest_weight(w, n);
@@ -309,7 +309,7 @@ static ddsc_status unordered_items(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Sorts one item by (row, position) and merges equal rows, which are added up in input order. */
+/* Sorts one item by (row, position) and adds the weights of equal rows in input order. */
 static int64_t merge_item(int32_t *index, double *weight, int64_t n, uint64_t *key, double *copy)
 {
     for (int64_t e = 0; e < n; e++) {
@@ -376,7 +376,7 @@ static ddsc_status normalise_items(void *arg, int64_t begin, int64_t end, int wo
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
             sum += p->weight[e];
         double rounding = DBL_EPSILON * (double)(p->offset[i + 1] - p->offset[i]);
-        if (fabs(sum - 1) <= rounding) /* already normalized, as in a saved file */
+        if (fabs(sum - 1) <= rounding) /* already normalized, as in saved files */
             continue;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
             p->weight[e] = BASE_MAX(p->weight[e] / sum, DBL_MIN); /* remains positive */

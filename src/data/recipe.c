@@ -1,4 +1,4 @@
-/* The list of transforms stored with a set: copying, comparing, checking, applying. */
+/* The list of transforms stored with a set: functions to copy, compare, check and apply it. */
 #include "data/recipe.h"
 
 #include <math.h>
@@ -93,8 +93,8 @@ void measures_recipe_free(ddsc_context *ctx, measures_recipe *r)
     *r = (measures_recipe){0};
 }
 
-/* Only principal components change the dimension. Their input dimension follows from the number of
- * values. */
+/* Only principal components change the dimension. The input dimension of this step follows from
+ * its number of values. */
 int64_t recipe_dimension(const measures_recipe *r, int64_t d)
 {
     int64_t values = 0;
@@ -139,7 +139,7 @@ double recipe_rank(const double *knot, double x)
             b = middle;
         high = a;
     }
-    if (high > low) /* equal to one or more knots: their middle */
+    if (high > low) /* equal to one or more knots: the middle of their ranks */
         return (double)(low + high - 1) / 2;
     if (low == 0 || low == RECIPE_KNOTS)
         return low == 0 ? 0 : RECIPE_KNOTS - 1;
@@ -236,7 +236,7 @@ ddsc_status recipe_take_parts(ddsc_context *ctx, measures_parts *p, const measur
     return texts_copy(ctx, &p->points, &m->points);
 }
 
-/* Names the components PC1, PC2, ..., because the old names of the coordinates no longer apply. */
+/* Names the components PC1, PC2, ..., because the old coordinate names no longer apply. */
 static ddsc_status name_components(ddsc_context *ctx, measures_texts *t, int64_t d)
 {
     ddsc_status status = DDSC_OK;

@@ -7,17 +7,17 @@
 
 typedef enum recipe_kind {
     RECIPE_PER_ITEM = 1, /* argument: points per item */
-    RECIPE_ARCSINH,      /* values: cofactor per coordinate, 0: unchanged */
+    RECIPE_ARCSINH,      /* values: cofactor per coordinate; 0 leaves it unchanged */
     RECIPE_LOG1P,
     RECIPE_STANDARD, /* values: offset subtracted from each coordinate, then its factors */
     RECIPE_ROBUST,   /* the same */
     RECIPE_RANK,     /* values: RECIPE_KNOTS quantiles per coordinate */
     RECIPE_PCA,      /* argument: input dimension; values: mean, then the directions */
-    RECIPE_CENTRE,   /* this and the next three: values: lattice steps, 0: separate points */
+    RECIPE_CENTRE,   /* values of this kind and the next three: lattice steps; 0: separate points */
     RECIPE_SIZE,
     RECIPE_DESKEW,
     RECIPE_PRINCIPAL,
-    RECIPE_LOGICLE, /* values: T, W, M and A per coordinate; T 0: unchanged */
+    RECIPE_LOGICLE, /* values: T, W, M and A per coordinate; T = 0 leaves it unchanged */
     /* argument: number of batches; values: RECIPE_KNOTS quantiles per coordinate of all items, then
      * of those of each batch */
     RECIPE_BATCH,
@@ -46,27 +46,30 @@ logicle_scale recipe_logicle(const double parameter[4]);
 double recipe_logicle_at(const logicle_scale *s, double x);
 
 /* Returns the exponent of a unit in which deviations up to `largest` can be squared and cubed
- * without overflow. It is 0 for ordinary data, so that results keep their bits. */
+ * without overflow. For ordinary data it is 0, so that the unit does not change any bits of the
+ * results. */
 int recipe_exponent(double largest);
-/* Applies step k to parts with weights and an index. m has the metadata of their items. */
+/* Applies step k to parts that have weights and an index. m provides the metadata of their
+ * items. */
 ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measures *m,
                               const measures_recipe *r, int64_t k);
-/* Returns the rank of x among RECIPE_KNOTS ascending knots, 0 .. RECIPE_KNOTS - 1. If several knots
- * are equal to x, it is the middle of their ranks. */
+/* Returns the rank of x among RECIPE_KNOTS ascending knots, in 0 .. RECIPE_KNOTS - 1. If several
+ * knots are equal to x, returns the middle of their ranks. */
 double recipe_rank(const double *knot, double x);
-/* Batch steps. recipe_find_batches finds the batches of a column, recipe_split sorts the support
- * rows by batch, with batch b starting at start[b], and recipe_map_batches applies the step. */
+/* Functions for batch steps. recipe_find_batches finds the batches of a column. recipe_split
+ * sorts the support rows by batch; batch b starts at start[b]. recipe_map_batches applies the
+ * step. */
 ddsc_status recipe_find_batches(ddsc_context *ctx, measures_recipe *r, const measures *m,
                                 const char *column);
 ddsc_status recipe_split(ddsc_context *ctx, measures_parts *p, const measures_recipe *r,
                          const measures *m, int64_t start[RECIPE_BATCHES + 1]);
 ddsc_status recipe_map_batches(ddsc_context *ctx, measures_parts *p, const measures_recipe *r,
                                const measures *m, const double *value);
-/* Transforms of single items: sampling points, and aligning. */
+/* Transforms of single items: sampling points, and aligning items. */
 ddsc_status recipe_draw(ddsc_context *ctx, measures_parts *p, int64_t per_item);
 ddsc_status recipe_align(ddsc_context *ctx, measures_parts *p, recipe_kind kind,
                          const double *step);
-/* Sets d lattice steps that keep a set on a grid, so that it stays fast. */
+/* Sets the d lattice steps that keep a set on a grid, where metrics are faster to compute. */
 ddsc_status recipe_fit_lattice(ddsc_context *ctx, measures_parts *p, recipe_kind kind,
                                const measures_grid *grid, double *step);
 
@@ -75,7 +78,7 @@ ddsc_status recipe_take_parts(ddsc_context *ctx, measures_parts *p, const measur
 /* Builds the transformed set with the names of m and the recipe r. Takes ownership of the parts. */
 ddsc_status recipe_finish(ddsc_context *ctx, measures **out, measures_parts *p, const measures *m,
                           const measures_recipe *r);
-/* Applies all steps of r to m, which must not have any. */
+/* Applies all steps of r to m, which must not have any transforms yet. */
 ddsc_status recipe_apply(ddsc_context *ctx, measures **out, const measures *m,
                          const measures_recipe *r);
 

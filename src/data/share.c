@@ -68,7 +68,7 @@ done:
     return status;
 }
 
-/* Arguments of the function that creates the set. */
+/* Arguments of the function that creates the set on the first rank. */
 typedef struct set_maker {
     ddsc_context *ctx;
     measures *set;

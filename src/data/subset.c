@@ -1,4 +1,4 @@
-/* Copies of a set: with a subset of its items, other labels, or resampled points. */
+/* Copies sets with a subset of their items, other labels, or resampled points. */
 #include <string.h>
 
 #include "data/measures.h"
@@ -19,8 +19,8 @@ static int64_t nth(const int64_t *items, int64_t i)
     return items ? items[i] : i;
 }
 
-/* Copies labels, names and ids of items. Items without ids keep their old number as id, so that a
- * subset can be traced back. */
+/* Copies the labels, names and ids of items. If there are no ids, the old number of each item
+ * becomes its id, so that a subset can be traced back. */
 static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const measures *m,
                                    int64_t n, const int64_t *items)
 {
@@ -184,7 +184,7 @@ done:
     return status;
 }
 
-/* Replaces the labels. The new ones have no names. */
+/* Replaces the labels. The new labels have no names. */
 static ddsc_status replace_labels(ddsc_context *ctx, measures *m, const int32_t *labels)
 {
     MEM_FREE(ctx, m->label, m->name_text, m->name_at);
@@ -206,8 +206,8 @@ static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const
     return pack_strings(ctx, &m->id_text, &m->id_at, m->n_rows, ids);
 }
 
-/* Copies all items with other ids or, if `ids` is NULL, other labels. If `names`, rows keep their
- * names. */
+/* Copies all items with other ids or, if `ids` is NULL, with other labels. If `names` is true,
+ * the names of rows are copied. */
 static ddsc_status copy_changed(ddsc_context *ctx, measures **copy, const measures *m, bool names,
                                 const char *const *ids, const int32_t *labels)
 {

@@ -19,10 +19,10 @@ static void circle_point(double radius, double at, double *x)
     x[1] = radius * sin(6.283185307179586476925 * at);
 }
 
-/* Generates the points of a shape. Sizes grow by 2% per step, and a circle has the same mean spread
- * as the square of its step (1.15 half-sides). Items of similar size are therefore much closer than
- * the two shapes, and the smallest and largest items of a shape much farther apart. The noise only
- * makes the means differ. */
+/* Generates the points of a shape. Sizes grow by 2% per step, and a circle has the same mean
+ * spread as the square of its step (1.15 half-sides). Items of similar size are therefore much
+ * closer than the two shapes, and the smallest and largest items of a shape are much farther
+ * apart. The noise only separates the means. */
 static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x)
 {
     double size = 1 + 0.02 * (double)step;
@@ -77,8 +77,9 @@ done:
     return status;
 }
 
-/* Places the center of group g at separation * (the digits of g in a base that gives at least k
- * lattice points). Any two centers are therefore at least `separation` apart in any dimension. */
+/* Computes the center of cluster g as separation * (the digits of g in a base that gives at
+ * least k lattice points). Any two centers are therefore at least `separation` apart in any
+ * dimension. */
 static void group_centre(double *centre, int64_t g, int64_t k, int64_t d, double separation)
 {
     int64_t base = (int64_t)ceil(pow((double)k, 1.0 / (double)d) - 1e-9);

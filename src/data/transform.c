@@ -76,7 +76,7 @@ static ddsc_status see_pattern(void *arg, const char *word)
                              list->transform, QUOTE(pattern));
 }
 
-/* Checks that no pattern occurs twice. A later pattern may match names of an earlier one. */
+/* Checks that no pattern occurs twice. If several patterns match a name, the last one applies. */
 static ddsc_status check_patterns(ddsc_context *ctx, const char *transform, const char *list)
 {
     pattern_list p = {.ctx = ctx, .transform = transform};
@@ -129,8 +129,8 @@ static ddsc_status fit_arcsinh(fitting *f, const char *list)
 
 /* ---- logicle: T:W:M:A, or PATTERN=T:W:M:A for some coordinates ---- */
 
-/* Returns the width W = (M - log10(T / |r|)) / 2, where r is the 5% quantile of the negative values
- * (Parks 2006). The linear part of the scale then covers most negative values. */
+/* Returns the width W = (M - log10(T / |r|)) / 2, where r is the 5% quantile of the negative
+ * values (Parks 2006). The linear part of the scale then covers most negative values. */
 static double fit_width(const fitting *f, int64_t k, double top, double decades, double *key,
                         int32_t *order)
 {
@@ -177,7 +177,7 @@ static ddsc_status take_logicle(void *arg, const char *word)
     const cofactors *c = arg;
     const measures_texts *names = &c->f->m->coordinates;
     const char *equals = strrchr(word, '=');
-    double parameter[4] = {0, -1, 4.5, 0}; /* W -1: estimated from the data */
+    double parameter[4] = {0, -1, 4.5, 0}; /* W = -1: estimated from the data */
     char pattern[256] = "*";
     bool any = false;
     if (!parse_logicle(equals ? equals + 1 : word, parameter))
@@ -246,11 +246,11 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
     return DDSC_OK;
 }
 
-/* Rows first .. end-1 with total mass `whole`, whose quantiles 0, 1/(n-1), ..., 1 are computed. A
- * quantile is the smallest value with at least that fraction of the mass up to it. */
+/* Rows first .. end-1 with total mass `whole`, whose quantiles 0, 1/(n-1), ..., 1 are computed.
+ * A quantile is the smallest value whose cumulative mass is at least that fraction. */
 typedef struct span {
     int64_t first, end;
-    double whole, *key; /* work space for the values, and their order */
+    double whole, *key; /* work space: values and their order */
     int32_t *order;
 } span;
 
@@ -270,7 +270,8 @@ static void find_quantiles(const fitting *f, const span *s, int64_t k, int64_t n
         while (at < n && (double)at / (double)(n - 1) <= upto + 1e-12) /* rounding of the sum */
             out[at++] = s->key[s->order[r]];
     }
-    for (int64_t r = v; at < n && r-- > 0;) /* missing because of rounding: the largest value */
+    for (int64_t r = v; at < n && r-- > 0;) /* quantiles missed because of rounding are set to
+                                             * the largest value */
         while (at < n && mass[s->order[r]] > 0)
             out[at++] = s->key[s->order[r]];
 }

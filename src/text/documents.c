@@ -35,7 +35,7 @@ typedef struct document_reader {
 
 /* ---- columns ---- */
 
-/* Finds the number of a column, or -1. A name shared by two columns is an error. */
+/* Finds the index of a column, or -1. A name shared by two columns is an error. */
 static ddsc_status find_column(document_reader *r, const char *name, size_t n, int64_t *found)
 {
     char quoted[QUOTE_TEXT];
@@ -98,7 +98,7 @@ static ddsc_status need_columns(document_reader *r, column_list *list, const cha
     return DDSC_OK;
 }
 
-/* Selects `text`, else `abstract`, else `title` with `body`, else `body`. */
+/* Selects `text`; if it does not exist, `abstract`, or `title` with `body`, or `body`. */
 static ddsc_status default_text(document_reader *r, const char **names)
 {
     bool text, abstract, title, body;
@@ -123,7 +123,7 @@ static ddsc_status choose_text(document_reader *r)
     return DDSC_OK;
 }
 
-/* Returns the given name of a column or, if it is NULL, the usual name if such a column exists. */
+/* Returns the given column name. If it is NULL, returns the usual name if such a column exists. */
 static ddsc_status usual_name(document_reader *r, const char **name, const char *given,
                               const char *usual)
 {
@@ -169,7 +169,7 @@ static ddsc_status choose_columns(document_reader *r)
     return choose_where(r);
 }
 
-/* Makes the keys of the first line the columns. The names are copied, because the line is
+/* Defines the columns by the keys of the first line. The names are copied, because the line is
  * overwritten. */
 static ddsc_status keep_keys(document_reader *r)
 {
@@ -354,8 +354,7 @@ static ddsc_status document_read_rows(document_reader *r)
         CHECK(document_next_line(r, &line, &n));
         if (!line)
             break;
-        if (n == 0 &&
-            r->n_columns != 1) /* in a single column, an empty line is an empty document */
+        if (n == 0 && r->n_columns != 1) /* an empty line of a single column is an empty document */
             continue;
         if (n == 0 && r->is_json)
             continue;
@@ -427,7 +426,7 @@ done:
 /* Sets up the columns that the files would have in a table. */
 static ddsc_status begin_files(document_reader *r, const file_list *files)
 {
-    char id[] = "id", text[] = "text", label[] = "label"; /* used to select columns */
+    char id[] = "id", text[] = "text", label[] = "label"; /* names used to select columns */
     bool classes = false;
     for (int64_t i = 0; i < files->n; i++)
         classes = classes || files->folder.text[files->folder.at[i]] != '\0';

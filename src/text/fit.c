@@ -2,20 +2,20 @@
  *
  * A word is characterized by its context (Khodak et al. 2018). Its context vector x is the sum,
  * over the documents that contain it and over their other words u, of ln(n / df_u) (v_u - mean),
- * scaled to length 1. A word in the vectors file moves towards its context vector. A word that is
- * missing from the file is placed near it, plus a pseudo-random direction that keeps two such words
- * apart.
+ * scaled to length 1. The vector of a word in the vectors file is moved toward the word's context
+ * vector. A word that is missing from the file is placed near it, plus a pseudo-random direction
+ * that keeps two such words apart.
  *
- * Vectors learned from the documents alone (learned_vectors.c) are appended to these vectors. They
- * are shorter for words that occur with few other words. docs/numerics.md has the measurements on
- * which the constants are based. */
+ * Vectors learned from the documents alone (learned_vectors.c) are appended to these vectors.
+ * They are shorter for words that occur with few other words. docs/numerics.md has the
+ * measurements on which the constants are based. */
 #include <math.h>
 #include <string.h>
 
 #include "numeric/linalg/linalg.h"
 #include "text/text.h"
 
-static const double MOVE = 0.3; /* fraction of the way towards the context vector */
+static const double MOVE = 0.3; /* fraction of the way to the context vector */
 /* Weights of a word without a vector: its context, its pseudo-random direction, and a reduced
  * common mean. */
 static const double COMPANY = 0.8, APART = 0.6, MEAN_SHARE = 0.8;
@@ -132,7 +132,8 @@ static void fit_unit(double *x, int64_t d)
         x[k] /= length;
 }
 
-/* Draws a direction seeded with the letters of a word, so that it is the same in every set. */
+/* Draws a direction seeded with the letters of a word. The direction of a word is therefore the
+ * same in every set. */
 static void fit_letters(const word_fit *j, double *x, int64_t word)
 {
     const char *text = text_table_get(&j->c->words, word);
@@ -142,8 +143,8 @@ static void fit_letters(const word_fit *j, double *x, int64_t word)
     fit_unit(x, j->d);
 }
 
-/* Computes the fitted vector of a word. A word with an unknown context keeps its vector, or has
- * none. */
+/* Computes the fitted vector of a word. If its context is unknown, the word keeps the vector
+ * from the file, if it has one. */
 static void fit_place(word_fit *j, int64_t s)
 {
     int64_t d = j->d;

@@ -29,7 +29,7 @@ typedef struct own_job {
 
 /* ---- selecting words ---- */
 
-/* Selects the most common words and numbers them. */
+/* Selects the most common words and assigns their indices. */
 static ddsc_status own_choose(own_job *j)
 {
     ddsc_status status = DDSC_OK;

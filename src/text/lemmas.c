@@ -97,8 +97,8 @@ static bool lemmas_ends_in(const char *word, size_t n, const char *ending)
     return n > k && memcmp(word + n - k, ending, k) == 0;
 }
 
-/* Removes an ending and returns the number of the resulting noun, or -1. Short words and words in
- * -ss are not changed. */
+/* Removes an ending and returns the index of the resulting noun, or -1. Short words and words
+ * ending in -ss are not changed. */
 static int64_t detach(const lemma_table *l, const char *word, size_t n)
 {
     static const char *const rule[][2] = {{"s", ""},      {"ses", "s"},   {"xes", "x"},

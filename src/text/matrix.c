@@ -1,5 +1,5 @@
-/* Reads word vectors from an npy matrix with one row per word. The words are in a separate file
- * with one word per line, which has the same name with the ending .vocab or .txt. */
+/* Reads word vectors from an npy matrix with one row per word. The words are in a separate file,
+ * one per line. Its name is that of the matrix with the extension .vocab or .txt. */
 #include "text/text.h"
 
 #include <math.h>

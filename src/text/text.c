@@ -38,7 +38,7 @@ typedef struct text_job {
     ddsc_text_report *report;
     int64_t n_paths;
     const char *const *paths;
-    const char *documents_path, *vectors_path; /* the first one, for messages */
+    const char *documents_path, *vectors_path; /* the first documents file, for messages */
     text_table stop;
     lemma_table lemmas;
     documents docs;
@@ -92,8 +92,8 @@ static ddsc_status fail_uncovered(text_job *j, io_stream *s)
                        (long long)words->n, list, words->n > 5 ? ", ..." : "");
 }
 
-/* Opens the vectors file. A stored vocabulary is read before the documents, because it determines
- * how they are split into words. */
+/* Opens the vectors file. A stored vocabulary is read before the documents, because it
+ * determines how documents are split into words. */
 static ddsc_status open_vectors(text_job *j)
 {
     unsigned char head[8];
@@ -121,7 +121,7 @@ static ddsc_status read_vectors(text_job *j)
     return s && j->vectors.n == 0 ? fail_uncovered(j, s) : DDSC_OK;
 }
 
-/* Fits the words if requested, and stores the fitted words with the set. */
+/* Fits the word vectors if requested, and stores the fitted words with the set. */
 static ddsc_status fit_words(text_job *j)
 {
     if (j->given || j->set->words == DDSC_WORDS_GENERAL)
@@ -157,8 +157,8 @@ static void count_coverage(text_job *j)
     count_tokens(j, &r->n_words_covered, &r->n_tokens_covered);
 }
 
-/* Lists the most frequent words without a vector as "word (count), ...". Equally frequent words are
- * in the order of their first occurrence. */
+/* Lists the most frequent words that have no vector, as "word (count), ...". Equally frequent
+ * words are in the order of their first occurrence. */
 static ddsc_status name_missing(text_job *j)
 {
     ddsc_status status = DDSC_OK;

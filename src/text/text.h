@@ -1,13 +1,13 @@
 /* Converts documents to distributions. A document consists of the words that have a vector,
- * weighted by their frequency in the document and their rarity. Documents are tokenized as they are
- * read, and only the vectors of words that occur are kept. The memory is O(distinct words x dim +
- * entries). As in io, input is treated as untrusted. */
+ * weighted by their frequency in the document and their rarity in the set. Documents are
+ * tokenized as they are read, and only the vectors of words that occur are stored. The memory is
+ * O(distinct words x dim + entries). As in io, input is treated as untrusted. */
 #ifndef DDSC_TEXT_TEXT_H
 #define DDSC_TEXT_TEXT_H
 
 #include "io/format/format.h"
 
-/* Applies the given settings (or NULL) to the defaults and checks them. */
+/* Applies the given settings to the defaults and checks them. NULL selects the defaults. */
 ddsc_status corpus_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
                                  const ddsc_text_settings *given);
 /* Reads documents without merging points. *report must be all zero. */
@@ -87,8 +87,8 @@ typedef struct word_vectors {
     int64_t n_lines, n_duplicates;
 } word_vectors;
 
-/* Reads vectors in GloVe, word2vec or fastText text format, or in word2vec binary format. Keeps the
- * vectors of `words`. If a word has several vectors, the first one is used. */
+/* Reads vectors in GloVe, word2vec or fastText text format, or in word2vec binary format. Stores
+ * the vectors of `words`. If a word has several vectors, the first one is used. */
 ddsc_status words_read_vectors(ddsc_context *ctx, word_vectors *v, io_stream *s,
                                const text_table *words);
 /* Reads an npy matrix, and its words from a second file with one word per line. */

@@ -1,5 +1,5 @@
-/* Reads documents from plain text files, one per file, and from folders. The file name is the id,
- * and the name of the subfolder is the class. */
+/* Reads documents from plain text files, one document per file, and from folders. The file name
+ * is the id, and the name of the subfolder is the class. */
 #include <string.h>
 
 #include "text/text.h"

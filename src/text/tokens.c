@@ -1,6 +1,6 @@
-/* Splits text into words. The text is folded once into a buffer: it is converted to lower case, and
- * every break becomes a blank. It is then split at blanks. The locale is not used, so the same
- * bytes give the same words everywhere. */
+/* Splits text into words. The text is first folded into a buffer: it is converted to lower case,
+ * and every break becomes a blank. It is then split at blanks. The locale is not used, so the
+ * same bytes produce the same words everywhere. */
 #include "text/text.h"
 
 #include <string.h>
@@ -37,8 +37,8 @@ bool token_break_punctuation(uint32_t c)
     return token_break_blank(c);
 }
 
-/* Exact for Latin, Greek and Cyrillic. In other scripts, all characters count as letters except the
- * blocks of marks and symbols. */
+/* The result is exact for Latin, Greek and Cyrillic. In other scripts, all characters are
+ * treated as letters except the blocks of marks and symbols. */
 bool token_break_nonletter(uint32_t c)
 {
     static const char_range others[] = {
@@ -54,8 +54,8 @@ bool token_break_nonletter(uint32_t c)
     return IN_RANGES(c, others);
 }
 
-/* Capital letters of Latin, Greek, Cyrillic and Armenian: every `step`-th character of a range
- * moves by `shift`. */
+/* Ranges of capital letters in Latin, Greek, Cyrillic and Armenian. Adding `shift` converts
+ * every `step`-th character of a range to lower case. */
 static uint32_t lower(uint32_t c)
 {
     static const struct {

@@ -1,8 +1,8 @@
-/* Reads word vectors as text, with one line `word v1 ... vd` per word, as in GloVe; word2vec and
- * fastText add a first line `count dim`. After such a line, the binary format of word2vec is also
- * accepted: a word, a blank, and its numbers as little-endian float32. Every text line is checked
- * for its number of fields and for invalid characters. Only the vectors of requested words are
- * parsed and kept. */
+/* Reads word vectors as text, with one line `word v1 ... vd` per word, as in GloVe. word2vec and
+ * fastText start with a line `count dim`. After such a line, the binary format of word2vec is
+ * also accepted: a word, a blank, and the numbers as little-endian float32. Every text line is
+ * checked for its number of fields and for invalid characters. Only the vectors of requested
+ * words are parsed and stored. */
 #include "text/text.h"
 
 #include <math.h>
@@ -249,7 +249,7 @@ static ddsc_status binary_header(vector_reader *r)
     return stream_check_declared(r->s, bytes, "word vectors");
 }
 
-/* Reads a word up to the blank. Skips line ends that some programs write after a vector. */
+/* Reads a word up to the blank. Skips the line end that some programs write after a vector. */
 static ddsc_status binary_word(vector_reader *r, char *word, size_t *n)
 {
     for (*n = 0;;) {
@@ -301,8 +301,8 @@ static ddsc_status binary_take(vector_reader *r, const char *word, size_t n,
     return DDSC_OK;
 }
 
-/* Checks the end of the file, because a count that is too small would leave words without
- * vectors. */
+/* Checks for the end of the file, because words would be missing if the declared count were too
+ * small. */
 static ddsc_status binary_end(vector_reader *r)
 {
     char c;

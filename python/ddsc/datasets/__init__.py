@@ -167,7 +167,7 @@ def load_documents(support: int = 16) -> Distributions:
     Parameters
     ----------
     support : int
-        Largest number of points per document after merging; 0 keeps every word.
+        Largest number of points per document after merging; 0: words are not merged.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def load_documents(support: int = 16) -> Distributions:
     return read_text(documents_path(), support=support)
 
 
-# Fractions of four types of blood cells, and their mean in each marker on the arcsinh scale.
+# Fractions of four types of blood cells, and the mean of each type in each marker on the arcsinh scale.
 _MARKERS = ("CD3", "CD19", "CD14", "CD56", "pSTAT3", "pS6")
 _KINDS = {
     "T": (0.55, (4.0, 0.3, 0.3, 0.4, 1.0, 1.0)),

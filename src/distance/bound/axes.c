@@ -9,9 +9,9 @@
  * mean of the squared differences of the bin averages is a lower bound of it. projection.c combines
  * these bounds over axes and frames.
  *
- * Sorting each item's points on every axis took a tenth of the time of an exact graph of digits.
- * If items share points, all points of the set are therefore sorted once per axis. An item is
- * then read by scanning that order, which costs O(v) per axis for v points in the set. */
+ * Sorting each item's points along every axis took a tenth of the time needed for an exact graph
+ * of digits. If items share points, all points of the set are therefore sorted once per axis. An
+ * item is then read by scanning that order, which costs O(v) per axis for v points in the set. */
 #include <math.h>
 #include <string.h>
 
@@ -123,8 +123,8 @@ axes_scratch bound_axes_take(const bound_axes *a, arena *memory)
     return s;
 }
 
-/* Scans all points of the set in order and keeps those of the item. The write after the last kept
- * point is unused. */
+/* Scans all points of the set in order and collects those of the item. The loop may write one
+ * unused element after the last collected point. */
 static void pick_points(const bound_axes *a, const axes_scratch *s, int64_t k)
 {
     int64_t v = a->m->v, n = 0;

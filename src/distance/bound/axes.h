@@ -11,15 +11,15 @@ typedef struct bound_axes {
     int64_t n_axes, bins;
     double *axis;  /* n_axes x d, unit vectors; NULL for the coordinate axes */
     double *scale; /* n_axes: factors of the quantiles, set by the caller */
-    /* The set's points sorted along each axis, and their positions there, n_axes x v. NULL unless
-     * items have many of the set's points each. */
+    /* The set's points sorted along each axis, and their positions on it, n_axes x v. NULL
+     * unless each item has many of the set's points. */
     int32_t *order;
     double *place;
 } bound_axes;
 
-/* Creates n_frames orthonormal frames of d axes each. The first is the coordinate frame. In the
- * plane, the others are rotations by equal angles; in higher dimensions, Gram-Schmidt bases of
- * normally distributed vectors. */
+/* Creates n_frames orthonormal frames of d axes each. The first is the coordinate frame. For d =
+ * 2, the others are rotations of it by equal angles. In higher dimensions, they are Gram-Schmidt
+ * bases of normally distributed vectors. */
 ddsc_status bound_axes_make(ddsc_context *ctx, bound_axes *out, const measures *m, int64_t n_frames,
                             int64_t bins, rng r);
 void bound_axes_free(ddsc_context *ctx, bound_axes *a);

@@ -1,17 +1,17 @@
 /* bound: lower bounds on transport values that cost far less than a solve.
  *
- * A bound is the value of a feasible dual solution, of a relaxation, or of a projection. Each file
- * states why its bound is valid. Rounding margins are subtracted, so a bound never exceeds the true
- * value by more than 1e-12 of it. neighbors/pairs/backend.h describes which bounds a search
- * computes and in what order. first.h declares the first bounds, which are computed for all pairs.
- */
+ * A bound is the value of a feasible dual solution, of a relaxation, or of a projection. Each
+ * file states why its bound is valid. Rounding margins are subtracted, so a bound exceeds the
+ * true value by at most a relative error of 1e-12. neighbors/pairs/backend.h describes which
+ * bounds a search computes and in what order. first.h declares the first bounds, which are
+ * computed for all pairs. */
 #ifndef DDSC_DISTANCE_BOUND_BOUND_H
 #define DDSC_DISTANCE_BOUND_BOUND_H
 
 #include "data/measures.h"
 
-/* Returns a power of two close to the size of the support. Floats have a short range, so values
- * stored in them are divided by this unit or by its square. */
+/* Returns a power of two close to the size of the support. Floats have a limited range, so
+ * values stored in them are divided by this unit or by its square. */
 double bound_unit(const measures *m);
 
 /* ---- refined potentials of W2 ----
@@ -19,27 +19,27 @@ double bound_unit(const measures *m);
 
 typedef struct bound_refined bound_refined;
 
-/* Returns true if this set has a refined bound and starting solves from it saves time. */
+/* Returns true if this set has a refined bound and solves that start from it are faster. */
 bool bound_refined_applies(const measures *m);
 bool bound_refined_starts(const measures *m);
 ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const measures *m);
 void bound_refined_destroy(bound_refined *b);
-/* Computes the bounds of levels DUAL and TIGHT of neighbors/pairs/backend.h. Both stop as soon as
- * they exceed `enough` or are unlikely to reach it. After the second one, bound_refined_start of
- * the same pair costs nothing. */
+/* Computes the bounds of levels DUAL and TIGHT of neighbors/pairs/backend.h. The computation of
+ * either bound stops as soon as the bound exceeds `enough` or is unlikely to reach it. After the
+ * second bound, bound_refined_start of the same pair costs nothing. */
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
 double bound_refined_last(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
-/* Returns the data with which a device computes both bounds (base/device_table.h), valid as long as
- * b. Returns NULL if a device cannot compute them. */
+/* Returns the data with which a device computes both bounds (base/device_table.h). The data is
+ * valid as long as b. Returns NULL if a device cannot compute them. */
 const struct device_grid *bound_refined_for_device(bound_refined *b);
-/* Returns potentials of item j from which to solve the pair, valid until the worker's next call, or
- * NULL if there are none. Requires a set for which bound_refined_starts is true. */
+/* Returns potentials of item j from which to start solving the pair, or NULL if there are none.
+ * They are valid until the worker's next call. Requires a set for which bound_refined_starts is
+ * true. */
 const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int worker);
 
-/* ---- dual cuts ----
- * Feasible potentials f of an item, c-transformed to the whole support table, f^c(y) = min_x C(x,
- * y) - f(x), give W2^2(item, other) >= sum a f + sum b f^c for every other item: linear in the
- * other. */
+/* ---- dual cuts ---- Let f be feasible potentials of an item, c-transformed to the whole
+ * support table: f^c(y) = min_x C(x, y) - f(x). Then W2^2(item, other) >= sum a f + sum b f^c
+ * for every other item. This bound is linear in the other item's weights. */
 
 typedef struct bound_cut_table {
     int64_t v;

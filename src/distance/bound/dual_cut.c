@@ -67,7 +67,7 @@ void bound_cut_make(const bound_cut_table *t, item_view item, const double *f, d
         largest = fmax(largest, fabs(own));
         lower_to(potential, t->cost + item.index[x] * t->v, (float)own, t->v);
     }
-    /* The rounding errors of cost, f and their difference are each at most 2^-24 of twice the
-     * largest. */
+    /* The rounding errors of cost, f and their difference are each at most 2^-24 times twice
+     * `largest`. */
     *constant -= largest * 0x1p-20;
 }

@@ -6,12 +6,13 @@
 #include "base/device_table.h"
 #include "distance/cost/ground.h"
 
-/* ---- projections ----
- * For an orthonormal frame, W2^2 >= the sum over axes of the 1-D W2^2 of the projections, and a 1-D
- * W2^2 is the L2 distance of the quantile functions. Averages of quantile functions over bins keep
- * the inequality (Jensen), so do averages over frames, and so does any orthogonal projection of the
- * resulting vectors: |e_i - e_j|^2 <= W2^2(i, j) for the short rows e kept here. The length of what
- * the projection cut off is kept as one more coordinate (| |r_i| - |r_j| | <= |r_i - r_j|). */
+/* ---- projections ---- For an orthonormal frame, W2^2 is at least the sum over its axes of the
+ * 1-D W2^2 of the projections, and a 1-D W2^2 is the squared L2 distance of the quantile
+ * functions. Averaging quantile functions over bins preserves the inequality (Jensen), as does
+ * averaging over frames, and as does any orthogonal projection of the resulting vectors. The
+ * short rows e stored here therefore satisfy |e_i - e_j|^2 <= W2^2(i, j). The length of the
+ * remainder cut off by the projection is stored as one more coordinate, because | |r_i| - |r_j|
+ * | <= |r_i - r_j|. */
 typedef struct bound_projection {
     int64_t n, p; /* items, coordinates per row */
     float *row;   /* n x p */
@@ -22,14 +23,14 @@ typedef struct bound_projection {
     double unit2; /* unit of the squares of the rows */
 } bound_projection;
 
-/* Creates the bound. Without `frames`, only the rows are stored, with more directions. */
+/* Creates the bound. Without `frames`, only the rows are stored, and they have more directions. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames);
 void bound_projection_free(ddsc_context *ctx, bound_projection *b);
 /* Returns the frames for a device; n is 0 if there are none. */
 device_frames bound_projection_frames(const bound_projection *b);
-/* Returns the largest bound among the complete frames, instead of their average. It is used for
- * single pairs and stops at the first frame that exceeds `enough`. */
+/* Returns the largest bound among the complete frames, instead of their average. Intended for
+ * single pairs; stops at the first frame whose bound exceeds `enough`. */
 double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough);
 
 /* ---- marginals, for Euclidean and city block costs: see marginal.c ---- */
@@ -49,19 +50,23 @@ void bound_marginal_free(ddsc_context *ctx, bound_marginal *b);
 void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                          float *out, int64_t ld);
 
-/* ---- relaxed transport, for any cost ----
- * Dropping one marginal leaves sum_i a_i f_i <= the value with f_i = min_j C_ij (Kusner et al. 2015). The
- * potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The same
- * from the other side; the larger of the two. Points are kept in float, moved to their mean; under squared
- * distances items are moved onto each other first, and the squared distance of their means is added.
+/* ---- relaxed transport, for any cost ---- Dropping one marginal constraint gives sum_i a_i f_i <=
+ * the value, with f_i = min_j C_ij (Kusner et al. 2015). The potentials g_j = min_i C_ij - f_i >= 0
+ * remain feasible together with f, so sum_j b_j g_j can be added. The same bound is computed with
+ * the sides exchanged, and the larger of the two is used. Points are stored as floats relative to
+ * their mean. Under squared distances, both items are first moved to a common mean, and the squared
+ * distance of their means is added.
  *
- * Of the regularized value, epsilon > 0, the same with soft minima (squared distances alone): any f and its
- * soft transform g_j = -epsilon log sum_i a_i exp((f_i - C_ij) / epsilon) give sum a f + sum b g <= the value. From
- * f_i = |x_i - s|^2, s the mean of the other, with centered points x', y' and means r, s
+ * For the regularized value (epsilon > 0), the minima are replaced with soft minima; this requires
+ * squared distances. Any f and its soft transform g_j = -epsilon log sum_i a_i exp((f_i - C_ij) /
+ * epsilon) satisfy sum a f + sum b g <= the value. Choose f_i = |x_i - s|^2, where s is the mean of
+ * the other item. With centered points x', y' and means r, s, the bound is
  *
- *     |r - s|^2 + sum_i a_i |x'_i|^2 + sum_j b_j |y'_j|^2 - epsilon sum_j b_j log sum_i a_i exp(2 x'_i y'_j / epsilon),
+ * |r - s|^2 + sum_i a_i |x'_i|^2 + sum_j b_j |y'_j|^2 - epsilon sum_j b_j log sum_i a_i exp(2 x'_i
+ * y'_j / epsilon).
  *
- * and the same from the other side with the same exponentials; about .997 of the value for documents. */
+ * The bound with the sides exchanged uses the same exponentials. For documents, the larger bound
+ * is about 0.997 of the value. */
 typedef struct bound_relaxed {
     const measures *m; /* borrowed */
     ground_cost ground;
@@ -77,8 +82,8 @@ typedef struct bound_relaxed {
     double unit;    /* unit of the costs */
     double epsilon; /* in that unit; 0 for exact transport */
     /* For squared distances: the squared lengths of the items' means and, per entry, the squared
-     * distances to them, both rounded down. For the soft bound: the total contribution of an item
-     * to its bounds, and zeros. */
+     * distances of the points to the mean, both rounded down. For the soft bound: the total
+     * contribution of an item to its bounds, and zeros. */
     float *mean2, *away2;
 } bound_relaxed;
 
@@ -90,8 +95,8 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
 void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
 /* Returns the scratch bytes that a tile needs. */
 int64_t bound_relaxed_scratch(const bound_relaxed *b);
-/* Computes the bounds of a tile, in units of `unit`. Items j0 .. j1 - 1 must lie in one block,
- * between consecutive multiples of `side`. */
+/* Computes the bounds of a tile, in units of `unit`. Items j0 .. j1 - 1 must lie within one
+ * block, that is, between consecutive multiples of `side`. */
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, void *memory);
 

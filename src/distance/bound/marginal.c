@@ -2,11 +2,11 @@
  *
  * For any transport plan of X and Y and any orthonormal frame, E|X - Y| >= |(E|X_k - Y_k|)_k| by
  * Jensen's inequality. E|X_k - Y_k| is at least the one-dimensional transport cost of the
- * projections, which is the L1 distance of their quantile functions. W1^2 is therefore at least the
- * sum over the axes of the squares of these distances. For the city block cost, the distances are
- * added without squaring, in the coordinate frame only. Averages of quantile functions over bins
- * preserve the inequality; with one bin the bound is the distance of the means. The best of a few
- * frames is used. */
+ * projections, which is the L1 distance of their quantile functions. W1^2 is therefore at least
+ * the sum over the axes of the squares of these distances. For the city block cost, the
+ * distances are added without squaring, in the coordinate frame only. Averages of quantile
+ * functions over bins preserve the inequality; with one bin, the bound is the distance of the
+ * means. The largest bound over a few frames is used. */
 #include <math.h>
 #include <string.h>
 

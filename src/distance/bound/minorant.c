@@ -16,8 +16,8 @@
 
 enum { MOMENTS = 5 };
 
-/* Exponents of f are limited, and LEAST_SUM is the smallest sum distinguished from 0, so no value
- * leaves the range of doubles. Both limits can only lower a bound. */
+/* EXPONENT_LIMIT limits the exponents of f, and LEAST_SUM is the smallest sum distinguished from
+ * 0, so no value leaves the range of doubles. Both limits can only lower a bound. */
 static const double EXPONENT_LIMIT = 200, LEAST_SUM = 1e-200;
 
 /* The items of one side of a tile. */
@@ -30,7 +30,7 @@ typedef struct minorant_side {
     float *constant;        /* n: constant term of the bound */
 } minorant_side;
 
-/* Of one worker. */
+/* The arrays of one worker. */
 typedef struct minorant_scratch {
     minorant_side side[2];
     float *back; /* bounds by the minorants of side 1 */
@@ -314,8 +314,8 @@ static void add_constant(float *low, int64_t n, float constant)
         low[k] += constant;
 }
 
-/* Uses the minorants of the columns too if they serve many rows. On the diagonal they equal those
- * of the rows. */
+/* Also uses the minorants of the columns if they serve many rows. On the diagonal, they equal
+ * those of the rows. */
 void bound_minorant_tile(const bound_minorant *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                          float *low, int64_t ld, int worker)
 {

@@ -29,8 +29,8 @@ typedef struct bound_minorant {
     scratch memory;
 } bound_minorant;
 
-/* Creates the bound. With n_old > 0, only tiles of later items (rows) against the first n_old
- * (columns) may be requested, and both ranges keep their positions. */
+/* Creates the bound. If n_old > 0, only tiles of the later items (rows) against the first n_old
+ * items (columns) may be requested, and no item moves from one range to the other. */
 ddsc_status bound_minorant_make(ddsc_context *ctx, bound_minorant *out, const measures *m,
                                 const grid_items *items, double epsilon, double unit,
                                 int64_t n_old);

@@ -57,7 +57,7 @@ typedef struct embedder {
     int64_t n_sample;
     la_principal basis;         /* directions and mean of the sample */
     int64_t most, n_directions; /* directions found; directions used */
-    double slack;               /* rounding of the float products relative to |e_i|^2 + |e_j|^2 */
+    double slack;               /* rounding of float products relative to |e_i|^2 + |e_j|^2 */
     scratch memory;
     spin lock; /* protects out.longest */
     bound_projection out;
@@ -84,7 +84,8 @@ double bound_unit(const measures *m)
     for (int64_t k = m->d; k < m->v * m->d; k++)
         extent = fmax(extent, fabs(m->support[k] - m->support[k % m->d]));
     frexp(extent, &exponent);
-    return ldexp(1, BASE_MAX(exponent, -500)); /* small enough a limit that the square is not 0 */
+    return ldexp(1, BASE_MAX(exponent, -500)); /* the limit is small enough and its square is not
+                                                * 0 */
 }
 
 /* ---- frames ---- */
@@ -103,7 +104,8 @@ static ddsc_status frames_make(embedder *e, bool keep)
     CHECK(MEM_NEW(e->ctx, e->share, e->n_frames));
     for (int64_t f = 0; f < e->n_frames; f++) {
         e->share[f] = 1 / (double)e->n_frames;
-        /* Along the axes of a grid, projections stay discrete, which keeps them far apart. */
+        /* Along the axes of a grid, projections remain discrete, which preserves large
+         * distances. */
         if (e->m->grid.found && e->n_frames > 1)
             e->share[f] = f == 0 ? 0.5 : 0.5 / (double)(e->n_frames - 1);
         for (int64_t k = f * d; k < (f + 1) * d; k++)
@@ -144,8 +146,8 @@ static ddsc_status basis_share(embedder *e)
     return team_first(e->ctx, &b->all, bytes);
 }
 
-/* Computes the directions. Those below 1e-6 of the sum of squares are dropped. They are orthonormal
- * up to rounding, which the slack covers. */
+/* Computes the directions. Directions with less than 1e-6 of the sum of squares are dropped. The
+ * others are orthonormal up to rounding, which the slack covers. */
 static ddsc_status basis_make(embedder *e)
 {
     int64_t most = e->out.n_frames > 0 ? FEW_DIRECTIONS : MAX_DIRECTIONS;
@@ -178,8 +180,8 @@ static double length2(const float *x, int64_t n)
     return sum;
 }
 
-/* Stores the complete frames relative to the mean, where floats are accurate enough, without the
- * weights of the average. Returns the largest length. */
+/* Stores the complete frames relative to the mean, where floats are accurate enough, and without
+ * the weights of the average. Returns the length of the longest frame. */
 static double keep_frames(const embedder *e, int64_t i, const double *row)
 {
     const bound_projection *b = &e->out;
@@ -290,8 +292,8 @@ SIMD_CLONES static float frame_distance2(const float *x, const float *y, int64_t
     return total;
 }
 
-/* Rounded coordinates change each row by 2^-24 of its length, and the sum has an error of 2^-24
- * times the length. */
+/* Rounding the coordinates changes each row by 2^-24 of its length, and the sum has a relative
+ * error of 2^-24. */
 device_frames bound_projection_frames(const bound_projection *b)
 {
     return (device_frames){.n = b->n_frames > 0 ? b->n : 0,

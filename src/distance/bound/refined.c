@@ -31,7 +31,7 @@ static void couple(const bound_refined *b, refined_pair *w, int64_t i, int64_t j
     b->coupling->couple(b, w, b->epsilon[0]);
 }
 
-/* Sets the scalings to exp(f / epsilon) self for the affine potentials f. */
+/* Initializes the scalings to exp(f / epsilon) self for the affine potentials f. */
 static void begin(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
 {
     couple(b, w, i, j);
@@ -42,7 +42,8 @@ static void begin(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
     }
 }
 
-/* Runs one iteration at each of the levels, or two with longer steps at the fine ones. */
+/* Runs one iteration at each of the levels. At the fine levels, runs two iterations with longer
+ * steps. */
 static void refine_levels(const bound_refined *b, refined_pair *w, int from, int to)
 {
     for (int level = from; level < to; level++) {
@@ -141,9 +142,9 @@ double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough,
     return best;
 }
 
-/* Runs the first levels. From f^c it derives the potentials from which a solve starts, for the
- * points at their original positions instead of relative to the means. With d the difference of the
- * means, |x - y - d|^2 and |x - y|^2 differ by 2 d x - 2 d y and a constant. */
+/* Runs the first levels. From f^c, derives the potentials from which a solve starts, for the
+ * points at their original positions instead of relative to the means. With d the difference of
+ * the means, |x - y - d|^2 and |x - y|^2 differ by 2 d x - 2 d y and a constant. */
 static double start_levels(const bound_refined *b, refined_pair *w, int64_t i, int64_t j,
                            double *largest)
 {
@@ -212,8 +213,8 @@ const device_grid *bound_refined_for_device(bound_refined *b)
 
 /* ---- preparation ---- */
 
-/* Computes the scalings of an item with itself. Their overall size is arbitrary and is only kept in
- * a normal range. */
+/* Computes the scalings of an item with itself. Their overall size is arbitrary and is only kept
+ * within the normal range. */
 static ddsc_status own_range(void *arg, int64_t begin_item, int64_t end_item, int worker)
 {
     bound_refined *b = arg;
@@ -242,7 +243,7 @@ bool bound_refined_applies(const measures *m)
     return m->n >= BOUND_REFINED_ITEMS && (sinkhorn_grid_fits(m) || bound_refined_dense_applies(m));
 }
 
-/* Large point clouds are solved as fast from the solver's own start. */
+/* For large point clouds, solves that start from the solver's own potentials are just as fast. */
 bool bound_refined_starts(const measures *m)
 {
     return bound_refined_applies(m) &&

@@ -1,5 +1,5 @@
 /* Internals of the refined bound, shared by its steps (refined.c) and its two couplings: over a
- * plane grid (refined_grid.c) and by a dense matrix (refined_dense.c). */
+ * 2-D grid (refined_grid.c) and with a dense matrix (refined_dense.c). */
 #ifndef DDSC_DISTANCE_BOUND_REFINED_H
 #define DDSC_DISTANCE_BOUND_REFINED_H
 
@@ -22,7 +22,7 @@ typedef struct refined_pair {
     refined_side side[2];
     float *packed; /* one value per point of either side */
     double *wide;  /* potentials of the affine map */
-    double *start; /* potentials of side 1 from which to solve the current pair */
+    double *start; /* potentials of side 1 from which a solve of this pair starts */
     int64_t started[2];
     bool start_finite;
     float *kernel; /* kernel of the coupling, and its size */
@@ -42,9 +42,9 @@ typedef struct refined_coupling {
     void (*affine)(const bound_refined *b, refined_pair *w, int k);
     /* Computes packed = the kernel times weight times scaling of the other side. */
     void (*sums)(const bound_refined *b, refined_pair *w, int to);
-    /* Replaces the other side's potentials in `packed` by their c-transform on side `to`. */
+    /* Replaces the other side's potentials in `packed` with their c-transform on side `to`. */
     void (*transform)(const bound_refined *b, refined_pair *w, int to);
-    /* Returns the coordinates of point k of side 1 in x. */
+    /* Writes the coordinates of point k of side 1 to x. */
     void (*point)(const bound_refined *b, const refined_pair *w, int64_t k, double *x);
 } refined_coupling;
 
@@ -56,7 +56,7 @@ struct bound_refined {
     float *self;     /* BOUND_REFINED_LEVELS x nnz, plus one vector of padding for reads */
     int64_t largest; /* points of an item, rounded up to whole vectors */
     refined_pair *pair;
-    float *floats; /* arrays of all workers */
+    float *floats; /* memory for the arrays of all workers */
     double *doubles;
 
     /* Set by the coupling. */
@@ -70,7 +70,7 @@ struct bound_refined {
     double rounding[3];
     grid_items items; /* grid */
     double *cov;      /* grid: n x 3 */
-    device_grid grid; /* for a device; n is 0 if it cannot be used */
+    device_grid grid; /* data for a device; n is 0 if a device cannot be used */
     double *variance; /* dense: n x d */
 };
 

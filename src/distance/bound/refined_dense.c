@@ -130,7 +130,8 @@ static void dense_point(const bound_refined *b, const refined_pair *w, int64_t k
 
 /* ---- preparation ---- */
 
-/* Computes mean and variances of an item. Returns the largest coordinate relative to the mean. */
+/* Computes the mean and the variances of an item. Returns the largest coordinate relative to the
+ * mean. */
 static double item_moments(const bound_refined *b, int64_t i)
 {
     item_view view = measures_item(b->m, i);
@@ -149,10 +150,10 @@ static double item_moments(const bound_refined *b, int64_t i)
 }
 
 /* Computes the moments of all items and the bounds of the rounding errors. Storing coordinates
- * as floats moves a point relative to another by at most e = sqrt(d) 2^-23 times the largest
- * coordinate. This changes c by 2 e sqrt(c) + e^2. The computation adds d + 3 roundings of c and
- * one of the difference. All of this applies where c <= 4 largest; other pairs of points cannot
- * be violated. */
+ * as floats moves one point relative to another by at most e = sqrt(d) 2^-23 times the largest
+ * coordinate. This changes c by at most 2 e sqrt(c) + e^2. The computation adds d + 3 roundings
+ * of c and one of the difference. These bounds hold where c <= 4 largest; other pairs of points
+ * cannot violate the constraint. */
 static ddsc_status dense_open(bound_refined *b)
 {
     int64_t n = b->m->n, d = b->m->d;

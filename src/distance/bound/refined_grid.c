@@ -6,7 +6,8 @@
 
 #include "distance/bound/refined.h"
 
-/* Tables of a function of the distance along each axis, and the mirror image of the second. */
+/* Tables of a function of the distance along each axis, and the mirror image of the second
+ * table. */
 enum { ROW = 0, COLUMN = GRID_TABLE, MIRROR = 2 * GRID_TABLE, TABLES = 3 * GRID_TABLE };
 
 /* The coupling's arrays, with the layout of refined_pair.own. */
@@ -14,7 +15,7 @@ typedef struct grid_own {
     float kernel[TABLES], cost[TABLES];
     float mass[2][GRID_BOX]; /* weight times scaling, 0 where the item has no point */
     float wall[2][GRID_BOX]; /* negated potentials, infinite where the item has no point */
-    float half[GRID_BOX], result[GRID_BOX]; /* box after one axis, after both */
+    float half[GRID_BOX], result[GRID_BOX]; /* box after one axis, and after both */
 } grid_own;
 
 static const grid_item *item_of(const bound_refined *b, const refined_pair *w, int k)
@@ -28,8 +29,8 @@ static const uint16_t *places_of(const bound_refined *b, const refined_pair *w, 
 }
 
 /* Computes costs (t - shift)^2 and kernels exp(-cost / epsilon) for the distances t between two
- * boxes, in steps. Tiny kernel values are set to 0 because they would only produce denormal
- * products. */
+ * boxes, in steps. Very small kernel values are set to 0, because they would only produce
+ * denormal products. */
 static void grid_couple(const bound_refined *b, refined_pair *w, double epsilon)
 {
     grid_own *own = (grid_own *)(void *)w->own;
@@ -124,9 +125,10 @@ static void grid_point(const bound_refined *b, const refined_pair *w, int64_t k,
     x[1] = b->step[1] * (cell % SINKHORN_GRID_SIDE);
 }
 
-/* Rounding: each of the two sums of a transform has an error of 2^-24 of terms of magnitude c and
- * `largest`, and so has a cost, where c <= 4 largest. Other pairs of points cannot be violated.
- * Points may be off the grid by 1e-9 of their distance to its origin (see grid_find). */
+/* Bounds the rounding errors. Each of the two sums of a transform has an error of 2^-24 of terms
+ * of magnitude c and `largest`, and so has a cost. This holds where c <= 4 largest; other pairs
+ * of points cannot violate the constraint. Points may be off the grid by 1e-9 of their distance
+ * to its origin (see grid_find). */
 static ddsc_status grid_open(bound_refined *b)
 {
     const measures *m = b->m;

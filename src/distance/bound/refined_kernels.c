@@ -8,7 +8,7 @@ _Static_assert(sizeof(simd_f32) == BOUND_VECTOR * sizeof(float), "one vector");
 
 /* ---- grids ---- */
 
-/* Selects lane by lane, which compilers translate to a single minimum instruction. */
+/* Selects each lane separately, which compilers translate to a single minimum instruction. */
 SIMD_INLINE simd_f32 lesser(simd_f32 x, simd_f32 y)
 {
     simd_f32 z;
@@ -42,8 +42,8 @@ SIMD_INLINE void mix_rows(const grid_mix *x, float *out, const float *coef0, con
     }
 }
 
-/* Processes full chunks, then the remaining vectors, with a constant number of vectors in each
- * call. */
+/* Processes full chunks, then the remaining vectors. The number of vectors in each call is
+ * constant. */
 SIMD_INLINE void mix_floats(const grid_mix *x, float *out, const float *coef, const float *in,
                             const bool two, const bool min)
 {
@@ -88,8 +88,8 @@ SIMD_CLONES void bound_dense_distances(float *restrict out, const float *x, cons
         }
 }
 
-/* Processes four rows at a time, because a single row of accumulators would wait for its own
- * additions. */
+/* Processes four rows at a time, because with a single row each addition would wait for the
+ * previous one. */
 SIMD_CLONES void bound_dense_column_sums(float *restrict out, const float *restrict a,
                                          const float *v, int64_t rows, int64_t ld)
 {

@@ -12,7 +12,7 @@ enum { BOUND_VECTOR = 8 };
 /* Computes a grid_mix in floats. Rows are processed in pairs, so `out` and `coef` must be padded to
  * an even number of rows. */
 void bound_mix_sum(const grid_mix *x, float *out, const float *coef, const float *in);
-/* Computes the same with (min, +) instead of (+, x). */
+/* Computes the same product with (min, +) instead of (+, x). */
 void bound_mix_min(const grid_mix *x, float *out, const float *coef, const float *in);
 
 /* ---- dense: a matrix (rows x ld) between the points of two items, ld whole vectors ---- */

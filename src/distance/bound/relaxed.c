@@ -1,17 +1,17 @@
-/* The relaxed one-sided bound for blocks of items. Its value is that of the feasible dual pair f_i =
- * min_j C_ij and g_j = min_i C_ij - f_i, or of the same pair with the sides exchanged.
+/* The relaxed one-sided bound for blocks of items. Its value is that of the feasible dual pair f_i
+ * = min_j C_ij and g_j = min_i C_ij - f_i, or of the same pair with the sides exchanged.
  *
  * Points that items share are multiplied once per block. In a product, the points of a row item are
  * contiguous, so a pair reads whole vectors.
  *
- * For squared distances, every item is centered at its mean. With means r and s, x' = x - r and y' =
- * y - s,
+ * For squared distances, every item is centered at its mean. With means r and s, x' = x - r and y'
+ * = y - s,
  *
- *     W2^2 = |r - s|^2 + min_P sum P_pq |x'_p - y'_q|^2,
- *     |x' - y'|^2 = |x'|^2 + |y'|^2 - 2 x y + 2 r y + 2 x s - 2 r s.
+ * W2^2 = |r - s|^2 + min_P sum P_pq |x'_p - y'_q|^2, |x' - y'|^2 = |x'|^2 + |y'|^2 - 2 x y + 2 r y
+ * + 2 x s - 2 r s.
  *
- * Minima over rows or columns are closer to a plan once the costs contain no common shift. Products
- * with means are weighted sums of products of points, so points stay shared. */
+ * Minima over rows or columns are closer to the optimal value if the costs contain no common
+ * shift. Products with means are weighted sums of products of points, so points stay shared. */
 #include <math.h>
 #include <string.h>
 
@@ -103,7 +103,8 @@ static void find_away(bound_relaxed *b, int64_t i, double *mean)
         length2 += mean[k] * mean[k];
     b->mean2[i] = (float)(length2 - b->slack * square);
     if (b->epsilon > 0) {
-        /* sum a |x'|^2 = square - length2. Products, roundings of exponents, sums: each within slack. */
+        /* sum a |x'|^2 = square - length2. The errors of products, of rounded exponents and of
+         * sums are each within the slack. */
         double most = 0;
         for (int64_t p = 0; p < item.n; p++)
             most = fmax(most, (double)b->norm2[item.index[p]]);
@@ -120,7 +121,7 @@ static void find_away(bound_relaxed *b, int64_t i, double *mean)
     }
 }
 
-/* Returns a power of two close to the size of the costs. */
+/* Returns a power of two close to the magnitude of the costs. */
 static double cost_unit(const measures *m, const ground_cost *g)
 {
     int exponent;
@@ -149,8 +150,8 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     TRY(MEM_NEW(ctx, b.local, m->nnz));
     fill_points(&b, mean, unit);
     find_distinct(&b, seen);
-    /* Covers the rounding of coordinates, products of d terms and weighted sums, with the products
-     * with means counted twice. */
+    /* Covers the rounding of coordinates, of products of d terms and of weighted sums. Products
+     * with means are counted twice. */
     b.slack = (double)((is_centred(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;
     if (is_centred(&b)) {
         TRY(MEM_NEW(ctx, b.mean2, m->n));
@@ -243,7 +244,7 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
     }
 }
 
-/* ---- other costs than squared distances: made for a whole group, and never too high ---- */
+/* ---- costs other than squared distances: computed for a whole group, and never too high ---- */
 
 static void relaxed_city_row(const bound_relaxed *b, const relaxed_scratch *s, int64_t u,
                              float *cost, int64_t slots)

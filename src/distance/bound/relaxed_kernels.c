@@ -120,8 +120,8 @@ SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
     return fold_all(x, true);
 }
 
-/* Returns the remaining costs of sixteen columns after the row potentials, and stores in `rest`
- * those of sixteen rows after the column potentials. */
+/* Returns the remaining costs of sixteen columns after subtracting the row potentials, and
+ * stores in `rest` those of sixteen rows after subtracting the column potentials. */
 SIMD_INLINE vector rest_at(const relaxed_pair *t, int64_t q, int64_t p, vector column_least)
 {
     const vector zero = {0}, far = zero + RELAXED_FAR;
@@ -146,7 +146,8 @@ SIMD_INLINE vector weights_at(const relaxed_pair *t, int64_t q)
     return weight;
 }
 
-/* Excludes the padding from the column minima: its potential is 0 and its costs are very large. */
+/* Excludes the padding from the column minima. The potential of the padding is 0, and its costs
+ * are very large. */
 SIMD_INLINE void clear_padding(const relaxed_pair *t)
 {
     for (int64_t p = 0; p < t->slots; p++)
@@ -241,8 +242,9 @@ SIMD_INLINE vector soft_sums_at(const relaxed_pair *t, int64_t q, int64_t p, flo
     return fold_all(x, false);
 }
 
-/* Rounding: exponents have a relative error of 2^-22, which the caller subtracts with that of the
- * products. exp, log and the two sums have a relative error below 2^-21 per term. */
+/* The exponents have a relative rounding error of 2^-22, which the caller subtracts together
+ * with that of the products. exp, log and the two sums have a relative error below 2^-21 per
+ * term. */
 SIMD_CLONES float bound_relaxed_soft(const relaxed_pair *t, float epsilon)
 {
     const vector zero = {0}, tiny = zero + 1e-37f;

@@ -26,19 +26,19 @@ typedef struct relaxed_pair {
 /* Returns the better of two dual values: f_i = min_j C_ij with g_j = min_i C_ij - f_i, and the same
  * with the sides exchanged. */
 float bound_relaxed_pair(const relaxed_pair *t);
-/* Centers the costs: with products -2 x y, those with the means r of the rows and s of the columns
- * give row = row_away2 + 2 x s - 2 r s and column = column_away2 + 2 r y. The costs are then those
- * between x - r and y - s. Returns -2 r s. */
+/* Centers the costs. The products are -2 x y. With the means r of the rows and s of the columns,
+ * this sets row = row_away2 + 2 x s - 2 r s and column = column_away2 + 2 r y. The costs are
+ * then those between x - r and y - s. Returns -2 r s. */
 float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2, float *column,
                            const float *column_away2);
 
-/* Returns the soft bound from the products x'y' of centered points, which the two functions above
- * give for squared distances of 0. It is the weighted average over one side of -epsilon log sum
- * exp(2 x'_p y'_q / epsilon), where the sum is weighted over the other side. The better side is
- * returned, rounded down. Both weights sum to 1. */
+/* Returns the soft bound from the products x'y' of centered points, which the two functions
+ * above compute if the squared distances are 0. The bound is the weighted average over one side
+ * of -epsilon log sum exp(2 x'_p y'_q / epsilon), where the sum is weighted over the other side.
+ * The larger bound of the two sides is returned, rounded down. Both weights sum to 1. */
 float bound_relaxed_soft(const relaxed_pair *t, float epsilon);
 
-/* Replaces products by the square root of the smallest possible squared distance. */
+/* Replaces each product with the square root of the smallest possible squared distance. */
 void bound_relaxed_roots(float *cost, const float *own, float norm, float keep, int64_t slots);
 float bound_city_distance(const float *x, const float *y, int64_t d);
 

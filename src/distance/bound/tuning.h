@@ -1,5 +1,5 @@
-/* Thresholds of this module, with the benchmarks they were measured with: bench/exact.py (tau-NN
- * graphs of W2 against POT) and bench/exact_growth.py. bound_relaxed_applies and
+/* Thresholds of this module and the benchmarks that determined them: bench/exact.py (tau-NN
+ * graphs of W2 compared with POT) and bench/exact_growth.py. bound_relaxed_applies and
  * bound_refined_applies choose the bounds of a set. */
 #ifndef DDSC_DISTANCE_BOUND_TUNING_H
 #define DDSC_DISTANCE_BOUND_TUNING_H
@@ -15,15 +15,15 @@ enum {
 
     /* ---- marginals under Euclidean and city block costs ---- */
     BOUND_MARGINAL_BINS = 64,  /* largest number of bins of an axis */
-    BOUND_MARGINAL_ROW = 1024, /* floats of an item, which limit its bins and frames */
+    BOUND_MARGINAL_ROW = 1024, /* floats per item, which limit its bins and frames */
     BOUND_MARGINAL_FRAMES = 6, /* largest number of frames */
     /* items per side of a tile; its rows stay in the second-level cache */
     BOUND_MARGINAL_SIDE = 64,
 
     /* ---- refined bounds: exact.py --parts graph; solves per item against time per bound ---- */
-    BOUND_REFINED_ITEMS = 8,    /* fewer items are solved before their self-scalings are computed */
+    BOUND_REFINED_ITEMS = 8,    /* fewer items are solved before self-scalings are computed */
     BOUND_DENSE_MEAN_SIZE = 24, /* smaller point clouds are solved as fast */
-    BOUND_DENSE_SIZE = 1024,    /* larger point clouds do not fit in the caches */
+    BOUND_DENSE_SIZE = 1024,    /* larger point clouds do not fit in cache */
     BOUND_POINT_DIM = 64,
     /* larger point clouds are solved as fast from the solver's own start */
     BOUND_START_SIZE = 256,
@@ -41,23 +41,24 @@ enum {
     BOUND_SINKHORN_POINTS = 48 /* points of an item off the grid; smaller ones are solved as fast */
 };
 
-/* Limits of epsilon relative to the range of the costs. Below the first, a few iterations give no
- * useful bound, and W2 is close to the value. Above the other two, graphs of histograms of 100 to
- * 150 points in 3 and 20 dimensions were faster when all pairs were solved. The last limit is for
- * sharp values. */
+/* Limits of epsilon relative to the range of the costs. Below the first limit, a few iterations
+ * give no useful bound, and W2 is close to the value. Above the other two limits, graphs of
+ * histograms of 100 to 150 points in 3 and 20 dimensions were faster when all pairs were solved.
+ * The last limit applies to sharp values. */
 static const double BOUND_SMALL_EPSILON = 0.005, BOUND_LARGE_EPSILON = 0.06,
                     BOUND_SHARP_EPSILON = 0.01;
 /* Smallest epsilon of the soft bound, relative to the median cost. Below it, the bounds of exact
- * transport and single duals leave fewer pairs (BBC: as fast at 1%; 38 s and 2.7 s at 0.1%). */
+ * transport and single duals leave fewer pairs to solve (BBC: equally fast at 1%; 2.7 s instead
+ * of 38 s at 0.1%). */
 static const double BOUND_SOFT_EPSILON = 0.015;
 /* Largest epsilon of the soft bound. Values grow with epsilon, so a bound for a smaller epsilon
- * stays valid, and a larger one would lose it in rounding. */
+ * remains valid. With a larger epsilon, the bound would be lost in rounding errors. */
 static const double BOUND_SOFT_LARGEST = 16;
 
 /* First epsilon, relative to the mean trace of the covariances. */
 static const double BOUND_EPSILON_SHARE = 0.4;
-/* A last check below this fraction of the required value will not reach it, because the fine levels
- * add less. */
+/* If a bound is below this fraction of the required value at the last check, it will not reach
+ * the value, because the fine levels add less. */
 static const double BOUND_HOPELESS_LAST = 0.75;
 
 #endif

@@ -9,8 +9,8 @@
  * their pairs of points. The cost between each point of the row item and each distinct point of the
  * tile's columns (a word) is therefore computed once per row. The resulting lines are transposed
  * into the panel, which has one contiguous row for each word. A group then gathers the rows of its
- * eight columns and interleaves them with 8 x 8 transpositions. Missing points get the cost
- * infinity from an extra row of the panel.
+ * eight columns and interleaves them with 8 x 8 transpositions. An extra row of the panel provides
+ * infinite costs for missing points.
  *
  * A row costs one evaluation of the cost per pair of point and word, plus the transposition. A
  * group costs only loads, transpositions and stores. */

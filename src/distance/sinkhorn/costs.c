@@ -1,6 +1,6 @@
-/* Computes the costs of a pair. A small shared support in many dimensions has a precomputed table.
- * Otherwise, few dimensions use differences and many dimensions use matrix products. Every caller
- * gets the same bits. */
+/* Computes the costs of a pair. A small shared support in many dimensions has a precomputed
+ * table. Without such a table, costs are computed from differences in few dimensions and from
+ * matrix products in many dimensions. All callers obtain the same bits. */
 #include "distance/sinkhorn/costs.h"
 
 #include "distance/cost/cost.h"

@@ -1,5 +1,5 @@
-/* Costs between the items of a set, pair by pair (costs.c) and for groups of small items
- * (cost_panel.c). Both give the same bits. */
+/* Costs between the items of a set, for single pairs (costs.c) and for groups of small items
+ * (cost_panel.c). Both produce the same bits. */
 #ifndef DDSC_DISTANCE_SINKHORN_COSTS_H
 #define DDSC_DISTANCE_SINKHORN_COSTS_H
 

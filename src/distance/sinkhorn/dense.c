@@ -60,8 +60,8 @@ static void take_arrays(dense_arrays *s, arena *a)
     }
 }
 
-/* Reserves the arrays for n x m and clears them. The cost and the kernel's own entries are written
- * before they are read, so they are not cleared. */
+/* Reserves the arrays for n x m and clears them. The cost and the kernel entries are not
+ * cleared, because they are written before they are read. */
 static ddsc_status reserve(sinkhorn_solver *z, int64_t n, int64_t m)
 {
     dense_arrays *s = &z->s;
@@ -130,8 +130,9 @@ static ddsc_status load_problem(sinkhorn_solver *z, const sinkhorn_problem *prob
     return DDSC_OK;
 }
 
-/* Moves the potentials into the base and subtracts them from the cost. A range of extreme size is
- * scaled close to 1 by a power of two, which is exact. Returns epsilon in that unit. */
+/* Adds the potentials to the base and subtracts them from the cost. If the range of the cost is
+ * extremely large or small, the cost is scaled close to 1 by a power of two, which is exact.
+ * Returns epsilon in that unit. */
 static double rebase(sinkhorn_solver *z, double epsilon)
 {
     dense_side *sides[] = {&z->s.row, &z->s.column};
@@ -205,9 +206,9 @@ static double side_value(const sinkhorn_solver *z, const dense_side *x)
     return sum;
 }
 
-/* Computes the values of the plan. The dual value <a,f> + <b,g> - eps (sum P - 1) is exact to
- * second order in the error. For a large epsilon it suffers from cancellation, so the primal
- * formula is used, whose terms are all non-negative. */
+/* Computes the values of the plan. The dual value <a,f> + <b,g> - eps (sum P - 1) has an error
+ * of second order. For a large epsilon it suffers from cancellation, so the primal formula is
+ * used, whose terms are all non-negative. */
 static void find_values(const sinkhorn_solver *z, bool sharp, sinkhorn_result *result)
 {
     const dense_side *x = &z->s.row;
@@ -226,9 +227,9 @@ static void find_values(const sinkhorn_solver *z, bool sharp, sinkhorn_result *r
 
 /* ---- solving ---- */
 
-/* For epsilon far above the cost, the potentials are means of the cost up to an error of (C /
- * eps)^2: f_i = sum_j b_j C_ij - c/2, where c is the overall mean. Scalings would be wrong by
- * rounding errors, which are multiplied by epsilon in the value. */
+/* Solves the problem for an epsilon far above the cost. The potentials are then means of the
+ * cost up to an error of (C / eps)^2: f_i = sum_j b_j C_ij - c/2, where c is the overall mean.
+ * Scalings are unsuitable, because their rounding errors are multiplied by epsilon in the value. */
 static void solve_product(sinkhorn_solver *z, double epsilon, dense_run *run)
 {
     dense_side *x = &z->s.row, *y = &z->s.column;
@@ -272,7 +273,7 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
     return finish(solver, rule, &run, result);
 }
 
-/* Look k comes after 2^k iterations, the last of which is a plain one. */
+/* Look k ends after 2^k iterations, the last of which is a plain iteration. */
 static bool dense_look(void *state, int k, double *value)
 {
     sinkhorn_solver *z = state;
@@ -300,9 +301,9 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
 
 /* Iterates u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et al. 2019). For the positive
  * definite kernel of a squared distance, each step at least halves the error. K has a unit
- * diagonal, so u stays within [a, sqrt(a)] and nothing has to be absorbed for any epsilon. The
- * iteration starts from the limit closer to epsilon. An error e changes the value by about eps e^2,
- * so a distant start could leave an error as large as the tolerance. */
+ * diagonal, so u stays within [a, sqrt(a)] and no absorption is needed for any epsilon. The
+ * iteration starts from the limit closer to epsilon. An error e changes the value by about eps
+ * e^2, so a distant start could leave an error as large as the tolerance. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem)
 {
@@ -327,7 +328,7 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
     return finish(solver, rule, &run, result);
 }
 
-/* ---- what stays after a solve ---- */
+/* ---- results that remain available after a solve ---- */
 
 static void spread_side(const sinkhorn_solver *z, const dense_side *x, double shift, double *out,
                         int64_t size)
@@ -338,8 +339,8 @@ static void spread_side(const sinkhorn_solver *z, const dense_side *x, double sh
         out[x->kept[i]] = z->unit * (potential_at(z, x, i) + shift);
 }
 
-/* Extends one side's potential to its points without weight, from the kept points of the other
- * side: -eps log sum_j w_j exp((h_j - C_j) / eps). */
+/* Extends one side's potential to its points without weight, using the remaining points of the
+ * other side: -eps log sum_j w_j exp((h_j - C_j) / eps). */
 static void fill_gaps(const dense_side *other, const double *potential, double epsilon, double *out,
                       int64_t size, const double *cost, int64_t own_step, int64_t other_step)
 {

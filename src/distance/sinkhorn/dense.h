@@ -10,7 +10,7 @@
 struct sinkhorn_solver {
     ddsc_context *ctx;
     bool polls;
-    bool swapped; /* whether the rows here are the problem's columns */
+    bool swapped; /* true if the rows here are the problem's columns */
     double unit;  /* power of two by which cost and epsilon are divided */
     dense_arrays s;
     double range;             /* largest reduced cost */
@@ -22,7 +22,7 @@ struct sinkhorn_solver {
 typedef struct dense_run {
     double tolerance;
     int64_t iterations, cap;
-    double error; /* of the rows; the columns are exact */
+    double error; /* L1 error of the rows; the columns are exact */
 } dense_run;
 
 /* Returns the number of larger epsilons to run before the requested one. */
@@ -32,8 +32,8 @@ void sinkhorn_dense_start(sinkhorn_solver *z, double epsilon);
 /* Iterates from zero potentials to the plan of `epsilon`. Leaves exact columns and sets run->error.
  */
 ddsc_status sinkhorn_dense_iterate(sinkhorn_solver *z, double epsilon, dense_run *run);
-/* Takes one damped Newton step on the semi-dual from exact columns and updates *error. Sets *moved
- * to false if no step was found; the scalings are then unchanged. */
+/* Performs one damped Newton step on the semi-dual from exact columns and updates *error. Sets
+ * *moved to false if no step was found; the scalings are then unchanged. */
 ddsc_status sinkhorn_dense_newton(sinkhorn_solver *z, double *error, bool *moved);
 
 #endif

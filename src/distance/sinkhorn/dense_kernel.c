@@ -12,7 +12,7 @@
 
 /* ---- shared with the grid engine ---- */
 
-/* Over-relaxation must not change a sign, so the relaxed value is kept above half the plain one. */
+/* Over-relaxation must not change a sign, so the relaxed value is at least half the plain one. */
 SIMD_CLONES sinkhorn_half sinkhorn_update(double *scale, const double *weight, const double *sum,
                                           int64_t n, double omega)
 {
@@ -226,8 +226,8 @@ SIMD_CLONES double sinkhorn_dense_cost(const dense_arrays *s)
     return simd_sum(total);
 }
 
-/* simd_log requires normal numbers, which an iteration that diverged may not have left. In that
- * case the logarithms are recomputed with log(). */
+/* simd_log requires normal numbers. A diverged iteration may have produced other numbers, for
+ * which the logarithms are recomputed with log(). */
 SIMD_CLONES void sinkhorn_dense_logs(const dense_side *x)
 {
     simd_f64 low = simd_all(1), high = low;

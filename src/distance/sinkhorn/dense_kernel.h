@@ -11,8 +11,8 @@
 
 enum { SINKHORN_ROW_BLOCK = 4 };
 
-/* Lower limit of a divisor, so that a division stays finite if a kernel sum has vanished. The
- * observed range of the sums shows that this happened. */
+/* Lower limit of a divisor, so that a division remains finite if a kernel sum has vanished. The
+ * observed range of the sums reveals such cases. */
 #define SINKHORN_TINY_SUM 1e-290
 
 /* Errors and sums of a half step, over the entries with weight. */
@@ -34,10 +34,10 @@ typedef struct dense_side {
     double *scale;     /* u or v */
     double *potential; /* f or g: absorbed potentials of the reduced cost */
     double *sum;       /* K v or K' u */
-    /* part subtracted from the cost, which is added to potentials and values again */
+    /* part subtracted from the cost; added to the results again */
     double *base;
     double *last;  /* potentials of the previous level; after a solve log(scale / weight) */
-    int32_t *kept; /* indices in the problem */
+    int32_t *kept; /* index of each entry in the problem */
 } dense_side;
 
 typedef struct dense_arrays {

@@ -11,9 +11,9 @@
 
 /* far enough from overflow that e^200 can be multiplied and divided safely */
 static const double EXPONENT_LIMIT = 200;
-/* Marginal error at which each attempt leaves a level. A misplaced mass below it may be impossible
- * to move at the later levels. If a level gets stuck, the next attempt starts again with a smaller
- * tolerance. */
+/* Marginal error at which each attempt leaves a level. Misplaced mass below this limit may be
+ * impossible to move at later levels. If a level stalls, the next attempt starts again with a
+ * smaller tolerance. */
 static const double LEVEL_TOLERANCE[] = {3e-4, 1e-6, 0};
 enum { N_ATTEMPTS = 3 };
 
@@ -86,7 +86,8 @@ static ddsc_status run_newton(sinkhorn_solver *z, dense_run *run)
     return DDSC_OK;
 }
 
-/* Iterates at the epsilon of the kernel. Without `may_stick`, stops once Newton steps fail. */
+/* Iterates at the epsilon of the kernel. If `may_stick` is false, stops as soon as Newton steps
+ * fail. */
 static ddsc_status run_level(sinkhorn_solver *z, dense_run *run, bool may_stick)
 {
     int64_t n = z->s.row.n, m = z->s.column.n, attempts = 0;
@@ -157,7 +158,7 @@ static void next_level(sinkhorn_solver *z, double before, double epsilon)
     sinkhorn_dense_start(z, epsilon);
 }
 
-/* Runs all levels down to epsilon. run->error stays above run->tolerance if a level got stuck. */
+/* Runs all levels down to epsilon. If a level stalls, run->error remains above run->tolerance. */
 static ddsc_status run_levels(sinkhorn_solver *z, double epsilon, dense_run *run,
                               double level_tolerance, bool may_stick)
 {

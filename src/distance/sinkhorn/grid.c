@@ -18,13 +18,14 @@ typedef struct grid_end {
 } grid_end;
 
 /* The arrays of one worker. `table` holds the kernel of each axis as a function of the distance.
- * `across` holds the matrices of the second table, from side 1 to side 0 and back. */
+ * `across` holds the matrices of the second table, from side 1 to side 0 and in the opposite
+ * direction. */
 typedef struct grid_pair {
     const sinkhorn_grid *grid;
     grid_end end[2];
     double table[2][GRID_TABLE];
     double across[2][SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE];
-    double half[GRID_BOX], sum[GRID_BOX]; /* box after one axis, after both */
+    double half[GRID_BOX], sum[GRID_BOX]; /* box after one axis, and after both */
     double apart;                         /* squared distance of the means */
 } grid_pair;
 
@@ -215,8 +216,8 @@ static double dual_value(const grid_pair *w)
            sinkhorn_grid_log_ratio(b->weight, b->scale, box_size(b));
 }
 
-/* Makes the marginal of side 1 exact from its current sums and measures that of side 0. The dual
- * value is then computed as in the dense solver. */
+/* Makes the marginal of side 1 exact from its current sums, and measures the error of side 0.
+ * Then computes the dual value as in the dense solver. */
 static bool settle(grid_pair *w, sinkhorn_result *result)
 {
     grid_end *a = &w->end[0], *b = &w->end[1];
@@ -255,7 +256,7 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
                           .tolerance = g->rule.tolerance,
                           .most_passes = SINKHORN_GRID_PASSES,
                           .omega = first_omega(w, g->rule.epsilon),
-                          .since = -1}; /* the first iteration is a plain one */
+                          .since = -1}; /* the first iteration is plain */
     if (!in_range(half_pass(w, 1, 1)))
         return false;
     for (int64_t k = 1; k <= cap; k++) {

@@ -82,8 +82,8 @@ static void find_places(const measures *m, item_view view, const grid_item *item
     }
 }
 
-/* Computes mean and covariance. The covariance of a single cell is added so that items on a line or
- * at a point also have a map. */
+/* Computes the mean and the covariance. The covariance of a single cell is added, so that a map
+ * also exists for items on a line or at a point. */
 static void find_moments(item_view view, const uint16_t *cell, const double step[2],
                          grid_item *item)
 {

@@ -22,7 +22,7 @@ typedef struct grid_item {
     int32_t first[2], size[2]; /* bounding box: rows, columns */
     int32_t ld;
     double mean[2]; /* in steps */
-    double cov[3];  /* rows with rows, rows with columns, columns with columns */
+    double cov[3];  /* covariances: row-row, row-column, column-column */
 } grid_item;
 
 typedef struct grid_items {
@@ -54,10 +54,10 @@ typedef struct grid_mix {
     int64_t in_step, n;
 } grid_mix;
 
-/* Transfers a function from one box to another. `rows` applies a table of row distances, which
- * gives the rows of `to` with the columns of `from`. `columns` then applies a matrix of column
- * distances with one row per column of `from`. Tables hold functions of the distance (side 0) -
- * (side 1). `sign` is 1 for a transfer to side 1, else -1. */
+/* Transfers a function from one box to another. `rows` applies a table of row distances. Its
+ * result has the rows of `to` and the columns of `from`. `columns` then applies a matrix of
+ * column distances with one row per column of `from`. Tables hold functions of the distance
+ * (side 0) - (side 1). `sign` is 1 for a transfer to side 1, else -1. */
 typedef struct grid_carry {
     grid_mix rows, columns;
     int64_t row_at; /* table index of the coefficient between the two first rows */

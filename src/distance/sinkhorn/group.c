@@ -1,5 +1,6 @@
-/* Runs eight problems through the iterations of the dense engine: loading, the test for suitable
- * problems, and the loop in which each problem has its own pace control. */
+/* Runs eight problems through the iterations of the dense engine. This file loads the problems,
+ * tests whether they are suitable, and runs the loop, in which each problem has its own pace
+ * control. */
 #include "distance/sinkhorn/group.h"
 
 #include <math.h>
@@ -91,7 +92,7 @@ static bool suits(double range, double epsilon)
            epsilon <= SINKHORN_LARGE_EPSILON * range && sinkhorn_levels(range, epsilon) == 0;
 }
 
-/* Iterates until every problem is solved or given up. Clears solved[] for the problems given up. */
+/* Iterates until every problem is solved or abandoned. Clears solved[] for abandoned problems. */
 static void iterate(sinkhorn_group *group, const sinkhorn_rule *rule, bool *solved,
                     int64_t *iterations)
 {

@@ -1,9 +1,9 @@
 /* The group engine: solves eight small entropic problems at once, one per vector lane.
  *
- * Each problem takes the same operations in the same order as in sinkhorn_solve. Its result is
- * therefore identical to the last bit, whatever else is in the group. A problem that needs more
- * than scaling iterations is returned unsolved. That concerns a decreasing epsilon, absorption,
- * Newton steps, and the formulas for a large epsilon. */
+ * Each problem undergoes the same operations in the same order as in sinkhorn_solve. Its result
+ * is therefore bit-identical, whatever the other problems of the group are. A problem that needs
+ * more than scaling iterations is returned unsolved. Such problems need a decreasing epsilon,
+ * absorption, Newton steps, or the formulas for a large epsilon. */
 #ifndef DDSC_DISTANCE_SINKHORN_GROUP_H
 #define DDSC_DISTANCE_SINKHORN_GROUP_H
 
@@ -22,9 +22,9 @@ static inline bool sinkhorn_group_fits(int64_t n, int64_t m)
 {
     return n <= SINKHORN_GROUP_SIDE && m <= SINKHORN_GROUP_SIDE;
 }
-/* Starts a new group of empty problems of at most n x m and returns the array of costs. The problem
- * is the last index: cost[(i m + j) SINKHORN_GROUP + problem]. The caller fills it, with infinity
- * where a problem has no point. */
+/* Starts a new group of empty problems of at most n x m and returns the array of costs. The
+ * index of the problem comes last: cost[(i m + j) SINKHORN_GROUP + problem]. The caller fills
+ * the array, with infinity where a problem has no point. */
 double *sinkhorn_group_begin(sinkhorn_group *group, int64_t n, int64_t m);
 /* Scales the weights of an item to a sum of 1, as the solver does. Returns false if a weight is too
  * small for a group. */
@@ -33,7 +33,7 @@ bool sinkhorn_group_scale(double *out, const double *weight, int64_t n);
  * sinkhorn_group_scale. */
 void sinkhorn_group_put(sinkhorn_group *group, int problem, int64_t n, const double *a, int64_t m,
                         const double *b);
-/* Solves the group. solved[problem] is true for each problem with a result, including one that
+/* Solves the group. solved[problem] is true for each problem that has a result, even if it
  * reached the iteration limit before the tolerance. */
 void sinkhorn_group_solve(sinkhorn_group *group, sinkhorn_result *result, bool *solved,
                           const sinkhorn_rule *rule);

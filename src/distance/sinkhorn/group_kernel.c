@@ -174,8 +174,8 @@ SIMD_INLINE void block_of_rows(group_arrays *s, int64_t i, const int rows, const
     }
 }
 
-/* Processes up to eight rows of an iteration and adds them to the columns, or does one of the two.
- * Adding eight rows at a time halves the memory traffic of the column sums. */
+/* Processes up to eight rows of an iteration, adds them to the columns, or does both. Adding
+ * eight rows at a time halves the memory traffic of the column sums. */
 SIMD_INLINE void some_rows(group_arrays *s, int64_t i, const int rows, const enum work work,
                            step *t)
 {

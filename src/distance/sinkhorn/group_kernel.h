@@ -19,7 +19,7 @@ typedef struct group_arrays {
     group_side row, column;
 } group_arrays;
 
-/* Marks the problems still iterating (all bits set) and holds their relaxation. */
+/* Masks the problems that are still iterating (all bits set), and holds their relaxation. */
 typedef struct group_control {
     int64_t active[SIMD_LANES];
     double omega[SIMD_LANES];
@@ -35,7 +35,7 @@ typedef struct group_seen {
  * sets the initial scalings to a and b. */
 void sinkhorn_group_reduce(group_arrays *s, double *range);
 void sinkhorn_group_fill(group_arrays *s, double epsilon);
-/* Runs one pass as in sinkhorn_dense_pass. Inactive problems keep their scalings. */
+/* Runs one pass as in sinkhorn_dense_pass. The scalings of inactive problems do not change. */
 void sinkhorn_group_pass(group_arrays *s, const group_control *control, group_seen *seen);
 /* Makes the columns exact, then computes row.sum = K v and the error of the rows. */
 void sinkhorn_group_settle(group_arrays *s, double *error);

@@ -26,9 +26,9 @@ double sinkhorn_pace_omega(double eta)
     return 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
 }
 
-/* Returns the over-relaxation for a rate observed under omega, using Young's relation between that
- * rate and the plain rate eta. A rate at or below omega - 1 carries no information, so omega is
- * kept. */
+/* Returns the over-relaxation for a rate observed under omega, using Young's relation between
+ * that rate and the plain rate eta. A rate at or below omega - 1 carries no information, so
+ * omega is returned unchanged. */
 static double relax(double rate, double omega)
 {
     if (rate >= 1)
@@ -51,14 +51,14 @@ double sinkhorn_newton_passes(int64_t n, int64_t m)
     return n <= SINKHORN_NEWTON_ROWS ? 3 * sinkhorn_newton_price(n, m) : (double)INFINITY;
 }
 
-/* At the end of a window, computes the observed rate and the omega for it, and decides whether to
- * continue. */
+/* At the end of a window, computes the observed rate and the corresponding omega, and decides
+ * whether to continue. */
 static sinkhorn_verdict decide(sinkhorn_pace *p, double error, int64_t window)
 {
     double rate = pow(error / p->mark, 1 / (double)(window / 2)), wanted = relax(rate, p->omega);
     double coming = rate >= 1 ? p->engine->stalled : fmin(0.9999, fmax(wanted - 1, 0.2));
     double passes = log(p->tolerance / error) / log(coming);
-    DDSC_ASSERT(wanted >= 1 && wanted < 2); /* over-relaxation diverges from 2 on */
+    DDSC_ASSERT(wanted >= 1 && wanted < 2); /* over-relaxation diverges for factors >= 2 */
     p->omega = wanted;
     p->since = 0;
     if (p->patience > 0) {

@@ -19,8 +19,8 @@ typedef struct sinkhorn_engine {
     int64_t plain_window, relaxed_window;
     double stalled; /* rate assumed if the error did not fall within a window */
     double range;   /* largest sum without loss of digits; the smallest is its inverse */
-    /* Whether the columns can be made exact from the current sums. Otherwise that takes another
-     * pass over the kernel, and the pass after it measures the rows. */
+    /* true if the columns can be made exact from the current sums. Otherwise that requires
+     * another pass over the kernel, and the pass after it measures the rows. */
     bool settles;
 } sinkhorn_engine;
 
@@ -34,9 +34,9 @@ static inline bool sinkhorn_in_range(const sinkhorn_engine *engine, const sinkho
 typedef struct sinkhorn_pace {
     const sinkhorn_engine *engine;
     double tolerance;
-    double most_passes; /* predicted passes above which another method takes over */
+    double most_passes; /* predicted passes above which another method is used */
     double omega;       /* over-relaxation of the next iteration */
-    bool exact_columns; /* whether the last iteration was a plain one */
+    bool exact_columns; /* true if the last iteration was a plain one */
     int64_t since;      /* iterations since the last decision */
     double mark;        /* error at the middle of the window */
     int64_t patience;   /* decisions to wait before another method is tried again */
@@ -61,9 +61,9 @@ double sinkhorn_newton_passes(int64_t n, int64_t m);
  * value <a, f> + <b, g>, a lower bound on the regularized value for any row potentials. Returns
  * false if there is no valid value. */
 typedef bool (*sinkhorn_look)(void *state, int k, double *value);
-/* Returns the best of up to `looks` lower bounds minus a rounding margin relative to the value and
- * epsilon, or -infinity if there is none. Stops once the bound exceeds `enough` or is unlikely to
- * reach it. */
+/* Returns the largest of up to `looks` lower bounds, minus a rounding margin relative to the
+ * value and epsilon. Returns -infinity if there is no bound. Stops as soon as the bound exceeds
+ * `enough` or is unlikely to reach it. */
 double sinkhorn_dual_bound(sinkhorn_look look, void *state, int looks, double patience,
                            double epsilon, double enough);
 

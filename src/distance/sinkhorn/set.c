@@ -1,9 +1,9 @@
 /* Solves each pair of a set with the engine that suits it.
  *
  * In a tile of small items, the columns are ordered by size and split into groups of eight, and
- * each row is solved with every group. Problems that a group cannot solve go to the dense solver,
- * which would have computed the same bits for all of them. A value therefore depends neither on the
- * grouping nor on the shape of the tile. */
+ * each row is solved with every group. Problems that a group cannot solve are passed to the
+ * dense solver, which would have computed the same bits for all of them. A value therefore
+ * depends neither on the grouping nor on the shape of the tile. */
 #include "distance/sinkhorn/set.h"
 
 #include "distance/sinkhorn/costs.h"
@@ -33,9 +33,9 @@ bool sinkhorn_group_applies(const measures *m)
     return m->nnz <= SINKHORN_GROUP_SIDE * m->n;
 }
 
-/* Chooses the side of a tile so that every thread gets enough tiles. For small items, the side is a
- * multiple of the group size, and a tile has few enough points to store its costs. A few larger
- * items do not count there. */
+/* Chooses the side of a tile so that every thread has enough tiles. For small items, the side is
+ * a multiple of the group size, and a tile has few enough points to store its costs. A few
+ * larger items do not affect this choice. */
 static int64_t tile_side(const measures *m, bool groups)
 {
     int64_t n = m->n, largest = measures_largest_item(m), side;
@@ -166,8 +166,8 @@ static ddsc_status solve_and_take(sinkhorn_set *s, const sinkhorn_tile *t, int64
     return status;
 }
 
-/* Collects the columns of a block that fit in a group, in increasing order of size. Ties keep their
- * order. */
+/* Collects the columns of a block that fit in a group, in increasing order of size. Columns of
+ * equal size remain in order. */
 static int64_t order_columns(const sinkhorn_set *s, const item_block *block, int64_t *column)
 {
     int64_t n = 0;

@@ -19,8 +19,8 @@ ddsc_status sinkhorn_set_open(ddsc_context *ctx, sinkhorn_set **out, const measu
 void sinkhorn_set_close(sinkhorn_set *s);
 /* Returns the grid items of a set that the grid engine solves, or NULL. */
 const grid_items *sinkhorn_set_grid(const sinkhorn_set *s);
-/* Returns the number of rows and columns of a tile, small enough for a tile to be a unit of work.
- */
+/* Returns the number of rows and columns of a tile. It is small enough for a tile to be a unit
+ * of work. */
 int64_t sinkhorn_set_side(const sinkhorn_set *s);
 
 /* Solves the pair (i, j). Returns DDSC_NOT_CONVERGED in the same cases as sinkhorn_solve. */
@@ -29,7 +29,7 @@ ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i
 /* Solves the problem of item i with itself. */
 ddsc_status sinkhorn_set_self(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int worker);
 /* Reserves the memory for bounds of the dense solver, because sinkhorn_bound cannot report that
- * memory ran out. */
+ * memory is exhausted. */
 ddsc_status sinkhorn_set_reserve(sinkhorn_set *s);
 /* Returns a lower bound on the regularized value. A set on a grid evaluates up to `looks` bounds.
  */

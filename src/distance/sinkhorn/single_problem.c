@@ -22,7 +22,7 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_sinkhorn_setting
     return DDSC_OK;
 }
 
-/* Every entry of an entropic plan is positive, so a sparse form of the plan does not exist. */
+/* Every entry of an entropic plan is positive, so there is no sparse form of the plan. */
 static ddsc_status check_places(ddsc_context *ctx, const ddsc_transport *to)
 {
     if (!to->plan_row && !to->plan_column && !to->plan_mass)

@@ -25,7 +25,7 @@ typedef struct sinkhorn_rule {
     double epsilon;         /* absolute, positive, finite */
     double tolerance;       /* largest L1 marginal error */
     int64_t max_iterations; /* passes over the kernel plus Newton steps */
-    bool sharp;             /* whether to compute the sharp value; otherwise it is NaN */
+    bool sharp;             /* if false, the sharp value is not computed and is NaN */
 } sinkhorn_rule;
 
 typedef struct sinkhorn_problem {
@@ -64,12 +64,12 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
  * iterations for any epsilon. b is not read. The cost must be symmetric with a zero diagonal. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem);
-/* Returns a lower bound on the regularized value after a few iterations, or -infinity if no bound
- * was found. Stops once the bound exceeds `enough` or is unlikely to reach it. */
+/* Returns a lower bound on the regularized value after a few iterations, or -infinity if no
+ * bound was found. Stops as soon as the bound exceeds `enough` or is unlikely to reach it. */
 double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough);
-/* Copy the potentials and the plan of the last solve, which must have been of `problem`: P_ij = a_i
- * b_j exp((f_i + g_j - C_ij) / epsilon). Each side carries half of the dual value. Points without
- * weight get the value that the same formula defines there. */
+/* Copy the potentials and the plan of the last solve, which must have solved `problem`: P_ij =
+ * a_i b_j exp((f_i + g_j - C_ij) / epsilon). Each side accounts for half of the dual value.
+ * Points without weight have the value that the same formula defines there. */
 void sinkhorn_potentials(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *f,
                          double *g);
 void sinkhorn_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *plan);

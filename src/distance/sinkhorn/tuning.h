@@ -1,13 +1,13 @@
-/* Thresholds of this module, each with the benchmark it was measured with. `bench` stands for
- * bench/sinkhorn.py. sinkhorn_grid_applies and sinkhorn_group_applies choose the engine of a set,
- * and sinkhorn_newton_price estimates the cost of a Newton step. */
+/* Thresholds of this module, each with the benchmark that determined it. `bench` denotes
+ * bench/sinkhorn.py. sinkhorn_grid_applies and sinkhorn_group_applies choose the engine of a
+ * set, and sinkhorn_newton_price estimates the cost of a Newton step. */
 #ifndef DDSC_DISTANCE_SINKHORN_TUNING_H
 #define DDSC_DISTANCE_SINKHORN_TUNING_H
 
 enum {
     /* ---- engines ---- */
-    /* Largest number of points of an item that is solved in a group of eight. Documents of
-     * 16 points take half the time. With larger items a group no longer fits in the
+    /* Largest number of points of an item that is solved in a group of eight. For documents of
+     * 16 points, a group halves the time. With larger items, a group no longer fits in the
      * first-level cache (bench --parts sets --sets bbcsport,bbc). */
     SINKHORN_GROUP_SIDE = 32,
     /* cells of a grid along an axis; larger boxes do not fit in the cache */
@@ -36,7 +36,8 @@ enum {
     SINKHORN_GRID_LOOKS = 17, /* after each iteration (bench --parts sets --sets mnist) */
 };
 
-/* The iteration of a bound stops if this many times its last gain would not reach the threshold. */
+/* The computation of a bound stops if this many times its last gain would not reach the
+ * threshold. */
 static const double SINKHORN_DENSE_PATIENCE = 2, SINKHORN_GRID_PATIENCE = 4;
 
 /* Cost of a box of h x w cells, as a multiple of h w (h + w) entries of a dense kernel. */
@@ -57,9 +58,9 @@ static const double SINKHORN_NO_WEIGHT = 1e-30;
 static const double SINKHORN_LARGE_EPSILON = 100;
 /* Above this multiple, the first-order potentials are exact up to rounding. */
 static const double SINKHORN_PRODUCT_EPSILON = 1e8;
-/* Limits of the kernel sums; the lower limit is the inverse. Outside them, a dense kernel is
- * recomputed from absorbed potentials. The grid engine cannot absorb and leaves the pair to the
- * dense solver. */
+/* Upper limits of the kernel sums; the lower limits are their inverses. Outside these limits, a
+ * dense kernel is recomputed from absorbed potentials. The grid engine cannot absorb scalings
+ * and leaves the pair to the dense solver. */
 static const double SINKHORN_DENSE_RANGE = 1e60, SINKHORN_GRID_RANGE = 1e120;
 
 #endif

@@ -162,8 +162,8 @@ static ddsc_status take_numbers(cloud *c, const double *value, int64_t n)
     return cloud_put_row(c);
 }
 
-/* Reads rows of numbers. A first line with a single number, followed by rows of several, is the
- * number of rows (pts). */
+/* Reads rows of numbers. If the first line has a single number and later rows have several, that
+ * number is the number of rows (pts). */
 static ddsc_status read_bare(cloud *c)
 {
     double value[CLOUD_MAX_FIELDS], first = 0;

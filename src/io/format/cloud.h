@@ -28,8 +28,8 @@ typedef struct cloud {
 } cloud;
 
 ddsc_status cloud_add_field(cloud *c, const char *name, num_type type);
-/* Chooses the coordinates by the requested names. Otherwise, they are all fields, or x, y and z if
- * these exist. Call it before adding rows. */
+/* Chooses the coordinates by the requested names. If none are requested, the coordinates are all
+ * fields, or x, y and z if these exist. Must be called before rows are added. */
 ddsc_status cloud_choose(cloud *c, bool all);
 /* Adds the row in c->value as one more point. */
 ddsc_status cloud_put_row(cloud *c);

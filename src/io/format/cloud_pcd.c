@@ -1,6 +1,6 @@
 /* Reads pcd 0.7 of the Point Cloud Library. A header of lines is followed by rows as text, as
- * bytes, or field by field compressed with LZF (Lehmann). Points that are not finite mean "not
- * measured" in this format and are left out. */
+ * bytes, or field by field compressed with LZF (Lehmann). In this format, non-finite points mean
+ * "not measured" and are omitted. */
 #include "io/format/cloud.h"
 
 #include <math.h>
@@ -157,9 +157,9 @@ static ddsc_status pcd_bytes(pcd *p)
     return DDSC_OK;
 }
 
-/* Decompresses LZF. A control byte below 32 copies that number of bytes plus one. Any other control
- * sequence has three bits of length and 13 bits of distance back. Returns false unless exactly
- * n_out bytes result. */
+/* Decompresses LZF. A control byte below 32 copies that number of literal bytes plus one. Any
+ * other control sequence has three bits of length and a 13-bit backward distance. Returns false
+ * unless the output has exactly n_out bytes. */
 static bool unpack_lzf(unsigned char *out, int64_t n_out, const unsigned char *in, int64_t n_in)
 {
     int64_t at = 0;

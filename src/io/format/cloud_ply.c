@@ -121,7 +121,7 @@ static ddsc_status ply_header(ply *p, element *e, int *n_elements)
         if (strcmp(word[0], "end_header") == 0)
             return DDSC_OK;
         if (strcmp(word[0], "format") == 0 && n >= 2) {
-            if (p->c->n_fields > 0) /* the byte order of the properties was taken from it */
+            if (p->c->n_fields > 0) /* its properties have already determined the byte order */
                 return stream_fail_line(p->c->s, ": the format line must precede the properties");
             CHECK(ply_format(p, word[1]));
         } else if (strcmp(word[0], "element") == 0 && n == 3) {
@@ -142,7 +142,7 @@ static ddsc_status ply_header(ply *p, element *e, int *n_elements)
     }
 }
 
-/* Reads the rows of one element. In the meantime, the cloud contains only the fields of this
+/* Reads the rows of one element. During the call, the cloud contains only the fields of this
  * element. */
 static ddsc_status ply_element(ply *p, const element *e, int64_t end)
 {

@@ -1,7 +1,7 @@
-/* Reads csv and tsv in long form: a header, then one row per point. table.c determines the meaning
- * of each column. Rows with the same id form one item, wherever they are in the file, and items are
- * in the order of their first rows. A column whose first value is not a number is text; it is left
- * out with a warning. */
+/* Reads csv and tsv in long form: a header, then one row per point. table.c determines the
+ * meaning of each column. Rows with the same id form one item, wherever they are in the file,
+ * and items are in the order of their first rows. A column whose first value is not a number is
+ * text; it is omitted with a warning. */
 #include "io/format/table.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ static bool is_missing(const char *text)
     return false;
 }
 
-/* Parses a number. If semicolons separate the fields, a comma may be the decimal point. In a file
- * that contains both, one of them separates thousands. */
+/* Parses a number. If semicolons separate the fields, a comma may be the decimal point. If a
+ * file contains both commas and points, one of them separates thousands. */
 static ddsc_status parse_number(reader *r, char *text, double *value, bool *good)
 {
     char *mark = r->delimiter == ';' ? strpbrk(text, ",.") : NULL;
@@ -300,7 +300,7 @@ static ddsc_status check_column(reader *r, const table_column *k)
     return DDSC_OK;
 }
 
-/* Keeps the numeric columns, and names the others in a warning. */
+/* Selects the numeric columns, and names the other columns in a warning. */
 static ddsc_status sort_columns(reader *r, int64_t *kept)
 {
     char left_out[400] = "";
@@ -343,7 +343,7 @@ static ddsc_status count_rows(reader *r)
     return DDSC_OK;
 }
 
-/* Sorts the rows by item, in file order within each item, and keeps only the chosen columns. */
+/* Sorts the rows by item, in file order within each item. Only the chosen columns are preserved. */
 static ddsc_status order_rows(reader *r, const int64_t *kept)
 {
     ddsc_status status = DDSC_OK;

@@ -19,7 +19,7 @@ ddsc_status d2_next(d2_tokens *t, char **token);
 ddsc_status d2_next_number(d2_tokens *t, double *value, const char *what);
 ddsc_status d2_next_integer(d2_tokens *t, int64_t *value, int64_t most, const char *what);
 
-/* One distribution of the file. Its values are in a pool. They are n weights followed by n x dim
+/* One distribution of the file. Its values are stored in a pool: n weights followed by n x dim
  * coordinates, or by n ids if there is a table that is not dense. */
 typedef struct d2_record {
     int64_t dim, n, at, line;

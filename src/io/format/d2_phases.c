@@ -1,5 +1,5 @@
-/* Builds objects from records. The format does not give the number of phases per object, so it is
- * inferred. The evidence is the tables next to the file, blank lines between objects, repeating
+/* Builds objects from records. The format does not state the number of phases per object, so it
+ * is inferred from the tables next to the file, blank lines between objects, repeating
  * dimensions, or distributions that alternate. */
 #include "io/format/d2.h"
 
@@ -88,8 +88,8 @@ static double explained_share(const double *mean, int64_t n, int64_t p)
     return total > 0 && isfinite(total) ? between / total : 0;
 }
 
-/* Finds the number of alternating distributions: in some coordinate, the phase index must explain
- * four fifths of the variance of their means. Too few records are inconclusive. */
+/* Finds the number of alternating distributions. In some coordinate, the phase index must
+ * explain four fifths of the variance of their means. Too few records are inconclusive. */
 static ddsc_status phases_by_turns(d2_file *f, int64_t *phases)
 {
     ddsc_status status = DDSC_OK;
@@ -185,8 +185,8 @@ static ddsc_status assemble_shared(d2_file *f, measures_parts *out, const d2_tab
     return DDSC_OK;
 }
 
-/* One object, the product of its records. For independent phases, W2^2 of the products is the sum
- * of W2^2 over the phases, and Ye et al. add up phases in the same way. */
+/* One object, the product of its records. For independent phases, W2^2 of the products is the
+ * sum of W2^2 over the phases. Ye et al. combine phases in the same way. */
 typedef struct product {
     const d2_record *record;
     int64_t count, size, dim;
@@ -212,7 +212,7 @@ static ddsc_status make_product(d2_file *f, product *p, const d2_record *record,
     return DDSC_OK;
 }
 
-/* Computes the weight and point of one cell. Returns false if the cell is to be skipped. */
+/* Computes the weight and point of one cell. Returns false if the cell must be skipped. */
 static bool take_cell(const d2_file *f, const product *p, int64_t cell, double *weight,
                       double *point)
 {

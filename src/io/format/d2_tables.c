@@ -118,7 +118,8 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Finds NAME.vocab0, optionally gzip-compressed. NAME may lack its .gz or its last ending. */
+/* Finds the file NAME.vocab0, which may be gzip-compressed. NAME may lack its .gz or its last
+ * extension. */
 static bool find_beside(char *out, size_t room, const char *path, const char *kind, int phase)
 {
     const char *base;

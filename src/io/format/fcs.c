@@ -57,7 +57,8 @@ static char *cut_word(char **to, const char **from, const char *end, char delimi
     return word;
 }
 
-/* Splits TEXT into keys and values. Keys ignore case, and the first of two equal keys is used. */
+/* Splits TEXT into keys and values. Keys are case-insensitive. If a key occurs twice, the first
+ * value is used. */
 static ddsc_status cut_text(fcs *f, int64_t n)
 {
     char delimiter = f->text[0], *to = f->text;
@@ -379,7 +380,8 @@ static ddsc_status find_data(fcs *f)
                            "%lld to %lld of %lld",
                            (long long)f->n_events, (long long)f->event_bytes,
                            (long long)f->data_begin, (long long)f->data_end, (long long)f->size);
-    /* One byte may remain, because some programs give the byte after the last one as the end. */
+    /* One byte may remain, because some programs write the position after the last byte as the
+     * end. */
     if (f->data_end - f->data_begin + 1 - need >= BASE_MAX(f->event_bytes, 2))
         return stream_fail(f->s,
                            "$TOT declares %lld events of %lld bytes, but the DATA segment of %lld "
@@ -428,8 +430,8 @@ done:
 
 /* ---- the item ---- */
 
-/* Names channels by their stain ("CD3"), which is the name that users know, or by their short name
- * ("FL1-A") if there is no stain. */
+/* Names channels by their stain ("CD3"), which is the name that users know. If there is no
+ * stain, the short name ("FL1-A") is used. */
 static ddsc_status name_channels(fcs *f, measures_parts *out)
 {
     ddsc_status status = DDSC_OK;

@@ -37,7 +37,7 @@ ddsc_status npy_read_indices(ddsc_context *ctx, int32_t **out, io_stream *s,
 typedef ddsc_status (*npy_text_fn)(void *arg, int64_t element, const char *text, size_t n);
 ddsc_status npy_read_text(ddsc_context *ctx, io_stream *s, const npy_array *array, npy_text_fn fn,
                           void *arg);
-/* Formats a shape such as "(3, 2)" for messages. */
+/* Formats a shape, for example "(3, 2)", for messages. */
 const char *npy_shape_text(char out[QUOTE_TEXT], const npy_array *array);
 #define NPY_SHAPE(array) npy_shape_text((char[QUOTE_TEXT]){0}, array)
 
@@ -51,7 +51,7 @@ enum { NPY_HEADER_MAX = 192 };
 size_t npy_format_header(char out[NPY_HEADER_MAX], const char *descr, int n_dims,
                          const int64_t *shape);
 
-/* Converts the rows of a dense table to entries of items while they are read. */
+/* State for converting the rows of a dense table to entries of items while they are read. */
 typedef struct dense_rows {
     ddsc_context *ctx;
     measures_parts *out;
@@ -72,16 +72,16 @@ typedef struct label_list {
 } label_list;
 
 ddsc_status label_list_add(ddsc_context *ctx, label_list *list, const char *text, size_t n);
-/* Finishes the list. If all labels are integers, they remain numbers; otherwise, they are class
- * numbers with names. Sets label, name_text, name_at and n_names of `parts`, which must not have
- * any. */
+/* Finishes the list. If all labels are integers, they remain numbers; otherwise, they become
+ * class numbers with names. Sets label, name_text, name_at and n_names of `parts`, which must
+ * not have any of them. */
 ddsc_status label_list_finish(ddsc_context *ctx, label_list *list, measures_parts *parts);
 void label_list_free(ddsc_context *ctx, label_list *list);
 /* Reads any labels file of docs/formats.md. Sets label, names and n of `parts`, and its ids if the
  * file has them. */
 ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stream *s);
 ddsc_status npz_read_labels(ddsc_context *ctx, measures_parts *parts, io_stream *s);
-/* Items that labels are assigned to. labels_join reorders the labels of a file to match them, by id
+/* Items that receive labels. labels_join reorders the labels of a file to match the items, by id
  * if both have ids. `from` and `to_name` are used in messages. */
 typedef struct label_target {
     int64_t n;
@@ -112,9 +112,9 @@ ddsc_status io_check_hdf5(io_stream *s, ddsc_format found, ddsc_format asked);
 typedef enum cloud_kind { CLOUD_NONE, CLOUD_ROWS, CLOUD_PLY, CLOUD_OFF, CLOUD_PCD } cloud_kind;
 /* Recognizes ply, off and pcd from their first bytes. */
 cloud_kind io_sniff_cloud(const unsigned char *head, size_t n);
-/* Returns true for rows of bare numbers, one point per row. The ending of the path decides if it is
- * not NULL; otherwise the content does. Several lines must then have the same number of numbers,
- * more than one. */
+/* Returns true for rows of bare numbers, one point per row. If `path` is not NULL, its extension
+ * decides. Otherwise the content decides: several lines must have the same number of numbers,
+ * which must be at least two. */
 bool io_sniff_rows(const unsigned char *head, size_t n, const char *path);
 
 ddsc_status npz_read(ddsc_context *ctx, measures_parts *out, io_stream *s);
@@ -128,8 +128,8 @@ ddsc_status csv_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
 ddsc_status idx_read_images(ddsc_context *ctx, measures_parts *out, io_stream *s);
 ddsc_status idx_read_labels(ddsc_context *ctx, int32_t **label, int64_t *n, io_stream *s);
-/* phases is the number of phases per object, or 0 to infer it. phase is the phase to read, or 0 to
- * join all phases. */
+/* `phases` is the number of phases per object, or 0 to infer it. `phase` is the phase to read,
+ * or 0 to join all phases. */
 ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int phases, int phase);
 /* Uses `channels` (or else `columns`), `drop` and `arcsinh` of `set`. */
 ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
@@ -156,8 +156,8 @@ ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s);
 /* Runs the whole pipeline on an open stream: detects the format, reads, and builds the set. */
 ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
                              const ddsc_read_settings *settings);
-/* Detects the format and reads one file. If `one`, the file is one of several, so a matrix contains
- * the points of one item. */
+/* Detects the format and reads one file. If `one` is true, the file is one of several, so a
+ * matrix contains the points of one item. */
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
                           const ddsc_read_settings *settings, bool one);
 /* Items that receive the columns of the table set->meta_path, matched by id. */
@@ -175,8 +175,8 @@ ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *p
 /* Prepares parts for joining: checks the indices and gives items without ids the names
  * "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
-/* Checks that b can be appended to a. They need the same dimension, the same words, and labels of
- * the same kind. */
+/* Checks that b can be appended to a. Both must have the same dimension, the same words, and
+ * labels of the same kind. */
 ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measures_parts *b,
                        const char *where);
 /* Appends b to a. Both must be prepared, and b is empty afterwards. */

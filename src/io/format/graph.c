@@ -1,4 +1,4 @@
-/* Writes neighbor graphs as MatrixMarket, or as npz that scipy.sparse.load_npz can read. */
+/* Writes neighbor graphs as MatrixMarket, or as npz files that scipy.sparse.load_npz can read. */
 #include <string.h>
 
 #include "io/format/archive.h"

@@ -15,7 +15,7 @@
 typedef struct row_texts {
     text_rows text;
     int64_t n;
-    int64_t *code; /* NULL if text i belongs to row i; -1 if the row has no text */
+    int64_t *code; /* NULL if text i belongs to row i; a code of -1: no text */
 } row_texts;
 
 static const char *row_text(const row_texts *t, int64_t row)
@@ -235,7 +235,7 @@ static ddsc_status open_columns(h5ad *h, cell_grouping *g)
     return set->item_columns ? text_each_listed(set->item_columns, open_asked, g) : DDSC_OK;
 }
 
-/* Joins the id columns of a row with slashes to form its id. */
+/* Builds the id of a row by joining its id columns with slashes. */
 static ddsc_status join_parts(h5ad *h, cell_grouping *g, int64_t row, int64_t *length)
 {
     *length = 0;

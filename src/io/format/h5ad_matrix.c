@@ -1,6 +1,6 @@
-/* Reads the matrix of an HDF5 file: finds it, names its columns, and reads its values, either dense
- * or as compressed rows (csr) or columns (csc). Only the chosen columns of the chosen rows are
- * kept. */
+/* Reads the matrix of an HDF5 file: finds it, names its columns, and reads its values, which are
+ * dense or stored as compressed rows (csr) or columns (csc). Only the chosen columns of the
+ * chosen rows are stored. */
 #include "io/format/h5ad.h"
 
 #ifdef DDSC_HAVE_HDF5

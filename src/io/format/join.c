@@ -132,7 +132,7 @@ static ddsc_status add_names(ddsc_context *ctx, text_table *table, const measure
     return DDSC_OK;
 }
 
-/* Merges the class names into one table. The names of b get new numbers. */
+/* Merges the class names into one table. The names of b are renumbered. */
 static ddsc_status join_names(ddsc_context *ctx, measures_parts *a, measures_parts *b)
 {
     ddsc_status status = DDSC_OK;

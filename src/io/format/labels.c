@@ -121,9 +121,9 @@ static bool is_integer(const char *text)
     return number_parse_integer(text, &value);
 }
 
-/* Reads the first line. In a header with several columns, the labels are in `label`, else in the
- * last column. In a single column, the first line is a header if it says "label", or if it is the
- * only line that is not an integer. */
+/* Reads the first line. If the header has several columns, the labels are in `label`, or else in
+ * the last column. A single column has a header if its first line is "label" or is the only line
+ * that is not an integer. */
 static ddsc_status take_first(column_reader *r)
 {
     int64_t found = -1;
@@ -172,8 +172,8 @@ static ddsc_status take_line(column_reader *r, char *line)
     return label_list_add(r->ctx, &r->list, text, strlen(text));
 }
 
-/* Drops the first line of a single column if all other lines are integers, because it was a
- * header. */
+/* If all other lines of a single column are integers, the first line was a header and is
+ * removed. */
 static void drop_heading(column_reader *r)
 {
     if (!r->first_is_word || r->list.n < 2)
@@ -246,7 +246,7 @@ done:
     return status;
 }
 
-/* Writes one line per row. Given one label per item, dropped rows get -1. */
+/* Writes one line per row. If `labels` has one label per item, dropped rows are written as -1. */
 static ddsc_status write_labels(const int32_t *labels, int64_t n, const measures *m, io_writer *w)
 {
     CHECK(writer_printf(w, "id,label\n"));

@@ -29,8 +29,8 @@ static ddsc_status join_by_order(ddsc_context *ctx, const measures_parts *labels
     return DDSC_OK;
 }
 
-/* Finds the row of each target id in the file, or -1. *twice is an id that occurs twice on one
- * side. */
+/* Finds the row of each target id in the file, or -1. *twice is set to an id that occurs twice
+ * on one side. */
 static ddsc_status match_ids(ddsc_context *ctx, int64_t *row, const char **twice, bool *twice_here,
                              const measures_parts *labels, const label_target *to)
 {

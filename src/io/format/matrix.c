@@ -17,8 +17,8 @@ typedef struct csv_matrix {
     bool named; /* the first column does not contain numbers */
 } csv_matrix;
 
-/* Returns true if the line is a header. A single field that is not a number may be the name of a
- * row, and an empty first field is above row names. */
+/* Returns true if the line is a header. A single non-numeric field may be the name of a row. An
+ * empty first field is the header of a column of row names. */
 static bool is_header(const csv_matrix *t)
 {
     double ignored;
@@ -164,7 +164,7 @@ static ddsc_status matrix_move(matrix_file *f)
         return DDSC_OK;
     CHECK(team_first(ctx, &f->n, sizeof f->n));
     if (!first)
-        f->value = &elsewhere; /* not NULL, so that it gets space in the shared block */
+        f->value = &elsewhere; /* not NULL, so that the shared block reserves space for it */
     ddsc_status status = team_move(ctx, &block, f, list_matrix);
     if (status < 0 && !first)
         f->value = block;

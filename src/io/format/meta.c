@@ -29,7 +29,7 @@ static int64_t meta_find(const meta_reader *r, const char *name, size_t n)
     return -1;
 }
 
-/* Finds the columns that form the items' ids if all of them exist, else `id`. */
+/* Finds the columns that form the items' ids. If not all of them exist, `id` is used. */
 static void meta_find_ids(meta_reader *r, const char *id_columns)
 {
     for (const char *at = id_columns; at && r->n_ids < META_IDS; at++) {

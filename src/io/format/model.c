@@ -43,8 +43,8 @@ static const field fields[] = {
     {"w2_max_pivots", FIELD_COUNT, AT(metric.w2_max_pivots), NULL},
     {"cost", FIELD_WORD, AT(metric.cost), "default sqeuclidean euclidean cosine cityblock matrix "},
 };
-/* The last field is omitted if the cost is squared Euclidean, for compatibility with models from
- * before other costs existed. */
+/* If the cost is squared Euclidean, the last field is omitted. The file then equals those of
+ * versions that had no other cost. */
 enum { N_FIELDS = sizeof fields / sizeof *fields, COST_FIELD = N_FIELDS - 1, FIELD_TEXT = 96 };
 
 static bool tells_cost(const ddsc_model *m)

@@ -275,8 +275,7 @@ static void npz_fill_labels(const void *arg, int64_t begin, int64_t end, unsigne
         memcpy(out + 4 * (i - begin), m->label + m->row[i], 4);
 }
 
-/* These functions return the names of coordinates, of points (per entry or per support row), and of
- * items. */
+/* Return the names of coordinates, of points (per entry or per support row), and of items. */
 static const char *coordinate_name(const void *arg, int64_t k)
 {
     const measures *m = arg;

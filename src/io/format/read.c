@@ -1,5 +1,5 @@
-/* Reads a set of items from paths: detects the format, reads, joins, names, adds labels, and builds
- * the set. */
+/* Reads a set of items from paths. It detects the format, reads and joins the files, names the
+ * items, adds labels, and builds the set. */
 #include "io/format/format.h"
 
 #include <math.h>
@@ -128,7 +128,7 @@ static void see_format(formats_seen *seen, ddsc_format format)
     seen->cloud |= format == DDSC_FORMAT_CLOUD;
 }
 
-/* Fails if a setting is given that applies only to formats that no file has. */
+/* Fails if a setting applies only to formats that no file has. */
 static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
                               formats_seen seen)
 {
@@ -307,7 +307,7 @@ static ddsc_status gather_files(gathering *g)
 
 /* ---- one item per file ---- */
 
-/* Names items after their files, including the folder if it is a class. If two names are equal,
+/* Names items after their files, and after the folder if it is a class. If two names are equal,
  * full paths are used. */
 static ddsc_status name_by_file(gathering *g)
 {
@@ -443,8 +443,8 @@ done:
     return status;
 }
 
-/* The files of a folder that are read: formats with one item per file first, then bare numbers,
- * then tables. */
+/* File endings that are read from a folder. Formats with one item per file have priority, then
+ * bare numbers, then tables. */
 static const char *const single_endings[] = {"png", "jpg", "jpeg", "pgm", "ppm", "fcs", "ply",
                                              "off", "pcd", "xyz",  "pts", "npy", NULL};
 static const char *const text_endings[] = {"txt", NULL};

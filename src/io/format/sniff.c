@@ -83,8 +83,8 @@ static int64_t count_numbers(const unsigned char *at, const unsigned char *end, 
     return n;
 }
 
-/* Commas and semicolons count as blanks if the file name's ending implies that there is no header.
- * A first line with one number may be the number of lines. */
+/* If the file's extension implies that there is no header, commas and semicolons are treated as
+ * blanks. A first line with one number may be the number of lines. */
 bool io_sniff_rows(const unsigned char *head, size_t n, const char *path)
 {
     bool sure = path && (files_has_ending(path, "xyz") || files_has_ending(path, "pts"));

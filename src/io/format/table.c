@@ -1,6 +1,6 @@
-/* Assigns the columns of a table. Columns are found by the requested names, else by the usual names
- * (id, weight, label, title, point_name). All other columns are coordinates, unless the settings
- * list the coordinates. */
+/* Assigns the columns of a table. Columns are found by the requested names, or else by the usual
+ * names (id, weight, label, title, point_name). All other columns are coordinates, unless the
+ * settings list the coordinates. */
 #include "io/format/table.h"
 
 #include <stdio.h>
@@ -40,8 +40,8 @@ static ddsc_status table_add_names(chooser *h, const field_list *header)
     return DDSC_OK;
 }
 
-/* Writes a list "a, b, c" of columns for messages. With like_ids, it contains only names that look
- * like ids of items. */
+/* Writes a list "a, b, c" of columns for messages. If like_ids is true, the list contains only
+ * names that look like item ids. */
 static bool list_columns(const table_columns *c, char *out, size_t room, bool like_ids)
 {
     static const char *const usual[] = {"*sample*", "*patient*", "*subject*", "*donor*",
@@ -69,8 +69,8 @@ static ddsc_status fail_unknown(chooser *h, const char *option, const char *name
                             text_quote(quoted, name, n), option, list);
 }
 
-/* Finds id, weight, label and so on, in lower case or else in capitals. Coordinates never have
- * these names. */
+/* Finds id, weight, label and so on, in lower case or else in capitals. Columns with these names
+ * are never coordinates. */
 static int64_t find_usual(const chooser *h, const char *name)
 {
     int64_t found = text_table_find(&h->c->names, name, strlen(name));
@@ -136,8 +136,8 @@ static ddsc_status take_ids(chooser *h)
     }
 }
 
-/* Takes a requested column about items. It may have another role as well, such as an id or the
- * class. */
+/* Assigns a requested column about items. The column may also have another role, such as an id
+ * or the class. */
 static ddsc_status take_asked(void *arg, const char *name)
 {
     chooser *h = arg;
@@ -226,8 +226,8 @@ static ddsc_status drop_listed(void *arg, const char *name)
     return any ? DDSC_OK : fail_unknown(h, "--drop", name, strlen(name));
 }
 
-/* Returns true for a column of row numbers, which pandas and R write first, without a name. When
- * pandas reads such a file, it names the column "Unnamed: ". */
+/* Returns true for a column of row numbers. pandas and R write such a column first and without a
+ * name. When pandas reads the file, it names the column "Unnamed: ". */
 static bool is_nameless(const char *name)
 {
     return *name == '\0' || strncmp(name, "Unnamed: ", 9) == 0;

@@ -4,7 +4,8 @@
 
 #include "io/format/format.h"
 
-/* The kind of a coordinate column so far: no values seen, numbers, or other text. */
+/* The kind of a coordinate column according to the values read so far: no values, numbers, or
+ * other text. */
 typedef enum column_kind { COLUMN_OPEN, COLUMN_NUMBER, COLUMN_TEXT } column_kind;
 
 typedef struct table_column {

@@ -53,8 +53,8 @@ static ddsc_status csv_put_text(io_writer *w, const char *text, char delimiter)
     return writer_field(w, text, delimiter);
 }
 
-/* Writes the name of a coordinate, or x1, x2, ... if it has no name or its name is already in the
- * header. */
+/* Writes the name of a coordinate. If it has no name, or its name is already in the header,
+ * writes x1, x2, ... instead. */
 static ddsc_status put_coordinate(ddsc_context *ctx, const measures *m, io_writer *w,
                                   text_table *used, int64_t k, char delimiter)
 {

@@ -1,5 +1,5 @@
-/* Opens tables of an HDF5 file, checking every size, and reads them in chunks of rows. These
- * functions call libhdf5, in the process that reads the file (call.c, child.c). */
+/* Opens tables of an HDF5 file, checks every size, and reads the tables in chunks of rows. These
+ * functions call libhdf5 in the process that reads the file (call.c, child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -81,8 +81,8 @@ static ddsc_status read_axes(h5_array *a, hid_t space)
     return DDSC_OK;
 }
 
-/* Checks the declared size against the stored size times the expansion limit, because libhdf5 fills
- * in missing chunks. */
+/* Checks that the declared size is at most the stored size times the expansion limit. This is
+ * necessary because libhdf5 fills in missing chunks. */
 static ddsc_status check_size(h5_array *a, hid_t type, int64_t *most)
 {
     int64_t bytes = 0, stored = (int64_t)BASE_MIN(H5Dget_storage_size(a->id), (hsize_t)a->f->size);
@@ -178,8 +178,8 @@ ddsc_status h5_raw_numbers(h5_array *a, int64_t begin, int64_t n, bool integers,
 
 /* ---- texts ---- */
 
-/* Memory blocks for texts of variable length. Because the blocks are ours, the total size can be
- * limited when many elements point to one long text, and the blocks of a failed read are known. */
+/* Memory blocks for texts of variable length. Using our own blocks limits the total size when
+ * many elements point to one long text, and allows the blocks of a failed read to be freed. */
 typedef struct text_blocks {
     ddsc_context *ctx;
     ddsc_status status;

@@ -1,6 +1,6 @@
-/* The functions that readers call. Each call is a request, which libhdf5 serves in a child process,
- * or in this process if the context asks for that. Answers of the child are checked before they are
- * used. */
+/* The functions that readers call. Each call is a request. libhdf5 serves it in a child process,
+ * or in this process if the context requests that. Replies from the child are checked before
+ * they are used. */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -143,7 +143,7 @@ ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room)
 
 /* ---- arrays ---- */
 
-/* Checks the child's answer, because libhdf5 may have processed damaged data. */
+/* Checks the child's reply, because libhdf5 may have processed damaged data. */
 static ddsc_status check_opened(const h5_array *a)
 {
     int64_t width = 1;
@@ -170,7 +170,7 @@ void h5_array_close(h5_array *a)
 {
     if (!a->f || a->id < 0)
         return;
-    if (a->f->child == 0) { /* a child has only a few open arrays, and ends soon */
+    if (a->f->child == 0) { /* a child opens only a few arrays and ends soon */
         a->f->exchange->array = *a;
         h5_raw_array_close(a);
     }

@@ -21,8 +21,8 @@
 #include "io/hdf5/internal.h"
 
 enum { POLL_MS = 20, FIRST_DESCRIPTOR = 3 };
-/* Longest time step that counts toward the timeout, so that a stopped process (Ctrl-Z) or a
- * suspended machine does not trigger it. */
+/* Longest time step that is added to the elapsed time of the timeout. A stopped process (Ctrl-Z)
+ * or a suspended machine therefore does not trigger the timeout. */
 static const double LONGEST_STEP_S = 0.5;
 
 #ifdef DDSC_COVERAGE
@@ -176,7 +176,7 @@ static ddsc_status fail_stuck(h5_file *f, double limit)
                        limit, QUOTE(f->exchange->path));
 }
 
-/* Waits for the child's answer. */
+/* Waits for the child's reply. */
 static ddsc_status child_answer(h5_file *f)
 {
     double limit = ctx_read_timeout(f->ctx), waited = 0, last = clock_seconds();

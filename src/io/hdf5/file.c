@@ -1,6 +1,5 @@
 /* Treats an HDF5 file as a tree of folders and tables: opens it from disk or memory, and follows
- * hard links. These functions call libhdf5, in the process that reads the file (call.c,
- * child.c). */
+ * hard links. These functions call libhdf5 in the process that reads the file (call.c, child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -56,8 +55,8 @@ ddsc_status h5_fail(h5_file *f, const char *what, const char *path)
 
 /* ---- opening ---- */
 
-/* Opens the file from memory. The bytes are the stream's, or a copy if libhdf5 cannot read the
- * source itself. */
+/* Opens the file from memory. The bytes are those of the stream, or a copy if libhdf5 cannot
+ * read the source itself. */
 static void open_image(h5_file *f, hid_t access)
 {
     union {

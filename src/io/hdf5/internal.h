@@ -14,7 +14,7 @@ typedef struct h5_turn {
     void *print_arg;
 } h5_turn;
 
-/* These functions enclose every use of libhdf5, which need not be thread-safe and prints its
+/* These functions enclose every use of libhdf5, which may not be thread-safe and prints its
  * errors. */
 h5_turn h5_begin(void);
 void h5_end(h5_turn turn);
@@ -61,7 +61,7 @@ typedef enum h5_verb {
     H5_VERB_TEXTS
 } h5_verb;
 
-/* A request and its answer. The values follow: numbers, or texts that each end with a NUL. */
+/* A request and its reply, followed by the values: numbers, or texts that each end with a NUL. */
 struct h5_exchange {
     h5_verb verb;
     char path[H5_PATH + 16], name[H5_ATTRIBUTE];
@@ -82,8 +82,8 @@ ddsc_status h5_serve(h5_file *f);
 /* These functions start the child that serves all later requests for the file, and end it. */
 ddsc_status h5_child_start(h5_file *f);
 void h5_child_stop(h5_file *f);
-/* Lets the child serve the request in f->exchange. The call fails with DDSC_ERROR_INPUT if the
- * child crashes or does not answer in time. */
+/* Asks the child to serve the request in f->exchange. The call fails with DDSC_ERROR_INPUT if
+ * the child crashes or does not reply in time. */
 ddsc_status h5_child_ask(h5_file *f);
 
 #endif

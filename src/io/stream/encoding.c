@@ -1,5 +1,5 @@
-/* Makes all input text UTF-8. Text is either checked or converted from the encoding that the
- * context names. */
+/* Ensures that all input text is UTF-8. Text is either checked or converted from the encoding
+ * set in the context. */
 #include <string.h>
 
 #include "io/stream/internal.h"
@@ -33,8 +33,8 @@ static ddsc_status look_at_mark(io_stream *s, const char *text)
     return DDSC_OK;
 }
 
-/* Returns the number of delimiters outside quotes before `place`, or -1 if `place` is not inside a
- * line with fields. */
+/* Returns the number of delimiters outside quotes before `place`. Returns -1 if `place` is not
+ * inside a line with fields. */
 static int64_t place_field(const char *line, const char *place)
 {
     char delimiter = fields_delimiter(line);

@@ -1,5 +1,5 @@
-/* Lists the input files that a path stands for, and reads a whole file into memory. A folder stands
- * for the files in it that have one of the given endings. */
+/* Lists the input files of a path, and reads a whole file into memory. A folder is read as all
+ * of its files that have one of the given extensions. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +62,8 @@ static int visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Adds the files of a folder, sorted by name. The names of its subfolders (one level only) are the
- * classes of the files in them. */
+/* Adds the files of a folder, sorted by name. Subfolders are included one level deep; their
+ * names are the classes of their files. */
 static ddsc_status add_folder(ddsc_context *ctx, file_list *list, const char *folder,
                               const char *class, const char *const *endings)
 {

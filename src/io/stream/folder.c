@@ -47,8 +47,8 @@ static bool is_own(folder_name_fn name, const char *entry)
 
 /* ---- cleanup ---- */
 
-/* Deletes the stage. Files with our names are removed, and so are files that have other hard links.
- * Remaining files are moved to `home`, if given; otherwise they stay, and so does the folder. */
+/* Deletes the stage. Files with our names are removed, and so are files that have other hard
+ * links. Any other files are moved to `home`; if `home` is NULL, they and the stage remain. */
 static void remove_stage(const char *stage, folder_name_fn name, const char *home)
 {
     DIR *dir = owner_open_folder(stage);
@@ -73,7 +73,7 @@ static void remove_stage(const char *stage, folder_name_fn name, const char *hom
     rmdir(stage);
 }
 
-/* Removes folders left by processes that no longer exist. */
+/* Removes stages left by processes that no longer exist. */
 static void clean(const char *place, folder_name_fn name)
 {
     char path[PATH_MAX];
@@ -142,7 +142,7 @@ static ddsc_status check_names(const io_folder *f)
     return DDSC_OK;
 }
 
-/* Saves the mode of the stage and restricts it to its owner until the files are in place. */
+/* Saves the mode of the stage and restricts access to its owner until the files are in place. */
 static bool close_stage(io_folder *f)
 {
     struct stat info;
@@ -272,8 +272,8 @@ const char *folder_stage(const io_folder *f)
 
 /* ---- putting files in place ---- */
 
-/* Gives the new folder the mode of the old one. Returns false if the new folder would have another
- * owner or group. */
+/* Sets the mode of the new folder to that of the old one. Returns false if the new folder would
+ * have another owner or group. */
 static bool take_mode(const io_folder *f)
 {
     struct stat before, after, here;
@@ -285,8 +285,8 @@ static bool take_mode(const io_folder *f)
            chmod(f->stage, before.st_mode & 07777) == 0;
 }
 
-/* Links files with other names, such as notes, into the new folder before it replaces the old
- * one. */
+/* Links files with other names, such as notes, into the new folder before that folder replaces
+ * the old one. */
 static bool link_others(const io_folder *f)
 {
     DIR *dir = opendir(f->path);
@@ -345,8 +345,8 @@ static ddsc_status limit_file(const io_folder *f, const char *name, const char *
     return folder_fail(f, name, "set the permissions of the new file");
 }
 
-/* Limits the permissions of all new files. A file that the old result did not have gets the
- * permissions that all old files had in common. */
+/* Limits the permissions of all new files. A file without a predecessor in the old result gets
+ * the permissions that all old files had in common. */
 static ddsc_status limit_files(const io_folder *f)
 {
     struct stat old, shared = {.st_mode = 0};
@@ -404,7 +404,7 @@ static ddsc_status sync_file(const io_folder *f, const char *name)
     return good ? DDSC_OK : folder_fail(f, name, "sync");
 }
 
-/* Syncs the files from the first unsynced name on. The item after the last name stands for the
+/* Syncs the files from the first unsynced name on. The index after the last name refers to the
  * folder itself. */
 static ddsc_status sync_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -415,8 +415,8 @@ static ddsc_status sync_piece(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Syncs the files in parallel, because a file system with a journal then writes it once for all
- * waiting calls. */
+/* Syncs the files in parallel, because a journaling file system then writes its journal only
+ * once for all waiting calls. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names)
 {
     int64_t n = 0;
@@ -437,7 +437,7 @@ ddsc_status folder_finish(io_folder *f, ddsc_status status)
     if (status >= 0)
         status = put_in_place(f);
     else
-        ctx_reword(ctx, f->stage, f->path); /* the path that the caller knows */
+        ctx_reword(ctx, f->stage, f->path); /* reports the path that the caller passed */
     if (status >= 0 && !f->kept)
         status = sync_place(f, parent);
     remove_stage(f->stage, f->name, f->path);

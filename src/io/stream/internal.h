@@ -1,5 +1,6 @@
-/* Declarations shared inside this module. stream.c (decoding) and read.c (reading) share the fields
- * of a stream. folder.c, replace.c and writer.c share helpers for folders and finished files. */
+/* Declarations shared within this module. stream.c (decoding) and read.c (reading) share the
+ * fields of a stream. folder.c, replace.c and writer.c share helpers for folders and finished
+ * files. */
 #ifndef DDSC_IO_STREAM_INTERNAL_H
 #define DDSC_IO_STREAM_INTERNAL_H
 
@@ -48,10 +49,10 @@ struct io_stream {
     int64_t converted_room;
 };
 
-/* Makes zlib allocate its memory from the context. */
+/* Configures zlib to allocate its memory from the context. */
 void stream_zlib_memory(z_stream *z, ddsc_context *ctx);
-/* Start, step and end zstd decoding. A step uses the buffers of z; no input bytes means the end of
- * the source. */
+/* Start, step and end zstd decoding. A step uses the buffers of z. If it is called without input
+ * bytes, the source has ended. */
 ddsc_status stream_zstd_open(io_stream *s);
 ddsc_status stream_zstd_step(io_stream *s);
 void stream_zstd_close(io_stream *s);

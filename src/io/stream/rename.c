@@ -1,4 +1,4 @@
-/* Handles names and permissions of finished files. */
+/* Manages names and permissions of finished files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ bool files_has_acl(const char *path)
            getxattr(path, "system.posix_acl_default", NULL, 0) > 0;
 }
 
-/* Returns the old mode. If the group changes, or if an access control list names users, the group
- * and all others get only the permissions that both classes had. */
+/* Returns the old mode. If the group changes, or if an access control list names users, the
+ * group and all others get only the permissions that both had. */
 mode_t files_mode(const char *old, const struct stat *info, gid_t group)
 {
     mode_t mode = info->st_mode & 07777, both = mode & (mode >> 3) & 07;

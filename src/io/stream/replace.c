@@ -106,8 +106,8 @@ static void unlock_folder(int fd)
 
 /* ---- old files ---- */
 
-/* Moves the old files back, the last name last, because the file with that name marks a complete
- * result. The call can be repeated after the process is killed at any point. */
+/* Moves the old files back. The last name is moved last, because its file marks a complete
+ * result. The call can be repeated after the process was killed at any point. */
 static bool restore_old(const char *to, char aside[PATH_MAX], folder_name_fn name)
 {
     char part[PATH_MAX];

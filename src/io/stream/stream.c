@@ -60,8 +60,8 @@ static ddsc_status copy_text(ddsc_context *ctx, char **out, const char *text)
     return status;
 }
 
-/* Sets the name shown in messages. A long path keeps its end only, so that the reason still fits
- * into the message. */
+/* Sets the name shown in messages. Only the end of a long path is shown, so that the reason
+ * still fits into the message. */
 static ddsc_status set_name(io_stream *s, const char *name)
 {
     size_t n = strlen(name);
@@ -129,7 +129,7 @@ static ddsc_status raw_read(io_stream *s, unsigned char *out, size_t n, size_t *
     return status;
 }
 
-/* Reads the next chunk. avail_in stays 0 at the end of the source. */
+/* Reads the next chunk. At the end of the source, avail_in remains 0. */
 static ddsc_status raw_refill(io_stream *s)
 {
     size_t got;

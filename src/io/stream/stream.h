@@ -14,8 +14,8 @@
 typedef struct io_stream io_stream;
 
 enum { STREAM_PEEK_MAX = 4096 };
-/* Compressed data may always expand to FLOOR bytes. Beyond that, it may expand to at most RATIO
- * times its compressed size. */
+/* Compressed data may always expand to FLOOR bytes. Larger expansions are limited to RATIO times
+ * the compressed size. */
 #define STREAM_EXPANSION_FLOOR ((int64_t)128 << 20)
 #define STREAM_EXPANSION_RATIO ((int64_t)200)
 #define STREAM_DEFAULT_MAX_BYTES ((int64_t)64 << 30)
@@ -25,14 +25,14 @@ ddsc_status stream_open(ddsc_context *ctx, io_stream **out, const char *path, in
 /* Opens borrowed bytes. `name` is used in messages. */
 ddsc_status stream_open_memory(ddsc_context *ctx, io_stream **out, const char *name,
                                const void *bytes, size_t n_bytes, int64_t max_bytes);
-/* Opens a part of a random-access stream, and inflates it if `deflated`. The part ends after
- * exactly `unpacked` bytes. The archive must outlive it. */
+/* Opens a part of a random-access stream, and inflates it if `deflated` is true. The part ends
+ * after exactly `unpacked` bytes. The archive must outlive the part. */
 ddsc_status stream_open_part(ddsc_context *ctx, io_stream **out, io_stream *archive,
                              const char *name, int64_t offset, int64_t packed, int64_t unpacked,
                              bool deflated);
 void stream_close(io_stream *s);
 const char *stream_name(const io_stream *s);
-/* Returns the path as given, or NULL for standard input and memory. */
+/* Returns the path as passed by the caller, or NULL for standard input and memory. */
 const char *stream_path(const io_stream *s);
 /* Reads up to n bytes. *got < n only at the end. */
 ddsc_status stream_read(io_stream *s, void *buffer, size_t n, size_t *got);
@@ -40,14 +40,14 @@ ddsc_status stream_read(io_stream *s, void *buffer, size_t n, size_t *got);
 ddsc_status stream_read_exact(io_stream *s, void *buffer, size_t n, const char *what);
 /* Fails if any bytes follow the expected ones. */
 ddsc_status stream_expect_end(io_stream *s, const char *what);
-/* Copies up to n (<= STREAM_PEEK_MAX) leading bytes without consuming them. Call it before any
- * read. */
+/* Copies up to n (<= STREAM_PEEK_MAX) leading bytes without consuming them. Must be called
+ * before any read. */
 ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
 /* Returns one NUL-terminated line without its end (LF or CRLF). The caller may change it until the
  * next call. *line is NULL at the end of the file. A NUL byte in the text is an error. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length);
-/* Like stream_line, but the record continues over line ends inside quoted fields (RFC 4180), which
- * are kept. With delimiter 0, fields_delimiter determines the delimiter. */
+/* Like stream_line, but a quoted field (RFC 4180) may contain line ends, which remain in the
+ * record. If `delimiter` is 0, fields_delimiter determines it. */
 ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter);
 /* Returns the next record that is not blank. A byte order mark at the start of the file is
  * skipped. */
@@ -55,14 +55,15 @@ ddsc_status stream_text_line(io_stream *s, char **line, char delimiter);
 /* Declares that the text of this file is UTF-8, regardless of the context's encoding, because ddsc
  * wrote it. */
 void stream_set_utf8(io_stream *s);
-/* Converts a text of n bytes plus a NUL to UTF-8. *text is either unchanged or points to a
- * converted copy that is valid until the next call. Invalid bytes are an error. Lines are converted
- * this way when they are read; call it for text that is read otherwise. */
+/* Converts a text of n bytes plus a NUL to UTF-8. *text either is unchanged or points to a
+ * converted copy that is valid until the next call. Invalid bytes are an error. Lines are
+ * converted when they are read; use this function for all other text. */
 ddsc_status stream_make_utf8(io_stream *s, char **text, size_t *n);
 int64_t stream_line_number(const io_stream *s); /* number of the last line returned, from 1 */
 /* Returns an upper bound on the number of remaining bytes. */
 int64_t stream_remaining_bound(const io_stream *s);
-/* Fails if a declared size exceeds that bound. Call it before allocating memory of that size. */
+/* Fails if a declared size exceeds that bound. Must be called before memory of that size is
+ * allocated. */
 ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what);
 /* Returns the maximum number of bytes that this stream may return. */
 int64_t stream_limit(const io_stream *s);
@@ -74,7 +75,7 @@ uint32_t stream_checksum_join(uint32_t first, uint32_t second, int64_t n);
 /* Returns the CRC-32 of the bytes that a part has returned so far. */
 uint32_t stream_crc(const io_stream *s);
 /* Prepares the stream for stream_read_at. Streams that cannot seek (pipes, gzip) are first read
- * into memory. Call it before any read. *size is the size in bytes. */
+ * into memory. Must be called before any read. *size receives the size in bytes. */
 ddsc_status stream_make_random(io_stream *s, int64_t *size);
 /* Returns all bytes of a random-access stream if they are in memory, else NULL. */
 const unsigned char *stream_memory(const io_stream *s);
@@ -82,8 +83,8 @@ ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n,
 /* Fails with DDSC_ERROR_INPUT and the message "NAME: text". */
 ddsc_status stream_fail(io_stream *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Like stream_fail with "NAME: line N" in front, where N is the number of the last line returned.
- * The text begins with ": " or ", ". */
+/* Like stream_fail, with "NAME: line N" as the prefix, where N is the number of the last line
+ * returned. The text begins with ": " or ", ". */
 ddsc_status stream_fail_line(io_stream *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -109,7 +110,7 @@ void files_base_name(const char *path, const char **start, size_t *length);
 ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,
                        const char *class);
 /* Reads a whole stream into *bytes, which grows as needed, and appends a NUL. More than `most`
- * bytes are an error that says they are too long for `what`. */
+ * bytes are an error; its message says that they are too long for `what`. */
 ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int64_t *room,
                              int64_t *n, int64_t most, const char *what);
 
@@ -120,8 +121,8 @@ typedef struct field_list {
     int64_t n, room;
 } field_list;
 
-/* Returns tab if the line has one outside quotes. Otherwise it returns the most frequent of , ; and
- * , or a comma if there are none. */
+/* Returns the tab character if the line has a tab outside quotes. Otherwise returns the most
+ * frequent of comma, semicolon and vertical bar, or the comma if none of them occurs. */
 char fields_delimiter(const char *line);
 ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char *line,
                          char delimiter);
@@ -166,7 +167,7 @@ void zip_list_free(ddsc_context *ctx, zip_list *list);
 const zip_entry *zip_find(const zip_list *list, const char *name);
 ddsc_status zip_open_entry(ddsc_context *ctx, io_stream **out, io_stream *archive,
                            const zip_entry *entry);
-/* Fails if the checksum does not match. Call it after the last byte has been read. */
+/* Fails if the checksum does not match. Must be called after the last byte has been read. */
 ddsc_status zip_check_entry(io_stream *member, const zip_entry *entry);
 
 /* ---- owners of temporary files ---- */
@@ -181,7 +182,7 @@ void owner_name(char out[OWNER_TEXT]);
 bool owner_is_gone(const char *text);
 /* Returns true if the name is that of a temporary file or folder left by such a process. */
 bool owner_left(const char *name);
-/* Removes such files from a folder. */
+/* Removes the files of such processes from a folder. */
 void owner_clean(const char *folder);
 
 /* ---- writing: a temporary file in the same folder, fsync, rename ---- */
@@ -201,8 +202,8 @@ ddsc_status writer_number(io_writer *w, double value);
 /* Writes a CSV field, quoted if necessary (RFC 4180), so that any text is preserved when it is read
  * again. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
-/* If several processes write this file, the first one is kept and the others succeed without
- * writing. Call it on a writer that was opened with overwriting allowed. */
+/* If several processes write this file, the first finished version is kept, and the other
+ * processes succeed without writing. Requires a writer that was opened with overwriting allowed. */
 void writer_give_way(io_writer *w);
 /* Finishes writing; `status` is the result of the writes. On success, the file is flushed, synced
  * and renamed into place. On failure, the temporary file is removed. The writer is freed in both
@@ -212,24 +213,24 @@ ddsc_status writer_finish(io_writer *w, ddsc_status status);
 /* ---- a folder of files that is replaced as a whole ---- */
 
 typedef struct io_folder io_folder;
-/* Returns the name of file number 0, 1, ..., or NULL after the last one. The last file is written
- * last, and its presence means that the others exist. */
+/* Returns the name of file number 0, 1, ..., or NULL after the last one. The last file is
+ * written last, and its presence means that all other files exist. */
 typedef const char *(*folder_name_fn)(int64_t number);
 
-/* Opens a folder for replacement and removes what dead processes left next to it. `flags` are
- * ddsc_write_flags. */
+/* Opens a folder for replacement and removes the temporary files of dead processes next to it.
+ * `flags` are ddsc_write_flags. */
 ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, folder_name_fn name,
                         unsigned flags);
 /* Checks that folder_open would succeed, without leaving anything there. */
 ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn name, unsigned flags);
 /* Returns the folder that the files must be written into. */
 const char *folder_stage(const io_folder *f);
-/* Syncs the files with the first n_names names, which are not synced when they are written. If
- * n_names exceeds the number of names, the list of files is synced too. */
+/* Syncs the files with the first n_names names, because they are not synced when they are
+ * written. If n_names exceeds the number of names, the folder itself is also synced. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names);
-/* Finishes the folder; `status` is the result of the writes. On success, the new files replace the
- * old ones, old files without a replacement are removed, and files with other names stay. On
- * failure, the folder is unchanged. The folder object is freed in both cases. */
+/* Finishes the folder; `status` is the result of the writes. On success, the new files replace
+ * the old ones, old files without a replacement are removed, and files with other names remain.
+ * On failure, the folder is unchanged. The folder object is freed in both cases. */
 ddsc_status folder_finish(io_folder *f, ddsc_status status);
 
 #endif

@@ -40,7 +40,7 @@ static ddsc_status exists(io_writer *w)
                     w->path);
 }
 
-/* Returns the length of the target's folder with its slash, or 0 for the working directory. */
+/* Returns the length of the target's folder including its slash, or 0 for the working directory. */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -53,7 +53,7 @@ static void place_name(const io_writer *w, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%.*s", n ? n : 1, n ? w->path : ".");
 }
 
-/* Gives a new file that replaces `old` the same group and the same permissions. */
+/* Sets the group and permissions of a new file to those of the file `old`, which it replaces. */
 static ddsc_status keep_access(const io_writer *w, const struct stat *old)
 {
     struct stat new;
@@ -139,7 +139,8 @@ static ddsc_status open_target(io_writer *w, const char *path)
     return open_temp(w, there ? &info : NULL);
 }
 
-/* The header contains no name and no time, so that the same content gives the same bytes. */
+/* The header contains no name and no time, so that the same content always produces the same
+ * bytes. */
 static ddsc_status start_gzip(io_writer *w)
 {
     CHECK(mem_get(w->ctx, &w->out, BUFFER_BYTES, 1));
@@ -208,7 +209,8 @@ static ddsc_status write_all(io_writer *w, const unsigned char *bytes, size_t n)
     return DDSC_OK;
 }
 
-/* Writes text to a terminal with escape sequences. One byte becomes at most four. */
+/* Writes text to a terminal, with control characters as escape sequences. One byte becomes at
+ * most four. */
 static ddsc_status show_all(io_writer *w, const unsigned char *bytes, size_t n)
 {
     char *shown = NULL;

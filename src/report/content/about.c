@@ -59,7 +59,7 @@ static int about_by_text(const void *a, const void *b)
     return order ? order : (x->item > y->item) - (x->item < y->item);
 }
 
-/* Maps each text to its rank among the *n_values distinct texts, or to -1 if the text is NULL. */
+/* Maps each text to its rank among the *n_values distinct texts. A NULL text is mapped to -1. */
 static ddsc_status about_number(ddsc_context *ctx, int32_t *number, int64_t *n_values,
                                 const char *const *text, int64_t n)
 {
@@ -81,14 +81,15 @@ static ddsc_status about_number(ddsc_context *ctx, int32_t *number, int64_t *n_v
     return DDSC_OK;
 }
 
-/* Number of doubles that each worker needs for its sums. */
+/* Returns the number of doubles that each worker needs for its sums. */
 static int64_t sums_of(const about *a, const column *c)
 {
     int64_t k = a->r->k, width = c->numbers ? 1 : c->n_values;
     return k + BASE_MAX(width, 1) + k * width;
 }
 
-/* Effect size of the labels on a.number, over c->n items. Returns NaN if either is constant. */
+/* Returns the effect size of the labels on a.number, over c->n items, or NaN if either is
+ * constant. */
 static double effect_of(const about *a, const column *c, const int32_t *label, int worker)
 {
     int64_t k = a->r->k, width = c->numbers ? 1 : c->n_values, size = sums_of(a, c);
@@ -108,7 +109,8 @@ static double effect_of(const about *a, const column *c, const int32_t *label, i
     }
     double between = 0, n = (double)c->n;
     int64_t n_rows = 0,
-            n_values = 0; /* clusters and values that occur; items without a block are left out */
+            n_values = 0; /* counts the clusters and values that occur; items without a block are
+                           * omitted */
     for (int64_t v = 0; v < width; v++)
         n_values += sum[v] > 0;
     for (int64_t j = 0; j < k; j++) {
@@ -297,8 +299,8 @@ static ddsc_status find_blocks(about *a)
                     r->from.block);
 }
 
-/* Holm (1979): multiplies the i-th smallest of m p values by m - i and keeps the result
- * monotone. */
+/* Returns a p value corrected by Holm's procedure (1979). The i-th smallest of m p values is
+ * multiplied by m - i, and the results are made monotone. */
 static double holm(const column *c, int64_t n, int64_t which)
 {
     double largest = 0;

@@ -16,7 +16,7 @@ void buffer_free(buffer *b)
     *b = (buffer){.ctx = b->ctx};
 }
 
-/* Makes room for n more bytes and the final NUL. Returns false after a failure. */
+/* Reserves space for n more bytes and the final NUL. Returns false after a failure. */
 static bool buffer_reserve(buffer *b, size_t n)
 {
     int64_t need;
@@ -93,8 +93,8 @@ void buffer_addf(buffer *b, const char *format, ...)
     b->length += n;
 }
 
-/* Appends the character at s and returns its length in bytes. Marks that change the writing
- * direction are replaced by visible escapes, as in terminal output. */
+/* Appends the character at s and returns its length in bytes. Replaces marks that change the
+ * writing direction with visible escapes, as in terminal output. */
 static size_t add_wide(buffer *b, const char *s)
 {
     const unsigned char *at = (const unsigned char *)s;

@@ -57,16 +57,15 @@ const ddsc_k_row *result_chosen(const ddsc_report *r)
     return NULL;
 }
 
-/* Copies a result struct whose size is set by the caller. Fields that it does not have become
- * zero. */
+/* Copies a result struct whose size is set by the caller. Fields beyond that size become zero. */
 #define TAKE_RESULT(own, given)                                           \
     do {                                                                  \
         if (given)                                                        \
             sized_view(&(own), sizeof(own), given, (given)->struct_size); \
     } while (0)
 
-/* Number of clusters of plain labels: K if the settings fix it, otherwise the largest label plus
- * 1. */
+/* Returns the number of clusters of plain labels: K if the settings fix it, otherwise the
+ * largest label plus 1. */
 static int64_t count_clusters(const ddsc_report *r)
 {
     int64_t k = r->plan.set.k_min == r->plan.set.k_max ? r->plan.set.k_min : 0;
@@ -146,8 +145,8 @@ static void label_rows(int32_t *to, const int32_t *labels, const ddsc_report *r)
         to[r->measures ? r->items.row[i] : i] = result_left_out(r, i) ? -1 : labels[i];
 }
 
-/* Writes the headline, for example "1,234 items in 5 clusters (6 requested)". Clusters are empty
- * if the graph separates fewer than were requested. */
+/* Writes the headline, for example "1,234 items in 5 clusters (6 requested)". If the graph has
+ * fewer separable clusters than requested, the other clusters are empty. */
 static ddsc_status write_headline(ddsc_report *r)
 {
     buffer b = {.ctx = r->ctx};
@@ -269,7 +268,7 @@ done:
 }
 
 /* Computes the map. The layout starts from the two directions of largest variance of the
- * embedding and pulls neighbors together. */
+ * embedding, and then moves neighbors closer together. */
 static ddsc_status make_map(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;

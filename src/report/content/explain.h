@@ -6,7 +6,8 @@
 
 typedef struct finding {
     int64_t which;
-    double value, here, elsewhere; /* ranking value; mean in the cluster and in the other items */
+    double value, here, elsewhere; /* value used for ranking; mean in the cluster and in the
+                                    * other items */
 } finding;
 
 /* Inserts f into the list of the `most` findings with the largest |value|. Ties keep their

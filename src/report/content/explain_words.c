@@ -23,7 +23,7 @@ enum {
  * rounding error. */
 static const double SAME = 1e-9;
 
-/* Number of items in clusters, without excluded outliers. */
+/* Returns the number of items in clusters, without excluded outliers. */
 static int64_t n_counted(const ddsc_report *r)
 {
     return r->view.n - (r->from.outliers ? r->n_outlying : 0);
@@ -33,7 +33,7 @@ typedef struct word {
     const char *text;
     size_t length;
     int64_t point, number;
-    int64_t first, count; /* in `known`: range of its points in `at` */
+    int64_t first, count; /* in `known`: range of the word's points in `at` */
 } word;
 
 typedef struct vocabulary {
@@ -136,7 +136,7 @@ static void put_word(ddsc_report *r, json_t *row, const char *key, const word *k
     char text[200];
     size_t length = known->length < sizeof text ? known->length : sizeof text - 1;
     while (length < known->length && length > 0 && (known->text[length] & 0xc0) == 0x80)
-        length--; /* do not cut a UTF-8 character */
+        length--; /* does not cut a UTF-8 character */
     memcpy(text, known->text, length);
     text[length] = 0;
     put_text(r, row, key, text);
@@ -181,8 +181,8 @@ static double sum_values(const finding *f, int n)
     return sum;
 }
 
-/* Length by which the costs of the run divide a point: its norm for the cosine cost, otherwise
- * 1. */
+/* Returns the length by which the costs of the run divide a point: its norm for the cosine cost,
+ * otherwise 1. */
 static double length_of(const ddsc_report *r, const double *x)
 {
     double sum = 0;
@@ -221,8 +221,8 @@ static double place_distance(const double *x, const double *y, int64_t dim, bool
     return city ? sum : sqrt(sum);
 }
 
-/* Writes the words with the largest transport cost and, for each, the word that receives most of
- * its mass. */
+/* Writes the words with the largest transport cost. Each is followed by the word that receives
+ * most of its mass. */
 static void put_flows(ddsc_report *r, int64_t c, const vocabulary *v, const word_sides *s,
                       const ddsc_transport *plan, const double *cost)
 {
@@ -251,7 +251,7 @@ static void put_flows(ddsc_report *r, int64_t c, const vocabulary *v, const word
 }
 
 /* Computes an optimal transport plan from the surplus to the deficit of a cluster. Mass common
- * to both stays in place, which is optimal under any metric cost. Distances match the costs of
+ * to the two does not move, which is optimal under any metric cost. Distances match the costs of
  * the run: Euclidean, Euclidean between normalized points (cosine), or city block. */
 static ddsc_status put_moves(ddsc_report *r, int64_t c, const vocabulary *v, const word_counts *w,
                              const word_sides *s)
@@ -263,7 +263,7 @@ static ddsc_status put_moves(ddsc_report *r, int64_t c, const vocabulary *v, con
     int32_t row[2 * N_MOVED], column[2 * N_MOVED];
     ddsc_transport_problem problem;
     ddsc_transport plan;
-    /* With a cost matrix, the coordinate of a point is its row index and not a position. */
+    /* With a cost matrix, the coordinate of a point is its row index, not a position. */
     if (s->n_more == 0 || s->n_less == 0 || r->plan.metric.cost == DDSC_COST_MATRIX)
         return DDSC_OK;
     TRY(MEM_NEW(r->ctx, cost, s->n_more * s->n_less));

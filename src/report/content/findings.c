@@ -1,5 +1,6 @@
-/* Findings about a clustering: typical and ambiguous items, the distances between neighbors, and
- * classes versus clusters. They are stored in result.json, from which the page is made. */
+/* Computes findings about a clustering: typical and ambiguous items, the distances between
+ * neighbors, and a comparison of classes and clusters. They are stored in result.json, from
+ * which the page is generated. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,8 @@
 
 enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
 
-/* Items with a larger ambiguity lie between two clusters. An item on the boundary has 0.5. */
+/* Items with a larger ambiguity lie between two clusters. The ambiguity of an item on the
+ * boundary is 0.5. */
 static const double DOUBTFUL = 0.45;
 
 /* An item with its ambiguity as ddsc_standing_run reports it. */
@@ -78,7 +80,7 @@ static ddsc_status put_clusters(ddsc_report *r, json_t *root)
         if (!result_left_out(r, i))
             all[at[r->view.labels[i]]++] =
                 (standing_item){i, r->next[i], r->distance[i], r->doubt[i]};
-    for (int64_t c = 0; c < r->k; c++) /* at[c] is now the end of cluster c */
+    for (int64_t c = 0; c < r->k; c++) /* at[c] is now the end index of cluster c */
         put_cluster(r, clusters, all + at[c] - r->size[c], r->size[c], c);
 done:
     MEM_FREE(r->ctx, at, all);

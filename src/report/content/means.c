@@ -1,4 +1,4 @@
-/* Computes the mean picture of each cluster of planar items, and its difference to the mean of
+/* Computes the mean picture of each cluster of planar items, and its difference from the mean of
  * all other items. Pictures have side x side cells, row by row from the top. In result.json each
  * cell has two hexadecimal digits. In the mean, 00 is no mass and ff is the largest value. In
  * the difference, 80 is zero, and 01 and ff are the largest absolute value. */
@@ -32,7 +32,7 @@ static double largest(const double *cells, int n)
     return most;
 }
 
-/* Writes the pictures of cluster c. sum is k x cells: the total mass of the items of each
+/* Writes the pictures of cluster c. `sum` is k x cells: the total mass of the items of each
  * cluster. */
 static void put_mean(ddsc_report *r, int64_t c, const double *sum, const double *all, int side)
 {

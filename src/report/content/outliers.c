@@ -1,4 +1,4 @@
-/* Writes the outliers to "outliers" in the result tree. */
+/* Writes the outliers to the key "outliers" of the result tree. */
 #include "report/content/tree.h"
 
 void result_put_outliers(ddsc_report *r, json_t *root)

@@ -1,4 +1,4 @@
-/* picture: small pictures of planar items, with side x side cells from 0 to 15. */
+/* picture: draws small pictures of planar items, with side x side cells from 0 to 15. */
 #ifndef DDSC_REPORT_CONTENT_PICTURE_H
 #define DDSC_REPORT_CONTENT_PICTURE_H
 

@@ -49,7 +49,7 @@ static void put_joined(ddsc_report *r, json_t *root)
     }
 }
 
-/* Writes how often items are neighbors of others. */
+/* Writes how often each item is a neighbor of other items. */
 static void put_hubs(ddsc_report *r, json_t *root)
 {
     json_t *hubs = put_object(r, root, "hubs");
@@ -262,9 +262,8 @@ result_times result_times_now(const ddsc_report *r)
     return t;
 }
 
-/* Rounds to whole nanoseconds, the resolution of the clocks. Otherwise rounding errors in a sum
- * could show when the page is rebuilt from result.json: the last bit decides how 0.000331550 is
- * printed. */
+/* Rounds to whole nanoseconds, the resolution of the clocks. Otherwise the page rebuilt from
+ * result.json could differ, because the last bit of a sum decides how 0.000331550 is printed. */
 static double whole_nanoseconds(double seconds)
 {
     return round(seconds * 1e9) / 1e9;
@@ -276,7 +275,7 @@ static json_t *stage_row(const char *name, double wall, double cpu)
                      whole_nanoseconds(cpu));
 }
 
-/* Returns NULL if memory runs out. */
+/* Returns NULL if memory is exhausted. */
 static json_t *stage_rows(const result_times *t)
 {
     json_t *rows = json_array();
@@ -291,8 +290,8 @@ static json_t *stage_rows(const result_times *t)
     return good ? rows : NULL;
 }
 
-/* Time of the stages that read the input. It is only known to the context, not to the result
- * objects. */
+/* Returns the time of the stages that read the input. Only the context has this time, not the
+ * result objects. */
 static double seconds_read(const ddsc_report *r)
 {
     return stage_seconds(r->ctx, "read") + stage_seconds(r->ctx, "merge") +
@@ -326,7 +325,7 @@ static void put_seconds(ddsc_report *r, json_t *root)
     put_value(r, seconds, "stages", stage_rows(&now));
 }
 
-/* The old values stay if memory runs out. */
+/* If memory is exhausted, the old values remain. */
 void result_renew_seconds(const ddsc_report *r)
 {
     result_times now = result_times_now(r);

@@ -3,9 +3,9 @@
  * module render turns the tree into text, a page and figures.
  *
  * Both modules use only the public API of the library, as a program would, plus base and
- * io/stream. Their own public functions open a result_call. Within it, nested public calls do
- * not clear the error message or the cancellation state, and numbers use a decimal point in
- * every locale. */
+ * io/stream. Their own public functions open a result_call. Until it is closed, nested public
+ * calls do not clear the error message or the cancellation state, and numbers use a decimal
+ * point in every locale. */
 #ifndef DDSC_REPORT_CONTENT_RESULT_H
 #define DDSC_REPORT_CONTENT_RESULT_H
 
@@ -28,19 +28,19 @@ struct ddsc_report {
     ddsc_context *ctx;
     json_t *tree; /* result.json; the source of all text in the page and figures */
     bool lost;    /* the tree is incomplete because memory ran out */
-    bool saved;   /* read from a folder: fields derived from `from` are empty */
+    bool saved;   /* read from a folder, so fields derived from `from` are empty */
     ddsc_report_source from;
     ddsc_report_origin origin; /* from.origin, or zeros */
     result_plan plan;          /* the settings of `from`, or the defaults */
     ddsc_pair_stats pairs;
     ddsc_compress_report compress;
-    ddsc_clustering_view view; /* without a clustering: n, k and labels only */
+    ddsc_clustering_view view; /* has only n, k and labels if there is no clustering */
     ddsc_graph_view edges;     /* n = 0 without a graph */
     ddsc_d2_view centers;      /* n = 0 without d2 */
     ddsc_stability_view trust; /* n = 0 without a stability run */
     ddsc_verdict *verdict;     /* NULL without clusters */
     char headline[RESULT_HEADLINE];
-    /* Arrays over input rows. */
+    /* Arrays indexed by input row. */
     int64_t n_rows, k;
     int32_t *label;                /* -1 for dropped rows */
     int32_t *shown;                /* as reported: -1 also for excluded outliers */
@@ -50,7 +50,7 @@ struct ddsc_report {
     const ddsc_measures *measures; /* ids and, if planar, pictures; NULL: ids are row numbers */
     ddsc_measures *own_measures;   /* owned, if read from a folder */
     ddsc_measures_view items;      /* view of `measures`: rows that were not dropped, in order */
-    /* Arrays over items, in the order of the rows that were kept. */
+    /* Arrays indexed by item. Items are in the order of the rows that were not dropped. */
     int64_t *row;
     int64_t *size; /* size of each cluster */
     double *distance, *doubt;
@@ -59,11 +59,11 @@ struct ddsc_report {
     int64_t n_coords;
     const int32_t *tried; /* n_tried x n: labels of each K in the sweep; NULL for a single K */
     int64_t n_tried;
-    /* Storage of these arrays and of the graph when they were read from a folder. */
+    /* Owners of these arrays and of the graph if they were read from a folder. */
     double *own_coords, *own_d2;
     int32_t *own_tried, *own_index;
     int64_t *own_offset;
-    int64_t *order;  /* along the first diffusion direction; NULL if not known */
+    int64_t *order;  /* items along the first diffusion direction; NULL: unknown */
     double *outlier; /* outlier score; this and outlying are NULL without a graph */
     int32_t *outlying;
     double outlier_from;
@@ -94,7 +94,7 @@ const char *result_method(const ddsc_report *r);
 const char *result_metric_name(ddsc_metric metric);
 /* Returns true if `metric` is the metric of the run or one of the joined metrics. */
 bool result_uses(const ddsc_report *r, ddsc_metric metric);
-/* Names of the metrics, for example "w2", or "w2+mmd" for joined metrics. */
+/* Buffer size for the names of the metrics, for example "w2", or "w2+mmd" for joined metrics. */
 enum { RESULT_METRICS = 48 };
 /* Returns the requested cost, or NULL for the default cost of the metric. */
 const char *result_cost_given(const ddsc_report *r);
@@ -109,7 +109,7 @@ enum { RESULT_ID = 24 };
 /* Returns the id of an input row, dropped or not. If rows have no ids, their number is written
  * to `space`. */
 const char *result_row_id(const ddsc_report *r, int64_t row, char space[RESULT_ID]);
-/* Returns the id for the page, which is "" for a dropped row. */
+/* Returns the id shown on the page, which is "" for a dropped row. */
 const char *result_id(const ddsc_report *r, int64_t row, char space[RESULT_ID]);
 /* Returns the row of the measures, which index titles and metadata, or -1 for a dropped row. */
 int64_t result_measures_row(const ddsc_report *r, int64_t row);
@@ -117,7 +117,7 @@ int64_t result_measures_row(const ddsc_report *r, int64_t row);
 ddsc_status result_index(ddsc_report *r, int64_t *n_kept);
 /* Fills r->class from the known classes. Does nothing without a confusion table. */
 ddsc_status result_classes(ddsc_report *r, const int32_t *truth);
-/* Moves item values to their rows in place and fills dropped rows with NaN. */
+/* Moves the values of items to their rows in place, and fills dropped rows with NaN. */
 void result_spread(double *block, int64_t n_columns, const ddsc_report *r);
 bool result_has_pictures(const ddsc_report *r);
 /* Computes r->distance, r->doubt and r->next from r->coords and the labels of the items. */

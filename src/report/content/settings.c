@@ -18,7 +18,7 @@ static const char *const exact_graphs[] = {"auto", "full", "pruned"};
 static const char *const hubs[] = {"default", "off", "auto", "always"};
 static const char *const neighbor_searches[] = {"auto", "exact", "approximate"};
 
-/* Name of an enum value, or "?" if a later version added it. */
+/* Returns the name of an enum value, or "?" if a later version added it. */
 #define NAMED(names, value) \
     ((size_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "?")
 
@@ -134,7 +134,7 @@ static void put_spectral(ddsc_report *r, json_t *object, const ddsc_cluster_sett
     put_real(r, object, "eigen_tolerance", set->eigen_tolerance);
 }
 
-/* Adds the settings passed in by the caller. They replace settings of the same name. */
+/* Adds the settings passed in by the caller. They replace settings with the same name. */
 static ddsc_status put_more(ddsc_report *r, json_t *object)
 {
     for (int64_t i = 0; i < r->origin.n_settings; i++) {

@@ -1,6 +1,6 @@
 /* Functions that build the tree of result.json. jansson allocates the tree with its own
- * allocator. The tree is small compared with the items. If memory runs out, r->lost is set and
- * the report fails with DDSC_ERROR_MEMORY. */
+ * allocator, which is acceptable because the tree is small compared with the items. If memory is
+ * exhausted, r->lost is set and the report fails with DDSC_ERROR_MEMORY. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -22,24 +22,25 @@ json_t *put_row(ddsc_report *r, json_t *array); /* appends an object */
 /* Builds the whole tree in r->tree. */
 ddsc_status result_tree(ddsc_report *r);
 ddsc_status result_put_settings(ddsc_report *r, json_t *root);
-/* Writes r->verdict to "verdict". */
+/* Writes r->verdict to the key "verdict". */
 void result_put_verdict(ddsc_report *r, json_t *root);
 /* Returns true if the gaps of the graph were examined. */
 bool result_judged(const ddsc_report *r);
-/* Writes how clusters merge to "tree". result_find_order fills r->order. */
+/* result_put_merges writes how clusters merge to the key "tree". result_find_order fills
+ * r->order. */
 ddsc_status result_put_merges(ddsc_report *r, json_t *root);
 ddsc_status result_find_order(ddsc_report *r);
 void result_put_outliers(ddsc_report *r, json_t *root);
 void result_put_theory(ddsc_report *r, json_t *root);
 void result_put_stability(ddsc_report *r, json_t *root);
-/* Writes typical and ambiguous items of each cluster, and the distances between neighbors. */
+/* Writes the typical and ambiguous items of each cluster, and the distances between neighbors. */
 ddsc_status result_put_findings(ddsc_report *r, json_t *root);
 /* Writes the association of metadata columns with the clusters. */
 ddsc_status result_put_about(ddsc_report *r, json_t *root);
 /* Writes the words or coordinates that distinguish each cluster, if the input has names or few
  * dimensions. */
 ddsc_status result_put_explanation(ddsc_report *r);
-/* Writes the mean picture of each cluster of planar items, and its difference to the other
+/* Writes the mean picture of each cluster of planar items, and its difference from the other
  * items. */
 ddsc_status result_put_means(ddsc_report *r);
 /* Writes the number of items of each class in each cluster, unless the table is too large. */

@@ -39,7 +39,7 @@ void result_put_theory(ddsc_report *r, json_t *parent)
     put_theorem_2(r, root);
 }
 
-/* Infinite bounds become null. */
+/* Infinite bounds are written as null. */
 static void put_resample(ddsc_report *r, json_t *root, const ddsc_stability_row *row)
 {
     put_real(r, root, "sin_theta", row->sin_theta);

@@ -1,4 +1,5 @@
-/* Writes the verdict and its evidence to "verdict". The texts come from assess/verdict.c. */
+/* Writes the verdict and its evidence to the key "verdict". The texts are those of
+ * assess/verdict.c. */
 #include <math.h>
 
 #include "report/content/tree.h"
@@ -45,7 +46,7 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const ddsc_verdict_vie
     }
 }
 
-/* "text" is the headline followed by the details. */
+/* Writes "text", which is the headline followed by the details. */
 static void put_sentences(ddsc_report *r, json_t *verdict, const ddsc_verdict_view *v)
 {
     put_value(r, verdict, "text",

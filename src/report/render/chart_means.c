@@ -1,4 +1,4 @@
-/* Draws the mean pictures of clusters (report/content/means.c) and their differences to the
+/* Draws the mean pictures of clusters (report/content/means.c) and their differences from the
  * other items. */
 #include <math.h>
 #include <stdio.h>

@@ -112,7 +112,7 @@ static const char *short_name(const json_t *name, char *room, size_t size)
         snprintf(room, size, "%s", full ? full : "");
         return room;
     }
-    n = size - 4; /* do not cut a UTF-8 character */
+    n = size - 4; /* does not cut a UTF-8 character */
     while (n > 0 && ((unsigned char)full[n] & 0xc0) == 0x80)
         n--;
     snprintf(room, size, "%.*s...", (int)n, full);

@@ -8,7 +8,7 @@
 #include "report/render/plot.h"
 #include "report/render/report.h"
 
-/* A standalone file defines its own colors. */
+/* Defines the colors, because a standalone file has no page to inherit them from. */
 static void svg_style(buffer *t)
 {
     buffer_add(t, "<style>svg{background:#fff;color:#222}"
@@ -62,7 +62,7 @@ typedef struct svg_panel {
 } svg_panel;
 
 typedef struct panel_grid {
-    int64_t columns, rows; /* cells of one panel */
+    int64_t columns, rows; /* columns and rows of cells in one panel */
     int64_t across;        /* panels per line */
     double width, height;  /* size of one panel */
 } panel_grid;

@@ -1,5 +1,5 @@
-/* Writes pages of HTML. The content policy of a page forbids all external resources and all
- * scripts except its own. */
+/* Writes HTML pages. The content security policy of a page forbids all external resources and
+ * all scripts except its own. */
 #include "report/render/html.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "report/render/plot.h"
 #include "report_assets.h"
 
-/* Appends a hash as a source of the content policy. CMake provides it as hexadecimal digits, and
- * the policy requires base64. */
+/* Appends a hash as a source of the content security policy. CMake provides it as hexadecimal
+ * digits, but the policy requires base64. */
 static void add_hash(buffer *t, const char *hex)
 {
     unsigned char bytes[32];

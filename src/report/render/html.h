@@ -1,4 +1,4 @@
-/* html: writes self-contained pages. Text is escaped. */
+/* html: writes self-contained pages. All text is escaped. */
 #ifndef DDSC_REPORT_RENDER_HTML_H
 #define DDSC_REPORT_RENDER_HTML_H
 
@@ -10,8 +10,8 @@ void html_begin(buffer *b, const char *title);
 void html_end(buffer *b, bool script);
 void html_heading(buffer *b, const char *heading);
 void html_paragraph(buffer *b, const char *words);
-/* Functions for tables: begin the table, write rows of cells, end the table. Numbers are aligned
- * right. */
+/* Functions that write a table: begin the table, write rows of cells, end the table. Numbers are
+ * right-aligned. */
 void html_table_begin(buffer *b,
                       const char *const *heads); /* NULL-terminated; NULL for no header */
 void html_row_begin(buffer *b);

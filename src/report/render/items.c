@@ -22,7 +22,8 @@ static void add_standing(buffer *b, const ddsc_report *r, int64_t item)
     add_number(b, known ? r->doubt[item] : NAN);
 }
 
-/* Writes the nearest items by distance, even if the graph connects other items to avoid hubs. */
+/* Writes the nearest items by distance, even if the graph connects other items instead to avoid
+ * hubs. */
 static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, int64_t item)
 {
     int64_t first = item >= 0 ? g->offset[item] : 0; /* neighbors are sorted by distance */

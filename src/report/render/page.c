@@ -1,8 +1,8 @@
 /* Writes report.html from result.json, the labels, the map and the items. The page first answers
- * the main questions: how many clusters there are, what they are, whether to trust them, which
- * items are ambiguous, and what to do next. The map and the clusters follow, and then how the
- * result was computed. A script fills in the interactive parts: the map, the legend, the tables
- * and the heat map. */
+ * the main questions: how many clusters there are, what they contain, whether they are reliable,
+ * which items are ambiguous, and what to do next. The map and the clusters follow, and then how
+ * the result was computed. A script fills in the interactive parts: the map, the legend, the
+ * tables and the heat map. */
 #include "report/render/page.h"
 
 #include <inttypes.h>
@@ -11,7 +11,8 @@
 #include "report/render/charts.h"
 #include "report/render/html.h"
 
-/* An item with a smaller ambiguity is well inside its cluster. An item on the boundary has 0.5. */
+/* An item with a smaller ambiguity is well inside its cluster. The ambiguity of an item on the
+ * boundary is 0.5. */
 static const double LITTLE_DOUBT = 0.3;
 
 enum { CARD_PARTS = 8 };
@@ -105,8 +106,8 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
     buffer_add(t, "</button></li>\n");
 }
 
-/* Returns true if the item is ambiguous, which means that it is not listed as typical and not
- * well inside its cluster. */
+/* Returns true if the item is ambiguous: it is not listed as typical and not well inside its
+ * cluster. */
 static bool lies_between(const json_t *item, const json_t *typical)
 {
     const json_t *row = json_object_get(item, "row");
@@ -161,7 +162,7 @@ static void add_moves_of(buffer *t, const json_t *cluster)
         html_paragraph(t, "Moves were not computed because there are too many clusters.");
 }
 
-/* Explains the words and numbers on the cards. */
+/* Explains the words and numbers shown on the cards. */
 static void explain_traits(buffer *t, const json_t *cluster)
 {
     if (json_object_get(cluster, "words"))

@@ -12,7 +12,8 @@ const char *report_page_text(const json_t *value);
 const json_t *report_page_cluster(const ddsc_report *r, int64_t cluster);
 /* Returns true if the cluster has a name other than its number. */
 bool report_page_has_name(const ddsc_report *r, int64_t cluster);
-/* Write the name of a cluster, and the title or id of an item in the tree. */
+/* Write the name of a cluster (report_page_name), and the title or id of an item in the tree
+ * (report_page_item). */
 void report_page_name(buffer *b, const ddsc_report *r, int64_t cluster);
 void report_page_item(buffer *b, const json_t *item);
 /* Returns the row of an item in the tree, or -1 if the result has no such row. */

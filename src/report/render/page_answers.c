@@ -21,7 +21,7 @@ int64_t report_page_row(const ddsc_report *r, const json_t *item)
 
 /* ---- names ---- */
 
-/* Appends a name made from named coordinates, for example "CD20 high, pS6 low". */
+/* Appends a name built from named coordinates, for example "CD20 high, pS6 low". */
 static void add_marker_name(buffer *t, const json_t *markers)
 {
     for (size_t i = 0, n = 0; i < json_array_size(markers) && n < NAME_PARTS - 1; i++) {
@@ -34,7 +34,8 @@ static void add_marker_name(buffer *t, const json_t *markers)
     }
 }
 
-/* Appends the given name, or one made from the explanation. Returns false if neither exists. */
+/* Appends the name given by the user, or a name built from the explanation. Returns false if
+ * neither exists. */
 static bool add_known_name(buffer *t, const ddsc_report *r, int64_t c)
 {
     const json_t *cluster = report_page_cluster(r, c);
@@ -191,7 +192,7 @@ static void begin_part(buffer *t, int *n, const char *words)
     buffer_add(t, words);
 }
 
-/* The error of w2 is relative. The error of mmd is a difference of D^2. */
+/* Appends the error of the metric. For w2 it is relative; for mmd it is a difference of D^2. */
 static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
 {
     const json_t *error = report_page_get(r, "approximation", "error_median");
@@ -206,13 +207,13 @@ static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
     buffer_addf(t, " (median of %" JSON_INTEGER_FORMAT " pairs)", json_integer_value(pairs));
 }
 
-/* Lists the approximations that the settings requested and their errors. Returns the number of
+/* Lists the approximations that the settings requested, with their errors. Returns the number of
  * approximations. */
 static int add_errors(buffer *t, const ddsc_report *r)
 {
     const json_t *recall = report_page_get(r, "pairs", "recall");
     const json_t *low =
-        report_page_get(r, "pairs", "recall_low"); /* not in results of older versions */
+        report_page_get(r, "pairs", "recall_low"); /* absent in results of older versions */
     low = json_is_number(low) ? low : recall;
     const json_t *columns = report_page_get(r, "pairs", "columns_error");
     const json_t *moved = report_page_get(r, "compress", "mean_w2");

@@ -1,14 +1,13 @@
-/* Explains why an item is close to its nearest neighbor, if the points have names. It lists the
- * largest flows of the exact transport plan between the two items, with squared Euclidean costs.
- * Mass that stays on the same word is reported as one sum. Each item needs one solve. No plans
- * are computed if their total cost would exceed FLOW_CELLS. */
+/* Explains why an item is close to its nearest neighbor, if the points have names. The
+ * explanation lists the largest flows of the exact transport plan between the two items, with
+ * squared Euclidean costs. Mass that stays on the same word is reported as one sum. Each item
+ * needs one solve. No plans are computed if their total cost would exceed FLOW_CELLS. */
 #include <string.h>
 
 #include "report/render/report.h"
 
 enum {
-    FLOW_CELLS =
-        20000000 /* sum over all pairs of the product of sizes; takes about half a second */
+    FLOW_CELLS = 20000000 /* sum over all pairs of the product of sizes; about half a second */
 };
 
 /* Computes the plan from item i to its nearest neighbor j and stores its largest flows in f. */
@@ -42,8 +41,8 @@ static ddsc_status flows_of(const ddsc_report *r, ddsc_context *ctx, int64_t i, 
     return DDSC_OK;
 }
 
-/* Returns true if the result is based on squared Euclidean distances and the plans are cheap
- * enough. */
+/* Returns true if the result is based on squared Euclidean distances and the plans are within
+ * the cost limit. */
 static bool flows_wanted(const ddsc_report *r)
 {
     const json_t *settings = json_object_get(r->tree, "settings");

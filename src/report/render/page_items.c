@@ -1,10 +1,10 @@
 /* Writes the data about single items: nearest neighbors with distances, next cluster and ambiguity,
  * labels for every K, titles and metadata columns.
  *
- * It also describes what is unusual about each item. With named points these are its heaviest
- * words, with weight times log(N / items that have the word), and the words that a transport
- * plan moves to the nearest neighbor. Otherwise these are its mean coordinates, in standard
- * deviations over all items. */
+ * It also describes what is unusual about each item. If points have names, the description lists
+ * the item's heaviest words, ranked by weight times log(N / items that contain the word), and
+ * the words that a transport plan moves to the nearest neighbor. Otherwise it lists the item's
+ * mean coordinates, in standard deviations over all items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,12 +17,12 @@ enum {
     NO_VALUE = 65535,
     N_NEAR = 5,
     N_HEAVY = 8,
-    HEAVY_ITEMS = 20000,    /* with more items, no words per item */
-    MEAN_CELLS = 1 << 20,   /* with more items x coordinates, no means per item */
-    EMBEDDED_ITEMS = 300,   /* with more items, no embedding for the heat map */
+    HEAVY_ITEMS = 20000,    /* with more items, no words are written */
+    MEAN_CELLS = 1 << 20,   /* with more items x coordinates, no means are written */
+    EMBEDDED_ITEMS = 300,   /* with more items, there is no embedding for the heat map */
     LONG_TITLES = 20000,    /* with more items, titles are shortened */
     SHORT_TITLE = 80,       /* bytes */
-    COLUMN_BYTES = 4 << 20, /* for all metadata columns */
+    COLUMN_BYTES = 4 << 20, /* limit for all metadata columns */
     MEAN_UNIT = 16          /* units per standard deviation */
 };
 
@@ -128,7 +128,7 @@ static void add_titles(buffer *t, const ddsc_report *r)
         const char *title = own < 0 ? "" : ddsc_measures_get_title(r->measures, own);
         size_t n = strlen(title);
         if (r->n_rows > LONG_TITLES && n > SHORT_TITLE) {
-            n = SHORT_TITLE; /* do not cut a UTF-8 character */
+            n = SHORT_TITLE; /* does not cut a UTF-8 character */
             while (n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80)
                 n--;
             memcpy(cut, title, n);
@@ -163,7 +163,7 @@ static bool number_values(buffer *t, const ddsc_report *r, int64_t column, text_
     return true;
 }
 
-/* Writes a column if it fits into the `left` bytes that remain, and subtracts its size. Returns
+/* Writes a column if it fits into the remaining `left` bytes, and subtracts its size. Returns
  * false if it does not fit. */
 static bool add_column(buffer *t, const ddsc_report *r, int64_t column, bool first, int64_t *left)
 {
@@ -238,8 +238,8 @@ static void find_heavy(int64_t heavy[N_HEAVY], const ddsc_measures_view *v, int6
     }
 }
 
-/* Writes the names of the points marked in `number`, and replaces the marks by their indices,
- * from 1. */
+/* Writes the names of the points marked in `number`, and replaces each mark with the index of
+ * the name, from 1. */
 static void add_word_list(buffer *t, const ddsc_report *r, int32_t *number)
 {
     int32_t n = 0;

@@ -1,13 +1,13 @@
-/* Writes small pictures of the items, with 4 bits per cell. Pictures of all items are coarser if
- * there are many items. Items on the cards keep fine pictures. */
+/* Writes small pictures of the items, with 4 bits per cell. If there are many items, the
+ * pictures of all items are coarser, but those on the cards remain fine. */
 #include <inttypes.h>
 
 #include "report/render/charts.h"
 
 enum {
-    MANY_ITEMS = 2000, /* more items: coarser pictures of all items */
+    MANY_ITEMS = 2000, /* with more items, the pictures of all items are coarser */
     MORE_ITEMS = 20000,
-    MOST_ITEMS = 100000, /* more items: only pictures of the items on cards */
+    MOST_ITEMS = 100000, /* with more items, only those on cards have pictures */
     COARSE_SIDE = 20,
     COARSER_SIDE = 14,
     ITEMS_A_PIECE = 256

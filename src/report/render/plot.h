@@ -1,5 +1,5 @@
-/* plot: a figure as a list of marks, written as inline SVG or passed to the caller. The first
- * failure is kept in `status`. */
+/* plot: a figure as a list of marks, which is written as inline SVG or passed to the caller.
+ * `status` holds the first failure. */
 #ifndef DDSC_REPORT_RENDER_PLOT_H
 #define DDSC_REPORT_RENDER_PLOT_H
 
@@ -24,7 +24,7 @@ void plot_box(plot *p, double x, double y, double w, double h, int32_t colour, d
 void plot_dot(plot *p, double x, double y, double radius, int32_t colour, double opacity);
 void plot_words(plot *p, double x, double y, plot_anchor anchor, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* Sets the text that is shown when the pointer is over the last mark. */
+/* Sets the text shown when the pointer is over the last mark. */
 void plot_hover(plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns the color of a cluster, for example "#3c79d1". Colors repeat after PLOT_COLOURS

@@ -1,5 +1,5 @@
-/* Reads the folder that ddsc_report_save wrote, so that the page and the figures can be made
- * again. */
+/* Reads the folder that ddsc_report_save wrote, so that the page and the figures can be
+ * generated again. */
 #include <unistd.h>
 
 #include "report/render/report.h"
@@ -9,8 +9,8 @@ typedef struct folder_reader {
     report_path path; /* path of the current file */
 } folder_reader;
 
-/* Returns true if a file exists. Some are optional: k-means has no map, and a distance matrix
- * has no items. */
+/* Returns true if a file exists. Some files are optional: k-means has no map, and a distance
+ * matrix has no items. */
 static bool is_there(folder_reader *f, const char *name)
 {
     return access(report_path_of(&f->path, name), F_OK) == 0;
@@ -65,8 +65,8 @@ static ddsc_status load_map(folder_reader *f)
     return DDSC_OK;
 }
 
-/* Assigns excluded outliers to their nearest cluster, as the page shows them there. labels.csv
- * has -1 for them. */
+/* Assigns excluded outliers to their nearest cluster, because the page shows them there. In
+ * labels.csv their label is -1. */
 static ddsc_status restore_outliers(folder_reader *f)
 {
     ddsc_report *r = f->r;
@@ -104,7 +104,7 @@ static ddsc_status load_items(folder_reader *f)
     return DDSC_OK;
 }
 
-/* Loads the data for the drawer of an item and for the slider over K, if the result has them. */
+/* Loads the data for the item drawer and for the slider over K, if the result has them. */
 static ddsc_status load_details(folder_reader *f)
 {
     if (is_there(f, "graph.mtx"))

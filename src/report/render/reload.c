@@ -23,8 +23,8 @@ static int64_t item_at(const ddsc_report *r, int64_t row)
     return row >= 1 && row <= r->n_rows ? r->item[row - 1] : -1;
 }
 
-/* Reads a line "neighbor item distance^2". Items are in ascending order, and neighbors in the
- * order of the graph. */
+/* Reads a line "neighbor item distance^2". Items are in ascending order, and the neighbors of an
+ * item are in the order of the graph. */
 static ddsc_status take_edge(ddsc_report *r, io_stream *s, const char *line, int64_t e, int64_t *at)
 {
     char *end = NULL;
@@ -116,8 +116,8 @@ done:
     return status;
 }
 
-/* Reads one row of labels. Each must be less than the K of its column in result.json, or -1 for
- * an excluded outlier. */
+/* Reads one row of labels. Each label must be less than the K of its column in result.json, or
+ * -1 for an excluded outlier. */
 static ddsc_status take_tried(ddsc_report *r, io_stream *s, const field_list *field, int64_t row,
                               int64_t n)
 {
@@ -135,8 +135,8 @@ static ddsc_status take_tried(ddsc_report *r, io_stream *s, const field_list *fi
     return DDSC_OK;
 }
 
-/* Returns true if result.json lists the K of every column. Without it the labels cannot be
- * interpreted. */
+/* Returns true if result.json lists the K of every column. Without these values, the labels
+ * cannot be interpreted. */
 static bool knows_tried(const ddsc_report *r)
 {
     const json_t *sweep = json_object_get(r->tree, "sweep");

@@ -1,6 +1,6 @@
 /* render: writes a report as a terminal summary, an HTML page, figures and the files of a
- * folder. The page and the figures are made from the tree of values, so that a folder read back
- * gives the same page. */
+ * folder. The page and the figures are generated from the tree of values, so that a folder
+ * produces the same page after it is read back. */
 #ifndef DDSC_REPORT_RENDER_REPORT_H
 #define DDSC_REPORT_RENDER_REPORT_H
 
@@ -9,7 +9,8 @@
 /* ---- formats ---- */
 
 void report_summary(buffer *b, const ddsc_report *r);
-/* data is the output of report_page_data, or NULL to generate it here. */
+/* Writes the page. `data` is the output of report_page_data; if it is NULL, the data block is
+ * generated here. */
 void report_page(buffer *b, const ddsc_report *r, const buffer *data);
 void report_items(buffer *b, const ddsc_report *r);
 /* Writes the data block of the page: map positions, labels, ids and small pictures. */
@@ -20,11 +21,11 @@ void report_page_data(buffer *b, const ddsc_report *r);
 void *report_data_memory(buffer *b, int64_t count, size_t size); /* zeroed; NULL after a failure */
 void report_data_words(buffer *b, const char *key, uint16_t *value, int64_t n);
 void report_data_string(buffer *b, const char *text);
-/* Writes the data for the drawer of an item: neighbors, ambiguity, labels for other K, titles,
+/* Writes the data for the item drawer: neighbors, ambiguity, labels for other K, titles,
  * metadata and words. */
 void report_data_items(buffer *b, const ddsc_report *r);
-/* The transport plan of an item to its nearest neighbor: the largest flows between different
- * points, with -1 for unused entries, and the mass that stays. */
+/* The transport plan from an item to its nearest neighbor: the largest flows between different
+ * points, with -1 for unused entries, and the mass that does not move. */
 enum { REPORT_FLOWS = 3 };
 typedef struct report_flows {
     int64_t from[REPORT_FLOWS], to[REPORT_FLOWS];
@@ -34,10 +35,11 @@ typedef struct report_flows {
  * another cost, or if the plans would take too long. */
 report_flows *report_find_flows(buffer *b, const ddsc_report *r);
 void report_data_pictures(buffer *b, const ddsc_report *r);
-/* Appends the given name ("business"), a name made from the explanation ("oil, shares, growth")
- * or "cluster 3". Names shared by several clusters get their number. */
+/* Appends the name given by the user ("business"), a name built from the explanation ("oil,
+ * shares, growth") or "cluster 3". Names shared by several clusters are followed by the cluster
+ * number. */
 void report_add_name(buffer *b, const ddsc_report *r, int64_t cluster);
-/* Returns true if "tree" merges all clusters and there are at least three. */
+/* Returns true if "tree" merges all clusters and there are at least three clusters. */
 bool report_has_merges(const ddsc_report *r);
 bool report_has(const ddsc_report *r, ddsc_report_form form);
 void report_text(buffer *b, const ddsc_report *r, ddsc_report_form form);
@@ -46,7 +48,7 @@ ddsc_status report_hand_out(buffer *b, ddsc_write_fn write, void *user);
 
 /* ---- files of a folder ---- */
 
-/* Functions that load graph.mtx, embedding.npy and sweep.csv into a report whose rows are known. */
+/* Load graph.mtx, embedding.npy and sweep.csv into a report whose rows are known. */
 ddsc_status report_load_graph(ddsc_report *r, const char *path);
 ddsc_status report_load_embedding(ddsc_report *r, const char *path);
 ddsc_status report_load_sweep(ddsc_report *r, const char *path);

@@ -138,8 +138,8 @@ static bool has_truth(const ddsc_report *r)
     return r->from.truth != NULL;
 }
 
-/* A file is either one of the text formats or has its own writer. `wanted` is NULL if the file
- * is always written. */
+/* A file either is in one of the text formats or has its own writer. If `wanted` is NULL, the
+ * file is always written. */
 static const struct {
     const char *name;
     int form;
@@ -175,7 +175,7 @@ static bool has_file(const ddsc_report *r, int f)
 }
 
 /* Writes the page. The page and result.json report the time up to this point. The data block is
- * generated before waiting for the disk, so that both proceed at the same time. */
+ * generated while the disk is still writing other files. */
 static void add_page(buffer *b, const ddsc_report *r, int f, io_folder *place)
 {
     buffer data = {.ctx = b->ctx};

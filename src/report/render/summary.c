@@ -76,7 +76,7 @@ static void add_resumed(buffer *t, const ddsc_report *r)
     buffer_addf(t, " of them in earlier runs (%s)", r->view.resume);
 }
 
-/* Reports the error of the distances that were filled in from a sample of pairs. */
+/* Reports the error of the distances that were estimated from a sample of pairs. */
 static void add_filled(buffer *t, const ddsc_report *r)
 {
     for (int64_t i = 0; i < r->view.n_details; i++)
@@ -181,7 +181,7 @@ static void add_traits(buffer *t, const ddsc_report *r)
     }
 }
 
-/* A column is listed if its p value, corrected by Holm's procedure, is smaller. */
+/* A column is listed if its p value, corrected by Holm's procedure, is below this limit. */
 static const double GOES_P = 0.05;
 
 static void add_goes_with(buffer *t, const ddsc_report *r)
@@ -263,7 +263,7 @@ static void add_trust(buffer *t, const ddsc_report *r)
                     v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
 }
 
-/* Stages with a smaller share of the total time are listed only in result.json. */
+/* Stages whose share of the total time is smaller are listed only in result.json. */
 static const double SECONDS_TOLD = 0.05;
 
 static void add_seconds(buffer *t, const ddsc_report *r)

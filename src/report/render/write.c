@@ -6,8 +6,8 @@
 
 #include "report/render/report.h"
 
-/* Returns the tree with labels inserted before "command", which is the first key that varies
- * between runs. Returns NULL if memory runs out. */
+/* Returns the tree with the labels inserted before "command", the first key that varies between
+ * runs. Returns NULL if memory is exhausted. */
 static json_t *with_labels(const ddsc_report *r)
 {
     json_t *root = json_object(), *labels = json_array();
