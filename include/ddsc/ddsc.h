@@ -132,12 +132,12 @@ typedef struct ddsc_context ddsc_context;
 
 /* Callbacks run on the thread that made the call. */
 
-/* `stage` names the current stage, such as "distances". `total` may be 0 if it is unknown. */
+/* `stage` is the name of the current stage, such as "distances". `total` is 0 if it is unknown. */
 typedef void (*ddsc_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
 /* A non-zero return value cancels the call, which then returns DDSC_ERROR_CANCELED. */
 typedef int (*ddsc_cancel_fn)(void *user);
-/* Receives a warning: one sentence without a final full stop or newline. The text is valid during
- * the call only. */
+/* Receives a warning, which is one sentence without a final period or newline. The text is valid
+ * only during the call. */
 typedef void (*ddsc_warning_fn)(void *user, const char *text);
 
 /* Encodings of input text. UTF-8 input is validated. A file that begins with the UTF-8 byte order
@@ -150,9 +150,9 @@ typedef enum ddsc_encoding {
 
 typedef struct ddsc_context_settings {
     size_t struct_size;
-    int threads;   /* 0: all processors of the machine */
+    int threads;   /* 0: one thread per processor of the machine */
     uint64_t seed; /* default 0 */
-    /* maximum number of bytes that the library may hold at once; 0: no limit */
+    /* maximum number of bytes that the library may allocate at any time; 0: no limit */
     int64_t memory_limit;
     void *(*allocate)(void *user, size_t size); /* set all three or none; must be thread-safe */
     void *(*reallocate)(void *user, void *block, size_t size);
@@ -164,12 +164,13 @@ typedef struct ddsc_context_settings {
     void *cancel_user;
     ddsc_warning_fn warning; /* NULL: warnings are discarded */
     void *warning_user;
-    int whole_process; /* 1: stage timings begin at process start, as the stage `start` */
-    /* HDF5 is read in a child process (fork), which ends with the call. The read fails after this
-     * many seconds without progress (default 60; 0: no limit). A negative value reads in the
-     * calling process, which a damaged file can crash or block. */
+    int whole_process; /* 1: stage timings begin at process start; the time before the first call is
+                        * the stage `start` */
+    /* HDF5 files are read in a child process (fork), which ends with the call. The call fails if
+     * the child makes no progress for this many seconds (default 60; 0: no limit). If the value is
+     * negative, files are read in the calling process, which a damaged file can crash or block. */
     double read_timeout_s;
-    ddsc_encoding encoding; /* of tables, documents and other input text; default UTF-8 */
+    ddsc_encoding encoding; /* encoding of tables, documents and other input text; default UTF-8 */
 } ddsc_context_settings;
 
 #define ddsc_context_settings_init(settings) \
@@ -183,14 +184,15 @@ DDSC_API void ddsc_context_destroy(ddsc_context *context);
  * this context. */
 DDSC_API const char *ddsc_context_get_message(const ddsc_context *context);
 DDSC_API int ddsc_context_get_threads(const ddsc_context *context);
-/* Returns the peak number of bytes held at once so far. */
+/* Returns the largest number of bytes that have been allocated at any time so far. */
 DDSC_API int64_t ddsc_context_get_peak_memory(const ddsc_context *context);
-/* Frees an array that a call allocated, where the call's description says so. NULL is allowed. */
+/* Frees an array that was allocated by a call whose description refers to this function. NULL is
+ * allowed. */
 DDSC_API void ddsc_release(ddsc_context *context, void *block);
 
 /* One named statistic of a run, such as the number of pairs excluded by one of the lower bounds.
- * The available statistics depend on the path that the run took. Their names may change in any
- * version. */
+ * The statistics that are available depend on the algorithms that the run used. Their names may
+ * change in any version. */
 typedef struct ddsc_detail {
     const char *name;
     double value;
@@ -199,51 +201,54 @@ typedef struct ddsc_detail {
 /* Returns the statistics of the last call on this context. They are valid until the next call. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_detail *ddsc_context_get_details(const ddsc_context *context,
                                                                        int64_t *n_details);
-/* Returns note `number` (from 0) about the last call: the path that a stage took and why, such as
- * "search", "pruned", "lower bounds cost less than solves". Returns 0 if there is no such note.
- * Any of the pointers may be NULL. The texts are valid until the next call. */
+/* Returns note `number` (from 0) about the last call. A note states which algorithm a stage used
+ * and why, such as "search", "pruned", "lower bounds cost less than solves". Returns 0 if there is
+ * no such note. Any of the pointers may be NULL. The texts are valid until the next call. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_context_get_note(const ddsc_context *context, int64_t number,
                                                      const char **stage, const char **path,
                                                      const char **why);
 
 /* Makes runs resumable. Subsequent calls of ddsc_distance_run, ddsc_neighbors_run and
- * ddsc_cluster_run store the pairs they solve in `folder`. They reuse the pairs that an earlier
- * run with the same input, settings and version stored there. The files are checksummed and
- * written atomically. The result is bit-identical to an uninterrupted run. This call creates the
- * folder if it is missing, but not its parent, and fails if the folder is not writable. A run
- * fails if the folder belongs to another input or other settings. `settings` (one line, or NULL)
- * is an additional key that must not change. If folder is NULL, nothing is stored. */
+ * ddsc_cluster_run store the pairs that they solve in `folder`. They reuse the pairs that an
+ * earlier run with the same input, settings and version stored there. The files are checksummed and
+ * written atomically. The result is bit-identical to that of an uninterrupted run. This call
+ * creates the folder if it is missing, but not its parent, and fails if the folder is not writable.
+ * A run fails if the folder belongs to another input or other settings. `settings` (one line, or
+ * NULL) is an additional key that must be the same in all runs. If folder is NULL, nothing is
+ * stored. */
 DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
                                              const char *settings);
-/* Returns the number of pairs read from a resume folder since the last one was set. */
+/* Returns the number of pairs read from the resume folder since ddsc_context_set_resume was
+ * called. */
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 /* Selects the device that computes products over all pairs: "cpu" (the default, also selected by
- * NULL), "cuda", "cuda:1" or "auto". In this version, "auto" selects the CPU. CUDA uses the
- * plug-in libddsc_cuda.so, which is searched for next to the library or in the folder named by the
- * environment variable DDSC_PLUGIN_PATH. "cuda" is experimental and warns once, because the
- * plug-in has not been tested on a GPU since it was merged. The metric computes the final values
- * on the CPU, so a graph has the same bytes on every device. If a device is missing, has too
- * little memory or fails, the library issues one warning and uses the CPU. */
+ * NULL), "cuda", "cuda:1" or "auto". In this version, "auto" selects the CPU. CUDA uses the plug-in
+ * libddsc_cuda.so. The library searches for it in its own folder or in the folder named by the
+ * environment variable DDSC_PLUGIN_PATH. "cuda" is experimental and warns once, because the plug-in
+ * has not been tested on a GPU since it was merged. The metric computes the final values on the
+ * CPU, so a graph has the same bytes on every device. If a device is missing, has too little memory
+ * or fails, the library issues one warning and uses the CPU. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_device(ddsc_context *context,
                                                                const char *device);
 /* Returns the device used since ddsc_context_set_device, such as "cuda:0", or "cpu" if no device
  * was used. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_context_get_device(const ddsc_context *context);
 /* Returns 1 if the device is available, otherwise 0. `text` (of `size` bytes, or NULL) receives a
- * description such as "NVIDIA H200, 139 GiB free", or the reason why the device cannot be used. */
+ * description such as "NVIDIA H200, 139 GiB free". If the device is not available, `text` receives
+ * the reason instead. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, size_t size);
 
 /* ==== Teams: several processes that share one run ==== */
 
-/* The problem that a team passes to its own eigensolver. Each rank passes rows begin .. end of the
- * symmetric operator in CSR form, with column numbers of the whole n x n matrix. `known` holds
- * orthonormal eigenvectors with eigenvalue 1, which the solver must not return again. Eigenvalues
- * lie in [-1, 1], except those of rows whose only entry is on the diagonal; these rows belong to
- * items that are left out. Neighboring items are stored close together within the rows of a rank.
- */
+/* An eigenproblem that the library passes to a team's own eigensolver. Each rank passes rows begin
+ * .. end of the symmetric operator in CSR form, with column numbers of the whole n x n matrix.
+ * `known` holds orthonormal eigenvectors with eigenvalue 1, which the solver must not return again.
+ * Eigenvalues lie in [-1, 1], except those of rows whose only entry is on the diagonal. These rows
+ * belong to items that are left out. Within the rows of a rank, neighboring items are stored close
+ * together. */
 typedef struct ddsc_team_eigen {
-    size_t struct_size; /* size of the library's struct; later fields do not exist */
+    size_t struct_size; /* size of the library's struct; fields beyond this size do not exist */
     int64_t n, begin, end;
     const int64_t *offset; /* end - begin + 1 entries, starting at 0 */
     const int32_t *index;
@@ -259,40 +264,35 @@ typedef struct ddsc_team_eigen {
     int64_t max_products;
     double *lambda;     /* out: n_wanted, descending */
     double *vector;     /* out: (end - begin) x n_wanted, row-major */
-    int64_t n_products; /* out */
+    int64_t n_products; /* out: number of operator products */
     /* out: 1 if a random probe orthogonal to the computed eigenvectors found no larger
      * eigenvalue */
     int verified;
-    /* Poll this callback regularly. A non-zero return value cancels the solve: all ranks then
+    /* Call this callback regularly. A non-zero return value cancels the solve. All ranks must then
      * return 0 and set `stopped`. */
     ddsc_cancel_fn cancel;
     void *cancel_user;
-    int stopped; /* out */
+    int stopped; /* out: 1 if the solve was canceled */
     /* Call this callback regularly to report the number of eigenpairs found so far. */
     void (*progress)(void *progress_user, int64_t n_found);
     void *progress_user;
 } ddsc_team_eigen;
 
-/* Initializes an eigenproblem. The library initializes the problems that it passes on; call this
- * only to test a solver separately. */
+/* Initializes an eigenproblem. The library initializes the problems that it passes to a solver.
+ * Call this macro only to test a solver separately. */
 #define ddsc_team_eigen_init(problem) ddsc_team_eigen_init_sized((problem), sizeof *(problem))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_eigen_init_sized(ddsc_team_eigen *problem, size_t size);
 
-/* The functions through which the ranks of a team communicate. Every rank has its own context and
- * makes the same library calls with the same input in the same order. Pairs and bounds are divided
- * among the ranks, and every rank obtains the same results. ddsc_measures_share,
- * ddsc_matrix_read_shared and ddsc_model_read_shared read a file once for all ranks.
- *
- * All functions except `unshare` are collective, and the thread that called the library calls
- * them. Each returns 0, or a non-zero value if the other ranks can no longer be reached
- * (DDSC_ERROR_INTERNAL).
- *
- * If a call fails on one rank only (out of memory, canceled, unreadable file), that rank returns
- * at once. The other ranks block in their next collective function for as long as that function
- * waits, because the library does not notify them. The caller must then end the job, for example
- * with MPI_Abort.
- *
- * The struct is copied. `state` belongs to the caller. */
+/* Functions that the ranks of a team use to communicate. Every rank has its own context and makes
+ * the same library calls with the same input in the same order. Pairs and bounds are divided among
+ * the ranks, and every rank obtains the same results. ddsc_measures_share, ddsc_matrix_read_shared
+ * and ddsc_model_read_shared read a file once for all ranks. All functions except `unshare` are
+ * collective. They are called from the thread that called the library. Each returns 0, or a
+ * non-zero value if the other ranks can no longer be reached (DDSC_ERROR_INTERNAL). If a library
+ * call fails on one rank only (out of memory, canceled, unreadable file), that rank returns at
+ * once. The library does not notify the other ranks, so they block in their next collective
+ * function. The caller must then end the job, for example with MPI_Abort. The struct is copied.
+ * `state` belongs to the caller. */
 typedef struct ddsc_team {
     size_t struct_size;
     int rank, size;
@@ -301,29 +301,32 @@ typedef struct ddsc_team {
      * receive_bytes[r] bytes from each rank r, stored consecutively in `receive`. */
     int (*exchange)(void *state, const void *send, const int64_t *send_bytes, void *receive,
                     const int64_t *receive_bytes);
-    /* All-gather. `data` has bytes[0] bytes for rank 0, then bytes[1] for rank 1, and so on. On
-     * entry each rank has filled its own part; on return every rank has all parts. */
+    /* All-gather. `data` consists of bytes[0] bytes for rank 0, bytes[1] bytes for rank 1, and so
+     * on. Before the call, each rank has filled its own part. After the call, every rank has all
+     * parts. */
     int (*gather)(void *state, void *data, const int64_t *bytes);
     /* Replaces *value by the sum of the values of all lower ranks (0 on rank 0). */
     int (*scan)(void *state, int64_t *value);
     /* Replaces each of the n values by its maximum over all ranks. */
     int (*agree)(void *state, double *value, int64_t n);
-    /* Allocates one zeroed block of memory for all ranks of a machine. `first` is set to 1 on the
-     * rank that fills the block, the lowest of the machine. All ranks then call `ready`. `unshare`
-     * does not wait: the block remains valid for the ranks that have not released it. If `share`
-     * is NULL or returns non-zero on all ranks, each rank allocates its own memory. */
+    /* Allocates one zeroed block of memory that all ranks of a machine share. `first` is set to 1
+     * on the lowest rank of the machine, which fills the block. All ranks then call `ready`.
+     * `unshare` does not wait for other ranks: the block remains valid for the ranks that have not
+     * released it. If `share` is NULL or returns non-zero on all ranks, each rank allocates its own
+     * memory. */
     int (*share)(void *state, void **block, int64_t bytes, int *first);
     int (*ready)(void *state);
     void (*unshare)(void *state, void *block);
-    /* Computes eigenpairs with a solver distributed over the ranks. If NULL, each rank runs the
-     * library's own solver. Returns the same codes as the other functions; `verified` is 0 if the
-     * solver did not converge. */
+    /* Computes eigenpairs with a solver distributed over the ranks. If this pointer is NULL, each
+     * rank runs the library's own solver. The return values are those of the other functions.
+     * `verified` is 0 if the solver did not converge. */
     int (*eigen)(void *state, ddsc_team_eigen *problem);
 } ddsc_team;
 
 #define ddsc_team_init(team) ddsc_team_init_sized((team), sizeof *(team))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_init_sized(ddsc_team *team, size_t size);
-/* Sets the team of a context. team NULL selects one rank, which is the default. */
+/* Sets the team of a context. If team is NULL, the context has a single rank, which is the
+ * default. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_team(ddsc_context *context,
                                                              const ddsc_team *team);
 
@@ -334,12 +337,12 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_team(ddsc_context *conte
  * zero weight are removed, and points with equal coordinates share one row of the table. */
 typedef struct ddsc_measures ddsc_measures;
 
-/* How to treat items without mass: reject the set, or drop them. Dropped items keep their input
- * row. */
+/* Treatment of items without mass: reject the set, or drop these items. Dropped items keep their
+ * input row. */
 typedef enum ddsc_on_empty { DDSC_EMPTY_ERROR = 0, DDSC_EMPTY_DROP = 1 } ddsc_on_empty;
 
-/* Creates a set in which each item has its own points. Item i owns rows offsets[i] .. offsets[i+1]
- * of points (row-major, offsets[n] x dim). weights NULL selects uniform weights. */
+/* Creates a set in which each item has its own points. Item i consists of rows offsets[i] ..
+ * offsets[i+1] of points (row-major, offsets[n] x dim). If weights is NULL, weights are uniform. */
 DDSC_API ddsc_status ddsc_measures_create_clouds(ddsc_context *context, ddsc_measures **measures,
                                                  int64_t n_items, int64_t dim, const double *points,
                                                  const double *weights, const int64_t *offsets,
@@ -349,7 +352,7 @@ DDSC_API ddsc_status ddsc_measures_create_clouds(ddsc_context *context, ddsc_mea
 typedef struct ddsc_cloud {
     int64_t n;
     const void *points;    /* n x dim, row-major: double, or float if is_float is set */
-    const double *weights; /* n, or NULL: uniform */
+    const double *weights; /* n weights; NULL: uniform weights */
     int is_float;
 } ddsc_cloud;
 
@@ -378,10 +381,11 @@ DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_meas
                                                 int64_t n_items, int64_t n_support, int64_t dim,
                                                 const double *support, const double *histograms,
                                                 ddsc_on_empty on_empty);
-/* These functions generate synthetic data. Shapes are n squares and n circles (classes 0 and 1)
- * with n_points points each around one center; their sizes grow in small steps, as in section 5.1
- * of the paper. Gaussians are k classes of n clouds with n_points points each in dim dimensions;
- * class centers are `separation` standard deviations apart. */
+/* These functions generate synthetic data. ddsc_measures_generate_shapes creates n squares and n
+ * circles (classes 0 and 1) with n_points points each around one center. Their sizes grow in small
+ * steps, as in section 5.1 of the paper. The next function creates k classes of n Gaussian clouds
+ * with n_points points each in dim dimensions. The centers of the classes are `separation` standard
+ * deviations apart. */
 DDSC_API ddsc_status ddsc_measures_generate_shapes(ddsc_context *context, ddsc_measures **measures,
                                                    int64_t n_per_shape, int64_t n_points);
 DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
@@ -390,8 +394,8 @@ DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
                                                       int64_t dim, double separation);
 DDSC_API void ddsc_measures_destroy(ddsc_measures *measures);
 
-/* The pointers are valid as long as the measures. row[i] is the input row of item i, which differs
- * from i only if empty items were dropped. Ids and labels are indexed by input row. */
+/* The pointers are valid as long as the measures exist. row[i] is the input row of item i, which
+ * differs from i only if empty items were dropped. Ids and labels are indexed by input row. */
 typedef struct ddsc_measures_view {
     int64_t n_items, n_rows, n_support, n_entries, dim;
     const double *support;
@@ -404,8 +408,9 @@ typedef struct ddsc_measures_view {
     int is_grid;           /* 1 if the support lies on a regular grid */
     int64_t grid_shape[3]; /* cells along each axis, if is_grid is set */
     double grid_origin[3], grid_step[3];
-    int64_t n_zero_dropped, n_merged; /* zero weights dropped; entries merged into equal points */
-    /* documents: number of words whose vectors were fitted to the set; otherwise 0 */
+    int64_t n_zero_dropped, n_merged; /* number of points dropped for zero weight; number of entries
+                                       * merged into equal points */
+    /* documents: number of words whose vectors were fitted to the set; 0 for other sets */
     int64_t n_words;
 } ddsc_measures_view;
 
@@ -417,11 +422,11 @@ DDSC_API void ddsc_measures_get_view_sized(const ddsc_measures *measures, ddsc_m
 DDSC_API const char *ddsc_measures_get_id(const ddsc_measures *measures, int64_t row);
 /* Returns the name of a class number, or NULL if labels are plain numbers. */
 DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures, int32_t label);
-enum { DDSC_TITLE_MAX = 160 }; /* maximum number of characters kept of a title */
+enum { DDSC_TITLE_MAX = 160 }; /* maximum number of characters stored of a title */
 
 /* These functions return the name of a coordinate (marker, column), the name of a support row
- * (word) and the title of an input row. They return NULL if the set has none, and "" if only this
- * name is missing. */
+ * (word) and the title of an input row. They return NULL if the set has no such names, and "" if
+ * only this name is missing. */
 DDSC_EXPERIMENTAL DDSC_API const char *
 ddsc_measures_get_coordinate_name(const ddsc_measures *measures, int64_t coordinate);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_measures *measures,
@@ -429,23 +434,24 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_m
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
                                                                int64_t row);
 
-/* Copies the set with these labels (n_rows entries). NULL removes the labels. */
+/* Copies the set and replaces its labels (n_rows entries). NULL removes the labels. */
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures,
                                                  const int32_t *labels);
 #define ddsc_measures_copy_labeled ddsc_measures_copy_labelled
-/* Copies the set with these ids (n_rows strings). */
+/* Copies the set and replaces its ids (n_rows strings). */
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
                                               const char *const *ids);
 /* Metadata columns describe items. The first function returns the name of a column, or NULL after
- * the last column. The second returns the value of an input row, or "" if the row has none. */
+ * the last column. The second function returns the value in an input row, or "" if the row has no
+ * value. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta_name(const ddsc_measures *measures,
                                                                    int64_t column);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta(const ddsc_measures *measures,
                                                               int64_t row, int64_t column);
-/* Copies the set and replaces its metadata columns. names has n_columns entries; values has n_rows
- * x n_columns. */
+/* Copies the set and replaces its metadata columns. names has n_columns entries, and values has
+ * n_rows x n_columns entries. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_copy_about(ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
                          int64_t n_columns, const char *const *names, const char *const *values);
@@ -457,17 +463,18 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_read_meta(ddsc_context *con
                                                                const ddsc_measures *measures,
                                                                const char *path,
                                                                const char *id_columns);
-/* Copies the set with only its ids, labels, numbers and coordinate names. Titles, names of points
- * and classes, metadata columns and words are removed. */
+/* Copies only the ids, labels, numbers and coordinate names of the set. Titles, names of points and
+ * classes, metadata columns and words are removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_private(ddsc_context *context,
                                                                   ddsc_measures **copy,
                                                                   const ddsc_measures *measures);
-/* Copies the set with these names of coordinates (dim strings), names of support points (n_support
- * strings, in the order of the view) and titles (n_rows strings). NULL keeps the existing ones. */
+/* Copies the set and replaces the names of coordinates (dim strings), the names of support points
+ * (n_support strings, in the order of the view) and the titles (n_rows strings). For each argument,
+ * NULL keeps the existing names. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_described(
     ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
     const char *const *coordinates, const char *const *points, const char *const *titles);
-/* Copies the listed items, in that order. */
+/* Copies the listed items, in the given order. */
 DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measures **copy,
                                                const ddsc_measures *measures, int64_t n_items,
                                                const int64_t *items);
@@ -483,7 +490,7 @@ DDSC_API ddsc_status ddsc_measures_copy_resampled(ddsc_context *context, ddsc_me
 
 typedef struct ddsc_compress_report {
     size_t struct_size;
-    int64_t n_before, n_after; /* number of support points over all items */
+    int64_t n_before, n_after; /* total number of support points of all items, before and after */
     /* upper bounds on the exact W2 between an item and its compressed form */
     double mean_w2, max_w2;
 } ddsc_compress_report;
@@ -513,31 +520,33 @@ typedef enum ddsc_normalize {
 } ddsc_normalize;
 typedef ddsc_normalize ddsc_normalise; /* deprecated spelling */
 
-/* What is removed from each item separately. */
+/* The properties that are removed from each item separately. */
 typedef enum ddsc_align {
     DDSC_ALIGN_NONE = 0,
     DDSC_ALIGN_CENTER, /* position: mean 0 */
     DDSC_ALIGN_SIZE,   /* position and size: mean 0, mean squared distance from the mean 1 */
     /* position and slant of two coordinates (row, column): mean 0, covariance 0 */
     DDSC_ALIGN_DESKEW,
-    DDSC_ALIGN_PRINCIPAL, /* position and rotation: mean 0, axes along the principal axes */
+    DDSC_ALIGN_PRINCIPAL, /* position and rotation: mean 0, coordinates along the item's principal
+                           * axes */
     DDSC_ALIGN_CENTRE = DDSC_ALIGN_CENTER /* deprecated spelling */
 } ddsc_align;
 
 typedef struct ddsc_transform_settings {
     size_t struct_size;
-    /* "5" maps x to arcsinh(x / 5). "CD*=5,p*=1" maps coordinates selected by name (* and ? are
-     * wildcards) and leaves the others unchanged. NULL: none. */
+    /* "5" maps x to arcsinh(x / 5). "CD*=5,p*=1" maps only the coordinates selected by name (* and
+     * ? are wildcards). NULL: none. */
     const char *arcsinh;
     int log1p; /* non-zero: x -> ln(1 + x) */
     union {
         ddsc_normalize normalize;
         ddsc_normalize normalise; /* deprecated spelling */
     };
-    int64_t pca;      /* principal components to keep; 0: keep all coordinates */
-    int64_t per_item; /* maximum number of points drawn from each item; 0: keep all points */
+    int64_t pca;      /* number of principal components kept; 0: keep all coordinates */
+    int64_t per_item; /* maximum number of points drawn at random from each item; 0: keep all
+                       * points */
     ddsc_align align;
-    /* "262144" is the logicle scale with T = 262144. "T:W:M:A" sets all parameters, and
+    /* "262144" selects the logicle scale with T = 262144. "T:W:M:A" sets all parameters, and
      * "NAME=T:W:M:A,..." selects coordinates as in arcsinh. If W is omitted or empty, it is fitted
      * to the negative values. M defaults to 4.5 and A to 0. NULL: none. */
     const char *logicle;
@@ -551,32 +560,31 @@ typedef struct ddsc_transform_settings {
     ddsc_transform_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
 
-/* Draws points, then applies arcsinh, logicle, log1p, batch, normalize, pca and align, in this
- * order. Coordinates are normalized over all items, and each item has the same weight. The fitted
- * parameters are stored with the set, in npz files and in models, so that ddsc_assign_run can
- * apply them to new, untransformed items. */
+/* Transforms a copy of the set. The steps are, in this order: per_item, arcsinh, logicle, log1p,
+ * batch, normalize, pca and align. Coordinates are normalized over all items, and each item has the
+ * same weight. The fitted parameters are stored with the set, in npz files and in models, so that
+ * ddsc_assign_run can apply them to new, untransformed items. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_transform(ddsc_context *context, ddsc_measures **transformed,
                         const ddsc_measures *measures, const ddsc_transform_settings *settings);
-/* Returns the transforms applied to a set, in order ("arcsinh", "standard", "align deskew", ...),
- * and NULL after the last. */
+/* Returns the name of a transform applied to the set ("arcsinh", "standard", "align deskew", ...).
+ * Steps are numbered from 0 in order of application. Returns NULL after the last. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_transform(const ddsc_measures *measures,
                                                                    int64_t step);
 
-/* For k = 0, returns the metadata column whose batches were mapped onto each other. For larger k,
- * returns the names of the batches. Returns NULL after the last, and for all k if no batches were
- * mapped. */
+/* For k = 0, returns the metadata column that names the batches. For larger k, returns the names of
+ * the batches. Returns NULL after the last batch, and for all k if no batches were mapped. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_batch(const ddsc_measures *measures,
                                                                int64_t k);
 
 /* ==== Files ==== */
 
 typedef enum ddsc_format {
-    /* reading: detected from the content; writing: chosen by the file extension */
+    /* reading: detected from the content; writing: determined by the file extension */
     DDSC_FORMAT_AUTO = 0,
     DDSC_FORMAT_NPZ,
     DDSC_FORMAT_NPY,
-    DDSC_FORMAT_CSV, /* comma, tab, semicolon or |, detected from the content */
+    DDSC_FORMAT_CSV, /* separated by comma, tab, semicolon or |, detected from the content */
     DDSC_FORMAT_TSV,
     DDSC_FORMAT_IDX,
     DDSC_FORMAT_D2,
@@ -584,18 +592,18 @@ typedef enum ddsc_format {
     DDSC_FORMAT_MTX,
     DDSC_FORMAT_IMAGE, /* png, jpeg, pgm, ppm */
     DDSC_FORMAT_CLOUD, /* ply, off, pcd, or rows of plain numbers */
-    DDSC_FORMAT_HDF5   /* AnnData's h5ad, or plain tables */
+    DDSC_FORMAT_HDF5   /* AnnData's h5ad files, or plain tables */
 } ddsc_format;
 
-/* How an image becomes a distribution. */
+/* How an image is converted to a distribution. */
 typedef enum ddsc_image_as {
-    DDSC_IMAGE_PIXELS = 0,                 /* its pixels, weighted by brightness */
-    DDSC_IMAGE_INK,                        /* its pixels, weighted by darkness; for ink on paper */
+    DDSC_IMAGE_PIXELS = 0,                 /* the pixels, weighted by brightness */
+    DDSC_IMAGE_INK,                        /* the pixels, weighted by darkness; for ink on paper */
     DDSC_IMAGE_COLORS,                     /* 512 colors, weighted by area */
     DDSC_IMAGE_COLOURS = DDSC_IMAGE_COLORS /* deprecated spelling */
 } ddsc_image_as;
 
-/* Flags of every function that writes a file. Files are written atomically. */
+/* Flags of all functions that write a file. Files are written atomically. */
 typedef enum ddsc_write_flags {
     DDSC_WRITE_OVERWRITE = 1 /* replace an existing file */
 } ddsc_write_flags;
@@ -604,24 +612,26 @@ typedef struct ddsc_read_settings {
     size_t struct_size;
     ddsc_on_empty on_empty;
     int phase;               /* .d2: the phase to read, from 1; 0: all phases joined */
-    const char *labels_path; /* labels of an idx or other file: idx, csv or npy; NULL: none */
+    const char *labels_path; /* file with labels, for any input: idx, csv or npy; NULL: none */
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
     double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* maximum uncompressed size of one file; default 64 GiB */
-    int phases;              /* .d2: phases per object, which the file does not state; 0: detect */
-    /* The following fields select columns by name: names in the header for csv and tsv, names of
-     * columns in obs for HDF5. Lists are separated by commas, and * and ? are wildcards. `columns`
-     * and `drop` also apply to fcs and point clouds. */
+    int phases;              /* .d2: number of phases per object, which the file does not state; 0:
+                              * detect */
+    /* The following fields select columns by name. For csv and tsv, these are the names in the
+     * header. For HDF5, they are the names of columns in obs. Lists are separated by commas, and *
+     * and ? are wildcards. `columns` and `drop` also apply to fcs and point clouds. */
     const char *id_columns;    /* columns that identify an item, joined by "/"; NULL: `id` */
     const char *weight_column; /* NULL: `weight` if it exists */
     const char *label_column;  /* NULL: `label` if it exists */
     const char *where;         /* "COLUMN=VALUE": read only matching rows; NULL: all */
-    const char *columns;       /* coordinates; NULL: all numeric columns */
-    const char *drop;          /* columns that are not coordinates; NULL: none */
-    const char *meta_path;     /* metadata table, joined by id; NULL: none */
+    const char *columns;       /* columns used as coordinates; NULL: all numeric columns */
+    const char *drop;          /* columns that are not used as coordinates; NULL: none */
+    const char *meta_path;     /* path of a metadata table, matched by id; NULL: none */
     ddsc_image_as image_as;    /* images: conversion to a distribution; default pixels */
-    const char *matrix;        /* HDF5: dataset with the points; NULL: `X`, else `points` */
-    /* Metadata columns, stored like those of meta_path. All rows of an item must have the same
+    const char *matrix;        /* HDF5: dataset with the points; NULL: `X` if it exists, else
+                                * `points` */
+    /* Columns stored as metadata, like those of meta_path. All rows of an item must have the same
      * value. Missing columns are ignored. NULL: none. */
     const char *item_columns;
     /* DDSC_FORMAT_AUTO (default) detects the format from the content, but accepts HDF5 only if the
@@ -635,18 +645,19 @@ typedef struct ddsc_read_settings {
 DDSC_API void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size);
 
 /* Reads any format listed in docs/formats.md, optionally compressed with gzip. The path "-" is
- * standard input. A folder stands for the files in it and in its subfolders (one level); the name
- * of a subfolder is the class of its files. */
+ * standard input. A folder is read as all of its files, including those in its immediate
+ * subfolders. The name of a subfolder is the class of its files. */
 DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
                                         const char *path, const ddsc_read_settings *settings);
-/* Reads several files or folders and concatenates their items. If a file is one item (fcs, images,
- * point clouds, and npy if there are several files), its name is the id. */
+/* Reads several files or folders and concatenates their items. If each file is one item (fcs,
+ * images, point clouds, and npy if there are several files), the file name is the id of the
+ * item. */
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
-/* Shares one set among all ranks of a team. `read` is called only on the first rank, with a
- * context that has no team during the call. It creates the set by reading, selecting a subset or
- * transforming. All ranks then have that set, in memory shared by the ranks of each machine, or
+/* Shares one set among all ranks of a team. `read` is called only on the first rank, with a context
+ * that has no team during the call. It creates the set, for example by reading a file. On success,
+ * all ranks have that set, in memory shared by the ranks of each machine. Otherwise, all ranks have
  * the status and message of the first rank. Destroy such a set before the team. Without a team,
  * *measures is the set that `read` created. */
 typedef ddsc_status (*ddsc_measures_fn)(void *user, ddsc_context *context,
@@ -654,7 +665,7 @@ typedef ddsc_status (*ddsc_measures_fn)(void *user, ddsc_context *context,
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_share(ddsc_context *context,
                                                            ddsc_measures **measures,
                                                            ddsc_measures_fn read, void *user);
-/* Writes npz, csv or tsv (optionally .gz), or d2. flags: ddsc_write_flags. */
+/* Writes the set as npz, csv or tsv (optionally .gz), or d2. flags: ddsc_write_flags. */
 DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measures *measures,
                                          const char *path, ddsc_format format, unsigned flags);
 
@@ -674,36 +685,36 @@ DDSC_API ddsc_status ddsc_rows_read(ddsc_context *context, double **rows, int64_
  * n_rows entries. */
 DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matrix, int64_t n_rows,
                                        int64_t n_columns, const char *path, unsigned flags);
-/* Reads labels: one integer or name per row. Accepts csv with a header (the column `label`,
- * otherwise the last column), one value per line, npy of integers, idx labels, or an npz that
- * contains labels. Names become class numbers in order of first appearance. Free the labels with
- * ddsc_release. */
+/* Reads labels: one integer or name per row. Accepted files are csv with a header (the column
+ * `label`, otherwise the last column), text with one value per line, npy of integers, idx labels,
+ * and an npz that contains labels. Names are converted to class numbers in order of first
+ * appearance. Free the labels with ddsc_release. */
 DDSC_API ddsc_status ddsc_labels_read(ddsc_context *context, int32_t **labels, int64_t *n,
                                       const char *path);
 /* How two lists of labels were matched. */
 typedef enum ddsc_join {
-    DDSC_JOIN_ORDER = 0, /* row by row, because one side has no ids */
+    DDSC_JOIN_ORDER = 0, /* row by row, because one of the lists has no ids */
     DDSC_JOIN_ID
 } ddsc_join;
 
 /* Reads labels for the rows of `measures` (n_rows entries). Labels are matched by id if the file
- * has ids (a column or array `id` or `ids`). A row without a label, or a label without a row, is
- * an error that names it. A file without ids must have one label per row. Items that only have
- * numbers use them as ids; otherwise file order is used. how may be NULL. Free the labels with
- * ddsc_release. */
+ * has ids (a column or array `id` or `ids`). If a row has no label or a label has no row, the call
+ * fails with a message that names it. A file without ids must have one label per row. If the items
+ * have no ids, their numbers are used as ids. If that is not possible either, file order is used.
+ * how may be NULL. Free the labels with ddsc_release. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_for(ddsc_context *context, int32_t **labels,
                                                             ddsc_join *how,
                                                             const ddsc_measures *measures,
                                                             const char *path);
-/* Reads two label files for the same rows, in the order of the first file. Rows are matched as in
- * ddsc_labels_read_for. */
+/* Reads two label files for the same rows, in the order of the first file. Rows are matched in the
+ * same way as in ddsc_labels_read_for. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_both(ddsc_context *context,
                                                              int32_t **labels, int32_t **others,
                                                              int64_t *n, ddsc_join *how,
                                                              const char *path,
                                                              const char *others_path);
-/* Writes csv with the header `id,label`. Ids come from measures, or are numbers if measures is
- * NULL. */
+/* Writes csv with the header `id,label`. Ids come from measures. If measures is NULL, ids are row
+ * numbers. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,
                                        unsigned flags);
@@ -718,28 +729,28 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, co
 /* ==== Text ==== */
 
 typedef enum ddsc_tokens {
-    /* words are separated by blanks; ASCII punctuation except ' counts as a blank */
+    /* words are separated by blanks; ASCII punctuation except ' is treated as a blank */
     DDSC_TOKENS_PUNCTUATION = 0,
     DDSC_TOKENS_LETTERS /* words are runs of two or more letters */
 } ddsc_tokens;
 
 typedef enum ddsc_weighting {
     DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
-    DDSC_WEIGHTING_TF         /* count only */
+    DDSC_WEIGHTING_TF         /* count of the word in the document */
 } ddsc_weighting;
 
 /* N is the number of documents, and df is the number of documents that contain the word. */
 typedef enum ddsc_idf {
-    DDSC_IDF_PLAIN = 0, /* log2(N / df): 0 for a word that occurs in every document */
+    DDSC_IDF_PLAIN = 0, /* log2(N / df), which is 0 for a word that occurs in every document */
     DDSC_IDF_SMOOTH     /* ln((1 + N) / (1 + df)) + 1 */
 } ddsc_idf;
 
 /* The source of the word vectors. */
 typedef enum ddsc_words {
-    /* vectors from the file, fitted to the documents; as OWN without a file */
+    /* vectors from the file, fitted to the documents; without a file, the same as OWN */
     DDSC_WORDS_FITTED = 0,
     DDSC_WORDS_GENERAL, /* vectors from the file, unchanged; words without a vector are dropped */
-    DDSC_WORDS_OWN      /* learned from the documents only; giving a file is an error */
+    DDSC_WORDS_OWN      /* vectors learned only from the documents; specifying a file is an error */
 } ddsc_words;
 
 typedef struct ddsc_text_settings {
@@ -747,18 +758,19 @@ typedef struct ddsc_text_settings {
     /* comma-separated; NULL: `text`, else `abstract`, else `title` and `body`, else `body` */
     const char *text_columns;
     const char *label_column;   /* NULL: `label` if it exists */
-    const char *id_columns;     /* comma-separated, joined by "/"; NULL: `id` if it exists */
+    const char *id_columns;     /* comma-separated, values joined by "/"; NULL: `id` if it exists */
     const char *where;          /* "COLUMN=VALUE": read only matching rows; NULL: all */
-    const char *stopwords_path; /* file of words to ignore, separated by white space; NULL: none */
+    const char *stopwords_path; /* file of words to ignore, separated by whitespace; NULL: none */
     /* folder with WordNet's noun.exc and index.noun, used to reduce plurals to the singular; NULL:
      * words are not changed */
     const char *lemmas_path;
     ddsc_tokens tokens;
     ddsc_weighting weighting;
     ddsc_idf idf;
-    /* maximum number of points per document (others are merged); default 16; 0: all words */
+    /* maximum number of points per document (further words are merged into them); default 16; 0: no
+     * limit */
     int64_t support;
-    /* documents without any word that has a vector and a weight; default drop */
+    /* treatment of documents in which no word has a vector and a weight; default drop */
     ddsc_on_empty on_empty;
     int64_t max_bytes; /* maximum uncompressed size of one file; default 64 GiB */
     ddsc_words words;  /* default fitted */
@@ -774,23 +786,27 @@ enum { DDSC_TEXT_NAMED = 10 };
 typedef struct ddsc_text_report {
     size_t struct_size;
     int64_t n_rows;      /* rows of the file */
-    int64_t n_documents; /* documents selected by `where`; the N of idf */
+    int64_t n_documents; /* number of documents selected by `where`, which is the N of idf */
     int64_t n_empty;
     int64_t empty_row[DDSC_TEXT_NAMED], empty_line[DDSC_TEXT_NAMED]; /* the first empty documents */
-    int64_t n_tokens, n_tokens_covered; /* covered: has a vector in the file */
+    int64_t n_tokens, n_tokens_covered; /* covered tokens have a vector in the file */
     int64_t n_words, n_words_covered;
-    int64_t n_vectors; /* lines of the vectors file */
-    /* repeated vectors of words in the documents; the first one is used */
+    int64_t n_vectors; /* number of lines in the vectors file */
+    /* repeated vectors for words in the documents; only the first vector of each word is used */
     int64_t n_duplicate_vectors;
     char text_columns[256], label_column[256], id_columns[256]; /* columns used, "" if none */
     /* Effect of `support`, as in ddsc_compress_report. Zero if `support` was 0. */
     int64_t n_points_before, n_points_after;
     double mean_w2, max_w2;
     /* Effect of `words`. */
-    int64_t n_words_used, n_tokens_used; /* words and tokens that finally have a vector */
-    int64_t n_words_placed; /* words without a vector in the file, placed by their co-occurrence */
-    int64_t n_words_own, own_dim; /* vectors learned from the documents; 0: none */
-    int64_t n_words_given;        /* words of an npz whose fit was reused; otherwise 0 */
+    int64_t n_words_used, n_tokens_used; /* number of words and tokens that have a vector in the
+                                          * result */
+    int64_t n_words_placed; /* words without a vector in the file whose vector was estimated from
+                             * their co-occurrence */
+    int64_t n_words_own, own_dim; /* number of vectors learned from the documents, and their
+                                   * dimension; 0: none */
+    int64_t n_words_given;        /* number of words from an npz whose fit was reused; otherwise
+                                   * 0 */
     char missing_words[512];      /* most frequent words without a vector: "word (count), ..." */
 } ddsc_text_report;
 
@@ -816,8 +832,8 @@ DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
-/* Reads several plain text files with one document each, and folders of such files. A single path
- * is read as in ddsc_text_read. */
+/* Reads several plain text files, each with one document, and folders of such files. If there is
+ * only one path, it is read as in ddsc_text_read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_text_read_files(
     ddsc_context *context, ddsc_measures **measures, ddsc_text_report *report, int64_t n_paths,
     const char *const *paths, const char *vectors_path, const ddsc_text_settings *settings);
@@ -832,7 +848,7 @@ typedef enum ddsc_metric {
     DDSC_METRIC_W1   /* exact 1-Wasserstein: D = min <P, C>, C Euclidean (word mover's distance) */
 } ddsc_metric;
 
-/* Cost of moving a unit of mass from one point to another. w2 accepts sqeuclidean, cosine and
+/* Cost of moving one unit of mass from one point to another. w2 accepts sqeuclidean, cosine and
  * matrix. w1 accepts euclidean, cityblock and matrix. sinkhorn accepts all costs. lot accepts
  * sqeuclidean and cosine. mmd accepts only the default. */
 typedef enum ddsc_cost {

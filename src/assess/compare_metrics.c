@@ -18,7 +18,8 @@ enum { METRICS = CLUSTER_METRICS, WORDS_SIZE = 1024 };
 enum { N_PARTS = 4, PART_RESTARTS = 10, FIRST_PART = 1000 };
 static const double PART_SHARE = 0.8;
 
-/* Metrics whose mean ARI with each other is at least this value are treated as equivalent. */
+/* If the mean ARI of every metric with the others is at least this value, the metrics are treated
+ * as equivalent. */
 static const double SAME = 0.9;
 /* A lead in stability below LEAD_SLIGHT can be due to chance. A lead of at least LEAD_CLEAR is
  * significant. */

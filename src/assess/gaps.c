@@ -127,8 +127,8 @@ static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Arguments of one step of the walk: x <- (1 - a) D^1/2 1_C + a y. In the first step there is no y.
- * */
+/* Arguments of one step of the walk: x <- (1 - a) D^1/2 1_C + a y. In the first step there is no
+ * y. */
 typedef struct walk_step {
     const double *root;
     const int32_t *labels, *which;

@@ -1,5 +1,5 @@
-/* Compares two runs: their eigenspaces, affinities and Laplacians, and the two perturbation bounds.
- * */
+/* Compares two runs: their eigenspaces, affinities and Laplacians, and the two perturbation
+ * bounds. */
 #include <math.h>
 
 #include "assess/assess.h"

@@ -242,8 +242,8 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     s->view.gap = spectrum_gap(&job.first, s->view.k);
     s->view.alpha = theory_smallest_affinity(&job.first.a);
     s->view.sin_limit = sqrt((double)BASE_MIN(s->view.k, data->n - s->view.k));
-    ctx_resume_pause(context, true); /* the resume folder stores only pairs of the original points
-                                      * */
+    ctx_resume_pause(context, true); /* the resume folder stores only pairs of the original
+                                      * points */
     for (int64_t round = 0; round < set.n_resamples; round++)
         TRY(run_again(context, s, &job, round));
     sum_up_rows(s);

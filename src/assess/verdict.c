@@ -33,8 +33,8 @@ static const double FEW_ITEMS = 2 * TEARS_LINE_WIDTH;
 /* The components of the graph are treated as clusters if the probability of at least as many
  * components by chance is below this value. */
 static const double TORN_BY_CHANCE = 0.05;
-/* The items are considered different if the p-value of the permutation test is at most this value.
- * */
+/* The items are considered different if the p-value of the permutation test is at most this
+ * value. */
 static const double DIFFER_P = 0.02;
 
 double verdict_clear_from(int64_t n)

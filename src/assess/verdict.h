@@ -5,8 +5,8 @@
 
 #include "assess/assess.h"
 
-/* Maximum number of items across a line (in bench/verdict.py, lines that split have at most 3.5).
- * */
+/* Maximum number of items across a line (in bench/verdict.py, lines that split have at most
+ * 3.5). */
 #define TEARS_LINE_WIDTH 4
 /* Returns the expected number of gaps that split a graph of equally many random items on a line,
  * where such gaps are most likely. */

@@ -149,7 +149,7 @@ static int64_t worst_served(const d2_run *r, const int64_t *size)
     return worst;
 }
 
-/* Places the center of each empty cluster on the item with the largest cost. */
+/* Initializes the center of each empty cluster from the item with the largest cost. */
 static ddsc_status fill_empty_cluster(d2_run *r, int64_t *n_changed, rng *random)
 {
     ddsc_status status = DDSC_OK;

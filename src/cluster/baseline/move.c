@@ -110,8 +110,8 @@ typedef struct pull {
     double cost;     /* cost at x */
     double mass;     /* total mass of all targets */
     int64_t nearest; /* index of the nearest target */
-    bool settled;    /* x is a median, because the mass at x outweighs the pull of the other targets
-                      * */
+    bool settled;    /* x is a median, because the mass at x outweighs the pull of the other
+                      * targets */
 } pull;
 
 /* Computes Weiszfeld's step from x to `next`, as modified by Vardi and Zhang (2000). Mass at x, or

@@ -133,7 +133,7 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t 
     TRY(MEM_NEW(ctx, weight, width));
     TRY(MEM_NEW(ctx, sound, d->n));
     double p = paper ? 0 : solve_power(e->value, width, (double)k);
-    /* If at most K eigenvalues are positive (few items, K near N), weighting cannot give K
+    /* If fewer than K eigenvalues are positive (few items, K near N), weighting cannot give K
      * dimensions. In that case, the first K vectors are used without weights. */
     bool few = dimension(e->value, width, 0) < (double)k;
     for (int64_t j = 0; j < width; j++) {

@@ -6,7 +6,7 @@
 #include "neighbors/pairs/pairs.h"
 #include "neighbors/pairs/tuning.h"
 
-/* Copies the wanted values of a tile to consecutive `values`, or from there to the tile (out). */
+/* Copies the wanted values of a tile to consecutive `values` if `out` is true, and back otherwise. */
 static void copy_values(const pair_tile *t, double *d2, int64_t ld, double *values, bool out)
 {
     for (int64_t i = t->i0; i < t->i1; i++)
