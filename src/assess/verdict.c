@@ -272,7 +272,7 @@ struct ddsc_verdict {
     char headline[SENTENCE_SIZE], detail[SENTENCE_SIZE];
 };
 
-/* Writes the number that replaces a placeholder in a headline. */
+/* Writes the number that replaces a name in braces in a headline. */
 static void put_number(char *out, size_t size, const char *name, const verdict_evidence *e)
 {
     if (strncmp(name, "{k}", 3) == 0)
