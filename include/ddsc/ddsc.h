@@ -286,13 +286,17 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_team_eigen_init_sized(ddsc_team_eigen *prob
 /* Functions that the ranks of a team use to communicate. Every rank has its own context and makes
  * the same library calls with the same input in the same order. Pairs and bounds are divided among
  * the ranks, and every rank obtains the same results. ddsc_measures_share, ddsc_matrix_read_shared
- * and ddsc_model_read_shared read a file once for all ranks. All functions except `unshare` are
- * collective. They are called from the thread that called the library. Each returns 0, or a
- * non-zero value if the other ranks can no longer be reached (DDSC_ERROR_INTERNAL). If a library
- * call fails on one rank only (out of memory, canceled, unreadable file), that rank returns at
- * once. The library does not notify the other ranks, so they block in their next collective
- * function. The caller must then end the job, for example with MPI_Abort. The struct is copied.
- * `state` belongs to the caller. */
+ * and ddsc_model_read_shared read a file once for all ranks.
+ *
+ * All functions except `unshare` are collective. They are called from the thread that called the
+ * library. Each returns 0, or a non-zero value if the other ranks can no longer be reached
+ * (DDSC_ERROR_INTERNAL).
+ *
+ * If a library call fails on one rank only (out of memory, canceled, unreadable file), that rank
+ * returns at once. The library does not notify the other ranks, so they block in their next
+ * collective function. The caller must then end the job, for example with MPI_Abort.
+ *
+ * The struct is copied. `state` belongs to the caller. */
 typedef struct ddsc_team {
     size_t struct_size;
     int rank, size;

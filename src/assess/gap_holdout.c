@@ -1,14 +1,18 @@
 /* Tests whether a gap also exists in items that were not used to find it. Clusters are cut where
  * the graph is thinnest, so the valley at their boundary is deep by selection alone. In a
  * continuum, especially one of uneven density, the deepest of all possible cuts scores as high as a
- * real gap (gaps.c). The test therefore splits the items into two random halves. The first half is
- * clustered using its own edges only, and its random walk locates the valley and the peaks on both
- * sides. The second half is then ordered by its edges to the first: the f of an item is the mean f
- * of its neighbors in the first half. Finally, the affinity across the valley is measured with the
- * edges within the second half, which the test has not used before. A valley due to chance
- * disappears. It may even become a peak: where the first half is sparse, the neighbor lists of the
- * second half contain more items of the second half. A real gap remains. Each cluster receives the
- * score of the half's cluster with which it overlaps most, averaged over the splits. */
+ * real gap (gaps.c).
+ *
+ * The test therefore splits the items into two random halves. The first half is clustered using its
+ * own edges only, and its random walk locates the valley and the peaks on both sides. The second
+ * half is then ordered by its edges to the first: the f of an item is the mean f of its neighbors
+ * in the first half. Finally, the affinity across the valley is measured with the edges within the
+ * second half, which the test has not used before.
+ *
+ * A valley due to chance disappears. It may even become a peak: where the first half is sparse, the
+ * neighbor lists of the second half contain more items of the second half. A real gap remains. Each
+ * cluster receives the score of the half's cluster with which it overlaps most, averaged over the
+ * splits. */
 #include <math.h>
 #include <string.h>
 

@@ -1,16 +1,24 @@
 /* Tests whether a gap separates a cluster from the rest. Items are ordered by a random walk that
- * starts in the cluster and restarts there with probability 1 - a (personalized PageRank): f = (1 -
- * a) 1_C + a D^-1 A f. The level sets of f grow outward from the core of the cluster. Items so far
- * from the boundary that f cannot distinguish them are ordered along the first direction of
- * diffusion (direction.c). Let c(t) be the affinity between the first t items and the others. A gap
- * is a valley of c near the boundary of the cluster: v = c(valley) / min(highest c before it,
- * highest c after it). In a cloud of uniform density, v is about 1. If the cluster is a thin line
- * of items, v may be small by chance: with m items across the line, the relative fluctuation of c
- * is about 1 / sqrt(m). The score of a gap is therefore (1 - v) sqrt(m). Here m is the effective
- * number (sum x)^2 / sum x^2 of items that carry the affinity x across the peaks. Lines, planes and
- * light-tailed clouds score below 3.5 (bench/verdict.py). For larger sets, verdict.c requires a
- * higher score. It also requires that the gap exists in items that were not used to find it
- * (gap_holdout.c). */
+ * starts in the cluster and restarts there with probability 1 - a (personalized PageRank):
+ *
+ *     f = (1 - a) 1_C + a D^-1 A f.
+ *
+ * The level sets of f grow outward from the core of the cluster. Items so far from the boundary
+ * that f cannot distinguish them are ordered along the first direction of diffusion (direction.c).
+ *
+ * Let c(t) be the affinity between the first t items and the others. A gap is a valley of c near
+ * the boundary of the cluster:
+ *
+ *     v = c(valley) / min(highest c before it, highest c after it).
+ *
+ * In a cloud of uniform density, v is about 1. If the cluster is a thin line of items, v may be
+ * small by chance: with m items across the line, the relative fluctuation of c is about 1 /
+ * sqrt(m). The score of a gap is therefore (1 - v) sqrt(m). Here m is the effective number (sum
+ * x)^2 / sum x^2 of items that carry the affinity x across the peaks.
+ *
+ * Lines, planes and light-tailed clouds score below 3.5 (bench/verdict.py). For larger sets,
+ * verdict.c requires a higher score. It also requires that the gap exists in items that were not
+ * used to find it (gap_holdout.c). */
 #include <math.h>
 #include <string.h>
 

@@ -2,12 +2,16 @@
  * by the average of the same quantity over these neighbors. It is about 1 within a cluster of any
  * density and larger outside (after Breunig, Kriegel, Ng and Sander 2000, without the reachability
  * distance). The spread of the scores depends on the dimension and the metric, so the limit is
- * computed from the data: median + 5 max(q90 - median, 0.4 v). Here q90 is the 90% quantile of the
- * scores, and v is the median over items of the coefficient of variation of the distances in a
- * list. The second term is needed for evenly spaced items. Their scores hardly vary, so without
- * this term the two ends of a line would be marked. Clean data sets stay below the limit, and
- * planted outliers exceed it (bench/outliers.py). If most items of a cluster would be marked, the
- * cluster is considered small rather than a set of outliers, and none of its items is marked. */
+ * computed from the data:
+ *
+ *     median + 5 max(q90 - median, 0.4 v). Here
+ *
+ * q90 is the 90% quantile of the scores, and v is the median over items of the coefficient of
+ * variation of the distances in a list. The second term is needed for evenly spaced items. Their
+ * scores hardly vary, so without this term the two ends of a line would be marked. Clean data sets
+ * stay below the limit, and planted outliers exceed it (bench/outliers.py). If most items of a
+ * cluster would be marked, the cluster is considered small rather than a set of outliers, and none
+ * of its items is marked. */
 #include <math.h>
 
 #include "assess/assess.h"

@@ -2,12 +2,15 @@
  * The test is for sets too small for gaps. It is a permutation test of the hypothesis "all items
  * are samples of one distribution". A point is described by its coordinates and its squared
  * distance to the overall mean, each in standard deviations. The statistic T is the sum over items
- * of the squared mean description times the number of points. Under the hypothesis, points with
- * their weights are exchangeable. Permuting the points then does not change the distribution of T
- * (Fisher 1935), and p = (1 + permutations with at least T) / (1 + permutations). The entries of
- * items over a shared support (images, histograms, documents) are not exchangeable, because no
- * point occurs twice in an item. Points with arbitrary weights are not exchangeable either. In both
- * cases p is not computed. */
+ * of the squared mean description times the number of points.
+ *
+ * Under the hypothesis, points with their weights are exchangeable. Permuting the points then does
+ * not change the distribution of T (Fisher 1935), and p = (1 + permutations with at least T) / (1 +
+ * permutations).
+ *
+ * The entries of items over a shared support (images, histograms, documents) are not exchangeable,
+ * because no point occurs twice in an item. Points with arbitrary weights are not exchangeable
+ * either. In both cases p is not computed. */
 #include <math.h>
 #include <string.h>
 

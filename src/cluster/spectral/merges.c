@@ -1,10 +1,13 @@
 /* Computes a tree over the clusters by repeatedly merging the two most strongly linked clusters
- * until one is left. The link of A and B is r = w(A, B) vol / (vol A vol B), the affinity between
- * them divided by its expected value in a random graph with the same degrees. It is a
- * degree-weighted average over A x B, so r never increases from one merge to the next (average
- * linkage). The height of a merge is 1 / (1 + r). The height is 1 for clusters without a link, 1/2
- * for a link as strong as in a random graph, and close to 0 for strongly linked clusters. If
- * several merges have the same height, the pair with the nearest centers is merged first. */
+ * until one is left. The link of A and B is
+ *
+ *     r = w(A, B) vol / (vol A vol B),
+ *
+ * the affinity between them divided by its expected value in a random graph with the same degrees.
+ * It is a degree-weighted average over A x B, so r never increases from one merge to the next
+ * (average linkage). The height of a merge is 1 / (1 + r). The height is 1 for clusters without a
+ * link, 1/2 for a link as strong as in a random graph, and close to 0 for strongly linked clusters.
+ * If several merges have the same height, the pair with the nearest centers is merged first. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"

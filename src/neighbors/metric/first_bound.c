@@ -1,7 +1,8 @@
-/* Computes first bounds of the transport value for all pairs. Projections are tight in few
- * dimensions. For squared distances they cost one short matrix product, and for other costs the
- * differences of short rows. The relaxed bound holds for every cost. It is tight for small supports
- * in many dimensions, such as documents. */
+/* Computes first bounds of the transport value for all pairs.
+ *
+ * Projections are tight in few dimensions. For squared distances they cost one short matrix
+ * product, and for other costs the differences of short rows. The relaxed bound holds for every
+ * cost. It is tight for small supports in many dimensions, such as documents. */
 #include "base/workspace.h"
 #include "distance/bound/bound.h"
 #include "distance/bound/first.h"

@@ -1,12 +1,16 @@
-/* Lower bounds of the sinkhorn values. By duality, any potentials give a lower bound of the
- * regularized value. They also give one of the divergence, whose self terms are known. All values
- * except the divergence are at least the exact transport value, because the entropy term is not
- * negative and the plan is feasible for exact transport. The bounds of exact transport are
- * therefore used for the sharp value, and whenever dual bounds would be expensive. For small items
- * in many dimensions, dual bounds cost no more than bounds of exact transport, because they are
- * relaxed transport with soft minima. A value computed with a marginal error e differs from the
- * true value by at most e times the range of the costs. This amount is subtracted from every
- * bound. */
+/* Lower bounds of the sinkhorn values.
+ *
+ * By duality, any potentials give a lower bound of the regularized value. They also give one of the
+ * divergence, whose self terms are known. All values except the divergence are at least the exact
+ * transport value, because the entropy term is not negative and the plan is feasible for exact
+ * transport. The bounds of exact transport are therefore used for the sharp value, and whenever
+ * dual bounds would be expensive.
+ *
+ * For small items in many dimensions, dual bounds cost no more than bounds of exact transport,
+ * because they are relaxed transport with soft minima.
+ *
+ * A value computed with a marginal error e differs from the true value by at most e times the range
+ * of the costs. This amount is subtracted from every bound. */
 #include <math.h>
 
 #include "distance/bound/bound.h"

@@ -1,8 +1,9 @@
 /* Computes entropic transport with squared distances on a device, for whole matrices. The values of
- * a strip of columns are computed before its tiles are requested. The iterations and the stopping
- * test are the same as on the CPU, but the last digits differ. Graphs must be byte-identical on
- * every machine, so they never use this code, and neither does the setting "auto". The CPU solves
- * the pairs that the device leaves unsolved. */
+ * a strip of columns are computed before its tiles are requested.
+ *
+ * The iterations and the stopping test are the same as on the CPU, but the last digits differ.
+ * Graphs must be byte-identical on every machine, so they never use this code, and neither does the
+ * setting "auto". The CPU solves the pairs that the device leaves unsolved. */
 #include <math.h>
 #include <string.h>
 

@@ -44,9 +44,12 @@ static inline int64_t first_item(const int32_t *order, int64_t place)
 }
 
 /* First bounds as floats: unit * low(i, j) <= D^2(i, j), including rounding errors. If there are
- * rows, low(i, j) = (start_i + start_j) - 2 rows_i . rows_j. A device can compute this product as
- * well. The rounding error of the product, in any order of summation, has already been subtracted
- * from `start`. */
+ * rows,
+ *
+ *     low(i, j) = (start_i + start_j) - 2 rows_i . rows_j.
+ *
+ * A device can compute this product as well. The rounding error of the product, in any order of
+ * summation, has already been subtracted from `start`. */
 typedef struct first_bounds {
     int64_t n, side;
     double unit;               /* a power of two */
@@ -92,8 +95,9 @@ typedef struct pair_bounds {
 
 /* ---- rows for a prefilter ---- */
 
-/* Rows of floats whose distances enclose the metric's values. Before rounding, they satisfy 0 <=
- * D^2(i, j) / unit - (offset_i + offset_j + |rows_i - rows_j|^2) <= tail_i + tail_j. */
+/* Rows of floats whose distances enclose the metric's values. Before rounding, they satisfy
+ *
+ *     0 <= D^2(i, j) / unit - (offset_i + offset_j + |rows_i - rows_j|^2) <= tail_i + tail_j. */
 typedef struct prefilter_rows {
     int64_t n, columns; /* columns is 0 if no rows are available */
     float *rows;        /* n x columns, preferably near the origin */

@@ -1,10 +1,13 @@
-/* The journal of a run over pairs. The manifest consists of "ddsc-resume FORMAT", the caller's
- * lines and a checksum. A chunk consists of a header (magic, hash of the manifest, size and hash of
- * the data) and records. Its file is called "chunk-FIRST-LAST-HOST-PID-NUMBER". FIRST and LAST are
- * the lowest and highest first row of its tiles, for human readers. HOST and PID identify the
- * writer. Every process reads all chunks, because the rank that a pair is assigned to depends on
- * the round and on the number of ranks. Each worker collects its own records, so workers share
- * nothing while they solve pairs. Several processes may share a folder. */
+/* The journal of a run over pairs.
+ *
+ * The manifest consists of "ddsc-resume FORMAT", the caller's lines and a checksum. A chunk
+ * consists of a header (magic, hash of the manifest, size and hash of the data) and records. Its
+ * file is called "chunk-FIRST-LAST-HOST-PID-NUMBER". FIRST and LAST are the lowest and highest
+ * first row of its tiles, for human readers. HOST and PID identify the writer.
+ *
+ * Every process reads all chunks, because the rank that a pair is assigned to depends on the round
+ * and on the number of ranks. Each worker collects its own records, so workers share nothing while
+ * they solve pairs. Several processes may share a folder. */
 #include "neighbors/pairs/journal.h"
 
 #include <dirent.h>

@@ -127,12 +127,14 @@ done:
     return status;
 }
 
-/* ---- nearest items ---- The tile rows are arranged on a circle. Each row is combined with itself
- * and with the half circle of rows after it. Each rank of a team processes an equal, contiguous
- * part of these tiles, row by row, so its few rows are compared with many others. Within its part,
- * a rank alternates between rows. Tiles that are processed at the same time should share few items,
- * because workers wait for the heaps of shared items. After the first eighth of the circle, the
- * ranks exchange their smallest limits, so that no rank keeps entries beyond them. */
+/* ---- nearest items ----
+ *
+ * The tile rows are arranged on a circle. Each row is combined with itself and with the half circle
+ * of rows after it. Each rank of a team processes an equal, contiguous part of these tiles, row by
+ * row, so its few rows are compared with many others. Within its part, a rank alternates between
+ * rows. Tiles that are processed at the same time should share few items, because workers wait for
+ * the heaps of shared items. After the first eighth of the circle, the ranks exchange their
+ * smallest limits, so that no rank keeps entries beyond them. */
 
 typedef struct half_circle {
     cpu *c;

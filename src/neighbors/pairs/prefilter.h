@@ -48,9 +48,12 @@ void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r);
  * lengths. */
 double prefilter_radius(int64_t columns);
 
-/* Computes bounds from rows, and their largest possible distance to the values: unit low(i, j) <=
- * D^2(i, j) <= unit low(i, j) + spread_i + spread_j, if products of rows have an error of at most
- * radius |x||y|. start and spread have n elements. *bounds refers to the rows and to start. */
+/* Computes bounds from rows, and their largest possible distance to the values:
+ *
+ *     unit low(i, j) <= D^2(i, j) <= unit low(i, j) + spread_i + spread_j,
+ *
+ * if products of rows have an error of at most radius |x||y|. start and spread have n elements.
+ * *bounds refers to the rows and to start. */
 ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *start, double *spread,
                               const prefilter_rows *r, double radius);
 

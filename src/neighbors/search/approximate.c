@@ -1,11 +1,14 @@
-/* Approximate neighbors, with a measured recall. NN-descent over rows of numbers (descent.c)
- * proposes k > tau candidates per item. The metric then computes the true values of the candidates,
- * and the tau best are kept. The cost is that of the descent plus at most k metric values per item,
- * instead of n values. The recall is the fraction of true neighbors that were found. It is measured
- * on randomly drawn items, each of which is compared with all others. Its 95% interval is Wilson's
- * interval with an effective number of trials. The neighbors of one item tend to be found or missed
- * together, so they are not independent trials. The effective number is estimated from the variance
- * between items. */
+/* Approximate neighbors, with a measured recall.
+ *
+ * NN-descent over rows of numbers (descent.c) proposes k > tau candidates per item. The metric then
+ * computes the true values of the candidates, and the tau best are kept. The cost is that of the
+ * descent plus at most k metric values per item, instead of n values.
+ *
+ * The recall is the fraction of true neighbors that were found. It is measured on randomly drawn
+ * items, each of which is compared with all others. Its 95% interval is Wilson's interval with an
+ * effective number of trials. The neighbors of one item tend to be found or missed together, so
+ * they are not independent trials. The effective number is estimated from the variance between
+ * items. */
 #include <math.h>
 #include <string.h>
 

@@ -1,12 +1,15 @@
-/* The tau-NN graph from whole columns of the distance matrix. A random subset of m items, the
- * landmarks, is compared with all n items, which costs about n m values instead of n^2 / 2.
- * Distances to a landmark are then exact. All other distances are approximated with the Nystrom
- * method (landmarks.c): D^2_ij ~ |x_i - x_j|^2 + rest_i + rest_j. The neighbors in the graph are
- * the nearest items by exact or approximate distances, which takes O(n^2 dim) operations. The error
- * is estimated without further solves. Some landmarks are held out, the coordinates are fitted to
- * the others, and the predicted distances between held-out landmarks are compared with the known
- * distances. The result is the median absolute error divided by the median absolute deviation of
- * the distances. A value of 1 is no better than a constant guess. */
+/* The tau-NN graph from whole columns of the distance matrix.
+ *
+ * A random subset of m items, the landmarks, is compared with all n items, which costs about n m
+ * values instead of n^2 / 2. Distances to a landmark are then exact. All other distances are
+ * approximated with the Nystrom method (landmarks.c): D^2_ij ~ |x_i - x_j|^2 + rest_i + rest_j. The
+ * neighbors in the graph are the nearest items by exact or approximate distances, which takes O(n^2
+ * dim) operations.
+ *
+ * The error is estimated without further solves. Some landmarks are held out, the coordinates are
+ * fitted to the others, and the predicted distances between held-out landmarks are compared with
+ * the known distances. The result is the median absolute error divided by the median absolute
+ * deviation of the distances. A value of 1 is no better than a constant guess. */
 #include <math.h>
 #include <string.h>
 

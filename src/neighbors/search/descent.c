@@ -1,12 +1,16 @@
 /* NN-descent (Dong, Moses, Li: Efficient k-nearest neighbor graph construction for generic
- * similarity measures, 2011). The lists initially contain random items and improve in rounds. In
- * each round, any two items that are neighbors or reverse neighbors of the same item are compared.
- * Pairs that were already compared in this way are skipped: at least one of the two must be fresh,
- * that is, new since the previous round. The rounds end when at most one neighbor in DESCENT_FEW
- * changes, or after DESCENT_ROUNDS rounds. All comparisons of a round use the lists of the previous
- * round. The heaps order entries by (value, index), so their contents do not depend on the order of
- * arrival. The result is therefore independent of the number of threads and ranks. A round costs at
- * most O(n k^2) row distances, and few items are fresh in later rounds. */
+ * similarity measures, 2011).
+ *
+ * The lists initially contain random items and improve in rounds. In each round, any two items that
+ * are neighbors or reverse neighbors of the same item are compared. Pairs that were already
+ * compared in this way are skipped: at least one of the two must be fresh, that is, new since the
+ * previous round. The rounds end when at most one neighbor in DESCENT_FEW changes, or after
+ * DESCENT_ROUNDS rounds.
+ *
+ * All comparisons of a round use the lists of the previous round. The heaps order entries by
+ * (value, index), so their contents do not depend on the order of arrival. The result is therefore
+ * independent of the number of threads and ranks. A round costs at most O(n k^2) row distances, and
+ * few items are fresh in later rounds. */
 #include <string.h>
 
 #include "base/simd.h"

@@ -1,12 +1,16 @@
-/* The float prefilter on a device (GPU). The rows are uploaded once. For each strip of rows, the
- * device computes the lower bounds of all pairs as one matrix product. It returns the `most`
- * smallest bounds of each item. The rule of shortlist.c then selects the candidates. The metric
- * computes their values in double precision on the CPU, so the graph has the same bytes as that of
- * a CPU search. Meanwhile, the device may already compute the next strip. A device offers several
- * product types, from the cheapest and least accurate to the most accurate. Each type has a radius,
- * which bounds its relative rounding error and widens the bounds. If too many items have undecided
- * candidates, the search restarts with the next type. The cost is n^2 columns multiplications per
- * attempt. If the device fails or returns impossible lists, the CPU performs the search instead. */
+/* The float prefilter on a device (GPU).
+ *
+ * The rows are uploaded once. For each strip of rows, the device computes the lower bounds of all
+ * pairs as one matrix product. It returns the `most` smallest bounds of each item. The rule of
+ * shortlist.c then selects the candidates. The metric computes their values in double precision on
+ * the CPU, so the graph has the same bytes as that of a CPU search. Meanwhile, the device may
+ * already compute the next strip.
+ *
+ * A device offers several product types, from the cheapest and least accurate to the most accurate.
+ * Each type has a radius, which bounds its relative rounding error and widens the bounds. If too
+ * many items have undecided candidates, the search restarts with the next type. The cost is n^2
+ * columns multiplications per attempt. If the device fails or returns impossible lists, the CPU
+ * performs the search instead. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,13 +1,16 @@
 /* Lower bounds of the pruned search on a device (GPU). The device computes the first bounds of all
- * pairs, and the dual and tight bounds for the pairs of a round. The first bounds have the form
- * low(i, j) = start_i + start_j - 2 rows_i . rows_j (backend.h). The starts already include the
- * rounding error of float products in any order of summation. A product type of the device can
- * therefore be used directly if it is at least as accurate as float products. The device returns
- * either the smallest bounds of each item or all pairs within reach. Bounds that the device does
- * not offer, or fails to compute, are computed on the CPU. A team of several ranks also uses the
- * CPU. The last digits of device bounds may differ from those of CPU bounds, and so may the number
- * of solves. However, both are valid lower bounds, so the graph is the same. The cost is one
- * product of n^2 columns for each pass over the first bounds, plus O(1) transfers per strip. */
+ * pairs, and the dual and tight bounds for the pairs of a round.
+ *
+ * The first bounds have the form low(i, j) = start_i + start_j - 2 rows_i . rows_j (backend.h). The
+ * starts already include the rounding error of float products in any order of summation. A product
+ * type of the device can therefore be used directly if it is at least as accurate as float
+ * products. The device returns either the smallest bounds of each item or all pairs within reach.
+ *
+ * Bounds that the device does not offer, or fails to compute, are computed on the CPU. A team of
+ * several ranks also uses the CPU. The last digits of device bounds may differ from those of CPU
+ * bounds, and so may the number of solves. However, both are valid lower bounds, so the graph is
+ * the same. The cost is one product of n^2 columns for each pass over the first bounds, plus O(1)
+ * transfers per strip. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,13 +1,16 @@
 /* Coordinates of all items from their distances to m landmarks: the Nystrom method on the Gram
  * matrix (Williams and Seeger 2001; for distances Platt 2005, after de Silva and Tenenbaum 2004).
+ *
  * The m x m matrix of squared distances between the landmarks is double-centered to obtain the Gram
  * matrix G = U Lambda U^T, and the leading eigenvectors are kept. Let d_i be the squared distances
- * of item i to the landmarks, and let mean be their average over the landmarks. Then x_i = -1/2
- * Lambda^-1/2 U^T (d_i - mean) is the projection of the item on the span of the landmarks. The part
- * outside the span is summarized by one number per item, rest_i. The squared distance is then
- * approximated by |x_i - x_j|^2 + rest_i + rest_j. This is exact if the parts of i and j outside
- * the span are orthogonal to each other. The cost is O(m^3) for the eigenvectors and O(n m dim) for
- * the projection. */
+ * of item i to the landmarks, and let mean be their average over the landmarks. Then
+ *
+ *     x_i = -1/2 Lambda^-1/2 U^T (d_i - mean)
+ *
+ * is the projection of the item on the span of the landmarks. The part outside the span is
+ * summarized by one number per item, rest_i. The squared distance is then approximated by |x_i -
+ * x_j|^2 + rest_i + rest_j. This is exact if the parts of i and j outside the span are orthogonal
+ * to each other. The cost is O(m^3) for the eigenvectors and O(n m dim) for the projection. */
 #include <math.h>
 #include <string.h>
 

@@ -1,16 +1,21 @@
 /* The exact tau-NN graph without most of the solves. It is equal, edge for edge, to that of the
- * full matrix. Each item has a list of candidates, ordered by a lower bound of D^2. In each round,
- * every item chooses its next few candidates. The pairs of a round are solved in parallel, each for
- * both of its items. A solve may also yield a linear minorant of the distances to i and to j (a
- * cut), which raises the bounds of the remaining candidates on both lists. A candidate whose bound
- * exceeds the tau-th distance found so far is excluded permanently, because these distances never
- * increase and bounds never decrease. With local scales (numeric/graph/hubs.c), an item compares
- * keys: D^2, or a bound of it, divided by the scale of the other item. For two fixed items, the key
- * is monotone in D^2, so the key of a bound is a bound of the key. Items choose their candidates
- * from the state at the start of the round, and a pair chosen by both of its items is recorded
- * once. The graph and the number of solves are therefore the same for any number of threads. The
- * cost is one pass of first bounds over all pairs, O(n tau) frame and dual bounds, and the solves.
- * The number of solves depends on how tight the bounds are. */
+ * full matrix.
+ *
+ * Each item has a list of candidates, ordered by a lower bound of D^2. In each round, every item
+ * chooses its next few candidates. The pairs of a round are solved in parallel, each for both of
+ * its items. A solve may also yield a linear minorant of the distances to i and to j (a cut), which
+ * raises the bounds of the remaining candidates on both lists. A candidate whose bound exceeds the
+ * tau-th distance found so far is excluded permanently, because these distances never increase and
+ * bounds never decrease.
+ *
+ * With local scales (numeric/graph/hubs.c), an item compares keys: D^2, or a bound of it, divided
+ * by the scale of the other item. For two fixed items, the key is monotone in D^2, so the key of a
+ * bound is a bound of the key.
+ *
+ * Items choose their candidates from the state at the start of the round, and a pair chosen by both
+ * of its items is recorded once. The graph and the number of solves are therefore the same for any
+ * number of threads. The cost is one pass of first bounds over all pairs, O(n tau) frame and dual
+ * bounds, and the solves. The number of solves depends on how tight the bounds are. */
 #include "neighbors/search/pruned.h"
 
 #include <string.h>

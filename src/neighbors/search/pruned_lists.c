@@ -1,12 +1,14 @@
-/* Candidate lists of the pruned search. The first list of item i contains the `width` other items
- * with the smallest keys of first bounds. The list is complete up to the last of these keys: no
- * omitted item has a smaller one. If the limit of the item falls below this key, no other item can
- * be a neighbor. Otherwise, the walk (pruned_walk.c) processes the omitted pairs. A pair may be on
- * the lists of both of its items. The array `seen` stores which items were on the first lists, in
- * ascending order and with a mark on settled pairs. The walk finds these pairs by binary search and
- * skips them. Lists are cleaned and sorted once per round. They are nearly sorted, so this costs
- * about O(width) per item. The memory is O(n width), with width = max(LIST_LEAST, LIST_PER_TAU
- * tau). */
+/* Candidate lists of the pruned search.
+ *
+ * The first list of item i contains the `width` other items with the smallest keys of first bounds.
+ * The list is complete up to the last of these keys: no omitted item has a smaller one. If the
+ * limit of the item falls below this key, no other item can be a neighbor. Otherwise, the walk
+ * (pruned_walk.c) processes the omitted pairs. A pair may be on the lists of both of its items.
+ *
+ * The array `seen` stores which items were on the first lists, in ascending order and with a mark
+ * on settled pairs. The walk finds these pairs by binary search and skips them. Lists are cleaned
+ * and sorted once per round. They are nearly sorted, so this costs about O(width) per item. The
+ * memory is O(n width), with width = max(LIST_LEAST, LIST_PER_TAU tau). */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 

@@ -1,13 +1,16 @@
-/* The walk of the pruned search over the pairs that are on no list. It starts when the first lists
- * are exhausted, so every item has a limit. An item whose list ended before its limit may have
- * neighbors among the items that were not on its list. The walk evaluates the first bounds of all
- * pairs once more, tile by tile. It keeps new pairs that are within reach of such an item and
- * raises their bounds (frame, then dual). It drops the pairs that are then out of reach. The few
- * remaining pairs are added to lists and solved before the walk continues. This limits the memory
- * to little more than FOUND_PER_ITEM n pairs, and the limits keep decreasing as the walk proceeds.
- * The length of a step depends only on counts of the whole team, so all ranks make the same steps.
- * The cost is a second pass over the first bounds, and the dual bounds of the pairs within
- * reach. */
+/* The walk of the pruned search over the pairs that are on no list.
+ *
+ * It starts when the first lists are exhausted, so every item has a limit. An item whose list ended
+ * before its limit may have neighbors among the items that were not on its list. The walk evaluates
+ * the first bounds of all pairs once more, tile by tile. It keeps new pairs that are within reach
+ * of such an item and raises their bounds (frame, then dual). It drops the pairs that are then out
+ * of reach.
+ *
+ * The few remaining pairs are added to lists and solved before the walk continues. This limits the
+ * memory to little more than FOUND_PER_ITEM n pairs, and the limits keep decreasing as the walk
+ * proceeds. The length of a step depends only on counts of the whole team, so all ranks make the
+ * same steps. The cost is a second pass over the first bounds, and the dual bounds of the pairs
+ * within reach. */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 

@@ -1,8 +1,9 @@
 /* Rules shared by the searches with lower bounds (pruned.c, query.c). They define when a bound
- * excludes a candidate, and which level of bound a candidate has reached. A candidate is excluded
- * only if its bound exceeds the tau-th key by more than a relative slack of 1e-9. The slack covers
- * the rounding of computed values. A candidate whose value equals the limit is therefore always
- * solved, and the lower index is preferred. */
+ * excludes a candidate, and which level of bound a candidate has reached.
+ *
+ * A candidate is excluded only if its bound exceeds the tau-th key by more than a relative slack of
+ * 1e-9. The slack covers the rounding of computed values. A candidate whose value equals the limit
+ * is therefore always solved, and the lower index is preferred. */
 #ifndef DDSC_NEIGHBORS_SEARCH_PRUNING_H
 #define DDSC_NEIGHBORS_SEARCH_PRUNING_H
 

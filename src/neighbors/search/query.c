@@ -1,11 +1,14 @@
-/* Finds the tau nearest old items of each new item, using lower bounds. New items are not compared
- * with each other, so the search for each is an independent best-first search. A heap contains all
- * old items, ordered by a lower bound of D^2. For the top candidate, the bound of the next level is
- * computed. If it already has the most expensive bound worth computing, it is solved. The search
- * ends when the smallest bound exceeds the tau-th distance found. All remaining candidates are then
- * excluded, because bounds never exceed values. The result equals that of a full search. With local
- * scales, the heap and the limit use keys (numeric/graph/hubs.c). The cost per item is n_old first
- * bounds, an O(n_old) heap construction, and O(log n_old) per raised bound or solve. */
+/* Finds the tau nearest old items of each new item, using lower bounds.
+ *
+ * New items are not compared with each other, so the search for each is an independent best-first
+ * search. A heap contains all old items, ordered by a lower bound of D^2. For the top candidate,
+ * the bound of the next level is computed. If it already has the most expensive bound worth
+ * computing, it is solved. The search ends when the smallest bound exceeds the tau-th distance
+ * found. All remaining candidates are then excluded, because bounds never exceed values. The result
+ * equals that of a full search.
+ *
+ * With local scales, the heap and the limit use keys (numeric/graph/hubs.c). The cost per item is
+ * n_old first bounds, an O(n_old) heap construction, and O(log n_old) per raised bound or solve. */
 #include "base/team.h"
 #include "base/workspace.h"
 #include "neighbors/search/pruning.h"

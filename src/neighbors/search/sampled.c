@@ -1,13 +1,18 @@
-/* The graph from a random sample of the pairs. Few of an item's nearest neighbors are among the
- * sampled pairs. However, if the items vary along few directions, the other distances follow from
- * the sample: D^2_ij = |x_i|^2 + |x_j|^2 - 2 x_i . x_j is the sum of one number per item and an
- * entry of a matrix of low rank. The model D^2_ij ~ m + b_i + b_j + (u_i . v_j + v_i . u_j) / 2 is
- * fitted to the known pairs. u and v are updated in turn, row by row, with ridge regression
- * (alternating least squares; Koren, Bell, Volinsky 2009). One tenth of the pairs is held out to
- * measure the error. If the error is at most FILL_ERROR, the values of unknown pairs are computed
- * from the model, and the neighbors are the nearest items by known or fitted values. Otherwise,
- * only the known pairs are used. With p fitted pairs per item and rank r, a round costs O(n (p r^2
- * + r^3)), and computing the fitted values costs O(n^2 r). */
+/* The graph from a random sample of the pairs.
+ *
+ * Few of an item's nearest neighbors are among the sampled pairs. However, if the items vary along
+ * few directions, the other distances follow from the sample: D^2_ij = |x_i|^2 + |x_j|^2 - 2 x_i .
+ * x_j is the sum of one number per item and an entry of a matrix of low rank. The model
+ *
+ *     D^2_ij ~ m + b_i + b_j + (u_i . v_j + v_i . u_j) / 2
+ *
+ * is fitted to the known pairs. u and v are updated in turn, row by row, with ridge regression
+ * (alternating least squares; Koren, Bell, Volinsky 2009).
+ *
+ * One tenth of the pairs is held out to measure the error. If the error is at most FILL_ERROR, the
+ * values of unknown pairs are computed from the model, and the neighbors are the nearest items by
+ * known or fitted values. Otherwise, only the known pairs are used. With p fitted pairs per item
+ * and rank r, a round costs O(n (p r^2 + r^3)), and computing the fitted values costs O(n^2 r). */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,11 @@
-/* Searches for the tau nearest neighbors of every item. The methods are: all pairs, a sample of the
- * pairs, lower bounds that avoid most solves, a float prefilter, candidate lists, and landmarks
- * with whole columns of the matrix. All methods access a metric only through the pair service
- * (neighbors/pairs). A value is the same for every method, and equal values are ordered by index.
- * The exact methods therefore return byte-identical graphs and differ only in cost. Only the
- * approximate, sampled and column methods may return a different graph. */
+/* Searches for the tau nearest neighbors of every item.
+ *
+ * The methods are: all pairs, a sample of the pairs, lower bounds that avoid most solves, a float
+ * prefilter, candidate lists, and landmarks with whole columns of the matrix. All methods access a
+ * metric only through the pair service (neighbors/pairs). A value is the same for every method, and
+ * equal values are ordered by index. The exact methods therefore return byte-identical graphs and
+ * differ only in cost. Only the approximate, sampled and column methods may return a different
+ * graph. */
 #ifndef DDSC_NEIGHBORS_SEARCH_SEARCH_H
 #define DDSC_NEIGHBORS_SEARCH_SEARCH_H
 

@@ -16,11 +16,13 @@ static const double SCALE_FLOOR = 0.01;
  * ten data sets under every metric. LEANS_SPREAD is the smallest ratio of the 95% to the 5%
  * quantile of the scales. LEANS_ONE_SIDED is the smallest share of one-sided links. LEANS_FAR
  * limits the 99% quantile of the D^2 to the nearest neighbor, in units of the median D^2 of all
- * edges. A single gamma is better only on `animals`, where 0.60 to 0.75 of the links are one-sided
- * and the scales spread by a factor of 3.1 or more. On other data sets with such a spread, at most
- * 0.48 of the links are one-sided. Text data sets have as many one-sided links, but their scales
- * spread by a factor of at most 2.4. The exception is ng6 under mmd (2.8), where a single gamma
- * does no harm. */
+ * edges.
+ *
+ * A single gamma is better only on `animals`, where 0.60 to 0.75 of the links are one-sided and the
+ * scales spread by a factor of 3.1 or more. On other data sets with such a spread, at most 0.48 of
+ * the links are one-sided. Text data sets have as many one-sided links, but their scales spread by
+ * a factor of at most 2.4. The exception is ng6 under mmd (2.8), where a single gamma does no
+ * harm. */
 static const double LEANS_SPREAD = 2.5, LEANS_ONE_SIDED = 0.55, LEANS_FAR = 20;
 enum { LEANS_ITEMS = 40 }; /* with fewer items, the quantiles are not reliable */
 

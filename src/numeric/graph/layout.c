@@ -19,9 +19,7 @@
  * epochs. */
 enum { EPOCHS = 44, MORE_EPOCHS = 20000, MAX_EPOCHS = 200, MIN_EPOCHS = 20 };
 enum { N_REPELLED = 16, START_SIZE = 10, GRAIN = 256, GROUPS = 4 };
-#define WORK_LIMIT \
-    4e8 /* limit on pair updates, which take a few seconds; larger graphs use fewer
-                        * epochs */
+#define WORK_LIMIT 4e8 /* pair updates, a few seconds; larger graphs use fewer epochs */
 #define STEP_LIMIT 4.0
 
 typedef struct layout {

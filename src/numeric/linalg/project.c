@@ -1,7 +1,8 @@
-/* Projects rows onto the two directions of largest variance, for figures. The directions come from
- * power iterations with a fixed start. If variances are equal, as they can be for separate
- * components, rounding determines the directions that an eigendecomposition returns. The power
- * iteration finds the same directions on every machine. */
+/* Projects rows onto the two directions of largest variance, for figures.
+ *
+ * The directions come from power iterations with a fixed start. If variances are equal, as they can
+ * be for separate components, rounding determines the directions that an eigendecomposition
+ * returns. The power iteration finds the same directions on every machine. */
 #include <math.h>
 #include <string.h>
 
