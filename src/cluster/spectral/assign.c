@@ -1,9 +1,10 @@
 /* Assigns labels to new items. Let a_j be the affinities of a new item to its nearest old items,
  * and let M v = lambda v. The extension of v that preserves this equation is (Bengio et al. 2004)
  *
- *     v(new) / sqrt(degree) = sum_j a_j (v_j / sqrt(degree_j)) / (lambda sum_j a_j). The new row of
- *     the embedding is therefore the weighted mean of the neighbors' rows, with each column divided
- *     by lambda. It is normalized in the same way as the old rows. */
+ *     v(new) / sqrt(degree) = sum_j a_j (v_j / sqrt(degree_j)) / (lambda sum_j a_j).
+ *
+ * The new row of the embedding is therefore the weighted mean of the neighbors' rows, with each
+ * column divided by lambda. It is normalized in the same way as the old rows. */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
-/* Computes the values of candidate pairs with the metric itself. The candidate list of an item
- * names the other items to compare it with. A pair {i, j} is computed once, even if each item is on
- * the list of the other, and its value is offered to both heaps. For this purpose, the pairs are
- * grouped by their larger item j.
+/* Computes the values of candidate pairs with the metric itself.
+ *
+ * The candidate list of an item names the other items to compare it with. A pair {i, j} is computed
+ * once, even if each item is on the list of the other, and its value is offered to both heaps. For
+ * this purpose, the pairs are grouped by their larger item j.
  *
  * Lists may arrive strip by strip in ascending order of items. When the lists of all items below
  * `end` are known, all pairs whose larger item is below `end` are known as well, and their values
