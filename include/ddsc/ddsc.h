@@ -387,9 +387,9 @@ DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_meas
                                                 ddsc_on_empty on_empty);
 /* These functions generate synthetic data. ddsc_measures_generate_shapes creates n squares and n
  * circles (classes 0 and 1) with n_points points each around one center. Their sizes grow in small
- * steps, as in section 5.1 of the paper. The next function creates k classes of n Gaussian clouds
- * with n_points points each in dim dimensions. The centers of the classes are `separation` standard
- * deviations apart. */
+ * steps, as in section 5.1 of the paper. ddsc_measures_generate_gaussians creates k classes of n
+ * Gaussian clouds with n_points points each in dim dimensions. Class centers are `separation`
+ * standard deviations apart. */
 DDSC_API ddsc_status ddsc_measures_generate_shapes(ddsc_context *context, ddsc_measures **measures,
                                                    int64_t n_per_shape, int64_t n_points);
 DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,

@@ -28,7 +28,7 @@ done:
     return status;
 }
 
-/* last_kept returns the smallest of the K kept eigenvalues of the operator, and the next function
+/* last_kept returns the smallest of the K kept eigenvalues of the operator, and first_other
  * returns the largest of the others. Items that were left out have eigenvalue 0. -1 is the smallest
  * possible eigenvalue. */
 static double last_kept(const decomposition *d, int64_t k)

@@ -150,7 +150,7 @@ static inline double *sum_extra(const fit *f, double *slot)
 plan_work fit_work(const fit *f, int worker);
 /* Computes where each item's plan starts if all plans are stored consecutively (n + 1 values). */
 ddsc_status fit_plan_starts(const fit *f, int64_t **at);
-/* Loads the item's padded weights into the worker's arrays. The next function loads its costs to
+/* Loads the item's padded weights into the worker's arrays. fit_load_cost loads its costs to
  * the center. */
 void fit_load_weights(fit *f, int64_t item, int worker);
 void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker);
@@ -169,7 +169,7 @@ double fit_mean_cost(fit *f, int64_t cluster);
 /* Returns a lower bound of the cost between two measures with these means. */
 double fit_mean_bound(const fit *f, const double *mean, const double *other);
 /* Converts a cost to a distance that satisfies the triangle inequality. The result is 0 if there is
- * no such distance. The next function is the inverse. */
+ * no such distance. fit_cost is the inverse. */
 double fit_distance(const fit *f, double cost);
 double fit_cost(const fit *f, double distance);
 
