@@ -132,12 +132,12 @@ typedef struct ddsc_context ddsc_context;
 
 /* Callbacks run on the thread that made the call. */
 
-/* `stage` names the current stage, such as "distances". `total` may be 0 if it is unknown. */
+/* `stage` is the name of the current stage, such as "distances". `total` is 0 if it is unknown. */
 typedef void (*ddsc_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
 /* A non-zero return value cancels the call, which then returns DDSC_ERROR_CANCELED. */
 typedef int (*ddsc_cancel_fn)(void *user);
-/* Receives a warning: one sentence without a final full stop or newline. The text is valid during
- * the call only. */
+/* Receives a warning, which is one sentence without a final period or newline. The text is valid
+ * only during the call. */
 typedef void (*ddsc_warning_fn)(void *user, const char *text);
 
 /* Encodings of input text. UTF-8 input is validated. A file that begins with the UTF-8 byte order
@@ -150,9 +150,9 @@ typedef enum ddsc_encoding {
 
 typedef struct ddsc_context_settings {
     size_t struct_size;
-    int threads;   /* 0: all processors of the machine */
+    int threads;   /* 0: one thread per processor of the machine */
     uint64_t seed; /* default 0 */
-    /* maximum number of bytes that the library may hold at once; 0: no limit */
+    /* maximum number of bytes that the library may allocate at any time; 0: no limit */
     int64_t memory_limit;
     void *(*allocate)(void *user, size_t size); /* set all three or none; must be thread-safe */
     void *(*reallocate)(void *user, void *block, size_t size);
@@ -164,12 +164,13 @@ typedef struct ddsc_context_settings {
     void *cancel_user;
     ddsc_warning_fn warning; /* NULL: warnings are discarded */
     void *warning_user;
-    int whole_process; /* 1: stage timings begin at process start, as the stage `start` */
-    /* HDF5 is read in a child process (fork), which ends with the call. The read fails after this
-     * many seconds without progress (default 60; 0: no limit). A negative value reads in the
-     * calling process, which a damaged file can crash or block. */
+    int whole_process; /* 1: stage timings begin at process start; the time before the first call is
+                        * the stage `start` */
+    /* HDF5 files are read in a child process (fork), which ends with the call. The call fails if
+     * the child makes no progress for this many seconds (default 60; 0: no limit). If the value is
+     * negative, files are read in the calling process, which a damaged file can crash or block. */
     double read_timeout_s;
-    ddsc_encoding encoding; /* of tables, documents and other input text; default UTF-8 */
+    ddsc_encoding encoding; /* encoding of tables, documents and other input text; default UTF-8 */
 } ddsc_context_settings;
 
 #define ddsc_context_settings_init(settings) \
@@ -183,14 +184,15 @@ DDSC_API void ddsc_context_destroy(ddsc_context *context);
  * this context. */
 DDSC_API const char *ddsc_context_get_message(const ddsc_context *context);
 DDSC_API int ddsc_context_get_threads(const ddsc_context *context);
-/* Returns the peak number of bytes held at once so far. */
+/* Returns the largest number of bytes that have been allocated at any time so far. */
 DDSC_API int64_t ddsc_context_get_peak_memory(const ddsc_context *context);
-/* Frees an array that a call allocated, where the call's description says so. NULL is allowed. */
+/* Frees an array that was allocated by a call whose description refers to this function. NULL is
+ * allowed. */
 DDSC_API void ddsc_release(ddsc_context *context, void *block);
 
 /* One named statistic of a run, such as the number of pairs excluded by one of the lower bounds.
- * The available statistics depend on the path that the run took. Their names may change in any
- * version. */
+ * The statistics that are available depend on the algorithms that the run used. Their names may
+ * change in any version. */
 typedef struct ddsc_detail {
     const char *name;
     double value;
@@ -199,51 +201,54 @@ typedef struct ddsc_detail {
 /* Returns the statistics of the last call on this context. They are valid until the next call. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_detail *ddsc_context_get_details(const ddsc_context *context,
                                                                        int64_t *n_details);
-/* Returns note `number` (from 0) about the last call: the path that a stage took and why, such as
- * "search", "pruned", "lower bounds cost less than solves". Returns 0 if there is no such note.
- * Any of the pointers may be NULL. The texts are valid until the next call. */
+/* Returns note `number` (from 0) about the last call. A note states which algorithm a stage used
+ * and why, such as "search", "pruned", "lower bounds cost less than solves". Returns 0 if there is
+ * no such note. Any of the pointers may be NULL. The texts are valid until the next call. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_context_get_note(const ddsc_context *context, int64_t number,
                                                      const char **stage, const char **path,
                                                      const char **why);
 
 /* Makes runs resumable. Subsequent calls of ddsc_distance_run, ddsc_neighbors_run and
- * ddsc_cluster_run store the pairs they solve in `folder`. They reuse the pairs that an earlier
- * run with the same input, settings and version stored there. The files are checksummed and
- * written atomically. The result is bit-identical to an uninterrupted run. This call creates the
- * folder if it is missing, but not its parent, and fails if the folder is not writable. A run
- * fails if the folder belongs to another input or other settings. `settings` (one line, or NULL)
- * is an additional key that must not change. If folder is NULL, nothing is stored. */
+ * ddsc_cluster_run store the pairs that they solve in `folder`. They reuse the pairs that an
+ * earlier run with the same input, settings and version stored there. The files are checksummed and
+ * written atomically. The result is bit-identical to that of an uninterrupted run. This call
+ * creates the folder if it is missing, but not its parent, and fails if the folder is not writable.
+ * A run fails if the folder belongs to another input or other settings. `settings` (one line, or
+ * NULL) is an additional key that must be the same in all runs. If folder is NULL, nothing is
+ * stored. */
 DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
                                              const char *settings);
-/* Returns the number of pairs read from a resume folder since the last one was set. */
+/* Returns the number of pairs read from the resume folder since ddsc_context_set_resume was
+ * called. */
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 /* Selects the device that computes products over all pairs: "cpu" (the default, also selected by
- * NULL), "cuda", "cuda:1" or "auto". In this version, "auto" selects the CPU. CUDA uses the
- * plug-in libddsc_cuda.so, which is searched for next to the library or in the folder named by the
- * environment variable DDSC_PLUGIN_PATH. "cuda" is experimental and warns once, because the
- * plug-in has not been tested on a GPU since it was merged. The metric computes the final values
- * on the CPU, so a graph has the same bytes on every device. If a device is missing, has too
- * little memory or fails, the library issues one warning and uses the CPU. */
+ * NULL), "cuda", "cuda:1" or "auto". In this version, "auto" selects the CPU. CUDA uses the plug-in
+ * libddsc_cuda.so. The library searches for it in its own folder or in the folder named by the
+ * environment variable DDSC_PLUGIN_PATH. "cuda" is experimental and warns once, because the plug-in
+ * has not been tested on a GPU since it was merged. The metric computes the final values on the
+ * CPU, so a graph has the same bytes on every device. If a device is missing, has too little memory
+ * or fails, the library issues one warning and uses the CPU. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_device(ddsc_context *context,
                                                                const char *device);
 /* Returns the device used since ddsc_context_set_device, such as "cuda:0", or "cpu" if no device
  * was used. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_context_get_device(const ddsc_context *context);
 /* Returns 1 if the device is available, otherwise 0. `text` (of `size` bytes, or NULL) receives a
- * description such as "NVIDIA H200, 139 GiB free", or the reason why the device cannot be used. */
+ * description such as "NVIDIA H200, 139 GiB free". If the device is not available, `text` receives
+ * the reason instead. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, size_t size);
 
 /* ==== Teams: several processes that share one run ==== */
 
-/* The problem that a team passes to its own eigensolver. Each rank passes rows begin .. end of the
- * symmetric operator in CSR form, with column numbers of the whole n x n matrix. `known` holds
- * orthonormal eigenvectors with eigenvalue 1, which the solver must not return again. Eigenvalues
- * lie in [-1, 1], except those of rows whose only entry is on the diagonal; these rows belong to
- * items that are left out. Neighboring items are stored close together within the rows of a rank.
- */
+/* An eigenproblem that the library passes to a team's own eigensolver. Each rank passes rows begin
+ * .. end of the symmetric operator in CSR form, with column numbers of the whole n x n matrix.
+ * `known` holds orthonormal eigenvectors with eigenvalue 1, which the solver must not return again.
+ * Eigenvalues lie in [-1, 1], except those of rows whose only entry is on the diagonal. These rows
+ * belong to items that are left out. Within the rows of a rank, neighboring items are stored close
+ * together. */
 typedef struct ddsc_team_eigen {
-    size_t struct_size; /* size of the library's struct; later fields do not exist */
+    size_t struct_size; /* size of the library's struct; fields beyond this size do not exist */
     int64_t n, begin, end;
     const int64_t *offset; /* end - begin + 1 entries, starting at 0 */
     const int32_t *index;
@@ -259,38 +264,37 @@ typedef struct ddsc_team_eigen {
     int64_t max_products;
     double *lambda;     /* out: n_wanted, descending */
     double *vector;     /* out: (end - begin) x n_wanted, row-major */
-    int64_t n_products; /* out */
+    int64_t n_products; /* out: number of operator products */
     /* out: 1 if a random probe orthogonal to the computed eigenvectors found no larger
      * eigenvalue */
     int verified;
-    /* Poll this callback regularly. A non-zero return value cancels the solve: all ranks then
+    /* Call this callback regularly. A non-zero return value cancels the solve. All ranks must then
      * return 0 and set `stopped`. */
     ddsc_cancel_fn cancel;
     void *cancel_user;
-    int stopped; /* out */
+    int stopped; /* out: 1 if the solve was canceled */
     /* Call this callback regularly to report the number of eigenpairs found so far. */
     void (*progress)(void *progress_user, int64_t n_found);
     void *progress_user;
 } ddsc_team_eigen;
 
-/* Initializes an eigenproblem. The library initializes the problems that it passes on; call this
- * only to test a solver separately. */
+/* Initializes an eigenproblem. The library initializes the problems that it passes to a solver.
+ * Call this macro only to test a solver separately. */
 #define ddsc_team_eigen_init(problem) ddsc_team_eigen_init_sized((problem), sizeof *(problem))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_eigen_init_sized(ddsc_team_eigen *problem, size_t size);
 
-/* The functions through which the ranks of a team communicate. Every rank has its own context and
- * makes the same library calls with the same input in the same order. Pairs and bounds are divided
- * among the ranks, and every rank obtains the same results. ddsc_measures_share,
- * ddsc_matrix_read_shared and ddsc_model_read_shared read a file once for all ranks.
+/* Functions that the ranks of a team use to communicate. Every rank has its own context and makes
+ * the same library calls with the same input in the same order. Pairs and bounds are divided among
+ * the ranks, and every rank obtains the same results. ddsc_measures_share, ddsc_matrix_read_shared
+ * and ddsc_model_read_shared read a file once for all ranks.
  *
- * All functions except `unshare` are collective, and the thread that called the library calls
- * them. Each returns 0, or a non-zero value if the other ranks can no longer be reached
+ * All functions except `unshare` are collective. They are called from the thread that called the
+ * library. Each returns 0, or a non-zero value if the other ranks can no longer be reached
  * (DDSC_ERROR_INTERNAL).
  *
- * If a call fails on one rank only (out of memory, canceled, unreadable file), that rank returns
- * at once. The other ranks block in their next collective function for as long as that function
- * waits, because the library does not notify them. The caller must then end the job, for example
- * with MPI_Abort.
+ * If a library call fails on one rank only (out of memory, canceled, unreadable file), that rank
+ * returns at once. The library does not notify the other ranks, so they block in their next
+ * collective function. The caller must then end the job, for example with MPI_Abort.
  *
  * The struct is copied. `state` belongs to the caller. */
 typedef struct ddsc_team {
@@ -301,29 +305,32 @@ typedef struct ddsc_team {
      * receive_bytes[r] bytes from each rank r, stored consecutively in `receive`. */
     int (*exchange)(void *state, const void *send, const int64_t *send_bytes, void *receive,
                     const int64_t *receive_bytes);
-    /* All-gather. `data` has bytes[0] bytes for rank 0, then bytes[1] for rank 1, and so on. On
-     * entry each rank has filled its own part; on return every rank has all parts. */
+    /* All-gather. `data` consists of bytes[0] bytes for rank 0, bytes[1] bytes for rank 1, and so
+     * on. Before the call, each rank has filled its own part. After the call, every rank has all
+     * parts. */
     int (*gather)(void *state, void *data, const int64_t *bytes);
     /* Replaces *value by the sum of the values of all lower ranks (0 on rank 0). */
     int (*scan)(void *state, int64_t *value);
     /* Replaces each of the n values by its maximum over all ranks. */
     int (*agree)(void *state, double *value, int64_t n);
-    /* Allocates one zeroed block of memory for all ranks of a machine. `first` is set to 1 on the
-     * rank that fills the block, the lowest of the machine. All ranks then call `ready`. `unshare`
-     * does not wait: the block remains valid for the ranks that have not released it. If `share`
-     * is NULL or returns non-zero on all ranks, each rank allocates its own memory. */
+    /* Allocates one zeroed block of memory that all ranks of a machine share. `first` is set to 1
+     * on the lowest rank of the machine, which fills the block. All ranks then call `ready`.
+     * `unshare` does not wait for other ranks: the block remains valid for the ranks that have not
+     * released it. If `share` is NULL or returns non-zero on all ranks, each rank allocates its own
+     * memory. */
     int (*share)(void *state, void **block, int64_t bytes, int *first);
     int (*ready)(void *state);
     void (*unshare)(void *state, void *block);
-    /* Computes eigenpairs with a solver distributed over the ranks. If NULL, each rank runs the
-     * library's own solver. Returns the same codes as the other functions; `verified` is 0 if the
-     * solver did not converge. */
+    /* Computes eigenpairs with a solver distributed over the ranks. If this pointer is NULL, each
+     * rank runs the library's own solver. The return values are those of the other functions.
+     * `verified` is 0 if the solver did not converge. */
     int (*eigen)(void *state, ddsc_team_eigen *problem);
 } ddsc_team;
 
 #define ddsc_team_init(team) ddsc_team_init_sized((team), sizeof *(team))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_init_sized(ddsc_team *team, size_t size);
-/* Sets the team of a context. team NULL selects one rank, which is the default. */
+/* Sets the team of a context. If team is NULL, the context has a single rank, which is the
+ * default. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_team(ddsc_context *context,
                                                              const ddsc_team *team);
 
@@ -334,12 +341,12 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_team(ddsc_context *conte
  * zero weight are removed, and points with equal coordinates share one row of the table. */
 typedef struct ddsc_measures ddsc_measures;
 
-/* How to treat items without mass: reject the set, or drop them. Dropped items keep their input
- * row. */
+/* Treatment of items without mass: reject the set, or drop these items. Dropped items keep their
+ * input row. */
 typedef enum ddsc_on_empty { DDSC_EMPTY_ERROR = 0, DDSC_EMPTY_DROP = 1 } ddsc_on_empty;
 
-/* Creates a set in which each item has its own points. Item i owns rows offsets[i] .. offsets[i+1]
- * of points (row-major, offsets[n] x dim). weights NULL selects uniform weights. */
+/* Creates a set in which each item has its own points. Item i consists of rows offsets[i] ..
+ * offsets[i+1] of points (row-major, offsets[n] x dim). If weights is NULL, weights are uniform. */
 DDSC_API ddsc_status ddsc_measures_create_clouds(ddsc_context *context, ddsc_measures **measures,
                                                  int64_t n_items, int64_t dim, const double *points,
                                                  const double *weights, const int64_t *offsets,
@@ -349,7 +356,7 @@ DDSC_API ddsc_status ddsc_measures_create_clouds(ddsc_context *context, ddsc_mea
 typedef struct ddsc_cloud {
     int64_t n;
     const void *points;    /* n x dim, row-major: double, or float if is_float is set */
-    const double *weights; /* n, or NULL: uniform */
+    const double *weights; /* n weights; NULL: uniform weights */
     int is_float;
 } ddsc_cloud;
 
@@ -378,10 +385,11 @@ DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_meas
                                                 int64_t n_items, int64_t n_support, int64_t dim,
                                                 const double *support, const double *histograms,
                                                 ddsc_on_empty on_empty);
-/* These functions generate synthetic data. Shapes are n squares and n circles (classes 0 and 1)
- * with n_points points each around one center; their sizes grow in small steps, as in section 5.1
- * of the paper. Gaussians are k classes of n clouds with n_points points each in dim dimensions;
- * class centers are `separation` standard deviations apart. */
+/* These functions generate synthetic data. ddsc_measures_generate_shapes creates n squares and n
+ * circles (classes 0 and 1) with n_points points each around one center. Their sizes grow in small
+ * steps, as in section 5.1 of the paper. ddsc_measures_generate_gaussians creates k classes of n
+ * Gaussian clouds with n_points points each in dim dimensions. Class centers are `separation`
+ * standard deviations apart. */
 DDSC_API ddsc_status ddsc_measures_generate_shapes(ddsc_context *context, ddsc_measures **measures,
                                                    int64_t n_per_shape, int64_t n_points);
 DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
@@ -390,8 +398,8 @@ DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
                                                       int64_t dim, double separation);
 DDSC_API void ddsc_measures_destroy(ddsc_measures *measures);
 
-/* The pointers are valid as long as the measures. row[i] is the input row of item i, which differs
- * from i only if empty items were dropped. Ids and labels are indexed by input row. */
+/* The pointers are valid as long as the measures exist. row[i] is the input row of item i, which
+ * differs from i only if empty items were dropped. Ids and labels are indexed by input row. */
 typedef struct ddsc_measures_view {
     int64_t n_items, n_rows, n_support, n_entries, dim;
     const double *support;
@@ -404,8 +412,9 @@ typedef struct ddsc_measures_view {
     int is_grid;           /* 1 if the support lies on a regular grid */
     int64_t grid_shape[3]; /* cells along each axis, if is_grid is set */
     double grid_origin[3], grid_step[3];
-    int64_t n_zero_dropped, n_merged; /* zero weights dropped; entries merged into equal points */
-    /* documents: number of words whose vectors were fitted to the set; otherwise 0 */
+    int64_t n_zero_dropped, n_merged; /* number of points dropped for zero weight; number of entries
+                                       * merged into equal points */
+    /* documents: number of words whose vectors were fitted to the set; 0 for other sets */
     int64_t n_words;
 } ddsc_measures_view;
 
@@ -417,11 +426,11 @@ DDSC_API void ddsc_measures_get_view_sized(const ddsc_measures *measures, ddsc_m
 DDSC_API const char *ddsc_measures_get_id(const ddsc_measures *measures, int64_t row);
 /* Returns the name of a class number, or NULL if labels are plain numbers. */
 DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures, int32_t label);
-enum { DDSC_TITLE_MAX = 160 }; /* maximum number of characters kept of a title */
+enum { DDSC_TITLE_MAX = 160 }; /* maximum number of characters stored of a title */
 
 /* These functions return the name of a coordinate (marker, column), the name of a support row
- * (word) and the title of an input row. They return NULL if the set has none, and "" if only this
- * name is missing. */
+ * (word) and the title of an input row. They return NULL if the set has no such names, and "" if
+ * only this name is missing. */
 DDSC_EXPERIMENTAL DDSC_API const char *
 ddsc_measures_get_coordinate_name(const ddsc_measures *measures, int64_t coordinate);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_measures *measures,
@@ -429,23 +438,24 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_m
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
                                                                int64_t row);
 
-/* Copies the set with these labels (n_rows entries). NULL removes the labels. */
+/* Copies the set and replaces its labels (n_rows entries). NULL removes the labels. */
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures,
                                                  const int32_t *labels);
 #define ddsc_measures_copy_labeled ddsc_measures_copy_labelled
-/* Copies the set with these ids (n_rows strings). */
+/* Copies the set and replaces its ids (n_rows strings). */
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
                                               const char *const *ids);
 /* Metadata columns describe items. The first function returns the name of a column, or NULL after
- * the last column. The second returns the value of an input row, or "" if the row has none. */
+ * the last column. The second function returns the value in an input row, or "" if the row has no
+ * value. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta_name(const ddsc_measures *measures,
                                                                    int64_t column);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta(const ddsc_measures *measures,
                                                               int64_t row, int64_t column);
-/* Copies the set and replaces its metadata columns. names has n_columns entries; values has n_rows
- * x n_columns. */
+/* Copies the set and replaces its metadata columns. names has n_columns entries, and values has
+ * n_rows x n_columns entries. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_copy_about(ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
                          int64_t n_columns, const char *const *names, const char *const *values);
@@ -457,17 +467,18 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_read_meta(ddsc_context *con
                                                                const ddsc_measures *measures,
                                                                const char *path,
                                                                const char *id_columns);
-/* Copies the set with only its ids, labels, numbers and coordinate names. Titles, names of points
- * and classes, metadata columns and words are removed. */
+/* Copies only the ids, labels, numbers and coordinate names of the set. Titles, names of points and
+ * classes, metadata columns and words are removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_private(ddsc_context *context,
                                                                   ddsc_measures **copy,
                                                                   const ddsc_measures *measures);
-/* Copies the set with these names of coordinates (dim strings), names of support points (n_support
- * strings, in the order of the view) and titles (n_rows strings). NULL keeps the existing ones. */
+/* Copies the set and replaces the names of coordinates (dim strings), the names of support points
+ * (n_support strings, in the order of the view) and the titles (n_rows strings). For each argument,
+ * NULL keeps the existing names. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_described(
     ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
     const char *const *coordinates, const char *const *points, const char *const *titles);
-/* Copies the listed items, in that order. */
+/* Copies the listed items, in the given order. */
 DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measures **copy,
                                                const ddsc_measures *measures, int64_t n_items,
                                                const int64_t *items);
@@ -483,7 +494,7 @@ DDSC_API ddsc_status ddsc_measures_copy_resampled(ddsc_context *context, ddsc_me
 
 typedef struct ddsc_compress_report {
     size_t struct_size;
-    int64_t n_before, n_after; /* number of support points over all items */
+    int64_t n_before, n_after; /* total number of support points of all items, before and after */
     /* upper bounds on the exact W2 between an item and its compressed form */
     double mean_w2, max_w2;
 } ddsc_compress_report;
@@ -513,31 +524,33 @@ typedef enum ddsc_normalize {
 } ddsc_normalize;
 typedef ddsc_normalize ddsc_normalise; /* deprecated spelling */
 
-/* What is removed from each item separately. */
+/* The properties that are removed from each item separately. */
 typedef enum ddsc_align {
     DDSC_ALIGN_NONE = 0,
     DDSC_ALIGN_CENTER, /* position: mean 0 */
     DDSC_ALIGN_SIZE,   /* position and size: mean 0, mean squared distance from the mean 1 */
     /* position and slant of two coordinates (row, column): mean 0, covariance 0 */
     DDSC_ALIGN_DESKEW,
-    DDSC_ALIGN_PRINCIPAL, /* position and rotation: mean 0, axes along the principal axes */
+    DDSC_ALIGN_PRINCIPAL, /* position and rotation: mean 0, coordinates along the item's principal
+                           * axes */
     DDSC_ALIGN_CENTRE = DDSC_ALIGN_CENTER /* deprecated spelling */
 } ddsc_align;
 
 typedef struct ddsc_transform_settings {
     size_t struct_size;
-    /* "5" maps x to arcsinh(x / 5). "CD*=5,p*=1" maps coordinates selected by name (* and ? are
-     * wildcards) and leaves the others unchanged. NULL: none. */
+    /* "5" maps x to arcsinh(x / 5). "CD*=5,p*=1" maps only the coordinates selected by name (* and
+     * ? are wildcards). NULL: none. */
     const char *arcsinh;
     int log1p; /* non-zero: x -> ln(1 + x) */
     union {
         ddsc_normalize normalize;
         ddsc_normalize normalise; /* deprecated spelling */
     };
-    int64_t pca;      /* principal components to keep; 0: keep all coordinates */
-    int64_t per_item; /* maximum number of points drawn from each item; 0: keep all points */
+    int64_t pca;      /* number of principal components kept; 0: keep all coordinates */
+    int64_t per_item; /* maximum number of points drawn at random from each item; 0: keep all
+                       * points */
     ddsc_align align;
-    /* "262144" is the logicle scale with T = 262144. "T:W:M:A" sets all parameters, and
+    /* "262144" selects the logicle scale with T = 262144. "T:W:M:A" sets all parameters, and
      * "NAME=T:W:M:A,..." selects coordinates as in arcsinh. If W is omitted or empty, it is fitted
      * to the negative values. M defaults to 4.5 and A to 0. NULL: none. */
     const char *logicle;
@@ -551,32 +564,31 @@ typedef struct ddsc_transform_settings {
     ddsc_transform_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
 
-/* Draws points, then applies arcsinh, logicle, log1p, batch, normalize, pca and align, in this
- * order. Coordinates are normalized over all items, and each item has the same weight. The fitted
- * parameters are stored with the set, in npz files and in models, so that ddsc_assign_run can
- * apply them to new, untransformed items. */
+/* Transforms a copy of the set. The steps are, in this order: per_item, arcsinh, logicle, log1p,
+ * batch, normalize, pca and align. Coordinates are normalized over all items, and each item has the
+ * same weight. The fitted parameters are stored with the set, in npz files and in models, so that
+ * ddsc_assign_run can apply them to new, untransformed items. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_transform(ddsc_context *context, ddsc_measures **transformed,
                         const ddsc_measures *measures, const ddsc_transform_settings *settings);
-/* Returns the transforms applied to a set, in order ("arcsinh", "standard", "align deskew", ...),
- * and NULL after the last. */
+/* Returns the name of a transform applied to the set ("arcsinh", "standard", "align deskew", ...).
+ * Steps are numbered from 0 in order of application. Returns NULL after the last. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_transform(const ddsc_measures *measures,
                                                                    int64_t step);
 
-/* For k = 0, returns the metadata column whose batches were mapped onto each other. For larger k,
- * returns the names of the batches. Returns NULL after the last, and for all k if no batches were
- * mapped. */
+/* For k = 0, returns the metadata column that names the batches. For larger k, returns the names of
+ * the batches. Returns NULL after the last batch, and for all k if no batches were mapped. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_batch(const ddsc_measures *measures,
                                                                int64_t k);
 
 /* ==== Files ==== */
 
 typedef enum ddsc_format {
-    /* reading: detected from the content; writing: chosen by the file extension */
+    /* reading: detected from the content; writing: determined by the file extension */
     DDSC_FORMAT_AUTO = 0,
     DDSC_FORMAT_NPZ,
     DDSC_FORMAT_NPY,
-    DDSC_FORMAT_CSV, /* comma, tab, semicolon or |, detected from the content */
+    DDSC_FORMAT_CSV, /* separated by comma, tab, semicolon or |, detected from the content */
     DDSC_FORMAT_TSV,
     DDSC_FORMAT_IDX,
     DDSC_FORMAT_D2,
@@ -584,18 +596,18 @@ typedef enum ddsc_format {
     DDSC_FORMAT_MTX,
     DDSC_FORMAT_IMAGE, /* png, jpeg, pgm, ppm */
     DDSC_FORMAT_CLOUD, /* ply, off, pcd, or rows of plain numbers */
-    DDSC_FORMAT_HDF5   /* AnnData's h5ad, or plain tables */
+    DDSC_FORMAT_HDF5   /* AnnData's h5ad files, or plain tables */
 } ddsc_format;
 
-/* How an image becomes a distribution. */
+/* How an image is converted to a distribution. */
 typedef enum ddsc_image_as {
-    DDSC_IMAGE_PIXELS = 0,                 /* its pixels, weighted by brightness */
-    DDSC_IMAGE_INK,                        /* its pixels, weighted by darkness; for ink on paper */
+    DDSC_IMAGE_PIXELS = 0,                 /* the pixels, weighted by brightness */
+    DDSC_IMAGE_INK,                        /* the pixels, weighted by darkness; for ink on paper */
     DDSC_IMAGE_COLORS,                     /* 512 colors, weighted by area */
     DDSC_IMAGE_COLOURS = DDSC_IMAGE_COLORS /* deprecated spelling */
 } ddsc_image_as;
 
-/* Flags of every function that writes a file. Files are written atomically. */
+/* Flags of all functions that write a file. Files are written atomically. */
 typedef enum ddsc_write_flags {
     DDSC_WRITE_OVERWRITE = 1 /* replace an existing file */
 } ddsc_write_flags;
@@ -604,24 +616,26 @@ typedef struct ddsc_read_settings {
     size_t struct_size;
     ddsc_on_empty on_empty;
     int phase;               /* .d2: the phase to read, from 1; 0: all phases joined */
-    const char *labels_path; /* labels of an idx or other file: idx, csv or npy; NULL: none */
+    const char *labels_path; /* file with labels, for any input: idx, csv or npy; NULL: none */
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
     double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* maximum uncompressed size of one file; default 64 GiB */
-    int phases;              /* .d2: phases per object, which the file does not state; 0: detect */
-    /* The following fields select columns by name: names in the header for csv and tsv, names of
-     * columns in obs for HDF5. Lists are separated by commas, and * and ? are wildcards. `columns`
-     * and `drop` also apply to fcs and point clouds. */
+    int phases;              /* .d2: number of phases per object, which the file does not state; 0:
+                              * detect */
+    /* The following fields select columns by name. For csv and tsv, these are the names in the
+     * header. For HDF5, they are the names of columns in obs. Lists are separated by commas, and *
+     * and ? are wildcards. `columns` and `drop` also apply to fcs and point clouds. */
     const char *id_columns;    /* columns that identify an item, joined by "/"; NULL: `id` */
     const char *weight_column; /* NULL: `weight` if it exists */
     const char *label_column;  /* NULL: `label` if it exists */
     const char *where;         /* "COLUMN=VALUE": read only matching rows; NULL: all */
-    const char *columns;       /* coordinates; NULL: all numeric columns */
-    const char *drop;          /* columns that are not coordinates; NULL: none */
-    const char *meta_path;     /* metadata table, joined by id; NULL: none */
+    const char *columns;       /* columns used as coordinates; NULL: all numeric columns */
+    const char *drop;          /* columns that are not used as coordinates; NULL: none */
+    const char *meta_path;     /* path of a metadata table, matched by id; NULL: none */
     ddsc_image_as image_as;    /* images: conversion to a distribution; default pixels */
-    const char *matrix;        /* HDF5: dataset with the points; NULL: `X`, else `points` */
-    /* Metadata columns, stored like those of meta_path. All rows of an item must have the same
+    const char *matrix;        /* HDF5: dataset with the points; NULL: `X` if it exists, else
+                                * `points` */
+    /* Columns stored as metadata, like those of meta_path. All rows of an item must have the same
      * value. Missing columns are ignored. NULL: none. */
     const char *item_columns;
     /* DDSC_FORMAT_AUTO (default) detects the format from the content, but accepts HDF5 only if the
@@ -635,18 +649,19 @@ typedef struct ddsc_read_settings {
 DDSC_API void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size);
 
 /* Reads any format listed in docs/formats.md, optionally compressed with gzip. The path "-" is
- * standard input. A folder stands for the files in it and in its subfolders (one level); the name
- * of a subfolder is the class of its files. */
+ * standard input. A folder is read as all of its files, including those in its immediate
+ * subfolders. The name of a subfolder is the class of its files. */
 DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
                                         const char *path, const ddsc_read_settings *settings);
-/* Reads several files or folders and concatenates their items. If a file is one item (fcs, images,
- * point clouds, and npy if there are several files), its name is the id. */
+/* Reads several files or folders and concatenates their items. If each file is one item (fcs,
+ * images, point clouds, and npy if there are several files), the file name is the id of the
+ * item. */
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
-/* Shares one set among all ranks of a team. `read` is called only on the first rank, with a
- * context that has no team during the call. It creates the set by reading, selecting a subset or
- * transforming. All ranks then have that set, in memory shared by the ranks of each machine, or
+/* Shares one set among all ranks of a team. `read` is called only on the first rank, with a context
+ * that has no team during the call. It creates the set, for example by reading a file. On success,
+ * all ranks have that set, in memory shared by the ranks of each machine. Otherwise, all ranks have
  * the status and message of the first rank. Destroy such a set before the team. Without a team,
  * *measures is the set that `read` created. */
 typedef ddsc_status (*ddsc_measures_fn)(void *user, ddsc_context *context,
@@ -654,7 +669,7 @@ typedef ddsc_status (*ddsc_measures_fn)(void *user, ddsc_context *context,
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_share(ddsc_context *context,
                                                            ddsc_measures **measures,
                                                            ddsc_measures_fn read, void *user);
-/* Writes npz, csv or tsv (optionally .gz), or d2. flags: ddsc_write_flags. */
+/* Writes the set as npz, csv or tsv (optionally .gz), or d2. flags: ddsc_write_flags. */
 DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measures *measures,
                                          const char *path, ddsc_format format, unsigned flags);
 
@@ -674,36 +689,36 @@ DDSC_API ddsc_status ddsc_rows_read(ddsc_context *context, double **rows, int64_
  * n_rows entries. */
 DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matrix, int64_t n_rows,
                                        int64_t n_columns, const char *path, unsigned flags);
-/* Reads labels: one integer or name per row. Accepts csv with a header (the column `label`,
- * otherwise the last column), one value per line, npy of integers, idx labels, or an npz that
- * contains labels. Names become class numbers in order of first appearance. Free the labels with
- * ddsc_release. */
+/* Reads labels: one integer or name per row. Accepted files are csv with a header (the column
+ * `label`, otherwise the last column), text with one value per line, npy of integers, idx labels,
+ * and an npz that contains labels. Names are converted to class numbers in order of first
+ * appearance. Free the labels with ddsc_release. */
 DDSC_API ddsc_status ddsc_labels_read(ddsc_context *context, int32_t **labels, int64_t *n,
                                       const char *path);
 /* How two lists of labels were matched. */
 typedef enum ddsc_join {
-    DDSC_JOIN_ORDER = 0, /* row by row, because one side has no ids */
+    DDSC_JOIN_ORDER = 0, /* row by row, because one of the lists has no ids */
     DDSC_JOIN_ID
 } ddsc_join;
 
 /* Reads labels for the rows of `measures` (n_rows entries). Labels are matched by id if the file
- * has ids (a column or array `id` or `ids`). A row without a label, or a label without a row, is
- * an error that names it. A file without ids must have one label per row. Items that only have
- * numbers use them as ids; otherwise file order is used. how may be NULL. Free the labels with
- * ddsc_release. */
+ * has ids (a column or array `id` or `ids`). If a row has no label or a label has no row, the call
+ * fails with a message that names it. A file without ids must have one label per row. If the items
+ * have no ids, their numbers are used as ids. If that is not possible either, file order is used.
+ * how may be NULL. Free the labels with ddsc_release. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_for(ddsc_context *context, int32_t **labels,
                                                             ddsc_join *how,
                                                             const ddsc_measures *measures,
                                                             const char *path);
-/* Reads two label files for the same rows, in the order of the first file. Rows are matched as in
- * ddsc_labels_read_for. */
+/* Reads two label files for the same rows, in the order of the first file. Rows are matched in the
+ * same way as in ddsc_labels_read_for. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_both(ddsc_context *context,
                                                              int32_t **labels, int32_t **others,
                                                              int64_t *n, ddsc_join *how,
                                                              const char *path,
                                                              const char *others_path);
-/* Writes csv with the header `id,label`. Ids come from measures, or are numbers if measures is
- * NULL. */
+/* Writes csv with the header `id,label`. Ids come from measures. If measures is NULL, ids are row
+ * numbers. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,
                                        unsigned flags);
@@ -718,28 +733,28 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, co
 /* ==== Text ==== */
 
 typedef enum ddsc_tokens {
-    /* words are separated by blanks; ASCII punctuation except ' counts as a blank */
+    /* words are separated by blanks; ASCII punctuation except ' is treated as a blank */
     DDSC_TOKENS_PUNCTUATION = 0,
     DDSC_TOKENS_LETTERS /* words are runs of two or more letters */
 } ddsc_tokens;
 
 typedef enum ddsc_weighting {
     DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
-    DDSC_WEIGHTING_TF         /* count only */
+    DDSC_WEIGHTING_TF         /* count of the word in the document */
 } ddsc_weighting;
 
 /* N is the number of documents, and df is the number of documents that contain the word. */
 typedef enum ddsc_idf {
-    DDSC_IDF_PLAIN = 0, /* log2(N / df): 0 for a word that occurs in every document */
+    DDSC_IDF_PLAIN = 0, /* log2(N / df), which is 0 for a word that occurs in every document */
     DDSC_IDF_SMOOTH     /* ln((1 + N) / (1 + df)) + 1 */
 } ddsc_idf;
 
 /* The source of the word vectors. */
 typedef enum ddsc_words {
-    /* vectors from the file, fitted to the documents; as OWN without a file */
+    /* vectors from the file, fitted to the documents; without a file, the same as OWN */
     DDSC_WORDS_FITTED = 0,
     DDSC_WORDS_GENERAL, /* vectors from the file, unchanged; words without a vector are dropped */
-    DDSC_WORDS_OWN      /* learned from the documents only; giving a file is an error */
+    DDSC_WORDS_OWN      /* vectors learned only from the documents; specifying a file is an error */
 } ddsc_words;
 
 typedef struct ddsc_text_settings {
@@ -747,18 +762,19 @@ typedef struct ddsc_text_settings {
     /* comma-separated; NULL: `text`, else `abstract`, else `title` and `body`, else `body` */
     const char *text_columns;
     const char *label_column;   /* NULL: `label` if it exists */
-    const char *id_columns;     /* comma-separated, joined by "/"; NULL: `id` if it exists */
+    const char *id_columns;     /* comma-separated, values joined by "/"; NULL: `id` if it exists */
     const char *where;          /* "COLUMN=VALUE": read only matching rows; NULL: all */
-    const char *stopwords_path; /* file of words to ignore, separated by white space; NULL: none */
+    const char *stopwords_path; /* file of words to ignore, separated by whitespace; NULL: none */
     /* folder with WordNet's noun.exc and index.noun, used to reduce plurals to the singular; NULL:
      * words are not changed */
     const char *lemmas_path;
     ddsc_tokens tokens;
     ddsc_weighting weighting;
     ddsc_idf idf;
-    /* maximum number of points per document (others are merged); default 16; 0: all words */
+    /* maximum number of points per document (further words are merged into them); default 16; 0: no
+     * limit */
     int64_t support;
-    /* documents without any word that has a vector and a weight; default drop */
+    /* treatment of documents in which no word has a vector and a weight; default drop */
     ddsc_on_empty on_empty;
     int64_t max_bytes; /* maximum uncompressed size of one file; default 64 GiB */
     ddsc_words words;  /* default fitted */
@@ -774,23 +790,27 @@ enum { DDSC_TEXT_NAMED = 10 };
 typedef struct ddsc_text_report {
     size_t struct_size;
     int64_t n_rows;      /* rows of the file */
-    int64_t n_documents; /* documents selected by `where`; the N of idf */
+    int64_t n_documents; /* number of documents selected by `where`, which is the N of idf */
     int64_t n_empty;
     int64_t empty_row[DDSC_TEXT_NAMED], empty_line[DDSC_TEXT_NAMED]; /* the first empty documents */
-    int64_t n_tokens, n_tokens_covered; /* covered: has a vector in the file */
+    int64_t n_tokens, n_tokens_covered; /* covered tokens have a vector in the file */
     int64_t n_words, n_words_covered;
-    int64_t n_vectors; /* lines of the vectors file */
-    /* repeated vectors of words in the documents; the first one is used */
+    int64_t n_vectors; /* number of lines in the vectors file */
+    /* repeated vectors for words in the documents; only the first vector of each word is used */
     int64_t n_duplicate_vectors;
     char text_columns[256], label_column[256], id_columns[256]; /* columns used, "" if none */
     /* Effect of `support`, as in ddsc_compress_report. Zero if `support` was 0. */
     int64_t n_points_before, n_points_after;
     double mean_w2, max_w2;
     /* Effect of `words`. */
-    int64_t n_words_used, n_tokens_used; /* words and tokens that finally have a vector */
-    int64_t n_words_placed; /* words without a vector in the file, placed by their co-occurrence */
-    int64_t n_words_own, own_dim; /* vectors learned from the documents; 0: none */
-    int64_t n_words_given;        /* words of an npz whose fit was reused; otherwise 0 */
+    int64_t n_words_used, n_tokens_used; /* number of words and tokens that have a vector in the
+                                          * result */
+    int64_t n_words_placed; /* words without a vector in the file whose vector was estimated from
+                             * their co-occurrence */
+    int64_t n_words_own, own_dim; /* number of vectors learned from the documents, and their
+                                   * dimension; 0: none */
+    int64_t n_words_given;        /* number of words from an npz whose fit was reused; otherwise
+                                   * 0 */
     char missing_words[512];      /* most frequent words without a vector: "word (count), ..." */
 } ddsc_text_report;
 
@@ -816,8 +836,8 @@ DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
-/* Reads several plain text files with one document each, and folders of such files. A single path
- * is read as in ddsc_text_read. */
+/* Reads several plain text files, each with one document, and folders of such files. If there is
+ * only one path, it is read as in ddsc_text_read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_text_read_files(
     ddsc_context *context, ddsc_measures **measures, ddsc_text_report *report, int64_t n_paths,
     const char *const *paths, const char *vectors_path, const ddsc_text_settings *settings);
@@ -832,7 +852,7 @@ typedef enum ddsc_metric {
     DDSC_METRIC_W1   /* exact 1-Wasserstein: D = min <P, C>, C Euclidean (word mover's distance) */
 } ddsc_metric;
 
-/* Cost of moving a unit of mass from one point to another. w2 accepts sqeuclidean, cosine and
+/* Cost of moving one unit of mass from one point to another. w2 accepts sqeuclidean, cosine and
  * matrix. w1 accepts euclidean, cityblock and matrix. sinkhorn accepts all costs. lot accepts
  * sqeuclidean and cosine. mmd accepts only the default. */
 typedef enum ddsc_cost {
@@ -858,25 +878,26 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    /* near, or median if the median is less than twice near; in practice, for points with five or
-     * more dimensions */
+    /* same as MEDIAN if the median is less than twice the 5% quantile, otherwise same as NEAR; the
+     * former is common for points with five or more dimensions */
     DDSC_BANDWIDTH_AUTO = 0,
     DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances of a fixed sample of points */
     DDSC_BANDWIDTH_VALUE,
-    DDSC_BANDWIDTH_NEAR /* 5% quantile of the same distances */
+    DDSC_BANDWIDTH_NEAR /* 5% quantile of these distances */
 } ddsc_bandwidth_rule;
 
 typedef enum ddsc_mmd_estimator {
     DDSC_MMD_UNBIASED = 0, /* pairs i != j only; may be negative */
     DDSC_MMD_BIASED,       /* all pairs; never negative */
-    DDSC_MMD_AUTO          /* biased, or unbiased in the paper's plain algorithm (default) */
+    DDSC_MMD_AUTO          /* BIASED; in the paper's plain algorithm, UNBIASED (default) */
 } ddsc_mmd_estimator;
 
 typedef enum ddsc_reference_rule {
-    DDSC_REFERENCE_NORMAL = 0, /* normal sample with the pooled mean and scale */
+    DDSC_REFERENCE_NORMAL = 0, /* random sample from a normal distribution with the pooled mean and
+                                * scale */
     DDSC_REFERENCE_KMEANS,     /* k-means centers of the pooled points */
     DDSC_REFERENCE_MEASURES,   /* the first item of reference_measures */
-    /* k-means, or a normal sample in up to three dimensions and in the paper's plain algorithm
+    /* k-means; a normal sample in up to three dimensions and in the paper's plain algorithm
      * (default) */
     DDSC_REFERENCE_AUTO
 } ddsc_reference_rule;
@@ -884,24 +905,26 @@ typedef enum ddsc_reference_rule {
 typedef struct ddsc_metric_settings {
     size_t struct_size;
     ddsc_metric metric;
-    double epsilon;         /* sinkhorn; default 5 (percent of the median cost) */
+    double epsilon;         /* sinkhorn: regularization; default 5 (percent of the median cost) */
     int epsilon_is_percent; /* 1: epsilon is a percentage of the median cost */
     ddsc_sinkhorn_value sinkhorn_value;
-    double sinkhorn_tolerance; /* L1 marginal error for convergence; at least 1e-15 */
+    double sinkhorn_tolerance; /* L1 error of the marginals at which a solve has converged; at least
+                                * 1e-15 */
     int64_t sinkhorn_max_iterations;
     ddsc_mmd_kernel mmd_kernel;
     ddsc_bandwidth_rule bandwidth_rule;
     double bandwidth; /* with DDSC_BANDWIDTH_VALUE */
     ddsc_mmd_estimator mmd_estimator;
     ddsc_reference_rule reference_rule;
-    int64_t reference_size; /* 0: the mean support size */
+    int64_t reference_size; /* number of points; 0: the mean support size */
     const ddsc_measures *reference_measures;
-    int64_t w2_max_pivots;  /* 0: a large multiple of the problem size */
-    int64_t mmd_features;   /* random Fourier features (gaussian, laplace); 0: exact */
-    int64_t lot_components; /* principal components kept of the LOT embedding; 0: all */
+    int64_t w2_max_pivots;  /* maximum number of pivots; 0: a large multiple of the problem size */
+    int64_t mmd_features;   /* number of random Fourier features (gaussian, laplace); 0: exact */
+    int64_t lot_components; /* number of principal components of the LOT embedding that are kept; 0:
+                             * all */
     int64_t cost;           /* a ddsc_cost */
-    /* With DDSC_COST_MATRIX: cost_size x cost_size, symmetric, non-negative, 0 on the diagonal.
-     * Borrowed during a call. */
+    /* With DDSC_COST_MATRIX: a cost_size x cost_size matrix, symmetric, non-negative, 0 on the
+     * diagonal. It is borrowed during the call. */
     const double *cost_matrix;
     int64_t cost_size;
 } ddsc_metric_settings;
@@ -914,58 +937,62 @@ DDSC_API void ddsc_metric_settings_init_sized(ddsc_metric_settings *settings, si
  * stages by name. */
 typedef struct ddsc_pair_stats {
     size_t struct_size;
-    int64_t n_pairs;         /* pairs required */
-    int64_t n_solved;        /* pairs whose value was computed */
-    int64_t n_bounds;        /* lower bounds evaluated */
-    int64_t n_pruned;        /* pairs excluded by a bound */
-    int64_t n_not_converged; /* solves that reached their iteration limit */
-    /* negative unbiased estimates; used unchanged for ordering, clamped in the affinity */
+    int64_t n_pairs;         /* number of pairs required for the result */
+    int64_t n_solved;        /* number of pairs whose value was computed */
+    int64_t n_bounds;        /* number of lower bounds evaluated */
+    int64_t n_pruned;        /* number of pairs excluded by a bound */
+    int64_t n_not_converged; /* number of solves that reached their iteration limit */
+    /* number of negative unbiased estimates; they order neighbors unchanged and are clamped in the
+     * affinity */
     int64_t n_clamped;
-    int64_t n_iterations;   /* pivots or Sinkhorn iterations over all solves */
-    double max_gap;         /* w2, lot: largest relative duality gap; sinkhorn: marginal error */
-    double epsilon;         /* absolute epsilon used */
-    double bandwidth;       /* bandwidth used */
-    int64_t reference_size; /* points in the LOT reference */
+    int64_t n_iterations;   /* number of pivots or Sinkhorn iterations over all solves */
+    double max_gap;         /* w2, lot: largest relative duality gap; sinkhorn: largest marginal
+                             * error */
+    double epsilon;         /* absolute value of epsilon that was used */
+    double bandwidth;       /* bandwidth that was used */
+    int64_t reference_size; /* number of points in the LOT reference */
     double seconds;
-    /* Approximate metrics only: error on a fixed sample of pairs relative to exact values. For lot
-     * the error is |D - W2| / W2; for mmd_features it is |D^2 - exact D^2|. */
+    /* Approximate metrics only: number of pairs in a fixed sample on which the error was measured.
+     * For lot, the error is |D - W2| / W2. For mmd_features, it is |D^2 - exact D^2|. */
     int64_t n_checked;
     double check_median, check_high, check_max; /* 50%, 95% and 100% quantiles of that error */
-    int64_t n_features;                         /* random Fourier features used */
-    int64_t n_components;   /* components of the LOT embedding kept; 0: not reduced */
+    int64_t n_features;                         /* number of random Fourier features used */
+    int64_t n_components;   /* number of components of the LOT embedding kept; 0: not reduced */
     double reduction_error; /* fraction of the embedding's variance lost by the reduction */
-    /* Approximate neighbors: fraction of the true neighbors found for a random sample of
-     * n_recall_rows items. It estimates the recall over all items, and is 0 if the search was
+    /* Approximate neighbors: fraction of the true neighbors that were found for a random sample of
+     * n_recall_rows items. It estimates the recall over all items. It is 0 if the search was
      * exact. */
     double recall;
     int64_t n_recall_rows;
-    /* 95% confidence interval of the recall over all items; report recall_low */
+    /* 95% confidence interval of the recall over all items; reports should state recall_low */
     double recall_low, recall_high;
 } ddsc_pair_stats;
 
 #define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))
 DDSC_API void ddsc_pair_stats_init_sized(ddsc_pair_stats *stats, size_t size);
 
-/* Form of the distances passed to or returned by a function. */
+/* Form of the distances that a function accepts or returns. */
 typedef enum ddsc_distance_flags {
-    DDSC_DISTANCE_SQUARED = 1,  /* D^2 as defined by the metric; otherwise sqrt(max(D^2, 0)) */
-    DDSC_DISTANCE_CONDENSED = 2 /* the N(N-1)/2 entries above the diagonal, row by row */
+    DDSC_DISTANCE_SQUARED = 1,  /* D^2 as defined by the metric; without this flag, sqrt(max(D^2,
+                                 * 0)) */
+    DDSC_DISTANCE_CONDENSED = 2 /* only the N(N-1)/2 entries above the diagonal, row by row */
 } ddsc_distance_flags;
 
 /* Computes the N x N distance matrix, row-major, or the form selected by the flags. stats may be
- * NULL. After an error, `out` may be partly filled. */
+ * NULL. After an error, `out` may be partially filled. */
 DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                        const ddsc_measures *measures,
                                        const ddsc_metric_settings *settings, unsigned flags);
 /* Computes distances between two sets. `out` has a row for each item of `rows` and a column for
- * each item of `columns`. Parameters chosen from the data use both sets. If every item has its own
- * points, the values are bit-identical to those in the matrix of the concatenated set. flags:
- * SQUARED or 0. After an error, `out` may be partly filled. */
+ * each item of `columns`. Parameters chosen from the data are chosen from both sets. If every item
+ * has its own points, the values are bit-identical to those in the matrix of the concatenated set.
+ * flags: SQUARED or 0. After an error, `out` may be partially filled. */
 DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                     const ddsc_measures *rows, const ddsc_measures *columns,
                                     const ddsc_metric_settings *settings, unsigned flags);
 
-/* Computes the LOT embedding. Free *out (n_items x *n_columns, row-major) with ddsc_release. */
+/* Computes the LOT embedding of the items. Free *out (n_items x *n_columns, row-major) with
+ * ddsc_release. */
 DDSC_API ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_columns,
                                     ddsc_pair_stats *stats, const ddsc_measures *measures,
                                     const ddsc_metric_settings *settings);
@@ -977,44 +1004,47 @@ DDSC_API ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures 
 
 /* ==== The neighbor graph ==== */
 
-/* For each item, its nearest neighbors with their squared distances, in ascending order. Ties are
+/* The nearest neighbors of each item with their squared distances, in ascending order. Ties are
  * broken by the lower index. */
 typedef struct ddsc_graph ddsc_graph;
 
 typedef enum ddsc_exact_graph {
-    DDSC_GRAPH_AUTO = 0, /* pruned if the metric has bounds and they reduce the work */
-    DDSC_GRAPH_FULL,     /* every pair */
+    DDSC_GRAPH_AUTO = 0, /* pruned search if the metric has bounds that reduce the work, otherwise
+                          * every pair */
+    DDSC_GRAPH_FULL,     /* compute every pair */
     DDSC_GRAPH_PRUNED
 } ddsc_exact_graph;
 
 typedef enum ddsc_neighbors {
-    DDSC_NEIGHBORS_AUTO = 0, /* exact up to 100,000 items, approximate above */
+    DDSC_NEIGHBORS_AUTO = 0, /* exact for up to 100,000 items, approximate for more */
     DDSC_NEIGHBORS_EXACT,    /* exact nearest neighbors */
-    /* candidates from NN-descent, ranked by the metric; recall is measured */
+    /* candidates from NN-descent, ranked by the metric; the recall is measured */
     DDSC_NEIGHBORS_APPROXIMATE
 } ddsc_neighbors;
 
 /* In many dimensions, a few items become neighbors of nearly all items (hubs), and many items are
  * neighbors of none. To correct this, neighbors can be chosen by D^2 / (s_i s_j), where s is the
- * mean distance to the tau nearest. Edges still hold D^2. With approximate neighbors, only the
- * nearest items found are ranked in this way. With sampled columns, the rescaled distances are as
- * accurate as the approximated ones. */
+ * mean distance to the tau nearest items. Edges still contain D^2. If neighbors are approximate,
+ * only the nearest items found by the search are ranked in this way. With sampled columns, the
+ * rescaled distances are as accurate as the approximate distances. */
 typedef enum ddsc_hubs {
-    DDSC_HUBS_DEFAULT = 0, /* auto when clustering measures, off when computing only a graph */
-    DDSC_HUBS_OFF,         /* choose the nearest items */
+    DDSC_HUBS_DEFAULT = 0, /* same as AUTO when clustering measures, same as OFF when computing only
+                            * a graph */
+    DDSC_HUBS_OFF,         /* choose the nearest items by unscaled distance */
     DDSC_HUBS_AUTO,        /* rescale if the in-degrees of the nearest-neighbor graph are skewed */
     DDSC_HUBS_ALWAYS
 } ddsc_hubs;
 
 typedef struct ddsc_graph_settings {
     size_t struct_size;
-    int64_t tau; /* neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
+    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8),
+                  * below N */
     ddsc_exact_graph exact_graph;
-    /* Fraction of the pairs that is computed; 1: all. Clustering estimates the other pairs where
+    /* Fraction of the pairs that are computed; 1: all. Clustering estimates the other pairs where
      * possible, except in the paper's plain algorithm. */
     double sample;
-    /* Fraction of the items whose distances to all items are computed; 1: all. The other distances
-     * are approximated from them (Nystrom). */
+    /* Fraction of the items for which the distances to all items are computed; 1: all. The other
+     * distances are approximated from these (Nystrom). */
     double sample_columns;
     ddsc_neighbors neighbors;
     int64_t hubs; /* a ddsc_hubs */
@@ -1024,7 +1054,7 @@ typedef struct ddsc_graph_settings {
     ddsc_graph_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_graph_settings_init_sized(ddsc_graph_settings *settings, size_t size);
 
-/* Returns the tau that a graph of n items gets. */
+/* Returns the value of tau that is used for a graph of n items. */
 DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
 
 /* Builds the neighbor graph of a set of items. stats may be NULL. */
@@ -1032,21 +1062,23 @@ DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **grap
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,
                                         const ddsc_graph_settings *settings);
-/* Builds the graph from a symmetric matrix of distances. NaN is an unknown distance and gives no
- * edge. flags: SQUARED or 0. With SQUARED, values may be negative, as unbiased estimates can be. */
+/* Builds the graph from a symmetric matrix of distances. An entry of NaN is an unknown distance and
+ * creates no edge. flags: SQUARED or 0. With SQUARED, values may be negative, as unbiased estimates
+ * can be. */
 DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
                                                    int64_t n, const double *matrix, unsigned flags,
                                                    const ddsc_graph_settings *settings);
 /* Builds the graph from neighbor lists. Entries offsets[i] .. offsets[i+1] are the neighbors of
- * item i (0 <= index < n) and their squared distances, in any order. An item among its own
- * neighbors, a duplicate neighbor or a non-finite value is an error. Lists may differ in length
- * and need not be mutual. tau is the length of the longest list. The arrays are copied. */
+ * item i (0 <= index < n) and their squared distances, in any order. The call fails if an item is
+ * its own neighbor, if a neighbor occurs twice in a list, or if a value is not finite. Lists may
+ * differ in length and need not be mutual. tau is the length of the longest list. The arrays are
+ * copied. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_graph_create_from_csr(ddsc_context *context,
                                                                   ddsc_graph **graph, int64_t n,
                                                                   const int64_t *offsets,
                                                                   const int32_t *indices,
                                                                   const double *d2);
-/* Builds the graph from vectors (n x dim) with the Euclidean distance. */
+/* Builds the graph from vectors (n x dim), using the Euclidean distance. */
 DDSC_API ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph,
                                                     int64_t n, int64_t dim, const double *vectors,
                                                     const ddsc_graph_settings *settings);
@@ -1055,32 +1087,34 @@ DDSC_API void ddsc_graph_destroy(ddsc_graph *graph);
 typedef struct ddsc_graph_view {
     int64_t n, tau, n_edges;
     const int64_t *offset; /* n + 1 */
-    const int32_t *index;  /* neighbors */
-    const double *d2;      /* squared distances (unclamped) */
-    /* With sample_columns: the number of items whose distances to all items were computed, and the
-     * relative error of the other distances. The error is the median error of D^2 between held-out
-     * columns divided by the median spread of these D^2. 1 is no better than a constant, and NaN
-     * means too few columns to estimate it. Without sample_columns both are 0. */
+    const int32_t *index;  /* item numbers of the neighbors */
+    const double *d2;      /* squared distances, which may be negative */
+    /* With sample_columns: the number of items for which the distances to all items were computed,
+     * and the relative error of the other distances. The error is the median error of D^2 between
+     * held-out columns, divided by the median spread of these D^2. An error of 1 is no better than
+     * a constant guess. NaN means that there were too few columns to estimate the error. Without
+     * sample_columns, both fields are 0. */
     int64_t n_columns;
     double columns_error;
-    /* n values; neighbors minimize D^2 / scale (see ddsc_hubs); NULL: nearest */
+    /* n values; neighbors minimize D^2 / scale (see ddsc_hubs); NULL: neighbors minimize D^2 */
     const double *scale;
-    const ddsc_graph *nearest; /* if scale is set: the three nearest of each item; otherwise NULL */
+    const ddsc_graph *nearest; /* if scale is set: the graph of the three nearest neighbors of each
+                                * item; otherwise NULL */
 } ddsc_graph_view;
 
 #define ddsc_graph_get_view(graph, view) ddsc_graph_get_view_sized((graph), (view), sizeof *(view))
 DDSC_API void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view *view,
                                         size_t size);
-/* Writes the graph in MatrixMarket format (coordinate real general) with row = neighbor, column =
- * item and value D^2. A path that ends in .npz writes the same matrix in csc form, readable by
- * scipy.sparse.load_npz. */
+/* Writes the graph in MatrixMarket format (coordinate real general). The row is the neighbor, the
+ * column is the item, and the value is D^2. If the path ends in .npz, the same matrix is written in
+ * CSC form, which scipy.sparse.load_npz can read. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, unsigned flags);
 
 /* ==== Clustering ==== */
 
 typedef enum ddsc_gamma_rule {
-    DDSC_GAMMA_AUTO = 0, /* local, or median if a sparse cluster borders a dense one */
+    DDSC_GAMMA_AUTO = 0, /* LOCAL, or MEDIAN if a sparse cluster borders a dense one */
     DDSC_GAMMA_MEDIAN,   /* 1 / median of the D^2 in the graph */
     DDSC_GAMMA_VALUE,
     /* local scaling: exp(-2 D^2 / (s_i s_j)), where s_i is the distance to the 7th neighbor */
@@ -1089,19 +1123,22 @@ typedef enum ddsc_gamma_rule {
 
 typedef struct ddsc_cluster_settings {
     size_t struct_size;
-    int64_t k_min, k_max; /* equal: use that K; k_min < k_max: try each K; both 0: choose K */
-    const ddsc_metric_settings *metric; /* NULL: defaults; read during the call only */
+    int64_t k_min, k_max; /* equal: use that K; k_min < k_max: try each K from k_min to k_max; both
+                           * 0: choose K automatically */
+    const ddsc_metric_settings *metric; /* NULL: defaults; only read during the call */
     const ddsc_graph_settings *graph;
     ddsc_gamma_rule gamma_rule;
-    double gamma; /* with DDSC_GAMMA_VALUE */
-    int paper;    /* 1: the paper's plain algorithm (K vectors, gamma = 1/median unless given) */
-    double min_cluster; /* smallest cluster size as a fraction of N/K; default 0.2; 0: no limit */
+    double gamma;       /* with DDSC_GAMMA_VALUE */
+    int paper;          /* 1: the paper's plain algorithm (K vectors, gamma = 1/median unless
+                   * specified) */
+    double min_cluster; /* minimum size of a cluster as a fraction of N/K; default 0.2; 0: no
+                         * limit */
     int64_t kmeans_restarts;
-    double eigen_tolerance; /* bound on the residual |M v - lambda v| */
+    double eigen_tolerance; /* maximum residual |M v - lambda v| of a converged eigenpair */
     int64_t eigen_max_iterations;
-    /* Additional metrics as a bit mask of 1 << DDSC_METRIC_..., each with the settings in
-     * `metric`. The clusters are computed from the mean of the normalized affinities of all
-     * metrics. The graph, map and neighbors of items use metric->metric. 0: none. */
+    /* Additional metrics as a bit mask of 1 << DDSC_METRIC_..., all with the settings in `metric`.
+     * The clusters are computed from the mean of the normalized affinities of all metrics. The
+     * graph, the map and the neighbors of items are those of metric->metric. 0: none. */
     int64_t joined;
 } ddsc_cluster_settings;
 
@@ -1109,20 +1146,22 @@ typedef struct ddsc_cluster_settings {
     ddsc_cluster_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_cluster_settings_init_sized(ddsc_cluster_settings *settings, size_t size);
 
-/* Computes the settings that a run with `settings` would use (NULL: the defaults). Every field is
- * filled in and checked as in ddsc_cluster_run. Initialize the three structs with their _init
- * macros; on return, cluster->metric and cluster->graph point to the other two. */
+/* Computes the settings that a run with `settings` would use (NULL: the defaults). All fields are
+ * set and checked as in ddsc_cluster_run. Initialize the three structs with their _init macros. On
+ * return, cluster->metric and cluster->graph point to the other two structs. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_cluster_settings_resolve(
     ddsc_context *context, ddsc_cluster_settings *cluster, ddsc_metric_settings *metric,
     ddsc_graph_settings *graph, const ddsc_cluster_settings *settings);
 
 typedef struct ddsc_clustering ddsc_clustering;
 
-/* Clusters a set of items: computes distances, graph and eigenvectors and runs k-means. */
+/* Clusters a set of items. The function computes the distances, the graph and the eigenvectors and
+ * runs k-means. */
 DDSC_API ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
                                       const ddsc_measures *measures,
                                       const ddsc_cluster_settings *settings);
-/* Clusters the items of an existing graph: computes eigenvectors and runs k-means. */
+/* Clusters the items of an existing graph. The function computes the eigenvectors and runs
+ * k-means. */
 DDSC_API ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
                                        const ddsc_graph *graph,
                                        const ddsc_cluster_settings *settings);
@@ -1135,11 +1174,12 @@ typedef struct ddsc_k_row {
     double gap;          /* e_{K+1} - e_K, where e are the eigenvalues of the Laplacian */
     double relative_gap; /* (e_{K+1} + 0.01) / (e_K + 0.01) */
     double modularity;
-    double inertia; /* k-means objective */
+    double inertia; /* objective of k-means */
     int64_t smallest, largest;
-    double stability; /* sweeps: agreement of k-means on random halves (1 is best); otherwise NaN */
-    /* 0: K splits a group of nearly equal eigenvalues, so another solver or another number of
-     * ranks may give some items other labels */
+    double stability; /* sweeps: agreement of k-means on random halves (1 is the maximum); otherwise
+                       * NaN */
+    /* 0: K splits a group of nearly equal eigenvalues, so the labels of some items may differ with
+     * another solver or another number of ranks */
     int gap_clear;
 } ddsc_k_row;
 
@@ -1150,14 +1190,14 @@ typedef struct ddsc_joined_row {
     int64_t n_edges;
     int hubs_rescaled;
     int64_t in_degree_largest, n_nobody; /* as in ddsc_clustering_view */
-    double seconds;                      /* time for its distances */
+    double seconds;                      /* time spent on the distances of this metric */
 } ddsc_joined_row;
 
 typedef struct ddsc_clustering_view {
-    int64_t n, k;            /* number of items; the K of `labels` */
-    int64_t n_vectors;       /* columns of the embedding */
+    int64_t n, k;            /* number of items; the K that `labels` uses */
+    int64_t n_vectors;       /* number of columns of the embedding */
     const int32_t *labels;   /* n, 0 .. k-1, numbered by first appearance */
-    const double *embedding; /* n x n_vectors, the rows passed to k-means */
+    const double *embedding; /* n x n_vectors, the rows that k-means clustered */
     /* n_eigenvalues eigenvalues of the normalized Laplacian, ascending */
     const double *eigenvalues;
     const double *residuals;
@@ -1165,22 +1205,25 @@ typedef struct ddsc_clustering_view {
     int64_t n_components;
     double gamma; /* 0 with local scaling */
     double max_residual;
-    int verified;                   /* a random block probe found no missing eigenvalue */
-    int eigen_dense;                /* solved with a dense decomposition */
-    int64_t n_eigen_products;       /* products of the operator with a block of vectors */
-    int64_t n_merged_small;         /* small clusters merged because of min_cluster */
+    int verified;                   /* 1: a random block probe found no missing eigenvalue */
+    int eigen_dense;                /* 1: solved with a dense decomposition */
+    int64_t n_eigen_products;       /* number of products of the operator with a block of vectors */
+    int64_t n_merged_small;         /* number of small clusters that were merged because of
+                                     * min_cluster */
     const ddsc_k_row *const *sweep; /* one row per K; read sweep[i]->k */
     int64_t n_sweep;
     const int32_t *sweep_labels;  /* n_sweep x n */
-    const ddsc_pair_stats *pairs; /* all zero if computed from a graph */
+    const ddsc_pair_stats *pairs; /* all fields are zero if the clustering was computed from a
+                                   * graph */
     double seconds_distances, seconds_eigen, seconds_kmeans;
     const ddsc_graph *graph; /* the graph if the clustering created and owns it, otherwise NULL */
-    const char *advice; /* recommendations on components, gaps and clamped estimates; "" if none */
+    const char *advice; /* recommendations about components, gaps and clamped estimates; "" if there
+                         * are none */
     const ddsc_detail *details; /* named statistics, as returned by ddsc_context_get_details */
     int64_t n_details;
     /* Hubs: the largest in-degree of any item, and the number of items that are not a neighbor of
-     * any other item. If neighbors were chosen by a rescaled distance, the plain_ fields give the
-     * same counts for unscaled distances. */
+     * any other item. If neighbors were chosen by a rescaled distance, the plain_ fields contain
+     * the same counts for unscaled distances. */
     int hubs_rescaled;
     int64_t in_degree_largest, n_nobody;
     int64_t plain_in_degree_largest, plain_n_nobody;
@@ -1188,7 +1231,7 @@ typedef struct ddsc_clustering_view {
     const ddsc_joined_row *const *joined;
     int64_t n_joined;   /* otherwise 0 */
     const char *resume; /* folder set by ddsc_context_set_resume during the run; NULL: none */
-    int64_t n_resumed;  /* pairs read from the resume folder */
+    int64_t n_resumed;  /* number of pairs read from the resume folder */
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \
@@ -1196,7 +1239,8 @@ typedef struct ddsc_clustering_view {
 DDSC_API void ddsc_clustering_get_view_sized(const ddsc_clustering *clustering,
                                              ddsc_clustering_view *view, size_t size);
 
-/* The weighted graph that was cut, and the data needed to extend the embedding to new items. */
+/* The weighted graph that was partitioned, and the data needed to extend the embedding to new
+ * items. */
 typedef struct ddsc_affinity_view {
     int64_t n, n_entries;
     const int64_t *offset; /* n + 1 entries: CSR of (A + A^T)/2, columns ascending, no diagonal */
@@ -1204,11 +1248,12 @@ typedef struct ddsc_affinity_view {
     const double *value;
     double gamma;        /* 0: local scaling with `scale` */
     const double *scale; /* n: s_i, the distance to the neighbor of rank scale_rank; or NULL */
-    int64_t scale_rank;  /* from 1; items with fewer known neighbors use their last one */
+    int64_t scale_rank;  /* counted from 1; items with fewer known neighbors use their last
+                          * neighbor */
     double scale_floor;  /* lower limit on each s_i */
     /* n values: the length of a row of the embedding before normalization, divided by the square
-     * root of the degree. 0 if the row was not computed from the eigenvectors. radius times row
-     * gives the values of the random walk's eigenfunctions. */
+     * root of the degree. The value is 0 if the row was not computed from the eigenvectors. The
+     * radius times the row gives the values of the random walk's eigenfunctions. */
     const double *radius;
 } ddsc_affinity_view;
 
@@ -1221,7 +1266,8 @@ DDSC_API void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clusteri
 typedef struct ddsc_k_candidate {
     int64_t k;
     int widest_gap, highest_modularity; /* 1: this K has the largest value of all K tried */
-    int halves_agree;                   /* 1: the largest K with nearly the best stability */
+    int halves_agree;                   /* 1: this K is the largest with nearly the best
+                                         * stability */
     /* 1: the chosen K separates clusters of very different size, and its large cluster may contain
      * classes that this K would separate */
     int large_may_hide;
@@ -1229,8 +1275,8 @@ typedef struct ddsc_k_candidate {
 
 enum { DDSC_CANDIDATES_MOST = 4 };
 
-/* Fills candidates (at least DDSC_CANDIDATES_MOST entries), starting with the chosen K, and
- * returns their number. Returns 0 if the caller fixed K. */
+/* Fills candidates (an array of at least DDSC_CANDIDATES_MOST entries), starting with the chosen K,
+ * and returns the number of candidates. Returns 0 if the caller fixed K. */
 DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_clustering_get_candidates(const ddsc_clustering *clustering,
                                                                   ddsc_k_candidate *candidates);
 
@@ -1239,22 +1285,22 @@ DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_clustering_get_candidates(const ddsc_clu
 typedef struct ddsc_merge {
     int64_t a, b;  /* a < b */
     double height; /* 0 .. 1, non-decreasing; 1: no edge connects the nodes */
-    int64_t size;  /* number of items */
+    int64_t size;  /* number of items in the new node */
 } ddsc_merge;
 
 enum { DDSC_MERGES_MOST_CLUSTERS = 1000 }; /* limit on k, because the work grows as k^3 */
 
 /* Computes the tree of the clusters from the affinities between them. merges has k - 1 entries. If
  * the graph has several components, `measures` (or NULL) is used to order their merges by the
- * distance between cluster means. left_out (n entries, or NULL) is 1 for items to ignore. */
+ * distance between cluster means. left_out (n entries, or NULL) is 1 for items to be ignored. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_merges_run(ddsc_context *context, ddsc_merge *merges,
                                                        const ddsc_clustering *clustering,
                                                        const ddsc_measures *measures,
                                                        const int32_t *left_out);
 
-/* Computes the order of the items along the slowest direction of the random walk on the graph.
- * rank has n entries with values 0 .. n-1. Components follow each other, the largest first. The
- * rank is -1 if no order is known. */
+/* Orders the items along the slowest direction of the random walk on the graph. rank has n entries
+ * with values 0 .. n-1. The items of each component are consecutive, the largest component first.
+ * The rank is -1 if the order of an item could not be computed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_order_run(ddsc_context *context, int64_t *rank,
                                                       const ddsc_clustering *clustering);
 
@@ -1271,17 +1317,17 @@ DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, dou
 typedef struct ddsc_model ddsc_model;
 
 /* Creates a model from the clustering that ddsc_cluster_run computed for `measures` with these
- * settings. The data are copied. A clustering computed from a graph is an error, because it has no
- * items to compare new items with. A clustering of joined metrics is also an error. */
+ * settings. The data is copied. The call fails for a clustering computed from a graph, because it
+ * has no items to compare new items with. It also fails for a clustering of joined metrics. */
 DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model,
                                        const ddsc_measures *measures,
                                        const ddsc_clustering *clustering,
                                        const ddsc_cluster_settings *settings);
-/* Writes the model as an npz archive. The archive is also a set of items labeled by cluster; see
- * docs/formats.md. */
+/* Writes the model as an npz archive. The archive can also be read as a set of items labeled by
+ * cluster; see docs/formats.md. */
 DDSC_API ddsc_status ddsc_model_write(ddsc_context *context, const ddsc_model *model,
                                       const char *path, unsigned flags);
-/* Reads a model. A model of another format version is an error. */
+/* Reads a model. The call fails if the model has another format version. */
 DDSC_API ddsc_status ddsc_model_read(ddsc_context *context, ddsc_model **model, const char *path);
 /* Reads a model on the first rank of a team and shares it with all ranks, as ddsc_measures_share
  * does. */
@@ -1292,11 +1338,11 @@ DDSC_API void ddsc_model_destroy(ddsc_model *model);
 typedef struct ddsc_model_view {
     int64_t n_items, dim, k, tau;
     ddsc_metric metric;
-    double far_distance;   /* items beyond this distance are far; see ddsc_assignment */
+    double far_distance;   /* a new item beyond this distance is far; see ddsc_assignment */
     int64_t far_neighbor;  /* rank of the neighbor whose distance is compared with far_distance */
     const int32_t *labels; /* n_items */
-    const ddsc_measures *measures; /* the items */
-    int64_t n_vectors;             /* columns of the embedding */
+    const ddsc_measures *measures; /* the items of the model */
+    int64_t n_vectors;             /* number of columns of the embedding */
 } ddsc_model_view;
 
 #define ddsc_model_get_view(model, view) ddsc_model_get_view_sized((model), (view), sizeof *(view))
@@ -1312,7 +1358,8 @@ typedef struct ddsc_assign_settings {
     ddsc_assign_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_assign_settings_init_sized(ddsc_assign_settings *settings, size_t size);
 
-/* Caller-allocated arrays with one entry per new item. NULL: not requested. */
+/* Caller-allocated arrays with one entry per new item. A result whose pointer is NULL is not
+ * computed. */
 typedef struct ddsc_assignment {
     size_t struct_size;
     int32_t *labels;
@@ -1320,8 +1367,9 @@ typedef struct ddsc_assignment {
     double *confidence;
     /* distance to the 7th nearest item of the model, or to the tau-th if tau is smaller */
     double *distance;
-    int32_t *far;  /* 1 if that distance is above the 99% quantile of the model's items */
-    double *rows;  /* n_items x n_vectors of the model: rows of the embedding */
+    int32_t *far;  /* 1 if that distance is above the 99% quantile of this distance over the model's
+                    * items */
+    double *rows;  /* n_items x n_vectors of the model: rows of the new items in the embedding */
     int64_t n_far; /* output: number of far items */
 } ddsc_assignment;
 
@@ -1329,9 +1377,9 @@ typedef struct ddsc_assignment {
     ddsc_assignment_init_sized((assignment), sizeof *(assignment))
 DDSC_API void ddsc_assignment_init_sized(ddsc_assignment *assignment, size_t size);
 
-/* Assigns labels to new items. It finds the tau nearest items of the model, extends the
- * eigenvectors to the new item (Nystrom) and chooses the nearest center. An item equal to an item
- * of the model gets its row and label. stats may be NULL. */
+/* Assigns labels to new items. For each new item, the function finds the tau nearest items of the
+ * model, extends the eigenvectors to the new item (Nystrom) and chooses the nearest center. An item
+ * equal to an item of the model receives that item's row and label. stats may be NULL. */
 DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, ddsc_assignment *assignment,
                                      ddsc_pair_stats *stats, const ddsc_model *model,
                                      const ddsc_measures *measures,
@@ -1339,12 +1387,13 @@ DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, ddsc_assignment *ass
 
 /* ==== Inspecting a result ==== */
 
-/* Caller-allocated arrays with one entry per row. NULL: not requested. */
+/* Caller-allocated arrays with one entry per row. A result whose pointer is NULL is not
+ * computed. */
 typedef struct ddsc_standing {
     size_t struct_size;
     double *distance; /* distance to the center of the item's cluster; smallest for typical items */
-    /* ambiguity: distance / (distance + distance to the center of `next`). 0.5 is on the boundary
-     * between the clusters. 0 if there is no next cluster. */
+    /* Ambiguity: distance / (distance + distance to the center of `next`). The value is 0.5 on the
+     * boundary between the clusters, and 0 if there is no next cluster. */
     double *doubt;
     int32_t *next; /* the other cluster with the nearest center (ties: lower number); -1: none */
 } ddsc_standing;
@@ -1352,21 +1401,21 @@ typedef struct ddsc_standing {
 #define ddsc_standing_init(standing) ddsc_standing_init_sized((standing), sizeof *(standing))
 DDSC_API void ddsc_standing_init_sized(ddsc_standing *standing, size_t size);
 
-/* Computes the position of each of n rows (n x dim), such as rows of an embedding, relative to the
- * clusters. Centers are the means of the clusters. Labels are 0 .. k-1, and a cluster may be
- * empty. */
+/* Computes how close each of n rows (n x dim), such as rows of an embedding, is to the centers of
+ * the clusters. The centers are the means of the clusters. Labels are 0 .. k-1, and a cluster may
+ * be empty. */
 DDSC_API ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *standing, int64_t n,
                                        int64_t dim, const double *rows, const int32_t *labels,
                                        int64_t k);
 
 /* Computes a two-dimensional map, xy (n x 2), in which neighbors are close to each other. Large
- * distances on the map have little meaning. start (n x 2) holds the initial positions; NULL
- * selects default positions. */
+ * distances on the map have little meaning. start (n x 2) contains the initial positions. If it is
+ * NULL, default positions are used. */
 DDSC_API ddsc_status ddsc_layout_run(ddsc_context *context, double *xy, const ddsc_graph *graph,
                                      const double *start);
-/* Projects n rows (n x dim) onto two orthogonal directions of approximately the largest variance.
- * xy is n x 2 and can be the start of ddsc_layout_run. If the rows lie on one line, the second
- * coordinate is nearly 0. */
+/* Projects n rows (n x dim) onto two orthogonal directions that approximately maximize the
+ * variance. xy is n x 2 and can be the start of ddsc_layout_run. If the rows lie on one line, the
+ * second coordinate is nearly 0. */
 DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64_t dim,
                                       const double *rows);
 
@@ -1375,14 +1424,16 @@ DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t
 typedef struct ddsc_scores {
     size_t struct_size;
     double ami, ari, nmi, purity;
-    int64_t n;                 /* items compared, which have a label >= 0 on both sides */
+    int64_t n;                 /* number of items with a label >= 0 on both sides, which are
+                                * compared */
     int64_t n_labels, n_truth; /* number of distinct values on each side */
 } ddsc_scores;
 
 #define ddsc_scores_init(scores) ddsc_scores_init_sized((scores), sizeof *(scores))
 DDSC_API void ddsc_scores_init_sized(ddsc_scores *scores, size_t size);
-/* Compares labels with a reference. AMI uses the exact expected mutual information and the
- * arithmetic mean as normalizer. Items with a negative label on either side are ignored. */
+/* Compares labels with a reference. AMI uses the exact expected mutual information and is
+ * normalized by the arithmetic mean of the entropies. Items with a negative label on either side
+ * are ignored. */
 DDSC_API ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
                                      const int32_t *labels, const int32_t *truth);
 
@@ -1392,18 +1443,19 @@ typedef struct ddsc_stability_row {
     double sin_theta;   /* |sin Theta|_F between the leading K-dimensional eigenspaces */
     double zeta;        /* largest change of an affinity over all pairs */
     double zeta_common; /* largest change over pairs that are edges in both runs */
-    double edges_kept;  /* fraction of the first run's edges that occur again */
+    double edges_kept;  /* fraction of the first run's edges that also occur in the resample */
     double laplacian;   /* |L - L'|_F */
     double gap;         /* eigengap of the resample */
-    /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite if zeta >= alpha or without an
-     * eigengap */
+    /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite if zeta >= alpha or if there is
+     * no eigengap */
     double theorem_bound;
-    /* |(L - L') V|_F / delta' (Davis and Kahan 1970). V are the kept eigenvectors of one run, and
-     * delta' is their distance to the eigenvalues that the other run does not keep. Infinite if
-     * they overlap. */
+    /* |(L - L') V|_F / delta' (Davis and Kahan 1970). V contains the kept eigenvectors of one run.
+     * delta' is the distance of their eigenvalues to those that the other run does not keep.
+     * Infinite if the two ranges of eigenvalues overlap. */
     double direct_bound;
     double ari, ami;   /* agreement between the labels of the two runs */
-    int64_t n_changed; /* items in another cluster after matching clusters */
+    int64_t n_changed; /* number of items whose cluster differs after the clusters of both runs are
+                        * matched */
 } ddsc_stability_row;
 
 typedef struct ddsc_stability_settings {
@@ -1417,10 +1469,10 @@ DDSC_API void ddsc_stability_settings_init_sized(ddsc_stability_settings *settin
 
 typedef struct ddsc_stability ddsc_stability;
 
-/* Measures stability under resampling. It resamples the points of every item
- * (ddsc_measures_copy_resampled), repeats the clustering with the same settings, and compares it
- * with `first`. `first` is the result of ddsc_cluster_run for `measures` and `cluster`. K, tau,
- * epsilon, bandwidth and the LOT reference are taken from the first run. */
+/* Measures stability under resampling. Each resample redraws the points of every item
+ * (ddsc_measures_copy_resampled), repeats the clustering with the same settings, and compares the
+ * result with `first`. `first` is the result of ddsc_cluster_run for `measures` and `cluster`. K,
+ * tau, epsilon, bandwidth and the LOT reference are taken from the first run. */
 DDSC_API ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability,
                                         const ddsc_measures *measures, const ddsc_clustering *first,
                                         const ddsc_cluster_settings *cluster,
@@ -1436,11 +1488,12 @@ typedef struct ddsc_stability_view {
     const ddsc_stability_row *mean;        /* mean of each column */
     /* minimum of edges_kept, gap, ari and ami; maximum of the others */
     const ddsc_stability_row *worst;
-    const int32_t *labels;    /* n_resamples x n, using the first run's cluster numbers */
+    const int32_t *labels;    /* n_resamples x n, numbered like the first run's clusters */
     const int64_t *n_changed; /* n: number of resamples in which the item was in another cluster */
-    /* n: the other cluster in which the item was most often; -1: never changed */
+    /* n: the other cluster to which the item was assigned most often; -1: the item never changed */
     const int32_t *other;
-    /* items that changed at least once; in more than half of the resamples */
+    /* number of items that changed at least once; number that changed in more than half of the
+     * resamples */
     int64_t n_ever, n_often;
     /* the largest theorem_bound is above sin_limit and so gives no information */
     int theorem_vacuous;
@@ -1458,18 +1511,19 @@ DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
 
 /* The levels of the verdict. */
 typedef enum ddsc_structure {
-    DDSC_STRUCTURE_UNDECIDED = 0, /* too few items at a gap to decide, or no graph */
+    DDSC_STRUCTURE_UNDECIDED = 0, /* too few items at a gap to decide, or there is no graph */
     DDSC_STRUCTURE_NONE,
     DDSC_STRUCTURE_WEAK, /* clusters overlap without clear gaps */
     DDSC_STRUCTURE_CLEAR
 } ddsc_structure;
 
-/* The texts for a level, for use in printed results. */
+/* The texts that describe a level in printed results. */
 typedef struct ddsc_structure_words {
     const char *name; /* the name in result.json, such as "clear" */
-    /* Reports print: [before] K [after], of 10 to 20 items each[where]. */
+    /* Reports print "[before] K [after], of 10 to 20 items each[where].", with these texts in place
+     * of the brackets. */
     const char *before, *after, *where;
-    const char *next_step; /* recommended next step for such clusters */
+    const char *next_step; /* recommended next step for clusters of this level */
 } ddsc_structure_words;
 
 /* Returns NULL for an unknown level. */
@@ -1478,10 +1532,10 @@ ddsc_structure_get_words(ddsc_structure structure);
 
 typedef struct ddsc_verdict ddsc_verdict;
 
-/* Judges the clusters of `clustering` by the gaps around them in its graph. graph is the graph
- * given to ddsc_spectral_run; NULL selects the clustering's own graph. measures (or NULL) is used
- * to test whether the items differ at all if there are too few items to show gaps. clustering NULL
- * denotes a result without a graph, which is not judged. */
+/* Judges the clusters of `clustering` by the gaps around them in its graph. graph is the graph that
+ * was passed to ddsc_spectral_run. If it is NULL, the clustering's own graph is used. measures (or
+ * NULL) is used to test whether the items differ at all if there are too few items to show gaps. If
+ * clustering is NULL, the result has no graph and is not judged. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_verdict_run(ddsc_context *context,
                                                         ddsc_verdict **verdict,
                                                         const ddsc_clustering *clustering,
@@ -1491,7 +1545,7 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_verdict_destroy(ddsc_verdict *verdict);
 
 /* The gap around one cluster. */
 typedef struct ddsc_verdict_row {
-    int examined;  /* 0: not examined because there are many clusters */
+    int examined;  /* 0: this cluster was not examined because there are many clusters */
     double valley; /* affinity across the gap divided by that inside and outside; 1: no gap */
     double items;  /* effective number of items across the width of the gap */
     double score;  /* (1 - valley) sqrt(items) */
@@ -1499,20 +1553,22 @@ typedef struct ddsc_verdict_row {
 
 typedef struct ddsc_verdict_view {
     ddsc_structure structure;
-    const char *headline; /* one sentence */
-    const char *detail;   /* further sentences, or "" */
+    const char *headline; /* a single sentence */
+    const char *detail;   /* further sentences, or "" if there are none */
     /* Evidence for the verdict. */
     int judged; /* 1: the gaps of a graph were examined; 0: the remaining fields are empty */
     int64_t k, n_components;
-    int64_t n_parted, items_parted; /* clusters separated by a gap, and the number of their items */
-    double score, clear_from;       /* the largest score, and the score that separates a cluster */
-    /* Score of a gap on items that were not used to find it, and the score it must reach. NaN: not
-     * tested. */
+    int64_t n_parted, items_parted; /* number of clusters separated by a gap, and the number of
+                                     * their items */
+    double score, clear_from;       /* the largest score, and the minimum score of a gap that
+                                     * separates a cluster */
+    /* Score of a gap on items that were not used to find it, and the minimum that this score must
+     * reach. NaN if not tested. */
     double held_out_score, held_out_from;
-    /* Probability that a graph without clusters has as many components. Infinite: the components
-     * prove nothing. */
+    /* Probability that a graph without clusters has at least as many components. Infinite if the
+     * components prove nothing. */
     double chance;
-    /* agreement of the clusters of random halves of the items; NaN: not known */
+    /* agreement of the clusters from random halves of the items; NaN if not computed */
     double halves_agree;
     /* p-value of "all items are samples of one distribution"; NaN: not tested */
     double items_alike_p;
@@ -1528,19 +1584,21 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_verdict_get_view_sized(const ddsc_verdict *
 
 typedef struct ddsc_outliers {
     size_t struct_size;
-    /* Caller-allocated arrays with one entry per item. NULL: not requested. */
+    /* Caller-allocated arrays with one entry per item. A result whose pointer is NULL is not
+     * computed. */
     /* Mean distance to the neighbors, divided by the neighbors' mean distance to their own
      * neighbors. NaN if the item has no neighbors or coincides with all of them. */
     double *score;
-    int32_t *outlying; /* 1: outlier */
+    int32_t *outlying; /* 1: the item is an outlier */
     /* Output fields. */
-    double from; /* score above which an item is an outlier, unless most of its cluster is */
+    double from; /* Score above which an item is an outlier. Clusters of which most items exceed it
+                  * have no outliers. */
     int64_t n_outlying;
 } ddsc_outliers;
 
 #define ddsc_outliers_init(outliers) ddsc_outliers_init_sized((outliers), sizeof *(outliers))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_outliers_init_sized(ddsc_outliers *outliers, size_t size);
-/* Finds outliers. labels has one entry per item of the graph, with values 0 .. k-1. */
+/* Finds outliers. labels has one entry with a value 0 .. k-1 per item of the graph. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_outliers_run(ddsc_context *context,
                                                          ddsc_outliers *outliers,
                                                          const ddsc_graph *graph,
@@ -1550,16 +1608,18 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_outliers_run(ddsc_context *context,
 
 typedef struct ddsc_compare_row {
     ddsc_metric metric;
-    int64_t k; /* the K it suggests if K was not fixed */
-    /* Mean adjusted Rand index between these clusters and those of four random subsamples, each
-     * with 80% of the items. NaN if there are too few items. */
+    int64_t k; /* if K was not fixed: the K that this metric suggests */
+    /* Mean adjusted Rand index between this metric's clusters and those of four random subsamples,
+     * each with 80% of the items. NaN if there are too few items. */
     double stability;
-    /* modularity of its clusters on the mean of the normalized affinities of all metrics */
+    /* modularity of the metric's clusters on the mean of the normalized affinities of all
+     * metrics */
     double modularity;
-    /* mean adjusted Rand index with the clusters of the other metrics; NaN: only one metric */
+    /* mean adjusted Rand index with the clusters of the other metrics; NaN if there is only one
+     * metric */
     double agreement;
     double seconds;
-    ddsc_structure structure; /* verdict on its clusters in its graph */
+    ddsc_structure structure; /* verdict on the metric's clusters in its graph */
 } ddsc_compare_row;
 
 typedef enum ddsc_sure {
@@ -1571,8 +1631,9 @@ typedef enum ddsc_sure {
 typedef struct ddsc_compare ddsc_compare;
 
 /* Clusters the set with each of several metrics and compares the results. The metrics are
- * metric->metric of the settings and those in `joined`. All use one K: the given K, or the one
- * that most metrics suggest. A single metric gets its row without an agreement. */
+ * metric->metric of the settings and those in `joined`. All metrics use the same K, which is the
+ * specified K or the one that most metrics suggest. If there is a single metric, its row has no
+ * agreement. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_compare_run(ddsc_context *context,
                                                         ddsc_compare **compare,
                                                         const ddsc_measures *measures,
@@ -1580,12 +1641,13 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_compare_run(ddsc_context *context,
 DDSC_EXPERIMENTAL DDSC_API void ddsc_compare_destroy(ddsc_compare *compare);
 
 typedef struct ddsc_compare_view {
-    int64_t n, k, n_metrics;             /* number of items, of clusters compared, and of rows */
+    int64_t n, k, n_metrics;             /* number of items, number of clusters compared, number of
+                                          * rows */
     const ddsc_compare_row *const *rows; /* n_metrics rows; read rows[i]->stability */
     const int32_t *labels;               /* n_metrics x n, for the common k */
     const double *ari, *ami;             /* n_metrics x n_metrics: pairwise agreement */
-    /* The most stable metric. A metric that finds no clusters is not recommended if another finds
-     * clear ones. */
+    /* The most stable metric. A metric that finds no clusters is not recommended if another metric
+     * finds clear ones. */
     int64_t recommended;
     ddsc_sure sure;
     const char *words; /* summary in one or two sentences */
@@ -1599,31 +1661,33 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_compare_get_view_sized(const ddsc_compare *
 /* Comparison of the neighbor lists with known classes. Items with a negative class are ignored. */
 typedef struct ddsc_theory {
     size_t struct_size;
-    /* Caller-allocated arrays with one entry per item of the graph. NULL: not requested. Items
-     * without a class get 0, 0 and NaN. */
-    /* number of neighbors of the same class and of other classes */
+    /* Caller-allocated arrays with one entry per item of the graph. A result whose pointer is NULL
+     * is not computed. Items without a class get 0, 0 and NaN. */
+    /* number of neighbors of the same class; number of neighbors of other classes */
     int64_t *item_intra, *item_inter;
     double *item_xi; /* tolerance of the item; see xi */
     /* Output fields. */
-    int64_t n, n_classes;      /* items with a class; distinct classes */
-    int64_t n_components;      /* components of the graph */
-    int64_t n_pure_components; /* components that lie within one class */
-    int64_t n_whole_classes;   /* classes that lie within one component */
-    int64_t n_intra, n_inter;  /* entries of the neighbor lists within and between classes */
-    /* items without a neighbor of another class; items without one of their own */
+    int64_t n, n_classes;      /* number of items with a class; number of distinct classes */
+    int64_t n_components;      /* number of components of the graph */
+    int64_t n_pure_components; /* number of components that lie within one class */
+    int64_t n_whole_classes;   /* number of classes that lie within one component */
+    int64_t n_intra, n_inter;  /* number of entries of the neighbor lists within classes; number
+                                * between classes */
+    /* number of items without neighbors of other classes; number without neighbors of their own
+     * class */
     int64_t n_clean, n_stranded;
-    int connected; /* as many components as classes, and no edge between classes */
+    int connected; /* 1: there are as many components as classes and no edges between classes */
     /* Tolerance: the minimum over all items of (smallest affinity to a neighbor of the same class,
      * or 0) - (largest affinity to a neighbor of another class, or 0). NaN: no edges. */
     double xi;
     double xi_median;  /* median of the items' values */
-    int64_t n_correct; /* items with a positive value */
+    int64_t n_correct; /* number of items with a positive value */
 } ddsc_theory;
 
 #define ddsc_theory_init(theory) ddsc_theory_init_sized((theory), sizeof *(theory))
 DDSC_API void ddsc_theory_init_sized(ddsc_theory *theory, size_t size);
-/* Computes the quantities that the paper defines on neighbor sets and correctness. Of the
- * settings, only gamma and `paper` are used. */
+/* Computes the quantities that the paper defines for neighbor sets and correctness. Only the
+ * settings gamma and `paper` are used. */
 DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
                                      const ddsc_graph *graph, const int32_t *truth,
                                      const ddsc_cluster_settings *settings);
@@ -1644,20 +1708,20 @@ DDSC_API void ddsc_transport_problem_init_sized(ddsc_transport_problem *problem,
 
 typedef struct ddsc_transport {
     size_t struct_size;
-    /* Caller-allocated arrays. NULL: not requested. */
+    /* Caller-allocated arrays. A result whose pointer is NULL is not computed. */
     /* exact calls only: the non-zero entries of the plan, at most n + m - 1; */
     int32_t *plan_row, *plan_column;
     double *plan_mass; /* mass [k] moves from row [k] to column [k] */
     double *plan;      /* the whole plan, n x m, row-major */
-    double *f, *g;     /* potentials, n and m; exact calls: f_i + g_j <= cost_ij */
+    double *f, *g;     /* potentials with n and m entries; for exact calls, f_i + g_j <= cost_ij */
     /* Output fields. */
-    double value;  /* exact: primal; sinkhorn: the requested value */
+    double value;  /* exact: same as primal; sinkhorn: the requested value */
     double primal; /* <P, C> */
     double dual;   /* exact: value of the potentials; sinkhorn: the regularized value */
     /* Exact: |primal - dual| / max(|primal|, S / 1000), S = sum a|f| + sum b|g|. Sinkhorn: L1
      * error of the marginals. */
     double gap;
-    int64_t n_plan; /* entries of plan_row; 0 for sinkhorn, whose plan has no zeros */
+    int64_t n_plan; /* number of entries of plan_row; 0 for sinkhorn, whose plan has no zeros */
     int64_t n_iterations;
 } ddsc_transport;
 
@@ -1667,19 +1731,21 @@ DDSC_API void ddsc_transport_init_sized(ddsc_transport *transport, size_t size);
 /* Solves an optimal transport problem exactly. Costs may be any finite numbers. */
 DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,
                                   const ddsc_transport_problem *problem);
-/* Computes the exact 2-Wasserstein distance between item i of x and item j of y. The sets have the
- * same dimension and may be identical. The value is W2^2. Rows and columns of the plan are point
- * numbers within the items. Large n x m cost matrices are not stored. Returns DDSC_NOT_CONVERGED
- * if the gap is above 1e-10; primal and dual are then an upper and a lower bound. */
+/* Computes the exact 2-Wasserstein distance between item i of x and item j of y. Both sets must
+ * have the same dimension, and they may be identical. The value is W2^2. Rows and columns of the
+ * plan are point numbers within the items. Large n x m cost matrices are not stored. Returns
+ * DDSC_NOT_CONVERGED if the gap is above 1e-10. In that case, primal is an upper bound and dual is
+ * a lower bound. */
 DDSC_API ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *transport,
                                  const ddsc_measures *x, int64_t i, const ddsc_measures *y,
                                  int64_t j);
 
 typedef struct ddsc_sinkhorn_settings {
     size_t struct_size;
-    double epsilon;            /* absolute and positive; must be set */
+    double epsilon;            /* absolute and positive; has no default */
     ddsc_sinkhorn_value value; /* DEBIASED is not defined for a cost matrix alone */
-    double tolerance;          /* L1 marginal error for convergence; at least 1e-15; default 1e-9 */
+    double tolerance;          /* L1 error of the marginals at which the solve has converged; at
+                                * least 1e-15; default 1e-9 */
     int64_t max_iterations;    /* default 100000 */
 } ddsc_sinkhorn_settings;
 
@@ -1706,18 +1772,20 @@ typedef enum ddsc_barycenter_method {
 typedef struct ddsc_barycenter_settings {
     size_t struct_size;
     ddsc_barycenter_method method;
-    int64_t support_size; /* points of the barycenter; 0: rounded mean over the items */
+    int64_t support_size; /* number of points of the barycenter; 0: rounded mean over the items */
     double rho;           /* admm: penalty as a multiple of the mean cost; default 1 */
     /* ibp, projected: regularization as a fraction of the mean cost; default 0.02 */
     double epsilon;
-    int64_t max_rounds; /* rounds of the method; default 2000 */
-    int64_t max_passes; /* exact passes after the method; default 500 */
-    double tolerance; /* stop if the objective decreases by less than this fraction; default 1e-6 */
-    int64_t projection_dim;     /* projected: dimension of the projection; default 2 */
+    int64_t max_rounds;     /* maximum number of rounds of the method; default 2000 */
+    int64_t max_passes;     /* maximum number of exact passes after the rounds; default 500 */
+    double tolerance;       /* stops if the objective decreases by less than this fraction; default
+                       * 1e-6 */
+    int64_t projection_dim; /* projected: dimension of the projection; default 2 */
     const double *item_weights; /* one positive weight per item, in any unit; NULL: equal weights */
-    int64_t restarts; /* starts from different items, of which the best is kept; default 3 */
-    /* A ddsc_cost: squared Euclidean (default) or cosine. The cosine barycenter is that of the
-     * items with points scaled to length 1; it lies inside the unit ball. DDSC_BARYCENTER_ADMM
+    int64_t restarts; /* number of starts from different items, of which the best result is kept;
+                       * default 3 */
+    /* A ddsc_cost: squared Euclidean (default) or cosine. The cosine barycenter is computed for the
+     * items with points scaled to length 1, and it lies inside the unit ball. DDSC_BARYCENTER_ADMM
      * also accepts Euclidean (points move to geometric medians), city block (coordinate-wise
      * medians) and a matrix (rows of the matrix, as in ddsc_metric_settings). */
     int64_t cost;
@@ -1731,11 +1799,11 @@ DDSC_API void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *sett
 
 typedef struct ddsc_barycenter ddsc_barycenter;
 
-/* Computes a barycenter: a measure on n points with the smallest mean transport cost to the items,
- * found as a local minimum over positions and weights. The cost is W2^2, or W1 and similar for
- * other costs. The method finds a neighborhood of the minimum, and exact passes then descend from
- * there. Each pass computes optimal plans and moves each point to the best position for its mass:
- * a mean, a median or a row. */
+/* Computes a barycenter: a measure on n points that minimizes the mean transport cost to the items.
+ * The result is a local minimum over positions and weights. The cost is W2^2 by default and depends
+ * on `cost`, such as W1. The method first approaches the minimum, and exact passes then descend
+ * from there. Each pass computes optimal plans and moves each point to the best position for its
+ * mass, which is a mean, a median or a row. */
 DDSC_API ddsc_status ddsc_barycenter_run(ddsc_context *context, ddsc_barycenter **barycenter,
                                          const ddsc_measures *measures,
                                          const ddsc_barycenter_settings *settings);
@@ -1745,11 +1813,12 @@ typedef struct ddsc_barycenter_view {
     int64_t n, dim;
     const double *support; /* n x dim */
     const double *weights; /* n, positive, sum to 1 */
-    /* mean exact transport cost to the items after each pass; never increases */
+    /* mean exact transport cost to the items after each pass; the values never increase */
     const double *objective;
-    int64_t n_objective; /* entry 0 belongs to the starting point, the last to the barycenter */
+    int64_t n_objective; /* number of values; the first belongs to the starting point, the last to
+                          * the barycenter */
     int64_t n_rounds, n_passes;
-    int converged; /* the last exact pass found no improvement */
+    int converged; /* 1: the last exact pass found no improvement */
 } ddsc_barycenter_view;
 
 #define ddsc_barycenter_get_view(barycenter, view) \
@@ -1760,17 +1829,20 @@ DDSC_API void ddsc_barycenter_get_view_sized(const ddsc_barycenter *barycenter,
 typedef struct ddsc_d2_settings {
     size_t struct_size;
     int64_t k;
-    /* How centers are computed; see ddsc_barycenter_settings. */
+    /* Method that computes the centers; see ddsc_barycenter_settings. */
     ddsc_barycenter_method method;
-    int64_t support_size;   /* points of a center; 0: rounded mean over the items */
+    int64_t support_size;   /* number of points of a center; 0: rounded mean over the items */
     double rho;             /* default 2 */
     double epsilon;         /* default 0.02 */
-    int64_t max_rounds;     /* per step; default 100 */
+    int64_t max_rounds;     /* maximum number of rounds per step; default 100 */
     int64_t projection_dim; /* default 2 */
-    int64_t restarts;       /* the best objective is kept; default 3 */
-    int64_t max_iterations; /* steps of assignment and center updates; default 100 */
-    double tolerance; /* stop if the objective decreases by less than this fraction; default 1e-4 */
-    int64_t cost;     /* as in ddsc_barycenter_settings */
+    int64_t restarts;       /* number of starts, of which the one with the best objective is kept;
+                             * default 3 */
+    int64_t max_iterations; /* maximum number of steps, each an assignment and a center update;
+                             * default 100 */
+    double tolerance;       /* stops if the objective decreases by less than this fraction; default
+                       * 1e-4 */
+    int64_t cost;           /* as in ddsc_barycenter_settings */
     const double *cost_matrix;
     int64_t cost_size;
 } ddsc_d2_settings;
@@ -1781,8 +1853,8 @@ DDSC_API void ddsc_d2_settings_init_sized(ddsc_d2_settings *settings, size_t siz
 typedef struct ddsc_d2 ddsc_d2;
 
 /* Runs k-means in W2 (D2 clustering). Each item is assigned to the center with the lowest exact
- * transport cost (W2^2, or W1 and similar), and centers are barycenters. With
- * DDSC_BARYCENTER_PROJECTED the algorithm is PD2. */
+ * transport cost (W2^2 by default; see `cost`), and the centers are barycenters. With
+ * DDSC_BARYCENTER_PROJECTED, the algorithm is PD2. */
 DDSC_API ddsc_status ddsc_d2_run(ddsc_context *context, ddsc_d2 **d2, const ddsc_measures *measures,
                                  const ddsc_d2_settings *settings);
 DDSC_API void ddsc_d2_destroy(ddsc_d2 *d2);
@@ -1794,13 +1866,14 @@ typedef struct ddsc_d2_view {
     int64_t center_size, dim;
     const double *support;   /* k x center_size x dim */
     const double *weights;   /* k x center_size */
-    const double *objective; /* sum of the costs after each assignment; never increases */
+    const double *objective; /* sum of the costs after each assignment; the values never increase */
     int64_t n_objective;
-    /* items times centers over all assignments; transport problems solved */
+    /* number of items times centers over all assignments; number of transport problems solved */
     int64_t n_pairs, n_solved;
     int64_t restart;                                       /* number of the best restart */
-    int converged;                                         /* stopped before max_iterations */
-    double seconds_start, seconds_assign, seconds_centers; /* sums over all restarts */
+    int converged;                                         /* 1: stopped before max_iterations */
+    double seconds_start, seconds_assign, seconds_centers; /* time in seconds, summed over all
+                                                            * restarts */
 } ddsc_d2_view;
 
 #define ddsc_d2_get_view(d2, view) ddsc_d2_get_view_sized((d2), (view), sizeof *(view))
@@ -1809,8 +1882,8 @@ DDSC_API void ddsc_d2_get_view_sized(const ddsc_d2 *d2, ddsc_d2_view *view, size
 /* ==== Vectors: items as single rows, for baselines ==== */
 
 typedef enum ddsc_vectors_rule {
-    DDSC_VECTORS_AUTO = 0, /* HISTOGRAM if the support is shared, otherwise MEAN */
-    /* the item's weights over the support, such as a bag of words or pixels */
+    DDSC_VECTORS_AUTO = 0, /* HISTOGRAM if all items share one support, otherwise MEAN */
+    /* the item's weights on the support, such as a bag of words or pixels */
     DDSC_VECTORS_HISTOGRAM,
     DDSC_VECTORS_MEAN /* the weighted mean of its points */
 } ddsc_vectors_rule;
@@ -1833,7 +1906,8 @@ DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64
  *
  * docs/results.md describes the contents of each form. */
 
-/* A setting that only the caller knows: a name with a text, a number, or a flag (number 0 or 1). */
+/* A setting that only the caller knows. It has a name and a text, a number, or a flag (number 0 or
+ * 1). */
 typedef enum ddsc_setting_kind {
     DDSC_SETTING_TEXT = 0,
     DDSC_SETTING_NUMBER,
@@ -1852,14 +1926,15 @@ typedef struct ddsc_report_setting {
 typedef struct ddsc_report_origin {
     size_t struct_size;
     const char *method;        /* NULL: "ddsc" */
-    const char *command;       /* the command that repeats the run */
-    const char *const *inputs; /* file names */
+    const char *command;       /* the command that reproduces the run */
+    const char *const *inputs; /* names of the input files */
     int64_t n_inputs;
     const char *truth_name;              /* source of the classes; NULL: the input itself */
-    const ddsc_report_setting *settings; /* settings that are not library settings */
+    const ddsc_report_setting *settings; /* settings that the library does not have */
     int64_t n_settings;
-    const ddsc_compress_report *compress; /* compression of the measures to at most */
-    int64_t compress_points;              /* this many points */
+    const ddsc_compress_report *compress; /* statistics of compressing the measures; NULL: not
+                                           * compressed */
+    int64_t compress_points;              /* maximum number of points in that compression */
 } ddsc_report_origin;
 
 #define ddsc_report_origin_init(origin) ddsc_report_origin_init_sized((origin), sizeof *(origin))
@@ -1867,32 +1942,35 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_report_origin_init_sized(ddsc_report_origin
                                                               size_t size);
 
 /* The parts of a result. All fields are optional, and missing parts are not reported. All objects
- * and arrays must outlive the report. The paths taken, the time per stage and the number of
+ * and arrays must outlive the report. The algorithms used, the time per stage and the number of
  * threads are read from the context. */
 typedef struct ddsc_report_source {
     size_t struct_size;
-    /* The clusters: set one of these three. */
+    /* The clusters. Set one of the following three fields. */
     const ddsc_clustering *clustering;
     const ddsc_d2 *d2;
     /* One label per item of `measures`, 0 .. k-1, from k-means or another source. k is taken from
-     * `settings`, or is the largest label plus 1. */
+     * `settings`. Without settings, it is the largest label plus 1. */
     const int32_t *labels;
     double inertia; /* k-means objective of `labels` */
     /* The data that was clustered. */
     const ddsc_measures *measures;         /* NULL: items have no ids and no pictures */
-    const ddsc_graph *graph;               /* the graph given to ddsc_spectral_run */
-    const ddsc_cluster_settings *settings; /* settings given to the run */
-    const ddsc_pair_stats *pairs;          /* statistics of a run over pairs without clusters */
-    ddsc_status status; /* status of the run; DDSC_NOT_CONVERGED marks the result */
+    const ddsc_graph *graph;               /* the graph that was passed to ddsc_spectral_run */
+    const ddsc_cluster_settings *settings; /* settings that were passed to the run */
+    const ddsc_pair_stats *pairs;          /* statistics of a run over pairs that computed no
+                                            * clusters */
+    ddsc_status status; /* status of the run; DDSC_NOT_CONVERGED marks the result as not
+                         * converged */
     /* Reference data. */
-    const int32_t *truth;            /* one class per input row, negative: no class; or NULL */
+    const int32_t *truth;            /* one class per input row, negative if the row has no class;
+                                      * or NULL */
     const ddsc_stability *stability; /* stability of this clustering */
     /* A metadata column, such as the patient. Permutation tests that compare metadata columns with
      * the clusters permute labels only within each value of this column. NULL: permute all labels.
      */
     const char *block;
     int map;      /* 1: compute a map */
-    int outliers; /* 1: outliers get label -1 and belong to no cluster */
+    int outliers; /* 1: outliers receive label -1 and belong to no cluster */
     const ddsc_report_origin *origin;
 } ddsc_report_source;
 
@@ -1906,20 +1984,22 @@ typedef struct ddsc_report ddsc_report;
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_create(ddsc_context *context,
                                                           ddsc_report **report,
                                                           const ddsc_report_source *source);
-/* Reads the report of a folder that ddsc_report_save wrote. It can be written as JSON or HTML, and
- * drawn. */
+/* Reads a report from a folder that ddsc_report_save wrote. The report can be written as JSON or
+ * HTML, and its pictures can be drawn. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report,
                                                         const char *folder);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_report_destroy(ddsc_report *report);
 
 typedef struct ddsc_report_view {
     int64_t n_rows, k;
-    const int32_t *labels; /* n_rows entries; -1: the row was dropped or is an outlier left out */
+    const int32_t *labels; /* n_rows entries; -1: the row was dropped, or is an outlier without a
+                            * cluster */
     const double *map;     /* n_rows x 2, NaN for dropped rows; NULL: no map */
     const ddsc_scores *scores; /* scores against the truth, or NULL */
     int certified;        /* 1: all required pairs and eigenvectors converged and were verified */
     const char *headline; /* first line of DDSC_REPORT_TEXT, such as "1,234 items in 5 clusters" */
-    const ddsc_verdict *verdict; /* NULL: no clusters, or the report was read from a folder */
+    const ddsc_verdict *verdict; /* NULL if there are no clusters or the report was read from a
+                                  * folder */
 } ddsc_report_view;
 
 #define ddsc_report_get_view(report, view) \
@@ -1927,20 +2007,20 @@ typedef struct ddsc_report_view {
 DDSC_EXPERIMENTAL DDSC_API void ddsc_report_get_view_sized(const ddsc_report *report,
                                                            ddsc_report_view *view, size_t size);
 
-/* Forms of a report. Writing a form without content, such as the stability of a result that has
- * none, is an error. */
+/* Forms of a report. The call fails if the form has no content, such as the stability of a result
+ * that has none. */
 typedef enum ddsc_report_form {
     DDSC_REPORT_JSON = 0,    /* result.json */
     DDSC_REPORT_JSON_LABELS, /* result.json with the labels included */
     DDSC_REPORT_TEXT,        /* a short summary for the terminal */
     DDSC_REPORT_HTML,        /* a self-contained page that needs no network */
-    DDSC_REPORT_EIGENVALUES, /* csv; all following forms are csv */
+    DDSC_REPORT_EIGENVALUES, /* eigenvalues as csv; all following forms are csv as well */
     DDSC_REPORT_SWEEP,       /* one column of labels per K, one line per input row */
-    DDSC_REPORT_STABILITY,   /* number of resamples in which each item changed its cluster */
+    DDSC_REPORT_STABILITY,   /* number of resamples in which the label of each item changed */
     DDSC_REPORT_ITEMS        /* next cluster, ambiguity, outlier score and neighbors of each item */
 } ddsc_report_form;
 
-/* Receives the next bytes. A non-zero return value stops the call with DDSC_ERROR_IO. */
+/* Receives the next bytes. If the return value is not zero, the call fails with DDSC_ERROR_IO. */
 typedef int (*ddsc_write_fn)(void *user, const void *bytes, size_t n_bytes);
 
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
@@ -1948,20 +2028,20 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
                                                          ddsc_report_form form, ddsc_write_fn write,
                                                          void *user);
 /* Checks that ddsc_report_save can write into `folder`, so that a long run does not fail at the
- * end. It leaves no files behind. If an earlier process was killed while replacing files there one
- * by one, the old files are restored. */
+ * end. It leaves no files behind. An earlier process may have been killed while it replaced files
+ * in the folder one by one. In that case, the old files are restored. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_check(ddsc_context *context, const char *folder,
                                                          unsigned flags);
 /* Writes all files of the result into `folder`. The folder is created if it is missing, but its
  * parent must exist. result.json is written last, so if it exists, the other files are complete.
- * After an error the folder is unchanged. With DDSC_WRITE_OVERWRITE the files of an earlier result
- * are replaced together, in one step if the file system supports it. Files with other names are
- * kept. Leftovers of killed runs next to the folder are removed. */
+ * After an error, the folder is unchanged. With DDSC_WRITE_OVERWRITE, all files of an earlier
+ * result are replaced, in one step if the file system supports it. Files with other names are kept.
+ * Leftovers of killed runs next to the folder are removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_save(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         const char *folder, unsigned flags);
-/* Returns the name of file `number` (from 0) that ddsc_report_save may write, and NULL after the
- * last. */
+/* Returns the name of file `number` (from 0) that ddsc_report_save may write. Returns NULL after
+ * the last name. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_report_get_file_name(int64_t number);
 
 /* ---- pictures: lists of marks to draw ---- */
@@ -1975,15 +2055,16 @@ typedef enum ddsc_mark_kind {
 
 typedef struct ddsc_mark {
     ddsc_mark_kind kind;
-    int32_t cluster;   /* cluster that sets the color; -1: color for no cluster, -2: text color */
-    const char *color; /* the same color as "#3b7dd8" */
+    int32_t cluster;   /* cluster that determines the color; -1: color for no cluster, -2: text
+                        * color */
+    const char *color; /* this color in the form "#3b7dd8" */
     double opacity, x, y, w, h;
     int anchor;
     /* the text of DDSC_MARK_WORDS; for other marks, a label to show next to it, or NULL */
     const char *words;
 } ddsc_mark;
 
-/* Receives a picture. The arguments are valid during the callback only. A non-zero return value
+/* Receives a picture. The arguments are valid only during the callback. A non-zero return value
  * stops the call, which then returns DDSC_OK. */
 typedef int (*ddsc_picture_fn)(void *user, const char *name, double width, double height,
                                int64_t n_marks, const ddsc_mark *marks);
@@ -1994,7 +2075,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_draw(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         ddsc_picture_fn draw, void *user);
 
-/* Several labelings of one two-dimensional set, scored against the set's own labels. */
+/* Several labelings of one two-dimensional set, which are scored against the set's own labels. */
 typedef struct ddsc_comparison {
     size_t struct_size;
     const ddsc_measures *measures; /* two-dimensional, labeled, no rows dropped */

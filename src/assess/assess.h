@@ -1,5 +1,5 @@
-/* assess: measures how far a clustering can be trusted. It contains the verdict, outliers,
- * stability, the comparison of metrics, and the paper's definitions applied to one result. It uses
+/* assess: measures how far a clustering can be trusted. The module computes the verdict, outliers,
+ * stability, the comparison of metrics, and the paper's definitions for one result. It uses
  * finished graphs and clusterings and repeats runs on resampled points. No lower layer depends on
  * it. */
 #ifndef DDSC_ASSESS_ASSESS_H
@@ -15,20 +15,20 @@ typedef struct cluster_gap {
     double valley; /* affinity across the gap divided by that inside and outside; 1: no gap */
     double items;  /* effective number of items across the width of the gap */
     double score;  /* (1 - valley) sqrt(items) */
-    double held;   /* score on items that were not used to find the gap; NaN: not tested */
+    double held;   /* score on items that were not used to find the gap; NaN if not tested */
 } cluster_gap;
 
 /* Maximum number of clusters examined. If there are more, the largest are examined. */
 enum { GAP_CLUSTERS = 24 };
-/* Finds the gap around every cluster, out (k), in the affinity `a`. place (n; or NULL) is the
- * order of the items along the first direction (cluster_direction). */
+/* Finds the gap around every cluster in the affinity `a` and stores it in out (k). place (n; or
+ * NULL) is the order of the items along the first direction (cluster_direction). */
 ddsc_status gaps_find(ddsc_context *ctx, cluster_gap *out, const sparse *a, const int32_t *labels,
                       int64_t k, const int64_t *place);
 
 /* ---- the verdict (verdict.c) ---- */
 
-/* Returns the score from which a gap separates a cluster of n items. verdict_held_from returns the
- * score that it must reach on items not used to find it. */
+/* Returns the minimum score of a gap that separates a cluster of n items. verdict_held_from returns
+ * the minimum score that the gap must also reach on items not used to find it. */
 double verdict_clear_from(int64_t n);
 double verdict_held_from(int64_t n);
 
@@ -37,19 +37,21 @@ typedef struct verdict_evidence {
     int64_t k, n_components;
     int64_t n_examined, n_parted, items_parted;
     bool torn;            /* the graph has more disconnected components than expected by chance */
-    bool copies;          /* many items have only copies as neighbors, so gaps prove nothing */
+    bool copies;          /* the neighbors of many items are all copies, so gaps prove nothing */
     double score, items;  /* of the gap with the largest score */
-    double chance;        /* probability of as many tears of the graph, but at least one */
-    double clear_from;    /* the score that separates a cluster */
-    double held;          /* largest score on held-out items; NaN: not tested */
-    double held_from;     /* the score required of held-out items */
-    double items_alike_p; /* NaN: not tested */
+    double chance;        /* probability that chance alone splits the graph at least as often as
+                           * observed */
+    double clear_from;    /* minimum score of a gap that separates a cluster */
+    double held;          /* largest score on held-out items; NaN if not tested */
+    double held_from;     /* minimum score on held-out items */
+    double items_alike_p; /* p-value of "all items are samples of one distribution"; NaN if not
+                           * tested */
     double share;         /* fraction of the items in clusters that a gap separates */
 } verdict_evidence;
 
-/* Judges a clustering. gap (k; NULL: none examined) holds the gaps around the clusters. g is the
- * graph, or NULL. data (or NULL) provides the points to test whether the items differ if there are
- * too few items for gaps. */
+/* Judges a clustering. gap (k; NULL if none were examined) holds the gaps around the clusters. g is
+ * the graph, or NULL. data (or NULL) provides the points for testing whether the items differ at
+ * all; this test is used if there are too few items for gaps. */
 ddsc_status verdict_judge(ddsc_context *ctx, verdict_evidence *e, const cluster_gap *gap, int64_t k,
                           const ddsc_graph *g, int64_t n_components, const ddsc_measures *data,
                           int64_t cost);
@@ -73,12 +75,13 @@ ddsc_status spectra_compare(ddsc_context *ctx, ddsc_stability_row *row, int64_t 
 double spectrum_gap(const decomposition *d, int64_t k);
 double theory_smallest_affinity(const sparse *a);
 
-/* Renumbers `labels` to match `first`; both are below k. Clusters are paired so that as many items
- * as possible keep their number. *n_changed is the number of items with another label. */
+/* Renumbers `labels` to match `first`. Both have values below k. Clusters are paired so that as
+ * many items as possible keep their label. *n_changed is the number of items whose label still
+ * differs. */
 ddsc_status theory_match_labels(ddsc_context *ctx, int32_t *labels, int64_t *n_changed,
                                 const int32_t *first, int64_t n, int64_t k);
 
-/* Describes the view in a few sentences. The caller frees *words. */
+/* Describes the results in the view in a few sentences. The caller frees *words. */
 ddsc_status stability_words(ddsc_context *ctx, char **words, const ddsc_stability_view *view,
                             bool undetermined);
 

@@ -1,7 +1,8 @@
-/* Compares several metrics on one set: what each finds, how stable it is, how well it agrees with
- * the others, and which one to use. Of the unsupervised criteria tested, the stability of the
- * clusters chooses best, but none chooses well (bench/compare.py). The result therefore states how
- * certain the recommendation is. */
+/* Compares several metrics on one data set: the clusters that each metric finds, how stable they
+ * are, and how well they agree with those of the other metrics. Also recommends one metric. Of the
+ * unsupervised criteria tested, the stability of the clusters is the best basis for this choice,
+ * but no criterion is reliable (bench/compare.py). The result therefore states how certain the
+ * recommendation is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +14,14 @@
 
 enum { METRICS = CLUSTER_METRICS, WORDS_SIZE = 1024 };
 
-/* Stability: random subsamples that are clustered separately. */
+/* Stability is measured on N_PARTS random subsamples, which are clustered separately. */
 enum { N_PARTS = 4, PART_RESTARTS = 10, FIRST_PART = 1000 };
 static const double PART_SHARE = 0.8;
 
-/* Mean agreement (ARI) from which metrics count as equal. */
+/* If the mean ARI of every metric with the others is at least this value, the metrics are treated
+ * as equivalent. */
 static const double SAME = 0.9;
-/* Leads in stability below LEAD_SLIGHT can be due to chance. Leads of at least LEAD_CLEAR are
+/* A lead in stability below LEAD_SLIGHT can be due to chance. A lead of at least LEAD_CLEAR is
  * significant. */
 static const double LEAD_SLIGHT = 0.02, LEAD_CLEAR = 0.06;
 
@@ -49,7 +51,8 @@ void ddsc_compare_get_view_sized(const ddsc_compare *compare, ddsc_compare_view 
     sized_view(view, size, &own, sizeof own);
 }
 
-/* Returns the K that most metrics suggest. Ties go to the metric named first. */
+/* Returns the K that most metrics suggest. If two values are tied, the one suggested by the earlier
+ * metric wins. */
 static int64_t common_k(const ddsc_compare_row *rows, int64_t n)
 {
     int64_t best = 0, best_votes = 0;
@@ -65,8 +68,8 @@ static int64_t common_k(const ddsc_compare_row *rows, int64_t n)
     return best;
 }
 
-/* Draws a random 80% of the items and returns their number. place[i] is the item's index among
- * them, or -1 if it is left out. */
+/* Draws a random 80% of the items and returns their number. place[i] is the index of item i among
+ * them, or -1 if the item was not drawn. */
 static int64_t draw_part(int32_t *place, int64_t n, uint64_t seed, uint64_t round)
 {
     int64_t kept = 0;
@@ -76,8 +79,8 @@ static int64_t draw_part(int32_t *place, int64_t n, uint64_t seed, uint64_t roun
     return kept;
 }
 
-/* Computes the agreement between the labels of a subsample and the labels found from the subsample
- * alone. The result is NaN if there are too few items. */
+/* Computes the agreement between the labels of a subsample in the full clustering and the labels
+ * found by clustering the subsample alone. The result is NaN if there are too few items. */
 static ddsc_status part_agreement(ddsc_context *ctx, double *ari, const ddsc_graph *g,
                                   const int32_t *labels, const ddsc_cluster_settings *set,
                                   uint64_t round)
@@ -132,7 +135,7 @@ done:
     return status;
 }
 
-/* Judges one metric as a report would. */
+/* Computes the verdict for one metric, as a report would show it. */
 static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
                                   const ddsc_clustering *c, const measures *data, int64_t cost)
 {
@@ -178,8 +181,9 @@ static int64_t count_structure(const ddsc_compare *t, ddsc_structure structure)
     return n;
 }
 
-/* Returns true if metric i finds no clusters while another finds clear ones. Its borders may be
- * stable even so, if they cut one cloud. */
+/* Returns true if metric i finds no clusters while another metric finds clear ones. The labels of
+ * metric i may still be stable, because cutting a single cloud always in the same place is stable
+ * too. */
 static bool stands_back(const ddsc_compare *t, int64_t i)
 {
     ddsc_structure own = t->rows[i].structure;
@@ -187,8 +191,8 @@ static bool stands_back(const ddsc_compare *t, int64_t i)
            count_structure(t, DDSC_STRUCTURE_CLEAR) > 0;
 }
 
-/* Returns the most stable metric for which stands_back is false. If stability is unknown or equal,
- * the first one is returned. */
+/* Returns the most stable metric for which stands_back is false. If the stabilities are unknown or
+ * equal, returns the first such metric. */
 static int64_t recommend(const ddsc_compare *t)
 {
     int64_t best = -1;
@@ -199,7 +203,7 @@ static int64_t recommend(const ddsc_compare *t)
 }
 
 /* Returns the lead in stability over the other metrics for which stands_back is false, or over all
- * metrics. The lead is infinite if there are none. */
+ * other metrics if over_all is true. The lead is infinite if there are no such metrics. */
 static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
 {
     double second = -INFINITY;
@@ -230,7 +234,7 @@ static void say_more(ddsc_compare *t, const char *words, const char *more)
     snprintf(t->words + length, sizeof t->words - length, "%s%s", words, more);
 }
 
-/* Adds the sentences on the verdicts. */
+/* Adds the sentences about the verdicts. */
 static void say_structure(ddsc_compare *t)
 {
     int64_t n = t->view.n_metrics, n_back = 0;

@@ -1,5 +1,5 @@
-/* Compares neighbor lists with known classes: neighbors within and between classes, the tolerance
- * of correctness, and components versus classes. */
+/* Compares neighbor lists with known classes. Computes the affinity within and between classes, the
+ * tolerance of the correctness condition, and how the components match the classes. */
 #include <math.h>
 
 #include "assess/assess.h"
@@ -11,8 +11,8 @@ typedef struct item_sums {
     double least_intra, most_inter;
 } item_sums;
 
-/* Sums the affinities in the item's own list. Items that are not in the list count as 0, as in the
- * sparse matrix. */
+/* Sums the affinities over the item's own list. Items that are not on the list contribute 0, as in
+ * the sparse matrix. */
 static item_sums sum_item(const ddsc_graph *g, const double *weight, const int32_t *truth,
                           int64_t i)
 {
@@ -62,8 +62,9 @@ done:
     return status;
 }
 
-/* Counts the values of `from` whose members all have the same `to`. shared[] is that value, -1 if
- * there are no members, and -2 if there are several values. */
+/* Counts the values of `from` whose members all have the same value of `to`. For each value of
+ * `from`, shared[] is that value of `to`, -1 if there are no members, or -2 if the members have
+ * several values. */
 static int64_t count_single(int32_t *shared, int64_t n_from, const int32_t *from, const int32_t *to,
                             const int32_t *class, int64_t n)
 {

@@ -1,18 +1,18 @@
 /* Tests whether a gap also exists in items that were not used to find it. Clusters are cut where
- * the graph is thinnest, so the valley at their border is deep by selection alone. In a continuum,
- * especially one of uneven density, the deepest of all possible cuts scores as high as a real gap
- * (gaps.c).
+ * the graph is thinnest, so the valley at their boundary is deep by selection alone. In a
+ * continuum, especially one of uneven density, the deepest of all possible cuts scores as high as a
+ * real gap (gaps.c).
  *
- * The test therefore splits the items into random halves. The first half is clustered with its own
- * edges only, and its random walk locates the valley and the peaks on both sides. The second half
- * is then ordered by its edges to the first: f of an item is the mean over its neighbors there.
- * The affinity that crosses the valley is measured with the edges of the second half, which were
- * not used so far.
+ * The test therefore splits the items into two random halves. The first half is clustered using its
+ * own edges only, and its random walk locates the valley and the peaks on both sides. The second
+ * half is then ordered by its edges to the first: the f of an item is the mean f of its neighbors
+ * in the first half. Finally, the affinity across the valley is measured with the edges within the
+ * second half, which the test has not used before.
  *
- * A valley due to chance disappears. It may even become a peak, because where the first half is
- * sparse, the neighbor lists of the second half contain more of each other. A real gap remains.
- * Each cluster gets the score of the cluster of the half with which it overlaps most, averaged
- * over the splits. */
+ * A valley due to chance disappears. It may even become a peak: where the first half is sparse, the
+ * neighbor lists of the second half contain more items of the second half. A real gap remains. Each
+ * cluster receives the score of the half's cluster with which it overlaps most, averaged over the
+ * splits. */
 #include <math.h>
 #include <string.h>
 
@@ -20,10 +20,10 @@
 #include "cluster/spectral/decompose.h"
 
 /* One split suffices for more than FEW items. Sets of more than MOST items are not tested, because
- * the scores of real gaps grow with the square root of the number of items and are far above the
- * limit. */
+ * the scores of real gaps grow with the square root of the number of items and are then far above
+ * the limit. */
 enum { SPLITS = 5, FEW = 2000, MOST = 20000, RESTARTS = 3, PRODUCTS = 2000 };
-/* Tolerance of eigenvectors that are used only for labels. */
+/* Tolerance for eigenvectors that are used only to compute labels. */
 static const double LOOSE = 1e-4;
 /* Scores are limited to this minimum so that a single outlier cannot dominate the mean over a few
  * splits. */
@@ -31,11 +31,11 @@ static const double LEAST = -2;
 
 typedef struct half {
     int64_t n;
-    int32_t *place; /* for all items: index in the half, or -1 */
+    int32_t *place; /* for each of all items: its index in the half, or -1 */
     sparse a;       /* edges within the half */
     double *f;      /* n x k: values of the random walk */
     double *key, *level, *across;
-    int32_t *along; /* items of the half in the order along the first direction of all items */
+    int32_t *along; /* items of the half, in their order along the first direction of all items */
     int32_t *order, *rank;
 } half;
 
@@ -43,14 +43,15 @@ typedef struct held_search {
     const sparse *a;
     const int32_t *labels, *along;
     int64_t n, k, n_found;
-    /* minimum number of edges per item; components of up to tau + 1 items are strays */
+    /* Minimum number of edges per item. Components of up to tau + 1 items are treated as strays. */
     int64_t tau;
     int32_t *mixed; /* n: items in random order */
     half first, other;
     int32_t *cut; /* labels of the first half */
-    /* k x k: items shared by clusters of the half and of all items; then the sizes of both */
+    /* k x k: number of items shared by each cluster of the half and each cluster of all items;
+     * followed by the sizes of both kinds of clusters */
     int64_t *shared;
-    double *score; /* k: scores of the clusters of the half */
+    double *score; /* k: scores of the half's clusters */
 } held_search;
 
 static ddsc_status half_new(ddsc_context *ctx, half *h, int64_t n, int64_t k)
@@ -71,7 +72,7 @@ static void half_free(ddsc_context *ctx, half *h)
     MEM_FREE(ctx, h->rank, h->order, h->along, h->across, h->level, h->key, h->f, h->place);
 }
 
-/* Collects the edges within a half. Its items keep their order. */
+/* Collects the edges within a half. The items of the half keep their relative order. */
 static ddsc_status half_links(ddsc_context *ctx, half *h, const sparse *a)
 {
     int64_t nnz = 0, row = 0;
@@ -120,11 +121,11 @@ done:
     MEM_FREE(ctx, length, rows);
     sparse_free(ctx, &given.a);
     decomposition_free(ctx, &d);
-    return status < 0 ? status : DDSC_OK; /* loose eigenvectors are sufficient */
+    return status < 0 ? status : DDSC_OK; /* approximate eigenvectors are sufficient */
 }
 
-/* Computes f of the walk from every cluster of the first half. For both halves, f of an item is
- * the mean over its neighbors in the first half. */
+/* Runs the walk from every cluster of the first half. For the items of both halves, f is then the
+ * mean over their neighbors in the first half. */
 static ddsc_status walk_half(ddsc_context *ctx, held_search *s)
 {
     ddsc_status status = DDSC_OK;
@@ -194,9 +195,9 @@ static void place_halves(held_search *s, bool turned)
     }
 }
 
-/* Orders the items of a half by f. Items too far from the border for f to distinguish them are
- * ordered along the first direction (gaps.c). On return, key[order[t]] belongs to the item at rank
- * t. */
+/* Orders the items of a half by f. Items so far from the boundary that f cannot distinguish them
+ * are ordered along the first direction (gaps.c). On return, key[order[t]] is the sort key of the
+ * item at rank t. */
 static void order_half(half *h, int64_t k, int64_t c)
 {
     for (int64_t t = 0; t < h->n; t++)
@@ -207,8 +208,8 @@ static void order_half(half *h, int64_t k, int64_t c)
     gaps_crossing(h->level, &h->a, h->rank);
 }
 
-/* Transfers the positions to the other half. The valley is where f has the same value, and the
- * peaks are at the same fractions of both sides. */
+/* Transfers the positions to the other half. The valley is placed at the same value of f. The peaks
+ * are placed at the same relative positions on each side of the valley. */
 static gap_place carry_over(const half *first, const half *other, const gap_place *p)
 {
     double fence = (first->key[first->order[p->at]] + first->key[first->order[p->at + 1]]) / 2;
@@ -236,7 +237,7 @@ static void score_cluster(held_search *s, int64_t c, int64_t size)
     s->score[c] = fmax(g.score, LEAST);
 }
 
-/* Adds to `held` the score of the best matching cluster of the half. */
+/* Adds the score of the half's best-matching cluster to `held` of each cluster. */
 static void match(const held_search *s, cluster_gap *out, const int64_t *size, const int64_t *whole,
                   double share)
 {
@@ -254,7 +255,7 @@ static void match(const held_search *s, cluster_gap *out, const int64_t *size, c
     }
 }
 
-/* Tests the gaps found in one half on the other. */
+/* Tests the gaps found in one half on the other half. */
 static ddsc_status judge_half(ddsc_context *ctx, held_search *s, cluster_gap *out, double share)
 {
     int64_t k = s->k, *size = s->shared + k * k, *whole = size + k;

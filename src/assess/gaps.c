@@ -3,22 +3,22 @@
  *
  *     f = (1 - a) 1_C + a D^-1 A f.
  *
- * The level sets of f grow outward from the core of the cluster. Items too far from the border for
- * f to distinguish them are ordered along the first direction of diffusion (direction.c).
+ * The level sets of f grow outward from the core of the cluster. Items so far from the boundary
+ * that f cannot distinguish them are ordered along the first direction of diffusion (direction.c).
  *
  * Let c(t) be the affinity between the first t items and the others. A gap is a valley of c near
- * the border of the cluster:
+ * the boundary of the cluster:
  *
  *     v = c(valley) / min(highest c before it, highest c after it).
  *
- * In a cloud of uniform density v is about 1. Along a thin line of items v may be small by chance.
- * With m items across, the relative fluctuation of c is about 1 / sqrt(m). The score of a gap is
- * therefore (1 - v) sqrt(m). Here m is the effective number (sum x)^2 / sum x^2 of items that
- * carry the affinity x across the peaks.
+ * In a cloud of uniform density, v is about 1. If the cluster is a thin line of items, v may be
+ * small by chance: with m items across the line, the relative fluctuation of c is about 1 /
+ * sqrt(m). The score of a gap is therefore (1 - v) sqrt(m). Here m is the effective number (sum
+ * x)^2 / sum x^2 of items that carry the affinity x across the peaks.
  *
- * Lines, planes and light-tailed clouds score below 3.5 (bench/verdict.py). verdict.c requires
- * more for many items, and requires that the gap also exists in items that were not used to find
- * it (gap_holdout.c). */
+ * Lines, planes and light-tailed clouds score below 3.5 (bench/verdict.py). For larger sets,
+ * verdict.c requires a higher score. It also requires that the gap exists in items that were not
+ * used to find it (gap_holdout.c). */
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ typedef struct gap_search {
     const int32_t *which; /* clusters to examine */
     cluster_gap *out;
     const double *root;   /* n: square roots of the degrees */
-    const int32_t *along; /* n: items in the order along the first direction */
+    const int32_t *along; /* n: items in their order along the first direction */
     const double *walk;   /* n x width: D^1/2 f of some clusters */
     int64_t first, width;
     double *key, *level, *across; /* n per worker */
@@ -135,7 +135,8 @@ static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* One step of the walk: x <- (1 - a) D^1/2 1_C + a y. The first step has no y. */
+/* Arguments of one step of the walk: x <- (1 - a) D^1/2 1_C + a y. In the first step there is no
+ * y. */
 typedef struct walk_step {
     const double *root;
     const int32_t *labels, *which;
@@ -170,7 +171,7 @@ ddsc_status gaps_walk(ddsc_context *ctx, double *x, double *y, const sparse *m, 
     return DDSC_OK;
 }
 
-/* Selects the clusters to examine, the largest first. Ties are broken by number. */
+/* Selects the clusters to examine, the largest first. Ties are broken by the lower number. */
 static void choose_clusters(int32_t *which, const int64_t *size, int64_t k, int64_t n)
 {
     for (int64_t at = 0; at < n; at++) {

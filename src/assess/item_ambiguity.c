@@ -1,12 +1,12 @@
 /* Compares the rows with the centers of the clusters. Rows near the center of their cluster are
- * typical, and rows between two centers are ambiguous. */
+ * typical. Rows between two centers are ambiguous. */
 #include <math.h>
 
 #include "base/sized.h"
 #include "cluster/spectral/cluster.h"
 #include "numeric/linalg/linalg.h"
 
-enum { COLUMNS_GRAIN = 8 };    /* one cache line of a row */
+enum { COLUMNS_GRAIN = 8 };    /* number of columns in one cache line */
 enum { PIECE_WORK = 1 << 18 }; /* minimum number of operations per thread */
 
 typedef struct standing {
@@ -16,11 +16,11 @@ typedef struct standing {
     int64_t *size;  /* k */
     double *centre; /* k x dim */
     double *distance, *doubt;
-    int32_t *next; /* the last three: n entries, or NULL */
+    int32_t *next; /* the last three arrays have n entries or are NULL */
 } standing;
 
 /* Computes some columns of the cluster means. Every sum runs over the rows in order, so the result
- * does not depend on threads. */
+ * does not depend on the number of threads. */
 static ddsc_status sum_columns(void *arg, int64_t begin, int64_t end, int worker)
 {
     const standing *s = arg;

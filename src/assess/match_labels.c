@@ -2,8 +2,8 @@
 #include "assess/assess.h"
 #include "distance/exact/exact.h"
 
-/* Computes into[c], the number that cluster c gets. The assignment is solved as a transport
- * problem with unit weights, whose optimal basic plan moves whole units. */
+/* Computes into[c], the new number of cluster c. The assignment is solved as a transport problem
+ * with unit weights. Its optimal basic plan moves only whole units, so it is a matching. */
 static ddsc_status solve_matching(ddsc_context *ctx, int32_t *into, const double *cost, int64_t k)
 {
     ddsc_status status = DDSC_OK;

@@ -1,31 +1,32 @@
 /* Finds outliers. The score of an item is its mean distance to its neighbors in the graph, divided
  * by the average of the same quantity over these neighbors. It is about 1 within a cluster of any
- * density and larger outside (after Breunig, Kriegel, Ng and Sander 2000, without reachability).
- * The spread of the scores depends on the dimension and the metric, so the limit is computed from
- * the set:
+ * density and larger outside (after Breunig, Kriegel, Ng and Sander 2000, without the reachability
+ * distance). The spread of the scores depends on the dimension and the metric, so the limit is
+ * computed from the data:
  *
- *     median + 5 max(q90 - median, 0.4 v).
+ *     median + 5 max(q90 - median, 0.4 v). Here
  *
- * q90 is the 90% quantile of the scores. v is the median over items of the coefficient of
- * variation of the distances in a list. The second term is needed for evenly spaced items, whose
- * scores do not vary, so that the ends of a line would be marked. Clean sets stay below the limit,
- * and planted outliers exceed it (bench/outliers.py). If most items of a cluster would be marked,
- * the cluster is small rather than a set of outliers, and none is marked. */
+ * q90 is the 90% quantile of the scores, and v is the median over items of the coefficient of
+ * variation of the distances in a list. The second term is needed for evenly spaced items. Their
+ * scores hardly vary, so without this term the two ends of a line would be marked. Clean data sets
+ * stay below the limit, and planted outliers exceed it (bench/outliers.py). If most items of a
+ * cluster would be marked, the cluster is considered small rather than a set of outliers, and none
+ * of its items is marked. */
 #include <math.h>
 
 #include "assess/assess.h"
 #include "base/sized.h"
 
 static const double OUTLIER_TIMES = 5, OUTLIER_UNEVEN = 0.4;
-/* Replaces the median score if most items coincide with all of their neighbors and have no
- * score. */
+/* Used instead of the median score if most items coincide with all of their neighbors and therefore
+ * have no score. */
 static const double OUTLIER_TWINS = 2;
 /* Lower limit on the mean distances, relative to their median. Without it, duplicates would make
  * all other items outliers. */
 static const double OUTLIER_LEAST = 0.1;
 
 typedef struct list_shape {
-    double mean, variation; /* of the distances to the neighbors; 0 without neighbors */
+    double mean, variation; /* of the distances to the neighbors; 0 if the item has no neighbors */
 } list_shape;
 
 static list_shape list_shape_of(const ddsc_graph *g, int64_t i)
@@ -42,8 +43,8 @@ static list_shape list_shape_of(const ddsc_graph *g, int64_t i)
     return s;
 }
 
-/* Returns a quantile of the numbers in x. Non-positive numbers are ignored, or count as 0 if
- * `zeros` is true. The result is 0 if no numbers remain. */
+/* Returns a quantile of the numbers in x. Non-positive numbers are treated as 0 if `zeros` is true
+ * and ignored otherwise. The result is 0 if no numbers remain. */
 static double quantile(double *space, const double *x, int64_t n, double share, bool zeros)
 {
     int64_t m = 0;
@@ -54,8 +55,8 @@ static double quantile(double *space, const double *x, int64_t n, double share, 
     return m > 0 ? select_smallest(space, m, BASE_MAX(at, 0)) : 0;
 }
 
-/* Computes the scores. They are NaN for items without neighbors or that coincide with all of
- * them. */
+/* Computes the scores. The score is NaN for items without neighbors and for items that coincide
+ * with all of their neighbors. */
 static void score_items(double *score, const ddsc_graph *g, const double *length, double least)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -66,7 +67,7 @@ static void score_items(double *score, const ddsc_graph *g, const double *length
     }
 }
 
-/* Marks the items above the limit, unless this would mark most of their cluster. */
+/* Marks the items above the limit, except in clusters of which most items would be marked. */
 static ddsc_status mark(ddsc_context *ctx, ddsc_outliers *out, const double *score,
                         const int32_t *labels, int64_t n, int64_t k)
 {

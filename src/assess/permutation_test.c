@@ -1,29 +1,29 @@
-/* Tests whether items differ by more than the random assignment of points to them explains, for
- * sets too small for gaps. It is a permutation test of "all items are samples of one
- * distribution". A point is described by its coordinates and its squared distance to the overall
- * mean, each in standard deviations. The statistic T is the sum over items of the squared mean
- * description times the number of points.
+/* Tests whether the items differ by more than a random assignment of points to items would explain.
+ * The test is for sets too small for gaps. It is a permutation test of the hypothesis "all items
+ * are samples of one distribution". A point is described by its coordinates and its squared
+ * distance to the overall mean, each in standard deviations. The statistic T is the sum over items
+ * of the squared mean description times the number of points.
  *
- * Under the hypothesis, points with their weights are exchangeable. T after permuting the points
- * then has the same distribution as T (Fisher 1935), and p = (1 + permutations with at least T) /
- * (1 + permutations).
+ * Under the hypothesis, points with their weights are exchangeable. Permuting the points then does
+ * not change the distribution of T (Fisher 1935), and p = (1 + permutations with at least T) / (1 +
+ * permutations).
  *
  * The entries of items over a shared support (images, histograms, documents) are not exchangeable,
- * because no point occurs twice in an item. Arbitrary weights are not exchangeable either. In both
- * cases there is no p. */
+ * because no point occurs twice in an item. Points with arbitrary weights are not exchangeable
+ * either. In both cases p is not computed. */
 #include <math.h>
 #include <string.h>
 
 #include "assess/verdict.h"
 
-/* limit on entries times descriptions times permutations */
+/* limit on entries times descriptions times permutations, which bounds the work */
 enum { DEALS = 199, DEAL_WORK = 100000000 };
 
 typedef struct point_deal {
-    int64_t m, f;           /* entries, descriptions of each */
+    int64_t m, f;           /* number of entries; number of descriptions per entry */
     double *x;              /* m x f */
     double *weight;         /* m: 1 for a point with the mean weight of its item */
-    int64_t *first, *place; /* items + 1: their entries; m: the permutation */
+    int64_t *first, *place; /* items + 1: start of each item's entries; m: the permutation */
     double *mean;           /* f */
 } point_deal;
 
@@ -55,7 +55,7 @@ static void standardise(const point_deal *p)
     }
 }
 
-/* Uses every step-th entry of each item, and at least one. */
+/* Uses every step-th entry of each item, but at least one entry. */
 static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measures_view *v)
 {
     ddsc_status status = DDSC_OK;
@@ -108,9 +108,10 @@ static double differences(const point_deal *p, int64_t n)
     return total;
 }
 
-/* Returns true if the items look like random draws. Each point belongs to one item (a few may be
- * equal by chance), and all weights are integer multiples of the smallest weight of the item, as
- * after merging equal points. Other weights are scaled per item, so points are not exchangeable. */
+/* Returns true if the items look like random draws. Each point must belong to a single item, apart
+ * from a few points that are equal by chance. All weights must be integer multiples of the item's
+ * smallest weight, as they are after equal points are merged. Other weights are normalized per
+ * item, so the points are not exchangeable. */
 static bool are_draws(const ddsc_measures_view *v)
 {
     if (10 * v->n_support < 9 * v->n_entries)

@@ -1,10 +1,11 @@
-/* Compares two runs: eigenspaces, affinities, Laplacians, and the two bounds. */
+/* Compares two runs: their eigenspaces, affinities and Laplacians, and the two perturbation
+ * bounds. */
 #include <math.h>
 
 #include "assess/assess.h"
 #include "numeric/linalg/linalg.h"
 
-/* Eigengaps below this are rounding errors. */
+/* Eigengaps below this value are rounding errors. */
 static const double GAP_NONE = 1e-12;
 
 ddsc_status subspace_distance(ddsc_context *ctx, double *distance, int64_t n, int64_t k,
@@ -27,8 +28,9 @@ done:
     return status;
 }
 
-/* These functions return the smallest of the K kept eigenvalues of the operator, and the largest
- * of the others. Items that were left out have eigenvalue 0. -1 is the smallest possible value. */
+/* last_kept returns the smallest of the K kept eigenvalues of the operator, and first_other
+ * returns the largest of the others. Items that were left out have eigenvalue 0. -1 is the smallest
+ * possible eigenvalue. */
 static double last_kept(const decomposition *d, int64_t k)
 {
     return k <= d->eigen.k ? d->eigen.value[k - 1] : -1;
@@ -57,9 +59,9 @@ double theory_smallest_affinity(const sparse *a)
 /* H is the difference of the two operators. Only the current row of H V is stored. */
 typedef struct difference {
     double zeta, zeta_common, frobenius2;
-    int64_t n_first, n_both; /* edges of the first run; edges in both runs */
+    int64_t n_first, n_both; /* number of edges in the first run; number of edges in both runs */
     int64_t k;
-    double *row[2];   /* row of H V, for the vectors V of the first run and of the other */
+    double *row[2];   /* row of H V, where V belongs to the first or the second run */
     double moved2[2]; /* |H V|_F^2 */
 } difference;
 
@@ -71,8 +73,8 @@ static double operator_entry(const decomposition *d, int64_t i, int64_t p)
     return d->a.value[p] / (sqrt(d->degree[i]) * sqrt(d->degree[d->a.column[p]]));
 }
 
-/* Returns the diagonal entry. An item without edges that was not left out is a component, with 1
- * on the diagonal. */
+/* Returns the diagonal entry. An item without edges is a component with 1 on the diagonal, unless
+ * it was left out. */
 static double operator_diagonal(const decomposition *d, int64_t i)
 {
     return d->part[i] >= 0 && d->a.offset[i] == d->a.offset[i + 1] ? 1 : 0;
@@ -133,7 +135,8 @@ static double theorem_bound(double zeta, double alpha, double gap, int64_t n, in
 }
 
 /* Computes the bound of Davis and Kahan: |sin Theta|_F <= |H V|_F / delta, if the eigenvalues of V
- * exceed those that the other run does not keep by at least delta. Both choices of V are tried. */
+ * exceed those that the other run does not keep by at least delta. The bound is computed with the V
+ * of each run, and the smaller one is returned. */
 static double direct_bound(const difference *h, int64_t k, const decomposition *x,
                            const decomposition *y)
 {

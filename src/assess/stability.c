@@ -156,8 +156,8 @@ static void sum_up_rows(ddsc_stability *s)
     v->direct_vacuous = !(s->worst.direct_bound < v->sin_limit);
 }
 
-/* Computes for each item how often it changed and which other cluster it was in most often (ties:
- * lower number). */
+/* Computes for each item how often its label changed, and the other cluster that it was assigned to
+ * most often. Ties go to the lower number. */
 static ddsc_status sum_up_items(ddsc_context *ctx, ddsc_stability *s, const int32_t *first)
 {
     ddsc_status status = DDSC_OK;
@@ -208,7 +208,7 @@ static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
     ddsc_status status = DDSC_OK;
     TRY(cluster_settings_take(ctx, &job->plan, cluster));
     /* Parameters that the first run chose from the data are kept, so that every run evaluates the
-     * same function of the points. The rule for gamma is part of that function, so gamma is
+     * same function of the points. The rule for gamma is part of that function, so gamma itself is
      * recomputed. */
     job->plan.metric = first->metric.set;
     job->plan.set.joined = 0;
@@ -242,7 +242,8 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     s->view.gap = spectrum_gap(&job.first, s->view.k);
     s->view.alpha = theory_smallest_affinity(&job.first.a);
     s->view.sin_limit = sqrt((double)BASE_MIN(s->view.k, data->n - s->view.k));
-    ctx_resume_pause(context, true); /* the resume folder only holds pairs of the original points */
+    ctx_resume_pause(context, true); /* the resume folder stores only pairs of the original
+                                      * points */
     for (int64_t round = 0; round < set.n_resamples; round++)
         TRY(run_again(context, s, &job, round));
     sum_up_rows(s);

@@ -1,4 +1,4 @@
-/* Describes the result of the resamples in plain sentences. */
+/* Describes the result of the resampling in plain sentences. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,17 +1,17 @@
-/* Tests whether the graph has several components because of clusters, or because a graph of few
- * items splits by chance. */
+/* Tests whether the graph has several components because of clusters, or because graphs of few
+ * items often split by chance. */
 #include <math.h>
 
 #include "assess/verdict.h"
 
-/* If more than this fraction of the items has only copies as neighbors, gaps prove nothing. */
+/* If the neighbors of more than this fraction of the items are all copies, gaps prove nothing. */
 static const double COPIES = 0.05;
 
-/* Returns the expected number of gaps that split the graph of n random items along a line, the
- * case in which gaps are most likely. A gap splits the graph if it is longer than the distance to
- * the tau-th neighbor on both sides. With gaps from Exp(1) and distances from Gamma(tau), the
- * number is n E exp(-max(w, w')) = 2 n times the sum over j >= tau of binomial(tau - 1 + j, j) /
- * 3^(tau + j). */
+/* Returns the expected number of gaps that split the graph of n random items on a line, where such
+ * gaps are most likely. A gap splits the graph if it is longer than the distance to the tau-th
+ * neighbor on both sides. With gaps from Exp(1) and distances from Gamma(tau), the expected number
+ * is n E exp(-max(w, w')), which equals 2 n times the sum over j >= tau of binomial(tau - 1 + j, j)
+ * / 3^(tau + j). */
 static double tears_of_a_line(int64_t n, int64_t tau)
 {
     double term = pow(3, -(double)tau), sum = 0;
@@ -22,8 +22,8 @@ static double tears_of_a_line(int64_t n, int64_t tau)
     return 2 * (double)n * sum;
 }
 
-/* Uses the shortest list as tau. Lists are shorter than tau if only a sample of the pairs is
- * known. */
+/* Uses the length of the shortest list as tau. Lists are shorter than tau if only a sample of the
+ * pairs is known. */
 double tears_expected(const ddsc_graph *g)
 {
     int64_t least = g->tau;
@@ -32,8 +32,8 @@ double tears_expected(const ddsc_graph *g)
     return tears_of_a_line(g->n, least);
 }
 
-/* Returns the Poisson probability of at least this many splits. A strip splits only where all of
- * its lines do. */
+/* Returns the Poisson probability of at least this many splits. A strip that is `width` items wide
+ * splits only where all of its lines split. */
 double tears_chance(double expected, double n, double width, int64_t tears)
 {
     double mean = n * pow(fmin(expected / n, 1), fmax(width / TEARS_LINE_WIDTH, 1));
@@ -45,7 +45,8 @@ double tears_chance(double expected, double n, double width, int64_t tears)
     return fmin(sum, 1);
 }
 
-/* Rounded values and counts produce copies, and neighbor lists full of copies split any graph. */
+/* Rounded values and counts produce copies, and neighbor lists that contain only copies split any
+ * graph. */
 bool tears_by_copies(const ddsc_graph *g)
 {
     int64_t n_full = 0;

@@ -1,8 +1,8 @@
-/* The verdict on a clustering: its levels, the thresholds between them, and the sentences that
- * report it. `cases` lists the findings in the order in which they are tested. The first that
- * applies determines the level and the headline. The evidence comes from three sources: the gaps
- * around the clusters (gaps.c), components of the graph that are unlikely by chance (tears.c), and
- * for few items a permutation test (permutation_test.c). */
+/* Computes the verdict on a clustering: its levels, the thresholds between them, and the sentences
+ * that report it. The table `cases` lists the findings in the order in which they are tested. The
+ * first finding that applies determines the level and the headline. The evidence comes from three
+ * sources: the gaps around the clusters (gaps.c), components of the graph that are unlikely by
+ * chance (tears.c), and for few items a permutation test (permutation_test.c). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,25 +15,26 @@
 /* A gap with at least this score separates a cluster. No line, plane or light-tailed cloud reaches
  * it (bench/verdict.py). */
 static const double CLEAR_SCORE = 3.5;
-/* Above this number of items, the required score grows with the fourth root of their number. The
- * deepest of many gaps, and uneven densities, reach higher scores by chance (bench/verdict.py,
- * kind skewed). Scores of real gaps grow with the square root. */
+/* Above this number of items, the required score grows with the fourth root of their number,
+ * because the deepest of many gaps, and gaps in uneven densities, reach higher scores by chance
+ * (bench/verdict.py, kind skewed). The scores of real gaps grow with the square root. */
 static const double MANY_ITEMS = 800;
 /* Required score on items that were not used to find the gap. Continua score lower
- * (bench/verdict.py), and sets with clusters score 0.8 or more. Above MANY_ITEMS it grows with the
- * square root of the number of items, as the scores of real gaps do. */
+ * (bench/verdict.py), and sets with clusters score 0.8 or more. Above MANY_ITEMS, the required
+ * score grows with the square root of the number of items, as the scores of real gaps do. */
 static const double HELD_SCORE = 0.25;
-/* Below this score, items are as dense across the borders as inside the clusters. With fewer than
- * NONE_ITEMS items across the gap, the score proves nothing. */
+/* Below NONE_SCORE, items are as dense across the boundaries as inside the clusters. With fewer
+ * than NONE_ITEMS items across the gap, the score proves nothing. */
 static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
-/* With fewer items across the gap, the score may be that of a thin line, where chance creates
- * valleys (scores up to 6.2 on unbroken lines). From this number up to 12, noise scored at most
- * 0.62 in 100 sets of 16 to 150 items. */
+/* With fewer items across the gap than this, the cluster may be a thin line, in which chance
+ * creates valleys (scores up to 6.2 on unbroken lines). With this number to 12 items across the
+ * gap, noise scored at most 0.62 in 100 sets of 16 to 150 items. */
 static const double FEW_ITEMS = 2 * TEARS_LINE_WIDTH;
-/* The components of the graph count as clusters if the probability of as many by chance is below
- * this. */
+/* The components of the graph are treated as clusters if the probability of at least as many
+ * components by chance is below this value. */
 static const double TORN_BY_CHANCE = 0.05;
-/* The items differ if the p-value of the permutation test is at most this. */
+/* The items are considered different if the p-value of the permutation test is at most this
+ * value. */
 static const double DIFFER_P = 0.02;
 
 double verdict_clear_from(int64_t n)
@@ -96,7 +97,7 @@ const ddsc_structure_words *ddsc_structure_get_words(ddsc_structure structure)
     return (size_t)structure < n && levels[structure].name ? &levels[structure] : NULL;
 }
 
-/* ---- findings, and the sentences that report them ---- */
+/* ---- findings and the sentences that report them ---- */
 
 static bool one_cluster(const verdict_evidence *e)
 {
@@ -154,13 +155,13 @@ static bool otherwise(const verdict_evidence *e)
     return true;
 }
 
-/* {k}, {parted}, {components}, {share} (in percent) and {p} in a headline are replaced by numbers
+/* In a headline, {k}, {parted}, {components}, {share} (in percent) and {p} are replaced by numbers
  * from the evidence. */
 typedef struct verdict_case {
     bool (*applies)(const verdict_evidence *e);
     ddsc_structure level;
     const char *headline;
-    /* outliers are compatible with the headline, so further sentences mention them */
+    /* The headline does not exclude outliers, so further sentences mention them. */
     bool names_outliers;
 } verdict_case;
 
@@ -214,7 +215,7 @@ static void take_gaps(verdict_evidence *e, const cluster_gap *gap, double n_tear
     for (int64_t c = 0; gap && c < e->k; c++)
         e->held = fmax(e->held, gap[c].held); /* fmax ignores NaN */
     for (int64_t c = 0; gap && c < e->k; c++) {
-        /* Gaps prove nothing if the graph is likely to split by chance. */
+        /* A gap proves nothing if the graph is likely to split by chance. */
         bool parted = gap[c].examined && gap[c].score >= e->clear_from && n_tears < 1 &&
                       !(e->held < e->held_from);
         e->n_examined += gap[c].examined;
@@ -227,8 +228,8 @@ static void take_gaps(verdict_evidence *e, const cluster_gap *gap, double n_tear
     e->share = (double)e->items_parted / (double)BASE_MAX(n, 1);
 }
 
-/* Returns the smallest number of items across a gap without crossing edges, which is the width
- * that must split. */
+/* Returns the smallest number of items across any gap without crossing edges. This is the width of
+ * the strip that must split. */
 static double narrowest(const cluster_gap *gap, int64_t k)
 {
     double width = INFINITY;
@@ -271,7 +272,7 @@ struct ddsc_verdict {
     char headline[SENTENCE_SIZE], detail[SENTENCE_SIZE];
 };
 
-/* Writes the number that replaces a name in a headline. */
+/* Writes the number that replaces a name in braces in a headline. */
 static void put_number(char *out, size_t size, const char *name, const verdict_evidence *e)
 {
     if (strncmp(name, "{k}", 3) == 0)
@@ -303,8 +304,8 @@ static void put_headline(char *out, const char *headline, const verdict_evidence
     out[used] = '\0';
 }
 
-/* Mentions outliers. They do not contradict "no clusters", because they are too few to form
- * clusters in the graph. */
+/* Mentions outliers. They do not contradict the verdict "no clusters", because they are too few to
+ * form clusters in the graph. */
 static ddsc_status put_outliers(ddsc_context *ctx, char *out, const ddsc_clustering *c,
                                 const ddsc_graph *g)
 {
@@ -321,11 +322,11 @@ static ddsc_status put_outliers(ddsc_context *ctx, char *out, const ddsc_cluster
 }
 
 /* Returns the mean agreement of k-means on random halves (cluster/spectral/split_agreement.c) for
- * the chosen K, or NaN if it is not known. */
+ * the chosen K, or NaN if it was not computed. */
 static double halves_agreement_of(const ddsc_clustering_view *v, const cluster_gap *gap)
 {
     for (int64_t c = 0; c < v->k; c++)
-        if (gap[c].size == 0) /* empty clusters invalidate the agreement */
+        if (gap[c].size == 0) /* if a cluster is empty, the agreement is meaningless */
             return NAN;
     for (int64_t i = 0; i < v->n_sweep; i++)
         if (v->sweep[i]->k == v->k)
@@ -374,7 +375,7 @@ static void take_evidence(ddsc_verdict_view *view, const verdict_evidence *e)
     view->items_alike_p = e->items_alike_p;
 }
 
-/* Judges a clustering. If it is NULL, nothing is examined. */
+/* Judges a clustering. If the clustering is NULL, nothing is examined. */
 static ddsc_status judge_clustering(ddsc_verdict *v, const ddsc_clustering *c,
                                     const ddsc_measures *data, const ddsc_graph *g)
 {

@@ -1,25 +1,26 @@
-/* Bregman ADMM for free-support barycenters (Ye, Wu, Wang, Li 2017). Each plan has two copies, P
- * with the item's weights and Q with the center's. The multipliers L = rho dual drive them towards
- * each other. For costs whose minimizer is not the mean, it computes only weights, and exact passes
- * move the points. Plans are kept between runs, so that a later run continues from the last
- * state. */
+/* Computes free-support barycenters with Bregman ADMM (Ye, Wu, Wang, Li 2017). Each plan has two
+ * copies: the marginal of P is the item's weights, and that of Q is the center's. The multipliers L
+ * = rho dual drive the copies towards each other. For costs whose minimizer is not the mean, ADMM
+ * computes only the weights, and exact passes move the points. Plans are kept between runs, so that
+ * a later run continues from the last state. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/baseline/baseline.h"
 #include "cluster/baseline/plan_kernels.h"
 
-enum { MOVE_ROUNDS = 10 };             /* between moves of the points */
-static const double settled_at = 1e-4; /* L1 change of a plan of mass 1, for both copies */
+enum { MOVE_ROUNDS = 10 };             /* rounds between two moves of the points */
+static const double settled_at = 1e-4; /* L1 change per plan of mass 1 below which both copies have
+                                        * converged */
 
 typedef struct admm {
     fit *f;
-    double factor; /* rho in units of the mean cost */
-    double *rho;   /* per cluster */
-    int64_t *at;   /* start of the plans of each item */
+    double factor; /* rho, in units of the mean cost */
+    double *rho;   /* rho of each cluster */
+    int64_t *at;   /* start index of each item's plans */
     double *q, *dual, *kernel;
     bool *fresh;        /* the item has no plans yet */
-    bool renew, moving; /* this round: recompute costs; compute moments and residuals */
+    bool renew, moving; /* in this round: recompute the costs; compute moments and residuals */
 } admm;
 
 static void admm_close(void *state)

@@ -1,6 +1,6 @@
-/* Computes one Wasserstein barycenter. A method proposes centers. Every few rounds, exact transport
- * evaluates the current center, and exact passes finish the search. All reported values are
- * computed from exact plans, and they never increase. */
+/* Computes one Wasserstein barycenter. An iterative method proposes centers. Every few rounds,
+ * exact transport evaluates the current center, and exact passes finish the search. All reported
+ * values are computed from exact plans, and they never increase. */
 #include <math.h>
 #include <string.h>
 
@@ -24,13 +24,13 @@ typedef struct barycenter_search {
     const ddsc_barycenter_settings *set;
     const centre_method *method;
     void *state;
-    double *value;    /* per item */
-    double *best_sum; /* sums of the exact pass with the best center */
+    double *value;    /* cost of each item */
+    double *best_sum; /* sums of the exact pass with the best center so far */
     int32_t *label;   /* all 0 */
-    double total;     /* of the item weights */
-    int64_t capacity; /* of the list of values */
+    double total;     /* sum of the item weights */
+    int64_t capacity; /* allocated length of the list of values */
     int64_t start[START_TRIALS], n_starts;
-    ddsc_barycenter *best; /* best of the previous restarts */
+    ddsc_barycenter *best; /* best result of the previous restarts */
     ddsc_barycenter *out;
 } barycenter_search;
 
@@ -124,7 +124,7 @@ static ddsc_status check_item_weights(ddsc_context *ctx, const double *weight, i
     return DDSC_OK;
 }
 
-/* ---- starts: the random items closest to a sample of the others ---- */
+/* ---- initialization: the random items closest to a sample of the others ---- */
 
 typedef struct start_trial {
     barycenter_search *s;
@@ -204,7 +204,7 @@ static ddsc_status evaluate(barycenter_search *s, double *objective)
     return status;
 }
 
-/* Runs rounds of the method as long as they find improvements. */
+/* Runs rounds of the method as long as they improve the center. */
 static ddsc_status propose(barycenter_search *s)
 {
     int64_t *n_rounds = &s->out->view.n_rounds, done = 0;
@@ -226,9 +226,9 @@ static ddsc_status propose(barycenter_search *s)
     return DDSC_OK;
 }
 
-/* Evaluates the current center with one exact pass and keeps it if it is better. Otherwise it
- * restores the best center and its sums. *gain is relative to the previous value, or 0 without an
- * improvement. */
+/* Evaluates the current center with one exact pass. Keeps it if it is better than the best center,
+ * and otherwise restores the best center and its sums. *gain is relative to the previous value, or
+ * 0 if there was no improvement. */
 static ddsc_status settle_centre(barycenter_search *s, double *gain)
 {
     double objective = 0, before = best_objective(s->out);
@@ -247,8 +247,8 @@ static ddsc_status settle_centre(barycenter_search *s, double *gain)
 }
 
 /* Alternates two kinds of exact passes. One moves the points to their optimal positions for fixed
- * plans, which cannot increase the cost. The other takes a step in the weights, which is shortened
- * after each step without a gain. */
+ * plans, which cannot increase the cost. The other changes the weights by a step, whose length is
+ * reduced after each step without improvement. */
 static ddsc_status exact_descent(barycenter_search *s)
 {
     bool converged = false;
@@ -263,7 +263,7 @@ static ddsc_status exact_descent(barycenter_search *s)
         CHECK(settle_centre(s, &weighed));
         step = weighed > 0 ? fmin(2 * step, FIRST_STEP) : step / 4;
         if (!(weighed > 0) &&
-            !fit_means(&s->f)) /* recompute the plans of the best center, which were not kept */
+            !fit_means(&s->f)) /* recompute the plans of the best center, which were not stored */
             CHECK(evaluate(s, &objective));
         converged = moved <= s->set->tolerance && weighed <= s->set->tolerance && step < LAST_STEP;
     }

@@ -1,7 +1,7 @@
-/* The baselines that the paper compares with: Wasserstein barycenters, and the clustering methods
- * based on them (D2, PD2), with W2 or another ground cost. A method proposes centers and exact
- * transport evaluates them. Sums over items are computed in pieces whose boundaries depend only on
- * the problem, and added in order. */
+/* Baselines that the paper compares with: Wasserstein barycenters, and the clustering methods based
+ * on them (D2, PD2), with W2 or another ground cost. An iterative method proposes centers, and
+ * exact transport evaluates them. Sums over items are computed in pieces whose boundaries depend
+ * only on the problem, and the pieces are added in order. */
 #ifndef DDSC_CLUSTER_BASELINE_BASELINE_H
 #define DDSC_CLUSTER_BASELINE_BASELINE_H
 
@@ -23,21 +23,22 @@ ddsc_status centres_create(ddsc_context *ctx, centres *c, int64_t k, int64_t n, 
 void centres_free(ddsc_context *ctx, centres *c);
 void centres_copy(centres *to, const centres *from);
 void centre_copy(centres *to, const centres *from, int64_t which);
-/* Initializes center `which` from an item. An item with more than n points is merged to n. If it
- * has fewer, its heaviest points are split and the two halves moved apart by normal steps of size
- * `jitter`. */
+/* Initializes center `which` from an item. An item with more than n points is merged to n points.
+ * If the item has fewer, its heaviest points are split, and the two halves are separated by normal
+ * steps of size `jitter`. */
 ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
                              int64_t item, double jitter, rng *r);
-/* Does the same for points that are rows of a cost matrix. The heaviest points are kept, and split
- * halves move to the nearest free rows. */
+/* Initializes a center in the same way if points are rows of a cost matrix. The heaviest points are
+ * kept, and split halves move to the nearest free rows. */
 ddsc_status centre_from_rows(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
                              int64_t item, const ground_cost *ground);
-/* Normalizes weights to sum 1, with a lower limit that a solver can resolve. */
+/* Normalizes weights to sum 1. Each weight is raised to at least a minimum that a solver can
+ * resolve. */
 void centre_normalise(double *w, int64_t n);
 /* Returns the rounded mean size of an item. */
 int64_t centre_size_default(const measures *m);
 
-/* ---- items: mean and spread, for mean costs and a lower bound ---- */
+/* ---- mean and spread of each item, used for mean costs and a lower bound ---- */
 
 typedef struct moments {
     double *mean;   /* n x d */
@@ -46,27 +47,28 @@ typedef struct moments {
 
 ddsc_status moments_make(ddsc_context *ctx, moments *out, const measures *m);
 void moments_free(ddsc_context *ctx, moments *o);
-/* Returns the size of the steps that separate split points: a tenth of the root mean square spread
- * per coordinate. */
+/* Returns the size of the random steps that separate split points, which is a tenth of the root
+ * mean square spread per coordinate. */
 double moments_jitter(const moments *o, const measures *m);
 
 /* ---- items grouped by cluster, divided into pieces ---- */
 
 typedef struct piece {
-    int64_t begin, end; /* in `item` */
+    int64_t begin, end; /* range in `item` */
     int64_t cluster;
 } piece;
 
 typedef struct item_groups {
     int64_t n, k, n_pieces, piece_size;
-    int32_t *item;  /* by cluster, ascending within a cluster */
+    int32_t *item;  /* item numbers by cluster, ascending within a cluster */
     int64_t *begin; /* k + 1 */
     piece *pieces;
 } item_groups;
 
 /* ---- fit: items, centers and sums over items ---- */
 
-/* Work arrays of a worker for one item. Matrices have n rows of the item's padded size. */
+/* Work arrays of one worker for one item. Each row of a matrix has the item's padded size, and
+ * there are n rows unless stated otherwise. */
 typedef struct plan_work {
     double *y;        /* d rows, one per coordinate */
     double *cost, *p; /* n rows */
@@ -74,45 +76,46 @@ typedef struct plan_work {
     double *row; /* n */
 } plan_work;
 
-/* Exact plans of all items, kept if the minimizer of the cost is not the mean. The plans of item i
- * start at i n + offset[i]. The second group of arrays has the plans of one cluster, by point of
- * its center. */
+/* Exact plans of all items, stored only if the minimizer of the cost is not the mean. The plan of
+ * item i starts at i n + offset[i]. The second group of arrays holds the plans of one cluster,
+ * grouped by point of its center. */
 typedef struct flows {
     int32_t *row, *to; /* point of the center, row of the support table */
     double *mass;
-    int64_t *count; /* per item */
+    int64_t *count; /* number of plan entries of each item */
     int64_t *begin; /* n + 1 */
     int32_t *target;
-    int32_t *order; /* by a coordinate; for a matrix, the row that each point would move to */
+    int32_t *order; /* sort order along a coordinate; for a cost matrix, the row that each point
+                     * would move to */
     double *share, *key, *gain;
-    bool *held;    /* per matrix row: occupied by a point of the center */
-    scratch place; /* two points, or two values for each matrix row */
-    workspace own; /* of the arrays above */
+    bool *held;    /* per row of the matrix: true if a point of the center occupies it */
+    scratch place; /* scratch memory for two points, or for two values per row of the matrix */
+    workspace own; /* memory of the arrays above */
 } flows;
 
 typedef struct fit {
     ddsc_context *ctx;
     const measures *m;
     ground_cost ground;
-    const double *item_weight; /* NULL: all 1 */
-    double largest_weight;     /* of an item; mean of all weights divided by it: */
+    const double *item_weight; /* NULL: all weights are 1 */
+    double largest_weight;     /* largest weight of an item; mean weight divided by the largest */
     double mean_weight;
     moments stats;
     centres c; /* current centers, moved by methods and evaluated by exact transport */
     item_groups g;
     exact_solver **solver; /* one per worker */
-    scratch work;          /* of plan_work */
-    int64_t stride;        /* of the largest item */
+    scratch work;          /* plan_work of each worker */
+    int64_t stride;        /* padded size of the largest item */
     int n_workers;
 
-    /* Sums over a piece and over a cluster: n x d moments, n masses, n row values, and the
-     * additional values that a method requests. */
+    /* Number of values in the sums over a piece or a cluster: n x d moments, n masses, n row
+     * values, and the additional values that a method requests. */
     int64_t slot;
     double *piece_sum, *sum;
     flows flow;
 } fit;
 
-enum { FIT_EXTRA = 4 }; /* additional sums that are always available */
+enum { FIT_EXTRA = 4 }; /* number of additional sums that are always available */
 
 ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, const ground_cost *ground,
                      int64_t k, int64_t n, int64_t extra, const double *item_weight);
@@ -122,7 +125,7 @@ static inline bool fit_means(const fit *f)
 {
     return f->ground.kind == DDSC_COST_SQEUCLIDEAN;
 }
-/* Initializes center `which` from an item, in the way that the cost requires. */
+/* Initializes center `which` from an item with the function that suits the cost. */
 ddsc_status fit_start_centre(fit *f, int64_t which, int64_t item, rng *r);
 /* Groups the items by label, 0 .. k-1. Items with a negative label are omitted. */
 void fit_group(fit *f, const int32_t *label);
@@ -145,10 +148,10 @@ static inline double *sum_extra(const fit *f, double *slot)
     return slot + f->c.n * f->c.d + 2 * f->c.n;
 }
 plan_work fit_work(const fit *f, int worker);
-/* Computes the start of each item's plans if all plans are stored consecutively (n + 1 values). */
+/* Computes where each item's plan starts if all plans are stored consecutively (n + 1 values). */
 ddsc_status fit_plan_starts(const fit *f, int64_t **at);
-/* Load the padded weights of the item, and its costs to the center, into the work arrays of the
- * worker. */
+/* Loads the item's padded weights into the worker's arrays. fit_load_cost loads its costs to
+ * the center. */
 void fit_load_weights(fit *f, int64_t item, int worker);
 void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker);
 /* Adds the moments and masses of a plan (n rows of the item's padded size) to a slot. */
@@ -157,39 +160,40 @@ void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan);
 typedef ddsc_status (*piece_fn)(void *state, const piece *p, double *slot, int worker);
 /* Processes all pieces and sums their results by cluster. */
 ddsc_status fit_sweep(fit *f, piece_fn fn, void *state);
-/* Sets x = moments / mass where there is mass. Returns the decrease of the cost with fixed
- * plans. */
+/* Sets x = moments / mass for points with positive mass. Returns the decrease of the cost under
+ * fixed plans. */
 double fit_move_to_means(fit *f, int64_t cluster);
 /* Returns the weighted mean cost between a center and the items of its cluster, under independent
  * plans. */
 double fit_mean_cost(fit *f, int64_t cluster);
 /* Returns a lower bound of the cost between two measures with these means. */
 double fit_mean_bound(const fit *f, const double *mean, const double *other);
-/* Convert a cost to a distance that satisfies the triangle inequality, and back. If there is no
- * such distance, it is 0. */
+/* Converts a cost to a distance that satisfies the triangle inequality. The result is 0 if there is
+ * no such distance. fit_cost is the inverse. */
 double fit_distance(const fit *f, double cost);
 double fit_cost(const fit *f, double distance);
 
-/* Moves the weights down the slope from an exact pass, by factors of at most e^step. */
+/* Moves the weights against the gradient from an exact pass. Each weight changes by a factor of at
+ * most e^step. */
 void fit_step_weights(fit *f, int64_t cluster, double step);
 
-/* Solves exact transport from item i of a set to an item. */
+/* Solves exact transport between item i of a set and an item. */
 ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
                       int64_t i, int64_t item);
-/* Solves exact transport from each item's center to the item. value[item] is the optimal cost.
- * `sum` receives the moments and masses of the plans, the center's potentials in its rows (the
- * gradient of the cost with respect to the weights), and the cost of the cluster in the first
- * additional value. */
+/* Solves exact transport between each item and its center. value[item] is the optimal cost. `sum`
+ * receives the moments and masses of the plans and the cost of the cluster as the first additional
+ * value. Its row values are the center's potentials, which are the gradient of the cost with
+ * respect to the weights. */
 ddsc_status fit_exact_pass(fit *f, double *value);
 
 /* ---- optimal positions of points (move.c) ---- */
 
 ddsc_status fit_flows_open(fit *f);
 void fit_flows_close(fit *f);
-/* Stores the plan that the solver has just computed. */
+/* Stores the plan that the solver computed last. */
 void fit_flows_keep(fit *f, int64_t item, const exact_solver *solver, int64_t n_plan);
 /* Moves the points of a center to their optimal positions for the plans of the last exact pass.
- * *gain is the decrease of the cost with fixed plans. */
+ * *gain is the decrease of the cost under these fixed plans. */
 ddsc_status fit_move(fit *f, int64_t cluster, double *gain);
 
 /* ---- methods that propose centers ---- */
@@ -202,15 +206,17 @@ typedef struct method_settings {
 typedef struct centre_method {
     const char *name;
     int64_t (*extra)(int64_t d,
-                     const method_settings *set); /* number of additional sums; NULL: none */
+                     const method_settings *set); /* returns the number of additional sums; NULL:
+                                                   * none */
     ddsc_status (*open)(void **state, fit *f, const method_settings *set);
-    /* Runs up to `rounds` rounds from the current centers; *done is their number. *settled is set
-     * if further rounds would change little. */
+    /* Runs up to `rounds` rounds, starting from the current centers. *done is the number of rounds
+     * run. *settled is set if further rounds would change little. */
     ddsc_status (*run)(void *state, int64_t rounds, int64_t *done, bool *settled);
     /* Discards the plan of an item that has changed its cluster. */
     void (*forget)(void *state, int64_t item);
     void (*close)(void *state);
-    bool judged; /* its centers are kept only if exact transport confirms an improvement */
+    bool judged; /* true: the centers of this method are accepted only if exact transport confirms
+                  * an improvement */
 } centre_method;
 
 static inline int64_t method_extra(const centre_method *m, int64_t d, const method_settings *set)
@@ -225,7 +231,7 @@ const centre_method *method_find(ddsc_barycenter_method method);
 
 ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings *own,
                                      const ddsc_barycenter_settings *given);
-/* Checks the cost of the settings and resolves it for the items (metric_measures). */
+/* Checks the cost in the settings and resolves it for the items (metric_measures). */
 ddsc_status barycenter_cost(ddsc_context *ctx, metric_resolved *cost, const measures *m,
                             const ddsc_barycenter_settings *set);
 method_settings method_settings_of(const ddsc_barycenter_settings *set);

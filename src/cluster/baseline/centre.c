@@ -1,4 +1,4 @@
-/* Centers, and statistics of the items that are computed once. */
+/* Operations on centers, and statistics of the items that are computed once. */
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ int64_t centre_size_default(const measures *m)
     return BASE_MAX(1, (2 * m->nnz + m->n) / (2 * m->n));
 }
 
-/* Repeatedly splits the heaviest point, from n_now points to n. */
+/* Repeatedly splits the heaviest point until there are n points instead of n_now. */
 static void split_points(double *x, double *w, int64_t n_now, int64_t n, int64_t d, double jitter,
                          rng *r)
 {

@@ -29,7 +29,7 @@ static const ddsc_d2_settings defaults = {.k = 2,
                                           .tolerance = 1e-4};
 SIZED_INIT(settings_struct, ddsc_d2_settings, restarts, &defaults);
 
-/* Checks the settings. `centre` receives the settings of the barycenters in their own struct. */
+/* Checks the settings. `centre` receives the settings for computing the barycenters. */
 static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
                                     ddsc_barycenter_settings *centre, const ddsc_d2_settings *given,
                                     const measures *m)
@@ -148,8 +148,8 @@ static ddsc_status timed(double *seconds, double began, ddsc_status status)
     return status;
 }
 
-/* Returns the relative gain below which the run has converged. Once the labels no longer change,
- * the remaining gain is small, so the limit is larger. */
+/* Returns the relative gain below which the run has converged. The limit is larger once the labels
+ * no longer change, because the remaining gain is then small. */
 static double least_gain(const d2_run *r, int64_t n_changed)
 {
     return fmin(r->set->tolerance * (n_changed == 0 ? 10 : 1), 0.5);
@@ -179,7 +179,8 @@ static ddsc_status d2_restart(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t
     return DDSC_OK;
 }
 
-/* Improves the best restart with exact passes, which are cheap and reach a lower cost. */
+/* Improves the best restart with exact passes. They are cheap at this point and reach a lower cost
+ * than the method. */
 static ddsc_status polish(d2_run *r, ddsc_d2 *d)
 {
     ddsc_status status = DDSC_OK;

@@ -16,17 +16,17 @@ typedef struct d2_run {
     int32_t *label;
     double *value; /* cost of each item to its center */
     double *next_value;
-    double *bound;             /* n x k: lower bounds of distances between items and centers */
-    double *mean;              /* k x d: of the centers */
+    double *bound;             /* n x k: lower bounds of the distances between items and centers */
+    double *mean;              /* k x d: means of the centers */
     centres before;            /* centers of the last assignment */
-    centres moved;             /* centers after one exact move */
+    centres moved;             /* centers after one exact pass has moved their points */
     double *least, *proposed;  /* per cluster: costs of `moved` and of the method's proposal */
-    int64_t *changed, *solved; /* one per worker */
+    int64_t *changed, *solved; /* counts, one per worker */
     int64_t n_pairs;
-    workspace own; /* of the arrays above */
+    workspace own; /* memory of the arrays above */
 } d2_run;
 
-/* Initializes the centers from k items with k-means++ in W2. */
+/* Initializes the centers from k items using k-means++ with W2. */
 ddsc_status d2run_start(d2_run *r, int64_t restart);
 /* Computes labels and values for the current centers. *n_changed is the number of changed labels. A
  * cluster stays empty only if no other cluster can give up an item. */
@@ -34,8 +34,8 @@ ddsc_status d2run_assign(d2_run *r, int64_t *n_changed, rng *random);
 /* Computes new centers for the current clusters. If the method is judged, the cost of no cluster
  * increases. */
 ddsc_status d2run_update(d2_run *r);
-/* Improves the centers with exact passes only: moves points to their optimal positions, then takes
- * a step of size step[cluster] in the weights. */
+/* Improves the centers with exact passes only. Each pass moves the points to their optimal
+ * positions and then changes the weights by a step of size step[cluster]. */
 ddsc_status d2run_polish(d2_run *r, double *step);
 /* Reduces the bounds by the distance that each center has moved since the last assignment. */
 ddsc_status d2run_drift(d2_run *r);

@@ -1,11 +1,13 @@
-/* Assigns items to centers with exact transport. Centers that are excluded by the distance of the
- * means or by the triangle inequality are skipped (Elkan 2003; W2 and W1 are metrics). */
+/* Assigns items to centers using exact transport. A center is skipped if the distance of the means
+ * or the triangle inequality shows that it cannot be the nearest (Elkan 2003; W2 and W1 are
+ * metrics). */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/baseline/d2.h"
 
-static const double bound_slack = 1e-9; /* covers the rounding errors of bounds, which are sums */
+static const double bound_slack = 1e-9; /* covers the rounding errors of bounds, which are sums of
+                                         * distances */
 
 /* ---- k-means++ ---- */
 
@@ -95,7 +97,7 @@ typedef struct serving {
     double value;
 } serving;
 
-/* Tries center c for item i, unless a bound shows that it is not better. */
+/* Computes the cost of item i to center c, unless a bound shows that the center is not better. */
 static ddsc_status try_centre(d2_run *r, serving *best, int64_t i, int64_t c, int worker)
 {
     const fit *f = &r->f;
@@ -135,8 +137,8 @@ static ddsc_status serve_items(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Returns the item with the largest cost in clusters of at least two items, or -1 if all costs are
- * 0. */
+/* Returns the item with the largest cost among the clusters of at least two items, or -1 if all
+ * costs are 0. */
 static int64_t worst_served(const d2_run *r, const int64_t *size)
 {
     int64_t worst = -1;
@@ -147,7 +149,7 @@ static int64_t worst_served(const d2_run *r, const int64_t *size)
     return worst;
 }
 
-/* Gives each empty cluster the item with the largest cost as its center. */
+/* Initializes the center of each empty cluster from the item with the largest cost. */
 static ddsc_status fill_empty_cluster(d2_run *r, int64_t *n_changed, rng *random)
 {
     ddsc_status status = DDSC_OK;

@@ -1,6 +1,6 @@
-/* Sweeps over the items of all clusters at once, and exact evaluation of the centers. Let P be the
+/* Processes the items of all clusters in one pass and evaluates the centers exactly. Let P be the
  * optimal plans. Under squared costs, the optimal position of a center's point is x_i = sum P_ij
- * y_j / sum P_ij, with the sum over all items (move.c has the other costs). The potentials f are
+ * y_j / sum P_ij, with the sum over all items (see move.c for other costs). The potentials f are
  * the gradient of the cost with respect to the weights. */
 #include "cluster/baseline/baseline.h"
 
@@ -222,8 +222,8 @@ double fit_move_to_means(fit *f, int64_t cluster)
     return gain;
 }
 
-/* Estimates the mean cost for other cost functions from items at equal intervals. It only
- * determines a scale, so a sample suffices. */
+/* Estimates the mean cost for other cost functions from a sample of items at equal intervals. The
+ * result only sets a scale, so a sample suffices. */
 static double sampled_mean_cost(fit *f, int64_t cluster)
 {
     const double *w = f->c.w + cluster * f->c.n;
@@ -244,8 +244,8 @@ static double sampled_mean_cost(fit *f, int64_t cluster)
     return weight > 0 ? sum / weight : 0;
 }
 
-/* Returns the mean of |x - y|^2 over independent x and y, which is the sum of both spreads and the
- * squared distance of the means. */
+/* Returns the mean of |x - y|^2 over independent x and y. This is the sum of both spreads and the
+ * squared distance between the means. */
 double fit_mean_cost(fit *f, int64_t cluster)
 {
     if (!fit_means(f))
@@ -264,7 +264,7 @@ double fit_mean_cost(fit *f, int64_t cluster)
     return weight > 0 ? sum / weight : 0;
 }
 
-/* By Jensen's inequality, the distance of the means is at most the mean transport distance. */
+/* By Jensen's inequality, the distance between the means is at most the mean transport distance. */
 double fit_mean_bound(const fit *f, const double *mean, const double *other)
 {
     double sum = 0;
@@ -279,7 +279,7 @@ double fit_mean_bound(const fit *f, const double *mean, const double *other)
     return sum;
 }
 
-/* The costs of a matrix need not satisfy the triangle inequality. */
+/* A cost matrix need not satisfy the triangle inequality, so it defines no such distance. */
 double fit_distance(const fit *f, double cost)
 {
     return fit_means(f) ? sqrt(cost) : f->ground.kind == DDSC_COST_MATRIX ? 0 : cost;
@@ -306,8 +306,7 @@ void fit_step_weights(fit *f, int64_t cluster, double step)
 
 /* ---- exact transport to the item's center ---- */
 
-/* Ignores the status of a plan that is not proved optimal, because its cost is still an upper
- * bound. */
+/* Accepts a plan that is not proved optimal, because its cost is still an upper bound. */
 ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
                       int64_t i, int64_t item)
 {

@@ -1,18 +1,18 @@
-/* Moves the points of a center to their optimal positions for fixed plans: means for squared costs,
- * geometric medians for distances, coordinate-wise medians for city block costs, and the best row
- * for a cost matrix. The cost with fixed plans never increases. */
+/* Moves the points of a center to their optimal positions for fixed plans. These are means for
+ * squared costs, geometric medians for distances, coordinate-wise medians for city block costs, and
+ * the best row for a cost matrix. The cost under fixed plans never increases. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/baseline/baseline.h"
 #include "numeric/linalg/linalg.h"
 
-enum { PULLS_MOST = 20 }; /* maximum number of steps per move; the next move continues */
-static const double pull_least = 1e-9; /* relative decrease that counts as none */
+enum { PULLS_MOST = 20 }; /* maximum number of steps per move; the next move continues from there */
+static const double pull_least = 1e-9; /* relative decreases below this are treated as none */
 static const double pull_near =
-    1e-3; /* fraction of the mean distance within which targets slow the steps down */
+    1e-3; /* targets within this fraction of the mean distance slow the steps down */
 static const double half_slack =
-    1e-12; /* rounding tolerance for sums of masses that are half of the total */
+    1e-12; /* rounding tolerance when testing whether a sum of masses is half of the total */
 
 /* ---- stored plans ---- */
 
@@ -72,7 +72,8 @@ void fit_flows_keep(fit *f, int64_t item, const exact_solver *solver, int64_t n_
     w->count[item] = n_plan;
 }
 
-/* Collects the mass that each point of the center sends, and its targets, in the order of items. */
+/* Collects the mass that each point of the center sends, and the targets of that mass, in the order
+ * of items. */
 static void gather_flows(fit *f, int64_t cluster)
 {
     flows *w = &f->flow;
@@ -106,10 +107,11 @@ typedef struct targets {
 } targets;
 
 typedef struct pull {
-    double cost;     /* at x */
-    double mass;     /* of all targets */
+    double cost;     /* cost at x */
+    double mass;     /* total mass of all targets */
     int64_t nearest; /* index of the nearest target */
-    bool settled;    /* x is a median: the mass at x outweighs the pull of the others */
+    bool settled;    /* x is a median, because the mass at x outweighs the pull of the other
+                      * targets */
 } pull;
 
 /* Computes Weiszfeld's step from x to `next`, as modified by Vardi and Zhang (2000). Mass at x, or
@@ -155,10 +157,10 @@ static void go_if_better(const targets *t, double *x, pull *now, const double *t
     *now = there;
 }
 
-/* Moves x towards the geometric median. Steps become slow next to a target that is the median, so
- * the nearest target is tried at the end. They also become slow between targets that are close
- * together, so a step that treats these as one is tried as well. `place` is scratch memory for 2 d
- * values. */
+/* Moves x towards the geometric median. The steps become short near a target that is itself the
+ * median, so the nearest target is tried at the end. They also become short between targets that
+ * are close together, so a step that treats such targets as one is tried as well. `place` is
+ * scratch memory for 2 d values. */
 static double move_to_median(const targets *t, double *x, double *place)
 {
     int64_t d = t->m->d;
@@ -186,8 +188,8 @@ static double move_to_median(const targets *t, double *x, double *place)
     return first - now.cost;
 }
 
-/* Moves each coordinate to a median. If there is an interval of medians, it takes the one closest
- * to x. */
+/* Moves each coordinate to a median. If the medians form an interval, moves the coordinate to the
+ * value in it that is closest to x. */
 static double move_to_medians(const targets *t, double *x, double *key, int32_t *order)
 {
     int64_t d = t->m->d;
@@ -213,11 +215,11 @@ static double move_to_medians(const targets *t, double *x, double *key, int32_t 
     return gain;
 }
 
-/* Finds the free row with the smallest cost, or keeps the current row if none is better. Rows
- * occupied by another point of the center are excluded, because two points on one row are no better
- * than one. Few rows have mass, so costs are summed over these only. This assumes a symmetric
- * matrix; the gain is computed in the direction of the transport. `room` is scratch memory for two
- * values per row. */
+/* Returns the free row with the smallest cost, or the current row if no free row is better. Rows
+ * occupied by other points of the center are excluded, because two points on one row are no better
+ * than a single point. Few rows have mass, so costs are summed over these rows only. This assumes a
+ * symmetric matrix; the gain is computed in the direction of the transport. `room` is scratch
+ * memory for two values per row. */
 static double find_row(const ground_cost *g, const bool *held, const targets *t, int32_t *row,
                        double *room)
 {
@@ -279,8 +281,8 @@ static void mark_rows(fit *f, const double *x)
         f->flow.held[(int64_t)x[i]] = true;
 }
 
-/* Moves points to their rows. If several points want the same row, the first one gets it and the
- * others stay. */
+/* Moves points to the rows chosen for them. If several points have chosen the same row, the first
+ * one moves there and the others stay. */
 static void settle_rows(fit *f, double *x)
 {
     flows *w = &f->flow;

@@ -1,7 +1,8 @@
 /* Inner loops of the barycenter methods, which process eight columns at a time. */
 #include "cluster/baseline/plan_kernels.h"
 
-/* Smallest entry of a plan. It is negligible, but products with it do not underflow to 0. */
+/* Lower limit for the entries of a plan. It is negligible, but it prevents products from
+ * underflowing to 0. */
 static const double least = 1e-250;
 
 SIMD_CLONES void transport_gibbs(double *out, const double *cost, int64_t count, double factor)
@@ -33,7 +34,7 @@ SIMD_CLONES double transport_change(const double *x, const double *y, int64_t co
     return simd_sum(sum);
 }
 
-/* Returns the coordinates k .. k + 7 of sum_j p_j y_j, with the sum over j in one register. */
+/* Returns coordinates k .. k + 7 of sum_j p_j y_j. The sum over j is kept in one register. */
 SIMD_INLINE simd_f64 eight_moments(const double *p, const plan_points *y, int64_t k)
 {
     simd_f64 sum = simd_all(0);
@@ -42,7 +43,7 @@ SIMD_INLINE simd_f64 eight_moments(const double *p, const plan_points *y, int64_
     return sum;
 }
 
-/* Does the same for four rows at a time, which read the points once. */
+/* Computes the same sums for four rows at once, so that the points are read only once. */
 SIMD_INLINE void four_rows(double *to, const double *p, int64_t stride, const plan_points *y,
                            int64_t k, double share)
 {
@@ -91,7 +92,7 @@ SIMD_INLINE void quotients(double *column, const double *b, int64_t stride)
 }
 
 /* Computes Q K and, with exp(-dual), the unscaled P. For Q, the product exp(-(C + L) / rho) exp(L /
- * rho) reduces to K. */
+ * rho) is simply K. */
 SIMD_INLINE void weigh(const admm_block *t)
 {
     memset(t->column, 0, (size_t)t->stride * sizeof *t->column);

@@ -1,5 +1,5 @@
-/* Orthonormal directions: initialization, projection and ascent (Huang, Ma, Lai 2021, section
- * 4). */
+/* Initialization of orthonormal directions, projection on them, and gradient ascent (Huang, Ma, Lai
+ * 2021, section 4). */
 #include "cluster/baseline/plane.h"
 
 #include <math.h>

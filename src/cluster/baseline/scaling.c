@@ -1,7 +1,8 @@
-/* Entropic barycenters with matrix scaling (iterative Bregman projections). In P = u K v, v matches
- * the item's weights and u the center's. The center's weights are the geometric mean of the left
- * marginals (Benamou et al. 2015). The projected method computes costs in a separate plane for each
- * cluster, and takes an ascent step with the plane after every sweep (Huang, Ma, Lai 2021). */
+/* Computes entropic barycenters with matrix scaling (iterative Bregman projections). In P = u K v,
+ * the scaling v matches the item's weights and u matches the center's. The center's weights are the
+ * geometric mean of the left marginals (Benamou et al. 2015). The projected method computes costs
+ * in a separate plane for each cluster. After every sweep, it moves the plane by one ascent step
+ * (Huang, Ma, Lai 2021). */
 #include <math.h>
 #include <string.h>
 
@@ -10,24 +11,25 @@
 #include "cluster/baseline/plane.h"
 #include "distance/simd/kernels.h"
 
-enum { MOVE_ROUNDS_MOST = 20 }; /* between moves of the points */
+enum { MOVE_ROUNDS_MOST = 20 }; /* maximum number of rounds between two moves of the points */
 static const double near_enough =
-    1e-2; /* marginal error and gradient below which the points move */
-static const double scaling_settled_at = 1e-7; /* gain of a move relative to the mean cost */
+    1e-2; /* the points move once the marginal error and the gradient are below this */
+static const double scaling_settled_at = 1e-7; /* gain of a move, relative to the mean cost, below
+                                                * which the run has converged */
 static const double ascent_step = 0.5;
 
 typedef struct scaler {
     fit *f;
-    double factor; /* epsilon in units of the mean cost */
+    double factor; /* epsilon, in units of the mean cost */
     double *epsilon;
-    double *row; /* items x n: K v of the last sweep, or 0 if there was none */
-    /* One kernel per item, kept between moves. The projected method recomputes them in each
-     * round. */
+    double *row; /* items x n: K v of the last sweep, or 0 before the first sweep */
+    /* Start of each item's kernel. Kernels are kept between moves, except in the projected method,
+     * which recomputes them in each round. */
     int64_t *at;
     double *kernel;
     int64_t p;                 /* dimension of the plane; 0: the whole space */
     double *plane, *projected; /* k x p x d; k x n x p: the projected points of the centers */
-    scratch flat; /* the item's points in the plane, then column sums of the gradient */
+    scratch flat; /* the item's points in the plane, followed by column sums of the gradient */
     bool renew, moving;
 } scaler;
 
@@ -117,7 +119,7 @@ static const double *whole_kernel(scaler *s, int64_t cluster, int64_t item, int 
     return kernel;
 }
 
-/* Projects the item's points on the plane, coordinate by coordinate, and computes the kernel of
+/* Projects the item's points on the plane, coordinate by coordinate, and computes the kernel from
  * their costs. */
 static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int worker)
 {
@@ -139,8 +141,8 @@ static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int 
     return w.cost;
 }
 
-/* Adds V U = sum_ij P_ij (x_i - y_j) (U'x_i - U'y_j)', using sums over j for x_i and over i for
- * y_j. */
+/* Adds V U = sum_ij P_ij (x_i - y_j) (U'x_i - U'y_j)'. The terms with x_i use sums over j, and
+ * those with y_j use sums over i. */
 static void add_gradient(const scaler *s, double *g, int64_t cluster, int64_t item, int worker)
 {
     const fit *f = s->f;
@@ -235,7 +237,7 @@ static void project_centres(scaler *s)
                       c->x + i * c->d);
 }
 
-/* Takes an ascent step with all planes. Returns the largest relative tangent. */
+/* Moves every plane by one ascent step. Returns the largest relative tangent. */
 static double turn_planes(scaler *s)
 {
     fit *f = s->f;
@@ -248,7 +250,7 @@ static double turn_planes(scaler *s)
     return worst;
 }
 
-/* Moves all supports to the means. Returns the gain in units of the mean cost. */
+/* Moves the points of all centers to the means. Returns the gain in units of the mean cost. */
 static double move_all(scaler *s)
 {
     fit *f = s->f;

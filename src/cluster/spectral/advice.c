@@ -1,4 +1,4 @@
-/* Writes the advice on a result: what the user should know and do next, in plain sentences. */
+/* Writes the advice on a result in plain sentences: what the user should know and do next. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,11 +12,12 @@ static const double HUBS_TOLD = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
-/* Errors of D^2 above this fraction of their spread are likely to change neighbors. */
+/* If the error of D^2 exceeds this fraction of the spread of D^2, neighbors are likely to
+ * change. */
 static const double COLUMNS_POOR = 0.25;
 
-/* An item is far if its nearest neighbor is more than this many times as far as the 90% quantile
- * over all items. */
+/* An item is far from all others if its nearest neighbor is more than this many times as far away
+ * as the 90% quantile over all items. */
 static const double FAR_TIMES = 10;
 
 typedef struct writer {
@@ -38,7 +39,7 @@ __attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const ch
     w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
 }
 
-/* Reports when too few distances were computed. */
+/* Reports if too few distances were computed. */
 static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
     double each = set->graph->sample * (double)(d->n - 1);
@@ -79,8 +80,8 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
                    (long long)o->n_without_row);
 }
 
-/* Returns the next K from `from` in direction `step` that does not split a group of nearly equal
- * eigenvalues, or 0. */
+/* Returns the next K, starting at `from` in direction `step`, that does not split a group of nearly
+ * equal eigenvalues, or 0 if there is none. */
 static int64_t clear_k(const eigen_result *e, const double *eigenvalues, int64_t from, int64_t step)
 {
     for (int64_t k = from; k >= 2 && k < e->k; k += step)
@@ -129,8 +130,8 @@ static void say_affinity(writer *w, const decomposition *d)
                    d->affinity.gamma, (long long)d->affinity.n_faint);
 }
 
-/* Reports a small, distant set of items that was merged into another cluster because it is below
- * the minimum size. */
+/* Reports a small, distant set of items that was merged into another cluster because it is smaller
+ * than the minimum size. */
 static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph *g,
                                  const int32_t *label, outcome *o, double usual)
 {
@@ -176,8 +177,8 @@ done:
     return status;
 }
 
-/* Reports items much farther from their nearest neighbor than others are from theirs. Every item
- * has tau edges, so no cut of the graph separates such an item. */
+/* Reports items whose nearest neighbor is much farther away than is usual for this data set. Every
+ * item has tau edges, so no cut of the graph separates such an item. */
 static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, const int32_t *label,
                            outcome *o)
 {
@@ -229,7 +230,8 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v)
                    (long long)v->in_degree_largest, (long long)v->n, nobody);
 }
 
-/* Reports the criteria that favor another K. say_clusters already gave those for the chosen K. */
+/* Reports the criteria that favor another K. say_clusters has already reported those that favor the
+ * chosen K. */
 static void say_candidates(writer *w, const ddsc_clustering_view *v)
 {
     k_candidate c[CANDIDATES_MOST];
@@ -256,9 +258,9 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
     }
 }
 
-/* Reports a clear gap that separates clusters of very different size. Either no further clusters
- * exist, or the large one contains classes. With a wide gap the two cases cannot be distinguished
- * (docs/guide.md), so the advice reports both. */
+/* Reports a clear gap that separates clusters of very different size. Either the data has no
+ * further clusters, or the large cluster contains classes. If the gap is wide, the two cases cannot
+ * be distinguished (docs/guide.md), so the advice describes both. */
 static void say_lopsided(writer *w, const ddsc_clustering_view *v)
 {
     k_candidate c[CANDIDATES_MOST];

@@ -3,8 +3,8 @@
  *
  *     v(new) / sqrt(degree) = sum_j a_j (v_j / sqrt(degree_j)) / (lambda sum_j a_j).
  *
- * A row of the embedding is therefore the weighted mean of the neighbors' rows, with each column
- * divided by lambda, and is normalized like them. */
+ * The new row of the embedding is therefore the weighted mean of the neighbors' rows, with each
+ * column divided by lambda. It is normalized in the same way as the old rows. */
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
 
-/* Lower limit of the eigenvalue in the division. Eigenvectors with smaller eigenvalues vary
- * between neighbors, so dividing by the eigenvalue would amplify noise. */
+/* Lower limit for the eigenvalue in the division. Eigenvectors with smaller eigenvalues vary
+ * strongly between neighbors, so dividing by the eigenvalue would amplify noise. */
 static const double LEAST_EIGENVALUE = 0.1;
 
 static const ddsc_assign_settings defaults = {.exact_graph = DDSC_GRAPH_AUTO};
@@ -37,17 +37,17 @@ static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings 
 typedef struct assignment {
     const ddsc_model *m;
     const measures *joint;  /* old items, followed by new ones */
-    const ddsc_graph *near; /* column c: the nearest old items of new item c */
+    const ddsc_graph *near; /* column c holds the nearest old items of new item c */
     int32_t *far;
-    int32_t *label; /* NULL if not requested, like the following arrays */
+    int32_t *label; /* this array and the following ones are NULL if not requested */
     double *confidence, *distance;
     double *rows; /* n_new x width */
     scratch work; /* per worker: a row of `width` values and k shares */
 } assignment;
 
-/* Returns the affinity to a neighbor as in the graph of all items. Half of it comes from the new
- * item's list. The other half comes from the neighbor's list, if the new item is near enough to be
- * on it. */
+/* Returns the affinity to a neighbor, computed as in a graph of all items. The new item's list
+ * contributes half of it. The neighbor's list contributes the other half if the new item is near
+ * enough to be on that list. */
 static double link_of(const ddsc_model *m, double scale, int64_t old, double d2)
 {
     double a = affinity_value(d2, m->gamma, scale, m->scale[old]);
@@ -61,8 +61,8 @@ static double scale_of(const ddsc_model *m, const ddsc_graph *g, int64_t item)
     return BASE_MAX(sqrt(BASE_MAX(d2, 0)), m->least_scale);
 }
 
-/* Computes the row of a new item and the share of its affinity that goes to each cluster. Returns
- * false if no neighbor has a row. */
+/* Computes the row of a new item and the share of its affinity that belongs to each cluster.
+ * Returns false if none of its neighbors has a row. */
 static bool extend(const assignment *a, int64_t item, double *row, double *share)
 {
     const ddsc_model *m = a->m;
@@ -92,7 +92,7 @@ static bool extend(const assignment *a, int64_t item, double *row, double *share
 }
 
 /* Returns the label of the nearest center. The confidence is 1 - d/e, where d is the distance to
- * it and e the distance to the nearest center of another label. */
+ * this center and e is the distance to the nearest center with another label. */
 static int32_t nearest_centre(const ddsc_model *m, const double *row, double *confidence)
 {
     int32_t label = m->centre_label[0];
@@ -111,8 +111,9 @@ static int32_t nearest_centre(const ddsc_model *m, const double *row, double *co
     return label;
 }
 
-/* Returns the cluster with the largest share of the affinity, for items none of whose neighbors
- * has a row. The confidence is its lead over the next cluster. */
+/* Returns the cluster with the largest share of the affinity. This is used for items none of whose
+ * neighbors has a row. The confidence is the difference between this share and the next largest
+ * one. */
 static int32_t largest_share(const ddsc_model *m, const double *share, double *confidence)
 {
     int32_t best = 0;
@@ -129,8 +130,8 @@ static int32_t largest_share(const ddsc_model *m, const double *share, double *c
     return best;
 }
 
-/* Returns the old item that equals the new one, if it is among the nearest, otherwise -1. Such an
- * item takes the known row instead of an extension. */
+/* Returns the old item that equals the new one if it is among the nearest items, otherwise -1. The
+ * new item then receives the old item's row, and no extension is computed. */
 static int64_t twin_of(const assignment *a, int64_t item)
 {
     const ddsc_graph *g = a->near;
@@ -179,8 +180,8 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Counts the far items and warns if they are more than 10%. About 1% of ordinary items are also
- * counted. */
+/* Counts the far items, and warns if they are more than 10% of the new items. About 1% of ordinary
+ * items are also counted as far. */
 static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const int32_t *far)
 {
     out->n_far = 0;
@@ -193,8 +194,8 @@ static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const 
                  (long long)out->n_far, (long long)n);
 }
 
-/* Checks that both sets use the same word vectors. Points of different words are not comparable,
- * even in the same dimension. */
+/* Checks that both sets use the same word vectors. Points from different word vectors are not
+ * comparable, even if they have the same dimension. */
 static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const measures *data)
 {
     static const char advice[] =

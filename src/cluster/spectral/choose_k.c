@@ -1,5 +1,5 @@
-/* Chooses the number of clusters: by the gap in the eigenvalues if there is a clear one, otherwise
- * by modularity. */
+/* Chooses the number of clusters. The gap in the eigenvalues decides if it is clear, and otherwise
+ * the modularity decides. */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
@@ -8,15 +8,16 @@
 static const double GAP_OFFSET = 0.01;
 static const double GAP_CLEAR = 2;
 
-/* A gap may hide classes if one cluster is more than LOPSIDED_TIMES as large as another and a
- * higher K has a modularity larger by LOPSIDED_GAIN. If that K also has a stability of
- * LOPSIDED_STABLE, the gap must reach the ratio LOPSIDED_CLEAR to decide (docs/guide.md). */
+/* A gap may hide classes if one cluster is more than LOPSIDED_TIMES as large as another, and a
+ * larger K has a modularity that is higher by LOPSIDED_GAIN. If that K also has a stability of at
+ * least LOPSIDED_STABLE, the gap decides only if its ratio reaches LOPSIDED_CLEAR
+ * (docs/guide.md). */
 enum { LOPSIDED_TIMES = 2 };
 static const double LOPSIDED_GAIN = 0.1, LOPSIDED_CLEAR = 2.5, LOPSIDED_STABLE = 0.7;
 
-/* Two eigenvalues are separate if they differ by more than GAP_TINY of the larger one and by
- * RESIDUALS_TIMES the residual. Vectors with residual r on the two sides of a gap g mix by r / g
- * (Davis, Kahan 1970). */
+/* Two eigenvalues are treated as separate if they differ by more than GAP_TINY of the larger one
+ * and by more than RESIDUALS_TIMES the residual. Vectors with residual r on the two sides of a gap
+ * g mix by r / g (Davis, Kahan 1970). */
 static const double GAP_TINY = 0.01, RESIDUALS_TIMES = 1000;
 
 bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t k)
@@ -25,7 +26,7 @@ bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t
     return next - eigenvalues[k - 1] > fmax(GAP_TINY * next, RESIDUALS_TIMES * residual);
 }
 
-/* A stability this close to the best one counts as equally good. */
+/* Stabilities within this difference of the best one are treated as equally good. */
 static const double STABILITY_LEVEL = 0.05;
 
 ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,

@@ -7,8 +7,8 @@
 #include "cluster/spectral/decompose.h"
 #include "neighbors/planner/plan.h"
 
-/* Upper limit on the neighbors per item in the graph used to compare K by modularity, because
- * memory grows with it. */
+/* Upper limit for the neighbors per item in the graph that compares values of K by modularity.
+ * Memory use grows with this number. */
 enum { WIDE_MOST = 100 };
 
 static const ddsc_cluster_settings defaults = {
@@ -43,8 +43,8 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
     return DDSC_OK;
 }
 
-/* Sets the parameters for which the paper's values differ from the defaults. Settings of other
- * metrics are not changed, because a resumed run would detect the change. */
+/* Sets the parameters whose values in the paper differ from the defaults. The settings of other
+ * metrics are not changed, because a resumed run would detect the change and fail. */
 static void take_paper(ddsc_metric_settings *metric)
 {
     if (metric->metric == DDSC_METRIC_MMD && metric->mmd_estimator == DDSC_MMD_AUTO)
@@ -172,7 +172,7 @@ void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering, ddsc_
     sized_view(view, size, &own, sizeof own);
 }
 
-/* Copies the named statistics of the run into its result. */
+/* Copies the named statistics of the run into the clustering. */
 static ddsc_status take_details(ddsc_context *ctx, ddsc_clustering *c)
 {
     int64_t n;
@@ -214,7 +214,7 @@ done:
 }
 
 /* Returns the number of neighbors to search for. If K is to be chosen, modularity uses a wider
- * graph, from which the usual graph keeps the tau nearest. */
+ * graph. The usual graph is then obtained from the tau nearest neighbors of the wider one. */
 static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings *set)
 {
     if (set->k_min == set->k_max && set->k_min > 0)
@@ -290,7 +290,7 @@ static ddsc_status note_part(ddsc_context *ctx, ddsc_clustering *c, const ddsc_g
     return DDSC_OK;
 }
 
-/* Computes the graphs of all metrics and adds them to *joined. The clustering keeps the first
+/* Computes the graphs of all metrics and adds them to *joined. The clustering stores the first
  * graph. */
 static ddsc_status find_joined(ddsc_context *ctx, ddsc_clustering *c, joined_graphs *joined,
                                const ddsc_measures *data, const ddsc_cluster_settings *set)

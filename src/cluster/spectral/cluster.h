@@ -1,4 +1,4 @@
-/* cluster: computes labels from a graph, and measures of their quality. */
+/* cluster: computes labels from a graph, and measures the quality of the clusters. */
 #ifndef DDSC_CLUSTER_SPECTRAL_CLUSTER_H
 #define DDSC_CLUSTER_SPECTRAL_CLUSTER_H
 
@@ -7,9 +7,9 @@
 #include "numeric/graph/graph.h"
 #include "numeric/kmeans/kmeans.h"
 
-/* Computes the mean adjusted Rand index between k-means on two random halves of the rows, over
- * several random splits. 1 means that both halves give the same clusters. The result is NaN if
- * there are too few rows. */
+/* Computes the mean adjusted Rand index between k-means results from two random halves of the rows,
+ * over several random splits. A value of 1 means that both halves give the same clusters. The
+ * result is NaN if there are too few rows. */
 ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
                              const double *rows, int64_t k);
 
@@ -22,9 +22,9 @@ typedef struct decomposition {
     double *degree;
     int64_t n_components;
     int32_t *part;                  /* component of each item, or -1 if the item is left out */
-    int64_t n_parts;                /* components that are not left out */
-    int64_t n_left_out, n_isolated; /* items left out; items without any edge */
-    int64_t n_columns; /* sampled columns of the graph, and the error of the other distances */
+    int64_t n_parts;                /* number of components that are not left out */
+    int64_t n_left_out, n_isolated; /* number of items left out; number of items without any edge */
+    int64_t n_columns; /* number of sampled columns of the graph; error of the other distances */
     double columns_error;
     eigen_result eigen;
 } decomposition;
@@ -32,28 +32,28 @@ typedef struct decomposition {
 /* Returns the number of eigenvectors used for K clusters: K in the plain algorithm, otherwise
  * max(30, min(3K, K + 200)). */
 int64_t embed_width(int64_t k, bool paper);
-/* Computes the rows (n x width) from the first `width` eigenvectors and normalizes them. Without
- * `paper`, each eigenvector is first weighted by lambda^p, with p such that the sum of lambda^(2p)
- * is K. Items without an eigenvector get zero rows. length (n) is the length of each row before
- * normalization, or 0 if the row was not computed from the eigenvectors. */
+/* Computes the rows (n x width) from the first `width` eigenvectors and normalizes them. Unless
+ * `paper` is true, each eigenvector is first weighted by lambda^p, with p such that the sum of
+ * lambda^(2p) is K. The rows of items without an eigenvector are zero. length (n) is the length of
+ * each row before normalization, or 0 if the row was not computed from the eigenvectors. */
 ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t width,
                        decomposition *d, int64_t k, bool paper);
 
 /* ---- clusters that are too small ---- */
 
 typedef struct small_rule {
-    /* minimum size of a cluster, unless it has no edge to other clusters and more than tau + 1
-     * items */
+    /* minimum size of a cluster; clusters without edges to others and with more than tau + 1 items
+     * are exempt */
     double least;
-    int64_t keep; /* number of clusters wanted */
+    int64_t keep; /* requested number of clusters */
 } small_rule;
 
 /* Counts the clusters of `labels` (k of them) that satisfy the rule. */
 ddsc_status small_count(ddsc_context *ctx, int64_t *n_standing, const int32_t *labels, int64_t k,
                         const decomposition *d, const small_rule *rule);
 /* Keeps the `keep` largest clusters that satisfy the rule. Each other cluster is merged into the
- * one with the strongest link, or into the largest one if it has no link. Labels are renumbered.
- * *n_merged is the number of clusters merged. */
+ * one with the strongest link to it, or into the largest one if it has no link. Labels are
+ * renumbered. *n_merged is the number of clusters that were merged. */
 ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t *n_merged,
                         const decomposition *d, const small_rule *rule);
 
@@ -62,40 +62,41 @@ ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t 
 /* Computes Newman's modularity of labels (k of them) on a weighted graph. */
 ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
                                int64_t k);
-/* Returns true if the k-th smallest eigenvalue of the Laplacian is clearly separated from the
- * next. */
+/* Returns true if the k-th smallest eigenvalue of the Laplacian is clearly separated from the next
+ * one. */
 bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t k);
 /* Computes gap, relative_gap and gap_clear for row->k from the first n eigenvalues. */
 void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *residuals, int64_t n);
 /* Returns true if the gap separates clusters of very different size while another K has a much
  * larger modularity. */
 bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular);
-/* Returns the index of the row to choose. This is the row with the largest relative gap if that
- * gap is at least 2, or 2.5 if it is lopsided and the other K is stable. Otherwise it is the row
- * with the highest modularity (ties: smaller K). *by_gap reports the criterion. */
+/* Returns the index of the row to choose. This is the row with the largest relative gap if that gap
+ * is at least 2. The minimum is 2.5 if the gap is lopsided and the other K is stable. If the gap is
+ * too small, the row with the highest modularity is chosen (ties: smaller K). *by_gap is true if
+ * the gap decided. */
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
 
 /* A promising K, and the criteria that favor it. */
 typedef struct k_candidate {
     const ddsc_k_row *row;
     bool gap, modularity, stability;
-    /* The gap of the chosen K is lopsided: its large cluster may contain classes that this K would
-     * separate. */
+    /* The gap of the chosen K is lopsided, and the large cluster may contain classes that this K
+     * would separate. */
     bool hidden;
 } k_candidate;
 
 enum { CANDIDATES_MOST = DDSC_CANDIDATES_MOST };
-/* Lists the candidates of a sweep and returns their number. `chosen` comes first. The others have
- * the largest relative gap, the highest modularity, or are the largest K with nearly the best
- * stability. */
+/* Lists the candidates of a sweep and returns their number. The chosen K comes first. The other
+ * candidates are those with the largest relative gap, with the highest modularity, and the largest
+ * K with nearly the best stability. */
 int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
                           int64_t chosen);
 
 /* ---- hierarchy of clusters ---- */
 
-/* Computes the tree over the clusters from the affinities between them. out has k - 1 entries.
- * size (k) is the number of items counted per cluster. center (k x dim, overwritten; or NULL)
- * holds the cluster centers. */
+/* Computes the tree over the clusters from the affinities between them. out has k - 1 entries. size
+ * (k) is the number of items in each cluster. center (k x dim, overwritten; or NULL) holds the
+ * cluster centers. */
 ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
                            const int32_t *labels, int64_t k, const int64_t *size, double *center,
                            int64_t dim);
@@ -107,22 +108,23 @@ struct ddsc_clustering {
     ddsc_clustering_view view;
     int32_t *labels;
     double *embedding;
-    double *eigenvalues;          /* for the eigenvectors found */
-    double *spectrum, *residuals; /* as reported, including those of components left out */
+    double *eigenvalues;          /* one per computed eigenvector */
+    double *spectrum, *residuals; /* values for reports, which include those of components that were
+                                   * left out */
     ddsc_pair_stats pairs;
-    metric_resolved metric; /* settings used, if the clustering is of measures */
+    metric_resolved metric; /* the settings used, if items were clustered */
     ddsc_detail *details;
     ddsc_k_row *sweep;
     const ddsc_k_row **sweep_list; /* pointers to the rows */
     int32_t *sweep_labels;
     int32_t *cells; /* n: labels before small clusters were merged */
-    double *radius; /* n: length of the row before normalization, divided by sqrt(degree) */
+    double *radius; /* n: length of each row before normalization, divided by sqrt(degree) */
     ddsc_graph *graph;
     char *advice;
-    bool has_far_items; /* the advice names items far from all others */
+    bool has_far_items; /* true if the advice names items that are far from all others */
     char *resume;       /* folder set by ddsc_context_set_resume, or NULL */
     sparse affinity;
-    double *scale; /* n; NULL if gamma is the same for all items */
+    double *scale; /* n; NULL if all items have the same gamma */
     double scale_floor;
     ddsc_joined_row *joined;
     const ddsc_joined_row **joined_list; /* pointers to the rows */
@@ -133,43 +135,43 @@ ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clust
 
 /* ---- joining several metrics (join.c) ---- */
 
-/* Number of metrics. A set of joined metrics is a bit mask. */
+/* Number of metrics. A set of joined metrics is represented by a bit mask. */
 enum { CLUSTER_METRICS = DDSC_METRIC_W1 + 1 };
 
 typedef struct joined_graphs {
     int64_t n_parts;
-    sparse a, wide; /* sums of the normalized affinities; wide: with more neighbors, or empty */
-    affinity_report report; /* of all parts together; gamma of the first */
-    double last_gamma;      /* of the part added last; 0 with local scaling */
+    sparse a, wide; /* sums of the normalized affinities; `wide` has more neighbors, or is empty */
+    affinity_report report; /* combined report of all metrics; gamma is that of the first metric */
+    double last_gamma;      /* gamma of the metric added last; 0 with local scaling */
 } joined_graphs;
 
 /* Adds the graph of one metric. `wide` may be NULL. */
 ddsc_status cluster_join_add(ddsc_context *ctx, joined_graphs *j, const ddsc_graph *graph,
                              const ddsc_graph *wide, const affinity_settings *how);
-/* Adds an affinity and frees it. */
+/* Adds an affinity and frees it. The caller must not use it afterwards. */
 ddsc_status cluster_join_take(ddsc_context *ctx, joined_graphs *j, sparse *a);
-/* Divides the sums by the number of parts. */
+/* Divides the sums by the number of joined metrics. */
 void cluster_join_finish(joined_graphs *j);
 void cluster_join_free(ddsc_context *ctx, joined_graphs *j);
 /* Adds the statistics of consecutive runs over pairs. */
 void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next);
 
 /* Clusters the items of a graph. `wide` (or NULL) is a graph with more neighbors, used for
- * modularity. `joined` (or NULL) provides the affinities instead of both graphs, and ownership of
- * them is transferred. kept (or NULL) receives the decomposition; free it with decomposition_free.
- */
+ * modularity. `joined` (or NULL) provides the affinities instead of both graphs. Its ownership
+ * passes to this function. kept (or NULL) receives the decomposition; free it with
+ * decomposition_free. */
 ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
                          const ddsc_graph *graph, const ddsc_graph *wide, joined_graphs *joined,
                          const ddsc_cluster_settings *set);
-/* Checked settings. set.metric and set.graph point to the other two members, so a plan must not be
- * moved in memory. */
+/* Checked settings. set.metric and set.graph point to the other two members, so the struct must not
+ * be moved in memory. */
 typedef struct cluster_plan {
     ddsc_cluster_settings set;
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
 } cluster_plan;
 
-/* Checks that every joined metric accepts the settings, in particular its cost. */
+/* Checks that every joined metric accepts the settings, in particular the cost. */
 ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan);
 /* Starts from the defaults, copies the caller's fields and checks them all. */
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
@@ -181,11 +183,11 @@ ddsc_status cluster_graph(ddsc_context *ctx, ddsc_clustering **out, const ddsc_g
 /* Starts a call on measures: copies the settings, checks the items and issues warnings. */
 ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_measures *data,
                             const ddsc_cluster_settings *given);
-/* Gets the settings of the joined metric after `before` (-1: the first). Returns false if there
- * are no more. */
+/* Returns the settings of the joined metric that follows `before` in *part (-1: the first metric).
+ * Returns false if there are no more metrics. */
 bool cluster_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, int before);
 
-/* Clusters a set of items. Settings must come from cluster_settings_take. */
+/* Clusters a set of items. The settings must come from cluster_settings_take. */
 ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
                         const ddsc_measures *data, const ddsc_cluster_settings *set);
 

@@ -1,4 +1,4 @@
-/* Computes the affinity, components and eigenvectors of a graph, which all K share. */
+/* Computes the affinity, components and eigenvectors of a graph. All K share them. */
 #include "cluster/spectral/decompose.h"
 
 enum { DENSE_BELOW = 600 };
@@ -11,8 +11,8 @@ void decomposition_free(ddsc_context *ctx, decomposition *d)
     *d = (decomposition){0};
 }
 
-/* Leaves out components that have no edge to others and are too small to be a cluster, so that no
- * eigenvectors are spent on them. If all components are that small, none is left out. */
+/* Leaves out components that are too small to be a cluster, so that no eigenvectors are spent on
+ * them. If all components are that small, none is left out. */
 static ddsc_status leave_out_strays(ddsc_context *ctx, decomposition *d, double least)
 {
     ddsc_status status = DDSC_OK;

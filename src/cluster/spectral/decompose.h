@@ -4,28 +4,30 @@
 
 #include "cluster/spectral/cluster.h"
 
-/* Returns the rule for gamma. The plain algorithm replaces AUTO by MEDIAN, because it has no local
- * scaling. */
+/* Returns the rule for gamma. The paper's plain algorithm has no local scaling, so AUTO is replaced
+ * by MEDIAN there. */
 affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set);
-/* Decomposes a graph. `joined` (or NULL) provides the affinity instead of the graph, and ownership
- * of it is transferred. */
+/* Decomposes a graph. `joined` (or NULL) provides the affinity instead of the graph. Its ownership
+ * passes to this function. */
 ddsc_status decompose_graph(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
                             joined_graphs *joined, const ddsc_cluster_settings *set,
                             int64_t k_high);
 void decomposition_free(ddsc_context *ctx, decomposition *d);
 
-/* Results that the advice needs in addition to the view. */
+/* Results that the advice needs in addition to those in the view. */
 typedef struct outcome {
     int64_t k_low, k_high;
-    bool chosen, by_gap;   /* K was not fixed; K was chosen by the eigenvalues */
-    int64_t n_found;       /* clusters found for the chosen K */
-    int64_t n_without_row; /* items without an eigenvector, added to the largest cluster */
-    bool rule_met;         /* K clusters have at least `least` members */
+    bool chosen, by_gap;   /* K was not fixed by the caller; K was chosen by the eigenvalues */
+    int64_t n_found;       /* number of clusters found for the chosen K */
+    int64_t n_without_row; /* number of items without an eigenvector, which were added to the
+                            * largest cluster */
+    bool rule_met;         /* true if K clusters have at least `least` members */
     double least;          /* minimum cluster size */
     bool not_converged;
-    const double *eigenvalues; /* for the eigenvectors found */
+    const double *eigenvalues; /* one per computed eigenvector */
     const int32_t *cells;      /* labels before small clusters were merged */
-    bool has_far_items;        /* output: the advice names items far from all others */
+    bool has_far_items;        /* output: true if the advice names items that are far from all
+                                * others */
 } outcome;
 
 ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,

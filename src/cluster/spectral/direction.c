@@ -1,28 +1,30 @@
-/* Orders items along the first direction of diffusion, the slowest mode of the random walk on the
- * graph. It is the f with D^-1 A f = lambda f for the largest lambda below 1. For data along a
- * gradient it follows the gradient; for two clusters it leads from one to the other. If the graph
- * has several parts, each part has its own direction, and the parts follow each other, the largest
- * first. A part whose direction is not among the computed vectors has no order (-1). The
- * eigenfunctions are radius times row of the embedding. */
+/* Orders items along the first direction of diffusion, which is the slowest mode of the random walk
+ * on the graph. It is the f with D^-1 A f = lambda f for the largest lambda below 1. For data along
+ * a gradient, the order follows the gradient. For two clusters, it leads from one cluster to the
+ * other. If the graph has several parts, each part has its own direction, and the parts follow each
+ * other, the largest first. If the direction of a part is not among the computed vectors, the items
+ * of this part have no order (-1). The values of an eigenfunction are the radius of each item times
+ * its entry in the embedding. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
 
 /* Accuracy of the eigenvectors. A single edge of weight w between two halves of n items creates an
- * eigenvalue of about w / (n degree). If that is below FAINT, the vector is constant on both
- * halves up to rounding and gives no order. Such edges are therefore ignored here, but never edges
- * above FAINT_MOST of the degree. */
+ * eigenvalue whose distance from 1 is about w / (n degree). If that is below FAINT, the vector is
+ * constant on both halves up to rounding and gives no order. Such edges are therefore ignored, but
+ * edges above FAINT_MOST of the degree never are. */
 static const double FAINT = 1e-8, FAINT_MOST = 1e-4;
-/* A column whose relative variance in a part is below this is a constant there, or only separates
- * the part from others. */
+/* If the relative variance of a column within a part is below this value, the column is constant
+ * there or only separates the part from others. */
 static const double VARIES = 1e-2;
-/* A column with less than this fraction of its squared norm in a part belongs to other parts. */
+/* If less than this fraction of a column's squared norm is in a part, the column belongs to other
+ * parts. */
 static const double ELSEWHERE = 1e-9;
 
 typedef struct part_column {
     double n, sum, square;
-    bool now; /* the part takes its values from this column */
+    bool now; /* true if the values of the part come from this column */
 } part_column;
 
 static double walk_value(const ddsc_clustering *c, int64_t i, int64_t column)
@@ -30,8 +32,8 @@ static double walk_value(const ddsc_clustering *c, int64_t i, int64_t column)
     return c->radius[i] * c->embedding[i * c->view.n_vectors + column];
 }
 
-/* Copies values (n) from this column for parts in which it is the first column that varies.
- * `found` marks the parts that have a column. */
+/* Copies values (n) from this column for the parts in which it is the first varying column. `found`
+ * marks the parts that already have a column. */
 static void take_column(const ddsc_clustering *c, double *value, bool *found, part_column *sum,
                         const int32_t *part, int64_t n_parts, int64_t column)
 {
@@ -58,8 +60,8 @@ static void take_column(const ddsc_clustering *c, double *value, bool *found, pa
             value[i] = walk_value(c, i, column);
 }
 
-/* Fixes the arbitrary signs of eigenvectors so that values increase with the item number on the
- * whole. */
+/* Fixes the arbitrary signs of the eigenvectors so that values tend to increase with the item
+ * number. */
 static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_parts,
                        part_column *sum)
 {
@@ -77,8 +79,8 @@ static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_
         value[i] = sum[part[i]].square < 0 ? -value[i] : value[i];
 }
 
-/* Computes ranks by part, the largest first, and within a part by value. Items without a value
- * come last in their part. Items of parts that were not found get -1. */
+/* Computes the ranks. Items are sorted by part, the largest first, and by value within a part.
+ * Items without a value come last in their part. Items of parts without a direction get -1. */
 static ddsc_status rank_items(ddsc_context *ctx, int64_t *rank, const double *value,
                               const int32_t *part, const bool *found, int64_t n, int64_t n_parts)
 {
@@ -108,7 +110,7 @@ done:
     return status;
 }
 
-/* Finds the parts of the graph that are connected by more than faint edges. */
+/* Finds the parts of the graph, which are connected by edges that are not faint. */
 static ddsc_status find_parts(ddsc_context *ctx, int32_t *part, int64_t *n_parts, const sparse *a)
 {
     ddsc_status status = DDSC_OK;

@@ -1,4 +1,4 @@
-/* Computes the rows for k-means from the eigenvectors. */
+/* Computes the rows that k-means clusters from the eigenvectors. */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
@@ -6,8 +6,8 @@
 
 enum { VECTORS_MIN = 30, VECTORS_MORE = 200 };
 
-/* Items whose degree is below this fraction of the mean have eigenvector entries below the
- * solver's accuracy, because entries are proportional to the square root of the degree. */
+/* If the degree of an item is below this fraction of the mean, its eigenvector entries are below
+ * the solver's accuracy, because entries are proportional to the square root of the degree. */
 static const double FAINT = 1e-8;
 
 int64_t embed_width(int64_t k, bool paper)
@@ -17,7 +17,7 @@ int64_t embed_width(int64_t k, bool paper)
     return BASE_MAX(VECTORS_MIN, BASE_MIN(3 * k, k + VECTORS_MORE));
 }
 
-/* Returns the sum of lambda^(2p), the effective dimension of the weighted rows. */
+/* Returns the sum of lambda^(2p), which is the effective dimension of the weighted rows. */
 static double dimension(const double *lambda, int64_t width, double p)
 {
     double sum = 0;
@@ -27,8 +27,9 @@ static double dimension(const double *lambda, int64_t width, double p)
     return sum;
 }
 
-/* Returns p with dimension(p) = k. dimension decreases with p. The result is 0 if dimension(0) is
- * at most k. It is large if more than k eigenvalues are 1, so that only those count. */
+/* Returns p with dimension(p) = k. The function dimension decreases with p. The result is 0 if
+ * dimension(0) is at most k. If more than k eigenvalues are 1, no p is large enough, and the result
+ * is so large that only these eigenvalues contribute. */
 static double solve_power(const double *lambda, int64_t width, double k)
 {
     double low = 0, high = 1;
@@ -56,8 +57,8 @@ static double normalise(double *row, int64_t width)
     return norm;
 }
 
-/* Sets row i to the weighted mean of its neighbors' sound rows. This is a step of the random walk,
- * which preserves exact rows up to the eigenvalues. */
+/* Sets row i to the weighted mean of its neighbors' sound rows. This is one step of the random
+ * walk, which reproduces exact rows up to a factor of the eigenvalue in each column. */
 static bool borrow_row(double *row, const double *rows, int64_t width, const sparse *a, int64_t i,
                        const uint8_t *sound)
 {
@@ -78,8 +79,9 @@ static bool borrow_row(double *row, const double *rows, int64_t width, const spa
     return any;
 }
 
-/* Recomputes faint rows from their neighbors. Marks are 1 (sound), 0 (faint) and 2 (set in this
- * sweep). Sweeps repeat until no faint row has a sound neighbor. */
+/* Recomputes faint rows from their neighbors. A row is marked 1 if it is sound, 0 if it is faint,
+ * and 2 if it was recomputed in this sweep. Sweeps repeat until no faint row has a sound
+ * neighbor. */
 static void mend_faint(double *rows, int64_t width, const decomposition *d, uint8_t *sound)
 {
     for (bool changed = true; changed;) {
@@ -95,8 +97,8 @@ static void mend_faint(double *rows, int64_t width, const decomposition *d, uint
     }
 }
 
-/* Marks the sound items. *any is true if some items are faint. The mean degree is that of the
- * item's component. */
+/* Marks the sound items. *any is true if some items are faint. The degree of an item is compared
+ * with the mean degree of its component. */
 static ddsc_status mark_faint(ddsc_context *ctx, uint8_t *sound, bool *any, const decomposition *d)
 {
     ddsc_status status = DDSC_OK;
@@ -131,8 +133,8 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t 
     TRY(MEM_NEW(ctx, weight, width));
     TRY(MEM_NEW(ctx, sound, d->n));
     double p = paper ? 0 : solve_power(e->value, width, (double)k);
-    /* If fewer than K eigenvalues are positive (few items, K near N), the weights cannot separate
-     * K clusters. In that case the first K vectors are used without weights. */
+    /* If fewer than K eigenvalues are positive (few items, K near N), weighting cannot give K
+     * dimensions. In that case, the first K vectors are used without weights. */
     bool few = dimension(e->value, width, 0) < (double)k;
     for (int64_t j = 0; j < width; j++) {
         double lambda = fmin(fmax(e->value[j], 0), 1);

@@ -1,7 +1,7 @@
-/* Joins several metrics. Each metric has its own nearest-neighbor graph, with its own gamma and
- * hub rule. The normalized affinities S^-1/2 A S^-1/2 are averaged, so that the scale of a metric
- * does not affect its weight. The average is rarely the best metric on a set, but it is never far
- * from the best (bench/joined.py). */
+/* Joins several metrics. Each metric has its own nearest-neighbor graph, gamma and hub rule. The
+ * normalized affinities S^-1/2 A S^-1/2 are averaged, so that the scale of a metric does not affect
+ * its influence. The average is rarely the best choice for a data set, but it is never much worse
+ * than the best metric (bench/joined.py). */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
@@ -23,7 +23,7 @@ static ddsc_status normalise_affinity(ddsc_context *ctx, sparse *a)
     return DDSC_OK;
 }
 
-/* Adds the normalized `term` to the sum. Takes ownership of the first term. */
+/* Adds the normalized `term` to the sum. The first term becomes the sum itself. */
 static ddsc_status sum_normalised(ddsc_context *ctx, sparse *sum, sparse *term, bool first)
 {
     sparse both = {0};
@@ -111,7 +111,7 @@ void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next)
     sum->n_iterations += next->n_iterations;
     sum->max_gap = fmax(sum->max_gap, next->max_gap);
     sum->seconds += next->seconds;
-    /* These values belong to one metric each. */
+    /* Each of these values belongs to a single metric. */
     sum->epsilon = fmax(sum->epsilon, next->epsilon);
     sum->bandwidth = fmax(sum->bandwidth, next->bandwidth);
     sum->reference_size = BASE_MAX(sum->reference_size, next->reference_size);
@@ -124,7 +124,7 @@ void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next)
         sum->check_high = next->check_high;
         sum->check_max = next->check_max;
     }
-    /* Keeps the search with the lowest recall. */
+    /* Keeps the values of the search with the lowest recall. */
     if (next->n_recall_rows > 0 && (sum->n_recall_rows == 0 || next->recall < sum->recall)) {
         sum->n_recall_rows = next->n_recall_rows;
         sum->recall = next->recall;

@@ -5,9 +5,9 @@
  *
  * the affinity between them divided by its expected value in a random graph with the same degrees.
  * It is a degree-weighted average over A x B, so r never increases from one merge to the next
- * (average linkage). Heights are 1 / (1 + r). They are 1 without a link, 1/2 for a link as strong
- * as by chance, and close to 0 for strongly linked clusters. If several merges have the same
- * height, the pair with the nearest centers is merged first. */
+ * (average linkage). The height of a merge is 1 / (1 + r). The height is 1 for clusters without a
+ * link, 1/2 for a link as strong as in a random graph, and close to 0 for strongly linked clusters.
+ * If several merges have the same height, the pair with the nearest centers is merged first. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -17,11 +17,12 @@ typedef struct merge_state {
     int64_t k;
     double *across; /* k x k: affinity between clusters */
     double *volume; /* k: sum of degrees */
-    int64_t *node;  /* k: tree node of the cluster at this index; -1: merged into another */
+    int64_t *node;  /* k: tree node of the cluster with this index; -1 if it was merged into another
+                     * cluster */
     int64_t *size;
     int64_t dim;
     double *centre; /* k x dim: mean of the items' points; or NULL */
-    double *apart;  /* k x k: squared distance of the centers */
+    double *apart;  /* k x k: squared distances between the centers */
 } merge_state;
 
 static void sum_affinities(merge_state *s, const sparse *a, const int32_t *labels)
@@ -113,7 +114,7 @@ ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
         int64_t one = found.a, other = found.b;
         found.a = BASE_MIN(s.node[one], s.node[other]);
         found.b = BASE_MAX(s.node[one], s.node[other]);
-        last = found.height = BASE_MAX(found.height, last); /* changes only rounding errors */
+        last = found.height = BASE_MAX(found.height, last); /* corrects rounding errors only */
         DDSC_ASSERT(found.a >= 0 && found.a < found.b && found.b < k + m);
         DDSC_ASSERT(found.height >= 0 && found.height <= 1);
         take_in(&s, one, other, k + m);
@@ -172,7 +173,7 @@ ddsc_status ddsc_merges_run(ddsc_context *context, ddsc_merge *merges,
     TRY(MEM_ZERO(context, size, v->k));
     for (int64_t i = 0; i < v->n; i++)
         size[v->labels[i]] += !(left_out && left_out[i]);
-    /* if the graph is connected, edges decide every merge */
+    /* if the graph is connected, edges determine every merge */
     bool by_centers = data && v->n_components > 1;
     if (by_centers) {
         TRY(MEM_ZERO(context, center, v->k * m.dim));

@@ -1,5 +1,5 @@
-/* Creates a model from a clustering: the items and everything needed to compare new ones with
- * them. */
+/* Creates a model from a clustering. A model contains the items and everything needed to compare
+ * new items with them. */
 #include "data/model.h"
 
 #include <math.h>
@@ -10,10 +10,12 @@
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
 
-/* Fraction of items similar to the old ones that are not flagged as far. */
+/* Quantile of the items' own distances that defines "far". New items that resemble the old ones are
+ * flagged with probability 1 - FAR_QUANTILE. */
 static const double FAR_QUANTILE = 0.99;
 
-/* Copies the metric that the clustering used. New items are compared without approximations. */
+/* Copies the metric settings that the clustering used. New items are compared without
+ * approximations. */
 static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
                                const ddsc_metric_settings *used)
 {

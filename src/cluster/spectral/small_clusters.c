@@ -1,6 +1,6 @@
 /* Merges small clusters. k-means may create clusters of a few near-duplicates. Such a cluster is
- * merged into the one with the strongest link. A cluster without any link that is too large to be
- * an artifact of the neighbor lists is kept whatever its size. */
+ * merged into the one with the strongest link to it. A cluster without any link is kept at any size
+ * if it is too large to be an artifact of the neighbor lists. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -9,7 +9,7 @@ typedef struct groups {
     int64_t k;
     int64_t *size;
     double *link;   /* k x k: sum of affinities between two clusters */
-    bool *standing; /* satisfies the rule */
+    bool *standing; /* true if the cluster satisfies the rule */
 } groups;
 
 static void groups_free(ddsc_context *ctx, groups *g)
@@ -88,8 +88,8 @@ static int64_t largest_group(const groups *g)
     return best;
 }
 
-/* Finds the strongest link of a cluster to be merged. If none of them has a link, returns the
- * first one and the largest cluster. */
+/* Finds the cluster to merge that has the strongest link, and its target. If no cluster to merge
+ * has a link, returns the first such cluster and the largest cluster. */
 static void strongest(const groups *g, const bool *gone, int64_t *from, int64_t *to)
 {
     double most = 0;

@@ -1,5 +1,5 @@
-/* Computes labels from a graph: one decomposition, then rows, k-means and the minimum-size rule
- * for every K. */
+/* Computes labels from a graph. All K share one decomposition; rows, k-means and the minimum-size
+ * rule are repeated for each K. */
 #include <math.h>
 #include <string.h>
 
@@ -10,24 +10,25 @@ enum { AUTO_LOW = 2, AUTO_HIGH = 15, EXTRA_MAX = 30 };
 typedef struct spectral_job {
     const ddsc_cluster_settings *set;
     decomposition d;
-    sparse wide;    /* affinity with more neighbors for modularity; if empty, d.a is used */
+    sparse wide;    /* affinity with more neighbors, used for modularity; if empty, d.a is used */
     double *rows;   /* n x width, for the current K */
     double *length; /* n: length of the rows before normalization */
     int32_t *cells; /* n per K: labels before small clusters were merged */
     int64_t width;
-    double *packed;     /* rows of the items that have one, if some have none */
-    const double *live; /* those rows: `packed`, or `rows` */
+    double *packed;     /* rows of the items that have a row, packed if some items have none */
+    const double *live; /* those rows, stored in `packed` or in `rows` */
     int32_t *item;      /* item number of each packed row */
     int64_t n_packed;
     int32_t *packed_label;
-    /* squared distances between those rows if they save time; shared by all cuts of one K */
+    /* Table of squared distances between those rows, if it saves time. It is shared by all k-means
+     * runs for one K. */
     double *pairs;
 } spectral_job;
 
 /* Outcome for one K. */
 typedef struct cut_result {
-    int64_t n_found, n_merged; /* clusters; small ones merged */
-    bool rule_met;             /* K clusters of the minimum size */
+    int64_t n_found, n_merged; /* number of clusters found; number of small clusters merged */
+    bool rule_met;             /* true if K clusters have the minimum size */
 } cut_result;
 
 static void job_free_rows(ddsc_context *ctx, spectral_job *j)
@@ -87,7 +88,7 @@ done:
     return status;
 }
 
-/* Copies the labels of the packed rows to all items. Items without a row join the largest
+/* Copies the labels of the packed rows to all items. Items without a row are added to the largest
  * cluster. */
 static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
 {
@@ -107,9 +108,9 @@ static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
         labels[j->item[p]] = j->packed_label[p];
 }
 
-/* Labels items by component, for a metric that does not distinguish items within a component. The
- * k largest components are the clusters, and the remaining items join the largest. Further
- * eigenvectors are arbitrary in this case, so k-means is not used. */
+/* Labels items by component. This is used if the metric does not distinguish the items within a
+ * component. The k largest components become the clusters, and the remaining items are added to the
+ * largest cluster. Further eigenvectors are arbitrary in this case, so k-means is not used. */
 static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, int32_t *labels,
                                     int64_t *k_found, int64_t k)
 {
@@ -161,8 +162,8 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
     return kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found);
 }
 
-/* Increases the number of clusters until K of them satisfy the minimum size, then merges the
- * others. If this fails, the first cut is kept. */
+/* Increases the number of clusters until K of them have the minimum size, then merges the others.
+ * If this fails, the first result is kept. */
 static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels, int32_t *cells,
                                cut_result *r, int64_t k)
 {
@@ -204,7 +205,7 @@ static ddsc_status fill_row(ddsc_context *ctx, ddsc_k_row *row, const spectral_j
 {
     ddsc_status status = DDSC_OK;
     int64_t *size = NULL, n = j->d.n;
-    int64_t k = BASE_MAX(row->k, k_found); /* further clusters are empty */
+    int64_t k = BASE_MAX(row->k, k_found); /* any further clusters are empty */
     TRY(MEM_ZERO(ctx, size, k));
     for (int64_t i = 0; i < n; i++)
         size[labels[i]]++;
@@ -283,7 +284,7 @@ static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectr
     return DDSC_OK;
 }
 
-/* Keeps the affinity and its scales for later calls. */
+/* Stores the affinity and its scales in the clustering for later calls. */
 static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                  const ddsc_graph *graph)
 {
@@ -366,7 +367,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, graph, set));
     c->view.advice = c->advice;
     c->has_far_items = o.has_far_items;
-    job_free_rows(ctx, &j); /* frees memory for the affinity of all ranks */
+    job_free_rows(ctx, &j); /* frees memory before the affinity of all ranks is gathered */
     if (!kept)
         eigen_free(ctx, &j.d.eigen);
     TRY(sparse_gather(ctx, &j.d.a));

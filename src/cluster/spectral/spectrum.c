@@ -1,5 +1,6 @@
-/* Collects the eigenvalues to report: those of the eigenvectors found, and those of components too
- * small for an eigenvector. Together they are the smallest eigenvalues of the whole Laplacian. */
+/* Collects the eigenvalues to report. These are the eigenvalues of the computed eigenvectors, and
+ * those of small components that were left out of the decomposition. Together they are the smallest
+ * eigenvalues of the whole Laplacian. */
 #include <math.h>
 #include <string.h>
 
@@ -86,8 +87,8 @@ static ddsc_status solve_component(strays *s, int64_t size)
     return DDSC_OK;
 }
 
-/* Solves all components that were left out. An isolated item has degree 0 and, like any component,
- * eigenvalue 0. */
+/* Solves all components that were left out. An isolated item has degree 0. Like any component, it
+ * has one eigenvalue 0. */
 static ddsc_status solve_strays(strays *s)
 {
     if (s->d->n_left_out == 0)
@@ -126,7 +127,8 @@ ddsc_status cluster_spectrum(ddsc_context *ctx, ddsc_clustering *c, const decomp
         residual[k] = e->residual[k];
         last = fmax(last, value[k]);
     }
-    /* Eigenvalues beyond the last computed one are incomplete, so they are dropped. */
+    /* The list is incomplete beyond the largest computed eigenvalue, so larger values are
+     * dropped. */
     for (int64_t k = 0; k < s.n; k++)
         if (s.value[k] <= last) {
             value[n] = s.value[k];

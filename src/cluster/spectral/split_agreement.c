@@ -1,5 +1,5 @@
 /* Measures the stability of a number of clusters. k-means is run on two random halves of the rows.
- * Each result is extended to all rows by its centers, and the two labelings are compared (Lange,
+ * The centers of each half are used to label all rows, and the two labelings are compared (Lange,
  * Roth, Braun and Buhmann 2004). */
 #include <math.h>
 #include <string.h>
@@ -14,12 +14,13 @@ typedef struct halves {
     const double *rows;
     int64_t n, dim, k;
     int64_t *from;        /* n: numbers of the rows used */
-    int64_t *order;       /* n: random order; each half is one half of it */
+    int64_t *order;       /* n: a random order of the rows, whose first and second parts are the two
+                           * halves */
     double *part;         /* rows of one half */
     int32_t *label;       /* labels of one half */
     double *centre;       /* k x dim */
     int64_t *size;        /* k */
-    int32_t *extended[2]; /* n: labels of all rows from the centers of each half */
+    int32_t *extended[2]; /* n: labels of all rows by the centers of each half */
 } halves;
 
 static ddsc_status halves_new(ddsc_context *ctx, halves *h)
@@ -45,8 +46,8 @@ static const double *row_at(const halves *h, int64_t i)
     return h->rows + h->from[i] * h->dim;
 }
 
-/* Draws one row from each of h->n equal intervals. Rows at equal steps could all belong to one
- * cluster if the clusters alternate in the input. */
+/* Draws one random row from each of h->n equal intervals. Rows at a fixed distance could all belong
+ * to one cluster if clusters alternate in the input. */
 static void choose_rows(halves *h, int64_t n, rng *random)
 {
     for (int64_t i = 0; i < h->n; i++) {

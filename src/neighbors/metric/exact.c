@@ -1,5 +1,5 @@
-/* Exact transport: one problem per pair, one solver per worker. For w2, the value is D^2; for
- * w1, it is D. */
+/* Solves exact transport with one problem per pair and one solver per worker. The value is D^2 for
+ * w2 and D for w1. */
 #include "distance/bound/bound.h"
 #include "distance/exact/exact.h"
 #include "neighbors/metric/metric.h"
@@ -9,16 +9,16 @@ typedef struct transport {
     ddsc_context *ctx;
     const measures *m;
     ground_cost ground;
-    bool is_distance; /* D is the value */
+    bool is_distance; /* true if the value is D */
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
     pair_ij *last;       /* per worker: the pair that its solver last solved */
-    bool starts;         /* solves start from the potentials of a dual bound */
-    bound_refined *dual; /* NULL if not available for this set, or not yet created */
+    bool starts;         /* true if solves start from the potentials of a dual bound */
+    bound_refined *dual; /* NULL if the set has no dual bounds, or before they are created */
 } transport;
 
-/* Returns true if the values are W2^2, the only values that refined bounds and cuts apply to. */
+/* Returns true if the values are W2^2. Refined bounds and cuts apply to no other values. */
 static bool has_squares(const transport *s)
 {
     return s->ground.kind == DDSC_COST_SQEUCLIDEAN && !s->is_distance;
@@ -64,8 +64,8 @@ done:
     return status;
 }
 
-/* Small sets get small tiles, so that all threads have work. If costs are computed per tile, a
- * solve takes microseconds, and larger tiles share more of the cost computation. */
+/* Small sets use small tiles, so that all threads have work. If costs are computed per tile, a
+ * solve takes only microseconds, and larger tiles share more of the cost computation. */
 static void transport_shape(const void *state, pair_shape *shape)
 {
     const transport *s = state;
@@ -85,7 +85,7 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
     if (!single && !t->wanted && exact_tile_applies(s->m, &s->ground))
         CHECK(exact_tile_costs(solver, s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++) {
-        if (ctx_cancelled(s->ctx)) /* long solves check by themselves */
+        if (ctx_cancelled(s->ctx)) /* long solves check for cancellation themselves */
             return DDSC_ERROR_CANCELLED;
         for (int64_t j = t->j0; j < t->j1; j++) {
             exact_result result;
@@ -128,7 +128,8 @@ static void bounds_close(void *state)
     mem_free(ctx, b);
 }
 
-/* Cuts are cheaper than dual bounds, but they add too little where dual bounds are available. */
+/* Cuts are cheaper than dual bounds, but they improve little on dual bounds where these are
+ * available. */
 static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;

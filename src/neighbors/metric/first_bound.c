@@ -1,8 +1,8 @@
-/* First bounds of the transport value, for all pairs.
+/* Computes first bounds of the transport value for all pairs.
  *
- * Projections are tight in few dimensions. They cost one short matrix product, or differences of
- * short rows for costs other than squared distances. The relaxed bound holds for every cost and
- * is tight for small supports in many dimensions, such as documents. */
+ * Projections are tight in few dimensions. For squared distances they cost one short matrix
+ * product, and for other costs the differences of short rows. The relaxed bound holds for every
+ * cost. It is tight for small supports in many dimensions, such as documents. */
 #include "base/workspace.h"
 #include "distance/bound/bound.h"
 #include "distance/bound/first.h"
@@ -13,7 +13,7 @@ struct metric_first {
     ddsc_context *ctx;
     bool relaxed;
     double epsilon; /* regularization of the value that is bounded; 0: exact transport */
-    bool square;    /* D is the value, so its square is bounded */
+    bool square;    /* true if D is the value, so that the bounds apply to its square */
     bound_projection projection;
     device_frames frames; /* frames of the projections */
     bound_marginal marginal;
@@ -45,7 +45,7 @@ static void first_tile(void *state, const pair_tile *t, float *low, int64_t ld, 
             low[i * ld + j] *= low[i * ld + j] * (1 - 0x1p-21f);
 }
 
-/* Large blocks share more points, but small sets get small blocks so that all threads have work. */
+/* Large blocks share more points, but small sets use small blocks so that all threads have work. */
 static ddsc_status open_relaxed(metric_first *b, first_bounds *first, const measures *m,
                                 const ground_cost *ground)
 {

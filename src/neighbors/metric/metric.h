@@ -1,5 +1,5 @@
-/* metric: one backend per metric, which computes the values of pairs and their lower bounds, and
- * the settings resolved to values. */
+/* metric: provides one backend per metric, which computes the values of pairs and their lower
+ * bounds, and resolves the rules in the settings to values. */
 #ifndef DDSC_NEIGHBORS_METRIC_METRIC_H
 #define DDSC_NEIGHBORS_METRIC_METRIC_H
 
@@ -10,22 +10,25 @@ extern const pair_backend metric_w2, metric_w1, metric_sinkhorn, metric_mmd, met
 
 const pair_backend *metric_find(ddsc_metric metric);
 
-/* Settings whose rules have been replaced by values, such as an absolute epsilon, a bandwidth or
- * a reference. They are resolved once per public call, from the whole set of items. All other
- * code reads them through a const pointer. */
+/* Settings in which rules have been replaced by values, such as an absolute epsilon, a bandwidth or
+ * a reference. They are resolved once per public call, from the whole set of items. All other code
+ * reads them through a const pointer. */
 typedef struct metric_resolved {
     ddsc_context *ctx;
     ddsc_metric_settings set;
-    const pair_backend *backend; /* the approximate backend if the settings request one */
-    measures *reference;         /* owns set.reference_measures if it was computed here */
+    const pair_backend *backend; /* the backend for these settings, which is approximate if they
+                                  * request it */
+    measures *reference;         /* owns set.reference_measures if the library computed it */
     double *cost_matrix;         /* owns set.cost_matrix, a copy */
-    measures *unit; /* the set with points scaled to length 1, used instead of it; or NULL */
+    measures *unit; /* the set with points scaled to length 1, used instead of the original; or
+                     * NULL */
 } metric_resolved;
 
-/* Resolves the settings returned by plan_take_metric. Resolving them twice changes nothing. */
+/* Resolves settings that plan_take_metric has checked. Resolving them twice changes nothing. */
 ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
                            const ddsc_metric_settings *set);
-/* Returns the set that is compared: m itself, unless the cost requires scaled points. */
+/* Returns the set whose items are compared, which is m itself unless the cost requires scaled
+ * points. */
 static inline const measures *metric_measures(const metric_resolved *r, const measures *m)
 {
     return r->unit ? r->unit : m;
@@ -34,7 +37,7 @@ void metric_resolved_free(metric_resolved *r);
 /* Creates a copy with points scaled to length 1, for cosine costs. */
 ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m);
 
-/* ---- bounds of exact transport, also used for sinkhorn values, which are above it ---- */
+/* ---- bounds of exact transport, which are also bounds of the larger sinkhorn values ---- */
 
 typedef struct metric_first metric_first;
 typedef struct ground_cost ground_cost; /* distance/cost/ground.h */
@@ -51,15 +54,15 @@ double metric_first_frame(const metric_first *b, int64_t i, int64_t j, double en
 
 /* ---- values and D^2 ---- */
 
-/* Returns true if D is the transport value rather than its square root. That is the case for w1,
- * and for sinkhorn with costs that are distances. */
+/* Returns true if D is the transport value rather than its square root. This holds for w1, and for
+ * sinkhorn with costs that are distances. */
 static inline bool metric_is_distance(const ddsc_metric_settings *set)
 {
     bool distances = set->cost == DDSC_COST_EUCLIDEAN || set->cost == DDSC_COST_CITYBLOCK;
     return set->metric == DDSC_METRIC_W1 || (set->metric == DDSC_METRIC_SINKHORN && distances);
 }
 
-/* ---- Euclidean distance between rows; needs no measures ---- */
+/* ---- Euclidean distance between rows; does not use measures ---- */
 
 extern const pair_backend metric_vectors;
 /* Opens the backend for `n` rows. The rows are borrowed until the backend is closed. */

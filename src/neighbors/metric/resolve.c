@@ -1,5 +1,5 @@
-/* Resolves the settings of a metric: rules that depend on the data are replaced by values. This
- * is the only file that interprets an epsilon in percent, a bandwidth rule or a reference rule. */
+/* Resolves the settings of a metric by replacing rules that depend on the data with values. Only
+ * this file interprets an epsilon in percent, a bandwidth rule or a reference rule. */
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ const pair_backend *metric_find(ddsc_metric metric)
     return NULL;
 }
 
-/* Returns twice the pooled variance, which is the mean cost of two random points. It replaces a
- * median of 0. */
+/* Returns twice the pooled variance, which is the mean cost of two random points. It is used
+ * instead of the median if the median is 0. */
 static double mean_cost(const measures *m)
 {
     double total = 0;
@@ -38,8 +38,8 @@ static double mean_cost(const measures *m)
     return total;
 }
 
-/* Converts an epsilon in percent of the median cost to a value. If all points coincide, every
- * epsilon gives the same answer. */
+/* Converts an epsilon in percent of the median cost to an absolute value. If all points coincide,
+ * every epsilon gives the same result. */
 static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set, const measures *m)
 {
     double scale = 100;
@@ -59,9 +59,9 @@ static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set,
 /* Below this extent, squared differences lose digits or underflow. */
 static const double EXTENT_LEAST = 1e-140;
 
-/* Rejects coordinates that are too close together to square. W2 solves avoid this by scaling
- * with a power of two and marking results that cannot be squared. Epsilon, bandwidths and
- * kernels have no such scaling. */
+/* Rejects coordinates whose differences are too small to be squared. W2 solves avoid this problem
+ * by scaling with a power of two, and they mark results that cannot be squared. Epsilon, bandwidths
+ * and kernels have no such scaling. */
 static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
 {
     double extent = 0;
@@ -85,7 +85,7 @@ static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
 
 /* ---- costs ---- */
 
-/* cos(x, y) depends only on directions, so every point is scaled to length 1. */
+/* cos(x, y) depends only on directions, so every point can be scaled to length 1. */
 ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
 {
     CHECK(measures_subset(ctx, out, m, m->n, NULL));
@@ -123,7 +123,7 @@ static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const m
     }
     CHECK(MEM_COPY(ctx, out->cost_matrix, own->cost_matrix, own->cost_size * own->cost_size));
     for (int64_t i = 0; i < own->cost_size;
-         i++) /* The matrix is symmetric up to rounding, but bounds need exact symmetry. */
+         i++) /* The matrix is symmetric up to rounding, but bounds require exact symmetry. */
         for (int64_t j = 0; j < i; j++) {
             double *above = &out->cost_matrix[j * own->cost_size + i];
             double *below = &out->cost_matrix[i * own->cost_size + j];
@@ -151,7 +151,7 @@ ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measur
         if (set->mmd_features > 0)
             out->backend = &metric_features;
         if (set->mmd_kernel == DDSC_KERNEL_ENERGY)
-            return DDSC_OK; /* it has no bandwidth */
+            return DDSC_OK; /* this kernel has no bandwidth */
         CHECK(mmd_bandwidth(ctx, &own->bandwidth, m, set));
         own->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
     }

@@ -1,5 +1,5 @@
-/* The pair backend of entropic transport. It combines the results of the solvers into the
- * requested value; the divergence also needs the values of all items with themselves. */
+/* The pair backend of entropic transport. It computes the requested value from the results of the
+ * solvers. The divergence also requires the value of each item with itself. */
 #include "base/team.h"
 #include "neighbors/metric/sinkhorn.h"
 
@@ -51,9 +51,9 @@ static void take(void *arg, int64_t i, int64_t j, const sinkhorn_result *found, 
     *entry_of(to, i, j) = s->is_distance ? value * value : value;
 }
 
-/* Returns true if the pair still needs a solve. The divergence of equal items is set to exactly
- * 0, which avoids the rounding errors of three values. Values that a device has computed are
- * used. */
+/* Returns true if the pair still needs a solve. The divergence of equal items is set to exactly 0,
+ * because computing it would add the rounding errors of three values. Values that a device has
+ * already computed are used. */
 static bool wants(void *arg, int64_t i, int64_t j)
 {
     const tile_target *to = arg;
@@ -156,7 +156,7 @@ static ddsc_status sinkhorn_prepare(void *state, int64_t j0, int64_t j1)
 
 const pair_backend metric_sinkhorn = {
     .name = "sinkhorn",
-    .tile_side = 1, /* set by sinkhorn_shape */
+    .tile_side = 1, /* sinkhorn_shape sets the actual value */
     .open = sinkhorn_open,
     .tile = sinkhorn_solve_tile,
     .close = sinkhorn_close,

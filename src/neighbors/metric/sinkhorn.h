@@ -14,19 +14,19 @@ typedef struct sinkhorn_metric {
     ddsc_sinkhorn_value value;
     sinkhorn_rule rule;
     ground_cost ground;
-    bool is_distance; /* D is the value, not its square root */
+    bool is_distance; /* true if D is the value rather than its square root */
     double range;     /* upper bound of all costs */
     sinkhorn_set *set;
-    double *self; /* n regularized values of each item with itself, for the debiased value */
-    ddsc_pair_stats *stats; /* one per worker, for the work at open */
+    double *self; /* n: regularized value of each item with itself, for the debiased value */
+    ddsc_pair_stats *stats; /* one per worker, for the work done when the metric is opened */
     metric_remote *remote;  /* NULL: the CPU computes everything */
 } sinkhorn_metric;
 
-/* Opens the device that the context names. *out is NULL if there is none. `side` is the side of
+/* Opens the device that the context selects. *out is NULL if there is none. `side` is the side of
  * the tiles. */
 ddsc_status metric_remote_open(metric_remote **out, const sinkhorn_metric *s, int64_t side);
 void metric_remote_close(metric_remote *r);
-/* Returns the number of columns computed at once, or 0 without a device. */
+/* Returns the number of columns that the device computes at once, or 0 without a device. */
 int64_t metric_remote_strip(const metric_remote *r);
 void metric_remote_prepare(metric_remote *r, int64_t j0, int64_t j1);
 /* Looks up the values of a pair. Returns false if the device did not compute the pair or did not

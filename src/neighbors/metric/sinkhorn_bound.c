@@ -1,16 +1,16 @@
 /* Lower bounds of the sinkhorn values.
  *
- * By duality, any potentials give a lower bound of the regularized value, and hence of the
+ * By duality, any potentials give a lower bound of the regularized value. They also give one of the
  * divergence, whose self terms are known. All values except the divergence are at least the exact
  * transport value, because the entropy term is not negative and the plan is feasible for exact
- * transport. The bounds of exact transport are therefore used for the sharp value, and where the
- * dual is expensive.
+ * transport. The bounds of exact transport are therefore used for the sharp value, and whenever
+ * dual bounds would be expensive.
  *
- * For small items in many dimensions, the dual costs no more than those bounds: it is relaxed
- * transport with soft minima.
+ * For small items in many dimensions, dual bounds cost no more than bounds of exact transport,
+ * because they are relaxed transport with soft minima.
  *
- * A value computed with a marginal error e differs from the true one by at most e times the
- * range of the costs. This amount is subtracted from every bound. */
+ * A value computed with a marginal error e differs from the true value by at most e times the range
+ * of the costs. This amount is subtracted from every bound. */
 #include <math.h>
 
 #include "distance/bound/bound.h"
@@ -24,11 +24,11 @@
 
 typedef struct sinkhorn_bound_state {
     sinkhorn_metric *s;
-    metric_first *exact; /* first bounds; NULL: minorants on the grid */
+    metric_first *exact; /* first bounds; NULL if minorants on the grid are used */
     first_bounds first;  /* first bounds of exact transport */
     bound_minorant minorant;
-    bound_refined *refined; /* bounds of W2; NULL: dual bounds */
-    double unit, offered;   /* unit of the values; unit of D^2 */
+    bound_refined *refined; /* bounds of W2; NULL if dual bounds are used */
+    double unit, offered;   /* unit of the values; unit of the bounds of D^2 */
 } sinkhorn_bound_state;
 
 static bool by_dual(const sinkhorn_metric *s)
@@ -36,15 +36,15 @@ static bool by_dual(const sinkhorn_metric *s)
     return sinkhorn_set_grid(s->set) && !s->rule.sharp;
 }
 
-/* Returns true for small items in many dimensions, which can use relaxed transport. bound_open
- * uses soft minima if epsilon is not too small for them. */
+/* Returns true for small items in many dimensions, for which relaxed transport can be used.
+ * bound_open uses soft minima unless epsilon is too small for them. */
 static bool by_relaxed(const sinkhorn_metric *s)
 {
     return !by_dual(s) && !s->rule.sharp && s->ground.kind == DDSC_COST_SQEUCLIDEAN &&
            bound_relaxed_applies(s->m, &s->ground);
 }
 
-/* Returns the amount to subtract from a bound of the transport value to get a bound of the
+/* Returns the amount to subtract from a bound of the transport value to obtain a bound of the
  * requested value. */
 static double offset(const sinkhorn_metric *s, int64_t i, int64_t j)
 {
@@ -69,7 +69,7 @@ static void bound_close(void *state)
     mem_free(b->s->ctx, b);
 }
 
-/* Converts to a float that is rounded down and not negative. */
+/* Converts x to a non-negative float, rounded down. */
 static float to_float(double x)
 {
     return x > 1e-30 ? (float)(x * (1 - 0x1p-23)) : 0;
@@ -103,7 +103,8 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     b->s = s;
     frexp(s->range, &exponent);
     b->unit = ldexp(1, exponent);
-    if (by_relaxed(s)) { /* after soft minima, dual bounds of single pairs gain nothing */
+    if (by_relaxed(s)) { /* soft minima are already used, so dual bounds of single pairs would not
+                          * be tighter */
         TRY(cost_median(job->ctx, &s->ground, s->m, &median));
         soft = s->rule.epsilon >= BOUND_SOFT_EPSILON * median;
         epsilon = soft ? fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median) : 0;
@@ -152,9 +153,9 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
     return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
 }
 
-/* Returns true if bounds save time. Off the grid, small problems are solved faster than their
- * bounds are computed. The same holds for a large epsilon, which takes few iterations; its sharp
- * values are also far above W2. */
+/* Returns true if bounds save time. Without a grid, small problems are solved faster than their
+ * bounds are computed. The same holds for a large epsilon, which requires few iterations. Moreover,
+ * the sharp values are then far above W2. */
 static bool bound_pays(const void *metric, const char **why)
 {
     const sinkhorn_metric *s = metric;

@@ -1,9 +1,9 @@
-/* Values of entropic transport with squared distances, computed on a device for whole matrices.
- * Each strip of columns is computed before its tiles are requested.
+/* Computes entropic transport with squared distances on a device, for whole matrices. The values of
+ * a strip of columns are computed before its tiles are requested.
  *
- * The iterations and the stopping test are those of the CPU, but the last digits differ. Graphs
- * must be byte-identical everywhere, so they never use the device here, and neither does "auto".
- * The CPU solves the pairs that the device leaves unsolved. */
+ * The iterations and the stopping test are the same as on the CPU, but the last digits differ.
+ * Graphs must be byte-identical on every machine, so they never use this code, and neither does the
+ * setting "auto". The CPU solves the pairs that the device leaves unsolved. */
 #include <math.h>
 #include <string.h>
 
@@ -110,7 +110,7 @@ int64_t metric_remote_strip(const metric_remote *r)
     return r ? r->strip : 0;
 }
 
-/* Returns false if a value is not finite or violates the stopping test, which counts as a device
+/* Returns false if a value is not finite or violates the stopping test. This is treated as a device
  * failure. */
 static bool values_plausible(const metric_remote *r, int64_t n)
 {

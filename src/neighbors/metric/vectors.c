@@ -1,6 +1,7 @@
-/* Euclidean distance between rows of numbers, computed from differences. A value depends only on
- * its two rows, so equal rows tie at any position, in matrices and graphs alike. Linear
- * transport and random features use this backend with rows computed when the metric is opened. */
+/* Computes the Euclidean distance between rows of numbers from differences. A value depends only on
+ * its two rows, so equal rows have equal distances at any position, in matrices and graphs alike.
+ * Linear transport and random features use this backend with rows that are computed when the metric
+ * is opened. */
 #include <math.h>
 
 #include "distance/cost/points.h"
@@ -14,10 +15,11 @@
 typedef struct vectors {
     ddsc_context *ctx;
     points table;
-    double *rows;   /* rows of the table if they were computed here */
-    double *offset; /* n values added for each item of a pair, or NULL */
+    double *rows;   /* rows of the table, if this backend computed them */
+    double *offset; /* n: value added for each item of a pair, or NULL */
     int n_workers;
-    points_panel *panel; /* two per worker, for rows and columns; used only in few dimensions */
+    points_panel *panel; /* two per worker, for rows and columns; used only if the dimension is
+                          * small */
 } vectors;
 
 static void vectors_close(void *state)
@@ -96,9 +98,9 @@ static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Provides the rows as floats for the first bounds. Floats can represent the squares of 1e-9 ..
- * 1e15; other rows are scaled to about 1. Rows in few dimensions are cheap in double precision
- * and are skipped. */
+/* Provides the rows as floats for the first bounds. Floats can represent the squares of values from
+ * 1e-9 to 1e15; rows outside this range are scaled to about 1. If the dimension is small, computing
+ * in double precision is cheap, and no rows are provided. */
 static ddsc_status vectors_rows(void *state, prefilter_rows *out)
 {
     vectors *s = state;

@@ -1,6 +1,7 @@
 /* The interface between the pair service and a metric. A metric is a table of functions (a
- * backend), and its lower bounds are another. A value is a function of the input, the resolved
- * settings and its two items alone. It has the same bits in any tile or list, and on any worker. */
+ * backend), and its lower bounds are a second table. A value depends only on the input, the
+ * resolved settings and its two items. It has the same bits in any tile or list, and on any
+ * worker. */
 #ifndef DDSC_NEIGHBORS_PAIRS_BACKEND_H
 #define DDSC_NEIGHBORS_PAIRS_BACKEND_H
 
@@ -13,11 +14,12 @@ typedef struct pair_job {
     const measures *m;
     const ddsc_metric_settings *set; /* resolved: rules replaced with values (metric.h) */
     int n_workers;
-    bool matrix;   /* all values are requested; a device may compute them */
-    int64_t n_old; /* if > 0: only pairs of the first n_old items with later ones are requested */
+    bool matrix;   /* true if all values are requested, in which case a device may compute them */
+    int64_t n_old; /* if > 0: only pairs of one of the first n_old items and a later item are
+                    * requested */
 } pair_job;
 
-/* Preferred layout of the pairs. It may depend on the data, but never on the number of threads. */
+/* Preferred layout of the pairs. It may depend on the data, but not on the number of threads. */
 typedef struct pair_shape {
     int64_t tile_side;
     int64_t strip; /* columns prepared at once, a multiple of tile_side; 0: no preparation */
@@ -29,9 +31,10 @@ typedef struct pair_shape {
 typedef enum bound_level {
     BOUND_FIRST, /* all pairs, as floats, tile by tile */
     BOUND_FRAME, /* one pair: projections on single frames */
-    BOUND_CUT,   /* all pairs of an item: a linear minorant from the potentials of one solve */
-    BOUND_DUAL,  /* one pair: potentials from a few iterations */
-    BOUND_TIGHT, /* one pair: the tightest bound; the solve may start from it */
+    BOUND_CUT,   /* all pairs of an item: a linear minorant computed from the potentials of one
+                  * solve */
+    BOUND_DUAL,  /* one pair: potentials computed with a few iterations */
+    BOUND_TIGHT, /* one pair: the tightest bound; the solve may start from its potentials */
     BOUND_LEVELS
 } bound_level;
 
@@ -45,12 +48,12 @@ static inline int64_t first_item(const int32_t *order, int64_t place)
  *
  *     low(i, j) = (start_i + start_j) - 2 rows_i . rows_j.
  *
- * A device can compute this product as well. `start` has already been reduced by the rounding error
- * of the product, in any order of summation. */
+ * A device can compute this product as well. The rounding error of the product, in any order of
+ * summation, has already been subtracted from `start`. */
 typedef struct first_bounds {
     int64_t n, side;
     double unit;               /* a power of two */
-    const int32_t *order;      /* order of the items in tiles, old before new; NULL: unchanged */
+    const int32_t *order;      /* order of the items in tiles, old items first; NULL: input order */
     int64_t columns;           /* 0: there are no rows, only tiles */
     const float *rows, *start; /* n x columns; n */
     void (*tile)(void *state, const pair_tile *t, float *low, int64_t ld, int worker);
@@ -60,7 +63,7 @@ typedef struct first_bounds {
 
 /* The bounds that are available for a set. */
 typedef struct bound_offer {
-    bool level[BOUND_LEVELS]; /* the first is always available */
+    bool level[BOUND_LEVELS]; /* BOUND_FIRST is always available */
     first_bounds first;
     /* Data from which a device can compute bounds of levels DUAL and TIGHT (base/device_table.h),
      * or NULL. */
@@ -79,8 +82,8 @@ typedef struct pair_bounds {
     ddsc_status (*open)(void **state, bound_offer *offer, const pair_job *job, void *metric);
     void (*close)(void *state);
     /* Returns a bound of level FRAME, DUAL or TIGHT. The computation may stop as soon as the bound
-     * exceeds `enough`, or when it can no longer get there. If `enough` is infinite, DUAL runs only
-     * a few iterations. The result is a function of the arguments alone, not of the worker. */
+     * exceeds `enough`, or when it can no longer exceed it. If `enough` is infinite, DUAL runs only
+     * a few iterations. The result depends only on the other arguments, not on the worker. */
     double (*pair)(void *state, bound_level level, int64_t i, int64_t j, double enough, int worker);
     /* For level CUT: returns the minorant of i (side 0) or j (side 1) after a solve of (i, j) by
      * this worker. */
@@ -92,11 +95,11 @@ typedef struct pair_bounds {
 
 /* ---- rows for a prefilter ---- */
 
-/* Rows of floats whose distances enclose the metric's values. Before rounding,
+/* Rows of floats whose distances enclose the metric's values. Before rounding, they satisfy
  *
  *     0 <= D^2(i, j) / unit - (offset_i + offset_j + |rows_i - rows_j|^2) <= tail_i + tail_j. */
 typedef struct prefilter_rows {
-    int64_t n, columns; /* columns 0: no rows available */
+    int64_t n, columns; /* columns is 0 if no rows are available */
     float *rows;        /* n x columns, preferably near the origin */
     double *offset;     /* n */
     double *tail;       /* n */
@@ -107,23 +110,25 @@ typedef struct prefilter_rows {
 
 typedef struct pair_backend {
     const char *name;
-    int64_t tile_side; /* preferred tile side: small for solvers, large for matrix products */
-    /* Prepares shared state (kernels, embeddings, self terms). May use parallel_for. */
+    int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
+    /* Prepares data that all pairs share (kernels, embeddings, self terms). May use
+     * parallel_for. */
     ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
     void (*close)(void *state);
-    /* Computes the squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, with
-     * `worker` < n_workers. Adds iterations, gaps and solves that reached their iteration limit to
-     * the worker's `stats`, which are merged with sums and maxima. The pair service counts the
-     * pairs. */
+    /* Computes the squared distances d2[(i-i0)*ld + (j-j0)]. It is called from many threads, with
+     * `worker` < n_workers. It adds iterations, gaps and the number of solves that reached their
+     * iteration limit to the worker's `stats`. The statistics of all workers are merged by sums and
+     * maxima. The pair service counts the pairs. */
     ddsc_status (*tile)(void *state, const pair_tile *tile, double *d2, int64_t ld, int worker,
                         ddsc_pair_stats *stats);
-    /* Optional: adjusts the shape, in which only tile_side is set. */
+    /* Optional: adjusts the shape. On entry, only tile_side is set. */
     void (*shape)(const void *state, pair_shape *shape);
-    /* Required if the shape has strips. Called before the pairs with j in [j0, j1), for strips in
-     * ascending order, from the calling thread. May use parallel_for. */
+    /* Required if the shape has strips. It is called from the calling thread before the pairs with
+     * j in [j0, j1), for strips in ascending order. May use parallel_for. */
     ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
     const pair_bounds *bounds; /* NULL: no lower bounds */
-    /* Optional: creates rows for a prefilter. Computing single pairs must then be cheap. */
+    /* Optional: creates rows for a prefilter. A backend with rows must be able to compute single
+     * pairs cheaply. */
     ddsc_status (*rows)(void *state, prefilter_rows *rows);
 } pair_backend;
 

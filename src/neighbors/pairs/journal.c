@@ -3,11 +3,11 @@
  * The manifest consists of "ddsc-resume FORMAT", the caller's lines and a checksum. A chunk
  * consists of a header (magic, hash of the manifest, size and hash of the data) and records. Its
  * file is called "chunk-FIRST-LAST-HOST-PID-NUMBER". FIRST and LAST are the lowest and highest
- * first row of its tiles, for human readers; HOST and PID name the writer.
+ * first row of its tiles, for human readers. HOST and PID identify the writer.
  *
  * Every process reads all chunks, because the rank that a pair is assigned to depends on the round
- * and on the number of ranks. Each worker collects its own records, so nothing is shared while
- * pairs are solved. Several processes may share a folder. */
+ * and on the number of ranks. Each worker collects its own records, so workers share nothing while
+ * they solve pairs. Several processes may share a folder. */
 #include "neighbors/pairs/journal.h"
 
 #include <dirent.h>
@@ -45,7 +45,7 @@ typedef struct record {
 typedef struct place {
     record head;
     int32_t chunk;
-    int64_t offset; /* of the values */
+    int64_t offset; /* file position of the values */
 } place;
 
 /* Records that a worker has collected, and the chunk that it reads. */
@@ -53,14 +53,14 @@ typedef struct journal_worker {
     unsigned char *bytes;
     int64_t used, capacity;
     int64_t first_row, last_row;
-    double next, wait; /* time of the next write, and the delay after it */
-    int fd;            /* of the chunk last read */
+    double next, wait; /* time of the next write; delay until the write after it */
+    int fd;            /* descriptor of the chunk read last */
     int32_t chunk;
 } journal_worker;
 
-/* Contents of the folder at the start. */
+/* Contents of the folder when it was opened. */
 typedef struct contents {
-    text_rows chunk; /* names */
+    text_rows chunk; /* file names of the chunks */
     int32_t n_chunks;
     place *place;
     int64_t n_places, place_capacity;
@@ -112,7 +112,7 @@ static int add_checksum(char *text, size_t n)
     return snprintf(text + n, FORMAT_LINES, "xxh64 %016" PRIx64 "\n", hash_bytes(text, n, 0));
 }
 
-/* Checks that the manifest is complete, unchanged and of the current format. */
+/* Checks that the manifest is complete and unchanged, and that it has the current format. */
 static ddsc_status check_sound(const journal *j, const char *path, const char *kept, size_t n)
 {
     char sum[FORMAT_LINES + 1];
@@ -134,8 +134,8 @@ static ddsc_status check_sound(const journal *j, const char *path, const char *k
                     path, n == 0 ? " (it is empty)" : "");
 }
 
-/* Writes the manifest. If two processes start at the same time, one manifest is kept and both check
- * it. */
+/* Writes the manifest. If two processes start at the same time, only one manifest remains, and both
+ * processes check it. */
 static ddsc_status write_manifest(journal *j, const char *path, const char *text, size_t n)
 {
     io_writer *w = NULL;
@@ -214,7 +214,7 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
     unsigned char *bytes = NULL;
     chunk_path(j, path, chunk);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) /* another process may just have removed an empty chunk */
+    if (fd < 0) /* another process may have just removed an empty chunk */
         return errno == ENOENT ? DDSC_OK : fail(j, path, "open");
     bool known = fstat(fd, &info) == 0;
     bool sound = known && read_all(fd, 0, &head, sizeof head) &&
@@ -227,7 +227,8 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
         if (sound)
             TRY(take_records(j, chunk, bytes, n));
     }
-    if (!sound && !(known && info.st_size == 0)) /* an empty file is a name that was just claimed */
+    if (!sound && !(known && info.st_size == 0)) /* a process that claims a name creates an empty
+                                                  * file */
         ctx_warn(j->ctx, "%.240s is damaged: its pairs are solved again", path);
 done:
     mem_free(j->ctx, bytes);
@@ -235,8 +236,8 @@ done:
     return status;
 }
 
-/* Removes a file that was claimed by a process which ended before writing to it. Returns true if it
- * did. */
+/* Removes a file whose name was claimed by a process that ended before writing to it. Returns true
+ * if the file was removed. */
 static bool is_abandoned(int dir, const char *name, const char *owner)
 {
     struct stat info;
@@ -244,7 +245,7 @@ static bool is_abandoned(int dir, const char *name, const char *owner)
            unlinkat(dir, name, 0) == 0;
 }
 
-/* Compares records by the four numbers of their tiles, which come first in a record. */
+/* Compares records by the four numbers of their tiles, which are the first members of a record. */
 static int by_tile(const void *a, const void *b)
 {
     return memcmp(a, b, 4 * sizeof(int32_t));
@@ -281,8 +282,8 @@ static void list_kept(team_arrays *a, void *object)
     team_array(a, &k->chunk.text, k->n_chunks ? k->chunk.at[k->n_chunks] : 0);
 }
 
-/* Reads the journal on the first rank, so that all ranks have the same contents. Each machine
- * stores them once. */
+/* Reads the journal on the first rank, so that all ranks have the same contents. They are stored
+ * once per machine. */
 static ddsc_status read_kept(journal *j)
 {
     CHECK(team_by_first(j->ctx, read_folder, j));

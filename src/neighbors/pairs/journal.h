@@ -11,14 +11,14 @@
 
 typedef struct journal journal;
 
-/* Opens or creates the journal. `manifest` consists of lines of text that must be the same in both
- * runs; a folder with a different manifest is rejected. */
+/* Opens or creates the journal. `manifest` consists of lines of text that must be identical in all
+ * runs that use the folder. A folder with a different manifest is rejected. */
 ddsc_status journal_open(ddsc_context *ctx, journal **out, const char *folder, const char *manifest,
                          int n_workers);
 /* Writes the remaining records and frees the journal. */
 ddsc_status journal_close(journal *j);
-/* Reads the n values stored for a tile, and the statistics of computing them. Returns false if
- * there are none. Only the four numbers of the tile identify a record, so other data is stored
+/* Reads the n values stored for a tile, and the statistics of computing them. Returns false if none
+ * are stored. A record is identified only by the four numbers of the tile, so other data is stored
  * under numbers that are not valid tiles. */
 bool journal_find(journal *j, const pair_tile *tile, int64_t n, double *values,
                   ddsc_pair_stats *took, int worker);

@@ -1,12 +1,13 @@
-/* Values and bounds with a journal: looked up if they are stored, otherwise computed and stored. A
- * looked-up pair provides no potentials and therefore no cut. A resumed search may solve a few more
- * pairs, but its graph is the same. */
+/* Provides values and bounds with a journal. Stored values are looked up, and all others are
+ * computed and stored. A looked-up pair has no potentials and therefore provides no cut. A resumed
+ * search may therefore solve a few more pairs, but its graph is the same. */
 #include <math.h>
 
 #include "neighbors/pairs/pairs.h"
 #include "neighbors/pairs/tuning.h"
 
-/* Copies the wanted values of a tile to (out) or from consecutive `values`. */
+/* Copies the wanted values of a tile to consecutive `values` if `out` is true, and from there to the
+ * tile otherwise. */
 static void copy_values(const pair_tile *t, double *d2, int64_t ld, double *values, bool out)
 {
     for (int64_t i = t->i0; i < t->i1; i++)
@@ -44,7 +45,7 @@ ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2,
     return status;
 }
 
-/* Returns a dual bound, which is a function of the pair and of `enough`. The record uses the pair
+/* Returns a dual bound, which depends only on the pair and on `enough`. The record is stored under
  * (j, i), which is not a valid tile. Bounds with a finite and an infinite `enough` have separate
  * records. */
 double pairs_kept_bound(pairs *p, int64_t i, int64_t j, double enough, int worker)

@@ -1,12 +1,13 @@
-/* Writes distances directly from the tiles: the full matrix, the triangle above the diagonal, or
- * one set against another. The distance of an item to itself is 0 by definition. */
+/* Writes distances directly from the tiles. The output is the full matrix, the triangle above the
+ * diagonal, or the block between two sets. The distance of an item to itself is 0 by definition. */
 #include <math.h>
 
 #include "neighbors/pairs/pairs.h"
 
 typedef struct target {
     double *out;
-    int64_t n, n_old; /* items; items of the first set, or -1 if there is only one set */
+    int64_t n, n_old; /* number of items; number of items in the first set, or -1 if there is only
+                       * one set */
     bool condensed, squared;
 } target;
 

@@ -1,6 +1,6 @@
-/* The tau nearest neighbors of each item. Each item has a binary heap with the worst entry on top.
- * The arrays of the heaps become those of the graph, so no memory beyond n * tau entries is
- * needed. */
+/* Finds the tau nearest neighbors of each item. Each item has a binary heap whose top is the worst
+ * entry. The arrays of the heaps become those of the graph, so no more than n * tau entries are
+ * stored. */
 #include <math.h>
 
 #include "neighbors/pairs/nearest.h"
@@ -117,7 +117,7 @@ static void heap_put(nearest *near, int64_t slot, int64_t other, double d2)
     double key = local_key(near->by, other, d2), limit;
     DDSC_ASSERT(slot >= 0 && slot < near->n && other >= 0 && other != near->first + slot);
     DDSC_ASSERT(!isnan(d2) && count >= 0 && count <= tau);
-    DDSC_ASSERT(count % 8 != 0 || is_heap(h, count)); /* at every 8th insertion */
+    DDSC_ASSERT(count % 8 != 0 || is_heap(h, count)); /* check at every 8th insertion */
     if (count < tau) {
         h.value[count] = d2;
         h.index[count] = (int32_t)other;
@@ -185,7 +185,7 @@ ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool
     return team_rows(ctx, slots, 256, sort_lists, &(sorting){near, worst_first});
 }
 
-/* Closes the gaps after lists with fewer than tau entries. */
+/* Closes the gaps that lists with fewer than tau entries leave. */
 static void pack_lists(const nearest *near, int64_t *offset)
 {
     for (int64_t i = 0; i < near->n; i++) {

@@ -8,13 +8,13 @@
 
 /* Neighbors are ordered by (key, index). The key is the value or, if `by` is set, the value divided
  * by the scale of the neighbor. This is a total order, so the result does not depend on the order
- * of arrival. */
+ * in which pairs arrive. */
 typedef struct nearest {
-    int64_t first, n, tau; /* items first .. first + n - 1 have a heap */
+    int64_t first, n, tau; /* items first .. first + n - 1 have heaps */
     double *value;         /* n x tau */
     int32_t *index;
     int64_t *count;
-    double *limit; /* worst key of a full heap, otherwise +inf; read without the lock */
+    double *limit; /* worst key of a full heap, otherwise +inf; read without locking */
     spin *lock;
     const local_scales *by; /* NULL after nearest_create; may be set before the first offer */
 } nearest;
@@ -22,13 +22,13 @@ typedef struct nearest {
 ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int64_t n, int64_t tau);
 void nearest_free(ddsc_context *ctx, nearest *near);
 
-/* Adds `other` to the heap of a slot, which is an item number minus `first`. */
+/* Adds `other` to the heap of a slot. The slot of an item is its number minus `first`. */
 void nearest_put(nearest *near, int64_t slot, int64_t other, double d2);
-/* Does the same if a pair may arrive more than once. */
+/* Adds `other` in the same way if a pair may arrive more than once. */
 void nearest_put_once(nearest *near, int64_t slot, int64_t other, double d2);
 
-/* Returns the current limit of a slot. Limits only fall, so an outdated limit admits too many
- * entries, never too few. */
+/* Returns the current limit of a slot. Limits never increase, so an outdated limit may admit too
+ * many entries, but never too few. */
 static inline double nearest_limit(const nearest *near, int64_t slot)
 {
     double limit;
@@ -43,7 +43,7 @@ static inline void nearest_offer_one(nearest *near, int64_t slot, int64_t other,
         nearest_put(near, slot, other, d2);
 }
 
-/* Offers a pair to both ends, if they have a heap. May be called from any thread. */
+/* Offers a pair to the heaps of both its items, if they have one. May be called from any thread. */
 static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
 {
     int64_t a = i - near->first, b = j - near->first;
@@ -53,20 +53,20 @@ static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
         nearest_put(near, b, i, d2);
 }
 
-/* Sorts the lists of these slots, nearest first or worst first. The order depends only on their
- * entries. A list that is sorted worst first is still a heap. */
+/* Sorts the lists of these slots, with the nearest or the worst entry first. The order depends only
+ * on the entries. A list with the worst entry first is still a heap. */
 ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool worst_first);
 /* Joins the heaps after a search that was divided over a team, in which every rank offered its
  * pairs to its own heaps. Rank r collects the heaps of its rows (team_own of n in blocks). Set
  * `once` if two ranks may have offered the same pair. */
 ddsc_status nearest_join(ddsc_context *ctx, nearest *near, bool once);
-/* Sends the heaps of all rows from their owners to all ranks. `near` must have been joined, or rows
- * must have been offered only on their owners. */
+/* Sends the heaps of all rows from their owners to all ranks. Either `near` was joined before, or
+ * each row was offered only on its owner. */
 ddsc_status nearest_spread(ddsc_context *ctx, nearest *near);
 /* Joins and spreads the heaps. */
 ddsc_status nearest_share(ddsc_context *ctx, nearest *near, bool once);
 
-/* Sorts the lists and returns them as a graph. nearest_free frees the rest of `near`. */
+/* Sorts the lists and returns them as a graph. Free the rest of `near` with nearest_free. */
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 
 #endif

@@ -1,5 +1,5 @@
-/* Heaps over a team: the partial heaps of all ranks are merged at the ranks that own the rows, then
- * sent to all ranks. */
+/* Combines heaps over a team. The ranks that own the rows merge the partial heaps of all ranks and
+ * send the results to all ranks. */
 #include "base/blocks.h"
 #include "base/team.h"
 #include "neighbors/pairs/nearest.h"

@@ -1,4 +1,5 @@
-/* The pair service: values are computed or looked up, checked, counted and offered here. */
+/* The pair service computes or looks up values, checks and counts them, and offers them to the
+ * heaps. */
 #include <math.h>
 #include <string.h>
 
@@ -117,7 +118,7 @@ done:
     return status;
 }
 
-/* Gathers the values that the workers of all ranks remember in one array. */
+/* Gathers the values stored by the workers of all ranks in one array. */
 static ddsc_status gather_solved(pairs *p, pair_value **out, int64_t *n_out)
 {
     ddsc_status status = DDSC_OK;
@@ -146,8 +147,8 @@ done:
     return status;
 }
 
-/* Counts the values, lays out the lists and fills them. The order within a list depends on the
- * workers, but no caller depends on it. */
+/* Counts the values, allocates the lists and fills them. The order within a list depends on the
+ * workers, but no caller depends on this order. */
 static ddsc_status take_known(pairs *p)
 {
     ddsc_status status = DDSC_OK;
@@ -233,7 +234,7 @@ done:
     return status;
 }
 
-/* ---- tiles that every rank sees ---- */
+/* ---- tiles that every rank receives ---- */
 
 enum { SHARED_BYTES = 1 << 26 };
 
@@ -267,8 +268,8 @@ static ddsc_status show_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Processes a few tiles at a time. Each rank solves some of them, then all ranks receive all of
- * them. */
+/* Processes a few tiles at a time. The tiles are divided among the ranks, and then all ranks
+ * receive the results of all of them. */
 static ddsc_status show_tiles(shared_tiles *s, int64_t begin, int64_t end)
 {
     ddsc_status status = DDSC_OK;
@@ -303,7 +304,7 @@ static ddsc_status walk_pairs(pairs *p, const pair_choice *choice, tile_sink sin
         TRY(pairs_prepare(p, j0, j1));
         if (from >= j1)
             continue;
-        /* the tiles of the first block column with any requested pair */
+        /* first tile of the first block column that has requested pairs */
         int64_t begin = tile_count(from / side * side, side), end = tile_count(j1, side);
         TRY(shown ? show_tiles(&s, begin, end)
                   : tiles_walk(p->ctx, p->n, side, begin, end, solve_tile, &s.job));
@@ -384,8 +385,8 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n)
     return team_sum_i64(p->ctx, n, 1);
 }
 
-/* Adds up the counts of all workers and ranks. Counts from the opening of the metric, which are the
- * same on every rank, are already in `stats`. */
+/* Adds up the counts of all workers and ranks. Counts from opening the metric are the same on every
+ * rank and are already in `stats`. */
 static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_bounds)
 {
     ddsc_pair_stats mine = {0};

@@ -1,6 +1,6 @@
-/* The pair service. Every search requests its pairs here, as lists or as tiles, and their bounds as
- * well. Values are checked and counted, looked up if an earlier run stored them, and offered to the
- * heaps of both ends. The service knows a metric only as a backend. */
+/* The pair service. Every search requests the values and bounds of its pairs from this service, as
+ * lists or as tiles. Values are checked and counted, looked up if an earlier run stored them, and
+ * offered to the heaps of both items. The service accesses a metric only through its backend. */
 #ifndef DDSC_NEIGHBORS_PAIRS_PAIRS_H
 #define DDSC_NEIGHBORS_PAIRS_PAIRS_H
 
@@ -10,22 +10,22 @@
 #include "neighbors/pairs/nearest.h"
 #include "neighbors/pairs/prefilter.h"
 
-/* A solved value, kept for a second search over the same pairs. */
+/* A solved value, stored for a second search over the same pairs. */
 typedef struct pair_value {
     pair_ij pair;
     double d2;
 } pair_value;
 
 typedef struct pair_worker {
-    double *d2;      /* a tile */
-    uint8_t *wanted; /* its mask */
-    double *kept;    /* its values in sequence, for the journal */
+    double *d2;      /* values of a tile */
+    uint8_t *wanted; /* mask of the tile */
+    double *kept;    /* values of the tile in sequence, for the journal */
     ddsc_pair_stats stats;
     int64_t n_solved, n_resumed, n_bounds[BOUND_LEVELS];
-    pair_value *solved; /* n_known values, if the service remembers them */
+    pair_value *solved; /* n_known values, if the service stores them for the next search */
     int64_t n_known, known_capacity;
-    bool replayed;    /* the last pair was looked up, so it has no potentials */
-    ddsc_status late; /* error of a function that cannot return one */
+    bool replayed;    /* true if the last pair was looked up and therefore has no potentials */
+    ddsc_status late; /* error in a function that cannot return one */
 } pair_worker;
 
 typedef struct pairs {
@@ -34,7 +34,7 @@ typedef struct pairs {
     const pair_backend *backend;
     void *state; /* state of the metric, opened by the caller */
     pair_shape shape;
-    journal *journal;  /* or NULL: nothing is stored */
+    journal *journal;  /* NULL: nothing is stored */
     bound_offer offer; /* set when bounds are opened */
     void *bounds;
     const measures *m;              /* items of the bounds */
@@ -42,12 +42,13 @@ typedef struct pairs {
     int n_workers;
     pair_worker *worker;
     scratch tile;      /* memory for the arrays of the workers */
-    scratch potential; /* of a cut: one element per support row */
-    /* Local scales for a search that chooses neighbors by a rescaled distance, else NULL. `known`
-     * has the values of an earlier search over the same pairs, with pair i < j in the list of i. */
+    scratch potential; /* potentials of a cut, one element per support row */
+    /* Local scales if the search chooses neighbors by a rescaled distance, otherwise NULL. `known`
+     * holds the values of an earlier search over the same pairs; the pair i < j is in the list of
+     * i. */
     const local_scales *by;
     ddsc_graph *known;
-    bool remembers; /* pairs_solve keeps its values for the next search */
+    bool remembers; /* true if pairs_solve stores its values for the next search */
 } pairs;
 
 ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backend *backend,
@@ -56,49 +57,49 @@ ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backen
 ddsc_status pairs_open_bounds(pairs *p, const pair_job *job);
 void pairs_close(pairs *p);
 
-/* Starts a search that chooses neighbors with the scales `by` (or NULL). The values kept by the
- * previous search become `known`. If `remembers`, this search keeps its own values. */
+/* Starts a search that chooses neighbors with the scales `by` (or NULL). The values stored by the
+ * previous search become `known`. If `remembers` is true, this search stores its own values. */
 ddsc_status pairs_begin(pairs *p, const local_scales *by, bool remembers);
 /* Computes the value of one pair i < j. */
 ddsc_status pairs_value(pairs *p, pair_ij pair, double *d2, int worker);
-/* Computes the value of a pair and offers it to the heaps of both ends. */
+/* Computes the value of a pair and offers it to the heaps of both its items. */
 ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker);
 /* Returns the width of the strips of columns. pairs_prepare must be called in ascending order,
  * before pairs with j in [j0, j1). */
 int64_t pairs_strip(const pairs *p);
 ddsc_status pairs_prepare(pairs *p, int64_t j0, int64_t j1);
 
-/* Receives a finished tile. Called from many threads, once per tile. */
+/* Receives a finished tile. It is called from many threads, once per tile. */
 typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
 
-/* Computes every pair of a choice, tile by tile. */
+/* Computes all pairs of a choice, tile by tile. */
 ddsc_status pairs_walk(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
-/* Does the same if every rank of a team must see every tile, as for a matrix. */
+/* Does the same if every rank of a team must receive every tile, as for a matrix. */
 ddsc_status pairs_walk_all(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
 /* Offers a tile to the heaps of a `nearest`; a tile_sink. */
 void pairs_offer_tile(void *near, const pair_tile *tile, const double *d2, int64_t ld);
 
 /* Returns a bound of level FRAME, DUAL or TIGHT. */
 double pairs_bound(pairs *p, bound_level level, int64_t i, int64_t j, double enough, int worker);
-/* Returns the cut for end `side` of the pair that this worker solved last, valid until its next
- * solve. Returns false if there is none. */
+/* Returns the cut for item `side` (0 or 1) of the pair that this worker solved last. The cut is
+ * valid until the worker's next solve. Returns false if there is none. */
 bool pairs_cut(pairs *p, int worker, int side, pair_cut *cut);
 /* Returns the bound that the cut implies for another item. */
 double pairs_cut_bound(const pairs *p, const pair_cut *cut, int64_t other);
-/* Counts bounds of one level computed by a worker. pairs_count_first counts first bounds of all
+/* Counts bounds of one level that a worker computed. pairs_count_first counts first bounds of all
  * pairs, which are the same on all ranks. */
 void pairs_count_bounds(pairs *p, bound_level level, int64_t n, int worker);
 void pairs_count_first(pairs *p, int64_t n);
 
 /* Returns the number of solves so far, over all ranks. */
 ddsc_status pairs_solved(const pairs *p, int64_t *n);
-/* Collects the statistics of a search over n_pairs pairs. Returns any error that a bound could not
- * report. */
+/* Collects the statistics of a search over n_pairs pairs. Returns the error of any bound that could
+ * not return it itself. */
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats);
 void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 
-/* Writes distances to `out`: n x n, condensed, or with n_old >= 0 the n_old x (n - n_old) distances
- * between the first n_old items and the later ones. flags: ddsc_distance_flags. */
+/* Writes distances to `out`. The form is n x n, condensed, or, if n_old >= 0, the n_old x (n -
+ * n_old) distances between the first n_old items and the later ones. flags: ddsc_distance_flags. */
 ddsc_status pairs_matrix(pairs *p, double *out, int64_t n_old, unsigned flags);
 
 /* ---- lookup or computation with a journal, for pairs.c ---- */

@@ -1,4 +1,4 @@
-/* Computes float bounds of all pairs on the CPU, and the rounding errors of rows in floats. */
+/* Computes float bounds of all pairs on the CPU, and the rounding errors of float rows. */
 #include "neighbors/pairs/prefilter.h"
 
 #include <math.h>
@@ -32,16 +32,16 @@ void prefilter_tile(const first_bounds *b, const pair_tile *t, float *low, int64
 typedef struct cpu {
     ddsc_context *ctx;
     const first_bounds *bounds;
-    float *scratch; /* per worker: a tile, then the limits of its columns and of its rows */
+    float *scratch; /* per worker: a tile, followed by the limits of its columns and of its rows */
     nearest *kept;  /* heaps to fill in the current walk, or NULL */
     const double *reach;
-    prefilter_hit hit; /* receives pairs within `reach` if kept is NULL */
+    prefilter_hit hit; /* called for pairs within `reach` if kept is NULL */
     void *arg;
     int64_t first; /* first tile of this rank */
 } cpu;
 
-/* Reads the limits of a range of items, rounded up to floats. Limits only fall, so limits read
- * before the tile admit too many pairs, never too few. */
+/* Reads the limits of a range of items, rounded up to floats. Limits never increase, so limits read
+ * before the tile is processed may admit too many pairs, but never too few. */
 static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
 {
     double scale = 1 / c->bounds->unit;
@@ -53,7 +53,7 @@ static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
     }
 }
 
-/* Sets any[g] if a bound in group g is within reach of either end. */
+/* Sets any[g] if a bound in group g is within reach of either item of its pair. */
 SIMD_CLONES static void mark_groups(int64_t n, float limit, const float *limits, const float *low,
                                     uint8_t *any)
 {
@@ -130,18 +130,19 @@ done:
 /* ---- nearest items ----
  *
  * The tile rows are arranged on a circle. Each row is combined with itself and with the half circle
- * of rows after it. Each rank of a team gets an equal, contiguous part of these tiles, row by row,
- * so its few rows are compared with many others. Within its part, a rank alternates between rows,
- * because tiles processed at the same time should share few items: workers would wait for the heaps
- * of shared items. After the first eighth of the circle, the ranks exchange their smallest limits,
- * so that no rank keeps entries beyond them. */
+ * of rows after it. Each rank of a team processes an equal, contiguous part of these tiles, row by
+ * row, so its few rows are compared with many others. Within its part, a rank alternates between
+ * rows. Tiles that are processed at the same time should share few items, because workers wait for
+ * the heaps of shared items. After the first eighth of the circle, the ranks exchange their
+ * smallest limits, so that no rank keeps entries beyond them. */
 
 typedef struct half_circle {
     cpu *c;
     int64_t n_rows;        /* number of tile rows */
     int64_t from, n_steps; /* steps of the current wave */
-    team_part own;         /* part of its n_rows x n_steps tiles */
-    int64_t n_own_rows;    /* number of rows they would cover if they started with a full row */
+    team_part own;         /* this rank's part of the n_rows x n_steps tiles */
+    int64_t n_own_rows;    /* number of rows that these tiles would cover if the first row were
+                            * complete */
 } half_circle;
 
 static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -156,7 +157,7 @@ static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worke
         pair_tile t = {
             .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
         bool twice =
-            2 * step == h->n_rows && row > other; /* the opposite row, reached from both sides */
+            2 * step == h->n_rows && row > other; /* the opposite row is reached from both sides */
         if (at < h->own.end && !twice)
             CHECK(look_through(h->c, &t, worker));
     }
@@ -174,7 +175,8 @@ static ddsc_status circle_wave(half_circle *h, int64_t from, int64_t to)
     return team_rows(h->c->ctx, (team_part){0, h->n_own_rows * h->n_steps}, 1, circle_range, h);
 }
 
-/* Takes the smallest limit of all ranks; the limit of any rank's heap is valid for all ranks. */
+/* Replaces each limit by the smallest limit of all ranks. The limit of any rank's heap is valid for
+ * all ranks. */
 static ddsc_status share_limits(const cpu *c)
 {
     double *limit = c->kept->limit;
@@ -199,8 +201,8 @@ static ddsc_status cpu_nearest(void *state, nearest *kept)
     return circle_wave(&h, first, last);
 }
 
-/* Processes the tiles of this rank. Tiles are assigned to ranks in turn, so that a region with many
- * pairs within reach is shared. */
+/* Processes the tiles of this rank. Tiles are assigned to the ranks in turn, so that the ranks
+ * share a region with many pairs within reach. */
 static ddsc_status turn_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     cpu *c = arg;
@@ -266,8 +268,9 @@ typedef struct enclosing {
 
 /* Computes the starts and spreads. With R columns and n = |y|^2, the float product of two rows has
  * an error of at most (R + 1) u |y_i||y_j| in any order of summation (Higham 2002, section 3.1).
- * The rows have an error of u |y|, and the three sums in `low` one of u times their size.
- * Furthermore |y_i||y_j| <= (n_i + n_j) / 2. Underflow adds up to 2^-126 per column. */
+ * The rows themselves have an error of u |y|, and each of the three sums in `low` has an error of u
+ * times its size. Furthermore, |y_i||y_j| <= (n_i + n_j) / 2. Underflow adds at most 2^-126 per
+ * column. */
 static ddsc_status enclose_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const enclosing *e = arg;

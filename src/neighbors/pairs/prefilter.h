@@ -1,38 +1,39 @@
 /* Float bounds of all pairs, with an interface that a device can implement. The rows are uploaded
- * once, and few results are returned. The metric computes the selected pairs in double, so the
- * graph has the same bytes on any device. */
+ * once, and few results are returned. The metric computes the selected pairs in double precision,
+ * so the graph has the same bytes on any device. */
 #ifndef DDSC_NEIGHBORS_PAIRS_PREFILTER_H
 #define DDSC_NEIGHBORS_PAIRS_PREFILTER_H
 
 #include "neighbors/pairs/backend.h"
 #include "neighbors/pairs/nearest.h"
 
-/* Receives a pair i < j and its bound unit * low. `framed` is true if frame bounds are included.
- * Called from many threads. */
+/* Receives a pair i < j and its bound unit * low. `framed` is true if frame bounds are included. It
+ * is called from many threads. */
 typedef ddsc_status (*prefilter_hit)(void *arg, int64_t i, int64_t j, double bound, bool framed,
                                      int worker);
 
 typedef struct prefilter_device {
     const char *name;
-    /* Uploads the rows and starts. The caller keeps `bounds` and `grid`, the items for dual bounds
-     * (NULL: none), and both must outlive the state. */
+    /* Uploads the rows and starts. The caller keeps `bounds` and `grid` (the items for dual bounds;
+     * NULL: none) until the state is closed. */
     ddsc_status (*open)(ddsc_context *ctx, void **state, const first_bounds *bounds,
                         const struct device_grid *grid);
     void (*close)(void *state);
-    /* Finds for every item the kept->tau smallest bounds by (bound, index). Each pair is offered to
-     * both ends. Rows are processed in strips that fit the device memory. */
+    /* Finds the kept->tau smallest bounds of every item by (bound, index). Each pair is offered to
+     * the heaps of both its items. Rows are processed in strips that fit the device memory. */
     ddsc_status (*nearest)(void *state, nearest *kept);
-    /* Passes on every pair of the tiles [begin, end) (tile_number with bounds->side) whose bound is
-     * at most the larger reach of its ends. It may pass on a few more. */
+    /* Calls hit for every pair of the tiles [begin, end) (tile_number with bounds->side) whose
+     * bound is at most the larger reach of its two items. It may also call hit for a few other
+     * pairs. */
     ddsc_status (*within)(void *state, int64_t begin, int64_t end, const double *reach,
                           prefilter_hit hit, void *arg);
     /* Optional: computes bounds of level FRAME, DUAL or TIGHT for many pairs at once. If *made is
-     * false, the caller must compute each bound separately. */
+     * false afterwards, the caller must compute each bound separately. */
     ddsc_status (*pairs)(void *state, bound_level level, int64_t n, const pair_ij *pair,
                          const double *enough, double *bound, bool *made);
 } prefilter_device;
 
-/* The CPU implementation: BLAS products, or tiles if there are no rows. */
+/* The CPU implementation uses BLAS products, or tiles if there are no rows. */
 extern const prefilter_device prefilter_cpu;
 
 /* Computes a tile of bounds on the CPU. */
@@ -47,7 +48,7 @@ void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r);
  * lengths. */
 double prefilter_radius(int64_t columns);
 
-/* Computes bounds from rows, and their possible distance to the values:
+/* Computes bounds from rows, and their largest possible distance to the values:
  *
  *     unit low(i, j) <= D^2(i, j) <= unit low(i, j) + spread_i + spread_j,
  *

@@ -1,4 +1,4 @@
-/* Tiles: their numbers, the loop over them, and the requested pairs. */
+/* Tiles: their numbering, the loop over them, and the requested pairs. */
 #include <math.h>
 
 #include "base/team.h"
@@ -73,11 +73,12 @@ ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin
 int64_t pairs_chosen(const pair_choice *c, int64_t n)
 {
     int64_t rows = BASE_MIN(c->i_end, n), from = BASE_MIN(c->j_begin, rows);
-    int64_t whole = BASE_MAX(c->j_begin, rows); /* columns from here on have all rows */
+    int64_t whole = BASE_MAX(c->j_begin, rows); /* all rows are requested in the columns from this
+                                                 * one on */
     return n < 2 ? 0 : (rows * (rows - 1) - from * (from - 1)) / 2 + rows * (n - whole);
 }
 
-/* Decides with a hash of the pair, so no table is needed and the order does not matter. */
+/* Hashing the pair requires no table, and the result does not depend on the order of the pairs. */
 bool pairs_sampled(uint64_t seed, double p, int64_t i, int64_t j)
 {
     uint64_t low = (uint64_t)BASE_MIN(i, j), high = (uint64_t)BASE_MAX(i, j);

@@ -22,10 +22,11 @@ static inline bool tile_wants(const pair_tile *t, int64_t i, int64_t j)
 }
 
 /* Returns tile `number` of n items in blocks of `side`. Tiles are numbered column by column, with
- * rows down to the diagonal, so that prepared columns serve all of their tiles before the next
- * columns. */
+ * rows down to the diagonal, so that all tiles of a prepared column are processed before the next
+ * column is prepared. */
 pair_tile tile_number(int64_t n, int64_t side, int64_t number);
-/* Returns the number of tiles with columns that begin before `columns`; n for all. */
+/* Returns the number of tiles whose columns begin before `columns`. If `columns` is n, this is the
+ * number of all tiles. */
 int64_t tile_count(int64_t columns, int64_t side);
 /* Returns the number of pairs above the diagonal. */
 int64_t tile_pairs(const pair_tile *t);
@@ -39,7 +40,7 @@ ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin
 typedef struct pair_choice {
     int64_t i_end, j_begin;
     double sample;
-    bool others; /* requests the pairs that were not drawn instead */
+    bool others; /* true: requests the pairs that were not drawn */
 } pair_choice;
 
 static inline pair_choice pairs_all(int64_t n)
@@ -48,14 +49,15 @@ static inline pair_choice pairs_all(int64_t n)
 }
 /* Returns the number of pairs before sampling. */
 int64_t pairs_chosen(const pair_choice *c, int64_t n);
-/* Counts the requested pairs of a tile. If the tile has other pairs as well, fills `mask`, with one
- * byte per entry, and sets t->wanted to it. *in_question is the number of pairs before sampling. */
+/* Counts the requested pairs of a tile. If the tile also contains other pairs, fills `mask`, with
+ * one byte per entry, and sets t->wanted to it. *in_question is the number of pairs before
+ * sampling. */
 int64_t tile_choose(const pair_choice *c, pair_tile *t, uint8_t *mask, uint64_t seed,
                     int64_t *in_question);
 /* Returns true if the pair (i, j) belongs to a random sample of fraction p. The result is symmetric
  * and needs no state. */
 bool pairs_sampled(uint64_t seed, double p, int64_t i, int64_t j);
-/* Fails with the error of a sample without any pairs. */
+/* Fails because the sample contains no pairs, and sets the error message. */
 ddsc_status pairs_none_sampled(ddsc_context *ctx, double p, int64_t n);
 
 #endif

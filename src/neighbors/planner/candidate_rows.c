@@ -1,5 +1,6 @@
-/* Vectors that represent the items in an approximate search. They are the metric's own rows if it
- * has them, otherwise random features of a kernel, or a linear embedding of transport. */
+/* Creates vectors that represent the items in an approximate search. These are the metric's own
+ * rows if it has them, and otherwise random features of a kernel or a linear embedding of
+ * transport. */
 #include <string.h>
 
 #include "distance/bound/bound.h"
@@ -26,7 +27,8 @@ done:
     return status;
 }
 
-/* Takes the metric's own rows, reduced to ROWS_MOST columns if there are more. */
+/* Uses the metric's own rows. If they have more than ROWS_MOST columns, they are reduced to that
+ * number. */
 static ddsc_status from_metric(ddsc_context *ctx, search_rows *t, prefilter_rows *s)
 {
     ddsc_status status = DDSC_OK;
@@ -48,7 +50,8 @@ done:
     return status;
 }
 
-/* Appends columns to the rows. Squared distances are then the sum of both parts. */
+/* Appends columns to the rows. The squared distances are then the sums over both sets of
+ * columns. */
 static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *more, int64_t columns,
                               double unit, int64_t n)
 {
@@ -67,7 +70,7 @@ static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *mo
     return DDSC_OK;
 }
 
-/* Makes rows from the LOT embedding, with projections appended in few dimensions. */
+/* Creates rows from the LOT embedding. In few dimensions, projections are appended. */
 static ddsc_status from_transport(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;
@@ -92,7 +95,7 @@ done:
     return status;
 }
 
-/* Makes rows for MMD from random features. */
+/* Creates rows for MMD from random features. */
 static ddsc_status from_features(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;
@@ -108,8 +111,8 @@ done:
     return status;
 }
 
-/* Makes rows for a cost matrix. Support row numbers have no geometry, so each item is represented
- * by its mean cost to every row of the matrix. */
+/* Creates rows for a cost matrix. Row numbers of the matrix have no geometry, so each item is
+ * represented by its mean cost to every row of the matrix. */
 static ddsc_status from_costs(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;

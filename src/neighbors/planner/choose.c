@@ -1,5 +1,5 @@
-/* Chooses the search for a graph from the settings and a few facts. The thresholds are in
- * tuning.h. */
+/* Chooses the search for a graph from the settings and a few facts about the input. The thresholds
+ * are in tuning.h. */
 #include <math.h>
 #include <stdio.h>
 
@@ -34,7 +34,8 @@ static bool is_approximate(const plan_facts *f, const ddsc_graph_settings *set)
 }
 
 /* Returns PLAN_ASKED or PLAN_CHEAP_BOUNDS if a pruned search should be used, and otherwise the
- * reason against it. A sample of the pairs is drawn at random, so it leaves nothing to prune. */
+ * reason not to use one. If a random sample of the pairs is requested, there is nothing to
+ * prune. */
 static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *set)
 {
     if (f->input == PLAN_OF_VECTORS)
@@ -52,8 +53,8 @@ static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *
     return f->against ? PLAN_ADVISED : PLAN_CHEAP_BOUNDS;
 }
 
-/* Chooses a prefilter if the metric may have rows and there are enough items, otherwise all pairs
- * for the reason `why`. */
+/* Chooses a prefilter if the metric may have rows and there are enough items. Otherwise chooses all
+ * pairs, with the reason `why`. */
 static void choose_unpruned(search_plan *p, const plan_facts *f, const ddsc_graph_settings *set,
                             plan_reason why)
 {

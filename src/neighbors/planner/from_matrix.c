@@ -17,7 +17,7 @@ static ddsc_status bad_entry(const given_matrix *t, int64_t i, int64_t j, const 
                     (long long)i, (long long)j, t->value[i * t->n + j], why);
 }
 
-/* Returns true if both entries agree to a relative 1e-9 or are both NaN. */
+/* Returns true if the entries agree to a relative 1e-9 or are both NaN. */
 static bool agree(double x, double y)
 {
     if (isnan(x) || isnan(y))
@@ -50,7 +50,7 @@ static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Rejects a matrix of distances so small that their squares underflow to 0. */
+/* Rejects a matrix whose distances are so small that their squares underflow to 0. */
 static ddsc_status check_squares(const given_matrix *t)
 {
     double largest = 0;
@@ -97,7 +97,7 @@ static bool none_taken(const nearest *near, int64_t n)
     return count == 0;
 }
 
-/* Runs a search over sampled columns, using the same columns as for a metric. */
+/* Runs a search over sampled columns. The sampled columns are the same as for a metric. */
 static ddsc_status run_columns(const given_matrix *t, ddsc_graph **graph, const search_plan *plan,
                                double fraction)
 {

@@ -1,5 +1,5 @@
-/* Warnings issued before any distance is computed: settings that exceed the size of the set, and
- * coordinates whose units dominate all others. The run continues. */
+/* Warns about problems before any distance is computed, such as settings that exceed the size of
+ * the set, or coordinates whose units dominate all others. The run continues after a warning. */
 #include <math.h>
 #include <stdio.h>
 
@@ -17,8 +17,8 @@ void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set)
                  (long long)set->tau, (long long)n - 1);
 }
 
-/* Warns if the bandwidth is far from the distances between points. All kernel values are then 0,
- * or 1 up to rounding, and all items are equally far apart. */
+/* Warns if the bandwidth differs greatly from the distances between points. All kernel values are
+ * then 0, or 1 up to rounding, and all items are equally far apart. */
 ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
                                 const ddsc_metric_settings *set)
 {
@@ -85,8 +85,8 @@ bool plan_joins_copies(const measures *m, const ddsc_graph *g)
 /* ---- coordinates ---- */
 
 typedef struct sense_spread {
-    double *middle; /* d: mean of the support, subtracted to reduce cancellation */
-    double *square; /* d: mean over items of the mean square within an item */
+    double *middle; /* d: mean of the support, which is subtracted to reduce cancellation */
+    double *square; /* d: mean over items of the mean square within each item */
     double *sum;    /* d: sum of the item means */
     double *own;    /* d: sum of the squared item means */
     double *mean;   /* d: mean of one item */

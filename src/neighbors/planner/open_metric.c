@@ -1,4 +1,4 @@
-/* Opens a metric and its pair service for a set. On closing, collects statistics, closes the
+/* Opens a metric and its pair service for a set. Closing them collects statistics, closes the
  * journal and checks convergence. */
 #include "neighbors/planner/plan.h"
 

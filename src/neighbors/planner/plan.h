@@ -1,6 +1,6 @@
 /* planner: checks and resolves settings, chooses the search for a graph, and runs it. plan_choose
- * computes the choice (search_plan) from the settings and a few facts without running anything.
- * plan_run executes it and records the path and the reason in the context's notes. */
+ * makes the choice (search_plan) from the settings and a few facts without computing any distance.
+ * plan_run executes it and records the chosen path and the reason in the context's notes. */
 #ifndef DDSC_NEIGHBORS_PLANNER_PLAN_H
 #define DDSC_NEIGHBORS_PLANNER_PLAN_H
 
@@ -8,11 +8,12 @@
 #include "neighbors/search/search.h"
 #include "numeric/graph/graph.h"
 
-/* ---- settings: start from the defaults, copy the caller's fields, check each field ---- */
+/* ---- settings: each function starts from the defaults, copies the caller's fields and checks them
+ * ---- */
 
 ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
                              const ddsc_metric_settings *given);
-/* `for_clusters` selects the meaning of the default for hubs. */
+/* If `for_clusters` is true, the default for hubs is the one for clustering. */
 ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
                             const ddsc_graph_settings *given, bool for_clusters);
 /* Copies resolved settings to the caller's structs. */
@@ -24,7 +25,7 @@ ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *setti
 
 /* Returns the name of a valid cost. */
 const char *plan_cost_name(int64_t cost);
-/* Fails if exact_graph = pruned is requested, because the metric `name` has no lower bounds. */
+/* Fails if exact_graph = pruned is requested although the metric `name` has no lower bounds. */
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name);
 /* Returns the tau to use: resolves tau = 0 and limits tau to n - 1. */
 int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings);
@@ -40,8 +41,8 @@ ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
 ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k);
 /* Warns if one coordinate accounts for nearly all of the distances, or looks like an id. */
 ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m);
-/* Returns true if all edges connect equal items. Items within a component are then
- * indistinguishable, whatever value the metric gives for equal items. */
+/* Returns true if all edges connect equal items. The items within a component are then
+ * indistinguishable, whatever value the metric has for equal items. */
 bool plan_joins_copies(const measures *m, const ddsc_graph *g);
 
 /* ---- a graph request: settings resolved for a set ---- */
@@ -51,18 +52,19 @@ typedef struct graph_request {
     metric_resolved metric;
     ddsc_graph_settings graph;
     int64_t tau;
-    bool fills; /* estimate the pairs that a sample omits */
+    bool fills; /* true: estimate the pairs that a sample omits */
 } graph_request;
 
 /* Resolves checked settings for a set. Free p->metric with metric_resolved_free. */
 ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
                          const ddsc_metric_settings *metric, const ddsc_graph_settings *graph);
-/* Chooses a search and runs it. The graph has the `tau` nearest items, which may be more than
- * p->tau. The lists are in the order in which neighbors were ranked; see graph_sort. */
+/* Chooses a search and runs it. The graph contains the `tau` nearest items, and this tau may be
+ * larger than p->tau. Each list is in the order in which its neighbors were ranked; see
+ * graph_sort. */
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const graph_request *p, int64_t tau);
-/* Finds the neighbors of each later item among the first n_old, ranked with the scales `by` of
- * those items (or NULL). Column c belongs to item n_old + c. */
+/* Finds the neighbors of each later item among the first n_old items, ranked with the scales `by`
+ * of those items (or NULL). Column c of the graph belongs to item n_old + c. */
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                        const graph_request *p, int64_t n_old, int64_t tau, const local_scales *by);
 
@@ -70,13 +72,15 @@ ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *s
 
 typedef enum plan_input { PLAN_OF_METRIC, PLAN_OF_VECTORS, PLAN_OF_MATRIX } plan_input;
 
-/* Inputs of the choice other than the settings. */
+/* Facts about the input that determine the choice in addition to the settings. */
 typedef struct plan_facts {
     plan_input input;
     const char *metric; /* name of the metric */
-    /* items; n_old > 0: only pairs of one of the first n_old items and a later one are used */
+    /* number of items; if n_old > 0, only pairs of one of the first n_old items and a later item
+     * are used */
     int64_t n, n_old;
-    bool bounds, rows;   /* the metric has lower bounds; it may have float rows for a prefilter */
+    bool bounds, rows;   /* true if the metric has lower bounds; true if it may have float rows for
+                          * a prefilter */
     const char *against; /* the metric's reason against a pruned search, or NULL */
 } plan_facts;
 
@@ -99,7 +103,7 @@ typedef enum plan_reason {
     PLAN_ALL_ASKED,
     PLAN_SAMPLE_ASKED,
     PLAN_NO_PAIRS,
-    PLAN_ADVISED, /* the metric advises against it; see search_plan.against */
+    PLAN_ADVISED, /* the metric advises against a pruned search; see search_plan.against */
     PLAN_FEW_ITEMS,
     PLAN_NO_ROWS,
     PLAN_ROUNDING
@@ -113,39 +117,40 @@ typedef struct search_plan {
     int64_t tau;         /* neighbors per item */
     double sample;       /* FULL, SAMPLED: fraction of the pairs */
     int64_t n_columns;   /* COLUMNS */
-    bool must_prefilter; /* PREFILTER: fail if the metric has no rows */
-    /* a ddsc_hubs other than DEFAULT; number of neighbors that count for in-degrees */
+    bool must_prefilter; /* PREFILTER: fails if the metric has no rows */
+    /* a ddsc_hubs other than DEFAULT; number of neighbors that are counted for in-degrees */
     int64_t hubs, hubs_tau;
-    bool keeps_values;      /* keep values for a second search over the same pairs */
+    bool keeps_values;      /* true: store the values for a second search over the same pairs */
     const local_scales *by; /* scales that divide the distances, or NULL */
-    /* Set after the metric is opened, for plan_describe. */
+    /* The following fields are set after the metric is opened, for plan_describe. */
     int64_t row_columns;      /* PREFILTER */
     bool level[BOUND_LEVELS]; /* PRUNED */
 } search_plan;
 
-/* Chooses the search for a graph of the tau nearest. `fills` is explained in graph_request. */
+/* Chooses the search for a graph of the tau nearest items. `fills` is explained in
+ * graph_request. */
 search_plan plan_choose(const plan_facts *f, const ddsc_graph_settings *set, int64_t tau,
                         bool fills);
-/* Replaces a prefilter by all pairs, for the reason `why`. */
+/* Replaces a prefilter by a search over all pairs, for the reason `why`. */
 search_plan plan_without_prefilter(search_plan plan, plan_reason why);
 const char *plan_path_name(plan_path path);
-/* Writes the reason in words, with the relevant numbers. */
+/* Writes the reason in words, including the relevant numbers. */
 void plan_describe(const search_plan *plan, char *words, size_t size);
 
 /* The second search, which ranks neighbors by rescaled distances (hubs.c). */
 typedef struct rescaled_plan {
     bool needed;
-    search_plan plan; /* its scales are those below */
-    in_degrees plain; /* of the first graph */
+    search_plan plan; /* `by` of this plan points to the scales below */
+    in_degrees plain; /* in-degrees of the first graph */
     double *scale;
     local_scales scales;
     ddsc_graph *nearest; /* the first graph, limited to GRAPH_NEAREST neighbors */
 } rescaled_plan;
 
-/* Creates the second plan from the first plan and the graph that it found. */
+/* Creates the second plan from the first plan and its graph. */
 ddsc_status plan_rescale(ddsc_context *ctx, rescaled_plan *r, const search_plan *first,
                          const ddsc_graph *found);
-/* Moves data of the first search into the graph of the second. */
+/* Moves results of the first search into the graph of the second search. */
 void plan_rescale_keep(rescaled_plan *r, ddsc_graph *graph);
 void plan_rescale_free(ddsc_context *ctx, rescaled_plan *r);
 
@@ -156,13 +161,13 @@ typedef struct given_matrix given_matrix; /* from_matrix.c */
 /* The source of distances: an open pair service, known columns, or a given matrix. */
 typedef struct plan_source {
     pairs *pairs;
-    const pair_job *job;    /* of `pairs`; NULL: vectors */
-    ddsc_pair_stats *stats; /* of an approximate search */
+    const pair_job *job;    /* job of `pairs`; NULL for vectors */
+    ddsc_pair_stats *stats; /* statistics of an approximate search */
     const column_set *columns;
     const given_matrix *matrix;
 } plan_source;
 
-/* Runs a plan. Neighbor lists are in ranking order; graph_sort sorts them by D^2. */
+/* Runs a plan. Neighbors are listed in the order of their ranking; graph_sort sorts them by D^2. */
 ddsc_status plan_run(ddsc_context *ctx, ddsc_graph **graph, const search_plan *plan,
                      const plan_source *from);
 ddsc_status plan_search_matrix(const given_matrix *matrix, ddsc_graph **graph,
@@ -174,26 +179,27 @@ typedef struct plan_metric {
     pair_job job;
     const metric_resolved *metric;
     void *state;
-    journal *journal; /* or NULL */
+    journal *journal; /* NULL: no pairs are stored */
     pairs p;
     ddsc_pair_stats stats;
     double start;
 } plan_metric;
 
-/* Opens a metric. `matrix` means that all values are needed (see pair_job). `kept_as` describes
- * the pairs in a resume folder (see plan_manifest); NULL stores nothing. */
+/* Opens a metric. `matrix` is true if all values are needed (see pair_job). `kept_as` describes the
+ * pairs in a resume folder (see plan_manifest). If it is NULL, nothing is stored. */
 ddsc_status plan_metric_open(ddsc_context *ctx, plan_metric *r, const measures *m,
                              const metric_resolved *metric, bool matrix, const char *kept_as);
-/* Closes a run over n_pairs pairs that ended with `status`. On success, fills *stats. Pairs that
- * an interrupted run holds in memory are also written to the resume folder. */
+/* Closes a run over n_pairs pairs that ended with `status`. If the run was successful, fills
+ * *stats. If it was interrupted, the pairs that are still in memory are written to the resume
+ * folder as well. */
 ddsc_status plan_metric_close(plan_metric *r, ddsc_status status, int64_t n_pairs,
                               ddsc_pair_stats *stats);
 
-/* Makes the vectors that represent the items of an open metric in an approximate search. */
+/* Creates the vectors that represent the items of an open metric in an approximate search. */
 ddsc_status plan_rows_make(search_rows *rows, const pair_job *job, const pair_backend *backend,
                            void *state);
-/* Writes the settings that two runs must share for one to reuse the pairs of the other. `what` is
- * "of the matrix" or a description of the graph settings. */
+/* Writes the settings that two runs must have in common for one run to reuse the pairs of the
+ * other. `what` is "of the matrix" or a description of the graph settings. */
 ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
                           const ddsc_metric_settings *set, const char *what);
 

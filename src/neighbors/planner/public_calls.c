@@ -6,16 +6,16 @@
 #include "neighbors/planner/tuning.h"
 #include "numeric/graph/graph.h"
 
-/* Returns true if distances are proportional to the coordinates and no other parameter has their
- * unit. */
+/* Returns true if distances are proportional to the coordinates and no other parameter has the unit
+ * of the coordinates. */
 static bool may_scale(const ddsc_metric_settings *set)
 {
     bool exact = set->metric == DDSC_METRIC_W2 || set->metric == DDSC_METRIC_W1;
     return exact && set->cost != DDSC_COST_COSINE && set->cost != DDSC_COST_MATRIX;
 }
 
-/* Copies the set with coordinates scaled by a power of two if their squares may underflow. This
- * happens for distances below 1e-150. Only exact transport is rescaled. */
+/* Copies the set with coordinates scaled by a power of two if their squares may underflow. This is
+ * the case for distances below 1e-150. Only exact transport is rescaled. */
 static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, const measures *m,
                            bool possible)
 {
@@ -24,7 +24,7 @@ static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, c
     *unit = 1;
     for (int64_t k = 0; possible && k < m->v * m->d; k++)
         largest = BASE_MAX(largest, fabs(m->support[k]));
-    /* below 1e-290, digits are already lost */
+    /* Below 1e-290, digits have already been lost. */
     if (!possible || largest > 1e-130 || largest < 1e-290)
         return DDSC_OK;
     frexp(largest, &exponent);
@@ -43,8 +43,8 @@ static int64_t matrix_cells(int64_t n, int64_t n_old, unsigned flags)
     return flags & DDSC_DISTANCE_CONDENSED ? n * (n - 1) / 2 : n * n;
 }
 
-/* Computes the matrix of a set. If n_old >= 0, computes the block with the first n_old items as
- * rows and the others as columns. */
+/* Computes the matrix of a set. If n_old >= 0, computes only the block whose rows are the first
+ * n_old items and whose columns are the other items. */
 static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
                               const measures *m, int64_t n_old, const ddsc_metric_settings *given,
                               unsigned flags)
@@ -107,15 +107,16 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
                         "column items have %lld",
                         (long long)rows->d, (long long)columns->d);
     CHECK(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
-    /* Pairs are solved with the row first, as in the matrix of the rows followed by the columns. */
+    /* The row item comes first in each solve, as in the matrix of the rows followed by the
+     * columns. */
     CHECK(measures_join(context, &joint, rows, columns));
     ddsc_status status = run_matrix(context, out, stats, joint, rows->n, settings, flags);
     ddsc_measures_destroy(joint);
     return status;
 }
 
-/* Warns if sampled columns give inaccurate distances. For clusterings, advice.c reports the
- * same. */
+/* Warns if sampled columns give inaccurate distances. For clusterings, advice.c reports this
+ * instead. */
 static void warn_of_columns(ddsc_context *ctx, const ddsc_graph *g)
 {
     if (g->n_columns > 0 && isnan(g->columns_error))

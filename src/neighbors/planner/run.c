@@ -1,4 +1,5 @@
-/* Runs a plan: one search, or a second one with rescaled distances if the first graph has hubs. */
+/* Runs a plan, which is a single search. If the first graph has hubs, a second search follows with
+ * rescaled distances. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -53,8 +54,8 @@ static ddsc_status run_full(pairs *p, ddsc_graph **graph, const search_plan *pla
     return search_full(p, graph, plan->tau, &choice);
 }
 
-/* Runs a prefilter. Falls back to all pairs if the metric has no rows or rounding leaves too many
- * candidates. */
+/* Runs a prefilter. Searches all pairs instead if the metric has no rows or if rounding leaves too
+ * many candidates. */
 static ddsc_status run_prefilter(pairs *p, ddsc_graph **graph, search_plan plan)
 {
     ddsc_status status = DDSC_OK;
@@ -136,9 +137,9 @@ static plan_facts facts_of(const graph_request *p, const plan_metric *r, int64_t
     return f;
 }
 
-/* Computes whole columns of the matrix and approximates the rest with the Nystrom method. The
- * items are reordered, which does not affect the metric because it was resolved for the whole set.
- */
+/* Computes whole columns of the matrix and approximates the other distances with the Nystrom
+ * method. The items are reordered. This does not affect the metric, because it was resolved for the
+ * whole set. */
 static ddsc_status neighbors_by_columns(ddsc_context *ctx, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const graph_request *p, int64_t tau)
 {

@@ -1,11 +1,12 @@
-/* Metric and graph settings: defaults, checks whose messages name the field and its value, and the
- * values resolved for a set. */
+/* Metric and graph settings: their defaults, checks whose messages name the field and its value,
+ * and the values resolved for a set. */
 #include <math.h>
 
 #include "base/sized.h"
 #include "neighbors/planner/plan.h"
 
-/* With this limit, h^2 and 1/h^2 are finite. Coordinates have the same range (data/parts.c). */
+/* With this limit, h^2 and 1/h^2 are finite. The limit for coordinates is the same
+ * (data/parts.c). */
 static const double largest_bandwidth = 1e150;
 static const int64_t most_features = 1 << 20;
 
@@ -35,8 +36,8 @@ int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
     return plan_tau(n, &own);
 }
 
-/* Checks that an enumeration is from 0 to `last`. Callers in other languages can pass any
- * integer. */
+/* Checks that the value of an enumeration is between 0 and `last`. Callers in other languages can
+ * pass any integer. */
 static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t value, int64_t last)
 {
     if (value >= 0 && value <= last)

@@ -5,9 +5,10 @@
  * descent plus at most k metric values per item, instead of n values.
  *
  * The recall is the fraction of true neighbors that were found. It is measured on randomly drawn
- * items, each compared with all others. Its 95% interval is Wilson's, with an effective number of
- * trials: the neighbors of one item tend to be found or missed together, so they do not count as
- * independent trials. The number is estimated from the variance between items. */
+ * items, each of which is compared with all others. Its 95% interval is Wilson's interval with an
+ * effective number of trials. The neighbors of one item tend to be found or missed together, so
+ * they are not independent trials. The effective number is estimated from the variance between
+ * items. */
 #include <math.h>
 #include <string.h>
 
@@ -57,9 +58,9 @@ static double student_quantile(double degrees)
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * degrees * degrees * degrees);
 }
 
-/* Computes the 95% Wilson interval for a fraction p of n trials (Wilson 1927). Unlike p -+ 2 s, it
- * holds for few trials and for fractions near 1. It uses Student's quantile because the number of
- * trials is estimated from n_rows items. */
+/* Computes the 95% Wilson interval for a fraction p of n trials (Wilson 1927). Unlike p -+ 2 s,
+ * this interval is valid for few trials and for fractions near 1. It uses Student's quantile
+ * because the number of trials is estimated from n_rows items. */
 static void wilson(ddsc_pair_stats *stats, double p, double n, int64_t n_rows)
 {
     double z = student_quantile((double)BASE_MAX(n_rows - 1, 2));
@@ -70,10 +71,10 @@ static void wilson(ddsc_pair_stats *stats, double p, double n, int64_t n_rows)
     stats->recall_high = BASE_MIN(1, middle + half);
 }
 
-/* Computes the fraction of the true neighbors of the drawn items that were found. An item at the
- * same distance as the tau-th neighbor counts as found. Neighbors of one item are found or missed
- * together, so the variance over items gives the effective number of trials. It is at least one per
- * item and at most the number of neighbors. */
+/* Computes the fraction of the drawn items' true neighbors that were found. An item at the same
+ * distance as the tau-th neighbor is treated as found. Neighbors of one item are found or missed
+ * together, so the effective number of trials is computed from the variance over items. It is at
+ * least one per item and at most the number of neighbors. */
 static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc_graph *truth,
                          const ddsc_graph *found, const local_scales *by)
 {

@@ -2,12 +2,12 @@
  *
  * The rows are uploaded once. For each strip of rows, the device computes the lower bounds of all
  * pairs as one matrix product. It returns the `most` smallest bounds of each item. The rule of
- * shortlist.c then selects the candidates, and the metric computes their values in double on the
- * CPU, so the graph has the same bytes as a CPU search. The device may already compute the next
- * strip meanwhile.
+ * shortlist.c then selects the candidates. The metric computes their values in double precision on
+ * the CPU, so the graph has the same bytes as that of a CPU search. Meanwhile, the device may
+ * already compute the next strip.
  *
  * A device offers several product types, from the cheapest and least accurate to the most accurate.
- * Each type has a radius, a bound on its relative rounding error, which widens the bounds. If too
+ * Each type has a radius, which bounds its relative rounding error and widens the bounds. If too
  * many items have undecided candidates, the search restarts with the next type. The cost is n^2
  * columns multiplications per attempt. If the device fails or returns impossible lists, the CPU
  * performs the search instead. */
@@ -26,8 +26,8 @@ typedef struct remote {
     device dev;
     const prefilter_rows *rows;
     doubt *d;
-    float *start, *weight; /* weight NULL: ones */
-    double unit;           /* of keys */
+    float *start, *weight; /* weight NULL: all weights are 1 */
+    double unit;           /* unit of the keys */
     int64_t strip;         /* rows per strip */
     float *key;            /* strip x most */
     double *scratch;       /* per worker: keys and upper bounds of a list */
@@ -74,7 +74,7 @@ static ddsc_status settle_strip(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Checks the lists of a strip. Impossible entries count as a device failure. */
+/* Checks the lists of a strip. Impossible entries are treated as a device failure. */
 static bool plausible(const remote *r, int64_t rows)
 {
     int64_t most = r->d->most;

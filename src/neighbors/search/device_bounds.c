@@ -1,16 +1,16 @@
-/* Lower bounds of the pruned search on a device (GPU): first bounds of all pairs, and the dual and
- * tight bounds for the pairs of a round.
+/* Lower bounds of the pruned search on a device (GPU). The device computes the first bounds of all
+ * pairs, and the dual and tight bounds for the pairs of a round.
  *
  * The first bounds have the form low(i, j) = start_i + start_j - 2 rows_i . rows_j (backend.h). The
  * starts already include the rounding error of float products in any order of summation. A product
- * type of the device can therefore be used as it is if it is as accurate as float products. The
- * device returns either the smallest bounds of each item or all pairs within reach.
+ * type of the device can therefore be used directly if it is at least as accurate as float
+ * products. The device returns either the smallest bounds of each item or all pairs within reach.
  *
  * Bounds that the device does not offer, or fails to compute, are computed on the CPU. A team of
- * several ranks uses the CPU as well. The last digits of device bounds may differ from CPU bounds,
- * and so may the number of solves. Both are valid lower bounds, so the graph is the same. The cost
- * is one product of n^2 columns for each pass over the first bounds, plus O(1) transfers per
- * strip. */
+ * several ranks also uses the CPU. The last digits of device bounds may differ from those of CPU
+ * bounds, and so may the number of solves. However, both are valid lower bounds, so the graph is
+ * the same. The cost is one product of n^2 columns for each pass over the first bounds, plus O(1)
+ * transfers per strip. */
 #include <math.h>
 #include <stdio.h>
 
@@ -23,20 +23,20 @@ typedef struct remote_bounds {
     ddsc_context *ctx;
     const first_bounds *first;
     void *cpu;
-    device dev;                 /* dev.state NULL: the CPU computes everything */
-    bool loaded, asked, framed, /* rows loaded; frames requested; frames loaded; */
-        grid;                   /* items of dual bounds loaded */
-    /* Used by `nearest`: */
+    device dev;                 /* if dev.state is NULL, the CPU computes everything */
+    bool loaded, asked, framed, /* rows are loaded; frames are requested; frames are loaded; */
+        grid;                   /* items of dual bounds are loaded */
+    /* The following fields are used by `nearest`. */
     nearest *kept;
     float *weight;       /* n, or NULL */
     int64_t begin, size; /* current strip */
     int32_t *index;      /* strip x tau */
     float *key;
-    /* Used by `within`: */
+    /* The following fields are used by `within`. */
     float *reach; /* n */
     const double *wide;
     int32_t *pair; /* REMOTE_FOUND x 2 */
-    float *low;    /* also for frames */
+    float *low;    /* bounds of these pairs; also used for frames */
     int64_t low_capacity;
     bool odd; /* some returned pairs are invalid */
     prefilter_hit hit;
@@ -136,8 +136,8 @@ static ddsc_status weigh_bounds(remote_bounds *r, const local_scales *by, bool *
 }
 
 /* Adds a strip of lists to the heaps. Each float weight has a relative error of 2^-24, and so does
- * its product with a bound. Subtracting 0x1p-21 of the value more than covers both, so the values
- * remain lower bounds. This also holds for the items that were not kept. */
+ * its product with a bound. Subtracting 0x1p-21 of the value more than covers both errors, so the
+ * values remain lower bounds. The same holds for the items that were not kept. */
 static ddsc_status take_strip(void *arg, int64_t begin, int64_t end, int worker)
 {
     remote_bounds *r = arg;
@@ -174,7 +174,7 @@ static bool load_rows(remote_bounds *r, int64_t keep, int64_t *strip, char *why)
     return r->loaded;
 }
 
-/* Loads the rows for the walk, and the frames if the device has enough memory for them. */
+/* Loads the rows for the walk. Also loads the frames if the device has enough memory for them. */
 static bool load_walk(remote_bounds *r, char *why)
 {
     char no_room[DEVICE_WORDS];
@@ -187,7 +187,7 @@ static bool load_walk(remote_bounds *r, char *why)
     return true;
 }
 
-/* Processes all strips. Sets *why to the cause if the device fails. */
+/* Processes all strips. If the device fails, sets *why to the cause. */
 static ddsc_status strips(remote_bounds *r, int64_t keep, char *why)
 {
     int64_t n = r->first->n, strip = 0;
@@ -267,7 +267,7 @@ typedef struct rectangle {
 } rectangle;
 
 /* Covers the tiles [begin, end) with rectangles: the rest of one column of tiles, whole columns,
- * and the start of another. Returns their number. */
+ * and the beginning of another column. Returns the number of rectangles. */
 static int rectangles_of(const first_bounds *b, int64_t begin, int64_t end, rectangle *out)
 {
     pair_tile first = tile_number(b->n, b->side, begin), last = tile_number(b->n, b->side, end - 1);
@@ -309,9 +309,9 @@ static ddsc_status find_pairs(remote_bounds *r, int64_t begin, int64_t end, int6
     return DDSC_OK;
 }
 
-/* Finds the pairs of the tiles, and passes them on only when all have arrived. If the device fails
- * before that, the CPU processes these tiles from the start. If there are too many pairs, the range
- * is split in half; a single tile never has too many. */
+/* Finds the pairs of the tiles that are within reach, and calls hit for them only when all have
+ * arrived. If the device fails before that, the CPU processes these tiles from the start. If there
+ * are too many pairs, the range is split in half. A single tile never has too many. */
 static ddsc_status within_tiles(remote_bounds *r, int64_t begin, int64_t end)
 {
     char why[DEVICE_WORDS] = "";

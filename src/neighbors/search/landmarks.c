@@ -1,16 +1,16 @@
 /* Coordinates of all items from their distances to m landmarks: the Nystrom method on the Gram
  * matrix (Williams and Seeger 2001; for distances Platt 2005, after de Silva and Tenenbaum 2004).
  *
- * The m x m matrix of squared distances between the landmarks is double-centered to the Gram matrix
- * G = U Lambda U^T, and the leading eigenvectors are kept. With d_i the squared distances of item i
- * to the landmarks, and mean their average over the landmarks,
+ * The m x m matrix of squared distances between the landmarks is double-centered to obtain the Gram
+ * matrix G = U Lambda U^T, and the leading eigenvectors are kept. Let d_i be the squared distances
+ * of item i to the landmarks, and let mean be their average over the landmarks. Then
  *
  *     x_i = -1/2 Lambda^-1/2 U^T (d_i - mean)
  *
  * is the projection of the item on the span of the landmarks. The part outside the span is
  * summarized by one number per item, rest_i. The squared distance is then approximated by |x_i -
- * x_j|^2 + rest_i + rest_j, which is exact if the orthogonal parts of i and j are themselves
- * orthogonal. The cost is O(m^3) for the eigenvectors and O(n m dim) for the projection. */
+ * x_j|^2 + rest_i + rest_j. This is exact if the parts of i and j outside the span are orthogonal
+ * to each other. The cost is O(m^3) for the eigenvectors and O(n m dim) for the projection. */
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +19,9 @@
 
 enum { FIT_GRAIN = 256 };
 
-/* Smallest eigenvalue that is kept, relative to the largest. Smaller ones are noise, which the
- * division by their root would amplify. Their share of the distances goes into the rest. */
+/* Smallest eigenvalue that is kept, relative to the largest. Smaller ones are noise, and dividing
+ * by their square root would amplify it. The part of the distances that belongs to them is included
+ * in the rest. */
 static const double DIRECTION_LEAST = 0.01;
 
 typedef struct fit_job {
@@ -38,8 +39,8 @@ void search_landmarks_free(ddsc_context *ctx, landmark_map *l)
     *l = (landmark_map){0};
 }
 
-/* Computes the leading directions. *dim is at least 1: if all distances are zero, it is a single
- * direction of zeros. */
+/* Computes the leading directions. *dim is at least 1. If all distances are zero, the only
+ * direction is zero. */
 static ddsc_status find_directions(ddsc_context *ctx, double **direction, int64_t *dim,
                                    double *gram, int64_t m)
 {
@@ -64,9 +65,9 @@ done:
 }
 
 /* Computes x_i = -1/2 Lambda^-1/2 U^T (d_i - mean) and the rest. The squared distance from item i
- * to the mean of the landmarks is also known: mean_l d_il - mean/2. The rest is the part of it that
- * x_i does not explain. It can have either sign, because unbiased estimates subtract a term per
- * item and because most metrics are not exactly Euclidean. */
+ * to the mean of the landmarks is known: it is mean_l d_il - mean/2. The rest is the part of this
+ * squared distance that x_i does not explain. It can have either sign, because unbiased estimates
+ * subtract a term per item and because most metrics are not exactly Euclidean. */
 static ddsc_status fit_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     fit_job *job = arg;

@@ -1,10 +1,10 @@
 /* The exact tau-NN graph with a float prefilter.
  *
  * The metric provides rows of floats whose distances enclose its values (prefilter_rows). One
- * matrix product gives lower bounds of all n^2 / 2 pairs in floats. Each item keeps the `most`
- * smallest of them. The rule of shortlist.c then selects the candidates that the rounding leaves
- * undecided. The metric computes these candidates in double, and its values alone decide the graph,
- * so the graph has the same bytes as that of the full search.
+ * matrix product gives lower bounds of all n^2 / 2 pairs in floats. For each item, the `most`
+ * smallest of them are kept. The rule of shortlist.c then selects the candidates that cannot be
+ * excluded within rounding errors. The metric computes these candidates in double precision, and
+ * only its values determine the graph, so the graph has the same bytes as that of the full search.
  *
  * The cost is n^2 columns float multiplications and slightly more than tau metric values per item.
  * If too many items have undecided candidates, for example because many distances are equal, the

@@ -3,19 +3,19 @@
  *
  * Each item has a list of candidates, ordered by a lower bound of D^2. In each round, every item
  * chooses its next few candidates. The pairs of a round are solved in parallel, each for both of
- * its ends. A solve may also yield a linear minorant of the distances to i and to j (a cut), which
+ * its items. A solve may also yield a linear minorant of the distances to i and to j (a cut), which
  * raises the bounds of the remaining candidates on both lists. A candidate whose bound exceeds the
- * tau-th distance found so far can be excluded for good, because these distances only fall and
- * bounds only rise.
+ * tau-th distance found so far is excluded permanently, because these distances never increase and
+ * bounds never decrease.
  *
  * With local scales (numeric/graph/hubs.c), an item compares keys: D^2, or a bound of it, divided
- * by the scale of the other item. For two fixed items the key is monotone in D^2, so the key of a
+ * by the scale of the other item. For two fixed items, the key is monotone in D^2, so the key of a
  * bound is a bound of the key.
  *
- * Items choose from the state at the start of the round, and a pair chosen by both ends is recorded
- * once. The graph and the number of solves are therefore the same for any number of threads. The
- * cost is one pass of first bounds over all pairs, O(n tau) frame and dual bounds, and the solves.
- * The number of solves depends on how tight the bounds are. */
+ * Items choose their candidates from the state at the start of the round, and a pair chosen by both
+ * of its items is recorded once. The graph and the number of solves are therefore the same for any
+ * number of threads. The cost is one pass of first bounds over all pairs, O(n tau) frame and dual
+ * bounds, and the solves. The number of solves depends on how tight the bounds are. */
 #include "neighbors/search/pruned.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@
 /* ---- choosing pairs ---- */
 
 /* Returns the value of D^2 up to which the bounds of the pair have to be raised. It is infinite
- * while either end has no limit. */
+ * while either item has no limit. */
 static double enough_of(const pruned *s, int64_t i, int64_t j)
 {
     const local_scales *by = s->p->by;
@@ -41,15 +41,15 @@ static bool needs_dual_bound(const pruned *s, int64_t i, const candidate *c)
     return c->reached < HAS_LOOK || isfinite(enough_of(s, i, c->index));
 }
 
-/* Returns the number of solves that would fill the heap of item i if no other item solved its
- * pairs. */
+/* Returns the number of solves that would fill the heap of item i if no other item chose a pair
+ * with it. */
 static int64_t n_missing(const pruned *s, int64_t i)
 {
     return isfinite(s->limit[i]) ? 0 : s->tau - s->near.count[i];
 }
 
 /* Chooses the first candidates that need a dual bound. While the item has no limit, it chooses
- * enough of them to select the first solves from. */
+ * enough candidates to select its first solves from. */
 static void choose_for_bounds(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -66,8 +66,8 @@ static void choose_for_bounds(pruned *s, int64_t i)
     }
 }
 
-/* Chooses the first candidates for solves. If the limit is known, no candidate after one that needs
- * its dual bound is chosen. */
+/* Chooses the first candidates to be solved. If the limit is known, the choice ends at the first
+ * candidate that needs its dual bound. */
 static void choose_for_solves(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -92,8 +92,8 @@ static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Returns the level that a chosen pair reaches in this round. The result is the same for (i, j) and
- * (j, i). */
+/* Returns the bound level that a chosen pair will have after this round. The result is the same for
+ * (i, j) and (j, i). */
 static reached goal_of(const pruned *s, int64_t i, int64_t j)
 {
     return s->solving ? SETTLED : isfinite(enough_of(s, i, j)) ? HAS_DUAL : HAS_LOOK;
@@ -107,7 +107,7 @@ static void mark_pair(pruned *s, candidate *c, int64_t item, int64_t other)
         pruned_seen_settle(s, item, other);
 }
 
-/* Notifies the owners of the other ends about the chosen pairs. */
+/* Notifies the ranks that own the other items of the chosen pairs. */
 static ddsc_status tell_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     pruned *s = arg;
@@ -128,8 +128,8 @@ static void hear_choice(pruned *s, const pair_news *news)
     mark_pair(s, c, news->item, news->other);
 }
 
-/* Marks both ends of each chosen pair and records the pair once. If both ends chose it, the lower
- * item does so, and every mark has a single writer. */
+/* Marks each chosen pair on the lists of both its items and records the pair once. If both items
+ * chose it, the lower item records it. Every mark has a single writer. */
 static ddsc_status mark_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     pruned *s = arg;
@@ -192,7 +192,8 @@ static void offer_value(pruned *s, const pair_news *news)
     nearest_offer_one(&s->near, news->item, news->other, news->value);
 }
 
-/* Passes a value to both ends of a pair: directly to rows of this rank, otherwise as a message. */
+/* Sends a value to both items of a pair. Rows of this rank are updated directly, and other ranks
+ * receive a message. */
 static ddsc_status tell_ends(pruned *s, pair_ij pair, double value, news_fn fn, int worker)
 {
     for (int side = 0; side < 2; side++) {
@@ -252,8 +253,8 @@ static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker
 
 /* ---- solves ---- */
 
-/* Returns true if no bound on the lists of a pair's ends exceeds its value by more than the slack
- * of beyond(). A value that rounding made negative counts as 0. */
+/* Returns true if the bounds of a pair on the lists of its items do not exceed its value by more
+ * than the slack of beyond(). A value that rounding made negative is treated as 0. */
 static bool bounds_hold(pruned *s, pair_ij pair, double d2)
 {
     bool holds = true;
@@ -269,7 +270,7 @@ static bool bounds_hold(pruned *s, pair_ij pair, double d2)
     return holds;
 }
 
-/* Taking maxima commutes, so the order of the cuts does not matter. */
+/* The maximum is commutative, so the result does not depend on the order of the cuts. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
     candidate_list *l = &s->list[item];
@@ -284,7 +285,8 @@ void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
     pairs_count_bounds(s->p, BOUND_CUT, l->n, worker);
 }
 
-/* Returns true if the tight bound, which costs a small part of a solve, exceeds both limits. */
+/* Returns true if the tight bound exceeds both limits. This bound costs only a small part of a
+ * solve. */
 static bool abandons(pruned *s, int64_t k, int worker)
 {
     return s->p->offer.level[BOUND_TIGHT] && isfinite(s->enough[k]) &&
@@ -318,8 +320,8 @@ done:
     return status;
 }
 
-/* Processes the pairs assigned to this rank, timed as a separate stage. A device computes the
- * required bounds first. Messages from other ranks are received at the end. */
+/* Processes the pairs assigned to this rank, timed as a separate stage. If there is a device, it
+ * first computes the required bounds. Messages from other ranks are received at the end. */
 static ddsc_status timed_pairs(pruned *s, bound_level level, int64_t grain, parallel_fn fn,
                                news_fn heard)
 {
@@ -353,8 +355,8 @@ ddsc_status pruned_rounds(pruned *s, bool reports)
         if (s->n_round > 0) {
             TRY(timed_pairs(s, BOUND_TIGHT, 1, solve_range, offer_value));
             TRY(pruned_hear_cuts(s));
-            /* Few items remain, and they solve most of their candidates. Small batches would lead
-             * to many nearly empty rounds. */
+            /* If only few items remain, they solve most of their candidates anyway. Small batches
+             * would lead to many nearly empty rounds. */
             if (s->n_round <= s->n / FEW_SHARE)
                 s->batch = BASE_MIN(2 * s->batch, s->width);
         } else if (n_bounds == 0) {

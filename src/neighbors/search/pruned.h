@@ -1,8 +1,8 @@
 /* The state of a pruned search, shared by pruned.c (rounds), pruned_lists.c (candidate lists),
  * pruned_walk.c (pairs on no list) and pruned_team.c (messages between ranks). Rows are processed
  * in fixed blocks (base/blocks.h). Each rank of a team owns a contiguous run of blocks. The lists
- * and heaps of other rows are empty on that rank, and results about those rows are sent to their
- * owners as messages. */
+ * and heaps of other rows are empty on that rank. Results about these rows are sent to their owners
+ * as messages. */
 #ifndef DDSC_NEIGHBORS_SEARCH_PRUNED_H
 #define DDSC_NEIGHBORS_SEARCH_PRUNED_H
 
@@ -14,24 +14,24 @@
 typedef struct candidate {
     double bound; /* lower bound of D^2, or of its key (local_key) for this item */
     int32_t index;
-    uint8_t reached; /* level of the bound, or the level it will have after this round */
+    uint8_t reached; /* current level of the bound, or its level after this round */
     bool chosen;     /* chosen by this item in this round */
-    bool also;       /* chosen by the other end, which another rank owns */
+    bool also;       /* chosen by the other item, whose row another rank owns */
 } candidate;
 
-/* Remaining candidates of one item, smallest bound first. */
+/* Remaining candidates of one item, with the smallest bound first. */
 typedef struct candidate_list {
     candidate *at;
     int64_t n;
     double complete_to; /* every item with a first bound below this was on the list */
 } candidate_list;
 
-/* A pair that is within reach in the walk. */
+/* A pair that the walk found within reach. */
 typedef struct found_pair {
     double bound;
     int32_t i, j;
     uint8_t reached;
-    bool at_i, at_j; /* whether the pair belongs on the list of i, and of j */
+    bool at_i, at_j; /* true if the pair belongs on the list of i; the same for j */
 } found_pair;
 
 typedef struct found_list {
@@ -56,31 +56,37 @@ typedef struct pruned {
     ddsc_context *ctx;
     pairs *p;
     team_part own; /* rows of this rank */
-    bool alone;    /* this rank owns all rows */
+    bool alone;    /* true if this rank owns all rows */
     team_mail news, found_news, cuts;
     scratch cut_room; /* per worker: a cut to be sent */
-    void *device;     /* state of p->device for the first bounds */
+    void *device;     /* state of p->device, which computes the first bounds */
     int64_t n, tau;
     candidate *storage; /* entries of all lists */
     candidate_list *list;
-    /* Items on the first lists: n x width, ascending, with a mark for settled pairs. */
+    /* Items on the first lists: n x width, ascending, with a mark on settled pairs. */
     uint32_t *seen;
     int64_t width;
     nearest near;
-    double *limit; /* tau-th key of each item when the lists were last cleaned */
-    double *reach; /* largest key of interest to the walk: the limit with slack, or -inf for none */
-    double *within;   /* the same as a value of D^2, for any other end */
-    int64_t own_left; /* candidates on the lists of this rank after the last cleaning */
-    int64_t n_left;   /* candidates on all lists; set when pairs are assigned to ranks */
-    int64_t batch;    /* candidates of an item that are solved in one round */
-    bool solving;     /* whether this round chooses pairs for solves or for dual bounds */
+    double *limit;  /* tau-th key of each item when the lists were last cleaned */
+    double *reach;  /* largest key that the walk has to find: the limit with slack, or -inf if there
+                    * is none */
+    double *within; /* the same as a value of D^2, valid for any other item */
+    int64_t own_left; /* number of candidates on the lists of this rank after they were last
+                       * cleaned */
+    int64_t n_left;   /* number of candidates on all lists; set when pairs are assigned to ranks */
+    int64_t batch;    /* number of candidates of an item that are solved in one round */
+    bool solving;     /* true if this round chooses pairs for solves, false if it chooses pairs for
+                       * dual bounds */
     block_pairs *block;
-    pair_ij *pair; /* pairs of this round by block; later this rank's share of all pairs */
+    pair_ij *pair; /* pairs of this round by block; later, this rank's share of the pairs of all
+                    * ranks */
     int64_t n_pairs, pair_capacity;
-    int64_t n_round;        /* of all ranks */
-    double *enough, *bound; /* per pair: requested bound; bound from the device */
+    int64_t n_round;        /* number of pairs of all ranks */
+    double *enough, *bound; /* per pair: value that the bound must reach; bound computed by the
+                             * device */
     int64_t enough_capacity, bound_capacity;
-    bool made;         /* s->bound is filled; otherwise each bound is computed when it is used */
+    bool made;         /* true if s->bound is filled; otherwise each bound is computed when it is
+                        * used */
     found_list *found; /* per worker: pairs found in the walk */
 } pruned;
 
@@ -99,15 +105,15 @@ ddsc_status pruned_tell(pruned *s, int64_t item, int64_t other, double value, in
  * threads. */
 typedef void (*news_fn)(pruned *s, const pair_news *news);
 ddsc_status pruned_hear(pruned *s, news_fn fn);
-/* Assigns the pairs of the round evenly to the ranks, and sets n_round and n_left. */
+/* Divides the pairs of the round evenly among the ranks, and sets n_round and n_left. */
 ddsc_status pruned_deal(pruned *s);
 /* Queues a cut for a row that another rank owns. pruned_hear_cuts delivers the cuts and applies
- * those for this rank's rows. */
+ * those that concern this rank's rows. */
 ddsc_status pruned_tell_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
 ddsc_status pruned_hear_cuts(pruned *s);
-/* Sends the pairs found in the walk to the owners of their ends. */
+/* Sends the pairs found by the walk to the owners of their items. */
 ddsc_status pruned_deal_found(pruned *s);
-/* Raises the bounds on the list of one of this rank's rows with a linear minorant. */
+/* Raises the bounds on the list of one of this rank's rows using a linear minorant. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
 
 /* Builds the first list of every item from its smallest first bounds. */
@@ -115,29 +121,29 @@ ddsc_status pruned_lists_make(pruned *s);
 /* Offers the values of an earlier search to the heaps, and marks their pairs as settled on all
  * lists. */
 void pruned_take_known(pruned *s);
-/* Returns true if an earlier search left the value of the pair. */
+/* Returns true if an earlier search stored the value of the pair. */
 bool pruned_is_known(const pruned *s, int64_t i, int64_t j);
-/* Puts the pairs found in the walk on the lists of their ends. All lists must be empty. */
+/* Adds each pair found by the walk to the lists of its items. All lists must be empty. */
 ddsc_status pruned_lists_refill(pruned *s);
-/* Removes entries that are settled or out of reach, and sorts the lists. If `solved`, also shares
- * the new limits with all ranks. */
+/* Removes entries that are settled or out of reach, and sorts the lists. If `solved` is true, also
+ * shares the new limits with all ranks. */
 ddsc_status pruned_lists_clean(pruned *s, bool solved);
 /* Returns the entry of `other` in the list of `item`, or NULL. */
 candidate *pruned_list_find(const pruned *s, int64_t item, int64_t other);
 
-/* Returns whether `other` was on the first list of `item`, and whether the pair is settled. */
+/* States whether `other` was on the first list of `item`, and whether the pair is settled. */
 typedef enum seen_state { NOT_SEEN, SEEN, SEEN_SETTLED } seen_state;
 seen_state pruned_seen(const pruned *s, int64_t item, int64_t other);
 void pruned_seen_settle(pruned *s, int64_t item, int64_t other);
 
 /* Computes bounds of this level for the pairs of the round, up to s->enough, if a device is
- * available. Sets s->made accordingly. */
+ * available. s->made is true if the bounds were computed. */
 ddsc_status pruned_bounds_make(pruned *s, bound_level level);
 /* Returns the bound of pair k: the device's if s->made, otherwise a newly computed one. */
 double pruned_bound_of(pruned *s, bound_level level, int64_t k, int worker);
 /* Processes the lists until no candidate within reach remains on them. */
 ddsc_status pruned_rounds(pruned *s, bool reports);
-/* Processes the pairs on no list that are within reach of an item whose list ended before its
+/* Processes the pairs that are on no list but within reach of an item whose list ended before its
  * limit. */
 ddsc_status pruned_walk(pruned *s);
 

@@ -2,13 +2,13 @@
  *
  * The first list of item i contains the `width` other items with the smallest keys of first bounds.
  * The list is complete up to the last of these keys: no omitted item has a smaller one. If the
- * limit of the item falls below this key, no other item can be a neighbor. Otherwise the walk
- * (pruned_walk.c) processes the omitted pairs. A pair may be on the lists of both of its ends.
+ * limit of the item falls below this key, no other item can be a neighbor. Otherwise, the walk
+ * (pruned_walk.c) processes the omitted pairs. A pair may be on the lists of both of its items.
  *
  * The array `seen` stores which items were on the first lists, in ascending order and with a mark
- * for settled pairs. The walk uses it to skip these pairs by binary search. Lists are cleaned and
- * sorted once per round. They are nearly sorted, so this costs about O(width) per item. The memory
- * is O(n width), with width = max(LIST_LEAST, LIST_PER_TAU tau). */
+ * on settled pairs. The walk finds these pairs by binary search and skips them. Lists are cleaned
+ * and sorted once per round. They are nearly sorted, so this costs about O(width) per item. The
+ * memory is O(n width), with width = max(LIST_LEAST, LIST_PER_TAU tau). */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 
@@ -19,7 +19,7 @@ static bool candidate_before(candidate x, candidate y)
     return x.bound < y.bound || (x.bound == y.bound && x.index < y.index);
 }
 
-/* Sorts a list with Shell sort, which costs one pass per gap on nearly sorted lists. */
+/* Sorts a list with Shell sort, which makes only one pass per gap if the list is nearly sorted. */
 static void list_sort(candidate_list *l)
 {
     static const int64_t gaps[] = {29524, 9841, 3280, 1093, 364, 121, 40, 13, 4, 1};
@@ -79,8 +79,8 @@ void pruned_seen_settle(pruned *s, int64_t item, int64_t other)
 
 typedef struct first_lists {
     pruned *s;
-    const nearest *kept; /* in order of the key of the first bound */
-    team_part rows;      /* current rows; s->pair holds their candidates */
+    const nearest *kept; /* sorted by the key of the first bound */
+    team_part rows;      /* current rows; s->pair contains their candidates */
 } first_lists;
 
 static ddsc_status gather_first(void *arg, int64_t begin, int64_t end, int worker)
@@ -106,8 +106,8 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
         const double *value = f->kept->value + i * width;
         const int32_t *index = f->kept->index + i * width;
         candidate_list *l = &s->list[i];
-        /* No item with a key below the last one is missing. If the list has all items, none is
-         * missing. */
+        /* No item with a smaller key than the last entry is missing from the list. If the list
+         * contains all items, none is missing. */
         *l = (candidate_list){.at = s->storage + (i - s->own.begin) * width,
                               .n = width,
                               .complete_to =
@@ -131,7 +131,7 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Fills the lists some rows at a time, so that a device can compute the frame bounds of many
+/* Fills the lists of some rows at a time, so that a device can compute the frame bounds of many
  * candidates at once. */
 static ddsc_status lists_fill(pruned *s, const nearest *kept)
 {
@@ -251,7 +251,7 @@ static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e
                                 .reached = e->reached};
 }
 
-/* Counts the entries, lays the lists out consecutively and fills them. The rounds sort the lists,
+/* Counts the entries, allocates the lists consecutively and fills them. The rounds sort the lists,
  * so the order in which workers found the pairs does not matter. */
 ddsc_status pruned_lists_refill(pruned *s)
 {

@@ -1,13 +1,13 @@
 /* Messages between the ranks of a pruned search.
  *
- * Each rank owns the lists and heaps of a run of rows. It sends choices, bounds and values of pairs
- * to the owners of their ends, cuts to the owner of the row, and pairs found in the walk to the
- * owners of both ends. The pairs of a round are divided evenly among the ranks, regardless of which
- * rank proposed them.
+ * Each rank owns the lists and heaps of a run of rows. Choices, bounds and values of pairs are sent
+ * to the owners of both items, and so are the pairs found by the walk. Cuts are sent to the owner
+ * of the row. The pairs of a round are divided evenly among the ranks, regardless of which rank
+ * proposed them.
  *
- * All updates commute: bounds are combined by their maximum, heaps keep the smallest values under a
- * total order, and each end records a choice once. The result therefore does not depend on the
- * order of messages, and the graph is the same for any number of ranks. The volume per round is
+ * All updates are commutative: bounds are combined by their maximum, heaps keep the smallest values
+ * under a total order, and each item records a choice once. The result therefore does not depend on
+ * the order of messages, and the graph is the same for any number of ranks. The volume per round is
  * O(pairs) records, plus one float per row of the support table for each cut. */
 #include <string.h>
 
@@ -77,20 +77,20 @@ ddsc_status pruned_hear(pruned *s, news_fn fn)
 
 /* ---- assigning pairs to ranks ---- */
 
-/* Returns the first pair of a rank's share of `total` pairs, which are in the order of ranks. */
+/* Returns the first pair of a rank's share of `total` pairs. The pairs are ordered by rank. */
 static int64_t share_begin(int64_t total, int rank, int size)
 {
     return total / size * rank + total % size * rank / size;
 }
 
-/* Returns how many of the pairs first .. first + n - 1 belong to the share of a rank. */
+/* Returns the number of pairs among first .. first + n - 1 that belong to the share of a rank. */
 static int64_t in_share(int64_t total, int rank, int size, int64_t first, int64_t n)
 {
     int64_t begin = BASE_MAX(first, share_begin(total, rank, size));
     return BASE_MAX(0, BASE_MIN(first + n, share_begin(total, rank + 1, size)) - begin);
 }
 
-/* Gathers both counts of every rank, and their sums. */
+/* Gathers both counts of every rank and computes their sums. */
 static ddsc_status count_round(pruned *s, int64_t *count)
 {
     int size = team_size(s->ctx);

@@ -2,19 +2,20 @@
  *
  * It starts when the first lists are exhausted, so every item has a limit. An item whose list ended
  * before its limit may have neighbors among the items that were not on its list. The walk evaluates
- * the first bounds of all pairs once more, tile by tile. It keeps the pairs that are new and within
- * reach of such an item, and raises their bounds (frame, then dual). It drops those that are out of
- * reach.
+ * the first bounds of all pairs once more, tile by tile. It keeps new pairs that are within reach
+ * of such an item and raises their bounds (frame, then dual). It drops the pairs that are then out
+ * of reach.
  *
- * The few remaining pairs are put on lists and solved before the walk continues. This limits the
- * memory to FOUND_PER_ITEM n pairs or little more, and the limits keep falling as the walk
- * proceeds. Steps have a length that depends only on counts of the whole team, so all ranks take
- * the same steps. The cost is a second pass over the first bounds, and the dual bounds of the pairs
+ * The few remaining pairs are added to lists and solved before the walk continues. This limits the
+ * memory to little more than FOUND_PER_ITEM n pairs, and the limits keep decreasing as the walk
+ * proceeds. The length of a step depends only on counts of the whole team, so all ranks make the
+ * same steps. The cost is a second pass over the first bounds, and the dual bounds of the pairs
  * within reach. */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 
-/* Clears at_i and at_j for ends that the pair is out of reach of. Returns true if one remains. */
+/* Clears at_i or at_j if the pair is out of reach of that item. Returns true if at least one of
+ * them remains set. */
 static bool keep_ends(const pruned *s, found_pair *e)
 {
     const local_scales *by = s->p->by;
@@ -23,7 +24,7 @@ static bool keep_ends(const pruned *s, found_pair *e)
     return e->at_i || e->at_j;
 }
 
-/* Returns the value of D^2 up to which the bound of the pair has to be raised, given the ends that
+/* Returns the value of D^2 up to which the bound of the pair has to be raised for the items that
  * need it. */
 static double enough_of_found(const pruned *s, const found_pair *e)
 {
@@ -44,8 +45,8 @@ static bool still_in_reach(pruned *s, found_pair *e, int worker)
     return keep_ends(s, e);
 }
 
-/* Records a pair whose first bound is within reach of an end, unless it is already known or
- * settled. */
+/* Records a pair whose first bound is within reach of one of its items, unless its value is already
+ * known or it is settled. */
 static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, bool framed, int worker)
 {
     pruned *s = arg;
@@ -144,8 +145,8 @@ static ddsc_status dual_of_found(pruned *s)
 /* A step of the walk: its length in tiles, and counts of its results. */
 typedef struct walk_stride {
     int64_t tiles, least;
-    int64_t n_met;   /* pairs that got a dual bound */
-    int64_t n_found; /* pairs within reach since the lists were last processed */
+    int64_t n_met;   /* number of pairs for which a dual bound was computed */
+    int64_t n_found; /* number of pairs found within reach since the lists were last processed */
 } walk_stride;
 
 static ddsc_status count_found(const pruned *s, walk_stride *step)
@@ -159,9 +160,9 @@ static ddsc_status count_found(const pruned *s, walk_stride *step)
     return DDSC_OK;
 }
 
-/* Sets the length of the next step from the counts of the last one. Longer steps make ranks wait
- * for each other less often, but they need more memory. The length is capped, because the items may
- * be sorted with easy ones first. */
+/* Sets the length of the next step from the counts of the previous one. Longer steps make ranks
+ * wait for each other less often, but they need more memory. The length is limited, because the
+ * items may be sorted so that items with few pairs come first. */
 static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
 {
     double n = (double)s->n, left = FOUND_PER_ITEM * n - (double)step->n_found;
@@ -172,8 +173,8 @@ static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
     step->tiles = BASE_MAX(step->least, (int64_t)tiles);
 }
 
-/* Sets looks[i] for the items whose list ended before their limit. A list with all other items has
- * an infinite complete_to. */
+/* Sets looks[i] for the items whose list ended before their limit. If a list contains all other
+ * items, its complete_to is infinite. */
 static ddsc_status set_looks(const pruned *s, bool *looks, bool *any)
 {
     for (int64_t i = s->own.begin; i < s->own.end; i++) {

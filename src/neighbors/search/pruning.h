@@ -2,8 +2,8 @@
  * excludes a candidate, and which level of bound a candidate has reached.
  *
  * A candidate is excluded only if its bound exceeds the tau-th key by more than a relative slack of
- * 1e-9. The slack covers the rounding of computed values. A candidate with a value equal to the
- * limit is therefore always solved, and the order of indices decides. */
+ * 1e-9. The slack covers the rounding of computed values. A candidate whose value equals the limit
+ * is therefore always solved, and the lower index is preferred. */
 #ifndef DDSC_NEIGHBORS_SEARCH_PRUNING_H
 #define DDSC_NEIGHBORS_SEARCH_PRUNING_H
 
@@ -11,12 +11,12 @@
 
 #include "base/base.h"
 
-/* Level of the best bound of a candidate. HAS_LOOK is a dual bound from a few iterations, without a
- * limit to exceed. It determines the order of solves while no limit is known. */
+/* Level of the best bound of a candidate. HAS_LOOK is a dual bound computed with a few iterations
+ * and without a target value. It determines the order of solves while no limit is known. */
 typedef enum reached { HAS_FIRST, HAS_FRAME, HAS_LOOK, HAS_DUAL, SETTLED } reached;
 
-/* Returns the limit with slack for the rounding of values. Equal distances are decided by index,
- * never by a bound. */
+/* Returns the limit plus a slack for the rounding of values. Ties between distances are decided by
+ * index, never by a bound. */
 static inline double reach_of(double limit)
 {
     return limit + (isfinite(limit) ? 1e-9 * fabs(limit) : 0);

@@ -1,10 +1,11 @@
-/* The tau nearest old items of each new item, using lower bounds.
+/* Finds the tau nearest old items of each new item, using lower bounds.
  *
- * New items are not compared with each other, so each has an independent best-first search. A heap
- * holds all old items, ordered by a lower bound of D^2. The top candidate gets a bound of the next
- * level, or it is solved if it already has the most expensive bound worth computing. The search
- * ends when the smallest bound exceeds the tau-th distance found. All remaining candidates are then
- * excluded, because bounds never exceed values. The result equals that of a full search.
+ * New items are not compared with each other, so the search for each is an independent best-first
+ * search. A heap contains all old items, ordered by a lower bound of D^2. For the top candidate,
+ * the bound of the next level is computed. If it already has the most expensive bound worth
+ * computing, it is solved. The search ends when the smallest bound exceeds the tau-th distance
+ * found. All remaining candidates are then excluded, because bounds never exceed values. The result
+ * equals that of a full search.
  *
  * With local scales, the heap and the limit use keys (numeric/graph/hubs.c). The cost per item is
  * n_old first bounds, an O(n_old) heap construction, and O(log n_old) per raised bound or solve. */
@@ -24,7 +25,7 @@ typedef struct query {
     pairs *p;
     int64_t n_old, ld;
     nearest near;
-    scratch heap; /* per worker: candidates, smallest bound on top */
+    scratch heap; /* per worker: candidates, with the smallest bound on top */
     scratch rows; /* per worker: first bounds of QUERY_ITEMS new items */
 } query;
 
@@ -60,8 +61,8 @@ static void heap_make(query_entry *heap, int64_t n, const float *low, const firs
 }
 
 /* Computes the next bound of the candidate. Returns false if it already has the last bound that is
- * worth computing. Without a limit to exceed, a dual bound from a few iterations is accurate enough
- * to find good candidates first. */
+ * worth computing. Without a limit, a dual bound from a few iterations is accurate enough to order
+ * the candidates. */
 static bool raise_top(query *q, query_entry *top, int64_t item, double limit, int worker)
 {
     const bool *level = q->p->offer.level;

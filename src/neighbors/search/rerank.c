@@ -1,13 +1,13 @@
-/* Values of candidate pairs from the metric itself.
+/* Computes the values of candidate pairs with the metric itself.
  *
- * Candidate lists name for each item the others to compare it with. A pair {i, j} is computed once,
- * even if both ends name each other, and its value is offered to both heaps. For this purpose the
- * pairs are grouped by their larger end j.
+ * The candidate list of an item names the other items to compare it with. A pair {i, j} is computed
+ * once, even if each item is on the list of the other, and its value is offered to both heaps. For
+ * this purpose, the pairs are grouped by their larger item j.
  *
- * Lists may arrive strip by strip in ascending order of items. As soon as the lists of all items
- * below `end` are known, so are all pairs whose larger end is below `end`, and their values are
- * computed. A pair whose larger end is in a later strip is postponed in a linked list of that item.
- * The cost is one metric value per distinct pair, and the memory is O(candidates of a strip +
+ * Lists may arrive strip by strip in ascending order of items. When the lists of all items below
+ * `end` are known, all pairs whose larger item is below `end` are known as well, and their values
+ * are computed. A pair whose larger item is in a later strip is postponed in a linked list of that
+ * item. The cost is one metric value per distinct pair, and the memory is O(candidates of a strip +
  * postponed pairs). */
 #include "base/team.h"
 #include "neighbors/search/search.h"
@@ -39,7 +39,7 @@ void search_rank_free(ranking *r)
     *r = (ranking){0};
 }
 
-/* Postpones a pair whose larger end is in a later strip. */
+/* Postpones a pair whose larger item is in a later strip. */
 static ddsc_status put_off(ranking *r, int64_t i, int64_t j)
 {
     CHECK(MEM_RESERVE(r->p->ctx, r->later, &r->later_capacity, r->n_later + 1));
@@ -65,9 +65,9 @@ static ddsc_status count_pairs(ranking *r, const pair_lists *l)
     return DDSC_OK;
 }
 
-/* Groups the pairs by their larger end; pairs named by both ends occur twice. Afterwards offset[j]
- * .. offset[j + 1] are the smaller ends of the pairs of j, with j counted from the first item of
- * the strip. */
+/* Groups the pairs by their larger item. Pairs that are on both lists occur twice. Afterwards,
+ * offset[j] .. offset[j + 1] contain the smaller items of the pairs of j, with j counted from the
+ * first item of the strip. */
 static ddsc_status by_larger_end(ranking *r, const pair_lists *l)
 {
     int64_t first = r->first, end = first + l->n, *at;
@@ -91,8 +91,8 @@ static ddsc_status by_larger_end(ranking *r, const pair_lists *l)
     return DDSC_OK;
 }
 
-/* Computes and offers a pair. A pair that did not converge is counted when it is solved; it does
- * not stop the search. */
+/* Computes a pair and offers its value. If the solve does not converge, this is counted, and the
+ * search continues. */
 static ddsc_status rank_pair(ranking *r, int64_t i, int64_t j, int worker)
 {
     ddsc_status status = pairs_solve(r->p, &r->near, (pair_ij){(int32_t)i, (int32_t)j}, worker);
@@ -107,7 +107,7 @@ static ddsc_status rank_all(ranking *r, int64_t j, int worker)
     return DDSC_OK;
 }
 
-/* Computes item j against the items in its list, and against earlier items that are compared with
+/* Computes item j against the items on its list, and against earlier items that are compared with
  * all others. */
 static ddsc_status rank_one(ranking *r, int64_t j, int worker)
 {

@@ -1,18 +1,18 @@
 /* The graph from a random sample of the pairs.
  *
- * Few of an item's nearest neighbors are among the sampled pairs. If the items vary along few
- * directions, however, the other distances follow from the sample: D^2_ij = |x_i|^2 + |x_j|^2 - 2
- * x_i . x_j is one number per item plus a matrix of low rank. The model
+ * Few of an item's nearest neighbors are among the sampled pairs. However, if the items vary along
+ * few directions, the other distances follow from the sample: D^2_ij = |x_i|^2 + |x_j|^2 - 2 x_i .
+ * x_j is the sum of one number per item and an entry of a matrix of low rank. The model
  *
  *     D^2_ij ~ m + b_i + b_j + (u_i . v_j + v_i . u_j) / 2
  *
  * is fitted to the known pairs. u and v are updated in turn, row by row, with ridge regression
  * (alternating least squares; Koren, Bell, Volinsky 2009).
  *
- * One in ten of the pairs is held out to measure the error. If it is at most FILL_ERROR, the
- * unknown pairs get their values from the model, and the neighbors are the nearest of both kinds.
- * Otherwise only the known pairs count. With p fitted pairs per item and rank r, a round costs O(n
- * (p r^2 + r^3)), and filling in the values costs O(n^2 r). */
+ * One tenth of the pairs is held out to measure the error. If the error is at most FILL_ERROR, the
+ * values of unknown pairs are computed from the model, and the neighbors are the nearest items by
+ * known or fitted values. Otherwise, only the known pairs are used. With p fitted pairs per item
+ * and rank r, a round costs O(n (p r^2 + r^3)), and computing the fitted values costs O(n^2 r). */
 #include <math.h>
 #include <string.h>
 
@@ -22,16 +22,17 @@
 #include "numeric/graph/graph.h"
 #include "numeric/linalg/linalg.h"
 
-/* Fraction of the kept pairs that is fitted. The others are held out to measure the error. */
+/* Fraction of the kept pairs that is used for the fit. The others are held out to measure the
+ * error. */
 static const double FITTED_PART = 0.9;
 static const double RIDGE = 0.3; /* relative to a residual variance of 1 */
-/* Largest error of the fit for which unknown pairs are filled in, as a fraction of the median
- * deviation of the distances. Above it, the known pairs alone give the better graph. */
+/* Unknown pairs are filled in only if the error of the fit is at most this fraction of the median
+ * deviation of the distances. With a larger error, the known pairs alone give the better graph. */
 static const double FILL_ERROR = 0.25;
 
 enum { SHARED_PIECE = 1 << 16 };
 
-/* Pairs kept for the fit, listed at both ends. */
+/* Pairs kept for the fit. Each is listed for both of its items. */
 typedef struct kept_pairs {
     uint64_t seed;
     double part;
@@ -39,8 +40,8 @@ typedef struct kept_pairs {
     int64_t *offset; /* n + 1 */
     int32_t *other;  /* ascending */
     double *value;   /* D^2; after fitting m and b, the residuals in units of their spread */
-    bool *held;      /* held out */
-    nearest *near;   /* heaps that are also offered the values */
+    bool *held;      /* true if the pair is held out */
+    nearest *near;   /* heaps to which the values are also offered */
 } kept_pairs;
 
 typedef struct pair_fit {
@@ -131,8 +132,8 @@ static void offer_and_keep(void *arg, const pair_tile *t, const double *d2, int6
 
 /* ---- the fit ---- */
 
-/* Fits m and b with some rounds of means. Afterwards `value` holds the residuals, in units of their
- * spread. */
+/* Fits m and b with several rounds of means. Afterwards, `value` contains the residuals, in units
+ * of their spread. */
 static void fit_items(pair_fit *f, kept_pairs *k)
 {
     double sum = 0, square = 0, n_known = 0;
@@ -242,8 +243,8 @@ static ddsc_status fit_make(ddsc_context *ctx, pair_fit *f, kept_pairs *k)
     return DDSC_OK;
 }
 
-/* Computes the median absolute error of the fit on held-out pairs, divided by the median absolute
- * deviation of their values. */
+/* Computes the error of the fit on held-out pairs: the median absolute error divided by the median
+ * absolute deviation of their values. */
 static ddsc_status fit_judge(ddsc_context *ctx, double *error, const pair_fit *f)
 {
     ddsc_status status = DDSC_OK;
@@ -293,7 +294,7 @@ static ddsc_status fitted_tile(void *state, const pair_tile *t, double *d2, int6
 
 static const pair_backend backend_fitted = {.name = "fill", .tile_side = 64, .tile = fitted_tile};
 
-/* Offers the values of the model for the pairs that were not sampled. */
+/* Offers the model's values of the pairs that were not sampled. */
 static ddsc_status offer_others(ddsc_context *ctx, nearest *near, pair_fit *f, double sample)
 {
     ddsc_status status = DDSC_OK;
@@ -312,8 +313,8 @@ static ddsc_status fill(ddsc_context *ctx, kept_pairs *k, double sample)
     double known = FITTED_PART * (double)k->offset[k->n] / (double)k->n, error;
     pair_fit f = {.rank = BASE_MIN((int64_t)(known / FIT_PER_NUMBER), FIT_RANK)};
     TRY(fit_make(ctx, &f, k));
-    /* Matrix products may differ in the last bits between CPUs, so all ranks use those of the first
-     * rank. */
+    /* Matrix products may differ in the last bits between CPUs, so all ranks use the factors of the
+     * first rank. */
     TRY(team_first(ctx, f.u, f.n * f.rank * (int64_t)sizeof *f.u));
     TRY(team_first(ctx, f.v, f.n * f.rank * (int64_t)sizeof *f.v));
     TRY(fit_judge(ctx, &error, &f));
@@ -353,7 +354,8 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
     TRY(pairs_solved(p, &n_solved));
     if (p->n > 1 && n_solved == 0)
         TRY(pairs_none_sampled(p->ctx, sample, p->n));
-    /* The sum is computed in pieces, because it needs memory for the values of all ranks. */
+    /* The sum is computed piece by piece, because each piece requires memory for the values of all
+     * ranks. */
     for (int64_t at = 0, all = k.offset[p->n]; at < all; at += SHARED_PIECE)
         TRY(team_sum_f64(p->ctx, k.value + at, BASE_MIN(SHARED_PIECE, all - at)));
     if ((double)k.offset[p->n] >= (double)(FIT_LEAST * p->n))

@@ -1,11 +1,11 @@
 /* Searches for the tau nearest neighbors of every item.
  *
  * The methods are: all pairs, a sample of the pairs, lower bounds that avoid most solves, a float
- * prefilter, candidate lists, and landmarks with whole columns of the matrix. Each of them accesses
- * a metric only through the pair service (neighbors/pairs). A value is the same for every method,
- * and equal values are ordered by index. The exact methods therefore return byte-identical graphs,
- * and they differ in cost alone. Only the approximate, sampled and column methods may return a
- * different graph. */
+ * prefilter, candidate lists, and landmarks with whole columns of the matrix. All methods access a
+ * metric only through the pair service (neighbors/pairs). A value is the same for every method, and
+ * equal values are ordered by index. The exact methods therefore return byte-identical graphs and
+ * differ only in cost. Only the approximate, sampled and column methods may return a different
+ * graph. */
 #ifndef DDSC_NEIGHBORS_SEARCH_SEARCH_H
 #define DDSC_NEIGHBORS_SEARCH_SEARCH_H
 
@@ -13,12 +13,11 @@
 
 #include "neighbors/pairs/pairs.h"
 
-/* Searches over all pairs of a choice. If j_begin is not 0, only items from j_begin on have
- * lists. */
+/* Searches all pairs of a choice. If j_begin is not 0, only items from j_begin on have lists. */
 ddsc_status search_full(pairs *p, ddsc_graph **out, int64_t tau, const pair_choice *choice);
 
-/* Searches over a random sample of the pairs. If the sample predicts the other pairs well enough,
- * they get fitted values (see sampled.c). */
+/* Searches a random sample of the pairs. If the sample predicts the other pairs well enough, their
+ * values are computed from the fit (see sampled.c). */
 ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sample);
 
 /* Computes the bounds of the pruned search on the device that the context selects, or on the CPU
@@ -28,8 +27,8 @@ extern const prefilter_device search_remote;
  * open. */
 ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau);
 
-/* Finds, for each item from n_old on, its tau nearest among the first n_old items, using lower
- * bounds. The bounds must be open. */
+/* Finds the tau nearest of the first n_old items for each item from n_old on, using lower bounds.
+ * The bounds must be open. */
 ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old);
 
 /* Computes the exact graph from rows that enclose the values. Sets *done to false and returns no
@@ -48,26 +47,27 @@ typedef struct pair_lists {
 } pair_lists;
 
 void search_lists_free(ddsc_context *ctx, pair_lists *l);
-/* Finds the tau nearest neighbors among candidates. A pair {i, j} is computed once if either end
- * lists the other, and its value is offered to both ends. */
+/* Finds the tau nearest neighbors among candidates. A pair {i, j} is computed once if either item
+ * lists the other, and its value is offered to both heaps. */
 ddsc_status search_rerank(pairs *p, ddsc_graph **out, int64_t tau, const pair_lists *l);
 
 typedef struct ranking_later {
-    int64_t before; /* previous postponed pair with the same larger end, or -1 */
-    int32_t item;   /* smaller end */
+    int64_t before; /* previous postponed pair with the same larger item, or -1 */
+    int32_t item;   /* smaller item */
 } ranking_later;
 
 /* State of the same search for candidate lists that arrive strip by strip. */
 typedef struct ranking {
     pairs *p;
     nearest near;
-    int64_t first, begin; /* first item of the current strip; first item of its prepared part */
+    int64_t first, begin; /* first item of the current strip; first item of the strip's prepared
+                           * part */
     int64_t tick;         /* progress units per item */
-    pair_lists strip;     /* pairs of the strip by their larger end */
+    pair_lists strip;     /* pairs of the strip, grouped by their larger item */
     int64_t *last;        /* n: last postponed pair of each item, or -1 */
     ranking_later *later;
     int64_t n_later, later_capacity;
-    int32_t *open; /* items paired with all others, ascending */
+    int32_t *open; /* items to be compared with all others, ascending */
     int64_t n_open, open_capacity;
 } ranking;
 
@@ -81,9 +81,9 @@ ddsc_status search_rank_strip(ranking *r, const pair_lists *l);
 ddsc_status search_rank_finish(ranking *r, ddsc_graph **out);
 
 /* NN-descent (Dong, Moses, Li 2011): finds nearly all of the k nearest neighbors of each of n rows
- * under |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0). The method relies on neighbors of
- * neighbors being likely neighbors. Each round reads the lists of the previous round, and the heaps
- * keep the best entries in any order of arrival. */
+ * under |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0). The method relies on the fact that
+ * neighbors of neighbors are likely neighbors. Each round reads the lists of the previous round.
+ * The heaps keep the best entries, whatever the order in which they arrive. */
 ddsc_status search_descend(ddsc_context *ctx, ddsc_graph **out, int64_t n, int64_t columns,
                            const float *rows, const double *offset, int64_t k);
 
@@ -92,16 +92,18 @@ typedef struct search_rows {
     int64_t columns;
     float *rows;    /* n x columns */
     double *offset; /* term that the metric adds for each item, or NULL */
-    bool enclosing; /* rows of the metric itself: fewer candidates suffice, and a pair is cheap */
+    bool enclosing; /* true for rows of the metric itself: fewer candidates suffice, and computing a
+                     * pair is cheap */
 } search_rows;
 
 void search_rows_free(ddsc_context *ctx, search_rows *r);
-/* Finds the tau best of the candidates that NN-descent returns, and measures stats->recall on some
- * items against all pairs. Takes ownership of the rows and frees them. */
+/* Finds the tau best of the candidates that NN-descent returns. Measures stats->recall by comparing
+ * some items with all others. Takes ownership of the rows and frees them. */
 ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stats, int64_t tau,
                                search_rows *rows);
 
-/* ---- whole columns of the matrix, and the other distances with the Nystrom method ---- */
+/* ---- whole columns of the matrix; the other distances are approximated with the Nystrom method
+ * ---- */
 
 /* The landmarks: items whose columns of the distance matrix are known. */
 typedef struct column_set {
@@ -117,13 +119,13 @@ static inline int64_t columns_of(int64_t n, double fraction)
 {
     return (int64_t)llround(fraction * (double)n);
 }
-/* Draws the landmarks. Fails if the fraction yields fewer than COLUMNS_LEAST. */
+/* Draws the landmarks. Fails if the fraction gives fewer than COLUMNS_LEAST landmarks. */
 ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, double fraction);
 void search_columns_free(ddsc_context *ctx, column_set *c);
-/* Computes the columns with a pair service over the items in the order of c->order. */
+/* Computes the columns with a pair service whose items are in the order of c->order. */
 ddsc_status search_columns_fill(column_set *c, pairs *ordered);
 /* Builds the tau-NN graph from known and approximate distances, with neighbors chosen by the local
- * scales `by` (or NULL). Stores the estimated error of the approximate ones in the graph. */
+ * scales `by` (or NULL). Stores the estimated error of the approximate distances in the graph. */
 ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set *c, int64_t tau,
                            const local_scales *by);
 

@@ -1,5 +1,5 @@
-/* Selects the candidates of an item from its smallest float bounds: those that can still be among
- * its tau nearest. The CPU and the device code share this rule (see shortlist.c). */
+/* Selects the candidates of an item from its smallest float bounds: the items that can still be
+ * among its tau nearest. The CPU and the device code share this rule (see shortlist.c). */
 #ifndef DDSC_NEIGHBORS_SEARCH_SHORTLIST_H
 #define DDSC_NEIGHBORS_SEARCH_SHORTLIST_H
 
@@ -7,8 +7,9 @@
 
 typedef struct doubt {
     int64_t n, tau, most;
-    int64_t first;  /* first item with a list */
-    int32_t *index; /* lists of `most`, from item `first` on; settled: candidates first */
+    int64_t first;  /* first item that has a list */
+    int32_t *index; /* lists of `most` entries, from item `first` on; after settling, candidates
+                     * come first */
     int64_t *count; /* n: number of candidates, or -1 if all items are candidates */
     double *spread; /* n: see prefilter_enclose */
     const local_scales *by;
@@ -18,25 +19,25 @@ typedef struct doubt {
 /* Allocates the counts and the spread. The caller allocates the index. */
 ddsc_status search_doubt_create(ddsc_context *ctx, doubt *d, int64_t n, int64_t tau, int64_t most);
 void search_doubt_free(ddsc_context *ctx, doubt *d);
-/* Moves the candidates of item i to the front of its list and sets their count. key[k] is the key
- * of a lower bound for (i, k-th item of its list). No item outside the list has a key below the
- * largest of these. `upper` is scratch memory for `most` values. */
+/* Moves the candidates of item i to the front of its list and stores their number in count. key[k]
+ * is the key of a lower bound for i and the k-th item of its list. No item outside the list has a
+ * key below the largest of these keys. `upper` is scratch memory for `most` values. */
 void search_doubt_settle(const doubt *d, int64_t i, const double *key, double *upper);
-/* Adds the number of items in [first, end) that have all others as candidates. Sets *few if there
- * are not too many of them. */
+/* Adds the number of items in [first, end) that have all other items as candidates to *open. *few
+ * is true if there are not too many of them. */
 void search_doubt_count(const doubt *d, int64_t end, int64_t *open, bool *few);
-/* Passes the candidates of [first, end) to the metric. */
+/* Sends the candidates of [first, end) to the metric. */
 ddsc_status search_doubt_rank(const doubt *d, int64_t end, ranking *r);
 
 /* Outcome of the candidate search on a device. */
 typedef enum filtered {
-    FILTERED_NOT,      /* no device, or it failed */
+    FILTERED_NOT,      /* no device was used, or it failed */
     FILTERED_IN_DOUBT, /* too many items have undecided candidates */
     FILTERED
 } filtered;
 
 /* Finds the candidates on the device that the context selects. If *how is FILTERED, all candidates
- * have been ranked: those of one strip while the device computed the next. */
+ * have been ranked. The candidates of one strip are ranked while the device computes the next. */
 ddsc_status search_on_device(pairs *p, ranking *r, const prefilter_rows *rows, int64_t tau,
                              filtered *how);
 

@@ -21,16 +21,17 @@
 enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 16, DEGREE_MAX = 64 };
 enum {
     ROUNDS = 12
-}; /* filters of the verification; after that, the block found so far joins the basis */
+}; /* number of filters of the verification; afterwards, the block found so far joins the basis */
 
 typedef struct basis {
-    panel x, mx, old;       /* Ritz vectors of the step, their products, a copy; contiguous */
+    panel x, mx, old;       /* Ritz vectors of the step, their products with M, and a copy;
+                             * contiguous */
     int64_t keep, capacity; /* number of columns after and before a reduction */
     int64_t step;           /* number of columns added per step */
-    double *h, *rows, *u;   /* capacity^2: V^T M V, its eigenvectors */
-    double *residual;       /* residuals of the step */
+    double *h, *rows, *u;   /* capacity^2: V^T M V, and its eigenvectors */
+    double *residual;       /* residuals of the step's Ritz vectors */
     int64_t n_converged;    /* number of leading Ritz pairs that have converged */
-    int64_t n_reported;     /* how many of them the progress callback has received */
+    int64_t n_reported;     /* number of these pairs that the progress callback has received */
     double *values;
 } basis;
 
@@ -145,8 +146,8 @@ static double goal(const solver *s)
     return fmax(0.3 * s->tolerance, 1e-14);
 }
 
-/* Computes `count` Ritz vectors from index `first` in x, their products in mx, and their
- * residuals. */
+/* Computes `count` Ritz vectors from index `first` on. Stores them in x and their products in mx,
+ * and computes their residuals. */
 static ddsc_status look_from(solver *s, basis *b, int64_t first, int64_t count)
 {
     b->x.width = b->x.stride = b->mx.width = b->mx.stride = count;

@@ -11,9 +11,9 @@
 #include "numeric/eigen/solver.h"
 #include "numeric/linalg/linalg.h"
 
-/* Largest number of filters of the verification. Hundreds of equal eigenvalues, as identical
- * items produce, separate slowly from the others. The limit is high because no other step could
- * resolve the result. */
+/* Largest number of filters of the verification. Hundreds of equal eigenvalues, which occur with
+ * identical items, separate slowly from the others. The limit is high because no other step can
+ * verify the result. */
 enum { ROUNDS = 60 };
 
 /* Fills a with M, with the eigenvalues of the exact vectors and of excluded items replaced by

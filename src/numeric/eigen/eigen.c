@@ -28,12 +28,12 @@ enum { DENSE_MOST = 8000 };
 /* Rounding errors alone give residuals of this size. */
 static const double TOLERANCE_LEAST = 1e-13;
 
-/* Entries within this relative distance of the largest one count as equal to it when a column's
- * sign is chosen. */
+/* When a column's sign is chosen, entries within this relative distance of the largest entry are
+ * treated as equal to it. */
 static const double SIGN_TIE = 1e-6;
 
-/* Sets order[r] to the component with the r-th largest size, for r < c. Ties go to the lower
- * number. */
+/* Sets order[r] to the component with the r-th largest size, for r < c. Ties go to the component
+ * with the lower number. */
 static void rank_components(int64_t *order, const int64_t *size, int64_t n_components, int64_t c)
 {
     for (int64_t r = 0; r < c; r++)
@@ -102,8 +102,8 @@ static bool prefer_dense(const solver *s, const eigen_settings *set)
            (set->dense_below > 0 && n <= DENSE_MOST && 4 * width >= s->room);
 }
 
-/* The first method that fits is used. To add the solver of another library or device, add a
- * line. */
+/* The first method that fits is used. To add the solver of another library or device, add an
+ * entry. */
 static const eigen_method methods[] = {
     {"dense", prefer_dense, dense_solve},
     {"block iteration", NULL, block_solve},
@@ -129,7 +129,8 @@ static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_setting
     return method->solve(s, &out->verified);
 }
 
-/* Gives each column the sign that makes its largest entry positive. Ties go to the lowest item. */
+/* Gives each column the sign that makes its largest entry positive. If entries are tied, the lowest
+ * item decides. */
 static ddsc_status fix_signs(ddsc_context *ctx, eigen_result *r)
 {
     double *largest = NULL, *sign = NULL;
@@ -220,8 +221,8 @@ typedef struct eigen_input {
     int64_t n_components;
 } eigen_input;
 
-/* Solves with the team's solver: each rank computes its own rows, and all ranks receive all
- * vectors. Sets *found to false if the result of the team's solver could not be verified. */
+/* Solves with the team's solver. Each rank computes its own rows, and all ranks receive all
+ * vectors. Sets *found to false if the result could not be verified. */
 static ddsc_status solve_over_ranks(solver *s, eigen_result *out, const eigen_input *in,
                                     bool *found)
 {

@@ -12,8 +12,9 @@
 #include "numeric/graph/graph.h"
 
 typedef struct eigen_settings {
-    double tolerance;       /* largest converged residual; values below 1e-13 are raised to 1e-13 */
-    int64_t max_iterations; /* operator-block products */
+    double tolerance;       /* residual below which a pair has converged; values below 1e-13 are
+                             * raised to 1e-13 */
+    int64_t max_iterations; /* maximum number of products of the operator with a block */
     int64_t dense_below;    /* use LAPACK when n is at most this */
 } eigen_settings;
 
@@ -23,7 +24,8 @@ typedef struct eigen_result {
     double *vector;   /* n x k, row-major, orthonormal columns, largest entry positive */
     double *residual; /* k: |M v - lambda v| */
     bool dense, verified;
-    bool by_team; /* computed by the team's solver; its sums depend on the ranks */
+    bool by_team; /* true if computed by the team's solver, whose sums depend on the number of
+                   * ranks */
     int64_t n_products;
 } eigen_result;
 

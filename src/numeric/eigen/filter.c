@@ -56,7 +56,7 @@ void filter_close(solver *s)
 
 typedef struct numbers {
     const double *x;
-    bool odd; /* some entry is not finite */
+    bool odd; /* true if some entry is not finite */
 } numbers;
 
 static ddsc_status look_at_numbers(void *arg, int64_t begin, int64_t end, int worker)
@@ -145,7 +145,7 @@ static ddsc_status filter_begin(solver *s, const panel *x, panel *y, double scal
 ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree, bool begun)
 {
     double centre = (cut - 1) / 2, half = (cut + 1) / 2;
-    bool made, there = begun && !s->dev.state; /* a device that fails may have overwritten y */
+    bool made, there = begun && !s->dev.state; /* if a device fails, it may have overwritten y */
     CHECK(filter_remote(s, x->width, 1 / half, centre, degree, x->x, y->x, &made));
     /* Computes T_1 = (M x - c x) / h in y, then T_{d+1} = 2 (M - c) / h T_d - T_{d-1} in the
      * older block. */

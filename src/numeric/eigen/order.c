@@ -127,9 +127,9 @@ static int64_t count_reached(const int32_t *cell, int64_t n)
     return count;
 }
 
-/* Places seeds at equal distances in the order of the file and spreads them by one step per
- * round. A few rounds reach all items except those in long chains and in components without a
- * seed. */
+/* Chooses seeds at equal distances in the order of the file and spreads their cells by one step per
+ * round. After a few rounds, the cells contain all items except those in long chains and in
+ * components without a seed. */
 static ddsc_status spread_cells(ddsc_context *ctx, int32_t *cell, const sparse *m, int64_t n_cells)
 {
     ddsc_status status = DDSC_OK;
@@ -153,7 +153,7 @@ done:
     return status;
 }
 
-/* Sorts this rank's rows by cell with a counting sort. Items without a cell follow, sorted by
+/* Sorts this rank's rows by cell with a counting sort. Items without a cell come last, sorted by
  * component. */
 ddsc_status order_own(ddsc_context *ctx, int32_t *item, int32_t *place, const sparse *m,
                       team_part own, const int32_t *component)

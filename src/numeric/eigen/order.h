@@ -8,7 +8,7 @@
 typedef struct reordered {
     int32_t *item;  /* the item at each position */
     int32_t *place; /* the position of each item */
-    sparse m;       /* columns of a row are in any order */
+    sparse m;       /* the columns of each row may be in any order */
     double *degree;
     int32_t *component;
 } reordered;

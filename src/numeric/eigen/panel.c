@@ -37,15 +37,15 @@ void panel_free(ddsc_context *ctx, panel *p)
     *p = (panel){0};
 }
 
-/* Returns the smallest number of rows that is worth waking a thread for, given `work` operations
+/* Returns the smallest number of rows for which waking a thread saves time, given `work` operations
  * per row. */
 static int64_t grain_rows(int64_t work)
 {
     return BASE_MAX(PIECE_MIN, PIECE_WORK / BASE_MAX(work, 1));
 }
 
-/* Returns the number of rows of a piece that leaves a partial sum. It is large enough to keep
- * the partial sums small compared with the panels. */
+/* Returns the number of rows of a piece that produces a partial sum. It is large enough to keep the
+ * partial sums small compared with the panels. */
 static int64_t piece_rows(int64_t n, int64_t width, int64_t work)
 {
     int64_t rows = BASE_MAX(grain_rows(work), n / PIECES_MAX + 1);

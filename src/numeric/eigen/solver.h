@@ -9,17 +9,18 @@
 typedef struct solver {
     ddsc_context *ctx;
     const sparse *m;
-    team_part own; /* rows of `exact` and v held here: all rows, or over ranks only this rank's */
+    team_part own; /* rows of `exact` and v that are stored: all rows, or only this rank's rows if
+                    * solving over ranks */
     const int32_t *component; /* negative if the item is excluded */
-    int64_t room;             /* dimension of the complement of the exact vectors */
-    int64_t wanted;           /* number of further pairs wanted */
+    int64_t room;             /* dimension of the orthogonal complement of the exact vectors */
+    int64_t wanted;           /* number of pairs wanted in addition to the exact ones */
     double tolerance;
     int64_t max_products, n_products;
-    panel exact;   /* exact vectors of the components, eigenvalue 1 */
+    panel exact;   /* exact vectors of the components, with eigenvalue 1 */
     panel v;       /* orthonormal: the wanted vectors, followed by guard vectors */
     double *theta; /* Ritz values of v, descending */
     panel_noise noise;
-    device dev; /* computes the products; dev.state is NULL if the CPU computes them */
+    device dev; /* device that computes the products; if dev.state is NULL, the CPU computes them */
 } solver;
 
 /* The eigenvalue assigned to excluded items. It lies below every eigenvalue of M, which are all
@@ -42,7 +43,7 @@ ddsc_status filter_product(solver *s, int64_t width, const double *x, double *y)
 /* Returns the growth rate of the filter at lambda. The filter damps the interval [-1, cut];
  * components above it grow like exp(degree * filter_growth). */
 double filter_growth(double cut, double lambda);
-/* Returns the factor by which the filter multiplies an eigenvector of lambda. */
+/* Returns the factor by which the filter multiplies an eigenvector with eigenvalue lambda. */
 double filter_value(double cut, double lambda, int64_t degree);
 /* Applies a filter of the given degree to x; y is scratch of the same shape. If `begun` is true, y
  * holds M x on entry. Both blocks are contiguous (stride = width). */
@@ -55,7 +56,8 @@ ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degr
  * recomputes the residuals. */
 typedef struct eigen_method {
     const char *name;
-    bool (*fits)(const solver *s, const eigen_settings *set); /* NULL: always */
+    bool (*fits)(const solver *s, const eigen_settings *set); /* returns true if the method suits
+                                                               * the problem; NULL: always */
     ddsc_status (*solve)(solver *s, bool *verified);
 } eigen_method;
 

@@ -50,8 +50,8 @@ static ddsc_status handed_rows(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Returns the number of entries in an item's row. An excluded item has only a diagonal entry,
- * and no other item is linked to it. */
+/* Returns the number of entries in an item's row. The row of an excluded item has only a diagonal
+ * entry, and the rows of other items have no entry for it. */
 static int64_t entries_of(const solver *s, int32_t item)
 {
     return s->component[item] < 0 ? 1 : s->m->offset[item + 1] - s->m->offset[item];

@@ -12,15 +12,17 @@ enum { ROW_GRAIN = 1024 };
  * 0, which would make every other weight 0/0 or zero. Equal items keep the weight exp(0) = 1. */
 static const double SCALE_FLOOR = 0.01;
 
-/* Thresholds for a single gamma instead of local scaling, measured with bench/defaults.py on ten
- * data sets under every metric. LEANS_SPREAD is the smallest ratio of the 95% to the 5% quantile of
- * the scales. LEANS_ONE_SIDED is the smallest share of one-sided links. LEANS_FAR limits the 99%
- * quantile of the D^2 to the nearest neighbor, in units of the median D^2 of all edges.
+/* Thresholds for using a single gamma instead of local scaling, measured with bench/defaults.py on
+ * ten data sets under every metric. LEANS_SPREAD is the smallest ratio of the 95% to the 5%
+ * quantile of the scales. LEANS_ONE_SIDED is the smallest share of one-sided links. LEANS_FAR
+ * limits the 99% quantile of the D^2 to the nearest neighbor, in units of the median D^2 of all
+ * edges.
  *
- * A single gamma is better only on `animals`, where 0.60 to 0.75 of the links are one-sided and
- * the scales spread by 3.1 or more. On other sets with such a spread, at most 0.48 of the links
- * are one-sided. Text sets have as many one-sided links, but their scales spread by at most 2.4.
- * The exception is ng6 under mmd (2.8), where a single gamma does no harm. */
+ * A single gamma is better only on `animals`, where 0.60 to 0.75 of the links are one-sided and the
+ * scales spread by a factor of 3.1 or more. On other data sets with such a spread, at most 0.48 of
+ * the links are one-sided. Text data sets have as many one-sided links, but their scales spread by
+ * a factor of at most 2.4. The exception is ng6 under mmd (2.8), where a single gamma does no
+ * harm. */
 static const double LEANS_SPREAD = 2.5, LEANS_ONE_SIDED = 0.55, LEANS_FAR = 20;
 enum { LEANS_ITEMS = 40 }; /* with fewer items, the quantiles are not reliable */
 
@@ -112,8 +114,8 @@ static ddsc_status count_one_sided(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Computes the share of links that are one-sided: the other item does not have this one on its
- * list. */
+/* Computes the share of one-sided links. A link is one-sided if the other item does not have this
+ * item on its list. */
 static ddsc_status one_sided(ddsc_context *ctx, double *share, const ddsc_graph *g)
 {
     link_count c = {.graph = g};
@@ -164,8 +166,8 @@ typedef struct weigh {
     const ddsc_graph *graph;
     double *scale; /* NULL: one gamma for all */
     double gamma;
-    double *weight; /* output by edge of the graph */
-    sparse *lists;  /* or output by row, columns ascending */
+    double *weight; /* output: weights by edge of the graph */
+    sparse *lists;  /* or output: weights by row, with ascending columns */
     scratch room;   /* scratch for one row */
 } weigh;
 
@@ -241,8 +243,8 @@ done:
     return status;
 }
 
-/* Computes the same rows of the transpose. Because the items are visited in order, the columns
- * are already ascending. */
+/* Computes the same rows of the transpose. The items are visited in order, so the columns are
+ * already ascending. */
 static ddsc_status make_turned(ddsc_context *ctx, sparse *out, const weigh *w, team_part rows)
 {
     const ddsc_graph *g = w->graph;

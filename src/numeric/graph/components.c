@@ -1,4 +1,4 @@
-/* Finds connected components by union-find. The root of a set is its lowest item. */
+/* Finds connected components with union-find. The root of a set is its lowest item. */
 #include "numeric/graph/graph.h"
 
 static int32_t find_root(int32_t *parent, int32_t i)

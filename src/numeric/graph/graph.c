@@ -1,5 +1,5 @@
-/* The neighbor graph object: creation, copies, subgraphs and the public view. The pair engine
- * fills its n * tau edges. */
+/* The neighbor graph object: creation, copies, subgraphs and the public view. The searches fill its
+ * n * tau edges. */
 #include <string.h>
 
 #include "base/sized.h"

@@ -22,18 +22,21 @@ struct ddsc_graph {
     int64_t *offset; /* n + 1 */
     int32_t *index;  /* neighbors of each item, nearest first */
     double *d2;
-    int64_t n_columns;    /* columns used to estimate distances; 0: all distances were computed */
+    int64_t n_columns;    /* number of columns used to estimate distances; 0: all distances were
+                           * computed */
     double columns_error; /* error of the estimated distances */
-    double *scale;       /* n scales by which neighbors were chosen (local_scales); NULL: nearest */
-    in_degrees plain;    /* with scale: in-degrees of the nearest neighbors */
-    ddsc_graph *nearest; /* with scale: the nearest items of each item, for reports; else NULL */
-    bool copies;         /* every edge joins equal items */
+    double *scale;        /* n scales with which neighbors were chosen (local_scales); NULL: the
+                          * nearest items */
+    in_degrees plain;     /* if scale is set: in-degrees of the nearest neighbors */
+    ddsc_graph *nearest;  /* if scale is set: the nearest items of each item, for reports; otherwise
+                          * NULL */
+    bool copies;          /* true if every edge connects equal items */
 };
 
 /* Creates a graph with arrays for n * tau edges and all offsets zero. */
 ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64_t tau);
 
-/* Number of nearest items kept per item when neighbors are chosen by rescaled distance. */
+/* Number of nearest items stored per item if neighbors are chosen by rescaled distance. */
 enum { GRAPH_NEAREST = 3 };
 
 /* Returns true if the lists are valid, for assertions: offsets never decrease, and every list
@@ -49,16 +52,16 @@ ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,
 /* Counts in-degrees over the first tau entries of each list. */
 ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g, int64_t tau);
 
-/* The scales s by which distances are rescaled when neighbors are chosen. Item i takes the items
- * j with the smallest D^2 / s_j, which is the same order as D^2 / (s_i s_j). */
+/* The scales s by which distances are rescaled when neighbors are chosen. The neighbors of item i
+ * are the items j with the smallest D^2 / s_j, which is the same order as D^2 / (s_i s_j). */
 typedef struct local_scales {
     double *scale, *inverse; /* s and 1 / s, n each */
     double widest;           /* the largest s */
 } local_scales;
 
 /* Computes s_i, the mean distance of item i to those of its first tau neighbors that are not
- * duplicates. Values below a tenth of the median are raised to it; items with only duplicates
- * get the median. */
+ * duplicates. Values below a tenth of the median are raised to it. If all neighbors are duplicates,
+ * s_i is the median. */
 ddsc_status graph_scales_find(ddsc_context *ctx, double **scale, const ddsc_graph *g, int64_t tau);
 /* Creates the scales from a copy of `scale`. */
 ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const double *scale, int64_t n);
@@ -69,9 +72,9 @@ static inline double local_key(const local_scales *by, int64_t other, double d2)
     return by ? d2 * by->inverse[other] : d2;
 }
 
-/* Converts a limit on keys to a limit on D^2, for one neighbor or for any neighbor. Up
- * to rounding, a neighbor with D^2 above the result has a key above the limit. For any neighbor, a
- * finite limit below 0 becomes 0. */
+/* Converts a limit on keys to a limit on D^2, for one neighbor or for any neighbor. Up to rounding,
+ * a neighbor whose D^2 is above the result has a key above the limit. For any neighbor, a finite
+ * limit below 0 is converted to 0. */
 static inline double local_limit(const local_scales *by, int64_t other, double limit)
 {
     return by ? limit * by->scale[other] : limit;
@@ -82,7 +85,7 @@ static inline double local_limit_any(const local_scales *by, double limit)
     return !by || limit == -INFINITY ? limit : limit > 0 ? limit * by->widest : 0;
 }
 
-/* Sorts each list by D^2 after its items were chosen in another order. */
+/* Sorts each list by D^2 if its items were chosen in another order. */
 void graph_sort(ddsc_graph *g);
 
 /* Returns the median of the positive finite entries of x, or 1 if there are none. Reorders x. */
@@ -129,8 +132,8 @@ typedef struct affinity_report {
     int64_t n_edges;   /* number of edges in the neighbor lists */
     int64_t n_clamped; /* edges with negative D^2, treated as 0 */
     int64_t n_faint;   /* items whose weights would all underflow in double precision */
-    /* All D^2 are equal and not positive, or all edges join copies, so nothing distinguishes the
-     * items. */
+    /* True if nothing distinguishes the items, because all D^2 are equal and not positive, or
+     * because all edges join copies. */
     bool flat;
 } affinity_report;
 
@@ -148,8 +151,8 @@ ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *repo
  * gamma is 0. Negative D^2 are treated as 0, and the result is at least AFFINITY_FLOOR. */
 double affinity_value(double d2, double gamma, double s, double t);
 
-/* Local scaling uses the distance to the neighbor of this rank, or to the last neighbor if fewer
- * are known. */
+/* The scale in local scaling is the distance to the neighbor of this rank, or to the last neighbor
+ * if fewer are known. */
 enum { AFFINITY_NEIGHBOUR = 7 };
 
 /* Computes the scale s_i of every item and raises it to at least *least, because a group of
@@ -160,21 +163,21 @@ ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
 /* Smallest affinity. It leaves enough range for the scaling by degrees not to underflow. */
 #define AFFINITY_FLOOR 1e-280
 
-/* Finds the connected component of every item, numbered by first appearance. An item without
- * edges is a component of its own. Entries offset[i] .. offset[i + 1] of `column` are linked to
- * i, regardless of direction. */
+/* Finds the connected component of every item, numbered by first appearance. An item without edges
+ * is a component by itself. Entries offset[i] .. offset[i + 1] of `column` are linked to i,
+ * regardless of direction. */
 ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components, int64_t n,
                             const int64_t *offset, const int32_t *column);
 
-/* Computes the row sums `degree` (n) and m = S^-1/2 A S^-1/2, divided over ranks as A is. An
- * item without edges gets degree 1 and m_ii = 1. It is a component, and each component has one
- * eigenvalue 1. */
+/* Computes the row sums `degree` (n) and m = S^-1/2 A S^-1/2, which is divided over ranks in the
+ * same way as A. For an item without edges, the degree is 1 and m_ii = 1. Such an item is a
+ * component, and each component has one eigenvalue 1. */
 ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a);
 /* Computes y = M x for a block of b vectors with contiguous rows (n x b). The result is
  * bit-identical for any number of threads. */
 ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,
                            double *y);
-/* Computes only the given rows of y = M x; y holds those rows, and x holds all. */
+/* Computes only the given rows of y = M x. y contains only those rows, and x contains all rows. */
 ddsc_status operator_apply_rows(ddsc_context *ctx, const sparse *m, team_part rows, int64_t b,
                                 const double *x, double *y);
 /* Computes y = scale (M x - shift x) - back y, one step of a three-term recurrence, in one pass. */

@@ -14,11 +14,12 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-/* Many repulsions per attraction allow few epochs: 200 epochs with 4 repulsions preserve fewer
- * neighbors than 40 epochs with 16 (bench/map.py). Small maps are cheap and get more epochs. */
+/* With many repulsions per attraction, few epochs suffice: 200 epochs with 4 repulsions preserve
+ * fewer neighbors than 40 epochs with 16 (bench/map.py). Small maps are cheap, so they use more
+ * epochs. */
 enum { EPOCHS = 44, MORE_EPOCHS = 20000, MAX_EPOCHS = 200, MIN_EPOCHS = 20 };
 enum { N_REPELLED = 16, START_SIZE = 10, GRAIN = 256, GROUPS = 4 };
-#define WORK_LIMIT 4e8 /* pair updates, a few seconds; larger graphs get fewer epochs */
+#define WORK_LIMIT 4e8 /* pair updates, a few seconds; larger graphs use fewer epochs */
 #define STEP_LIMIT 4.0
 
 typedef struct layout {
@@ -26,7 +27,8 @@ typedef struct layout {
     int64_t *into; /* n + 2 offsets into `from` */
     int32_t *from; /* for each item, the items that have it on their list */
     double *xy;    /* n x 2: positions after the epoch */
-    double *x, *y; /* n positions at its start, followed by a copy of the first SIMD_LANES ones */
+    double *x, *y; /* n positions at the start of the epoch, followed by a copy of the first
+                    * SIMD_LANES ones */
     double rate;
     uint64_t key; /* seed of the epoch's random numbers */
 } layout;
@@ -36,9 +38,10 @@ typedef struct layout {
 typedef struct lanes {
     simd_f64 x, y;
     int64_t item[SIMD_LANES];
-    int64_t out[SIMD_LANES], n_out[SIMD_LANES]; /* neighbors: start and count */
+    int64_t out[SIMD_LANES], n_out[SIMD_LANES]; /* first neighbor and number of neighbors of each
+                                                 * item */
     int64_t in[SIMD_LANES],
-        n_in[SIMD_LANES]; /* items that have it on their list: start and count */
+        n_in[SIMD_LANES]; /* first and number of the items that have it on their list */
     int64_t most_out;
 } lanes;
 
@@ -115,10 +118,10 @@ SIMD_INLINE void attract_in(lanes *a, const layout *l, int64_t p)
     }
 }
 
-/* Draws a random index and repels each lane from the item at that index plus the lane number.
- * Each item is repelled from a uniformly chosen item, and one draw serves all lanes. A draw
- * equal to the group's own first index is skipped, because every item would repel itself. A
- * repulsion depends on the result of the previous one, so the groups alternate. */
+/* Draws a random index and repels each lane from the item at that index plus the lane number. Each
+ * item is thus repelled from a uniformly chosen item, and one draw serves all lanes. A draw equal
+ * to the group's own first index is skipped, because every item would repel itself. A repulsion
+ * depends on the result of the previous one, so the code alternates between groups. */
 SIMD_INLINE void repel_some(lanes *a, const layout *l, int64_t p, const simd_f64 *rate)
 {
     for (int r = 0; r < N_REPELLED; r += 2) {
@@ -175,7 +178,7 @@ static ddsc_status move_items(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Inverts the lists, because an edge attracts both of its ends. */
+/* Inverts the lists, because an edge attracts both of its items. */
 static ddsc_status turn_lists(ddsc_context *ctx, layout *l)
 {
     const ddsc_graph *g = l->g;

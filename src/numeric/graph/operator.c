@@ -89,13 +89,13 @@ typedef struct operator_product {
     int64_t b;
     double scale, shift, back;
     const double *x;
-    double *y;           /* starts at row `first` */
+    double *y;           /* its first row is row `first` */
     int64_t first, last; /* first row; last entry */
-    bool far;            /* x does not fit in a near cache */
+    bool far;            /* true if x does not fit in a near cache */
 } operator_product;
 
-/* Prefetches the rows of x that are needed AHEAD entries later, because rows of x are read in no
- * regular order. */
+/* Prefetches the rows of x that are needed AHEAD entries later, because the rows of x are read in
+ * irregular order. */
 SIMD_INLINE void ask(const operator_product *t, const double *x, int groups, int64_t p)
 {
     const double *row = x + t->m->column[BASE_MIN(p + AHEAD, t->last)] * t->b;
@@ -179,7 +179,8 @@ static ddsc_status product_run(ddsc_context *ctx, operator_product *t, team_part
     t->first = rows.begin;
     t->last = t->m->offset[rows.end] - 1;
     t->far = t->m->n * t->b > NEAR;
-    /* Pieces are large enough to be worth a thread; no sum crosses a boundary between pieces. */
+    /* A piece is large enough to justify waking a thread. No sum crosses a boundary between
+     * pieces. */
     int64_t work = t->b * (t->m->nnz / BASE_MAX(t->m->n, 1) + 2);
     return team_rows(ctx, rows, BASE_MAX(PIECE_ROWS, PIECE_WORK / work), product_rows, t);
 }

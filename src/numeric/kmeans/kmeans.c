@@ -15,8 +15,8 @@
 enum { PIECE_MIN = 1024 };
 /* If this many restarts all end in the same partition, the others are skipped. */
 enum { AGREEING = 8 };
-/* From this many pieces on, threads share the rows of one restart. Below, each thread runs its own
- * restarts. */
+/* If there are at least this many pieces, threads share the rows of one restart. Otherwise, each
+ * thread runs its own restarts. */
 enum { PIECES_SHARED = 16 };
 /* Minimum number of operations that justifies waking a thread. */
 enum { PIECE_WORK = 1 << 22 };
@@ -110,11 +110,11 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
 
 /* The arrays that a worker needs for a restart, and its best result so far. */
 typedef struct runner {
-    lloyd *l; /* unused if there is a table of pairs, which t uses */
+    lloyd *l; /* unused if there is a table of pairs, because t is used instead */
     lloyd_table *t;
     int64_t *row; /* k: rows that are the starting centers */
     double least;
-    int64_t which; /* the restart that found it; -1: none yet */
+    int64_t which; /* the restart that found it; -1: no restart has run */
     int32_t *best;
 } runner;
 
@@ -123,9 +123,9 @@ typedef struct kmeans_tries {
     kmeans_problem p;
     runner *runners;
     int n_runners;
-    bool divided;      /* the ranks of a team share the restarts */
+    bool divided;      /* true if the ranks of a team share the restarts */
     int64_t first;     /* restart of loop index 0 */
-    double *objective; /* by restart */
+    double *objective; /* objective of each restart */
 } kmeans_tries;
 
 static ddsc_status tries_create(kmeans_tries *f)

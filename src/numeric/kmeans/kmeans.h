@@ -7,17 +7,17 @@
 
 typedef struct kmeans_problem {
     int64_t n, dim;
-    const double *rows; /* n x dim; a mean near zero preserves the most digits */
+    const double *rows; /* n x dim; digits are best preserved if the mean is near zero */
     int64_t k, restarts;
     int64_t progress;     /* progress units per restart */
     const double *weight; /* n, positive; NULL: all 1 */
-    /* Number of candidates from which each center of a start is chosen; 0: 2 + log k. */
+    /* Number of random candidates for each center during initialization; 0: 2 + log k. */
     int draws;
     const double *pairs; /* n x n squared distances from kmeans_pairs, or NULL */
-    /* Rows have length 1 at most. No row can then dominate the variance, so starts may be drawn
-     * from a sample. */
+    /* True if rows have a length of at most 1. No row can then dominate the variance, so initial
+     * centers may be drawn from a sample. */
     bool bounded;
-    bool alone; /* runs inside a parallel loop, so it uses no threads */
+    bool alone; /* true if k-means runs inside a parallel loop and must not use threads */
 } kmeans_problem;
 
 static inline double kmeans_weight(const kmeans_problem *p, int64_t row)
@@ -35,7 +35,7 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
  * It is NULL if computing it would not save time. kmeans_fit computes its own if the problem has
  * none. */
 ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
-/* Returns the number of candidates for each center of a start. */
+/* Returns the number of random candidates for each initial center. */
 int kmeans_draws(const kmeans_problem *problem);
 /* Chooses up to k centers (k x dim) from the rows by greedy k-means++. *n_centres is smaller if
  * there are fewer distinct rows. */
@@ -44,10 +44,10 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
 /* Does the same, but returns the indices of the rows (k of them). */
 ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
                               const kmeans_problem *problem, rng *r);
-/* Does the same on a sample if the rows are bounded and many. The sample has one row from each of
- * equally many equal parts, and all rows are used if it has fewer than k distinct values. A start
- * needs a point in every cluster, and a sample of a few thousand rows provides this as well as all
- * rows. Lloyd's iterations then use every row. */
+/* Does the same on a sample if the rows are bounded and many. The sample contains one row from each
+ * of many equal parts. If it has fewer than k distinct values, all rows are used. Initialization
+ * only needs a point in every cluster, and a sample of a few thousand rows provides these as
+ * reliably as all rows. Lloyd's iterations then use every row. */
 ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
                                  const kmeans_problem *problem, rng *r);
 /* Calls parallel_for, or processes the same pieces one after another if problem->alone is set. */

@@ -16,7 +16,7 @@ enum { CHUNK_ROWS = 128, PIECE_MIN = 1024, PIECES_MAX = 64, ITERATIONS_MAX = 300
 /* Minimum number of operations that justifies waking a thread. */
 enum { PIECE_WORK = 1 << 22 };
 
-/* Copies of the rows whose distances must be computed; one chunk per worker. */
+/* Copies of the rows whose distances must be computed. Each worker has one chunk. */
 typedef struct lloyd_chunk {
     int64_t n, row[CHUNK_ROWS];
     double *rows; /* CHUNK_ROWS x dim */
@@ -43,11 +43,11 @@ struct lloyd {
     /* n: upper bound on the distance to the row's center, and lower bound on the distance to any
      * other. */
     double *upper, *lower;
-    double *sum;    /* by piece: k x dim, weighted */
-    double *mass;   /* by piece: k sums of weights */
-    int64_t *count; /* by piece: k counts */
-    /* By piece: labels that changed in this iteration, and rows compared with all centers so
-     * far. */
+    double *sum;    /* per piece: k x dim, weighted */
+    double *mass;   /* per piece: k sums of weights */
+    int64_t *count; /* per piece: k counts */
+    /* Per piece: number of labels that changed in this iteration, and number of rows compared with
+     * all centers so far. */
     int64_t *changed, *looked;
     double *total;      /* k x dim */
     double *total_mass; /* k */
@@ -57,7 +57,7 @@ struct lloyd {
 
 /* ---- object ---- */
 
-/* Returns the chunk of a worker: the struct, then the rows and the products. */
+/* Returns the chunk of a worker, which consists of the struct, the rows and the products. */
 static lloyd_chunk *chunk_of(const lloyd *l, int worker)
 {
     arena a = {scratch_of(&l->chunk, worker), 0};
@@ -175,7 +175,7 @@ static bool in_doubt(const lloyd *l, int64_t i)
     return !(away > upper && (away - upper) * (away + upper) > l->slack);
 }
 
-/* Returns the center with the least |c|^2 - 2 x.c (the lower number on ties), and updates the
+/* Returns the center with the smallest |c|^2 - 2 x.c (the lower number on ties), and updates the
  * bounds of the row. */
 static int32_t own_centre(lloyd *l, int64_t i, const double *dot)
 {
@@ -292,8 +292,8 @@ static int64_t farthest(const lloyd *l)
     return worst;
 }
 
-/* Moves to each empty cluster the row that is farthest from its center. The affected pieces are
- * summed again. */
+/* Moves the row that is farthest from its center to each empty cluster. The sums of the affected
+ * pieces are recomputed. */
 static int64_t fill_empty(lloyd *l)
 {
     int64_t dim = l->p->dim, filled = 0;

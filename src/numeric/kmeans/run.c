@@ -1,4 +1,4 @@
-/* Public function for k-means on the rows of a caller. */
+/* The public function for k-means on rows provided by the caller. */
 #include "numeric/kmeans/kmeans.h"
 #include "numeric/linalg/linalg.h"
 

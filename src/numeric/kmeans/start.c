@@ -8,7 +8,8 @@
 #include "numeric/linalg/linalg.h"
 
 enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16, CHUNK_ROWS = 64 };
-/* Minimum size of the sample that represents all rows in a start, in total and per center. */
+/* Minimum size of the sample that represents all rows during initialization, in total and per
+ * center. */
 enum { SAMPLE_MIN = 4096, SAMPLE_PER_CENTRE = 64 };
 
 typedef struct spread {
@@ -95,7 +96,7 @@ static int64_t draw_row(const spread *s, double total, rng *r)
         if (at < 0 && last >= 0)
             return last;
     }
-    /* Rounding moved past the end. Take the last row that is not yet a center. */
+    /* Rounding moved the draw past the end. Use the last row that is not yet a center. */
     for (int64_t i = s->p->n - 1; last < 0 && i >= 0; i--)
         if (s->d2[i] > 0)
             last = i;
@@ -109,7 +110,7 @@ static void copy_drawn(spread *s, int n_draws)
                (size_t)s->p->dim * sizeof *s->rows);
 }
 
-/* Chooses the next center: of several candidates, the one with the least remaining sum. */
+/* Chooses the next center: the random candidate with the smallest remaining sum. */
 static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *r)
 {
     for (int t = 0; t < s->n_draws; t++)

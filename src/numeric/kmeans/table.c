@@ -45,8 +45,8 @@ ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem
     table_job j = {.p = p};
     int64_t draws = p->restarts * p->k * (kmeans_draws(p) + 1);
     *pairs = NULL;
-    /* Half of the table costs as much as starts with n / 2 candidates in total. The runs also
-     * become faster. */
+    /* Half of the table costs as much as initialization with n / 2 candidates in total. The runs
+     * also become faster. */
     if (p->weight || p->n > ROWS_MOST || draws < p->n ||
         p->n * p->n > ctx_memory_left(ctx) / 4 / (int64_t)sizeof(double))
         return DDSC_OK;
@@ -104,7 +104,7 @@ void lloyd_table_destroy(lloyd_table *t)
     mem_free(t->ctx, t);
 }
 
-/* Adds row i to cluster c, or removes it (sign -1). */
+/* Adds row i to cluster c, or removes it if sign is -1. */
 static void table_add_row(lloyd_table *t, int64_t i, int32_t c, double sign)
 {
     int64_t n = t->p->n;
@@ -182,7 +182,7 @@ static int64_t table_farthest(const lloyd_table *t)
     return worst;
 }
 
-/* Moves to each empty cluster the row that is farthest from its center. */
+/* Moves the row that is farthest from its center to each empty cluster. */
 static int64_t table_fill_empty(lloyd_table *t)
 {
     int64_t filled = 0;

@@ -12,7 +12,7 @@ typedef struct scores_table {
     int64_t n, n_cells, n_labels, n_truth;
     uint64_t *key;  /* label << 32 | truth while sorting, then with consecutive numbers */
     int64_t *cell;  /* counts */
-    int64_t *label; /* sizes, n_labels */
+    int64_t *label; /* sizes; there are n_labels of them */
     int64_t *truth;
     int32_t *order; /* distinct truth values, ascending */
 } scores_table;

@@ -27,24 +27,24 @@ double la_distance2(int64_t n, const double *x,
  * two rows only. */
 void la_differences(int64_t n, int64_t m, int64_t d, const double *x, const double *y, double *out,
                     int64_t ld);
-/* Checks n x dim rows of a caller. There must be at least `least` rows, and all values must be
- * finite and at most 1e150 in size. */
+/* Checks n x dim rows provided by a caller. There must be at least `least` rows, and all values
+ * must be finite and at most 1e150 in absolute value. */
 ddsc_status la_check_rows(ddsc_context *ctx, const char *who, int64_t least, int64_t n, int64_t dim,
                           const double *rows);
 /* Computes the mean of n rows and subtracts it from them. `out` may be the rows themselves, or
  * NULL. */
 void la_centre(int64_t n, int64_t d, const double *rows, double *mean, double *out);
 /* Double-centers n x n squared distances: -1/2 times the matrix, with the means of rows and columns
- * removed. The result holds the inner products about the center of the points (Torgerson 1952).
- * `mean` (n) gets the means of the columns, and the mean of all entries is returned. `gram` may be
- * d2. */
+ * removed. The result contains the inner products relative to the center of the points (Torgerson
+ * 1952). `mean` (n) receives the means of the columns, and the function returns the mean of all
+ * entries. `gram` may be d2. */
 double la_centre_distances(int64_t n, const double *d2, double *mean, double *gram);
 /* Removes from row `at` its components along the preceding rows, which are orthonormal, and
  * normalizes it. Returns the remaining length. If only rounding errors remain, it returns 0 and
  * sets the row to zero. */
 double la_orthogonalise(double *rows, int64_t at, int64_t d);
 
-/* Computes all eigenpairs of a symmetric n x n matrix, which is destroyed. The values are
+/* Computes all eigenpairs of a symmetric n x n matrix, which is overwritten. The values are
  * ascending, and the vectors are the rows of `vectors` (n x n). */
 ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, double *values,
                                double *vectors);
@@ -53,11 +53,11 @@ ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, dou
 ddsc_status la_eigen_largest(ddsc_context *ctx, int64_t n, double *matrix, int64_t n_wanted,
                              double *values, double *vectors);
 
-/* The `keep` leading principal directions of n rows of length d, computed in parallel. */
+/* The `keep` leading principal directions of n rows of length d, which are computed in parallel. */
 typedef struct la_principal {
     double *mean;      /* d */
     double *direction; /* keep x d, orthonormal */
-    double *image;     /* n x keep: centered rows along the directions */
+    double *image;     /* n x keep: coordinates of the centered rows along the directions */
     double kept, all;  /* squared norms of the image and of the centered rows */
 } la_principal;
 

@@ -1,8 +1,8 @@
 /* Projects rows onto the two directions of largest variance, for figures.
  *
- * The directions come from power iterations with a fixed start. If variances are equal, as they are
- * for separate components, an eigendecomposition chooses among the directions by rounding. The
- * power iteration finds the same ones on every machine. */
+ * The directions come from power iterations with a fixed start. If variances are equal, as they can
+ * be for separate components, rounding determines the directions that an eigendecomposition
+ * returns. The power iteration finds the same directions on every machine. */
 #include <math.h>
 #include <string.h>
 
@@ -99,7 +99,8 @@ static ddsc_status project_iterate(const projection *p, double *v, double *work,
         n_sweeps++;
         CHECK(progress_poll(p->ctx));
     }
-    /* The remainder may consist of rounding errors only, and is then not orthogonal to `before`. */
+    /* The remainder may consist of rounding errors only. In that case, it is not orthogonal to
+     * `before`. */
     if (n_sweeps == 0 || (before && fabs(dot(v, before, p->order)) > 0.01))
         memset(v, 0, (size_t)p->order * sizeof *v);
     return DDSC_OK;
