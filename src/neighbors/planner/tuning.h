@@ -37,8 +37,8 @@ static const double COLUMNS_POOR = 0.25;
 static const double HUBS_SKEWNESS = 3.5;
 /* If this share of the items is a nearest neighbor of no other item, neighbors are ranked by
  * rescaled distances even if there are no large hubs. Clusters that differ only in spread show this
- * pattern, because the nearest neighbors of a wide cloud are items of narrow clouds
- * (bench/defaults.py --only spread). Real data sets without hubs stay below 0.2. */
+ * pattern, because the nearest neighbors of a wide cloud are items of narrow clouds: about half of
+ * the items are then neighbors of none (tests/cli/test_hubs.py). */
 static const double HUBS_UNLISTED = 0.3;
 
 /* A warning is issued if one coordinate contributes more than this share of the mean squared
