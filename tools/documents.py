@@ -23,7 +23,7 @@ The recipe serves [four|six] and keeps in the fridge for [two|three] days.
 Chop the [parsley|basil|herbs] finely and sprinkle them over the dish.
 Grill the [fish|chicken|aubergines] on both sides and serve with [rice|salad|bread].
 Melt the [chocolate|butter] slowly, or the sauce will [burn|curdle].
-A spoon of [vinegar|honey|mustard] lifts the flavor of the [salad|dressing|stew].
+A spoon of [vinegar|honey|mustard] lifts the flavour of the [salad|dressing|stew].
 Taste the [soup|sauce|broth] and add more [salt|pepper|lemon] if it needs it.
 Roast the [potatoes|carrots|pumpkin] with [thyme|rosemary|garlic] in the oven.
 """,

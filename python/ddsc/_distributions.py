@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union, cast, overload
 
 import numpy as np
 
@@ -979,7 +979,7 @@ def read(
     settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colors": 2})
     if labels is not None:
         settings["labels_path"] = os.fsdecode(labels)
-    transforms = current_names(transforms, {"normalise": "normalize"})
+    transforms = cast(Transforms, current_names(dict(transforms), {"normalise": "normalize"}))
     unknown = set(transforms) - _TRANSFORMS
     if unknown:
         raise TypeError(f"read() got an unexpected keyword argument {sorted(unknown)[0]!r}")

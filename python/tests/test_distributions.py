@@ -583,8 +583,8 @@ def test_read_takes_every_transform(tmp_path):
     assert Y.transforms == ["per-item", "arcsinh", "logicle", "log1p", "batch", "robust", "pca", "align center"]
     one = ddsc.read(tmp_path / "a.csv", drop=["run"], per_item=20, random_state=3)
     assert np.array_equal(one.support, X.transformed(per_item=20, random_state=3).support)
-    with pytest.raises(TypeError, match="normalize"):
-        ddsc.read(tmp_path / "a.csv", normalize="rank")
+    with pytest.raises(TypeError, match="normal"):
+        ddsc.read(tmp_path / "a.csv", normal="rank")
 
 
 def test_paths_may_be_bytes(tmp_path):

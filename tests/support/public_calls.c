@@ -201,6 +201,7 @@ static ddsc_status create_items(ddsc_context *ctx, int is_float)
         return gives_measures(ddsc_measures_##call(ctx, &out, clouds, __VA_ARGS__), &out); \
     }
 COPY(copy_labeled, labels)
+COPY(copy_labelled, labels)
 COPY(copy_named, item_names)
 COPY(copy_described, 0, 0, item_names)
 COPY(copy_balanced, 3)
@@ -859,6 +860,7 @@ const call_entry calls[] = {
     M(create_items, "double", 0),
     M(create_items, "float", 1),
     M(copy_labeled, "", 0),
+    M(copy_labelled, "", 0),
     M(copy_named, "", 0),
     M(copy_described, "", 0),
     M(copy_about, "", 0),

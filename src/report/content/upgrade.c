@@ -25,6 +25,8 @@ static const char *const former_values[][3] = {
     {"stage", "error of merging", "merging error"},
     {"stage", "centres.npz", "centers.npz"},
     {"transforms", "align centre", "align center"},
+    {"method", "gaps of the neighbour graph around each cluster",
+     "gaps of the neighbor graph around each cluster"},
 };
 
 static const char *current_key(const char *key)
