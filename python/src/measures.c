@@ -1,5 +1,4 @@
 /* Creates sets of items from arrays and files, and writes them. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -485,32 +484,6 @@ static PyObject *generate(PyObject *module, PyObject *args)
     return NULL;
 }
 
-/* Returns the files that the readers open in addition to a file of items or of word vectors. */
-static PyObject *find_companions(PyObject *module, PyObject *args)
-{
-    const char *path;
-    int vectors;
-    char found[PATH_MAX];
-    PyObject *list = PyList_New(0);
-    (void)module;
-    if (!list || !PyArg_ParseTuple(args, "sp", &path, &vectors)) {
-        Py_XDECREF(list);
-        return NULL;
-    }
-    for (int64_t k = 0; vectors ? k == 0 && ddsc_text_find_words(found, sizeof found, path) > 0
-                                : ddsc_measures_find_table(found, sizeof found, path, k) > 0;
-         k++) {
-        PyObject *text = PyUnicode_DecodeFSDefault(found);
-        if (!text || PyList_Append(list, text) != 0) {
-            Py_XDECREF(text);
-            Py_DECREF(list);
-            return NULL;
-        }
-        Py_DECREF(text);
-    }
-    return list;
-}
-
 PyMethodDef measures_methods[] = {
     {"items", items, METH_VARARGS, "(context, points, weights, dim, drop)"},
     {"clouds", clouds, METH_VARARGS, "(context, points, weights, offsets, drop)"},
@@ -518,7 +491,6 @@ PyMethodDef measures_methods[] = {
     {"dense", dense, METH_VARARGS, "(context, support, histograms, drop)"},
     {"read_files", read_files, METH_VARARGS, "(context, paths, settings)"},
     {"read_text", read_text, METH_VARARGS, "(context, documents, vectors, settings)"},
-    {"find_companions", find_companions, METH_VARARGS, "(path, vectors)"},
     {"write_file", write_file, METH_VARARGS, "(context, measures, path, overwrite)"},
     {"subset", subset, METH_VARARGS, "(context, measures, items)"},
     {"named", named, METH_VARARGS, "(context, measures, ids, labels)"},

@@ -9,7 +9,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from test_faults import DEEP, OFTEN_NEW, faulty, files, shim, two_results, which  # noqa: F401
+from test_faults import DEEP, OFTEN_NEW, faulty, files, owner, shim, two_results, which  # noqa: F401
 
 
 class Mounted:
@@ -413,13 +413,13 @@ def test_an_access_control_list_is_not_loosened(ddsc, three_groups, tmp_path):
     assert json.loads((tmp_path / "out" / "result.json").read_text())
 
 
-def test_a_link_with_the_name_of_a_stage_is_not_followed(ddsc, tmp_path):
+def test_a_link_with_the_name_of_a_stage_is_not_followed(ddsc, owner, tmp_path):
     """Names of temporary folders can be predicted, so another user can place links with such names."""
     ddsc("generate", "gaussians", "--items", 12, "--points", 10, "-o", tmp_path / "a.npz", "-q")
     ddsc("cluster", tmp_path / "a.npz", "-k", 2, "-o", tmp_path / "old", "-q")
     before = sorted(p.name for p in (tmp_path / "old").iterdir())
     (tmp_path / "s" / "mine").mkdir(parents=True)
-    (tmp_path / "s" / f".ddsc-{os.uname().nodename.split('.')[0]}-4000000-0.tmp").symlink_to(tmp_path / "old")
+    (tmp_path / "s" / f"{owner}-4000000-0.tmp").symlink_to(tmp_path / "old")
     (tmp_path / "s" / "mine" / ".ddsc-x.old").symlink_to(tmp_path / "old")
     ddsc("cluster", tmp_path / "a.npz", "-k", 2, "-o", tmp_path / "s" / "mine", "-q")
     assert sorted(p.name for p in (tmp_path / "old").iterdir()) == before

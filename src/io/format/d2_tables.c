@@ -141,7 +141,7 @@ static bool find_beside(char out[TABLE_PATH], const char *path, const char *kind
 typedef ddsc_status (*table_fn)(ddsc_context *ctx, d2_table *table, io_stream *s);
 
 /* Finds the table of a phase. Returns its reader, or NULL if there is no table. */
-static table_fn find_table(char out[TABLE_PATH], const char *path, int phase)
+static table_fn find_phase_table(char out[TABLE_PATH], const char *path, int phase)
 {
     if (find_beside(out, path, "vocab", phase))
         return d2_read_vocabulary;
@@ -165,7 +165,7 @@ ddsc_status d2_find_tables(d2_file *f)
     const char *path = stream_path(f->s);
     char beside[TABLE_PATH];
     for (int phase = 0; path && phase < D2_MAX_PHASES; phase++) {
-        table_fn read = find_table(beside, path, phase);
+        table_fn read = find_phase_table(beside, path, phase);
         if (read)
             CHECK(load_table(f, beside, phase, read));
     }
@@ -176,7 +176,7 @@ size_t ddsc_measures_find_table(char *out, size_t size, const char *path, int64_
 {
     char beside[TABLE_PATH];
     for (int phase = 0; path && number >= 0 && phase < D2_MAX_PHASES; phase++)
-        if (find_table(beside, path, phase) && number-- == 0)
+        if (find_phase_table(beside, path, phase) && number-- == 0)
             return (size_t)snprintf(out, size, "%s", beside);
     return 0;
 }
