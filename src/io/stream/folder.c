@@ -110,7 +110,7 @@ static bool make_stage(io_folder *f, const char *place)
 {
     char owner[OWNER_TEXT];
     owner_name(owner);
-    stage_clean(place, f->name);
+    folder_clean(place, f->name);
     for (int k = 0; k < STAGE_TRIES; k++) {
         bool root = strcmp(place, "/") == 0;
         if (snprintf(f->stage, sizeof f->stage, "%s/" OWNER_PREFIX "%s-%d.tmp", root ? "" : place,
@@ -197,7 +197,7 @@ ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, fo
     TRY(take_path(f, path));
     if (f->there) {
         folder_recover(f->path, name);
-        stage_clean(f->path, name);
+        folder_clean(f->path, name);
     }
     TRY(check_names(f));
     TRY(open_stage(f));
@@ -212,7 +212,7 @@ ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn nam
 {
     io_folder *f = NULL;
     CHECK(folder_open(ctx, &f, path, name, flags));
-    stage_remove(f->stage, name, NULL);
+    folder_remove_stage(f->stage, name, NULL);
     mem_free(ctx, f);
     return DDSC_OK;
 }
@@ -247,9 +247,9 @@ static bool link_others(const io_folder *f)
     for (struct dirent *e = dir ? readdir(dir) : NULL; e && good; e = readdir(dir)) {
         folder_path(from, f->path, e->d_name);
         folder_path(to, f->stage, e->d_name);
-        if (stage_is_own(f->name, e->d_name))
+        if (folder_is_own(f->name, e->d_name))
             good = !files_is_folder(from);
-        else if (!stage_is_dots(e->d_name))
+        else if (!folder_is_dots(e->d_name))
             good = link(from, to) == 0 || errno == ENOENT;
     }
     if (dir)
@@ -423,7 +423,7 @@ ddsc_status folder_finish(io_folder *f, ddsc_status status)
         status = put_in_place(f);
     else
         ctx_reword(ctx, f->stage, f->path); /* reports the path that the caller passed */
-    if (f->stage[0] && !stage_remove(f->stage, f->name, f->path))
+    if (f->stage[0] && !folder_remove_stage(f->stage, f->name, f->path))
         ctx_warn(ctx, "%s: files that another program wrote meanwhile are in %s", f->path,
                  f->stage);
     folder_unlock(f->stage_lock);

@@ -89,15 +89,15 @@ void folder_recover(const char *folder, folder_name_fn name);
 /* Name of the file that is renamed from the stage into the target to see whether that works. */
 #define STAGE_PROBE OWNER_PREFIX "try"
 
-bool stage_is_dots(const char *entry);
+bool folder_is_dots(const char *entry);
 /* Returns true for the names of result files, and of temporary files that no process uses. */
-bool stage_is_own(folder_name_fn name, const char *entry);
+bool folder_is_own(folder_name_fn name, const char *entry);
 /* Deletes a stage and the files in it that are our own. Other files are moved to `home` unless they
  * also exist elsewhere. If `home` is NULL, they remain. Returns false if files could not be
  * moved; the stage then remains. */
-bool stage_remove(const char *stage, folder_name_fn name, const char *home);
+bool folder_remove_stage(const char *stage, folder_name_fn name, const char *home);
 /* Removes the stages and files in a folder that processes left which no longer exist. */
-void stage_clean(const char *place, folder_name_fn name);
+void folder_clean(const char *place, folder_name_fn name);
 
 /* Temporary folders have predictable names, so another user can place a link there. Both functions
  * therefore accept only a real folder that this user owns. */

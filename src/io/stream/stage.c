@@ -10,7 +10,7 @@
 
 #include "io/stream/internal.h"
 
-bool stage_is_own(folder_name_fn name, const char *entry)
+bool folder_is_own(folder_name_fn name, const char *entry)
 {
     for (int64_t k = 0; name(k); k++)
         if (strcmp(name(k), entry) == 0)
@@ -18,7 +18,7 @@ bool stage_is_own(folder_name_fn name, const char *entry)
     return strcmp(entry, STAGE_PROBE) == 0 || owner_left(entry);
 }
 
-bool stage_is_dots(const char *entry)
+bool folder_is_dots(const char *entry)
 {
     return strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0;
 }
@@ -35,16 +35,16 @@ static bool is_elsewhere(const struct stat *file, const char *entry, const char 
     return lstat(path, &there) == 0 && there.st_dev == file->st_dev && there.st_ino == file->st_ino;
 }
 
-bool stage_remove(const char *stage, folder_name_fn name, const char *home)
+bool folder_remove_stage(const char *stage, folder_name_fn name, const char *home)
 {
     DIR *dir = owner_open_folder(stage);
     struct stat info;
     char from[PATH_MAX], to[PATH_MAX];
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
-        if (stage_is_dots(e->d_name) ||
+        if (folder_is_dots(e->d_name) ||
             fstatat(dirfd(dir), e->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
-        if (stage_is_own(name, e->d_name) || is_elsewhere(&info, e->d_name, home)) {
+        if (folder_is_own(name, e->d_name) || is_elsewhere(&info, e->d_name, home)) {
             unlinkat(dirfd(dir), e->d_name, 0);
         } else if (home) {
             folder_path(from, stage, e->d_name);
@@ -57,14 +57,14 @@ bool stage_remove(const char *stage, folder_name_fn name, const char *home)
     return !dir || rmdir(stage) == 0 || errno != ENOTEMPTY;
 }
 
-void stage_clean(const char *place, folder_name_fn name)
+void folder_clean(const char *place, folder_name_fn name)
 {
     char path[PATH_MAX];
     DIR *dir = opendir(place);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
         if (owner_left(e->d_name) && strlen(place) + strlen(e->d_name) + 2 < sizeof path - 64) {
             folder_path(path, place, e->d_name);
-            stage_remove(path, name, NULL);
+            folder_remove_stage(path, name, NULL);
         }
     if (dir)
         closedir(dir);
