@@ -662,6 +662,11 @@ DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **m
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
+/* The reader of d2 files also opens tables next to the file (NAME.vocab0, NAME.hist0). Writes the
+ * path of the existing table `number` (0, 1, ...) to `out`. Like snprintf, it writes at most `size`
+ * bytes and returns the full length; it returns 0 after the last table. */
+DDSC_EXPERIMENTAL DDSC_API size_t ddsc_measures_find_table(char *out, size_t size, const char *path,
+                                                           int64_t number);
 /* Shares one set among all ranks of a team. `read` is called only on the first rank, with a context
  * that has no team during the call. It creates the set, for example by reading a file. On success,
  * all ranks have that set, in memory shared by the ranks of each machine. Otherwise, all ranks have
@@ -844,6 +849,10 @@ DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measu
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_text_read_files(
     ddsc_context *context, ddsc_measures **measures, ddsc_text_report *report, int64_t n_paths,
     const char *const *paths, const char *vectors_path, const ddsc_text_settings *settings);
+/* Writes the path of the existing file with the words of an npy matrix to `out`, as
+ * ddsc_measures_find_table does. Returns 0 if there is none. */
+DDSC_EXPERIMENTAL DDSC_API size_t ddsc_text_find_words(char *out, size_t size,
+                                                       const char *vectors_path);
 
 /* ==== Metrics and distances ==== */
 

@@ -1025,12 +1025,19 @@ class _Files(Tuple[str, ...]):
         return _Files, ()
 
 
-def _files_read(paths: List[str]) -> Tuple[str, ...]:
-    """Return the files at the given paths. Folders are expanded to their files and those in their subfolders."""
+def _files_read(paths: List[str], vectors: Optional[str] = None) -> Tuple[str, ...]:
+    """Return the files at the given paths, with the files that the readers open in addition.
+
+    Folders are expanded to their files and those in their subfolders.
+    """
     found: List[str] = []
+    if vectors is not None:
+        found.append(os.path.abspath(vectors))
+        found.extend(map(os.path.abspath, _core.find_companions(vectors, True)))
     for path in map(os.path.abspath, paths):
         if not os.path.isdir(path):
             found.append(path)
+            found.extend(_core.find_companions(path, False))
             continue
         for folder, inner, names in os.walk(path):
             if folder != path:
@@ -1130,8 +1137,8 @@ def read_text(
         found = run(_core.read_text, paths, known, settings)
         for table in _paths(meta):
             found = run(_core.read_meta, found, table, id)
-    given = _paths(documents) + _paths(vectors) + _paths(stopwords) + _paths(meta)
-    return Distributions._wrap(found, source=_files_read(given))
+    given = _paths(documents) + _paths(stopwords) + _paths(meta)
+    return Distributions._wrap(found, source=_files_read(given, known))
 
 
 def make_shapes(n: int = 20, n_points: int = 40, random_state: RandomState = 0) -> Distributions:
