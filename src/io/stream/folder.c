@@ -366,6 +366,9 @@ static ddsc_status exchange(io_folder *f, bool *done)
 static ddsc_status put_in_place(io_folder *f)
 {
     bool done;
+    struct stat info;
+    if (f->there && lstat(f->path, &info) != 0 && errno == ENOENT)
+        f->there = false; /* it was moved away or deleted during the run */
     if (!f->there) {
         CHECK(put_new(f));
         if (!f->there)
