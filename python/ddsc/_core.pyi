@@ -112,6 +112,18 @@ def stability(
     settings: Dict[str, Any],
     n_resamples: int,
 ) -> Dict[str, Any]: ...
+def permanova(
+    context: Context,
+    distances: Any,
+    n: int,
+    columns: List[Tuple[str, Any, int, int]],
+    permutations: int,
+    given: Any,
+    points: Any,
+    squared: bool,
+    pairwise: bool,
+    separately: bool,
+) -> Dict[str, Any]: ...
 def report_json(
     context: Context,
     measures: Optional[Handle],
