@@ -73,7 +73,7 @@ Normalise = Literal["standard", "robust", "rank"]
 Align = Literal["centre", "size", "deskew", "principal"]
 ImageAs = Literal["pixels", "ink", "colours"]
 Words = Literal["fitted", "general", "own"]
-Weighting = Literal["tfidf", "tf"]
+Weighting = Literal["auto", "tfidf", "tf"]
 
 
 class SparseRows(Protocol):
