@@ -138,7 +138,7 @@ ddsc_status words_take_given(ddsc_context *ctx, word_vectors *v, corpus *c,
 
 /* Returns the inverse document frequency (Sparck Jones 1972). Plain: log2(N / df), which is zero
  * for a word in every document. Smooth: ln((1 + N) / (1 + df)) + 1, which is never zero. */
-double word_idf(ddsc_idf rule, int64_t n_documents, int64_t df);
+double weights_idf(ddsc_idf rule, int64_t n_documents, int64_t df);
 /* Computes the masses of automatic weighting (word_masses.c) for the rows of *v. */
 ddsc_status words_weigh(ddsc_context *ctx, word_vectors *v, const own_vectors *own, const corpus *c,
                         const ddsc_text_settings *set);

@@ -58,7 +58,7 @@ void corpus_free(ddsc_context *ctx, corpus *c)
 
 /* ---- weights ---- */
 
-double word_idf(ddsc_idf rule, int64_t n_documents, int64_t df)
+double weights_idf(ddsc_idf rule, int64_t n_documents, int64_t df)
 {
     double n = (double)n_documents;
     if (rule == DDSC_IDF_SMOOTH)
@@ -72,7 +72,7 @@ static double occurrence(const ddsc_text_settings *set, const corpus *c, const w
 {
     if (set->weighting == DDSC_WEIGHTING_TF)
         return 1;
-    return v->mass ? v->mass[v->row[word]] : word_idf(set->idf, n_documents, c->df[word]);
+    return v->mass ? v->mass[v->row[word]] : weights_idf(set->idf, n_documents, c->df[word]);
 }
 
 ddsc_status weights_make(ddsc_context *ctx, measures_parts *p, corpus *c, word_vectors *v,

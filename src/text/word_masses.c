@@ -80,7 +80,7 @@ static ddsc_status mass_gather(mass_job *j)
         int32_t s = o->slot[w];
         if (s < 0)
             continue;
-        j->idf[s] = word_idf(DDSC_IDF_PLAIN, j->c->n, j->c->df[w]);
+        j->idf[s] = weights_idf(DDSC_IDF_PLAIN, j->c->n, j->c->df[w]);
         if (j->c->df[w] == WORDS_DF_LEAST && o->common[s] > 0) {
             j->least_common += o->common[s];
             n_two++;
@@ -135,7 +135,7 @@ ddsc_status words_weigh(ddsc_context *ctx, word_vectors *v, const own_vectors *o
         double common = s >= 0 && own->common[s] > 0 ? own->common[s] : j.least_common;
         double coherence = s >= 0 ? mass_coherence(&j, s, chance) : LEAST;
         v->mass[v->row[w]] =
-            common * pow(coherence, 0.25) * sqrt(word_idf(set->idf, c->n, c->df[w]));
+            common * pow(coherence, 0.25) * sqrt(weights_idf(set->idf, c->n, c->df[w]));
     }
 done:
     MEM_FREE(ctx, j.idf, j.sum, j.n, j.document, j.rest);
