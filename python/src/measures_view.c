@@ -249,7 +249,7 @@ static PyObject *read_meta(PyObject *module, PyObject *args)
 #name, type, offsetof(ddsc_transform_settings, name) \
     }
 static const core_field transform_fields[] = {
-    STEP(arcsinh, FIELD_TEXT), STEP(log1p, FIELD_INT),      STEP(normalise, FIELD_INT),
+    STEP(arcsinh, FIELD_TEXT), STEP(log1p, FIELD_INT),      STEP(normalize, FIELD_INT),
     STEP(pca, FIELD_INT64),    STEP(per_item, FIELD_INT64), STEP(align, FIELD_INT),
     STEP(logicle, FIELD_TEXT), STEP(batch, FIELD_TEXT),     {NULL, FIELD_INT, 0}};
 

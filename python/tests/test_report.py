@@ -60,7 +60,7 @@ def test_the_same_as_the_program(program, groups, tmp_path, metric):
 
 
 def test_a_page_over_several_k_is_the_programs(program, tmp_path):
-    """The slider over K, neighbours and the heat map come from files that the report is made of."""
+    """The slider over K, neighbors and the heat map come from files that the report is made of."""
     clouds = np.random.default_rng(2).normal(size=(40, 8, 2)) + 5 * (np.arange(40) % 2)[:, None, None]
     clouds[3] += 70
     ddsc.Distributions(clouds).write(tmp_path / "set.npz")

@@ -102,7 +102,7 @@ ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s)
     TRY(check_costs(s, cost, table->n));
     TRY(MEM_NEW(ctx, value, table->n));
     TRY(MEM_NEW(ctx, vector, table->n * table->n));
-    la_centre_distances(table->n, cost, value, cost);
+    la_center_distances(table->n, cost, value, cost);
     TRY(la_eigen_symmetric(ctx, table->n, cost, value, vector));
     TRY(place_bins(ctx, table, s, value, vector));
 done:
