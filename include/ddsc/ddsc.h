@@ -748,7 +748,10 @@ typedef enum ddsc_tokens {
 
 typedef enum ddsc_weighting {
     DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
-    DDSC_WEIGHTING_TF         /* count of the word in the document */
+    DDSC_WEIGHTING_TF,        /* count of the word in the document */
+    /* default: count times a weight learned from the documents, which combines idf with how well
+     * the contexts of the word agree. The same as TFIDF if words is GENERAL */
+    DDSC_WEIGHTING_AUTO
 } ddsc_weighting;
 
 /* N is the number of documents, and df is the number of documents that contain the word. */
