@@ -349,9 +349,9 @@ static float pair_value(const bound_relaxed *b, const relaxed_scratch *s, relaxe
                         int64_t i, int64_t j)
 {
     float apart2 = 0;
-    if (is_centred(b))
+    if (is_centered(b))
         apart2 = b->mean2[i] + b->mean2[j] +
-                 bound_relaxed_centre(t, s->row, s->own, s->column, b->away2 + b->m->offset[j]);
+                 bound_relaxed_center(t, s->row, s->own, s->column, b->away2 + b->m->offset[j]);
     return b->epsilon > 0 ? apart2 + bound_relaxed_soft(t, (float)b->epsilon)
                           : BASE_MAX(apart2, 0) + bound_relaxed_pair(t);
 }
@@ -361,19 +361,19 @@ float bound_relaxed_single(const bound_relaxed *b, int64_t i, int64_t j, void *m
     relaxed_scratch s = lay_out(b, &(arena){.base = memory});
     item_view x = measures_item(b->m, i), y = measures_item(b->m, j);
     int64_t slots = slots_of(b, i);
-    bool centred = is_centred(b);
+    bool centered = is_centered(b);
     for (int64_t p = 0; p < slots; p++) {
         bool there = p < x.n;
-        s.own[p] = !there    ? RELAXED_FAR
-                   : centred ? b->away2[b->m->offset[i] + p]
-                             : b->norm2[x.index[p]];
+        s.own[p] = !there     ? RELAXED_FAR
+                   : centered ? b->away2[b->m->offset[i] + p]
+                              : b->norm2[x.index[p]];
         s.weight[p] = there ? (float)x.weight[p] : 0;
     }
     for (int64_t q = 0; q < y.n; q++)
         s.ascending[q] = (int32_t)q;
     memset(s.column, 0, (size_t)b->largest * sizeof(float));
     bound_relaxed_products(s.product, slots, b->point, b->stride, x.index, x.n, y.index, y.n);
-    if (!centred) {
+    if (!centered) {
         for (int64_t q = 0; q < y.n; q++)
             bound_relaxed_roots(s.product + q * slots, s.own, b->norm2[y.index[q]],
                                 (float)(1 - b->slack), slots);
@@ -387,7 +387,7 @@ float bound_relaxed_single(const bound_relaxed *b, int64_t i, int64_t j, void *m
                       .product = s.product,
                       .ld = slots,
                       .weight = s.weight,
-                      .row = centred ? s.row : s.own,
+                      .row = centered ? s.row : s.own,
                       .column = s.column,
                       .keep = (float)(1 - b->slack),
                       .cost = s.cost,
