@@ -1,0 +1,59 @@
+"""Paths of input files, and the check that keeps a file that was read from being overwritten."""
+
+from __future__ import annotations
+
+import glob
+import os
+from typing import Any, List, Sequence, Tuple, Union
+
+from ._types import AnyPath, PathLike
+
+
+def as_paths(given: Union[None, AnyPath, Sequence[AnyPath]]) -> List[str]:
+    """Return a list of paths from one path, several or None."""
+    if given is None:
+        return []
+    return [os.fsdecode(p) for p in ([given] if isinstance(given, (str, bytes, os.PathLike)) else given)]
+
+
+class _Files(Tuple[str, ...]):
+    """Paths of files that were read. A pickle does not include them, because it may be loaded elsewhere."""
+
+    def __reduce__(self) -> Any:
+        return _Files, ()
+
+
+def files_read(paths: List[str]) -> Tuple[str, ...]:
+    """Return the files at the given paths. Folders are expanded to their files and those in their subfolders."""
+    found: List[str] = []
+    for path in map(os.path.abspath, paths):
+        if not os.path.isdir(path):
+            found.append(path)
+            continue
+        for folder, inner, names in os.walk(path):
+            if folder != path:
+                inner.clear()
+            read = (name for name in names if not name.endswith((".npz", ".mtx", ".d2", ".html", ".json")))
+            found.extend(os.path.join(folder, name) for name in read)
+    return _Files(found)
+
+
+def check_output(path: PathLike, source: Tuple[str, ...]) -> None:
+    """Raise ValueError if `path` is a file that was read."""
+    if source and os.path.isfile(path):
+        for given in source:
+            if os.path.exists(given) and os.path.samefile(path, given):
+                raise ValueError(f"{os.fspath(path)}: the set was read from this file; write to another file")
+
+
+def check_exists(paths: List[str]) -> None:
+    """Raise FileNotFoundError for the first path that does not exist."""
+    for path in paths:
+        if not os.path.exists(path):
+            raise FileNotFoundError(2, "No such file", path)
+
+
+def matching_files(path: str) -> List[str]:
+    """Return the files that match a pattern, sorted by name. An existing path is returned unchanged."""
+    found = [] if os.path.exists(path) or not glob.has_magic(path) else sorted(glob.glob(path))
+    return found or [path]
