@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Optional, 
 import numpy as np
 
 from . import _core
+from ._anndata_input import cell_values, sample_columns
 from ._arrays import as_doubles, is_sparse, whole_numbers
+from ._derived import name_text
+from ._image_colors import color_shares, looks_like_colors
 from ._run import Run
 from ._types import AnnDataLike, Array, ArrayLike, Labels, OnEmpty, SparseRows, TableLike
 from ._words import ON_EMPTY, word
@@ -23,6 +26,17 @@ LabelsOfItems = Union[Labels, Dict[str, int], Dict[str, str]]
 def drops_empty(on_empty: Any) -> bool:
     """Return True if items without mass are dropped instead of rejected."""
     return word("on_empty", on_empty, ON_EMPTY) == 1
+
+
+def unique_ids(ids: Optional[Sequence[object]]) -> Optional[List[str]]:
+    """Return ids as texts. Raise ValueError if an id appears twice."""
+    if ids is None:
+        return None
+    seen: Dict[str, int] = {}
+    for row, name in enumerate(map(name_text, ids)):
+        if seen.setdefault(name, row) != row:
+            raise ValueError(f"ids must be unique, but rows {seen[name]} and {row} both have the id {name!r}")
+    return list(seen)
 
 
 class Constructors:
@@ -61,7 +75,7 @@ class Constructors:
         masses = None if weights is None else as_doubles(weights, "weights").ravel()
         with Run(n_jobs=1) as run:
             handle = run(_core.clouds, matrix, masses, starts, drops_empty(on_empty))
-        return cls._wrap(handle, ids, labels)
+        return cls._wrap(handle, unique_ids(ids), labels)
 
     @classmethod
     def from_csr(
@@ -103,7 +117,7 @@ class Constructors:
                 as_doubles(data, "matrix"),
                 drops_empty(on_empty),
             )
-        return cls._wrap(handle, ids, labels)
+        return cls._wrap(handle, unique_ids(ids), labels)
 
     @classmethod
     def from_histograms(
@@ -111,6 +125,7 @@ class Constructors:
         histograms: ArrayLike,
         support: Optional[ArrayLike] = None,
         *,
+        as_: Optional[Literal["colors", "volume"]] = None,
         ids: Optional[Sequence[object]] = None,
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "error",
@@ -123,6 +138,10 @@ class Constructors:
             An array with more than two dimensions has one image (or volume) per item.
         support : (V, d) array, optional
             The point of each column. None: integer coordinates of the cells.
+        as_ : {None, "colors", "volume"}
+            Required if the last of four axes has 3 or 4 cells, as in color images. "colors": the items are the shares of
+            512 colors in each image, as in ``ddsc.read(path, as_="colors")``; images are uint8, or float from 0 to 1,
+            with an optional opacity. "volume": the last axis is a coordinate.
 
         Examples
         --------
@@ -130,6 +149,10 @@ class Constructors:
         >>> ddsc.Distributions.from_histograms(np.eye(4).reshape(4, 2, 2))
         Distributions(4 items in 2 dimensions, 1 to 1 points, 4 distinct)
         """
+        if support is None and looks_like_colors(histograms, as_):
+            support, shares = color_shares(histograms)
+            made = cls.from_histograms(shares, support, ids=ids, labels=labels, on_empty=on_empty)
+            return made.described(coordinate_names=["L", "a", "b"])
         array = as_doubles(histograms, "histograms")
         if support is None:
             if array.ndim < 2:
@@ -139,7 +162,7 @@ class Constructors:
         array = array.reshape(len(array), -1)
         with Run(n_jobs=1) as run:
             handle = run(_core.dense, as_doubles(support, "support"), array, drops_empty(on_empty))
-        return cls._wrap(handle, ids, labels)
+        return cls._wrap(handle, unique_ids(ids), labels)
 
     @classmethod
     def from_frame(
@@ -201,13 +224,15 @@ class Constructors:
         obsm: Optional[str] = None,
         variables: Optional[Sequence[str]] = None,
         label: Optional[str] = None,
+        *,
+        meta: Union[bool, Sequence[str]] = True,
     ) -> "Distributions":
         """Create items from an AnnData object, one for each value of ``adata.obs[groupby]``.
 
         Parameters
         ----------
         adata : anndata.AnnData
-            Cells by variables.
+            Cells by variables, in memory or backed by a file. Sparse matrices are converted to dense ones.
         groupby : str
             Column of ``adata.obs`` with the sample or patient of each cell.
         layer, obsm : str, optional
@@ -216,24 +241,28 @@ class Constructors:
             Variables to use. Cannot be combined with `obsm`.
         label : str, optional
             Column of ``adata.obs`` with the class of each sample.
+        meta : bool or list of str
+            True: the columns of ``adata.obs`` that are constant within each sample become metadata of the items. A list
+            names the columns, and False keeps none.
         """
-        names_of = None
-        if obsm is not None:
-            values = adata.obsm[obsm]
-        else:
-            cells: Any = adata
-            part = cells if variables is None else cells[:, list(variables)]
-            values = part.X if layer is None else part.layers[layer]
-            names_of = part.var_names
-        names, order, offsets = _groups(adata.obs[groupby])
+        obs = adata.obs
+        for column in (groupby, label, *(meta if not isinstance(meta, bool) else ())):
+            if column is not None and column not in obs.columns:
+                raise ValueError(f"obs has no column {column!r}; it has {', '.join(map(str, obs.columns))}")
+        values, coordinate_names = cell_values(adata, layer, obsm, variables)
+        names, order, offsets = _groups(obs[groupby])
         values = values[order]
         if is_sparse(values):
             values = values.toarray()
-        labels = None
-        if label is not None:
-            labels = _group_labels(adata.obs[label], names, order, offsets)
+        labels = None if label is None else _group_labels(obs[label], names, order, offsets)
         made = cls.from_arrays(values, offsets, ids=names, labels=labels)
-        return made if names_of is None else made.described(coordinate_names=names_of)
+        found = {} if meta is False else sample_columns(obs, [groupby, label], order, offsets)
+        if not isinstance(meta, bool):
+            varies = [column for column in meta if column not in found]
+            if varies:
+                raise ValueError(f"meta: column {varies[0]!r} of obs is empty, or not constant within each sample")
+            found = {column: found[column] for column in meta}
+        return made.described(coordinate_names=coordinate_names, meta=found or None)
 
     @classmethod
     def from_texts(

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_doubles, column_names, item_matrices, unpack_items
-from ._construction import Constructors, LabelsOfItems, drops_empty
+from ._construction import Constructors, LabelsOfItems, drops_empty, unique_ids
 from ._derived import Derived, name_text
 from ._files import _Files as _Files  # pickles of version 0.2.0 look for it here
 from ._files import check_output
@@ -47,7 +47,7 @@ class Distributions(Constructors, Derived):
         Non-negative weights of the points, with a positive sum for each item. None means equal weights, for
         all items or, as an entry of the list, for one item.
     ids : sequence of str, optional
-        Names of the items. None: the items are numbered from 0.
+        Unique names of the items. None: the items are numbered from 0.
     labels : sequence, optional
         Known classes of the items, used for scores and figures but never for clustering. A dict, or a
         Series with an index of strings, is joined by id.
@@ -110,7 +110,7 @@ class Distributions(Constructors, Derived):
         except ValueError as error:
             hint = " (NaN or inf in X)" if "not finite" in str(error) else ""
             raise ValueError(f"{error}{hint}") from None
-        self._adopt(handle, ids, labels)
+        self._adopt(handle, unique_ids(ids), labels)
 
     def _adopt(self, handle: Any, ids: Any = None, labels: Any = None, names: Any = None) -> None:
         view = _core.measures_view(handle)
@@ -246,6 +246,11 @@ class Distributions(Constructors, Derived):
             f"{type(self).__name__}({self._n_rows} items in {self._dim} dimensions, {span}, "
             f"{len(self._support)} distinct)"
         )
+
+    def _repr_html_(self) -> str:
+        from ._set_html import set_html
+
+        return set_html(self)
 
     # ---- derived sets ----
 

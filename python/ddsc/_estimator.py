@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional, Union
 
+from ._anndata_output import ToAnnData
 from ._fitting import Fitting
 from ._model_file import ModelFile
 from ._model_handle import _Model as _Model  # pickles of version 0.2.0 look for it here
@@ -34,7 +35,7 @@ from ._types import (
 )
 
 
-class DDSC(Fitting, ModelFile):
+class DDSC(Fitting, ModelFile, ToAnnData):
     """Spectral clustering of discrete distributions.
 
     The method computes distances between weighted point clouds, the graph of their nearest neighbors and

@@ -119,6 +119,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     _places: Optional[Array]
     _extension: Optional[Dict[str, Any]]
     _source: Tuple[str, ...]
+    _classes: Optional[Array]
 
     # ---- settings ----
 

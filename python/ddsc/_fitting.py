@@ -18,7 +18,7 @@ from ._model_handle import _Model
 from ._results import Results
 from ._run import Run
 from ._types import Array, FitItems, Floats, Ints, Weights
-from ._words import CENTRES, METHODS, VECTORS, whole, word
+from ._words import CENTRES, METHODS, VECTORS, check_metric, whole, word
 
 Own = TypeVar("Own", bound="Fitting")
 
@@ -43,6 +43,7 @@ class Fitting(Results):
         word("method", self.method, METHODS)
         word("vectors_from", self.vectors_from, VECTORS)
         word("barycenter", self.barycenter, CENTRES)
+        check_metric(self.metric)
         with self._run() as run:
             if self.method != "ddsc":
                 check_baseline(self)
@@ -68,7 +69,7 @@ class Fitting(Results):
 
     def _forget(self) -> None:
         """Remove the results of an earlier fit, which may have used another method."""
-        own = ("_model", "_report", "_items", "_row_ids", "_compressed", "_places", "_extension")
+        own = ("_model", "_report", "_items", "_row_ids", "_compressed", "_places", "_extension", "_classes")
         for name in [n for n in vars(self) if n in own or (n.endswith("_") and not n.startswith("_"))]:
             delattr(self, name)
 
@@ -95,7 +96,7 @@ class Fitting(Results):
         self.n_features_in_ = matrix.shape[0]
         self._model = None
         self._source = ()
-        self.stability_ = None
+        self.stability_ = self._classes = None
         found = run(_core.spectral, graph, self._cluster())
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
         return found, _core.graph_view(graph)
@@ -108,7 +109,7 @@ class Fitting(Results):
         self._compressed = None if self.compress is None else measures.max_w2_error
         self._row_ids = rows.ids if len(measures) < len(rows) else None
         self._model = self.stability_ = None
-        self._source = rows._source
+        self._source, self._classes = rows._source, rows.labels
         self.n_features_in_ = measures.dim
         return rows, measures
 
@@ -168,6 +169,7 @@ class Fitting(Results):
         self._tell(run, named, found, None, trust, settings)
         self._compressed = None if self.compress is None else measures.max_w2_error
         self._row_ids = rows.ids if len(measures) < len(rows) else None
+        self._classes = rows.labels
         return found, rows
 
     def _tell(

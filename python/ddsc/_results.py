@@ -16,8 +16,10 @@ import numpy as np
 
 from . import _core
 from ._base import check_fitted
+from ._explanation import Cluster, Explanation
 from ._files import check_output
 from ._fitted import Fitted, check_whole
+from ._naming import cluster_names
 from ._run import Run
 from ._types import About, Array, Flags, Floats, Ints, Json, Longs, NDArray, PathLike, Verdict
 from ._words import whole
@@ -77,7 +79,8 @@ class Results(Fitted):
         Returns
         -------
         list of dict
-            One dict per cluster with ``label``, ``size``, ``representatives``, ``borderline`` and either
+            The list prints as one line per cluster, and a notebook shows it as a table. Each cluster is a dict with
+            ``label``, ``size``, ``representatives``, ``borderline`` and either
 
             - ``words``: words with a larger share than in the other items, most distinctive first. ``share``
               and ``elsewhere`` are mean shares of an item's mass, and ``items`` is the number of items with
@@ -93,22 +96,28 @@ class Results(Fitted):
         >>> [len(c["markers"]) for c in ddsc.DDSC(n_clusters=2).fit(X).explain()]
         [2, 2]
         """
-        return cast(List[About], self.result_json().get("clusters", []))
+        clusters = self.result_json().get("clusters", [])
+        return cast(List[About], Explanation(Cluster(cluster) for cluster in clusters))
 
     @property
-    def names_(self) -> List[Optional[str]]:
-        """Names of the clusters, set by `name` or, in a loaded folder, by ``ddsc name``. None for unnamed clusters."""
-        return [cluster.get("name") for cluster in self.explain()]
+    def names_(self) -> List[str]:
+        """Names of the clusters, as the report shows them.
+
+        A name is the one set by `name` (or by ``ddsc name`` in a loaded folder), otherwise the first words or markers
+        of the cluster, otherwise "cluster" and its number. The number is appended to a name that several clusters have.
+        """
+        told = self.result_json()
+        return cluster_names(told.get("clusters", []), int(told["k"]))
 
     def name(self: Own, names: Dict[int, str]) -> Own:
-        """Name clusters. `report`, `explain` and `names_` then include the names; "" removes a name.
+        """Name clusters. `report`, `explain` and `names_` then use the names; "" removes a name.
 
         Examples
         --------
         >>> import ddsc
         >>> model = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes())
         >>> model.name({0: "round"}).names_
-        ['round', None]
+        ['round', 'cluster 1']
         """
         told = self.result_json()
         clusters = told.get("clusters", [])
@@ -289,13 +298,17 @@ class Results(Fitted):
         """(K - 1, 4) merges of the clusters in the format of SciPy's ``linkage``.
 
         ``dendrogram(model.tree_)`` draws the tree. Each row has two nodes, the height of their merge and the
-        number of items. Clusters are nodes 0 to K - 1, and merge m creates node K + m. Heights are 1 / (1 + r),
+        number of clusters below it (``result_json()["tree"]`` has the number of items). Clusters are nodes 0 to K - 1, and merge m creates node K + m. Heights are 1 / (1 + r),
         where r is the affinity between the two nodes divided by its expected value in a random graph with the
         same degrees. The height is 1 if the nodes are not connected, and 1/2 if their affinity equals the expected
         value. The tree is empty if there are more than 1,000 clusters."""
         rows = self.result_json().get("tree", [])
         self._check_graph("tree")
-        return np.array([[row["a"], row["b"], row["height"], row["size"]] for row in rows]).reshape(-1, 4)
+        count = [1] * self.n_clusters_  # newer versions of SciPy reject a count above the number of leaves
+        for row in rows:
+            count.append(count[row["a"]] + count[row["b"]])
+        below = count[self.n_clusters_ :]
+        return np.array([[row["a"], row["b"], row["height"], n] for row, n in zip(rows, below)]).reshape(-1, 4)
 
     def cut_tree(self, n_clusters: Optional[int] = None, height: Optional[float] = None) -> Ints:
         """Return coarser labels by applying the merges of `tree_` down to `n_clusters` clusters or up to `height`.

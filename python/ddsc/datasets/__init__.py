@@ -36,6 +36,11 @@ __all__ = [
     "load_texts",
 ]
 
+
+def __dir__() -> List[str]:
+    return sorted(__all__)
+
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
