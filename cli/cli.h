@@ -62,7 +62,7 @@ typedef struct cli_options {
     int hubs;                      /* ddsc_hubs */
     int barycenter;                /* ddsc_barycenter_method, for d2 */
     int vectors_from;              /* ddsc_vectors_rule */
-    int64_t centre_size, restarts; /* 0: the defaults */
+    int64_t center_size, restarts; /* 0: the defaults */
     bool k_given;
     int64_t stability;     /* number of resamples, 0: none */
     int outliers;          /* label outliers -1 */
@@ -226,7 +226,7 @@ void message_note(const session *s, const char *head, const char *words);
 /* Reports a usage error of a verb and refers to its help. Returns EXIT_USAGE. */
 int message_usage(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool message_colours(int descriptor);
+bool message_colors(int descriptor);
 /* Returns the candidate closest to `word`, or NULL if none is close. */
 const char *suggest(const char *word, const char *const *candidates, size_t n);
 

@@ -83,7 +83,7 @@ PREFIXES = {
     "neighbors/metric": ["metric"],
     "neighbors/search": ["pruned", "search"],
     "neighbors/planner": ["plan"],
-    "cluster/baseline": ["barycenter", "centre", "centres", "d2run", "fit", "method", "moments", "plane",
+    "cluster/baseline": ["barycenter", "center", "centers", "d2run", "fit", "method", "moments", "plane",
                          "transport"],
     "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity",
                          "small", "spectral"],
@@ -252,7 +252,7 @@ def check_idioms(path):
 
 # What src/report says about a result; cli/ takes it over from there.
 OF_A_RESULT = re.compile(r'ddsc_(standing|theory|layout|project)_run\(|<(html|svg|table)\b|'
-                         r'"(certificates|chosen|eigenvalues|gaps|borderline|neighbours|theorem_2)"')
+                         r'"(certificates|chosen|eigenvalues|gaps|borderline|theorem_2)"')
 
 
 def check_program(path, lines):

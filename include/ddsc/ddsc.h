@@ -439,10 +439,13 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measur
                                                                int64_t row);
 
 /* Copies the set and replaces its labels (n_rows entries). NULL removes the labels. */
+DDSC_API ddsc_status ddsc_measures_copy_labeled(ddsc_context *context, ddsc_measures **copy,
+                                                const ddsc_measures *measures,
+                                                const int32_t *labels);
+/* deprecated spelling */
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures,
                                                  const int32_t *labels);
-#define ddsc_measures_copy_labeled ddsc_measures_copy_labelled
 /* Copies the set and replaces its ids (n_rows strings). */
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
@@ -659,6 +662,11 @@ DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **m
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
+/* The reader of d2 files also opens tables next to the file (NAME.vocab0, NAME.hist0). Writes the
+ * path of the existing table `number` (0, 1, ...) to `out`. Like snprintf, it writes at most `size`
+ * bytes and returns the full length; it returns 0 after the last table. */
+DDSC_EXPERIMENTAL DDSC_API size_t ddsc_measures_find_table(char *out, size_t size, const char *path,
+                                                           int64_t number);
 /* Shares one set among all ranks of a team. `read` is called only on the first rank, with a context
  * that has no team during the call. It creates the set, for example by reading a file. On success,
  * all ranks have that set, in memory shared by the ranks of each machine. Otherwise, all ranks have
@@ -841,6 +849,10 @@ DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measu
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_text_read_files(
     ddsc_context *context, ddsc_measures **measures, ddsc_text_report *report, int64_t n_paths,
     const char *const *paths, const char *vectors_path, const ddsc_text_settings *settings);
+/* Writes the path of the existing file with the words of an npy matrix to `out`, as
+ * ddsc_measures_find_table does. Returns 0 if there is none. */
+DDSC_EXPERIMENTAL DDSC_API size_t ddsc_text_find_words(char *out, size_t size,
+                                                       const char *vectors_path);
 
 /* ==== Metrics and distances ==== */
 
@@ -1392,9 +1404,12 @@ DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, ddsc_assignment *ass
 typedef struct ddsc_standing {
     size_t struct_size;
     double *distance; /* distance to the center of the item's cluster; smallest for typical items */
-    /* Ambiguity: distance / (distance + distance to the center of `next`). The value is 0.5 on the
-     * boundary between the clusters, and 0 if there is no next cluster. */
-    double *doubt;
+    /* distance / (distance + distance to the center of `next`). The value is 0.5 on the boundary
+     * between the clusters, and 0 if there is no next cluster. */
+    union {
+        double *ambiguity;
+        double *doubt; /* deprecated name */
+    };
     int32_t *next; /* the other cluster with the nearest center (ties: lower number); -1: none */
 } ddsc_standing;
 
@@ -2006,6 +2021,10 @@ typedef struct ddsc_report_view {
     ddsc_report_get_view_sized((report), (view), sizeof *(view))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_report_get_view_sized(const ddsc_report *report,
                                                            ddsc_report_view *view, size_t size);
+
+/* The format of result.json, items.csv and the program's JSON output: their key `format_version`.
+ * Version 0.2.0 wrote format 1, which has no such key. docs/results.md lists the changes. */
+enum { DDSC_FORMAT_VERSION = 2 };
 
 /* Forms of a report. The call fails if the form has no content, such as the stability of a result
  * that has none. */

@@ -102,7 +102,7 @@ class ToAnnData(Shown):
         columns["cluster"] = np.asarray(self.labels_)
         columns["cluster_name"] = names[np.where(self.labels_ < 0, len(names) - 1, self.labels_)]
         columns["next_cluster"] = np.asarray(self.next_cluster_)
-        columns["ambiguity"] = np.asarray(self.doubt_)
+        columns["ambiguity"] = np.asarray(self.ambiguity_)
         columns["order"] = items.get("order", np.full(len(self.labels_), -1, dtype=np.int32))
         columns["outlier_score"] = items["outlier"]
         columns["is_outlier"] = np.asarray(items["is_outlier"] == 1)
@@ -197,7 +197,7 @@ class ToAnnData(Shown):
             raise ValueError(f"obs[{groupby!r}] has no id of an item of the model; its first item is {self._ids()[0]!r}")
         labels = np.where(rows < 0, -1, np.asarray(self.labels_)[rows])
         names = np.array([*self.names_, ""], dtype=object)
-        ambiguity = np.where(labels < 0, np.nan, np.asarray(getattr(self, "doubt_", np.full(len(self.labels_), np.nan)))[rows])
+        ambiguity = np.where(labels < 0, np.nan, np.asarray(getattr(self, "ambiguity_", np.full(len(self.labels_), np.nan)))[rows])
         obs[f"{key}_cluster"] = _categorical(pd, pd.Series(labels, index=obs.index), self.n_clusters_)
         obs[f"{key}_cluster_name"] = _categorical(pd, pd.Series(names[labels], index=obs.index), None)
         obs[f"{key}_ambiguity"] = ambiguity

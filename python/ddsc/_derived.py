@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence, Tuple,
 import numpy as np
 
 from . import _core
+from ._former import former_arguments
 from ._run import Run
-from ._types import Align, Array, Normalise, RandomState
-from ._words import ALIGN, NORMALISE, whole, word
+from ._types import Align, Array, Normalize, RandomState
+from ._words import ALIGN, NORMALIZE, whole, word
 
 if TYPE_CHECKING:
     from ._distributions import Distributions
@@ -73,12 +74,13 @@ class Derived:
                 handle = run(_core.about, handle, [name_text(name) for name in meta], flat)
         return self._wrap(handle, self._ids, self._labels, self._source)
 
+    @former_arguments(normalise="normalize")
     def transformed(
         self,
         *,
         arcsinh: Union[None, float, Dict[str, float]] = None,
         log1p: bool = False,
-        normalise: Optional[Normalise] = None,
+        normalize: Optional[Normalize] = None,
         pca: Optional[int] = None,
         per_item: Optional[int] = None,
         align: Optional[Align] = None,
@@ -88,7 +90,7 @@ class Derived:
     ) -> "Distributions":
         """Return a transformed set.
 
-        The steps are applied in this order: sampling of points, arcsinh, logicle, log1p, batch, normalise,
+        The steps are applied in this order: sampling of points, arcsinh, logicle, log1p, batch, normalize,
         pca, align. The fitted parameters are stored with the set and with models of it, so that ``predict``
         applies the same steps to new, untransformed items.
 
@@ -98,14 +100,14 @@ class Derived:
             Replace x with arcsinh(x / arcsinh). A dict maps names of coordinates, which may contain the
             wildcards * and ?, to cofactors.
         log1p : bool
-        normalise : {"standard", "robust", "rank"}, optional
+        normalize : {"standard", "robust", "rank"}, optional
             Normalize coordinates over all items. Every item has the same weight.
         pca : int, optional
             Number of principal components to keep.
         per_item : int, optional
             Largest number of points per item. Larger items are sampled.
-        align : {"centre", "size", "deskew", "principal"}, optional
-            Align each item separately: remove its location ("centre"), and also its size, slant or rotation.
+        align : {"center", "size", "deskew", "principal"}, optional
+            Align each item separately: remove its location ("center"), and also its size, slant or rotation.
         logicle : float, str or dict, optional
             Apply the logicle scale of flow cytometry with the top value T (usually 262144), or "T:W:M:A". A
             dict maps names of coordinates to such values. If W is omitted, it is fitted to the negative values.
@@ -119,9 +121,9 @@ class Derived:
         Examples
         --------
         >>> import ddsc
-        >>> X = ddsc.make_shapes(2).transformed(normalise="standard", align="centre")
+        >>> X = ddsc.make_shapes(2).transformed(normalize="standard", align="center")
         >>> X.transforms
-        ['standard', 'align centre']
+        ['standard', 'align center']
         """
         settings: Dict[str, Any] = {"log1p": int(bool(log1p))}
         if batch is not None and not isinstance(batch, str):
@@ -133,7 +135,7 @@ class Derived:
                     "new column under another name with described(meta=...)"
                 )
             return named.transformed(
-                arcsinh=arcsinh, log1p=log1p, normalise=normalise, pca=pca, per_item=per_item,
+                arcsinh=arcsinh, log1p=log1p, normalize=normalize, pca=pca, per_item=per_item,
                 align=align, logicle=logicle, batch="batch", random_state=random_state,
             )
         if batch is not None:
@@ -146,8 +148,8 @@ class Derived:
             settings["logicle"] = ",".join(f"{name}={value}" for name, value in logicle.items())
         elif logicle is not None:
             settings["logicle"] = str(logicle)
-        if normalise is not None:
-            settings["normalise"] = word("normalise", normalise, NORMALISE)
+        if normalize is not None:
+            settings["normalize"] = word("normalize", normalize, NORMALIZE)
         if align is not None:
             settings["align"] = word("align", align, ALIGN)
         for name, value in (("pca", pca), ("per_item", per_item)):

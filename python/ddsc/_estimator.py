@@ -6,6 +6,7 @@ from typing import Any, Dict, Optional, Union
 
 from ._anndata_output import ToAnnData
 from ._fitting import Fitting
+from ._former import former_arguments
 from ._model_file import ModelFile
 from ._model_handle import _Model as _Model  # pickles of version 0.2.0 look for it here
 from ._new_items import Assignment as Assignment
@@ -13,7 +14,7 @@ from ._results import Page as Page
 from ._types import (
     Approximate,
     Bandwidth,
-    Centres,
+    Centers,
     CostLike,
     Estimator,
     ExactGraph,
@@ -68,7 +69,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         row in the matrix.
     epsilon : float or str
         sinkhorn: strength of the entropy, as an absolute value or a percentage of the median cost ("5%").
-    sinkhorn_value : {"regularised", "sharp", "debiased"}
+    sinkhorn_value : {"regularized", "sharp", "debiased"}
     tolerance, max_iterations : float, int, optional
         sinkhorn: L1 error of the marginals at convergence, and largest number of iterations. For w2, w1 and lot,
         `max_iterations` is the largest number of pivots.
@@ -114,7 +115,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         uses the weights if the support is shared.
     barycenter : {"admm", "ibp"}
         "d2": method for the centers.
-    centre_size : int, optional
+    center_size : int, optional
         "d2", "pd2": number of points of a center. None: the mean number of points per item.
     compress : int, optional
         Number of points to which the support of each item is merged first. `stats_["compress_worst"]` is the
@@ -174,11 +175,11 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         Whether all solves, the eigenvectors and their verification converged.
     stats_ : dict
         Numbers of solved and pruned pairs, certificates, and seconds by stage.
-    centre_distance_ : (N,) array
+    center_distance_ : (N,) array
         Distance of each row of `embedding_` to the mean of its cluster.
     next_cluster_ : (N,) int32 array
         The cluster with the nearest center, other than the item's own cluster; -1 if there is none.
-    doubt_ : (N,) array
+    ambiguity_ : (N,) array
         Ambiguity d / (d + e), with the distances d to the center of the item's cluster and e to that other center.
         It is 0 at the center and 1/2 on the boundary.
     stability_ : dict or None
@@ -190,7 +191,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         The verdict on cluster structure: "structure" ("clear", "weak", "none", "undecided"), "text" and "evidence".
     inertia_ : float
         With `method` "kmeans", "d2" and "pd2": the sum of squared distances to the centers.
-    centres_ : Distributions
+    centers_ : Distributions
         With `method` "d2" and "pd2": the barycenter of each cluster.
     advice_ : str
         Advice about components, gaps and similar findings. Empty if there is none.
@@ -210,6 +211,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
     array([0, 0, 0], dtype=int32)
     """
 
+    @former_arguments(centre_size="center_size")
     def __init__(
         self,
         n_clusters: NumberOfClusters = 5,
@@ -221,7 +223,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         *,
         cost: CostLike = None,
         epsilon: Union[float, str] = "5%",
-        sinkhorn_value: SinkhornValue = "regularised",
+        sinkhorn_value: SinkhornValue = "regularized",
         tolerance: Optional[float] = None,
         max_iterations: Optional[int] = None,
         mmd_kernel: Kernel = "gaussian",
@@ -241,8 +243,8 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         restarts: Optional[int] = None,
         method: Method = "ddsc",
         vectors_from: VectorsFrom = "auto",
-        barycenter: Centres = "admm",
-        centre_size: Optional[int] = None,
+        barycenter: Centers = "admm",
+        center_size: Optional[int] = None,
         compress: Optional[int] = None,
         resume: Optional[PathLike] = None,
         stability: Optional[int] = None,
@@ -282,7 +284,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         self.method = method
         self.vectors_from = vectors_from
         self.barycenter = barycenter
-        self.centre_size = centre_size
+        self.center_size = center_size
         self.compress = compress
         self.resume = resume
         self.stability = stability

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import Any, List, Sequence, Tuple, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
+from . import _core
 from ._types import AnyPath, PathLike
 
 
@@ -23,12 +24,19 @@ class _Files(Tuple[str, ...]):
         return _Files, ()
 
 
-def files_read(paths: List[str]) -> Tuple[str, ...]:
-    """Return the files at the given paths. Folders are expanded to their files and those in their subfolders."""
+def files_read(paths: List[str], vectors: Optional[str] = None) -> Tuple[str, ...]:
+    """Return the files at the given paths, with the files that the readers open in addition.
+
+    Folders are expanded to their files and those in their subfolders.
+    """
     found: List[str] = []
+    if vectors is not None:
+        found.append(os.path.abspath(vectors))
+        found.extend(map(os.path.abspath, _core.find_companions(vectors, True)))
     for path in map(os.path.abspath, paths):
         if not os.path.isdir(path):
             found.append(path)
+            found.extend(_core.find_companions(path, False))
             continue
         for folder, inner, names in os.walk(path):
             if folder != path:

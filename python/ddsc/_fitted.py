@@ -8,6 +8,7 @@ import numpy as np
 
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin
 from ._distributions import Distributions
+from ._former import FormerName
 from ._model_handle import _Model
 from ._run import Run
 from ._types import (
@@ -15,7 +16,7 @@ from ._types import (
     Array,
     Bandwidth,
     Candidate,
-    Centres,
+    Centers,
     CostLike,
     Estimator,
     ExactGraph,
@@ -76,8 +77,8 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     restarts: Optional[int]
     method: Method
     vectors_from: VectorsFrom
-    barycenter: Centres
-    centre_size: Optional[int]
+    barycenter: Centers
+    center_size: Optional[int]
     compress: Optional[int]
     resume: Optional[PathLike]
     stability: Optional[int]
@@ -104,13 +105,17 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     candidates_: List[Candidate]
     converged_: bool
     stats_: Dict[str, float]
-    centre_distance_: Floats
+    center_distance_: Floats
     next_cluster_: Ints
-    doubt_: Floats
+    ambiguity_: Floats
     stability_: Optional[Stability]
     inertia_: float
-    centres_: Optional[Distributions]
+    centers_: Optional[Distributions]
     advice_: str
+    doubt_ = FormerName("ambiguity_")
+    centre_distance_ = FormerName("center_distance_")
+    centres_ = FormerName("centers_")
+    centre_size = FormerName("center_size")
     _model: Optional["_Model"]
     _report: Tuple[str, int, Optional[Array]]
     _items: str
@@ -157,7 +162,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _there(self) -> Flags:
         """Return a mask of the rows that were not dropped."""
-        return np.isfinite(self.centre_distance_) if hasattr(self, "centre_distance_") else self.labels_ >= 0
+        return np.isfinite(self.center_distance_) if hasattr(self, "center_distance_") else self.labels_ >= 0
 
 
 def check_whole(model: Fitted, name: str) -> None:

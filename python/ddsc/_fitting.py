@@ -18,7 +18,7 @@ from ._model_handle import _Model
 from ._results import Results
 from ._run import Run
 from ._types import Array, FitItems, Floats, Ints, Weights
-from ._words import CENTRES, METHODS, VECTORS, check_metric, whole, word
+from ._words import CENTERS, METHODS, VECTORS, check_metric, whole, word
 
 Own = TypeVar("Own", bound="Fitting")
 
@@ -42,7 +42,7 @@ class Fitting(Results):
         self._forget()
         word("method", self.method, METHODS)
         word("vectors_from", self.vectors_from, VECTORS)
-        word("barycenter", self.barycenter, CENTRES)
+        word("barycenter", self.barycenter, CENTERS)
         check_metric(self.metric)
         with self._run() as run:
             if self.method != "ddsc":
@@ -132,7 +132,7 @@ class Fitting(Results):
             named = measures._named(single)
         self._tell(run, named, cut.found, None, None, (self._metric(), self._graph(), self._cluster()))
         self.labels_ = rows._by_row(cut.labels, -1)
-        self.n_clusters_, self.inertia_, self.centres_ = cut.k, cut.inertia, cut.centres
+        self.n_clusters_, self.inertia_, self.centers_ = cut.k, cut.inertia, cut.centers
         self.converged_ = cut.converged and run.worst == 0
         self.advice_ = json.loads(self._report[0])["advice"]
         self.stats_ = {"threads": run.context.threads}
@@ -214,9 +214,9 @@ class Fitting(Results):
 
         self.labels_ = spread(np.asarray(view["labels"]), -1)
         self.embedding_ = spread(np.asarray(view["embedding"]), np.nan)
-        self.centre_distance_ = spread(view["distance"], np.nan)
+        self.center_distance_ = spread(view["distance"], np.nan)
         self.next_cluster_ = spread(view["next"], -1)
-        self.doubt_ = spread(view["doubt"], np.nan)
+        self.ambiguity_ = spread(view["ambiguity"], np.nan)
         left_out = self.outliers_ if self.outliers else np.zeros(n_rows, dtype=bool)
         self.labels_[left_out] = -1
         self.eigenvalues_ = np.array(view["eigenvalues"])
@@ -278,6 +278,6 @@ def _resume_line(c: Dict[str, Any]) -> str:
 
 def _standing(run: Run, found: Any, n: int) -> Dict[str, Array]:
     """Compute distance to the center, ambiguity and next cluster of the n items."""
-    place: Dict[str, Array] = {"distance": np.empty(n), "doubt": np.empty(n), "next": np.empty(n, np.int32)}
-    run(_core.standing, found, place["distance"], place["doubt"], place["next"])
+    place: Dict[str, Array] = {"distance": np.empty(n), "ambiguity": np.empty(n), "next": np.empty(n, np.int32)}
+    run(_core.standing, found, place["distance"], place["ambiguity"], place["next"])
     return place

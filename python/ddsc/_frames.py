@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 ROWS_SHOWN = 10
-ITEM_NAMES = {"doubt": "ambiguity", **{f"neighbour{i}": f"neighbor{i}" for i in (1, 2, 3)}}
 TRAITS = 5  # words or markers per cluster in `clusters_`
 
 
@@ -115,7 +114,7 @@ class Frames(Results):
             if name != plain:
                 columns[name if plain in columns else plain] = typed(values)
             else:
-                columns[ITEM_NAMES.get(name, name)] = values
+                columns[name] = values
         return make_table(columns)
 
     def explain_frame(self) -> "DataFrame":
@@ -186,7 +185,7 @@ class Frames(Results):
         return make_table(columns)
 
     def _mean_ambiguity(self, k: int) -> Array:
-        values = getattr(self, "doubt_", None)
+        values = getattr(self, "ambiguity_", None)
         if values is None:
             return np.full(k, np.nan)
         there = (self.labels_ >= 0) & np.isfinite(values)

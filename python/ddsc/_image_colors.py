@@ -54,5 +54,5 @@ def _lab(rgb: Array) -> Floats:
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     x = linear @ np.array(MATRIX).T / np.array(WHITE)
     f = np.where(x > 216 / 24389, np.cbrt(x), (24389 / 27 * x + 16) / 116)
-    lab: Floats = np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
+    lab: Array = np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
     return lab

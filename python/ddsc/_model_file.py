@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ import numpy as np
 from . import _core
 from ._distributions import Distributions
 from ._files import check_output
+from ._former import FORMER_VALUES
 from ._model_handle import _Model
 from ._new_items import NewItems
 from ._results import Results
@@ -89,8 +91,7 @@ class ModelFile(Results, NewItems):
         model._model, model._extension = _Model(handle), None
         model.n_clusters_, model.n_features_in_ = view["k"], view["dim"]
         if folder:
-            with open(os.path.join(folder, "result.json"), encoding="utf-8") as text:
-                model._report = (text.read(), 0, None)
+            model._report = (_read_result(folder), 0, None)
             model.labels_ = _shown_labels(folder, model.result_json(), model.labels_)
         return model
 
@@ -101,7 +102,7 @@ def _kept_settings(arrays: Any) -> Dict[str, Any]:
     set_: Dict[str, Any] = {"n_clusters": int(kept["k"]), "metric": kept["metric"]}
     set_.update(n_neighbors=int(kept["tau"]), gamma=float(kept["gamma"]) or "local")
     if kept["metric"] == "sinkhorn":
-        set_.update(epsilon=float(kept["epsilon"]), sinkhorn_value=kept["sinkhorn_value"])
+        set_.update(epsilon=float(kept["epsilon"]), sinkhorn_value=_current(kept["sinkhorn_value"]))
         set_.update(tolerance=float(kept["sinkhorn_tolerance"]))
         set_.update(max_iterations=int(kept["sinkhorn_max_iterations"]))
     if kept["metric"] == "mmd":
@@ -114,6 +115,20 @@ def _kept_settings(arrays: Any) -> Dict[str, Any]:
     if "cost" in kept:
         set_.update(cost=arrays["cost_matrix"] if kept["cost"] == "matrix" else kept["cost"])
     return set_
+
+
+def _current(value: str) -> str:
+    return FORMER_VALUES.get(value, value)
+
+
+def _read_result(folder: str) -> str:
+    """Return result.json of a folder. The library converts that of version 0.2.0, without format_version."""
+    with open(os.path.join(folder, "result.json"), encoding="utf-8") as file:
+        text = file.read()
+    if "format_version" in json.loads(text):
+        return text
+    with Run(n_jobs=1) as run:
+        return str(run(_core.report_page, folder, 0))  # 0: the form DDSC_REPORT_JSON
 
 
 def _shown_labels(folder: str, told: Json, labels: Array) -> Array:

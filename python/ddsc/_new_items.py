@@ -72,8 +72,8 @@ class NewItems(Fitted):
         known = labels >= 0
         members = [self.embedding_[self.labels_ == c] for c in range(self.n_clusters_)]
         nowhere = np.full(self.embedding_.shape[1], np.inf)  # the cluster of this center is empty
-        centres = np.array([part.mean(axis=0) if len(part) else nowhere for part in members])
-        away = np.linalg.norm(rows[known, None] - centres[None], axis=2)
+        centers = np.array([part.mean(axis=0) if len(part) else nowhere for part in members])
+        away = np.linalg.norm(rows[known, None] - centers[None], axis=2)
         own = np.take_along_axis(away, labels[known, None], axis=1)[:, 0]
         np.put_along_axis(away, labels[known, None], np.inf, axis=1)
         return float(np.mean(1 - own / np.maximum(away.min(axis=1), 1e-300)))
@@ -191,8 +191,8 @@ def _nystrom(
     k = int(old.max()) + 1
     sums = np.zeros((k, walk.shape[1]))
     np.add.at(sums, old, fitted["embedding"])
-    centres = sums / np.bincount(old, minlength=k)[:, None]
-    away = ((rows[:, None, :] - centres[None]) ** 2).sum(axis=2)
+    centers = sums / np.bincount(old, minlength=k)[:, None]
+    away = ((rows[:, None, :] - centers[None]) ** 2).sum(axis=2)
     labels = away.argmin(axis=1).astype(np.int32)
     lost = ~rows.any(axis=1)  # the neighbors have no entries in the eigenvectors, so a weighted vote is used
     for i in np.flatnonzero(lost):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, Literal, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Literal, Optional, Sequence, Union, cast
 
 from . import _core
 from ._distributions import Distributions
 from ._files import as_paths, check_exists, files_read, matching_files
+from ._former import current_names
 from ._run import READ_TIMEOUT, Run
 from ._types import AnyPath, ImageAs, OnEmpty, PathLike, RandomState, Transforms, Weighting, Words
 from ._words import ON_EMPTY, WORDS, whole, word
@@ -63,7 +64,7 @@ def read(
         csv, h5ad: "COLUMN=VALUE" reads only the matching rows.
     matrix : str, optional
         h5ad and other HDF5: name of the table with the points, such as a layer or an embedding ("X_pca"). None: "X".
-    as_ : {"pixels", "ink", "colours"}
+    as_ : {"pixels", "ink", "colors"}
         images: mass is the brightness, the darkness, or the area of each of 512 colors.
     phase : int, optional
         d2: the phase to read, from 1. None joins all phases.
@@ -77,7 +78,7 @@ def read(
         h5ad: seconds without progress after which reading fails, as with a damaged file. 0 means no limit.
         HDF5 is read in a forked child process, which ends with the call.
     **transforms
-        arcsinh, logicle, log1p, batch, normalise, pca, per_item, align, random_state: applied after reading, as
+        arcsinh, logicle, log1p, batch, normalize, pca, per_item, align, random_state: applied after reading, as
         in `Distributions.transformed`. `batch` can also name a column of the table that is read (csv, h5ad).
 
     Examples
@@ -94,9 +95,10 @@ def read(
     tables = as_paths(meta)
     check_exists(texts + tables + as_paths(labels))
     settings: Dict[str, Any] = {"on_empty": word("on_empty", on_empty, ON_EMPTY)}
-    settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colours": 2})
+    settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colors": 2})
     if labels is not None:
         settings["labels_path"] = os.fsdecode(labels)
+    transforms = cast(Transforms, current_names(dict(transforms), {"normalise": "normalize"}))
     unknown = set(transforms) - _TRANSFORMS
     if unknown:
         raise TypeError(f"read() got an unexpected keyword argument {sorted(unknown)[0]!r}")
@@ -126,7 +128,7 @@ def read(
     return made.transformed(**transforms) if asked else made
 
 
-_TRANSFORMS = {"arcsinh", "logicle", "log1p", "batch", "normalise", "pca", "per_item", "align", "random_state"}
+_TRANSFORMS = {"arcsinh", "logicle", "log1p", "batch", "normalize", "pca", "per_item", "align", "random_state"}
 
 
 def read_text(
@@ -192,8 +194,8 @@ def read_text(
         found = run(_core.read_text, paths, known, settings)
         for table in as_paths(meta):
             found = run(_core.read_meta, found, table, id)
-    given = as_paths(documents) + as_paths(vectors) + as_paths(stopwords) + as_paths(meta)
-    return Distributions._wrap(found, source=files_read(given))
+    given = as_paths(documents) + as_paths(stopwords) + as_paths(meta)
+    return Distributions._wrap(found, source=files_read(given, known))
 
 
 def make_shapes(n: int = 20, n_points: int = 40, random_state: RandomState = 0) -> Distributions:

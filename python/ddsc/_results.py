@@ -63,7 +63,7 @@ class Results(Fitted):
         if whole("n", n) < 0:
             raise ValueError(f"n={n}: must not be negative")
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
-        return [m[np.argsort(self.centre_distance_[m], kind="stable")[:n]] for m in members]
+        return [m[np.argsort(self.center_distance_[m], kind="stable")[:n]] for m in members]
 
     @property
     def verdict_(self) -> Verdict:
@@ -218,21 +218,21 @@ class Results(Fitted):
     def items_(self) -> Dict[str, NDArray[np.generic]]:
         """The columns of items.csv, as the program writes it.
 
-        They include id, label, next cluster, ambiguity ("doubt"), order, outlier score, and the nearest
+        They include id, label, next cluster, ambiguity ("ambiguity"), order, outlier score, and the nearest
         neighbors with their distances. ``pandas.DataFrame(model.items_)`` converts them to a table.
 
         Examples
         --------
         >>> import ddsc
         >>> list(ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).items_)[:5]
-        ['id', 'label', 'next', 'doubt', 'order']
+        ['id', 'label', 'next', 'ambiguity', 'order']
         """
         check_fitted(self, "labels_")
         check_whole(self, "_items")
         self._check_graph("table of items")
         names, *rows = csv.reader(io.StringIO(self._items, newline=""))
         columns = dict(zip(names, zip(*rows)))
-        whole_numbers, numbers = ("label", "next", "order", "is_outlier"), ("doubt", "outlier", "distance")
+        whole_numbers, numbers = ("label", "next", "order", "is_outlier"), ("ambiguity", "outlier", "distance")
         out: Dict[str, Array] = {}
         for name, values in columns.items():
             if name in whole_numbers:

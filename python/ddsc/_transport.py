@@ -110,7 +110,7 @@ def sinkhorn(
     M: ArrayLike,
     epsilon: Union[float, str] = "5%",
     *,
-    value: SinkhornValue = "regularised",
+    value: SinkhornValue = "regularized",
     tolerance: float = 1e-9,
     max_iterations: int = 100000,
     full: Literal[False] = False,
@@ -122,7 +122,7 @@ def sinkhorn(
     M: ArrayLike,
     epsilon: Union[float, str] = "5%",
     *,
-    value: SinkhornValue = "regularised",
+    value: SinkhornValue = "regularized",
     tolerance: float = 1e-9,
     max_iterations: int = 100000,
     full: Literal[True],
@@ -134,7 +134,7 @@ def sinkhorn(
     M: ArrayLike,
     epsilon: Union[float, str] = "5%",
     *,
-    value: SinkhornValue = "regularised",
+    value: SinkhornValue = "regularized",
     tolerance: float = 1e-9,
     max_iterations: int = 100000,
     full: bool,
@@ -145,7 +145,7 @@ def sinkhorn(
     M: ArrayLike,
     epsilon: Union[float, str] = "5%",
     *,
-    value: SinkhornValue = "regularised",
+    value: SinkhornValue = "regularized",
     tolerance: float = 1e-9,
     max_iterations: int = 100000,
     full: bool = False,
@@ -160,7 +160,7 @@ def sinkhorn(
         Costs.
     epsilon : float or str
         Strength of the entropy: an absolute value, or a percentage of the median cost such as "5%".
-    value : {"regularised", "sharp"}
+    value : {"regularized", "sharp"}
         The minimum of <P, M> + epsilon KL(P | a x b), or the value <P, M> of the minimizing plan.
     tolerance : float
         L1 error of the marginals at convergence. A larger final error issues a ConvergenceWarning.

@@ -141,7 +141,7 @@ def test_to_anndata(fitted):
     assert made.obs["cluster"].astype(int).tolist() == model.labels_.tolist()
     assert made.obs["cluster_name"].tolist() == [model.names_[label] for label in model.labels_]
     assert made.obs["class"].tolist() == list(X.labels)
-    np.testing.assert_array_equal(made.obs["ambiguity"], model.doubt_)
+    np.testing.assert_array_equal(made.obs["ambiguity"], model.ambiguity_)
     np.testing.assert_array_equal(made.obs["order"], model.order_)
     assert made.obs["age"].dtype == float and made.obs["age"].isna().sum() == 1
     np.testing.assert_array_equal(made.obsm["X_ddsc"], model.embedding_)
@@ -200,8 +200,8 @@ def test_labels_of_cells(fitted, cells):
     assert cells.obs["ddsc_cluster"].astype(int).tolist() == [label[name] for name in cells.obs["sample"]]
     assert set(cells.obs["ddsc_cluster_name"]) == set(model.names_)
     assert cells.uns["ddsc_cluster_colors"] == list(ddsc.plot.COLORS[:2])
-    doubt = dict(zip(X.ids, model.doubt_))
-    np.testing.assert_array_equal(cells.obs["ddsc_ambiguity"], [doubt[name] for name in cells.obs["sample"]])
+    ambiguity = dict(zip(X.ids, model.ambiguity_))
+    np.testing.assert_array_equal(cells.obs["ddsc_ambiguity"], [ambiguity[name] for name in cells.obs["sample"]])
     few = ddsc.DDSC(2, n_neighbors=3, n_jobs=1).fit(X[:8])
     few.label_cells(cells, "sample", key="few")
     known = cells.obs["sample"].isin(X.ids[:8])

@@ -27,7 +27,7 @@ def test_items_frame(cells):
     assert list(frame.columns[:5]) == ["id", "label", "next", "ambiguity", "order"]
     assert {"neighbor1", "distance3"} <= set(frame.columns) and not any("neighbour" in c for c in frame.columns)
     assert frame["id"].tolist() == X.ids and (frame["label"] == model.labels_).all()
-    np.testing.assert_array_equal(frame["ambiguity"], model.doubt_)
+    np.testing.assert_array_equal(frame["ambiguity"], model.ambiguity_)
     nearest = [X.ids[model.graph_.indices[model.graph_.indptr[i]]] for i in range(16)]
     assert frame["neighbor1"].tolist() == nearest
     assert frame["age"].dtype == np.int64 and frame["age"].tolist() == list(range(20, 36))
@@ -44,7 +44,7 @@ def test_clusters(cells):
     assert frame["name"].tolist() == model.names_
     for c in range(2):
         mine = labels == c
-        assert frame["ambiguity"][c] == pytest.approx(model.doubt_[mine].mean())
+        assert frame["ambiguity"][c] == pytest.approx(model.ambiguity_[mine].mean())
         assert frame["typical"][c] == X.ids[model.representatives(1)[c][0]]
         names, counts = np.unique(np.asarray(X.labels)[mine], return_counts=True)
         assert frame["class"][c] == names[counts.argmax()]

@@ -92,7 +92,7 @@ def test_sets(planar):
     assert seen.count("img") == 4 and "more items" not in text and "row, column" in text
     empty = ddsc.Distributions([np.zeros((1, 2)), np.zeros((0, 2))], on_empty="drop")
     assert "1 items without mass" in check(empty._repr_html_())[1]
-    check(ddsc.make_gaussians(dim=4).transformed(normalise="standard")._repr_html_())
+    check(ddsc.make_gaussians(dim=4).transformed(normalize="standard")._repr_html_())
 
 
 @pytest.mark.parametrize("settings", [{"method": "kmeans"}, {"metric": "precomputed"}, {"n_clusters": 1}, {"n_clusters": 22}])

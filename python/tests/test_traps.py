@@ -47,7 +47,7 @@ def test_colors_are_those_of_the_library(tmp_path, channels):
     for i, image in enumerate(images):
         write_png(tmp_path / f"{i}.png", image)
     try:
-        read = ddsc.read([tmp_path / "0.png", tmp_path / "1.png"], as_="colours")
+        read = ddsc.read([tmp_path / "0.png", tmp_path / "1.png"], as_="colors")
     except ValueError as error:
         pytest.skip(str(error))  # a build without PNG
     for (points, weights), (others, masses) in zip(mine, read):

@@ -136,7 +136,7 @@ static ddsc_status own_matrix(own_job *j)
     for (int w = 0; w < parallel_width(j->ctx); w++)
         CHECK(MEM_ZERO(j->ctx, j->count[w], n));
     CHECK(MEM_ZERO(j->ctx, j->offset, n + 1));
-    progress_begin(j->ctx, "company of words", 2 * n);
+    progress_begin(j->ctx, "word co-occurrences", 2 * n);
     CHECK(parallel_for(j->ctx, n, 16, own_rows, j));
     for (int64_t s = 0; s < n; s++)
         j->offset[s + 1] += j->offset[s];

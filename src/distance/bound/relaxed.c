@@ -24,7 +24,7 @@
 
 enum { GROUP = 128 /* slots of row items multiplied at once, unless one item has more */ };
 
-static bool is_centred(const bound_relaxed *b)
+static bool is_centered(const bound_relaxed *b)
 {
     return b->ground.kind == DDSC_COST_SQEUCLIDEAN;
 }
@@ -152,8 +152,8 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     find_distinct(&b, seen);
     /* Covers the rounding of coordinates, of products of d terms and of weighted sums. Products
      * with means are counted twice. */
-    b.slack = (double)((is_centred(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;
-    if (is_centred(&b)) {
+    b.slack = (double)((is_centered(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;
+    if (is_centered(&b)) {
         TRY(MEM_NEW(ctx, b.mean2, m->n));
         TRY(MEM_ZERO(ctx, b.away2, m->nnz));
         for (int64_t i = 0; i < m->n; i++)
@@ -232,9 +232,9 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
         item_view item = measures_item(b->m, i);
         for (int64_t p = 0; p < BASE_ROUND_UP(item.n, RELAXED_WIDTH); p++, at++) {
             bool there = p < item.n;
-            s->own[at] = !there          ? RELAXED_FAR
-                         : is_centred(b) ? b->away2[b->m->offset[i] + p]
-                                         : b->norm2[item.index[p]];
+            s->own[at] = !there           ? RELAXED_FAR
+                         : is_centered(b) ? b->away2[b->m->offset[i] + p]
+                                          : b->norm2[item.index[p]];
             s->weight[at] = there ? (float)item.weight[p] : 0;
             if (there)
                 memcpy(s->rows + at * d, b->point + item.index[p] * d, (size_t)d * sizeof(float));
@@ -296,7 +296,7 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
     const measures *m = b->m;
     relaxed_scratch s = lay_out(b, &(arena){.base = memory});
     int64_t d = m->d, columns = gather_columns(b, &s, j0 / b->side);
-    bool centred = is_centred(b);
+    bool centered = is_centered(b);
     memset(s.column, 0, (size_t)b->largest * sizeof(float));
     while (i0 < i1) {
         int64_t end = i0 + 1, slots = slots_of(b, i0), slot = 0;
@@ -306,7 +306,7 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
         if (ground_from_squares(b->ground.kind))
             la_sgemm(false, true, columns, slots, d, -2, s.columns, d, s.rows, d, 0, s.product,
                      slots);
-        if (!centred)
+        if (!centered)
             finish_costs(b, &s, j0 / b->side, columns, slots, i0, end);
         for (; i0 < end; slot += slots_of(b, i0++), out += ld) {
             relaxed_pair t = {.slots = slots_of(b, i0),
@@ -314,7 +314,7 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
                               .keep = (float)(1 - b->slack),
                               .product = s.product + slot,
                               .weight = s.weight + slot,
-                              .row = centred ? s.row : s.own + slot,
+                              .row = centered ? s.row : s.own + slot,
                               .column = s.column,
                               .cost = s.cost,
                               .least = s.least,
@@ -325,9 +325,9 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
                 t.n = m->offset[j + 1] - m->offset[j];
                 t.local = b->local + m->offset[j];
                 t.column_weight = m->weight + m->offset[j];
-                if (centred)
+                if (centered)
                     apart2 = b->mean2[i0] + b->mean2[j] +
-                             bound_relaxed_centre(&t, s.row, s.own + slot, s.column,
+                             bound_relaxed_center(&t, s.row, s.own + slot, s.column,
                                                   b->away2 + m->offset[j]);
                 out[j - j0] = b->epsilon > 0 ? apart2 + bound_relaxed_soft(&t, (float)b->epsilon)
                                              : BASE_MAX(apart2, 0) + bound_relaxed_pair(&t);

@@ -79,7 +79,7 @@ SIMD_INLINE vector mean_products(const relaxed_pair *t, int64_t q, int64_t p, fl
     return fold_all(x, false);
 }
 
-SIMD_CLONES float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2,
+SIMD_CLONES float bound_relaxed_center(const relaxed_pair *t, float *row, const float *row_away2,
                                        float *column, const float *column_away2)
 {
     vector both = {0};

@@ -29,7 +29,7 @@ float bound_relaxed_pair(const relaxed_pair *t);
 /* Centers the costs. The products are -2 x y. With the means r of the rows and s of the columns,
  * this sets row = row_away2 + 2 x s - 2 r s and column = column_away2 + 2 r y. The costs are
  * then those between x - r and y - s. Returns -2 r s. */
-float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2, float *column,
+float bound_relaxed_center(const relaxed_pair *t, float *row, const float *row_away2, float *column,
                            const float *column_away2);
 
 /* Returns the soft bound from the products x'y' of centered points, which the two functions

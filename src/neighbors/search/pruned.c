@@ -399,7 +399,7 @@ ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau)
     TRY(p->device->open(p->ctx, &s.device, &p->offer.first, p->offer.grid));
     TRY(pruned_lists_make(&s));
     pruned_take_known(&s);
-    progress_begin(p->ctx, "neighbours", s.n_left);
+    progress_begin(p->ctx, "neighbors", s.n_left);
     TRY(pruned_rounds(&s, true));
     progress_end(p->ctx);
     TRY(pruned_walk(&s));
