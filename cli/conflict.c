@@ -18,6 +18,7 @@ static const struct {
     size_t offset;
 } inputs[] = {
     {"--truth", AT(truth)},
+    {"--distances", AT(distances)},
     {"--labels", AT(read.labels_path)},
     {"--cost", AT(cost_file)},
     {"--reference", AT(reference)},

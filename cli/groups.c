@@ -489,6 +489,7 @@ void options_init(cli_options *o)
 {
     *o = (cli_options){
         .items = 20, .points = 40, .groups = 3, .dim = 2, .separation = 4, .read_timeout = 60};
+    o->permutations = 9999;
     ddsc_read_settings_init(&o->read);
     ddsc_transform_settings_init(&o->transform);
     ddsc_text_settings_init(&o->text);

@@ -87,8 +87,8 @@ PREFIXES = {
                          "transport"],
     "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity",
                          "small", "spectral"],
-    "assess": ["gaps", "outliers", "permutation", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
-               "verdict"],
+    "assess": ["dispersion", "gaps", "outliers", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
+               "variable", "verdict"],
     "report/content": ["buffer", "picture", "put", "result"],
     "report/render": ["chart", "html", "plot", "report"],
 }

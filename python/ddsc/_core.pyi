@@ -112,6 +112,18 @@ def stability(
     settings: Dict[str, Any],
     n_resamples: int,
 ) -> Dict[str, Any]: ...
+def permanova(
+    context: Context,
+    distances: Any,
+    n: int,
+    columns: List[Tuple[str, Any, int, int]],
+    permutations: int,
+    given: Any,
+    points: Any,
+    squared: bool,
+    pairwise: bool,
+    separately: bool,
+) -> Dict[str, Any]: ...
 def report_json(
     context: Context,
     measures: Optional[Handle],
@@ -143,6 +155,7 @@ def model_create(
 ) -> Handle: ...
 def model_read(context: Context, path: str) -> Handle: ...
 def model_write(context: Context, model: Handle, path: str, overwrite: bool) -> None: ...
+def write_bytes(context: Context, path: str, bytes: bytes, overwrite: bool) -> None: ...
 def model_view(model: Handle) -> Dict[str, Any]: ...
 def assign(
     context: Context,

@@ -1084,7 +1084,7 @@ def read_text(
     id: Optional[str] = None,
     meta: Union[None, PathLike, Sequence[PathLike]] = None,
     stopwords: Optional[PathLike] = None,
-    weighting: Weighting = "tfidf",
+    weighting: Weighting = "auto",
     support: int = 16,
     on_empty: OnEmpty = "drop",
     encoding: str = "utf-8",
@@ -1110,7 +1110,8 @@ def read_text(
         Tables of metadata about the documents, as in `read`.
     stopwords : path, optional
         File with words to ignore.
-    weighting : {"tfidf", "tf"}
+    weighting : {"auto", "tfidf", "tf"}
+        "auto" learns the weights of words from the documents ("tfidf" with general vectors).
     support : int
         Largest number of points per document after merging; 0: words are not merged.
     on_empty : {"error", "drop"}
@@ -1120,7 +1121,7 @@ def read_text(
         Encoding of all text files: documents, vectors, stop words and meta.
     """
     settings: Dict[str, Any] = {
-        "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1}),
+        "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1, "auto": 2}),
         "support": whole("support", support),
         "on_empty": word("on_empty", on_empty, ON_EMPTY),
         "words": word("words", words, WORDS),

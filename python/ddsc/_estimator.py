@@ -8,7 +8,6 @@ import html
 import io
 import json
 import os
-import shutil
 import sys
 import tempfile
 import zipfile
@@ -809,7 +808,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                     _write_text(place("sweep.csv"), "\n".join(",".join(map(str, row)) for row in [head, *tried]))
             page = Page(run(_core.report_page, folder))
         if path is not None:
-            _write_page(path, page, overwrite)
+            _write_whole(os.path.abspath(path), page.encode(), overwrite)
         return page
 
     @property
@@ -1065,18 +1064,13 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             if not len(left_out):
                 run(_core.model_write, handle, file, overwrite)
                 return
-            is_stream = file == "-" or (os.path.exists(file) and not os.path.isfile(file))
-            if not overwrite and not is_stream and os.path.exists(file):
-                raise FileExistsError(17, "File exists", file)
-            place = None if is_stream else os.path.dirname(os.path.realpath(file))
-            with tempfile.TemporaryDirectory(prefix=".", dir=place) as folder:
-                whole_file = os.path.join(folder, "model.npz")  # renamed atomically
+        with tempfile.TemporaryDirectory() as folder:
+            whole_file = os.path.join(folder, "model.npz")
+            with Run(n_jobs=1) as run:
                 run(_core.model_write, handle, whole_file, False)
-                _add_array(whole_file, "left_out", left_out)
-                if is_stream:
-                    _copy_out(whole_file, file)
-                else:
-                    os.replace(whole_file, os.path.realpath(file))
+            _add_array(whole_file, "left_out", left_out)
+            with open(whole_file, "rb") as content:
+                _write_whole(file, content.read(), overwrite)
 
     def _kept_model(self) -> Any:
         check_fitted(self, "labels_")
@@ -1243,13 +1237,6 @@ def _add_array(file: str, name: str, values: Array) -> None:
         np.save(to, values, allow_pickle=False)
 
 
-def _copy_out(file: str, to: str) -> None:
-    """Copy to standard output ("-"), or to a pipe or device, which must not be replaced."""
-    sys.stdout.flush()
-    with open(file, "rb") as source, open(1 if to == "-" else to, "wb", closefd=to != "-") as target:
-        shutil.copyfileobj(source, target)
-
-
 def _resume_line(c: Dict[str, Any]) -> str:
     """Return the settings line in the format of the program, so that both can resume the same folder."""
     return (
@@ -1273,22 +1260,17 @@ def _write_text(path: str, text: str) -> None:
         file.write(text)
 
 
-def _write_page(path: Any, page: str, overwrite: bool) -> None:
-    """Write the page. A regular file that exists is replaced as a whole, so that a failure leaves it as it was."""
-    if not overwrite or not os.path.isfile(path):
-        with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
-            file.write(page)
-        return
-    target = os.path.realpath(os.fspath(path))
-    handle, aside = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".ddsc-")
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(page)
-        shutil.copymode(target, aside)
-        os.replace(aside, target)
-    except BaseException:
-        os.unlink(aside)
-        raise
+def _write_whole(path: Any, content: bytes, overwrite: bool) -> None:
+    """Write a file as the library does: a failure leaves an existing file as it was. "-" is standard output."""
+    file = os.fsdecode(path)
+    if os.path.isdir(file):
+        raise IsADirectoryError(21, "Is a directory", file)
+    if not os.path.isdir(os.path.dirname(os.path.abspath(file))):
+        raise FileNotFoundError(2, "No such file or directory", file)
+    if file == "-":
+        sys.stdout.flush()
+    with Run(n_jobs=1) as run:
+        run(_core.write_bytes, file, content, overwrite)
 
 
 class _Model:

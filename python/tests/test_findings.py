@@ -260,6 +260,9 @@ def test_a_saved_model_keeps_outliers_left_out(tmp_path, compress):
     with pytest.raises(FileExistsError):
         model.save(tmp_path / "a.npz")
     model.save(tmp_path / "a.npz", overwrite=True)
+    (tmp_path / "a.npz").chmod(0o600)
+    model.save(tmp_path / "a.npz", overwrite=True)
+    assert (tmp_path / "a.npz").stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "b.npz"]
 
 

@@ -94,7 +94,8 @@ void ddsc_model_get_view_sized(const ddsc_model *m, ddsc_model_view *view, size_
                                 .far_neighbor = m->far_neighbor,
                                 .labels = m->items->label,
                                 .measures = m->items,
-                                .n_vectors = m->width};
+                                .n_vectors = m->width,
+                                .metric_settings = &m->metric};
     sized_view(view, size, &own, sizeof own);
 }
 
