@@ -16,7 +16,7 @@ enum { NUMBER_SIZE = 32 };
 static bool open_model(session *s, result_items *items, int *code)
 {
     const char *dir = s->opt.operand[0];
-    json_t *root = json_load_result(dir, code);
+    json_t *root = json_load_result(s, dir, code);
     if (!root)
         return false;
     json_decref(root);

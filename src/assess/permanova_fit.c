@@ -66,7 +66,7 @@ static void basis_add_variable(const model_fit *f, double *rows, int64_t *m, int
             continue;
         for (int64_t i = 0; i < f->n; i++)
             x[i] /= length;
-        *m += la_orthogonalise(rows, *m, f->n) > FIT_DEPENDENT;
+        *m += la_orthogonalize(rows, *m, f->n) > FIT_DEPENDENT;
     }
 }
 
@@ -149,7 +149,7 @@ static ddsc_status make_gram(model_fit *f)
             double d = p->distances[p->item[i] * p->n_all + p->item[j]];
             f->gram[i * f->n + j] = i == j ? 0 : p->squared ? d : d * d;
         }
-    double all = la_centre_distances(f->n, f->gram, mean, f->gram);
+    double all = la_center_distances(f->n, f->gram, mean, f->gram);
     mem_free(f->ctx, mean);
     for (int64_t i = 0; i < f->n; i++)
         f->total += f->gram[i * f->n + i];
