@@ -92,8 +92,9 @@ done:
 }
 
 static const option_group *const groups[] = {
-    &group_file_output, &group_reference, &group_input, &group_input_format, &group_table,
-    &group_transform,   &group_subset,    &group_run,   &group_help,         NULL};
+    &group_file_output, &group_reference, &group_input,  &group_input_format,
+    &group_table,       &group_transform, &group_subset, &group_paper,
+    &group_run,         &group_help,      NULL};
 
 const cli_verb verb_embed = {
     .name = "embed",

@@ -215,9 +215,7 @@ static bool check_words(session *s, int *code)
 {
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;
-    if (o->cluster.paper && option_given(o, "words") && o->text.words != DDSC_WORDS_GENERAL)
-        *code = message_usage(s->verb, "--paper implies --words general; remove the other --words");
-    else if (!o->output)
+    if (!o->output)
         *code = message_usage(s->verb,
                               "the output file is missing: use -o FILE (- is standard output)");
     else if (o->json && output_is_stdout(o->output))
@@ -238,8 +236,7 @@ static int run(session *s)
     if (!check_words(s, &code))
         return code;
     x.set = o->text;
-    if (o->cluster.paper)
-        x.set.words = DDSC_WORDS_GENERAL;
+    x.set.paper = o->cluster.paper;
     if (!session_ok(s,
                     ddsc_text_read_files(s->ctx, &x.measures, &x.report, o->n_operands, o->operand,
                                          o->vectors, &x.set),
@@ -262,8 +259,9 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {
-    &group_words, &group_text, &group_file_output, &group_format, &group_run, &group_help, NULL};
+static const option_group *const groups[] = {&group_words,  &group_text,  &group_file_output,
+                                             &group_format, &group_paper, &group_run,
+                                             &group_help,   NULL};
 
 const cli_verb verb_text = {
     .name = "text",

@@ -778,6 +778,7 @@ typedef struct ddsc_text_settings {
     ddsc_on_empty on_empty;
     int64_t max_bytes; /* maximum uncompressed size of one file; default 64 GiB */
     ddsc_words words;  /* default fitted */
+    int64_t paper;     /* 1: the paper's algorithm; see ddsc_paper_get_rule */
 } ddsc_text_settings;
 
 #define ddsc_text_settings_init(settings) \
@@ -865,9 +866,11 @@ typedef enum ddsc_cost {
 } ddsc_cost;
 
 typedef enum ddsc_sinkhorn_value {
-    DDSC_SINKHORN_REGULARIZED = 0, /* min <P, C> + epsilon KL(P | a x b), as in the paper */
-    DDSC_SINKHORN_SHARP,           /* <P, C> of the regularized plan */
+    /* D^2 = W_eps = min <P, C> + epsilon KL(P | a x b); for costs that are distances, D = W_eps */
+    DDSC_SINKHORN_REGULARIZED = 0,
+    DDSC_SINKHORN_SHARP,    /* <P, C> of the regularized plan */
     DDSC_SINKHORN_DEBIASED, /* regularized(a,b) - (regularized(a,a) + regularized(b,b)) / 2 */
+    DDSC_SINKHORN_PAPER,    /* D = W_eps for every cost, as in the paper */
     DDSC_SINKHORN_REGULARISED = DDSC_SINKHORN_REGULARIZED /* deprecated spelling */
 } ddsc_sinkhorn_value;
 
@@ -927,6 +930,7 @@ typedef struct ddsc_metric_settings {
      * diagonal. It is borrowed during the call. */
     const double *cost_matrix;
     int64_t cost_size;
+    int64_t paper; /* 1: the paper's algorithm; see ddsc_paper_get_rule */
 } ddsc_metric_settings;
 
 #define ddsc_metric_settings_init(settings) \
@@ -1047,7 +1051,8 @@ typedef struct ddsc_graph_settings {
      * distances are approximated from these (Nystrom). */
     double sample_columns;
     ddsc_neighbors neighbors;
-    int64_t hubs; /* a ddsc_hubs */
+    int64_t hubs;  /* a ddsc_hubs */
+    int64_t paper; /* 1: the paper's algorithm; see ddsc_paper_get_rule */
 } ddsc_graph_settings;
 
 #define ddsc_graph_settings_init(settings) \
@@ -1111,6 +1116,16 @@ DDSC_API void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, unsigned flags);
 
+/* ==== The paper's algorithm ==== */
+
+/* The field `paper` of a settings struct selects the algorithm of the paper as printed. Settings
+ * with their default value get the value of the paper, and a call fails if another value
+ * contradicts it. ddsc_paper_get_rule lists these settings: for k = 0, 1, ..., it stores the name
+ * of a setting, its value in the paper, and the reason. Returns 0 after the last, otherwise 1. The
+ * texts are constant. `ddsc help paper` relates them to the lines of Algorithms 1 and 2. */
+DDSC_EXPERIMENTAL DDSC_API int ddsc_paper_get_rule(int64_t k, const char **setting,
+                                                   const char **value, const char **reason);
+
 /* ==== Clustering ==== */
 
 typedef enum ddsc_gamma_rule {
@@ -1129,8 +1144,8 @@ typedef struct ddsc_cluster_settings {
     const ddsc_graph_settings *graph;
     ddsc_gamma_rule gamma_rule;
     double gamma;       /* with DDSC_GAMMA_VALUE */
-    int paper;          /* 1: the paper's plain algorithm (K vectors, gamma = 1/median unless
-                   * specified) */
+    int paper;          /* 1: the paper's algorithm, also for `metric` and `graph`; see
+                         * ddsc_paper_get_rule */
     double min_cluster; /* minimum size of a cluster as a fraction of N/K; default 0.2; 0: no
                          * limit */
     int64_t kmeans_restarts;
@@ -1352,6 +1367,7 @@ DDSC_API void ddsc_model_get_view_sized(const ddsc_model *model, ddsc_model_view
 typedef struct ddsc_assign_settings {
     size_t struct_size;
     ddsc_exact_graph exact_graph; /* search strategy for neighbors; does not change the result */
+    int64_t paper;                /* 1: fail unless the model is one of the paper's algorithm */
 } ddsc_assign_settings;
 
 #define ddsc_assign_settings_init(settings) \

@@ -319,6 +319,7 @@ static const core_field text_fields[] = {TEXT(text_columns, FIELD_TEXT),
                                          TEXT(on_empty, FIELD_INT),
                                          TEXT(max_bytes, FIELD_INT64),
                                          TEXT(words, FIELD_INT),
+                                         TEXT(paper, FIELD_INT64),
                                          {NULL, FIELD_INT, 0}};
 
 static PyObject *read_text(PyObject *module, PyObject *args)

@@ -277,6 +277,7 @@ static void test_ingredients(void **state)
     measures *m = test_gaussians(ctx, 2, 10, 12, 2.5);
     ddsc_cluster_settings set = cluster_of(2);
     set.paper = 1;
+    set.gamma_rule = DDSC_GAMMA_MEDIAN; /* dense_affinity reads the settings as they are */
     ddsc_graph_settings graph;
     ddsc_graph_settings_init(&graph);
     graph.tau = 4;

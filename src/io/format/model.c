@@ -34,7 +34,7 @@ static const field fields[] = {
     {"far_neighbour", FIELD_COUNT, AT(far_neighbour), NULL},
     {"metric", FIELD_CHOICE, AT(metric.metric), "w2 sinkhorn mmd lot w1 "},
     {"epsilon", FIELD_NUMBER, AT(metric.epsilon), NULL},
-    {"sinkhorn_value", FIELD_CHOICE, AT(metric.sinkhorn_value), "regularised sharp debiased "},
+    {"sinkhorn_value", FIELD_CHOICE, AT(metric.sinkhorn_value), "regularised sharp debiased paper "},
     {"sinkhorn_tolerance", FIELD_NUMBER, AT(metric.sinkhorn_tolerance), NULL},
     {"sinkhorn_max_iterations", FIELD_COUNT, AT(metric.sinkhorn_max_iterations), NULL},
     {"mmd_kernel", FIELD_CHOICE, AT(metric.mmd_kernel), "gaussian laplace energy "},
