@@ -87,7 +87,7 @@ PREFIXES = {
                          "transport"],
     "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity",
                          "small", "spectral"],
-    "assess": ["gaps", "outliers", "permutation", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
+    "assess": ["gaps", "lemma", "outliers", "permutation", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
                "verdict"],
     "report/content": ["buffer", "picture", "put", "result"],
     "report/render": ["chart", "html", "plot", "report"],

@@ -1472,6 +1472,13 @@ typedef struct ddsc_stability_row {
     double ari, ami;   /* agreement between the labels of the two runs */
     int64_t n_changed; /* number of items whose cluster differs after the clusters of both runs are
                         * matched */
+    int64_t n_components; /* number of components of the resample's graph */
+    /* Lemma 2 of the paper, over the entries that the neighbor lists of both runs contain: the
+     * largest change of exp(-gamma D^2), and its bound, the largest change of sqrt(gamma) D */
+    double similarity_change, lemma_2_bound;
+    /* Lemma 3: the largest change of an entry of the Laplacian, and its bound
+     * 2 zeta / (tau (alpha - zeta)^2), infinite if zeta >= alpha */
+    double laplacian_largest, lemma_3_bound;
 } ddsc_stability_row;
 
 typedef struct ddsc_stability_settings {
@@ -1693,8 +1700,9 @@ typedef struct ddsc_theory {
      * class */
     int64_t n_clean, n_stranded;
     int connected; /* 1: there are as many components as classes and no edges between classes */
-    /* Tolerance: the minimum over all items of (smallest affinity to a neighbor of the same class,
-     * or 0) - (largest affinity to a neighbor of another class, or 0). NaN: no edges. */
+    /* Tolerance: the minimum over all items of (smallest affinity to an item of the same class, or
+     * 0) - (largest affinity to an item of another class, or 0), over the edges of the item in the
+     * symmetric matrix A. NaN: no edges. */
     double xi;
     double xi_median;  /* median of the items' values */
     int64_t n_correct; /* number of items with a positive value */
@@ -1707,6 +1715,33 @@ DDSC_API void ddsc_theory_init_sized(ddsc_theory *theory, size_t size);
 DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
                                      const ddsc_graph *graph, const int32_t *truth,
                                      const ddsc_cluster_settings *settings);
+
+/* The constants of the paper's Lemma 1, a bound of the error that sampling causes in W_eps:
+ * |D - D'| <= rho + E sqrt(log(1/theta)) with probability 1 - theta. rho has no computable
+ * formula. */
+typedef struct ddsc_sampling_constants {
+    size_t struct_size;
+    double
+        lipschitz; /* L; input: 0 means the Lipschitz constant of the cost in the box. Output: the
+                       * value used */
+    /* Output fields. */
+    double diameter;     /* |Omega|, the diagonal of the smallest box that contains all points */
+    double largest_cost; /* the largest cost between two points of the box */
+    double epsilon;      /* absolute */
+    int64_t n_points;    /* m, the smallest number of points of an item */
+    double kappa;        /* 2 L |Omega| + the largest cost */
+    double log10_e;      /* log10 of E = sqrt(2/m) (kappa + epsilon exp(kappa / epsilon)) */
+} ddsc_sampling_constants;
+
+#define ddsc_sampling_constants_init(constants) \
+    ddsc_sampling_constants_init_sized((constants), sizeof *(constants))
+DDSC_EXPERIMENTAL DDSC_API void
+ddsc_sampling_constants_init_sized(ddsc_sampling_constants *constants, size_t size);
+/* Computes the constants for the cost and epsilon of the settings (NULL: the defaults). The cost
+ * must be sqeuclidean or euclidean. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status
+ddsc_sampling_constants_run(ddsc_context *context, ddsc_sampling_constants *constants,
+                            const ddsc_measures *measures, const ddsc_metric_settings *settings);
 
 /* ==== Single transport problems ==== */
 
