@@ -970,6 +970,12 @@ typedef struct ddsc_pair_stats {
     int64_t n_recall_rows;
     /* 95% confidence interval of the recall over all items; reports should state recall_low */
     double recall_low, recall_high;
+    /* lot: the properties of the map phi. |phi(reference)| should be 0. |phi(item)| equals
+     * W2(item, reference) unless the optimal plan splits the mass of a reference point: barycentric
+     * projection then shortens it. n_split items have a shortfall 1 - |phi| / W2 above 1e-9. */
+    double reference_norm;
+    int64_t n_split;
+    double shortfall_mean, shortfall_max;
 } ddsc_pair_stats;
 
 #define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))

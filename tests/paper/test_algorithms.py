@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("scipy.optimize")
-from algorithms import embedding, kmeans, lloyd, lot, lot2, mmd2, neighbor_lists, plan, sinkhorn2, w2_squared
+from algorithms import cost, embedding, kmeans, lloyd, lot, lot2, mmd2, neighbor_lists, plan, sinkhorn2, w2_squared
 
 N = 60
 UNITS = 48  # weights are multiples of 1/UNITS, so that exact transport is an assignment
@@ -128,11 +128,18 @@ def test_algorithm(ddsc, data, metric):
 def test_embedding(ddsc, data):
     """`ddsc embed` writes phi, prints its properties, and draws a normal X_0 with m_0 points on its own."""
     name, folder, items, x0 = data
-    told = ddsc("embed", folder / "X.npz", "--paper", "--reference", folder / "X0.npz", "-o", folder / "Z.npy", "-f")
-    z = lot(items, x0)
+    words = ["embed", folder / "X.npz", "--paper"]
+    told = json.loads(ddsc(*words, "--reference", folder / "X0.npz", "-o", folder / "Z.npy", "-f", "--json").stdout)
+    z, uniform = lot(items, x0), np.full(len(x0), 1 / len(x0))
     assert np.abs(np.load(folder / "Z.npy") - z).max() <= 1e-12 * np.abs(z).max()
-    own = json.loads(ddsc("embed", folder / "X.npz", "--paper", "--json").stdout)
-    assert own["reference_size"] == len(x0) and told.stdout
+    w2 = np.sqrt([(plan(x0, uniform, x, a) * cost(x0, x)).sum() for x, a in items])
+    shortfall = 1 - np.linalg.norm(z, axis=1) / w2
+    assert told["reference_norm"] == 0 and told["items_with_split_mass"] == (shortfall > 1e-9).sum()
+    assert told["norm_shortfall_mean"] == pytest.approx(shortfall.mean(), abs=2e-9)
+    assert told["norm_shortfall_max"] == pytest.approx(shortfall.max(), abs=1e-12)
+    assert (told["items_with_split_mass"] == 0) == (name == "shapes")  # equal sizes and weights: a permutation
+    own = json.loads(ddsc(*words, "--json").stdout)
+    assert own["reference_size"] == len(x0)
 
 
 def test_missing_pairs_stay_missing(ddsc, data):
