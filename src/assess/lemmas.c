@@ -8,8 +8,8 @@
 
 /* ---- Lemma 2: |A_ij - A'_ij| <= |sqrt(gamma) D_ij - sqrt(gamma) D'_ij| ---- */
 
-static ddsc_status weigh(ddsc_context *ctx, double **weight, const ddsc_graph *g,
-                         const affinity_settings *how)
+static ddsc_status lemma_weigh(ddsc_context *ctx, double **weight, const ddsc_graph *g,
+                               const affinity_settings *how)
 {
     affinity_report ignored;
     CHECK(MEM_NEW(ctx, *weight, g->offset[g->n]));
@@ -24,8 +24,8 @@ ddsc_status lemma_2_measure(ddsc_context *ctx, ddsc_stability_row *row, const dd
     ddsc_status status = DDSC_OK;
     double *w[2] = {NULL, NULL};
     int64_t *at = NULL;
-    TRY(weigh(ctx, &w[0], first, how));
-    TRY(weigh(ctx, &w[1], again, how));
+    TRY(lemma_weigh(ctx, &w[0], first, how));
+    TRY(lemma_weigh(ctx, &w[1], again, how));
     TRY(MEM_NEW(ctx, at, first->n));
     for (int64_t i = 0; i < first->n; i++)
         at[i] = -1;
@@ -52,7 +52,7 @@ done:
 /* ---- Lemma 1: kappa and E ---- */
 
 /* Returns the length of the diagonal of the smallest box that contains all points. */
-static double box_diagonal(const measures *m)
+static double lemma_diagonal(const measures *m)
 {
     double sum = 0;
     for (int64_t k = 0; k < m->d; k++) {
@@ -109,7 +109,7 @@ ddsc_status ddsc_sampling_constants_run(ddsc_context *context, ddsc_sampling_con
     if (data->n < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "there are no items");
     TRY(metric_resolve(context, &metric, data, &set));
-    double size = box_diagonal(data);
+    double size = lemma_diagonal(data);
     own.epsilon = metric.set.epsilon;
     own.diameter = size;
     own.largest_cost = squares ? size * size : size;
