@@ -32,7 +32,9 @@ static json_t *columns_json(const ddsc_text_report *r)
 static json_t *settings_json(const ddsc_text_settings *set)
 {
     json_t *settings = json_object();
-    json_put_text(settings, "words", choice_name(choices_words, (int)set->words));
+    json_put_text(settings, "words",
+                  choice_name(choices_words, set->paper ? DDSC_WORDS_GENERAL : (int)set->words));
+    json_put_bool(settings, "paper", set->paper != 0);
     json_put_text(settings, "tokens", choice_name(choices_tokens, (int)set->tokens));
     json_put_text(settings, "weighting", choice_name(choices_weighting, (int)set->weighting));
     json_put_text(settings, "idf", choice_name(choices_idf, (int)set->idf));

@@ -1,0 +1,2 @@
+def write(found, plan, folder):
+    return ""
