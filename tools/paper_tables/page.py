@@ -174,6 +174,10 @@ def cause_lines(found):
             row = found["causes", f"{name}-{variant}"]
             rows.append([f"{TITLE[name]}, {title}", *(MISSING if row is None else
                                                       signed(row["after"][m][0] - row["before"][m][0]) for m in METRICS)])
+    for name in TEXTS:
+        row = found["causes", f"{name}-reference"]
+        change = MISSING if row is None else signed(row["standard"][0] - row["fitted"][0])
+        rows.append([f"{TITLE[name]}, standard normal X_0", "", "", "", change])
     coverage = {n: found["data", n].get("coverage_300") for n in TEXTS if found["data", n]}
     share = ", ".join(f"{100 * c:.0f}% ({TITLE[n]})" for n, c in coverage.items() if c)
     lines = ["Tested causes on text: change of AMI when only the words or the vectors change (`--paper`, the best of K 5 to 10 "
