@@ -32,8 +32,7 @@ static json_t *columns_json(const ddsc_text_report *r)
 static json_t *settings_json(const ddsc_text_settings *set)
 {
     json_t *settings = json_object();
-    json_put_text(settings, "words",
-                  choice_name(choices_words, set->paper ? DDSC_WORDS_GENERAL : (int)set->words));
+    json_put_text(settings, "words", choice_name(choices_words, (int)set->words));
     json_put_bool(settings, "paper", set->paper != 0);
     json_put_text(settings, "tokens", choice_name(choices_tokens, (int)set->tokens));
     json_put_text(settings, "weighting", choice_name(choices_weighting, (int)set->weighting));
@@ -239,6 +238,10 @@ static int run(session *s)
         return code;
     x.set = o->text;
     x.set.paper = o->cluster.paper;
+    if (x.set.paper && x.set.words == DDSC_WORDS_FITTED) /* as the library does, for the report */
+        x.set.words = DDSC_WORDS_GENERAL;
+    if (x.set.words == DDSC_WORDS_GENERAL && x.set.weighting == DDSC_WEIGHTING_AUTO)
+        x.set.weighting = DDSC_WEIGHTING_TFIDF; /* as the library does */
     if (!session_ok(s,
                     ddsc_text_read_files(s->ctx, &x.measures, &x.report, o->n_operands, o->operand,
                                          o->vectors, &x.set),

@@ -83,12 +83,12 @@ PREFIXES = {
     "neighbors/metric": ["metric"],
     "neighbors/search": ["pruned", "search"],
     "neighbors/planner": ["plan"],
-    "cluster/baseline": ["barycenter", "centre", "centres", "d2run", "fit", "method", "moments", "plane",
+    "cluster/baseline": ["barycenter", "center", "centers", "d2run", "fit", "method", "moments", "plane",
                          "transport"],
     "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity",
                          "small", "spectral"],
-    "assess": ["gaps", "lemma", "outliers", "permutation", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
-               "verdict"],
+    "assess": ["dispersion", "gaps", "lemma", "outliers", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
+               "variable", "verdict"],
     "report/content": ["buffer", "picture", "put", "result"],
     "report/render": ["chart", "html", "plot", "report"],
 }
@@ -250,7 +250,7 @@ def check_idioms(path):
 
 # What src/report says about a result; cli/ takes it over from there.
 OF_A_RESULT = re.compile(r'ddsc_(standing|theory|layout|project)_run\(|<(html|svg|table)\b|'
-                         r'"(certificates|chosen|eigenvalues|gaps|borderline|neighbours|theorem_2)"')
+                         r'"(certificates|chosen|eigenvalues|gaps|borderline|theorem_2)"')
 
 
 def check_program(path, lines):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         sinkhorn,
     )
     from ._lot import LinearOT
+    from ._permanova import permanova
     from ._run import ConvergenceWarning
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "neighbors",
     "normalized_mutual_info_score",
     "pairwise",
+    "permanova",
     "plot",
     "purity_score",
     "read",
@@ -72,6 +74,7 @@ _HOMES = {
     "ConvergenceWarning": "_run",
     "DDSC": "_estimator",
     "LinearOT": "_lot",
+    "permanova": "_permanova",
     **dict.fromkeys("Distributions make_gaussians make_shapes read read_text".split(), "_distributions"),
 }
 

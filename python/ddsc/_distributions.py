@@ -7,12 +7,13 @@ import os
 import re
 import tempfile
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union, cast, overload
 
 import numpy as np
 
 from . import _core
 from ._arrays import as_doubles, column_names, is_sparse, item_matrices, unpack_items, whole_numbers
+from ._former import current_names, former_arguments
 from ._run import READ_TIMEOUT, Run
 from ._types import (
     Array,
@@ -26,7 +27,7 @@ from ._types import (
     Labels,
     Longs,
     NDArray,
-    Normalise,
+    Normalize,
     OnEmpty,
     RandomState,
     Rows,
@@ -38,7 +39,7 @@ from ._types import (
     Words,
 )
 from ._types import PathLike as PathLike
-from ._words import ALIGN, NORMALISE, ON_EMPTY, WORDS, whole, word
+from ._words import ALIGN, NORMALIZE, ON_EMPTY, WORDS, whole, word
 
 
 if TYPE_CHECKING:
@@ -576,12 +577,13 @@ class Distributions:
                 handle = run(_core.about, handle, [_text(name) for name in meta], flat)
         return self._wrap(handle, self._ids, self._labels, self._source)
 
+    @former_arguments(normalise="normalize")
     def transformed(
         self,
         *,
         arcsinh: Union[None, float, Dict[str, float]] = None,
         log1p: bool = False,
-        normalise: Optional[Normalise] = None,
+        normalize: Optional[Normalize] = None,
         pca: Optional[int] = None,
         per_item: Optional[int] = None,
         align: Optional[Align] = None,
@@ -591,7 +593,7 @@ class Distributions:
     ) -> "Distributions":
         """Return a transformed set.
 
-        The steps are applied in this order: sampling of points, arcsinh, logicle, log1p, batch, normalise,
+        The steps are applied in this order: sampling of points, arcsinh, logicle, log1p, batch, normalize,
         pca, align. The fitted parameters are stored with the set and with models of it, so that ``predict``
         applies the same steps to new, untransformed items.
 
@@ -601,14 +603,14 @@ class Distributions:
             Replace x with arcsinh(x / arcsinh). A dict maps names of coordinates, which may contain the
             wildcards * and ?, to cofactors.
         log1p : bool
-        normalise : {"standard", "robust", "rank"}, optional
+        normalize : {"standard", "robust", "rank"}, optional
             Normalize coordinates over all items. Every item has the same weight.
         pca : int, optional
             Number of principal components to keep.
         per_item : int, optional
             Largest number of points per item. Larger items are sampled.
-        align : {"centre", "size", "deskew", "principal"}, optional
-            Align each item separately: remove its location ("centre"), and also its size, slant or rotation.
+        align : {"center", "size", "deskew", "principal"}, optional
+            Align each item separately: remove its location ("center"), and also its size, slant or rotation.
         logicle : float, str or dict, optional
             Apply the logicle scale of flow cytometry with the top value T (usually 262144), or "T:W:M:A". A
             dict maps names of coordinates to such values. If W is omitted, it is fitted to the negative values.
@@ -622,9 +624,9 @@ class Distributions:
         Examples
         --------
         >>> import ddsc
-        >>> X = ddsc.make_shapes(2).transformed(normalise="standard", align="centre")
+        >>> X = ddsc.make_shapes(2).transformed(normalize="standard", align="center")
         >>> X.transforms
-        ['standard', 'align centre']
+        ['standard', 'align center']
         """
         settings: Dict[str, Any] = {"log1p": int(bool(log1p))}
         if batch is not None and not isinstance(batch, str):
@@ -636,7 +638,7 @@ class Distributions:
                     "new column under another name with described(meta=...)"
                 )
             return named.transformed(
-                arcsinh=arcsinh, log1p=log1p, normalise=normalise, pca=pca, per_item=per_item,
+                arcsinh=arcsinh, log1p=log1p, normalize=normalize, pca=pca, per_item=per_item,
                 align=align, logicle=logicle, batch="batch", random_state=random_state,
             )
         if batch is not None:
@@ -649,8 +651,8 @@ class Distributions:
             settings["logicle"] = ",".join(f"{name}={value}" for name, value in logicle.items())
         elif logicle is not None:
             settings["logicle"] = str(logicle)
-        if normalise is not None:
-            settings["normalise"] = word("normalise", normalise, NORMALISE)
+        if normalize is not None:
+            settings["normalize"] = word("normalize", normalize, NORMALIZE)
         if align is not None:
             settings["align"] = word("align", align, ALIGN)
         for name, value in (("pca", pca), ("per_item", per_item)):
@@ -943,7 +945,7 @@ def read(
         csv, h5ad: "COLUMN=VALUE" reads only the matching rows.
     matrix : str, optional
         h5ad and other HDF5: name of the table with the points, such as a layer or an embedding ("X_pca"). None: "X".
-    as_ : {"pixels", "ink", "colours"}
+    as_ : {"pixels", "ink", "colors"}
         images: mass is the brightness, the darkness, or the area of each of 512 colors.
     phase : int, optional
         d2: the phase to read, from 1. None joins all phases.
@@ -957,7 +959,7 @@ def read(
         h5ad: seconds without progress after which reading fails, as with a damaged file. 0 means no limit.
         HDF5 is read in a forked child process, which ends with the call.
     **transforms
-        arcsinh, logicle, log1p, batch, normalise, pca, per_item, align, random_state: applied after reading, as
+        arcsinh, logicle, log1p, batch, normalize, pca, per_item, align, random_state: applied after reading, as
         in `Distributions.transformed`. `batch` can also name a column of the table that is read (csv, h5ad).
 
     Examples
@@ -974,9 +976,10 @@ def read(
     tables = _paths(meta)
     _check_there(texts + tables + _paths(labels))
     settings: Dict[str, Any] = {"on_empty": word("on_empty", on_empty, ON_EMPTY)}
-    settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colours": 2})
+    settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colors": 2})
     if labels is not None:
         settings["labels_path"] = os.fsdecode(labels)
+    transforms = cast(Transforms, current_names(dict(transforms), {"normalise": "normalize"}))
     unknown = set(transforms) - _TRANSFORMS
     if unknown:
         raise TypeError(f"read() got an unexpected keyword argument {sorted(unknown)[0]!r}")
@@ -1006,7 +1009,7 @@ def read(
     return made.transformed(**transforms) if asked else made
 
 
-_TRANSFORMS = {"arcsinh", "logicle", "log1p", "batch", "normalise", "pca", "per_item", "align", "random_state"}
+_TRANSFORMS = {"arcsinh", "logicle", "log1p", "batch", "normalize", "pca", "per_item", "align", "random_state"}
 
 
 def _paths(given: Union[None, AnyPath, Sequence[AnyPath]]) -> List[str]:
@@ -1022,12 +1025,19 @@ class _Files(Tuple[str, ...]):
         return _Files, ()
 
 
-def _files_read(paths: List[str]) -> Tuple[str, ...]:
-    """Return the files at the given paths. Folders are expanded to their files and those in their subfolders."""
+def _files_read(paths: List[str], vectors: Optional[str] = None) -> Tuple[str, ...]:
+    """Return the files at the given paths, with the files that the readers open in addition.
+
+    Folders are expanded to their files and those in their subfolders.
+    """
     found: List[str] = []
+    if vectors is not None:
+        found.append(os.path.abspath(vectors))
+        found.extend(map(os.path.abspath, _core.find_companions(vectors, True)))
     for path in map(os.path.abspath, paths):
         if not os.path.isdir(path):
             found.append(path)
+            found.extend(_core.find_companions(path, False))
             continue
         for folder, inner, names in os.walk(path):
             if folder != path:
@@ -1075,7 +1085,7 @@ def read_text(
     id: Optional[str] = None,
     meta: Union[None, PathLike, Sequence[PathLike]] = None,
     stopwords: Optional[PathLike] = None,
-    weighting: Weighting = "tfidf",
+    weighting: Weighting = "auto",
     support: int = 16,
     on_empty: OnEmpty = "drop",
     encoding: str = "utf-8",
@@ -1103,7 +1113,8 @@ def read_text(
         Tables of metadata about the documents, as in `read`.
     stopwords : path, optional
         File with words to ignore.
-    weighting : {"tfidf", "tf"}
+    weighting : {"auto", "tfidf", "tf"}
+        "auto" learns the weights of words from the documents ("tfidf" with general vectors).
     support : int
         Largest number of points per document after merging; 0: words are not merged.
     on_empty : {"error", "drop"}
@@ -1113,7 +1124,7 @@ def read_text(
         Encoding of all text files: documents, vectors, stop words and meta.
     """
     settings: Dict[str, Any] = {
-        "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1}),
+        "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1, "auto": 2}),
         "support": whole("support", support),
         "on_empty": word("on_empty", on_empty, ON_EMPTY),
         "words": word("words", words, WORDS),
@@ -1131,8 +1142,8 @@ def read_text(
         found = run(_core.read_text, paths, known, settings)
         for table in _paths(meta):
             found = run(_core.read_meta, found, table, id)
-    given = _paths(documents) + _paths(vectors) + _paths(stopwords) + _paths(meta)
-    return Distributions._wrap(found, source=_files_read(given))
+    given = _paths(documents) + _paths(stopwords) + _paths(meta)
+    return Distributions._wrap(found, source=_files_read(given, known))
 
 
 def make_shapes(n: int = 20, n_points: int = 40, random_state: RandomState = 0) -> Distributions:

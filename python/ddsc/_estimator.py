@@ -8,7 +8,6 @@ import html
 import io
 import json
 import os
-import shutil
 import sys
 import tempfile
 import zipfile
@@ -21,6 +20,7 @@ from ._arrays import CSR, as_doubles, is_sparse, make_csr, neighbor_lists, spars
 from ._baselines import check_baseline, more_settings, partition, vectors
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions, check_output
+from ._former import FORMER_VALUES, FormerName, former_arguments
 from ._functions import adjusted_mutual_info_score
 from ._run import Run
 from ._types import (
@@ -29,7 +29,7 @@ from ._types import (
     Approximate,
     Bandwidth,
     Candidate,
-    Centres,
+    Centers,
     CostLike,
     Estimator,
     ExactGraph,
@@ -62,7 +62,7 @@ from ._types import (
     Verdict,
     Weights,
 )
-from ._words import CENTRES, METHODS, VECTORS, cluster_settings, graph_settings, joined_metrics, metric_settings
+from ._words import CENTERS, METHODS, VECTORS, cluster_settings, graph_settings, joined_metrics, metric_settings
 from ._words import whole, word
 
 # Eigenvectors with smaller eigenvalues vary between neighbors, so dividing by these values would amplify noise.
@@ -123,7 +123,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         row in the matrix.
     epsilon : float or str
         sinkhorn: strength of the entropy, as an absolute value or a percentage of the median cost ("5%").
-    sinkhorn_value : {"regularised", "sharp", "debiased", "paper"}
+    sinkhorn_value : {"regularized", "sharp", "debiased", "paper"}
         sinkhorn: "paper" is the regularized value as D itself; the others are D^2.
     tolerance, max_iterations : float, int, optional
         sinkhorn: L1 error of the marginals at convergence, and largest number of iterations. For w2, w1 and lot,
@@ -171,7 +171,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         uses the weights if the support is shared.
     barycenter : {"admm", "ibp"}
         "d2": method for the centers.
-    centre_size : int, optional
+    center_size : int, optional
         "d2", "pd2": number of points of a center. None: the mean number of points per item.
     compress : int, optional
         Number of points to which the support of each item is merged first. `stats_["compress_worst"]` is the
@@ -231,11 +231,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         Whether all solves, the eigenvectors and their verification converged.
     stats_ : dict
         Numbers of solved and pruned pairs, certificates, and seconds by stage.
-    centre_distance_ : (N,) array
+    center_distance_ : (N,) array
         Distance of each row of `embedding_` to the mean of its cluster.
     next_cluster_ : (N,) int32 array
         The cluster with the nearest center, other than the item's own cluster; -1 if there is none.
-    doubt_ : (N,) array
+    ambiguity_ : (N,) array
         Ambiguity d / (d + e), with the distances d to the center of the item's cluster and e to that other center.
         It is 0 at the center and 1/2 on the boundary.
     stability_ : dict or None
@@ -247,7 +247,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         The verdict on cluster structure: "structure" ("clear", "weak", "none", "undecided"), "text" and "evidence".
     inertia_ : float
         With `method` "kmeans", "d2" and "pd2": the sum of squared distances to the centers.
-    centres_ : Distributions
+    centers_ : Distributions
         With `method` "d2" and "pd2": the barycenter of each cluster.
     advice_ : str
         Advice about components, gaps and similar findings. Empty if there is none.
@@ -267,6 +267,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     array([0, 0, 0], dtype=int32)
     """
 
+    @former_arguments(centre_size="center_size")
     def __init__(
         self,
         n_clusters: NumberOfClusters = 5,
@@ -278,7 +279,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         *,
         cost: CostLike = None,
         epsilon: Union[float, str] = "5%",
-        sinkhorn_value: SinkhornValue = "regularised",
+        sinkhorn_value: SinkhornValue = "regularized",
         tolerance: Optional[float] = None,
         max_iterations: Optional[int] = None,
         mmd_kernel: Kernel = "gaussian",
@@ -298,8 +299,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         restarts: Optional[int] = None,
         method: Method = "ddsc",
         vectors_from: VectorsFrom = "auto",
-        barycenter: Centres = "admm",
-        centre_size: Optional[int] = None,
+        barycenter: Centers = "admm",
+        center_size: Optional[int] = None,
         compress: Optional[int] = None,
         resume: Optional[PathLike] = None,
         stability: Optional[int] = None,
@@ -339,7 +340,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.method = method
         self.vectors_from = vectors_from
         self.barycenter = barycenter
-        self.centre_size = centre_size
+        self.center_size = center_size
         self.compress = compress
         self.resume = resume
         self.stability = stability
@@ -364,13 +365,17 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     candidates_: List[Candidate]
     converged_: bool
     stats_: Dict[str, float]
-    centre_distance_: Floats
+    center_distance_: Floats
     next_cluster_: Ints
-    doubt_: Floats
+    ambiguity_: Floats
     stability_: Optional[Stability]
     inertia_: float
-    centres_: Optional[Distributions]
+    centers_: Optional[Distributions]
     advice_: str
+    doubt_ = FormerName("ambiguity_")
+    centre_distance_ = FormerName("center_distance_")
+    centres_ = FormerName("centers_")
+    centre_size = FormerName("center_size")
     _model: Optional["_Model"]
     _report: Tuple[str, int, Optional[Array]]
     _items: str
@@ -427,7 +432,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self._forget()
         word("method", self.method, METHODS)
         word("vectors_from", self.vectors_from, VECTORS)
-        word("barycenter", self.barycenter, CENTRES)
+        word("barycenter", self.barycenter, CENTERS)
         with self._run() as run:
             if self.method != "ddsc":
                 check_baseline(self)
@@ -516,7 +521,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             named = measures._named(single)
         self._tell(run, named, cut.found, None, None, (self._metric(), self._graph(), self._cluster()))
         self.labels_ = rows._by_row(cut.labels, -1)
-        self.n_clusters_, self.inertia_, self.centres_ = cut.k, cut.inertia, cut.centres
+        self.n_clusters_, self.inertia_, self.centers_ = cut.k, cut.inertia, cut.centers
         self.converged_ = cut.converged and run.worst == 0
         self.advice_ = json.loads(self._report[0])["advice"]
         self.stats_ = {"threads": run.context.threads}
@@ -597,9 +602,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
         self.labels_ = spread(np.asarray(view["labels"]), -1)
         self.embedding_ = spread(np.asarray(view["embedding"]), np.nan)
-        self.centre_distance_ = spread(view["distance"], np.nan)
+        self.center_distance_ = spread(view["distance"], np.nan)
         self.next_cluster_ = spread(view["next"], -1)
-        self.doubt_ = spread(view["doubt"], np.nan)
+        self.ambiguity_ = spread(view["ambiguity"], np.nan)
         left_out = self.outliers_ if self.outliers else np.zeros(n_rows, dtype=bool)
         self.labels_[left_out] = -1
         self.eigenvalues_ = np.array(view["eigenvalues"])
@@ -675,7 +680,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if whole("n", n) < 0:
             raise ValueError(f"n={n}: must not be negative")
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
-        return [m[np.argsort(self.centre_distance_[m], kind="stable")[:n]] for m in members]
+        return [m[np.argsort(self.center_distance_[m], kind="stable")[:n]] for m in members]
 
     @property
     def verdict_(self) -> Verdict:
@@ -805,7 +810,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                     _write_text(place("sweep.csv"), "\n".join(",".join(map(str, row)) for row in [head, *tried]))
             page = Page(run(_core.report_page, folder))
         if path is not None:
-            _write_page(path, page, overwrite)
+            _write_whole(os.path.abspath(path), page.encode(), overwrite)
         return page
 
     @property
@@ -823,21 +828,21 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def items_(self) -> Dict[str, NDArray[np.generic]]:
         """The columns of items.csv, as the program writes it.
 
-        They include id, label, next cluster, ambiguity ("doubt"), order, outlier score, and the nearest
+        They include id, label, next cluster, ambiguity, order, outlier score, and the nearest
         neighbors with their distances. ``pandas.DataFrame(model.items_)`` converts them to a table.
 
         Examples
         --------
         >>> import ddsc
         >>> list(ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).items_)[:5]
-        ['id', 'label', 'next', 'doubt', 'order']
+        ['id', 'label', 'next', 'ambiguity', 'order']
         """
         check_fitted(self, "labels_")
         check_whole(self, "_items")
         self._check_graph("table of items")
         names, *rows = csv.reader(io.StringIO(self._items, newline=""))
         columns = dict(zip(names, zip(*rows)))
-        whole_numbers, numbers = ("label", "next", "order", "is_outlier"), ("doubt", "outlier", "distance")
+        whole_numbers, numbers = ("label", "next", "order", "is_outlier"), ("ambiguity", "outlier", "distance")
         out: Dict[str, Array] = {}
         for name, values in columns.items():
             if name in whole_numbers:
@@ -955,7 +960,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _there(self) -> Flags:
         """Return a mask of the rows that were not dropped."""
-        return np.isfinite(self.centre_distance_) if hasattr(self, "centre_distance_") else self.labels_ >= 0
+        return np.isfinite(self.center_distance_) if hasattr(self, "center_distance_") else self.labels_ >= 0
 
     def _map(self, run: Run) -> Array:
         """Compute the positions of the items, NaN for dropped items."""
@@ -1014,8 +1019,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         known = labels >= 0
         members = [self.embedding_[self.labels_ == c] for c in range(self.n_clusters_)]
         nowhere = np.full(self.embedding_.shape[1], np.inf)  # the cluster of this center is empty
-        centres = np.array([part.mean(axis=0) if len(part) else nowhere for part in members])
-        away = np.linalg.norm(rows[known, None] - centres[None], axis=2)
+        centers = np.array([part.mean(axis=0) if len(part) else nowhere for part in members])
+        away = np.linalg.norm(rows[known, None] - centers[None], axis=2)
         own = np.take_along_axis(away, labels[known, None], axis=1)[:, 0]
         np.put_along_axis(away, labels[known, None], np.inf, axis=1)
         return float(np.mean(1 - own / np.maximum(away.min(axis=1), 1e-300)))
@@ -1061,18 +1066,13 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             if not len(left_out):
                 run(_core.model_write, handle, file, overwrite)
                 return
-            is_stream = file == "-" or (os.path.exists(file) and not os.path.isfile(file))
-            if not overwrite and not is_stream and os.path.exists(file):
-                raise FileExistsError(17, "File exists", file)
-            place = None if is_stream else os.path.dirname(os.path.realpath(file))
-            with tempfile.TemporaryDirectory(prefix=".", dir=place) as folder:
-                whole_file = os.path.join(folder, "model.npz")  # renamed atomically
+        with tempfile.TemporaryDirectory() as folder:
+            whole_file = os.path.join(folder, "model.npz")
+            with Run(n_jobs=1) as run:
                 run(_core.model_write, handle, whole_file, False)
-                _add_array(whole_file, "left_out", left_out)
-                if is_stream:
-                    _copy_out(whole_file, file)
-                else:
-                    os.replace(whole_file, os.path.realpath(file))
+            _add_array(whole_file, "left_out", left_out)
+            with open(whole_file, "rb") as content:
+                _write_whole(file, content.read(), overwrite)
 
     def _kept_model(self) -> Any:
         check_fitted(self, "labels_")
@@ -1118,8 +1118,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         model._model, model._extension = _Model(handle), None
         model.n_clusters_, model.n_features_in_ = view["k"], view["dim"]
         if folder:
-            with open(os.path.join(folder, "result.json"), encoding="utf-8") as text:
-                model._report = (text.read(), 0, None)
+            model._report = (_read_result(folder), 0, None)
             model.labels_ = _shown_labels(folder, model.result_json(), model.labels_)
         return model
 
@@ -1193,7 +1192,7 @@ def _kept_settings(arrays: Any) -> Dict[str, Any]:
     set_: Dict[str, Any] = {"n_clusters": int(kept["k"]), "metric": kept["metric"]}
     set_.update(n_neighbors=int(kept["tau"]), gamma=float(kept["gamma"]) or "local")
     if kept["metric"] == "sinkhorn":
-        set_.update(epsilon=float(kept["epsilon"]), sinkhorn_value=kept["sinkhorn_value"])
+        set_.update(epsilon=float(kept["epsilon"]), sinkhorn_value=_current(kept["sinkhorn_value"]))
         set_.update(tolerance=float(kept["sinkhorn_tolerance"]))
         set_.update(max_iterations=int(kept["sinkhorn_max_iterations"]))
     if kept["metric"] == "mmd":
@@ -1206,6 +1205,20 @@ def _kept_settings(arrays: Any) -> Dict[str, Any]:
     if "cost" in kept:
         set_.update(cost=arrays["cost_matrix"] if kept["cost"] == "matrix" else kept["cost"])
     return set_
+
+
+def _current(value: str) -> str:
+    return FORMER_VALUES.get(value, value)
+
+
+def _read_result(folder: str) -> str:
+    """Return result.json of a folder. The library converts that of version 0.2.0, without format_version."""
+    with open(os.path.join(folder, "result.json"), encoding="utf-8") as file:
+        text = file.read()
+    if "format_version" in json.loads(text):
+        return text
+    with Run(n_jobs=1) as run:
+        return str(run(_core.report_page, folder, 0))  # 0: the form DDSC_REPORT_JSON
 
 
 def _shown_labels(folder: str, told: Json, labels: Array) -> Array:
@@ -1224,13 +1237,6 @@ def _add_array(file: str, name: str, values: Array) -> None:
     member = zipfile.ZipInfo(f"{name}.npy")
     with zipfile.ZipFile(file, "a") as archive, archive.open(member, "w") as to:
         np.save(to, values, allow_pickle=False)
-
-
-def _copy_out(file: str, to: str) -> None:
-    """Copy to standard output ("-"), or to a pipe or device, which must not be replaced."""
-    sys.stdout.flush()
-    with open(file, "rb") as source, open(1 if to == "-" else to, "wb", closefd=to != "-") as target:
-        shutil.copyfileobj(source, target)
 
 
 def _resume_line(c: Dict[str, Any]) -> str:
@@ -1256,22 +1262,17 @@ def _write_text(path: str, text: str) -> None:
         file.write(text)
 
 
-def _write_page(path: Any, page: str, overwrite: bool) -> None:
-    """Write the page. A regular file that exists is replaced as a whole, so that a failure leaves it as it was."""
-    if not overwrite or not os.path.isfile(path):
-        with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
-            file.write(page)
-        return
-    target = os.path.realpath(os.fspath(path))
-    handle, aside = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".ddsc-")
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(page)
-        shutil.copymode(target, aside)
-        os.replace(aside, target)
-    except BaseException:
-        os.unlink(aside)
-        raise
+def _write_whole(path: Any, content: bytes, overwrite: bool) -> None:
+    """Write a file as the library does: a failure leaves an existing file as it was. "-" is standard output."""
+    file = os.fsdecode(path)
+    if os.path.isdir(file):
+        raise IsADirectoryError(21, "Is a directory", file)
+    if not os.path.isdir(os.path.dirname(os.path.abspath(file))):
+        raise FileNotFoundError(2, "No such file or directory", file)
+    if file == "-":
+        sys.stdout.flush()
+    with Run(n_jobs=1) as run:
+        run(_core.write_bytes, file, content, overwrite)
 
 
 class _Model:
@@ -1297,8 +1298,8 @@ class _Model:
 
 def _standing(run: Run, found: Any, n: int) -> Dict[str, Array]:
     """Compute distance to the center, ambiguity and next cluster of the n items."""
-    place: Dict[str, Array] = {"distance": np.empty(n), "doubt": np.empty(n), "next": np.empty(n, np.int32)}
-    run(_core.standing, found, place["distance"], place["doubt"], place["next"])
+    place: Dict[str, Array] = {"distance": np.empty(n), "ambiguity": np.empty(n), "next": np.empty(n, np.int32)}
+    run(_core.standing, found, place["distance"], place["ambiguity"], place["next"])
     return place
 
 
@@ -1347,8 +1348,8 @@ def _nystrom(
     k = int(old.max()) + 1
     sums = np.zeros((k, walk.shape[1]))
     np.add.at(sums, old, fitted["embedding"])
-    centres = sums / np.bincount(old, minlength=k)[:, None]
-    away = ((rows[:, None, :] - centres[None]) ** 2).sum(axis=2)
+    centers = sums / np.bincount(old, minlength=k)[:, None]
+    away = ((rows[:, None, :] - centers[None]) ** 2).sum(axis=2)
     labels = away.argmin(axis=1).astype(np.int32)
     lost = ~rows.any(axis=1)  # the neighbors have no entries in the eigenvectors, so a weighted vote is used
     for i in np.flatnonzero(lost):

@@ -359,7 +359,7 @@ def sinkhorn(
     M: ArrayLike,
     epsilon: Union[float, str] = "5%",
     *,
-    value: SinkhornValue = "regularised",
+    value: SinkhornValue = "regularized",
     tolerance: float = 1e-9,
     max_iterations: int = 100000,
     full: Literal[False] = False,
@@ -371,7 +371,7 @@ def sinkhorn(
     M: ArrayLike,
     epsilon: Union[float, str] = "5%",
     *,
-    value: SinkhornValue = "regularised",
+    value: SinkhornValue = "regularized",
     tolerance: float = 1e-9,
     max_iterations: int = 100000,
     full: Literal[True],
@@ -383,7 +383,7 @@ def sinkhorn(
     M: ArrayLike,
     epsilon: Union[float, str] = "5%",
     *,
-    value: SinkhornValue = "regularised",
+    value: SinkhornValue = "regularized",
     tolerance: float = 1e-9,
     max_iterations: int = 100000,
     full: bool,
@@ -394,7 +394,7 @@ def sinkhorn(
     M: ArrayLike,
     epsilon: Union[float, str] = "5%",
     *,
-    value: SinkhornValue = "regularised",
+    value: SinkhornValue = "regularized",
     tolerance: float = 1e-9,
     max_iterations: int = 100000,
     full: bool = False,
@@ -409,7 +409,7 @@ def sinkhorn(
         Costs.
     epsilon : float or str
         Strength of the entropy: an absolute value, or a percentage of the median cost such as "5%".
-    value : {"regularised", "sharp"}
+    value : {"regularized", "sharp"}
         The minimum of <P, M> + epsilon KL(P | a x b), or the value <P, M> of the minimizing plan.
     tolerance : float
         L1 error of the marginals at convergence. A larger final error issues a ConvergenceWarning.

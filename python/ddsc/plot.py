@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["about", "clusters", "distances", "eigengap", "embedding", "map", "tree"]
 
-COLOURS = (
+COLORS = (
     "#3c79d1", "#d16022", "#218a45", "#ad3d9a", "#a97f05", "#068b96", "#7d51d2", "#cc3143", "#6c7e1e", "#77563a",
     "#38428a", "#7e4501", "#02523b", "#75104c", "#615604", "#095366", "#5c1f7c", "#7c1f02", "#2b5016", "#49371c",
 )  # fmt: skip
@@ -44,12 +44,15 @@ def _axes(ax: Any, size: Tuple[float, float]) -> Any:
     return _pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
-def _colour(cluster: int) -> str:
-    return COLOURS[cluster % len(COLOURS)]
+COLOURS = COLORS  # the name in version 0.2.0
+
+
+def _color(cluster: int) -> str:
+    return COLORS[cluster % len(COLORS)]
 
 
 def _mark(cluster: int) -> str:
-    return MARKS[cluster // len(COLOURS) % len(MARKS)]
+    return MARKS[cluster // len(COLORS) % len(MARKS)]
 
 
 def _found(model: Any, labels: Any) -> Array:
@@ -78,7 +81,7 @@ def _scatter(ax: Any, plane: Array, found: Array, ids: Any) -> None:
     for c, name in enumerate(names):
         part = (numbers == c) & kept
         label = f"{name} ({part.sum()})"
-        ax.scatter(*plane[part].T, s=size, color=_colour(c), marker=_mark(c), label=label, linewidths=0)
+        ax.scatter(*plane[part].T, s=size, color=_color(c), marker=_mark(c), label=label, linewidths=0)
     if ids is not None:
         for i in np.flatnonzero(kept):
             ax.annotate(str(ids[i]), plane[i], xytext=(4, 3), textcoords="offset points", fontsize=7)
@@ -232,7 +235,7 @@ def clusters(
             if place >= len(shown):
                 box.axis("off")
                 continue
-            _draw_item(box, measures, plane, int(shown[place]), limits, _colour(c))
+            _draw_item(box, measures, plane, int(shown[place]), limits, _color(c))
         boxes[c, 0].set_ylabel(f"{names[c]}\n({len(members)})", fontsize=8)
     out: "Figure" = figure
     return out
@@ -253,7 +256,7 @@ def _limits(plane: Array) -> Tuple[float, float, float, float]:
 
 
 def _draw_item(
-    box: Any, measures: Distributions, plane: Array, row: int, limits: Any, colour: str
+    box: Any, measures: Distributions, plane: Array, row: int, limits: Any, color: str
 ) -> None:
     points, weights = measures[row]
     grid = measures._grid
@@ -267,7 +270,7 @@ def _draw_item(
     item = int(np.searchsorted(measures.rows, row))
     part = slice(measures._offsets[item], measures._offsets[item + 1])
     size = 6 * np.clip(weights * len(weights), 0.1, 8)
-    box.scatter(*plane[measures._indices[part]].T, s=size, color=colour, linewidths=0)
+    box.scatter(*plane[measures._indices[part]].T, s=size, color=color, linewidths=0)
     box.set_xlim(limits[0], limits[1])
     box.set_ylim(limits[2], limits[3])
     if measures.dim != 1:
@@ -303,26 +306,26 @@ def about(model: "DDSC", *, n: int = 8) -> "Figure":
         if c >= len(told):
             box.axis("off")
             continue
-        _draw_about(box, told[c], _colour(c), n)
+        _draw_about(box, told[c], _color(c), n)
     out: "Figure" = figure
     return out
 
 
-def _draw_about(box: Any, cluster: Any, colour: str, n: int) -> None:
+def _draw_about(box: Any, cluster: Any, color: str, n: int) -> None:
     words = cluster.get("words")
     rows = (words or cluster.get("markers") or [])[:n]
     texts = [str(r["word"] if words else r.get("name") or f"coordinate {r['coordinate']}") for r in rows]
     place = np.arange(len(rows))[::-1]
     if words:
         box.barh(place, [r["elsewhere"] for r in rows], height=0.8, color="0.8")
-        box.barh(place, [r["share"] for r in rows], height=0.4, color=colour)
+        box.barh(place, [r["share"] for r in rows], height=0.4, color=color)
     else:
-        box.barh(place, [r["effect"] for r in rows], height=0.6, color=colour)
+        box.barh(place, [r["effect"] for r in rows], height=0.6, color=color)
         box.axvline(0, color="0.4", linewidth=0.8)
     box.set_yticks(place)
     box.set_yticklabels([t if len(t) <= 28 else t[:27] + "…" for t in texts], fontsize=8)
     box.tick_params(axis="x", labelsize=7)
-    box.set_title(f"cluster {cluster['label']} ({cluster['size']})", fontsize=9, color=colour)
+    box.set_title(f"cluster {cluster['label']} ({cluster['size']})", fontsize=9, color=color)
 
 
 def eigengap(model: "DDSC", *, n: Optional[int] = None, ax: Optional["Axes"] = None) -> "Axes":
@@ -344,9 +347,9 @@ def eigengap(model: "DDSC", *, n: Optional[int] = None, ax: Optional["Axes"] = N
     values = model.eigenvalues_[: n or max(10, 2 * k + 2)]
     ax_: Any = _axes(ax, (6.0, 3.6))
     ax_.plot(np.arange(1, len(values) + 1), values, "o-", color="0.35", markersize=4, linewidth=1)
-    ax_.plot(np.arange(1, min(k, len(values)) + 1), values[:k], "o", color=COLOURS[0], markersize=6)
+    ax_.plot(np.arange(1, min(k, len(values)) + 1), values[:k], "o", color=COLORS[0], markersize=6)
     if k < len(values):
-        ax_.axvspan(k, k + 1, color=COLOURS[1], alpha=0.25, linewidth=0)
+        ax_.axvspan(k, k + 1, color=COLORS[1], alpha=0.25, linewidth=0)
         gap = values[k] - values[k - 1]
         ax_.set_title(f"gap after {k}: {gap:.3g}", fontsize=10)
     ax_.xaxis.get_major_locator().set_params(integer=True)
@@ -407,15 +410,15 @@ def distances(
     else:
         ax_.set_yticks(np.arange(len(order)))
         ax_.set_yticklabels([str(ids[i]) for i in order], fontsize=7)
-    _colour_texts(ax_.get_yticklabels(), range(len(names)) if ids is None else numbers[order])
+    _color_texts(ax_.get_yticklabels(), range(len(names)) if ids is None else numbers[order])
     ax_.figure.colorbar(picture, ax=ax_, shrink=0.8)
     out: "Axes" = ax_
     return out
 
 
-def _colour_texts(texts: Any, groups: Any) -> None:
+def _color_texts(texts: Any, groups: Any) -> None:
     for text, group in zip(texts, groups):
-        text.set_color(_colour(int(group)) if group >= 0 else "#888888")
+        text.set_color(_color(int(group)) if group >= 0 else "#888888")
 
 
 def tree(
@@ -455,7 +458,7 @@ def tree(
         names = [f"cluster {c}" for c in found] if ids is None else [str(i) for i in ids]
         ax_: Any = _axes(ax, (5.0, max(1.5, 0.3 * len(found))))
         drawn = dendrogram(given.tree_, labels=names, ax=ax_, **TREE)
-        _colour_texts(ax_.get_yticklabels(), found[drawn["leaves"]])
+        _color_texts(ax_.get_yticklabels(), found[drawn["leaves"]])
         ax_.set_xlabel("1 / (1 + affinity over chance)")
         clusters_: "Axes" = ax_
         return clusters_
@@ -471,7 +474,7 @@ def tree(
     texts = None if ids is None else [str(i) for i in ids]
     drawn = dendrogram(linkage(above, "average"), labels=texts, no_labels=not named, ax=ax_, **TREE)
     if named:
-        _colour_texts(ax_.get_yticklabels(), numbers[drawn["leaves"]])
+        _color_texts(ax_.get_yticklabels(), numbers[drawn["leaves"]])
     ax_.set_xlabel("distance")
     out: "Axes" = ax_
     return out

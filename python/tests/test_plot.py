@@ -66,13 +66,13 @@ def test_map(fitted):
     assert sum(t.get_text().isdigit() for t in ax.texts) == 40
 
 
-def test_colours_are_those_of_the_report(fitted):
+def test_colors_are_those_of_the_report(fitted):
     _, model = fitted
     page = model.report()
-    for n, colour in enumerate(ddsc.plot.COLOURS):
-        assert f"--c{n}:{colour};" in page
-    colours = {matplotlib.colors.to_hex(c.get_facecolor()[0]) for c in ddsc.plot.map(model).collections}
-    assert colours == set(ddsc.plot.COLOURS[:2])
+    for n, color in enumerate(ddsc.plot.COLORS):
+        assert f"--c{n}:{color};" in page
+    colors = {matplotlib.colors.to_hex(c.get_facecolor()[0]) for c in ddsc.plot.map(model).collections}
+    assert colors == set(ddsc.plot.COLORS[:2])
     many = ddsc.plot.embedding(np.random.default_rng(0).normal(size=(66, 3)), list(range(22)) * 3)
     assert len({c.get_paths()[0].vertices.shape for c in many.collections}) == 2  # circles, then squares
 
@@ -82,7 +82,7 @@ def test_tree_and_names(fitted):
     D = ddsc.pairwise(X)
     ax = ddsc.plot.tree(D, model, ids=[f"item {i}" for i in range(40)])
     texts = {t.get_text(): matplotlib.colors.to_hex(t.get_color()) for t in ax.get_yticklabels()}
-    assert texts == {f"item {i}": ddsc.plot.COLOURS[c] for i, c in enumerate(model.labels_)}
+    assert texts == {f"item {i}": ddsc.plot.COLORS[c] for i, c in enumerate(model.labels_)}
     coarse = ddsc.plot.tree(model)
     assert {t.get_text() for t in coarse.get_yticklabels()} == {"cluster 0", "cluster 1"}
     heat = ddsc.plot.distances(D, model, ids=range(40))

@@ -85,8 +85,8 @@ def test_no_any_in_public_signatures():
     [
         ("Metric", "METRICS"), ("Cost", "COSTS"), ("SinkhornValue", "SINKHORN_VALUES"), ("Kernel", "KERNELS"),
         ("Estimator", "ESTIMATORS"), ("Reference", "REFERENCES"), ("ExactGraph", "GRAPHS"), ("Hubs", "HUBS"),
-        ("Method", "METHODS"), ("VectorsFrom", "VECTORS"), ("Centres", "CENTRES"), ("OnEmpty", "ON_EMPTY"),
-        ("BarycenterMethod", "BARYCENTERS"), ("Normalise", "NORMALISE"), ("Align", "ALIGN"), ("Words", "WORDS"),
+        ("Method", "METHODS"), ("VectorsFrom", "VECTORS"), ("Centers", "CENTERS"), ("OnEmpty", "ON_EMPTY"),
+        ("BarycenterMethod", "BARYCENTERS"), ("Normalize", "NORMALIZE"), ("Align", "ALIGN"), ("Words", "WORDS"),
     ],
 )  # fmt: skip
 def test_words_are_those_of_the_tables(type_, table):

@@ -62,7 +62,7 @@ static const paper_rule rules[] = {
      "rows of V_K with equal weights; by default more vectors with smaller weights are used"},
     {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(words), DDSC_WORDS_FITTED, DDSC_WORDS_GENERAL, 0, "general",
      "word vectors are used as they are in the file"},
-    {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(weighting), DDSC_WEIGHTING_TFIDF, DDSC_WEIGHTING_TFIDF, 0,
+    {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(weighting), DDSC_WEIGHTING_AUTO, DDSC_WEIGHTING_TFIDF, 0,
      "tfidf", "TF-IDF weights, normalized per document"},
 };
 /* clang-format on */

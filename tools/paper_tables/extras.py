@@ -66,7 +66,7 @@ NOISY = [("w2", ["w2"]), ("lot", ["lot", "--reference", "normal"]),
          ("mmd, unbiased", ["mmd", "--bandwidth", 1, "--mmd-estimator", "unbiased"]),
          ("mmd, biased", ["mmd", "--bandwidth", 1, "--mmd-estimator", "biased"])]
 NOISY += [(f"{title}, epsilon {e}", ["sinkhorn", "--sinkhorn-value", value, "--epsilon", e, *TOLERANCE])
-          for value, title in (("paper", "W_eps"), ("regularised", "root of W_eps"), ("debiased", "debiased"))
+          for value, title in (("paper", "W_eps"), ("regularized", "root of W_eps"), ("debiased", "debiased"))
           for e in EPSILONS]
 
 

@@ -176,7 +176,7 @@ def centers_row(bench, name, method):
 
     def one(setting, run):
         file = prepare(bench, name, "paper", run if name in IMAGES else 0)
-        command = ["cluster", file, "--method", method, *merged, "--centre-size", 16, "--restarts", 1]
+        command = ["cluster", file, "--method", method, *merged, "--center-size", 16, "--restarts", 1]
         answers = [bench.ddsc(*command, "-k", k, "-s", run, "--json") for k in KS]
         found = {k: s for a in answers for k, s in sweep_scores(a).items()}
         times.append(np.mean([a["cpu_s"] for a in answers]))

@@ -223,7 +223,7 @@ def load_cells(n_donors: int = 16, n_cells: int = 200, random_state: int = 0) ->
     """
     draw = np.random.RandomState(random_state)
     shares = np.array([share for share, _ in _KINDS.values()])
-    centres = np.array([centre for _, centre in _KINDS.values()])
+    centers = np.array([center for _, center in _KINDS.values()])
     moves = np.array([_RESPONSE.get(kind, (0.0,) * len(_MARKERS)) for kind in _KINDS])
     items, ids, labels = [], [], []
     for donor in range(n_donors):
@@ -231,7 +231,7 @@ def load_cells(n_donors: int = 16, n_cells: int = 200, random_state: int = 0) ->
         own_level = draw.normal(0, 0.15, len(_MARKERS))
         for condition, strength in (("rest", 0.0), ("stimulated", 1.0)):
             kind = draw.choice(len(shares), size=n_cells, p=own_shares)
-            cells = centres[kind] + strength * moves[kind] + own_level
+            cells = centers[kind] + strength * moves[kind] + own_level
             items.append(cells + draw.normal(0, 0.45, cells.shape))
             ids.append(f"donor{donor + 1:02}-{condition}")
             labels.append(condition)

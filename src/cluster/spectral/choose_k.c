@@ -84,9 +84,9 @@ int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap)
         if (rows[i].modularity > rows[modular].modularity)
             modular = i;
     }
-    bool doubtful = choose_lopsided(&rows[widest], &rows[modular]) &&
-                    rows[modular].stability >= LOPSIDED_STABLE;
-    *by_gap = rows[widest].relative_gap >= (doubtful ? LOPSIDED_CLEAR : GAP_CLEAR);
+    bool uncertain = choose_lopsided(&rows[widest], &rows[modular]) &&
+                     rows[modular].stability >= LOPSIDED_STABLE;
+    *by_gap = rows[widest].relative_gap >= (uncertain ? LOPSIDED_CLEAR : GAP_CLEAR);
     return *by_gap ? widest : modular;
 }
 

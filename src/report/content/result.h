@@ -53,7 +53,7 @@ struct ddsc_report {
     /* Arrays indexed by item. Items are in the order of the rows that were not dropped. */
     int64_t *row;
     int64_t *size; /* size of each cluster */
-    double *distance, *doubt;
+    double *distance, *ambiguity;
     int32_t *next;
     const double *coords; /* n x n_coords: rows of the embedding, or NULL */
     int64_t n_coords;
@@ -120,7 +120,9 @@ ddsc_status result_classes(ddsc_report *r, const int32_t *truth);
 /* Moves the values of items to their rows in place, and fills dropped rows with NaN. */
 void result_spread(double *block, int64_t n_columns, const ddsc_report *r);
 bool result_has_pictures(const ddsc_report *r);
-/* Computes r->distance, r->doubt and r->next from r->coords and the labels of the items. */
+/* Converts r->tree, the result.json of a version without format_version, to the current format. */
+ddsc_status result_upgrade(ddsc_report *r);
+/* Computes r->distance, r->ambiguity and r->next from r->coords and the labels of the items. */
 ddsc_status result_find_standing(ddsc_report *r, const int32_t *labels, int64_t n);
 /* Returns true if the item is an outlier and the result excludes outliers from its clusters. */
 bool result_left_out(const ddsc_report *r, int64_t item);

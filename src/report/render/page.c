@@ -13,7 +13,7 @@
 
 /* An item with a smaller ambiguity is well inside its cluster. The ambiguity of an item on the
  * boundary is 0.5. */
-static const double LITTLE_DOUBT = 0.3;
+static const double LITTLE_AMBIGUITY = 0.3;
 
 enum { CARD_PARTS = 8 };
 
@@ -114,7 +114,7 @@ static bool lies_between(const json_t *item, const json_t *typical)
     for (size_t i = 0; i < json_array_size(typical); i++)
         if (json_equal(json_object_get(json_array_get(typical, i), "row"), row))
             return false;
-    return json_number_value(json_object_get(item, "doubt")) > LITTLE_DOUBT;
+    return json_number_value(json_object_get(item, "ambiguity")) > LITTLE_AMBIGUITY;
 }
 
 /* Lists all items if `typical` is NULL, otherwise only the ambiguous ones. */
@@ -241,7 +241,7 @@ static void add_views(buffer *t, const ddsc_report *r)
     if (!r->xy)
         return;
     html_heading(t, "Items");
-    if (json_is_integer(report_page_get(r, "doubtful", NULL)))
+    if (json_is_integer(report_page_get(r, "ambiguous", NULL)))
         html_paragraph(t, "Ambiguity: 0 at the center of the item's cluster, 0.5 on the boundary "
                           "with the next cluster.");
     buffer_add(t, "<div class=\"wide\" id=\"items\"></div>\n");
