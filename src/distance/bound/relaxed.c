@@ -364,9 +364,9 @@ float bound_relaxed_single(const bound_relaxed *b, int64_t i, int64_t j, void *m
     bool centered = is_centered(b);
     for (int64_t p = 0; p < slots; p++) {
         bool there = p < x.n;
-        s.own[p] = !there    ? RELAXED_FAR
+        s.own[p] = !there     ? RELAXED_FAR
                    : centered ? b->away2[b->m->offset[i] + p]
-                             : b->norm2[x.index[p]];
+                              : b->norm2[x.index[p]];
         s.weight[p] = there ? (float)x.weight[p] : 0;
     }
     for (int64_t q = 0; q < y.n; q++)
