@@ -53,7 +53,7 @@ def incomplete_row(bench, percent, what):
 
 
 def incomplete_rows(row):
-    return [row("incomplete", f"{what}-{p}", "mmd", 25, lambda b, p=p, w=what: incomplete_row(b, p, w))
+    return [row("incomplete", f"{what}-{p}", "mmd", 10, lambda b, p=p, w=what: incomplete_row(b, p, w))
             for what in INCOMPLETE_WORDS for p in INCOMPLETE]
 
 
@@ -106,7 +106,7 @@ def noise_row(bench, name, title, words):
 
 def noise_rows(row):
     return [row("noise", f"{name}-{title.replace(', ', '-').replace(' ', '-')}", words[0],
-                0.5 if name == "shapes" else (12 if words[0] == "sinkhorn" else 1.5),
+                0.2 if name == "shapes" else 1,
                 lambda b, n=name, t=title, w=words: noise_row(b, n, t, w))
             for name in ("shapes", "digits") for title, words in NOISY]
 

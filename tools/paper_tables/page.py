@@ -12,8 +12,8 @@ SOURCE = {"mean": "mean vectors", "words": "bag of words", "pixels": "pixels"}
 
 
 def table(heads, rows):
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    return [*lines, *("| " + " | ".join("" if c is None else str(c) for c in row) + " |" for row in rows), ""]
+    lines = ["|" + "|".join(heads) + "|", "|" + "---|" * len(heads)]
+    return [*lines, *("|" + "|".join("" if c is None else str(c) for c in row) + "|" for row in rows), ""]
 
 
 def number(x, digits=3):
@@ -194,7 +194,8 @@ def cause_lines(found):
                 below.append([f"{TITLE[name]} {metric}", signed(-gap), number(sd), reach])
     if below:
         lines += ["Rows more than .02 below the paper. If the gap is within two standard deviations of our runs, the subset "
-                  "or the seed explains it; otherwise no tested cause does, unless the table above says so.", "",
+                  "or the seed can explain it. Otherwise the table above says whether other words or vectors do; a cause "
+                  "that is not tested is not claimed.", "",
                   *table(["row", "gap", "sd of our runs", "within 2 sd"], below)]
     return lines
 
