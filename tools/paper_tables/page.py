@@ -5,6 +5,7 @@ from . import claims, figure
 from .extras import EPSILONS, INCOMPLETE_WORDS, NOISY, SIGMAS
 from .quoted import (AVERAGE, BASELINES, COMPLEXITY, DATA, IMAGES, INCOMPLETE, METRICS, SCORES, SECONDS, SETS, SHAPES,
                      STARRED, TEXTS, TITLE)
+from .runs import joined
 
 MISSING = "not computed"
 BASELINE_TITLE = {"kmeans": "K-means", "sc": "SC", "d2": "D2", "pd2": "PD2"}
@@ -26,11 +27,11 @@ def signed(x):
 
 
 def score(row, which="ami"):
-    """Return "mean ± standard deviation"; without the latter if all runs agree."""
+    """Return "mean±standard deviation"; without the latter if all runs agree."""
     if row is None:
         return MISSING
     sd = row[which + "_sd"]
-    return number(row[which]) + (f" ±{number(sd)}" if sd >= .0005 else "")
+    return number(row[which]) + (f"±{number(sd)}" if sd >= .0005 else "")
 
 
 def both(row):
@@ -76,7 +77,7 @@ def data_section(found):
             ours["n_items"], ours["d"], f"{ours['points_mean']:g} (at most {ours['points_max']})", ours["k"]]
         coverage = f"{100 * ours['coverage']:.0f}%" if ours and "coverage" in ours else ""
         rows.append([TITLE[name], " / ".join(map(str, quoted)), *values, coverage])
-    commands = [found["data", name]["command"] for name in SETS if found["data", name]]
+    commands = [joined(found["data", name]["command"]) for name in SETS if found["data", name]]
     return ["## Data (Table 2)", "", *table(["set", "paper: N / d / n / K", "N", "d", "n", "K", "tokens with a vector"], rows),
             "Documents have fewer than 16 points if they have fewer words. n of images counts the pixels with ink; the "
             "paper counts all 784. BBC and BBCSport: abstracts, plain idf. Reuters: title and body, runs of letters, smooth "
@@ -88,7 +89,7 @@ def data_section(found):
 def shapes_section(found):
     rows = [[m, "" if m not in SHAPES else number(SHAPES[m], 1), score(found["synthetic", m]),
              score(found["synthetic", m] and found["synthetic", m]["defaults"])] for m in (*BASELINES, *METRICS)]
-    command = found["synthetic", "w2"]["command"] if found["synthetic", "w2"] else MISSING
+    command = joined(found["synthetic", "w2"]["command"]) if found["synthetic", "w2"] else MISSING
     return ["## Shapes (Table 1, Figure 2), AMI", "", *table(["method", "paper", "paper's algorithm", "defaults"], rows),
             f"`{command}` and the other methods. The figure is the output of `ddsc demo`; `--paper` gives the same labels.", "",
             "![Squares and circles, colored by the clusters of each method](demo.svg)", ""]
@@ -108,7 +109,7 @@ def set_section(found, name):
             paper = quoted[method] if source in (None, "mean", "pixels") else None
             rows.append([title, *(map(number, paper) if paper else ("", "")), score(row), score(row, "ari"), "", "", ""])
             if row:
-                commands.append(row['command'])
+                commands.append(joined(row["command"]))
         if name in TEXTS and method in STARRED:
             rows.append([BASELINE_TITLE[method] + "*", number(STARRED[method][TEXTS.index(name)]), "", "", "", "", "", ""])
     for metric in METRICS:
@@ -117,9 +118,9 @@ def set_section(found, name):
         rows.append([f"**{metric}**", *map(number, quoted[metric]), f"**{score(row)}**" if row else MISSING, score(row, "ari"),
                      both(plain) + (f" (K {ks})" if plain else ""), both(plain["true_k"]) if plain else MISSING, both(best)])
         if row:
-            commands.append(row['command'])
+            commands.append(joined(row["command"]))
         if found[name, f"{metric}-best"]:
-            commands.append(best['command'])
+            commands.append(joined(best["command"]))
     heads = ["method", "paper AMI", "ARI", "ours AMI", "ARI", "defaults AMI / ARI", "with the true K", "best"]
     return [f"## {TITLE[name]}", "", *table(heads, rows), *(["```sh", *commands, "```", ""] if commands else [])]
 
@@ -248,7 +249,7 @@ def incomplete_section(found):
             cells.append(MISSING if row is None else both(row) + (f" ({100 * row['solved']:.0f}% of the pairs)"
                                                                     if what == "columns" else ""))
         rows.append([f"{p}%", " / ".join(map(number, quoted)), *cells])
-    commands = [found["incomplete", f"{w}-10"]["command"] for w in INCOMPLETE_WORDS if found["incomplete", f"{w}-10"]]
+    commands = [joined(found["incomplete", f"{w}-10"]["command"]) for w in INCOMPLETE_WORDS if found["incomplete", f"{w}-10"]]
     return ["## Incomplete matrix: mmd on MNIST, AMI / ARI", "",
             *table(["pairs", "paper", "`--sample P --paper`", "`--sample P`", "`--sample-columns P`"], rows),
             "With `--paper`, missing pairs are no edges. Without it, the program estimates them. `--sample-columns` draws items "

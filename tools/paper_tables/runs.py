@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -137,7 +138,12 @@ def prepare(bench, name, variant="paper", run=0):
 def shown(words):
     """Return a command as the page shows it: without folders and without the options that only save time."""
     words = [pathlib.Path(str(w)).name if "/" in str(w) else str(w) for w in words]
-    return shlex.join(["ddsc", *(w for w in words if w not in ("-f", "--json"))])
+    return joined(shlex.join(["ddsc", *(w for w in words if w not in ("-f", "--json"))]))
+
+
+def joined(command):
+    """Write "--option value" as "--option=value"."""
+    return re.sub(r"(--[a-z-]+) (?=[^\s-])", r"\1=", command)
 
 
 def graph_matrix(bench, file, words, tau):
