@@ -12,6 +12,7 @@ const option_choice choices_cost[] = {{"sqeuclidean", DDSC_COST_SQEUCLIDEAN},
 const option_choice choices_sinkhorn[] = {{"regularized", DDSC_SINKHORN_REGULARIZED},
                                           {"sharp", DDSC_SINKHORN_SHARP},
                                           {"debiased", DDSC_SINKHORN_DEBIASED},
+                                          {"paper", DDSC_SINKHORN_PAPER},
                                           {NULL, 0}};
 const option_choice choices_kernel[] = {{"gaussian", DDSC_KERNEL_GAUSSIAN},
                                         {"laplace", DDSC_KERNEL_LAPLACE},

@@ -58,7 +58,10 @@ static bool compute(assign_result *r, int *code)
     r->confidence = cli_allocate(n, sizeof *r->confidence);
     r->distance = cli_allocate(n, sizeof *r->distance);
     ddsc_assignment places;
+    ddsc_assign_settings set;
     ddsc_assignment_init(&places);
+    ddsc_assign_settings_init(&set);
+    set.paper = s->opt.cluster.paper;
     places.labels = label;
     places.confidence = r->confidence;
     places.distance = r->distance;
@@ -66,7 +69,7 @@ static bool compute(assign_result *r, int *code)
     ddsc_pair_stats_init(&r->stats);
     ddsc_scores_init(&r->scores);
     bool good = session_ok(
-        s, ddsc_assign_run(s->ctx, &places, &r->stats, r->model, r->in.measures, NULL), code);
+        s, ddsc_assign_run(s->ctx, &places, &r->stats, r->model, r->in.measures, &set), code);
     r->n_far = places.n_far;
     if (good)
         take_rows(r, label, far);
@@ -210,9 +213,10 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {
-    &group_file_output, &group_truth,  &group_input, &group_input_format, &group_table,
-    &group_transform,   &group_subset, &group_run,   &group_help,         NULL};
+static const option_group *const groups[] = {&group_file_output,  &group_truth, &group_input,
+                                             &group_input_format, &group_table, &group_transform,
+                                             &group_subset,       &group_paper, &group_run,
+                                             &group_help,         NULL};
 
 const cli_verb verb_assign = {
     .name = "assign",

@@ -379,6 +379,9 @@ static bool check_usage(session *s, int *code)
             "--stability supports a single metric and cannot be combined with metrics joined by +");
     else if (o->metric.cost != DDSC_COST_DEFAULT && cost_refused(o))
         *code = message_usage(s->verb, "--cost cannot be combined with %s", cost_refused(o));
+    else if (o->outliers && o->cluster.paper)
+        *code = message_usage(s->verb, "--outliers contradicts --paper, which labels every item; "
+                                       "remove one of them");
     else if (o->outliers && o->method != METHOD_DDSC && o->method != METHOD_SC)
         *code = message_usage(s->verb,
                               "--outliers needs a neighbor graph, which --method %s does not build",
@@ -437,7 +440,7 @@ static const option_group *const groups[] = {
     &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,  &group_about,
     &group_metric,  &group_reference, &group_graph,       &group_input,  &group_input_format,
     &group_table,   &group_transform, &group_precomputed, &group_subset, &group_resume,
-    &group_device,  &group_run,       &group_help,        NULL};
+    &group_device,  &group_paper,     &group_run,         &group_help,   NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

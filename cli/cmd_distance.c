@@ -152,13 +152,10 @@ done:
     return code;
 }
 
-static const option_group *const groups[] = {&group_file_output, &group_matrix,
-                                             &group_metric,      &group_reference,
-                                             &group_input,       &group_input_format,
-                                             &group_table,       &group_transform,
-                                             &group_subset,      &group_resume,
-                                             &group_device,      &group_run,
-                                             &group_help,        NULL};
+static const option_group *const groups[] = {
+    &group_file_output,  &group_matrix, &group_metric,    &group_reference, &group_input,
+    &group_input_format, &group_table,  &group_transform, &group_subset,    &group_resume,
+    &group_device,       &group_paper,  &group_run,       &group_help,      NULL};
 
 const cli_verb verb_distance = {
     .name = "distance",

@@ -46,6 +46,10 @@ static json_t *summary_json(const session *s, const cli_input *in, int64_t n_col
     json_put_real(root, "max_gap", stats->max_gap);
     json_take(root, told, "approximation");
     json_decref(told);
+    json_put_real(root, "reference_norm", stats->reference_norm);
+    json_put_count(root, "items_with_split_mass", stats->n_split);
+    json_put_real(root, "norm_shortfall_mean", stats->shortfall_mean);
+    json_put_real(root, "norm_shortfall_max", stats->shortfall_max);
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);
     return root;
@@ -58,6 +62,18 @@ static void summary(const session *s, const cli_input *in, int64_t n_columns,
     text_add_count(&t, in->view.n_rows);
     text_addf(&t, " rows of %" PRId64 " columns (reference of %" PRId64 " points) in %.2f s\n",
               n_columns, stats->reference_size, stats->seconds);
+    text_addf(&t, "  |phi(reference)| %.3g; |phi(item)| = W2(item, reference) for ",
+              stats->reference_norm);
+    text_add_count(&t, in->view.n_items - stats->n_split);
+    text_add(&t, " of ");
+    text_add_count(&t, in->view.n_items);
+    text_add(&t, " items");
+    if (stats->n_split > 0)
+        text_addf(&t,
+                  "; shorter by %.2g%% on average (at most %.2g%%) because barycentric projection "
+                  "averages split mass",
+                  100 * stats->shortfall_mean, 100 * stats->shortfall_max);
+    text_add(&t, "\n");
     output_summary(s, &t);
     text_free(&t);
 }
@@ -92,8 +108,9 @@ done:
 }
 
 static const option_group *const groups[] = {
-    &group_file_output, &group_reference, &group_input, &group_input_format, &group_table,
-    &group_transform,   &group_subset,    &group_run,   &group_help,         NULL};
+    &group_file_output, &group_reference, &group_input,  &group_input_format,
+    &group_table,       &group_transform, &group_subset, &group_paper,
+    &group_run,         &group_help,      NULL};
 
 const cli_verb verb_embed = {
     .name = "embed",

@@ -1,5 +1,6 @@
 /* ddsc help and ddsc completion: print texts generated from the option tables. */
 #include <stdio.h>
+#include <string.h>
 
 #include "options.h"
 
@@ -13,6 +14,8 @@ static int run_help(session *s)
         help_man(&t);
     else if (!name)
         help_program(&t);
+    else if (strcmp(name, "paper") == 0)
+        help_paper(&t);
     else if (verb)
         help_verb(&t, verb);
     else
@@ -40,11 +43,12 @@ static const option_group *const completion_groups[] = {&group_help, NULL};
 
 const cli_verb verb_help = {
     .name = "help",
-    .operands = "[VERB]",
+    .operands = "[VERB | paper]",
     .operand_kind = OPERAND_WORD,
     .max_operands = 1,
     .summary = "print help for a verb, or the manual page",
-    .description = "Prints the help of the program or of one verb, or the complete manual page.",
+    .description = "Prints the help of the program or of one verb, the relation of the program to "
+                   "the paper (ddsc help paper), or the complete manual page.",
     .groups = help_groups,
     .run = run_help,
 };

@@ -151,9 +151,10 @@ done:
 }
 
 static const option_group *const groups[] = {
-    &group_file_output, &group_graph,        &group_metric, &group_reference, &group_precomputed,
-    &group_input,       &group_input_format, &group_table,  &group_transform, &group_subset,
-    &group_resume,      &group_device,       &group_run,    &group_help,      NULL};
+    &group_file_output, &group_graph,  &group_metric,       &group_reference,
+    &group_precomputed, &group_input,  &group_input_format, &group_table,
+    &group_transform,   &group_subset, &group_resume,       &group_device,
+    &group_paper,       &group_run,    &group_help,         NULL};
 
 const cli_verb verb_neighbors = {
     .name = "neighbors",

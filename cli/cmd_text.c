@@ -33,6 +33,7 @@ static json_t *settings_json(const ddsc_text_settings *set)
 {
     json_t *settings = json_object();
     json_put_text(settings, "words", choice_name(choices_words, (int)set->words));
+    json_put_bool(settings, "paper", set->paper != 0);
     json_put_text(settings, "tokens", choice_name(choices_tokens, (int)set->tokens));
     json_put_text(settings, "weighting", choice_name(choices_weighting, (int)set->weighting));
     json_put_text(settings, "idf", choice_name(choices_idf, (int)set->idf));
@@ -215,9 +216,7 @@ static bool check_words(session *s, int *code)
 {
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;
-    if (o->cluster.paper && option_given(o, "words") && o->text.words != DDSC_WORDS_GENERAL)
-        *code = message_usage(s->verb, "--paper implies --words general; remove the other --words");
-    else if (!o->output)
+    if (!o->output)
         *code = message_usage(s->verb,
                               "the output file is missing: use -o FILE (- is standard output)");
     else if (o->json && output_is_stdout(o->output))
@@ -238,7 +237,8 @@ static int run(session *s)
     if (!check_words(s, &code))
         return code;
     x.set = o->text;
-    if (o->cluster.paper)
+    x.set.paper = o->cluster.paper;
+    if (x.set.paper && x.set.words == DDSC_WORDS_FITTED) /* as the library does, for the report */
         x.set.words = DDSC_WORDS_GENERAL;
     if (x.set.words == DDSC_WORDS_GENERAL && x.set.weighting == DDSC_WEIGHTING_AUTO)
         x.set.weighting = DDSC_WEIGHTING_TFIDF; /* as the library does */
@@ -264,8 +264,9 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {
-    &group_words, &group_text, &group_file_output, &group_format, &group_run, &group_help, NULL};
+static const option_group *const groups[] = {&group_words,  &group_text,  &group_file_output,
+                                             &group_format, &group_paper, &group_run,
+                                             &group_help,   NULL};
 
 const cli_verb verb_text = {
     .name = "text",

@@ -112,8 +112,9 @@ static const option_spec metric_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(metric.sinkhorn_value),
      .choices = choices_sinkhorn,
-     .help = "sinkhorn: cost plus entropy term (default), cost alone, or the debiased divergence, "
-             "which is 0 for equal items"},
+     .help =
+         "sinkhorn: cost plus entropy term (default), cost alone, the debiased divergence, which "
+         "is 0 for equal items, or paper: the first as D itself instead of its square"},
     {.name = "tolerance",
      .kind = OPTION_OTHER,
      .parse = value_tolerance,
@@ -247,10 +248,6 @@ static const option_spec cluster_options[] = {
      .argument = "F",
      .help = "merge clusters with fewer than F N/K items into their nearest cluster (default: 0.2; "
              "0: never)"},
-    {.name = "paper",
-     .kind = OPTION_FLAG,
-     .offset = AT(cluster.paper),
-     .help = "the original algorithm of the paper, without the rules for gamma and tiny clusters"},
     {.name = "outliers",
      .kind = OPTION_FLAG,
      .offset = AT(outliers),

@@ -66,10 +66,6 @@ static const option_spec words_options[] = {
      .choices = choices_words,
      .help = "fit the vectors of the file to these documents (default), use them unchanged (words "
              "without a vector are dropped), or learn vectors from these documents alone"},
-    {.name = "paper",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(cli_options, cluster.paper),
-     .help = "use the setting of the paper: --words general"},
     {.name = "tokens",
      .kind = OPTION_CHOICE,
      .offset = AT(tokens),

@@ -72,6 +72,7 @@ static void take_settings(session *s)
 {
     const cli_options *o = &s->opt;
     s->set = (cli_settings){o->read, o->transform, o->cluster, o->metric, o->graph};
+    s->set.metric.paper = s->set.graph.paper = o->cluster.paper;
     s->set.cluster.metric = &s->set.metric;
     s->set.cluster.graph = &s->set.graph;
     s->overwrite = o->force;

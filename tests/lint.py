@@ -57,9 +57,9 @@ BELOW = {
 # What hidden functions of a module begin with, so that a static library disturbs nobody; no two modules share a
 # prefix.
 PREFIXES = {
-    "base": ["arena", "clock", "ctx", "device", "hash", "invariant", "mem", "number", "parallel", "pool", "progress", "rng",
-             "scratch", "select", "serial", "sized", "sort", "spin", "stage", "stats", "sum", "team", "text", "tree",
-             "workspace"],
+    "base": ["arena", "clock", "ctx", "device", "hash", "invariant", "mem", "number", "paper", "parallel", "pool",
+             "progress", "rng", "scratch", "select", "serial", "sized", "sort", "spin", "stage", "stats", "sum", "team", "text",
+             "tree", "workspace"],
     "numeric/linalg": ["la"],
     "numeric/graph": ["affinity", "components", "graph", "operator", "sparse"],
     "numeric/eigen": ["block", "dense", "eigen", "filter", "fresh", "order", "panel"],
@@ -87,7 +87,7 @@ PREFIXES = {
                          "transport"],
     "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity",
                          "small", "spectral"],
-    "assess": ["dispersion", "gaps", "outliers", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
+    "assess": ["dispersion", "gaps", "lemma", "outliers", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
                "variable", "verdict"],
     "report/content": ["buffer", "picture", "put", "result"],
     "report/render": ["chart", "html", "plot", "report"],

@@ -827,6 +827,7 @@ typedef struct ddsc_text_settings {
     ddsc_on_empty on_empty;
     int64_t max_bytes; /* maximum uncompressed size of one file; default 64 GiB */
     ddsc_words words;  /* default fitted */
+    int64_t paper;     /* 1: the paper's algorithm; see ddsc_paper_get_rule */
 } ddsc_text_settings;
 
 #define ddsc_text_settings_init(settings) \
@@ -918,9 +919,11 @@ typedef enum ddsc_cost {
 } ddsc_cost;
 
 typedef enum ddsc_sinkhorn_value {
-    DDSC_SINKHORN_REGULARIZED = 0, /* min <P, C> + epsilon KL(P | a x b), as in the paper */
-    DDSC_SINKHORN_SHARP,           /* <P, C> of the regularized plan */
+    /* D^2 = W_eps = min <P, C> + epsilon KL(P | a x b); for costs that are distances, D = W_eps */
+    DDSC_SINKHORN_REGULARIZED = 0,
+    DDSC_SINKHORN_SHARP,    /* <P, C> of the regularized plan */
     DDSC_SINKHORN_DEBIASED, /* regularized(a,b) - (regularized(a,a) + regularized(b,b)) / 2 */
+    DDSC_SINKHORN_PAPER,    /* D = W_eps for every cost, as in the paper */
     DDSC_SINKHORN_REGULARISED = DDSC_SINKHORN_REGULARIZED /* deprecated spelling */
 } ddsc_sinkhorn_value;
 
@@ -980,6 +983,7 @@ typedef struct ddsc_metric_settings {
      * diagonal. It is borrowed during the call. */
     const double *cost_matrix;
     int64_t cost_size;
+    int64_t paper; /* 1: the paper's algorithm; see ddsc_paper_get_rule */
 } ddsc_metric_settings;
 
 #define ddsc_metric_settings_init(settings) \
@@ -1019,6 +1023,12 @@ typedef struct ddsc_pair_stats {
     int64_t n_recall_rows;
     /* 95% confidence interval of the recall over all items; reports should state recall_low */
     double recall_low, recall_high;
+    /* lot: the properties of the map phi. |phi(reference)| should be 0. |phi(item)| equals
+     * W2(item, reference) unless the optimal plan splits the mass of a reference point: barycentric
+     * projection then shortens it. n_split items have a shortfall 1 - |phi| / W2 above 1e-9. */
+    double reference_norm;
+    int64_t n_split;
+    double shortfall_mean, shortfall_max;
 } ddsc_pair_stats;
 
 #define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))
@@ -1100,7 +1110,8 @@ typedef struct ddsc_graph_settings {
      * distances are approximated from these (Nystrom). */
     double sample_columns;
     ddsc_neighbors neighbors;
-    int64_t hubs; /* a ddsc_hubs */
+    int64_t hubs;  /* a ddsc_hubs */
+    int64_t paper; /* 1: the paper's algorithm; see ddsc_paper_get_rule */
 } ddsc_graph_settings;
 
 #define ddsc_graph_settings_init(settings) \
@@ -1164,6 +1175,16 @@ DDSC_API void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, unsigned flags);
 
+/* ==== The paper's algorithm ==== */
+
+/* The field `paper` of a settings struct selects the algorithm of the paper as printed. Settings
+ * with their default value get the value of the paper, and a call fails if another value
+ * contradicts it. ddsc_paper_get_rule lists these settings: for k = 0, 1, ..., it stores the name
+ * of a setting, its value in the paper, and the reason. Returns 0 after the last, otherwise 1. The
+ * texts are constant. `ddsc help paper` relates them to the lines of Algorithms 1 and 2. */
+DDSC_EXPERIMENTAL DDSC_API int ddsc_paper_get_rule(int64_t k, const char **setting,
+                                                   const char **value, const char **reason);
+
 /* ==== Clustering ==== */
 
 typedef enum ddsc_gamma_rule {
@@ -1182,8 +1203,8 @@ typedef struct ddsc_cluster_settings {
     const ddsc_graph_settings *graph;
     ddsc_gamma_rule gamma_rule;
     double gamma;       /* with DDSC_GAMMA_VALUE */
-    int paper;          /* 1: the paper's plain algorithm (K vectors, gamma = 1/median unless
-                   * specified) */
+    int paper;          /* 1: the paper's algorithm, also for `metric` and `graph`; see
+                         * ddsc_paper_get_rule */
     double min_cluster; /* minimum size of a cluster as a fraction of N/K; default 0.2; 0: no
                          * limit */
     int64_t kmeans_restarts;
@@ -1407,6 +1428,7 @@ DDSC_API void ddsc_model_get_view_sized(const ddsc_model *model, ddsc_model_view
 typedef struct ddsc_assign_settings {
     size_t struct_size;
     ddsc_exact_graph exact_graph; /* search strategy for neighbors; does not change the result */
+    int64_t paper;                /* 1: fail unless the model is one of the paper's algorithm */
 } ddsc_assign_settings;
 
 #define ddsc_assign_settings_init(settings) \
@@ -1514,6 +1536,13 @@ typedef struct ddsc_stability_row {
     double ari, ami;   /* agreement between the labels of the two runs */
     int64_t n_changed; /* number of items whose cluster differs after the clusters of both runs are
                         * matched */
+    int64_t n_components; /* number of components of the resample's graph */
+    /* Lemma 2 of the paper, over the entries that the neighbor lists of both runs contain: the
+     * largest change of exp(-gamma D^2), and its bound, the largest change of sqrt(gamma) D */
+    double similarity_change, lemma_2_bound;
+    /* Lemma 3: the largest change of an entry of the Laplacian, and its bound
+     * 2 zeta / (tau (alpha - zeta)^2), infinite if zeta >= alpha */
+    double laplacian_largest, lemma_3_bound;
 } ddsc_stability_row;
 
 typedef struct ddsc_stability_settings {
@@ -1735,8 +1764,9 @@ typedef struct ddsc_theory {
      * class */
     int64_t n_clean, n_stranded;
     int connected; /* 1: there are as many components as classes and no edges between classes */
-    /* Tolerance: the minimum over all items of (smallest affinity to a neighbor of the same class,
-     * or 0) - (largest affinity to a neighbor of another class, or 0). NaN: no edges. */
+    /* Tolerance: the minimum over all items of (smallest affinity to an item of the same class, or
+     * 0) - (largest affinity to an item of another class, or 0), over the edges of the item in the
+     * symmetric matrix A. NaN: no edges. */
     double xi;
     double xi_median;  /* median of the items' values */
     int64_t n_correct; /* number of items with a positive value */
@@ -1749,6 +1779,33 @@ DDSC_API void ddsc_theory_init_sized(ddsc_theory *theory, size_t size);
 DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
                                      const ddsc_graph *graph, const int32_t *truth,
                                      const ddsc_cluster_settings *settings);
+
+/* The constants of the paper's Lemma 1, a bound of the error that sampling causes in W_eps:
+ * |D - D'| <= rho + E sqrt(log(1/theta)) with probability 1 - theta. rho has no computable
+ * formula. */
+typedef struct ddsc_sampling_constants {
+    size_t struct_size;
+    double
+        lipschitz; /* L; input: 0 means the Lipschitz constant of the cost in the box. Output: the
+                       * value used */
+    /* Output fields. */
+    double diameter;     /* |Omega|, the diagonal of the smallest box that contains all points */
+    double largest_cost; /* the largest cost between two points of the box */
+    double epsilon;      /* absolute */
+    int64_t n_points;    /* m, the smallest number of points of an item */
+    double kappa;        /* 2 L |Omega| + the largest cost */
+    double log10_e;      /* log10 of E = sqrt(2/m) (kappa + epsilon exp(kappa / epsilon)) */
+} ddsc_sampling_constants;
+
+#define ddsc_sampling_constants_init(constants) \
+    ddsc_sampling_constants_init_sized((constants), sizeof *(constants))
+DDSC_EXPERIMENTAL DDSC_API void
+ddsc_sampling_constants_init_sized(ddsc_sampling_constants *constants, size_t size);
+/* Computes the constants for the cost and epsilon of the settings (NULL: the defaults). The cost
+ * must be sqeuclidean or euclidean. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status
+ddsc_sampling_constants_run(ddsc_context *context, ddsc_sampling_constants *constants,
+                            const ddsc_measures *measures, const ddsc_metric_settings *settings);
 
 /* ==== Tests of columns about items (docs/tests.md) ==== */
 

@@ -73,7 +73,7 @@ def pairwise(
         pairs on a grid to the same tolerance, but the last digits may differ.
     **settings
         `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
-        `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, as in
+        `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, `paper`, as in
         `DDSC`.
 
     Returns

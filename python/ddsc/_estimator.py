@@ -69,7 +69,8 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         row in the matrix.
     epsilon : float or str
         sinkhorn: strength of the entropy, as an absolute value or a percentage of the median cost ("5%").
-    sinkhorn_value : {"regularized", "sharp", "debiased"}
+    sinkhorn_value : {"regularized", "sharp", "debiased", "paper"}
+        sinkhorn: "paper" is the regularized value as D itself; the others are D^2.
     tolerance, max_iterations : float, int, optional
         sinkhorn: L1 error of the marginals at convergence, and largest number of iterations. For w2, w1 and lot,
         `max_iterations` is the largest number of pivots.
@@ -101,7 +102,8 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         Whether neighbors are chosen by a locally rescaled distance, so that no item becomes a neighbor of most
         others. "auto" does so if the in-degrees of the nearest neighbor graph are skewed, and never with `paper`.
     paper : bool
-        Use the algorithm of the paper without changes: no local scaling and no rule for small clusters.
+        Use the algorithm of the paper as printed and nothing else. Parameters that contradict it raise a ValueError;
+        ``ddsc help paper`` lists every line.
     min_cluster : float
         Size below which clusters are merged, as a fraction of N / K; 0 for no limit.
     restarts : int, optional

@@ -27,6 +27,8 @@ class LinearOT(TransformerMixin, BaseEstimator):
         all points, or a given cloud (the first item of Distributions).
     reference_size : int, optional
         Number of points of the reference. None: the mean number of points per item.
+    paper : bool
+        Follow Algorithm 2 of the paper: a normal reference with the mean number of points.
     random_state : int, None or RandomState
     n_jobs : int, optional
         Number of threads; None uses all cores. Results do not depend on it.
@@ -58,6 +60,7 @@ class LinearOT(TransformerMixin, BaseEstimator):
         reference: Union[Reference, Distributions, ArrayLike] = "auto",
         reference_size: Optional[int] = None,
         *,
+        paper: bool = False,
         random_state: RandomState = 0,
         n_jobs: Optional[int] = None,
         verbose: Union[int, bool] = 0,
@@ -65,6 +68,7 @@ class LinearOT(TransformerMixin, BaseEstimator):
     ) -> None:
         self.reference = reference
         self.reference_size = reference_size
+        self.paper = paper
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -75,7 +79,9 @@ class LinearOT(TransformerMixin, BaseEstimator):
     n_features_out_: int
 
     def _settings(self, reference: Any) -> Dict[str, Any]:
-        return metric_settings("lot", reference=reference, reference_size=self.reference_size)
+        return metric_settings(
+            "lot", reference=reference, reference_size=self.reference_size, paper=self.paper
+        )
 
     def fit(self, X: Items, y: object = None, sample_weight: Optional[Weights] = None) -> "LinearOT":
         """Compute the reference from X.

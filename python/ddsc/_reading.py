@@ -136,6 +136,7 @@ def read_text(
     vectors: Optional[PathLike] = None,
     *,
     words: Words = "fitted",
+    paper: bool = False,
     text: Optional[str] = None,
     label: Optional[str] = None,
     id: Optional[str] = None,
@@ -161,6 +162,8 @@ def read_text(
     words : {"fitted", "general", "own"}
         Fit the vectors of the file to the documents, use them unchanged (words without a vector are ignored),
         or learn vectors from the documents only.
+    paper : bool
+        Follow the paper: vectors are used unchanged, with TF-IDF weights (see ``ddsc help paper``).
     text, label, id : str, optional
         Columns of the table. None: the usual names (see ``ddsc text --help``).
     meta : path or list of paths, optional
@@ -182,6 +185,7 @@ def read_text(
         "support": whole("support", support),
         "on_empty": word("on_empty", on_empty, ON_EMPTY),
         "words": word("words", words, WORDS),
+        "paper": int(bool(paper)),
     }
     for name, value in (("text_columns", text), ("label_column", label), ("id_columns", id)):
         if value is not None:

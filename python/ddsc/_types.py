@@ -52,7 +52,7 @@ JoinedMetric = Literal[
 FitMetric = Union[Metric, JoinedMetric, Literal["precomputed"]]
 Cost = Literal["sqeuclidean", "euclidean", "cosine", "cityblock"]
 CostLike = Union[None, Cost, Floats, Sequence[Sequence[float]]]
-SinkhornValue = Literal["regularized", "sharp", "debiased"]
+SinkhornValue = Literal["regularized", "sharp", "debiased", "paper"]
 Kernel = Literal["gaussian", "laplace", "energy"]
 Estimator = Literal["auto", "unbiased", "biased"]
 Bandwidth = Union[float, Literal["auto", "median"]]
@@ -136,6 +136,7 @@ class MetricSettings(TypedDict, total=False):
     reference_size: Optional[int]
     mmd_features: Optional[int]
     lot_components: Optional[int]
+    paper: bool
 
 
 class Transforms(TypedDict, total=False):

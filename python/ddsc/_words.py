@@ -22,7 +22,7 @@ ALSO_CALLED = {
     **dict.fromkeys("linear linear-ot linearot".split(), "lot"),
     **{name: name for name in METRICS},
 }
-SINKHORN_VALUES = {"regularized": 0, "sharp": 1, "debiased": 2}
+SINKHORN_VALUES = {"regularized": 0, "sharp": 1, "debiased": 2, "paper": 3}
 KERNELS = {"gaussian": 0, "laplace": 1, "energy": 2}
 ESTIMATORS = {"unbiased": 0, "biased": 1, "auto": 2}
 BANDWIDTHS = {"auto": 0, "median": 1, "near": 3}
@@ -135,9 +135,11 @@ def metric_settings(
     mmd_features: Any = None,
     lot_components: Any = None,
     cost: Any = None,
+    paper: Any = False,
 ) -> Dict[str, Any]:
     """Return the settings of a metric."""
     set_: Dict[str, Any] = {
+        "paper": int(bool(paper)),
         "metric": one_metric(metric),
         "sinkhorn_value": word("sinkhorn_value", sinkhorn_value, SINKHORN_VALUES),
         "mmd_kernel": word("mmd_kernel", mmd_kernel, KERNELS),

@@ -166,6 +166,7 @@ static const core_field metric_fields[] = {METRIC(metric, FIELD_INT),
                                            METRIC(mmd_features, FIELD_INT64),
                                            METRIC(lot_components, FIELD_INT64),
                                            METRIC(cost, FIELD_INT64),
+                                           METRIC(paper, FIELD_INT64),
                                            METRIC(cost_matrix, FIELD_MATRIX),
                                            {NULL, FIELD_INT, 0}};
 

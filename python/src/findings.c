@@ -59,11 +59,14 @@ static PyObject *project(PyObject *module, PyObject *args)
 
 static PyObject *resample(const ddsc_stability_row *r)
 {
-    return Py_BuildValue("{sdsdsdsdsdsdsdsdsdsdsL}", "sin_theta", r->sin_theta, "zeta", r->zeta,
-                         "zeta_common", r->zeta_common, "edges_kept", r->edges_kept, "laplacian",
-                         r->laplacian, "gap", r->gap, "theorem_bound", r->theorem_bound,
-                         "direct_bound", r->direct_bound, "ari", r->ari, "ami", r->ami, "n_changed",
-                         (long long)r->n_changed);
+    return Py_BuildValue("{sdsdsdsdsdsdsdsdsdsdsLsLsdsdsdsd}", "sin_theta", r->sin_theta, "zeta",
+                         r->zeta, "zeta_common", r->zeta_common, "edges_kept", r->edges_kept,
+                         "laplacian", r->laplacian, "gap", r->gap, "theorem_bound",
+                         r->theorem_bound, "direct_bound", r->direct_bound, "ari", r->ari, "ami",
+                         r->ami, "n_changed", (long long)r->n_changed, "n_components",
+                         (long long)r->n_components, "similarity_change", r->similarity_change,
+                         "lemma_2_bound", r->lemma_2_bound, "laplacian_largest",
+                         r->laplacian_largest, "lemma_3_bound", r->lemma_3_bound);
 }
 
 static PyObject *resamples(const ddsc_stability_view *v)

@@ -306,20 +306,12 @@ static PyObject *read_files(PyObject *module, PyObject *args)
     {                                                   \
 #name, type, offsetof(ddsc_text_settings, name) \
     }
-static const core_field text_fields[] = {TEXT(text_columns, FIELD_TEXT),
-                                         TEXT(label_column, FIELD_TEXT),
-                                         TEXT(id_columns, FIELD_TEXT),
-                                         TEXT(where, FIELD_TEXT),
-                                         TEXT(stopwords_path, FIELD_TEXT),
-                                         TEXT(lemmas_path, FIELD_TEXT),
-                                         TEXT(tokens, FIELD_INT),
-                                         TEXT(weighting, FIELD_INT),
-                                         TEXT(idf, FIELD_INT),
-                                         TEXT(support, FIELD_INT64),
-                                         TEXT(on_empty, FIELD_INT),
-                                         TEXT(max_bytes, FIELD_INT64),
-                                         TEXT(words, FIELD_INT),
-                                         {NULL, FIELD_INT, 0}};
+static const core_field text_fields[] = {
+    TEXT(text_columns, FIELD_TEXT), TEXT(label_column, FIELD_TEXT),   TEXT(id_columns, FIELD_TEXT),
+    TEXT(where, FIELD_TEXT),        TEXT(stopwords_path, FIELD_TEXT), TEXT(lemmas_path, FIELD_TEXT),
+    TEXT(tokens, FIELD_INT),        TEXT(weighting, FIELD_INT),       TEXT(idf, FIELD_INT),
+    TEXT(support, FIELD_INT64),     TEXT(on_empty, FIELD_INT),        TEXT(max_bytes, FIELD_INT64),
+    TEXT(words, FIELD_INT),         TEXT(paper, FIELD_INT64),         {NULL, FIELD_INT, 0}};
 
 static PyObject *read_text(PyObject *module, PyObject *args)
 {

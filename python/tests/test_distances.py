@@ -26,6 +26,34 @@ def test_w2_equals_pot(clouds):
     assert (np.diag(D) == 0).all()
 
 
+def test_paper():
+    """paper=True means the same everywhere: the settings of the paper, and an error for others."""
+    X = ddsc.make_shapes()
+    W = ddsc.pairwise(X, metric="sinkhorn", epsilon=1.0, squared=True)
+    np.testing.assert_array_equal(ddsc.pairwise(X, metric="sinkhorn", epsilon=1.0, paper=True), W)
+    G = ddsc.neighbors(X, 5, metric="mmd", paper=True, squared=True)
+    D = ddsc.pairwise(X, metric="mmd", mmd_estimator="unbiased", bandwidth="near", squared=True)
+    np.testing.assert_array_equal(G.data, [D[i, j] for i, j in zip(*G.nonzero())] if (G.data != 0).all() else G.data)
+    Z = ddsc.LinearOT(paper=True).fit(X)
+    assert Z.reference_.sizes[0] == 40
+    for metric in ("mmd", "sinkhorn", "w2", "lot"):
+        model = ddsc.DDSC(2, metric=metric, paper=True).fit(X)
+        assert ddsc.adjusted_rand_score(X.labels, model.labels_) == 1
+    for wrong in (
+        {"metric": "mmd", "mmd_estimator": "biased"},
+        {"metric": "sinkhorn", "sinkhorn_value": "sharp"},
+        {"metric": "lot", "reference": "kmeans"},
+        {"hubs": "always"},
+        {"gamma": "local"},
+        {"sample_columns": 0.5},
+        {"metric": "w2+mmd"},
+    ):
+        with pytest.raises(ValueError, match="paper requires"):
+            ddsc.DDSC(2, paper=True, **wrong).fit(X)
+    with pytest.raises(ValueError, match="paper requires"):
+        ddsc.LinearOT(paper=True, reference_size=3).fit(X)
+
+
 @pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_two_sets(clouds, metric):
     points, _ = clouds

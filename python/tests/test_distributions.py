@@ -246,6 +246,8 @@ def test_words(tmp_path):
         model.predict(ddsc.read_text(new, words="own"))
     with pytest.warns(UserWarning, match="text --paper"):
         ddsc.DDSC(2, paper=True).fit(X)
+    with pytest.raises(ValueError, match="paper requires words = general"):
+        ddsc.read_text(new, words="own", paper=True)
     vectors = tmp_path / "v.txt"
     vectors.write_text("".join(f"{w} {i} {i % 3}\n" for i, w in enumerate(" ".join(topics).split())))
     assert ddsc.read_text(docs, vectors).dim == 12

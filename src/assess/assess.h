@@ -72,6 +72,9 @@ ddsc_status subspace_distance(ddsc_context *ctx, double *distance, int64_t n, in
  * on labels. */
 ddsc_status spectra_compare(ddsc_context *ctx, ddsc_stability_row *row, int64_t k,
                             const decomposition *first, const decomposition *again);
+/* Fills the columns of Lemma 2 from the graphs of two runs with one rule for gamma. */
+ddsc_status lemma_2_measure(ddsc_context *ctx, ddsc_stability_row *row, const ddsc_graph *first,
+                            const ddsc_graph *again, const affinity_settings *how);
 double spectrum_gap(const decomposition *d, int64_t k);
 double theory_smallest_affinity(const sparse *a);
 

@@ -7,26 +7,34 @@
 #include "cluster/spectral/decompose.h"
 
 typedef struct item_sums {
-    int64_t intra, inter;
+    int64_t intra, inter; /* entries of the item's own list */
+    int64_t n_edges;      /* edges of the item in A to items with a class */
     double least_intra, most_inter;
+    bool has_intra;
 } item_sums;
 
-/* Sums the affinities over the item's own list. Items that are not on the list contribute 0, as in
- * the sparse matrix. */
-static item_sums sum_item(const ddsc_graph *g, const double *weight, const int32_t *truth,
-                          int64_t i)
+/* Counts the item's own list, whose entries are the neighbor sets of the paper. The affinities are
+ * those of the item's row of the symmetric matrix A, in which an edge of only one list has half its
+ * weight. Theorem 2 compares them with changes of the same matrix. Entries that are not edges are
+ * 0. */
+static item_sums sum_item(const ddsc_graph *g, const sparse *a, const int32_t *truth, int64_t i)
 {
     item_sums s = {.least_intra = INFINITY};
     for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++) {
         int32_t other = truth[g->index[p]];
+        s.intra += other >= 0 && other == truth[i];
+        s.inter += other >= 0 && other != truth[i];
+    }
+    for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
+        int32_t other = truth[a->column[p]];
         if (other < 0)
             continue;
+        s.n_edges++;
         if (other == truth[i]) {
-            s.intra++;
-            s.least_intra = fmin(s.least_intra, weight[p]);
+            s.has_intra = true;
+            s.least_intra = fmin(s.least_intra, a->value[p]);
         } else {
-            s.inter++;
-            s.most_inter = fmax(s.most_inter, weight[p]);
+            s.most_inter = fmax(s.most_inter, a->value[p]);
         }
     }
     return s;
@@ -34,9 +42,9 @@ static item_sums sum_item(const ddsc_graph *g, const double *weight, const int32
 
 static double item_tolerance(const item_sums *s)
 {
-    if (s->intra + s->inter == 0)
+    if (s->n_edges == 0)
         return NAN;
-    return (s->intra > 0 ? s->least_intra : 0) - s->most_inter;
+    return (s->has_intra ? s->least_intra : 0) - s->most_inter;
 }
 
 /* Numbers the classes from 0 in ascending order. Negative classes become -1. */
@@ -82,22 +90,18 @@ static int64_t count_single(int32_t *shared, int64_t n_from, const int32_t *from
     return count;
 }
 
-static ddsc_status compare_components(ddsc_context *ctx, ddsc_theory *t, const ddsc_graph *g,
-                                      const affinity_settings *how, const int32_t *class)
+static ddsc_status compare_components(ddsc_context *ctx, ddsc_theory *t, const sparse *a,
+                                      const int32_t *class)
 {
     ddsc_status status = DDSC_OK;
-    sparse a = {0};
-    affinity_report ignored;
     int32_t *component = NULL, *shared = NULL;
-    TRY(affinity_build(ctx, &a, &ignored, g, how));
-    TRY(MEM_NEW(ctx, component, g->n));
-    TRY(MEM_NEW(ctx, shared, g->n));
-    TRY(components_find(ctx, component, &t->n_components, a.n, a.offset, a.column));
-    t->n_pure_components = count_single(shared, t->n_components, component, class, class, g->n);
-    t->n_whole_classes = count_single(shared, t->n_classes, class, component, class, g->n);
+    TRY(MEM_NEW(ctx, component, a->n));
+    TRY(MEM_NEW(ctx, shared, a->n));
+    TRY(components_find(ctx, component, &t->n_components, a->n, a->offset, a->column));
+    t->n_pure_components = count_single(shared, t->n_components, component, class, class, a->n);
+    t->n_whole_classes = count_single(shared, t->n_classes, class, component, class, a->n);
 done:
     MEM_FREE(ctx, shared, component);
-    sparse_free(ctx, &a);
     return status;
 }
 
@@ -123,16 +127,16 @@ static ddsc_status correctness_fill(ddsc_context *ctx, ddsc_theory *t, const dds
                                     const int32_t *class, const affinity_settings *how)
 {
     ddsc_status status = DDSC_OK;
-    double *weight = NULL, *xi = NULL;
+    double *xi = NULL;
+    sparse a = {0};
     affinity_report ignored;
     int64_t n_known = 0;
-    TRY(MEM_NEW(ctx, weight, g->offset[g->n]));
     TRY(MEM_NEW(ctx, xi, g->n));
-    TRY(affinity_weigh(ctx, weight, &ignored, g, how));
-    TRY(compare_components(ctx, t, g, how, class));
+    TRY(affinity_build(ctx, &a, &ignored, g, how));
+    TRY(compare_components(ctx, t, &a, class));
     t->xi = t->xi_median = NAN;
     for (int64_t i = 0; i < g->n; i++) {
-        item_sums s = class[i] < 0 ? (item_sums){0} : sum_item(g, weight, class, i);
+        item_sums s = class[i] < 0 ? (item_sums){0} : sum_item(g, &a, class, i);
         if (class[i] >= 0)
             n_known = correctness_collect(t, xi, &s, n_known);
         if (t->item_intra)
@@ -146,7 +150,8 @@ static ddsc_status correctness_fill(ddsc_context *ctx, ddsc_theory *t, const dds
         t->xi_median = select_smallest(xi, n_known, n_known / 2);
     t->connected = t->n_inter == 0 && t->n_components == t->n_classes;
 done:
-    MEM_FREE(ctx, xi, weight);
+    sparse_free(ctx, &a);
+    mem_free(ctx, xi);
     return status;
 }
 

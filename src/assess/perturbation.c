@@ -58,7 +58,7 @@ double theory_smallest_affinity(const sparse *a)
 
 /* H is the difference of the two operators. Only the current row of H V is stored. */
 typedef struct difference {
-    double zeta, zeta_common, frobenius2;
+    double zeta, zeta_common, frobenius2, largest;
     int64_t n_first, n_both; /* number of edges in the first run; number of edges in both runs */
     int64_t k;
     double *row[2];   /* row of H V, where V belongs to the first or the second run */
@@ -85,6 +85,7 @@ static void compare_add_entry(difference *out, const decomposition *x, const dec
 {
     const eigen_result *e[2] = {&x->eigen, &y->eigen};
     out->frobenius2 += h * h;
+    out->largest = fmax(out->largest, fabs(h));
     for (int side = 0; side < 2; side++)
         for (int64_t l = 0; l < out->k; l++)
             out->row[side][l] += h * e[side]->vector[j * e[side]->k + l];
@@ -121,6 +122,15 @@ static void add_row(difference *out, const decomposition *x, const decomposition
         q += in_y;
     }
     end_row(out);
+}
+
+/* Computes the bound of Lemma 3. */
+static double lemma_3_bound(double zeta, double alpha, int64_t tau)
+{
+    double room = alpha - zeta;
+    if (zeta == 0)
+        return 0;
+    return room > 0 && tau > 0 ? 2 * zeta / ((double)tau * room * room) : INFINITY;
 }
 
 /* Computes the bound of Theorem 1. */
@@ -166,6 +176,9 @@ ddsc_status spectra_compare(ddsc_context *ctx, ddsc_stability_row *row, int64_t 
     row->zeta_common = d.zeta_common;
     row->edges_kept = d.n_first > 0 ? (double)d.n_both / (double)d.n_first : 1;
     row->laplacian = sqrt(d.frobenius2);
+    row->laplacian_largest = d.largest;
+    row->lemma_3_bound = lemma_3_bound(d.zeta, theory_smallest_affinity(&first->a), first->tau);
+    row->n_components = again->n_components;
     row->gap = spectrum_gap(again, k);
     row->theorem_bound = theorem_bound(d.zeta, theory_smallest_affinity(&first->a),
                                        spectrum_gap(first, k), first->n, first->tau);

@@ -86,6 +86,7 @@ typedef struct stability_job {
     const measures *m;
     cluster_plan plan;
     const int32_t *first_labels;
+    const ddsc_graph *first_graph;
     decomposition first;
 } stability_job;
 
@@ -103,6 +104,8 @@ static ddsc_status run_again(ddsc_context *ctx, ddsc_stability *s, const stabili
     TRY(measures_resample(ctx, &drawn, job->m, (uint64_t)round));
     TRY(cluster_fit(ctx, &again, &d, drawn, &job->plan.set));
     TRY(spectra_compare(ctx, row, s->view.k, &job->first, &d));
+    affinity_settings how = decompose_affinity_rule(&job->plan.set);
+    TRY(lemma_2_measure(ctx, row, job->first_graph, again->graph, &how));
     memcpy(labels, again->labels, (size_t)n * sizeof *labels);
     TRY(scores_compute(ctx, &scores, n, labels, job->first_labels));
     row->ari = scores.ari;
@@ -128,6 +131,10 @@ static void fold_row(ddsc_stability_row *mean, ddsc_stability_row *worst,
     mean->direct_bound += share * r->direct_bound;
     mean->ari += share * r->ari;
     mean->ami += share * r->ami;
+    mean->similarity_change += share * r->similarity_change;
+    mean->lemma_2_bound += share * r->lemma_2_bound;
+    mean->laplacian_largest += share * r->laplacian_largest;
+    mean->lemma_3_bound += share * r->lemma_3_bound;
     worst->sin_theta = fmax(worst->sin_theta, r->sin_theta);
     worst->zeta = fmax(worst->zeta, r->zeta);
     worst->zeta_common = fmax(worst->zeta_common, r->zeta_common);
@@ -139,18 +146,25 @@ static void fold_row(ddsc_stability_row *mean, ddsc_stability_row *worst,
     worst->ari = fmin(worst->ari, r->ari);
     worst->ami = fmin(worst->ami, r->ami);
     worst->n_changed = BASE_MAX(worst->n_changed, r->n_changed);
+    worst->n_components = BASE_MAX(worst->n_components, r->n_components);
+    worst->similarity_change = fmax(worst->similarity_change, r->similarity_change);
+    worst->lemma_2_bound = fmax(worst->lemma_2_bound, r->lemma_2_bound);
+    worst->laplacian_largest = fmax(worst->laplacian_largest, r->laplacian_largest);
+    worst->lemma_3_bound = fmax(worst->lemma_3_bound, r->lemma_3_bound);
 }
 
 static void sum_up_rows(ddsc_stability *s)
 {
     ddsc_stability_view *v = &s->view;
     double share = 1 / (double)v->n_resamples;
-    int64_t n_changed = 0;
+    int64_t n_changed = 0, n_components = 0;
     s->worst = s->rows[0];
     for (int64_t b = 0; b < v->n_resamples; b++) {
         fold_row(&s->mean, &s->worst, &s->rows[b], share);
         n_changed += s->rows[b].n_changed;
+        n_components += s->rows[b].n_components;
     }
+    s->mean.n_components = (int64_t)llround((double)n_components * share);
     s->mean.n_changed = (int64_t)llround((double)n_changed * share);
     v->theorem_vacuous = !(s->worst.theorem_bound < v->sin_limit);
     v->direct_vacuous = !(s->worst.direct_bound < v->sin_limit);
@@ -236,6 +250,7 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     TRY(stability_settings_take(context, &set, settings));
     TRY(stability_job_open(context, &job, first, cluster));
     job.first_labels = first->labels;
+    job.first_graph = first->view.graph;
     TRY(stability_create(context, &s, data->n, set.n_resamples));
     s->view.k = first->view.k;
     s->view.tau = job.first.tau;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/paper.h"
 #include "base/sized.h"
 
 static const ddsc_text_settings defaults = {.tokens = DDSC_TOKENS_PUNCTUATION,
@@ -46,5 +47,7 @@ ddsc_status corpus_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
                                  const ddsc_text_settings *given)
 {
     CHECK(sized_take(ctx, &settings_struct, own, given));
+    if (own->paper)
+        CHECK(paper_apply(ctx, PAPER_TEXT, own));
     return check_text_settings(ctx, own);
 }

@@ -1,34 +1,74 @@
-"""tools/paper.py: what it does without data, and one small table with them."""
+"""tools/paper.py: single rows, resuming, and the page, which is made from the stored rows alone."""
+import json
 import os
 import subprocess
 import sys
 
+import pytest
 
-def run(source, tmp_path, *words, data=None):
-    env = {**os.environ, "DDSC_DATA": str(data or tmp_path / "none")}
-    return subprocess.run([sys.executable, source / "tools" / "paper.py", "--quick", "--results", tmp_path, *words],
+
+def run(source, tmp_path, *words, data=None, code=0):
+    env = {**os.environ, "DDSC_DATA": str(data or tmp_path / "none"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, source / "tools" / "paper.py", "--results", tmp_path, *map(str, words)],
                           capture_output=True, text=True, env=env, timeout=300)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_committed_page_is_made_from_the_stored_rows(source, tmp_path):
+    """Renew it with: ./run paper --page"""
+    run(source, tmp_path, "--page", "-o", tmp_path / "paper.md")
+    assert (tmp_path / "paper.md").read_text() == (source / "docs" / "paper.md").read_text()
+    picture = tmp_path / "noise.svg"
+    assert not picture.exists() or picture.read_text() == (source / "docs" / "noise.svg").read_text()
+    assert len((source / "docs" / "paper.md").read_text().split()) <= 2500
+
+
+def test_list(source, tmp_path):
+    lines = run(source, tmp_path, "--list").stdout.splitlines()
+    names = [line.split()[0] for line in lines[:-1]]
+    assert len(names) == len(set(names)) and all("CPU s" in line for line in lines)
+    for name in ("mnist/mmd-paper", "bbc/w2-best", "reuters/lot-defaults", "incomplete/columns-10", "causes/bbc-lemmas"):
+        assert name in names
+    assert [n for n in names if n.startswith("fashion-mnist/")] == [
+        line.split()[0] for line in run(source, tmp_path, "--list", "--only", "fashion-mnist").stdout.splitlines()[:-1]]
+    assert len(run(source, tmp_path, "--list", "--only", "text", "--method", "lot").stdout.splitlines()) == 10
+    assert "see --list" in run(source, tmp_path, "--row", "no-such-row", code=2).stderr
+
+
+def test_shapes(source, tmp_path):
+    """A row that is stored is not computed again; rows that are not are shown as such."""
+    words = ["--quick", "--only", "synthetic", "--row", "w2", "kmeans"]
+    page = run(source, tmp_path, *words).stdout
+    assert "|w2|1.0|1.000|1.000|" in page and "|mmd|1.0|not computed|not computed|" in page
+    again = run(source, tmp_path, *words)
+    assert again.stdout == page and "0 CPU seconds" in again.stderr
+    kept = json.loads((tmp_path / "paper-quick" / "rows" / "synthetic--w2.json").read_text())
+    assert kept["ami"] == 1 and kept["runs"] == 2 and kept["command"] == "ddsc cluster shapes.npz -k 2 -m w2 --paper"
+    assert "rows of this page are not computed yet" in page
+    assert run(source, tmp_path, "--quick", "--only", "synthetic", "--row", "lot", "--budget", 0).stdout == page
 
 
 def test_without_data(source, tmp_path):
-    done = run(source, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "skipped" in done.stderr and "skipped" in done.stdout
-    assert "| w2 | 1.000 | 1.000 |" in done.stdout and "| d2 | .000 |" in done.stdout
+    done = run(source, tmp_path, "--quick", "--only", "mnist", "--row", "lot-paper")
+    assert "mnist/lot-paper skipped" in done.stderr and "|**lot**|.675|.499|not computed|" in done.stdout
 
 
-def test_appendix(source, tmp_path, data_dir):
-    done = run(source, tmp_path, "--only", "noise", "complexity", data=data_dir)
-    assert done.returncode == 0, done.stderr
-    rows = {line.split(" | ")[0]: line.split(" | ")[1:] for line in done.stdout.splitlines() if line.startswith("| ")}
-    assert len(rows["| w2"]) == 3 and "| sinkhorn, epsilon 500" in rows  # the last table that has a row w2
-    assert all(float(row[0]) == 0 for name, row in rows.items() if "epsilon" in name)  # no noise, no error
+def test_rows_of_real_data(source, tmp_path, data_dir, ddsc):
+    """The command that the page shows gives the value that the row holds."""
+    rows = ["--row", "lot-paper", "lot-defaults", "lot-best", "sc-pixels"]
+    page = run(source, tmp_path, "--quick", "--only", "mnist", *rows, data=data_dir).stdout
+    folder = tmp_path / "paper-quick"
+    kept = json.loads((folder / "rows" / "mnist--lot-paper.json").read_text())
+    assert kept["command"] in page and kept["command"].startswith("ddsc cluster mnist-0.npz --paper -m lot")
+    done = json.loads(ddsc(*kept["command"].split()[1:], "--json", cwd=folder).stdout)
+    first = [g for g in kept["grid"] if g[:3] == kept["setting"] and g[3] == kept["k"]]
+    assert not first or done["scores"]["ami"] == pytest.approx(first[0][4], abs=1e-4)
+    assert page.count("not computed") > 50
 
 
-def test_one_set(source, tmp_path, data_dir):
-    words = ["--only", "mnist", "--methods", "mmd", "lot"]
-    done = run(source, tmp_path, *words, data=data_dir)
-    assert done.returncode == 0, done.stderr
-    assert "**DDSC mmd**" in done.stdout and "defaults, no labels" in done.stdout
-    again = run(source, tmp_path, *words, data=data_dir)
-    assert again.stdout == done.stdout and "0 runs of ddsc" in again.stderr
+def test_noise(source, tmp_path, data_dir):
+    done = run(source, tmp_path, "--quick", "--only", "noise", "--row", "shapes-w2", "digits-W_eps-epsilon-500", data=data_dir)
+    assert "|W_eps, epsilon 500|+" in done.stdout
+    kept = json.loads((tmp_path / "paper-quick" / "rows" / "noise--shapes-w2.json").read_text())
+    assert kept["errors"][0] == 0 and kept["errors"][3] > kept["errors"][1] > 0

@@ -141,7 +141,7 @@ def test_damaged_chunks_are_left_aside(ddsc, data, tmp_path):
 
 @pytest.mark.parametrize("change, word", [
     (["--tau", "4"], "tau"), (["--seed", "3"], "seed 3"), (["--metric", "mmd"], "metric"),
-    (["-k", "4"], "k 4:4"), (["--gamma", "2"], "gamma"), (["--paper"], "paper"),
+    (["-k", "4"], "k 4:4"), (["--gamma", "2"], "gamma"), (["--paper"], "neighbors 1"),
     (["--compress", "10"], "another input"), (["--sample", "0.5"], "sample")])
 def test_changed_settings_are_refused(ddsc, data, tmp_path, change, word):
     words = ["cluster", data, "-k", 3, "--resume", tmp_path / "keep", "-q"]

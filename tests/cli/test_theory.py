@@ -73,14 +73,16 @@ def test_neighbor_sets(ddsc, noisy, tmp_path):
     graph = mmread(tmp_path / "r" / "graph.mtx").tocsc()
     truth = np.load(noisy)["labels"]
     theory = json.loads((tmp_path / "r" / "result.json").read_text())["theory"]
+    weights = graph.copy()
+    weights.data = np.exp(-0.7 * graph.data)
+    a = ((weights + weights.T) / 2).toarray()  # Theorem 2 is about this matrix, not about the lists
     xi, intra_all, inter_all = [], [], []
     for i in range(len(truth)):
         listed = graph.indices[graph.indptr[i]:graph.indptr[i + 1]]
-        weight = np.exp(-0.7 * graph.data[graph.indptr[i]:graph.indptr[i + 1]])
-        own = truth[listed] == truth[i]
-        intra_all.append(own.sum())
-        inter_all.append((~own).sum())
-        xi.append(weight[own].min(initial=np.inf if own.any() else 0) - weight[~own].max(initial=0))
+        intra_all.append((truth[listed] == truth[i]).sum())
+        inter_all.append((truth[listed] != truth[i]).sum())
+        own = (truth == truth[i]) & (a[i] > 0)
+        xi.append((a[i][own].min() if own.any() else 0) - a[i][truth != truth[i]].max())
     assert theory["intra_neighbors"] == sum(intra_all) and theory["inter_neighbors"] == sum(inter_all)
     assert theory["xi"] == pytest.approx(min(xi), rel=1e-9)
     assert theory["items_with_positive_xi"] == sum(x > 0 for x in xi)
@@ -89,6 +91,23 @@ def test_neighbor_sets(ddsc, noisy, tmp_path):
     table = rows(tmp_path / "r" / "stability.csv")
     assert [int(r["intra"]) for r in table] == intra_all and [int(r["inter"]) for r in table] == inter_all
     assert np.allclose([float(r["xi"]) for r in table], xi)
+
+
+def test_lemmas(ddsc, noisy):
+    """The bounds hold, every run has its number of components, and Lemma 1 has its constants."""
+    done = json.loads(ddsc("cluster", noisy, "-k", 3, "-m", "sinkhorn", "--epsilon", 1, "--stability", 3, "--paper",
+                           "--json").stdout)
+    found, theorem = done["stability"], done["theory"]["theorem_2"]
+    for run in found["runs"]:
+        assert 0 < run["similarity_change"] <= run["lemma_2_bound"]
+        assert run["laplacian_largest"] <= (run["lemma_3_bound"] or np.inf)
+        assert run["components_equal_k"] == (run["components"] == 3)
+    assert theorem["resamples_with_k_components"] == sum(run["components_equal_k"] for run in found["runs"])
+    points = np.load(noisy)["points"]
+    size = np.linalg.norm(np.ptp(points, axis=0))
+    one = found["lemma_1"]
+    assert one["kappa"] == pytest.approx(5 * size**2) and one["epsilon"] == 1
+    assert one["log10_E"] == pytest.approx(np.log10(np.sqrt(2 / one["m"])) + one["kappa"] / np.log(10), rel=1e-2)
 
 
 def test_dropped_rows(ddsc, with_empty, tmp_path):

@@ -302,7 +302,7 @@ def test_lemmas_are_asked_for_again(ddsc, files):
     (["--words", "own", "--vectors", "v.txt"], "words = own learns the vectors from the documents"),
     (["--words", "general"], "words = general needs a file of vectors"),
     (["--paper"], "words = general needs a file of vectors"),
-    (["--paper", "--words", "own"], "--paper implies --words general"),
+    (["--paper", "--words", "own"], "paper requires words = general"),
     (["--words", "fited"], "did you mean 'fitted'?")])
 def test_bad_usage(ddsc, files, words, message):
     assert message in ddsc("text", "d.tsv", "-o", "x.npz", *words, code=2, cwd=files).stderr

@@ -62,7 +62,7 @@ static void test_bad_metric_settings(void **state)
     REFUSE_METRIC(epsilon, NAN);
     REFUSE_METRIC(epsilon, INFINITY);
     REFUSE_METRIC(epsilon_is_percent, 2);
-    REFUSE_METRIC(sinkhorn_value, (ddsc_sinkhorn_value)3);
+    REFUSE_METRIC(sinkhorn_value, (ddsc_sinkhorn_value)4);
     REFUSE_METRIC(sinkhorn_tolerance, 0);
     REFUSE_METRIC(sinkhorn_tolerance, NAN);
     REFUSE_METRIC(sinkhorn_max_iterations, 0);

@@ -277,6 +277,7 @@ static void test_ingredients(void **state)
     measures *m = test_gaussians(ctx, 2, 10, 12, 2.5);
     ddsc_cluster_settings set = cluster_of(2);
     set.paper = 1;
+    set.gamma_rule = DDSC_GAMMA_MEDIAN; /* dense_affinity reads the settings as they are */
     ddsc_graph_settings graph;
     ddsc_graph_settings_init(&graph);
     graph.tau = 4;
@@ -293,14 +294,25 @@ static void test_ingredients(void **state)
         ddsc_clustering *again;
         assert_int_equal(ddsc_measures_copy_resampled(ctx, &drawn, m, round), DDSC_OK);
         assert_int_equal(ddsc_cluster_run(ctx, &again, drawn, &set), DDSC_OK);
-        double *b = dense_affinity(ctx, again->view.graph, &set), zeta = 0, sum = 0;
+        double *b = dense_affinity(ctx, again->view.graph, &set), zeta = 0, sum = 0, largest = 0;
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < n; j++) {
                 double h = entry_of_operator(a, n, i, j) - entry_of_operator(b, n, i, j);
                 zeta = fmax(zeta, fabs(a[i * n + j] - b[i * n + j]));
                 sum += h * h;
+                largest = fmax(largest, fabs(h));
             }
-        assert_close(r.v.rows[round]->zeta, zeta, 1e-15, 0);
+        const ddsc_stability_row *row = r.v.rows[round];
+        double room = alpha - zeta;
+        assert_close(row->laplacian_largest, largest, 1e-12, 0);
+        assert_true(
+            room > 0 ? row->laplacian_largest <= row->lemma_3_bound &&
+                           fabs(row->lemma_3_bound * (double)graph.tau * room * room / (2 * zeta) -
+                                1) < 1e-12
+                     : isinf(row->lemma_3_bound));
+        assert_true(row->similarity_change > 0 && row->similarity_change <= row->lemma_2_bound);
+        assert_true(row->n_components == again->view.n_components);
+        assert_close(row->zeta, zeta, 1e-15, 0);
         assert_close(r.v.rows[round]->laplacian, sqrt(sum), 1e-12, 0);
         free(b);
         ddsc_clustering_destroy(again);
@@ -308,6 +320,40 @@ static void test_ingredients(void **state)
     }
     free(a);
     run_free(&r);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* Lemma 1 on the unit square: |Omega| = sqrt 2, c <= 2, L = 2 sqrt 2, kappa = 8 + 2. */
+static void test_constants(void **state)
+{
+    (void)state;
+    static const double points[] = {0, 0, 1, 1, 0, 1, 1, 0, 0.5, 0.5};
+    static const double weights[] = {1, 1, 1, 1, 1};
+    static const int64_t offsets[] = {0, 2, 5};
+    ddsc_context *ctx = test_context(1, 0);
+    measures *m;
+    ddsc_sampling_constants c;
+    ddsc_metric_settings set = *metric_with(DDSC_METRIC_SINKHORN);
+    set.epsilon = 4;
+    set.epsilon_is_percent = 0;
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, 2, 2, points, weights, offsets, DDSC_EMPTY_ERROR), 0);
+    ddsc_sampling_constants_init(&c);
+    assert_int_equal(ddsc_sampling_constants_run(ctx, &c, m, &set), DDSC_OK);
+    assert_close(c.diameter, sqrt(2), 1e-15, 0);
+    assert_close(c.kappa, 10, 1e-15, 0);
+    assert_true(c.n_points == 2 && c.epsilon == 4);
+    assert_close(c.log10_e, log10(10 + 4 * exp(2.5)), 1e-14, 0);
+    c.lipschitz = 1;
+    set.epsilon = 1e-3; /* exp(kappa / epsilon) overflows */
+    assert_int_equal(ddsc_sampling_constants_run(ctx, &c, m, &set), DDSC_OK);
+    assert_close(c.kappa, 2 * sqrt(2) + 2, 1e-15, 0);
+    assert_close(c.log10_e, -3 + c.kappa * 1e3 / log(10), 1e-12, 0);
+    set.cost = DDSC_COST_COSINE;
+    assert_int_equal(ddsc_sampling_constants_run(ctx, &c, m, &set), DDSC_ERROR_ARGUMENT);
+    c.lipschitz = -1;
+    assert_int_equal(ddsc_sampling_constants_run(ctx, &c, m, NULL), DDSC_ERROR_ARGUMENT);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
@@ -572,7 +618,7 @@ static void test_correctness(void **state)
     assert_true(t.connected == 0 && t.n_inter == 6 && t.n_clean == 0);
     for (int i = 0; i < 6; i++)
         assert_true(intra[i] == 2 && inter[i] == 1);
-    assert_close(xi[0], exp(-0.09) - exp(-1), 1e-12, 0);
+    assert_close(xi[0], exp(-0.09) - exp(-1) / 2, 1e-12, 0); /* item 3 does not list item 0 */
     assert_close(xi[2], exp(-0.09) - exp(-0.49), 1e-12, 0);
     assert_close(t.xi, exp(-0.09) - exp(-0.49), 1e-9, 0);
     ddsc_graph_destroy(far);
@@ -594,8 +640,9 @@ static void test_stranded(void **state)
     set.gamma = 1;
     ddsc_graph *g = line_graph(ctx, 6, x, 2);
     assert_int_equal(call_theory(ctx, &t, NULL, NULL, xi, g, truth, &set), DDSC_OK);
-    assert_true(t.n_stranded == 1 && t.xi < 0 && t.n_correct == 4);
+    assert_true(t.n_stranded == 1 && t.xi < 0 && t.n_correct == 3);
     assert_close(xi[2], -exp(-0.01), 1e-12, 0);
+    assert_close(xi[1], exp(-0.0625) / 2 - exp(-0.0225), 1e-12, 0); /* only item 3 lists item 1 */
     assert_true(t.n_whole_classes == 2 && !t.connected);
     ddsc_graph_destroy(g);
     static const int64_t no_edges[3];
@@ -613,14 +660,15 @@ static void test_stranded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resample),      cmocka_unit_test(test_resample_rounds),
-        cmocka_unit_test(test_subspace),      cmocka_unit_test(test_match),
-        cmocka_unit_test(test_separated),     cmocka_unit_test(test_single_points),
-        cmocka_unit_test(test_ingredients),   cmocka_unit_test(test_direct_bound),
-        cmocka_unit_test(test_theorem_bound), cmocka_unit_test(test_frozen),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_allocations),   cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_correctness),   cmocka_unit_test(test_stranded),
+        cmocka_unit_test(test_resample),     cmocka_unit_test(test_resample_rounds),
+        cmocka_unit_test(test_subspace),     cmocka_unit_test(test_match),
+        cmocka_unit_test(test_separated),    cmocka_unit_test(test_single_points),
+        cmocka_unit_test(test_constants),    cmocka_unit_test(test_ingredients),
+        cmocka_unit_test(test_direct_bound), cmocka_unit_test(test_theorem_bound),
+        cmocka_unit_test(test_frozen),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_cancel),       cmocka_unit_test(test_correctness),
+        cmocka_unit_test(test_stranded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

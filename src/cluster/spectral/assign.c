@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/paper.h"
 #include "base/sized.h"
 #include "base/workspace.h"
 #include "cluster/spectral/cluster.h"
@@ -300,6 +301,23 @@ done:
     return status;
 }
 
+/* Fails unless the model has the properties of a clustering with `paper`: one gamma, K eigenvectors,
+ * unscaled neighbors, and the paper's metric. */
+static ddsc_status check_paper_model(ddsc_context *ctx, const ddsc_model *m)
+{
+    ddsc_metric_settings metric = m->metric;
+    if (!(m->gamma > 0) || m->hub_scale || m->width != m->k)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "paper = 1: the model was not computed with the paper's algorithm; cluster "
+                        "with paper = 1 first");
+    CHECK(paper_apply(ctx, PAPER_METRIC, &metric));
+    if (metric.sinkhorn_value != m->metric.sinkhorn_value)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "paper = 1: the model uses the root of W_eps as D; cluster with paper = 1 "
+                        "first");
+    return DDSC_OK;
+}
+
 ddsc_status ddsc_assign_run(ddsc_context *ctx, ddsc_assignment *given, ddsc_pair_stats *stats,
                             const ddsc_model *m, const ddsc_measures *data,
                             const ddsc_assign_settings *settings)
@@ -314,6 +332,8 @@ ddsc_status ddsc_assign_run(ddsc_context *ctx, ddsc_assignment *given, ddsc_pair
     CHECK(sized_take(ctx, &assignment_struct, &own, given));
     CHECK(stats_check(ctx, stats));
     CHECK(assign_settings_take(ctx, &set, settings));
+    if (set.paper)
+        CHECK(check_paper_model(ctx, m));
     ddsc_status status = assign(ctx, &own, &found, m, data, &set);
     if (status < 0)
         return status;

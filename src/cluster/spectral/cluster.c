@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/paper.h"
 #include "base/sized.h"
 #include "cluster/spectral/decompose.h"
 #include "neighbors/planner/plan.h"
@@ -43,18 +44,6 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
     return DDSC_OK;
 }
 
-/* Sets the parameters whose values in the paper differ from the defaults. The settings of other
- * metrics are not changed, because a resumed run would detect the change and fail. */
-static void take_paper(ddsc_metric_settings *metric)
-{
-    if (metric->metric == DDSC_METRIC_MMD && metric->mmd_estimator == DDSC_MMD_AUTO)
-        metric->mmd_estimator = DDSC_MMD_UNBIASED;
-    if (metric->metric == DDSC_METRIC_MMD && metric->bandwidth_rule == DDSC_BANDWIDTH_AUTO)
-        metric->bandwidth_rule = DDSC_BANDWIDTH_NEAR;
-    if (metric->metric == DDSC_METRIC_LOT && metric->reference_rule == DDSC_REFERENCE_AUTO)
-        metric->reference_rule = DDSC_REFERENCE_NORMAL;
-}
-
 ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan)
 {
     for (int m = 0; m < CLUSTER_METRICS; m++) {
@@ -73,11 +62,14 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
     CHECK(settings_check(ctx, &plan->set));
     CHECK(plan_take_metric(ctx, &plan->metric, plan->set.metric));
     CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph, !plan->set.paper));
-    if (plan->set.paper)
-        take_paper(&plan->metric);
+    plan->set.paper = plan->set.paper || plan->metric.paper || plan->graph.paper;
     plan->set.metric = &plan->metric;
     plan->set.graph = &plan->graph;
     plan->set.joined &= ~((int64_t)1 << plan->metric.metric);
+    if (plan->set.paper) {
+        CHECK(paper_apply(ctx, PAPER_CLUSTER, &plan->set));
+        CHECK(plan_follow_paper(ctx, &plan->metric, &plan->graph));
+    }
     return cluster_check_parts(ctx, plan);
 }
 
@@ -268,8 +260,6 @@ bool cluster_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, 
         if (m != own && (set->joined >> m & 1))
             break;
     part->metric = (ddsc_metric)m;
-    if (set->paper)
-        take_paper(part);
     return m < CLUSTER_METRICS;
 }
 

@@ -41,10 +41,7 @@ done:
 
 affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set)
 {
-    affinity_settings how = {.rule = set->gamma_rule, .gamma = set->gamma};
-    if (set->paper && how.rule == DDSC_GAMMA_AUTO)
-        how.rule = DDSC_GAMMA_MEDIAN;
-    return how;
+    return (affinity_settings){.rule = set->gamma_rule, .gamma = set->gamma};
 }
 
 static ddsc_status take_affinity(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,

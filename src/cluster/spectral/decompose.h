@@ -4,8 +4,7 @@
 
 #include "cluster/spectral/cluster.h"
 
-/* Returns the rule for gamma. The paper's plain algorithm has no local scaling, so AUTO is replaced
- * by MEDIAN there. */
+/* Returns the rule for gamma. */
 affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set);
 /* Decomposes a graph. `joined` (or NULL) provides the affinity instead of the graph. Its ownership
  * passes to this function. */

@@ -9,6 +9,15 @@
 #include "distance/lot/lot.h"
 #include "numeric/linalg/linalg.h"
 
+/* 1 - |z_i| / W2(item i, reference) over the items of one worker. The sum is kept as an integer, so
+ * that it does not depend on how the items are divided. */
+typedef struct shortfalls {
+    int64_t count[2]; /* items above SHORTFALL_NONE; sum in units of SHORTFALL_UNIT */
+    double largest;
+} shortfalls;
+
+static const double SHORTFALL_NONE = 1e-9, SHORTFALL_UNIT = 1e-9;
+
 typedef struct embedding {
     ddsc_context *ctx;
     const measures *m, *reference;
@@ -16,6 +25,7 @@ typedef struct embedding {
     double *z;
     exact_solver **solver;  /* one per worker */
     ddsc_pair_stats *stats; /* one per worker */
+    shortfalls *shorter;    /* one per worker */
 } embedding;
 
 int64_t lot_columns(const measures *reference)
@@ -43,6 +53,14 @@ static void project_plan(const embedding *e, const exact_solver *solver, int64_t
     }
 }
 
+static void add_shortfall(shortfalls *s, double length, double w2)
+{
+    double shortfall = w2 > 0 ? fmax(0, 1 - length / w2) : 0;
+    s->count[0] += shortfall > SHORTFALL_NONE;
+    s->count[1] += llround(shortfall / SHORTFALL_UNIT);
+    s->largest = fmax(s->largest, shortfall);
+}
+
 static ddsc_status embed_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     embedding *e = arg;
@@ -55,6 +73,8 @@ static ddsc_status embed_items(void *arg, int64_t begin, int64_t end, int worker
             exact_solve_items(solver, &found, e->reference, 0, e->m, i, e->max_pivots);
         TRY(solved);
         project_plan(e, solver, found.n_plan, i, e->z + i * e->columns);
+        add_shortfall(&e->shorter[worker], la_norm(e->columns, e->z + i * e->columns),
+                      sqrt(fmax(0, found.primal)));
         stats->n_solved++;
         stats->n_iterations += found.pivots;
         stats->n_not_converged += solved == DDSC_NOT_CONVERGED;
@@ -75,6 +95,39 @@ static void add_stats(ddsc_pair_stats *stats, const ddsc_pair_stats *from)
     stats->max_gap = fmax(stats->max_gap, from->max_gap);
 }
 
+static ddsc_status take_shortfalls(ddsc_context *ctx, ddsc_pair_stats *stats, const embedding *e,
+                                   int n_workers)
+{
+    shortfalls all = {0};
+    for (int w = 0; w < n_workers; w++) {
+        all.count[0] += e->shorter[w].count[0];
+        all.count[1] += e->shorter[w].count[1];
+        all.largest = fmax(all.largest, e->shorter[w].largest);
+    }
+    CHECK(team_sum_i64(ctx, all.count, 2));
+    CHECK(team_largest(ctx, &all.largest, 1));
+    stats->n_split = all.count[0];
+    stats->shortfall_mean = SHORTFALL_UNIT * (double)all.count[1] / (double)BASE_MAX(1, e->m->n);
+    stats->shortfall_max = all.largest;
+    return DDSC_OK;
+}
+
+/* Computes |phi(reference)|, the norm of the reference's own row. */
+static ddsc_status embed_reference(const embedding *e, double *norm)
+{
+    ddsc_status status = DDSC_OK;
+    embedding own = *e;
+    exact_result found;
+    own.m = e->reference;
+    TRY(MEM_NEW(e->ctx, own.z, e->columns));
+    TRY(exact_solve_items(e->solver[0], &found, e->reference, 0, e->reference, 0, e->max_pivots));
+    project_plan(&own, e->solver[0], found.n_plan, 0, own.z);
+    *norm = la_norm(e->columns, own.z);
+done:
+    mem_free(e->ctx, own.z);
+    return status;
+}
+
 ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
                       const measures *reference, int64_t max_pivots)
 {
@@ -83,6 +136,7 @@ ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, cons
     embedding e = {.ctx = ctx, .m = m, .reference = reference, .max_pivots = max_pivots, .z = z};
     e.columns = lot_columns(reference);
     TRY(MEM_ZERO(ctx, e.stats, n_workers));
+    TRY(MEM_ZERO(ctx, e.shorter, n_workers));
     TRY(exact_create_team(ctx, &e.solver, &ground_sqeuclidean));
     progress_begin(ctx, "transport to reference", m->n);
     TRY(team_fill(ctx, z, m->n, 4, e.columns * (int64_t)sizeof *z, embed_items, &e));
@@ -93,9 +147,11 @@ ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, cons
     TRY(team_stats(ctx, &all));
     add_stats(stats, &all);
     stats->reference_size = measures_item(reference, 0).n;
+    TRY(take_shortfalls(ctx, stats, &e, n_workers));
+    TRY(embed_reference(&e, &stats->reference_norm));
 done:
     exact_destroy_team(ctx, e.solver);
-    mem_free(ctx, e.stats);
+    MEM_FREE(ctx, e.shorter, e.stats);
     return status;
 }
 

@@ -61,11 +61,13 @@ double metric_first_pair(const metric_first *b, int64_t i, int64_t j, double eno
 /* ---- values and D^2 ---- */
 
 /* Returns true if D is the transport value rather than its square root. This holds for w1, and for
- * sinkhorn with costs that are distances. */
+ * sinkhorn with costs that are distances or with the paper's D = W_eps. */
 static inline bool metric_is_distance(const ddsc_metric_settings *set)
 {
     bool distances = set->cost == DDSC_COST_EUCLIDEAN || set->cost == DDSC_COST_CITYBLOCK;
-    return set->metric == DDSC_METRIC_W1 || (set->metric == DDSC_METRIC_SINKHORN && distances);
+    return set->metric == DDSC_METRIC_W1 ||
+           (set->metric == DDSC_METRIC_SINKHORN &&
+            (distances || set->sinkhorn_value == DDSC_SINKHORN_PAPER));
 }
 
 /* ---- Euclidean distance between rows; does not use measures ---- */

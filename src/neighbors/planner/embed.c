@@ -1,7 +1,16 @@
 /* The public functions of the LOT embedding. */
+#include "base/paper.h"
 #include "base/sized.h"
 #include "distance/lot/lot.h"
 #include "neighbors/planner/plan.h"
+
+static ddsc_status lot_settings_take(ddsc_context *ctx, ddsc_metric_settings *own,
+                                     const ddsc_metric_settings *given)
+{
+    CHECK(plan_take_metric(ctx, own, given));
+    own->metric = DDSC_METRIC_LOT;
+    return own->paper ? paper_apply(ctx, PAPER_METRIC, own) : DDSC_OK;
+}
 
 ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_columns,
                            ddsc_pair_stats *stats, const ddsc_measures *data,
@@ -16,7 +25,7 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     CHECK(ctx_need(context, n_columns, "n_columns"));
     CHECK(ctx_need(context, data, "measures"));
     TRY(stats_check(context, stats));
-    TRY(plan_take_metric(context, &set, settings));
+    TRY(lot_settings_take(context, &set, settings));
     TRY(lot_run(context, out, &columns, &found, data, &set));
     *n_columns = columns;
     found.seconds = clock_seconds() - start;
@@ -36,6 +45,6 @@ ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **referen
     ddsc_metric_settings set;
     CHECK(ctx_enter_new(context, reference));
     CHECK(ctx_need(context, data, "measures"));
-    CHECK(plan_take_metric(context, &set, settings));
+    CHECK(lot_settings_take(context, &set, settings));
     return lot_reference_make(context, reference, data, &set);
 }

@@ -16,6 +16,9 @@ ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
 /* If `for_clusters` is true, the default for hubs is the one for clustering. */
 ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
                             const ddsc_graph_settings *given, bool for_clusters);
+/* Extends `paper` from one of several settings structs to all of them. */
+ddsc_status plan_follow_paper(ddsc_context *ctx, ddsc_metric_settings *metric,
+                              ddsc_graph_settings *graph);
 /* Copies resolved settings to the caller's structs. */
 ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
                                ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,

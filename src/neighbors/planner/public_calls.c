@@ -143,6 +143,8 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     CHECK(stats_check(context, stats));
     CHECK(plan_take_metric(context, &metric_set, metric));
     CHECK(plan_take_graph(context, &graph_set, settings, false));
+    if (metric_set.paper || graph_set.paper)
+        CHECK(plan_follow_paper(context, &metric_set, &graph_set));
     plan_warn_tau(context, data->n, &graph_set);
     CHECK(plan_warn_bandwidth(context, data, &metric_set));
     CHECK(plan_warn_coordinates(context, data));

@@ -2,6 +2,7 @@
  * and the values resolved for a set. */
 #include <math.h>
 
+#include "base/paper.h"
 #include "base/sized.h"
 #include "neighbors/planner/plan.h"
 
@@ -134,7 +135,8 @@ ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
     bool value_given = s->bandwidth_rule == DDSC_BANDWIDTH_VALUE;
     CHECK(check_choice(ctx, "metric", (int64_t)s->metric, DDSC_METRIC_W1));
     CHECK(check_cost(ctx, s));
-    CHECK(check_choice(ctx, "sinkhorn_value", (int64_t)s->sinkhorn_value, DDSC_SINKHORN_DEBIASED));
+    CHECK(check_choice(ctx, "sinkhorn_value", (int64_t)s->sinkhorn_value, DDSC_SINKHORN_PAPER));
+    CHECK(check_choice(ctx, "paper", s->paper, 1));
     CHECK(check_choice(ctx, "mmd_kernel", (int64_t)s->mmd_kernel, DDSC_KERNEL_ENERGY));
     CHECK(check_choice(ctx, "bandwidth_rule", (int64_t)s->bandwidth_rule, DDSC_BANDWIDTH_NEAR));
     CHECK(check_choice(ctx, "mmd_estimator", (int64_t)s->mmd_estimator, DDSC_MMD_AUTO));
@@ -177,6 +179,7 @@ ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *s)
     CHECK(check_choice(ctx, "neighbors", (int64_t)s->neighbors, DDSC_NEIGHBORS_APPROXIMATE));
     CHECK(check_choice(ctx, "exact_graph", (int64_t)s->exact_graph, DDSC_GRAPH_PRUNED));
     CHECK(check_choice(ctx, "hubs", s->hubs, DDSC_HUBS_ALWAYS));
+    CHECK(check_choice(ctx, "paper", s->paper, 1));
     CHECK(ctx_check(ctx, s->tau >= 0, "tau", (double)s->tau,
                     "0 (chosen from the number of items) or positive"));
     CHECK(ctx_check(ctx, s->sample > 0 && s->sample <= 1, "sample", s->sample,
@@ -198,7 +201,8 @@ ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
                              const ddsc_metric_settings *given)
 {
     CHECK(sized_take(ctx, &metric_struct, own, given));
-    return plan_check_metric(ctx, own);
+    CHECK(plan_check_metric(ctx, own));
+    return own->paper ? paper_apply(ctx, PAPER_METRIC, own) : DDSC_OK;
 }
 
 ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
@@ -206,9 +210,19 @@ ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
 {
     CHECK(sized_take(ctx, &graph_struct, own, given));
     CHECK(plan_check_graph(ctx, own));
+    if (own->paper)
+        CHECK(paper_apply(ctx, PAPER_GRAPH, own));
     if (own->hubs == DDSC_HUBS_DEFAULT)
         own->hubs = for_clusters ? DDSC_HUBS_AUTO : DDSC_HUBS_OFF;
     return DDSC_OK;
+}
+
+ddsc_status plan_follow_paper(ddsc_context *ctx, ddsc_metric_settings *metric,
+                              ddsc_graph_settings *graph)
+{
+    metric->paper = graph->paper = 1;
+    CHECK(paper_apply(ctx, PAPER_METRIC, metric));
+    return paper_apply(ctx, PAPER_GRAPH, graph);
 }
 
 /* ---- resolved settings ---- */

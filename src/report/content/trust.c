@@ -4,8 +4,9 @@
 
 #include "report/content/tree.h"
 
-/* Theorem 2: if the graph has as many components as clusters, changing affinities by up to xi/2
- * leaves the clusters unchanged. */
+/* Theorem 2: if the graph of the sample has as many components as clusters, changing affinities by
+ * up to xi/2 leaves the clusters unchanged. Every resample is a sample, so the condition is checked
+ * for each of them. */
 static void put_theorem_2(ddsc_report *r, json_t *root)
 {
     const ddsc_theory *t = &r->theory;
@@ -15,6 +16,11 @@ static void put_theorem_2(ddsc_report *r, json_t *root)
     put_real(r, theorem, "zeta_allowed", t->xi > 0 ? t->xi / 2 : 0);
     if (r->trust.n == 0)
         return;
+    int64_t n_equal = 0;
+    for (int64_t b = 0; b < r->trust.n_resamples; b++)
+        n_equal += r->trust.rows[b]->n_components == r->view.k;
+    put_count(r, theorem, "resamples_with_k_components", n_equal);
+    components = components && n_equal == r->trust.n_resamples;
     put_real(r, theorem, "zeta", r->trust.worst->zeta);
     put_bool(r, theorem, "holds", components && t->xi > 0 && r->trust.worst->zeta <= t->xi / 2);
 }
@@ -47,12 +53,44 @@ static void put_resample(ddsc_report *r, json_t *root, const ddsc_stability_row 
     put_real(r, root, "zeta_common", row->zeta_common);
     put_real(r, root, "edges_kept", row->edges_kept);
     put_real(r, root, "laplacian_change", row->laplacian);
+    put_real(r, root, "similarity_change", row->similarity_change);
+    put_real(r, root, "lemma_2_bound", row->lemma_2_bound);
+    put_real(r, root, "laplacian_largest", row->laplacian_largest);
+    put_real(r, root, "lemma_3_bound", row->lemma_3_bound);
+    put_count(r, root, "components", row->n_components);
     put_real(r, root, "gap", row->gap);
     put_real(r, root, "theorem_bound", row->theorem_bound);
     put_real(r, root, "direct_bound", row->direct_bound);
     put_real(r, root, "ari", row->ari);
     put_real(r, root, "ami", row->ami);
     put_count(r, root, "items_changed", row->n_changed);
+}
+
+static void put_run(ddsc_report *r, json_t *root, const ddsc_stability_row *row, int64_t k)
+{
+    put_resample(r, root, row);
+    put_bool(r, root, "components_equal_k", row->n_components == k);
+}
+
+/* Lemma 1, for sinkhorn with costs that have a simple Lipschitz constant. log10_E is large for most
+ * data, so it is not an input of any other value. */
+static void put_lemma_1(ddsc_report *r, json_t *root)
+{
+    ddsc_sampling_constants c;
+    int64_t cost = r->plan.metric.cost;
+    ddsc_sampling_constants_init(&c);
+    if (cost > DDSC_COST_EUCLIDEAN || r->plan.metric.metric != DDSC_METRIC_SINKHORN ||
+        !r->from.measures ||
+        ddsc_sampling_constants_run(r->ctx, &c, r->from.measures, &r->plan.metric) != DDSC_OK)
+        return;
+    json_t *lemma = put_object(r, root, "lemma_1");
+    put_real(r, lemma, "L", c.lipschitz);
+    put_real(r, lemma, "diameter", c.diameter);
+    put_real(r, lemma, "largest_cost", c.largest_cost);
+    put_real(r, lemma, "epsilon", c.epsilon);
+    put_count(r, lemma, "m", c.n_points);
+    put_real(r, lemma, "kappa", c.kappa);
+    put_real(r, lemma, "log10_E", c.log10_e);
 }
 
 void result_put_stability(ddsc_report *r, json_t *parent)
@@ -71,8 +109,9 @@ void result_put_stability(ddsc_report *r, json_t *parent)
     put_count(r, root, "items_often_changed", v->n_often);
     put_resample(r, put_object(r, root, "mean"), v->mean);
     put_resample(r, put_object(r, root, "worst"), v->worst);
+    put_lemma_1(r, root);
     json_t *runs = put_array(r, root, "runs");
     for (int64_t b = 0; b < v->n_resamples; b++)
-        put_resample(r, put_row(r, runs), v->rows[b]);
+        put_run(r, put_row(r, runs), v->rows[b], v->k);
     put_text(r, root, "words", v->words);
 }

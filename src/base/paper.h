@@ -1,0 +1,22 @@
+/* The settings of the paper's algorithms, as one table. Every settings struct with a field `paper`
+ * is passed to paper_apply when it is taken from the caller. */
+#ifndef DDSC_BASE_PAPER_H
+#define DDSC_BASE_PAPER_H
+
+#include "base/base.h"
+
+/* The struct that contains a setting. PAPER_STEP is a step that is not a setting: the code of that
+ * step reads the field `paper`. */
+typedef enum paper_part {
+    PAPER_CLUSTER,
+    PAPER_METRIC,
+    PAPER_GRAPH,
+    PAPER_TEXT,
+    PAPER_STEP
+} paper_part;
+
+/* Replaces settings that still have their default by the values of the paper. Fails if another
+ * value contradicts the paper. `settings` is the current version of the struct that `part` names. */
+ddsc_status paper_apply(ddsc_context *ctx, paper_part part, void *settings);
+
+#endif
