@@ -130,10 +130,9 @@ static void add_shares(text *t, const order_result *r)
               "direction); the next direction holds %.1f%%\n",
               100 * r->share, 100 * r->main_share, 100 * r->next_share);
     text_addf(t, "              %s\n",
-              suffices(r)
-                  ? "one direction suffices"
-                  : "one direction does not suffice: the items differ in another way nearly "
-                    "as much");
+              suffices(r) ? "one direction suffices"
+                          : "one direction does not suffice: the items differ in another way, "
+                            "more than half as much");
 }
 
 static void add_traits(text *t, const order_result *r)
