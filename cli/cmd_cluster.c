@@ -272,15 +272,20 @@ static void warn(const cluster_result *r)
         message_error("not converged: the results are marked as such (exit code 4)");
 }
 
-/* Prints the summary, with its headline in bold on a terminal. */
+/* Prints the summary, with its headline in bold on a terminal. --verbose prints all of it. */
 static bool print_summary(cluster_result *r, int *code)
 {
     session *s = r->s;
     text t = {0};
-    bool good =
-        session_ok(s, ddsc_report_write(s->ctx, r->report, DDSC_REPORT_TEXT, text_write, &t), code);
-    if (!output_is_stdout(s->opt.output))
-        text_addf(&t, "  results      %s\n", s->opt.output);
+    ddsc_report_form form = s->opt.verbose ? DDSC_REPORT_TEXT : DDSC_REPORT_BRIEF;
+    bool good = session_ok(s, ddsc_report_write(s->ctx, r->report, form, text_write, &t), code);
+    if (!output_is_stdout(s->opt.output)) {
+        char *page = output_path(s->opt.output, "report.html");
+        text_addf(&t, "  report       %s\n", page);
+        free(page);
+    } else if (!s->opt.verbose) {
+        text_add(&t, "  report       none; -o DIR writes one\n");
+    }
     if (good)
         output_summary_bold(s, &t, strlen(r->view.headline));
     text_free(&t);

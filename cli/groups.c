@@ -442,7 +442,8 @@ static const option_spec run_options[] = {
      .letter = 'v',
      .kind = OPTION_FLAG,
      .offset = AT(verbose),
-     .help = "report on standard error which path each stage took, and why"},
+     .help = "print all details of the result, and report on standard error which path each stage "
+             "took, and why"},
     END};
 const option_group group_run = {"Run", run_options};
 

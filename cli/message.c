@@ -89,16 +89,14 @@ void message_pairs(const session *s, const ddsc_pair_stats *stats)
 void message_note(const session *s, const char *head, const char *words)
 {
     bool colors = message_colors(STDERR_FILENO);
-    text shown = {0}, t = {0};
+    text shown = {0};
     if (s->opt.quiet || holding)
         return;
     progress_clear();
     text_add_shown(&shown, words, strlen(words), stderr);
-    text_add_wrapped(&t, text_get(&shown), 6 + (int)strlen(head), 14, 96);
     fprintf(stderr, "%sddsc: %s%s%s\n", colors ? "\033[1;36m" : "", head, colors ? "\033[0m" : "",
-            text_get(&t));
+            text_get(&shown));
     text_free(&shown);
-    text_free(&t);
 }
 
 void message_path(const plan_line *line)
@@ -111,7 +109,14 @@ void message_path(const plan_line *line)
 
 void message_advice(const session *s, const char *words)
 {
-    message_note(s, "advice: ", words);
+    while (*words) {
+        text note = {0};
+        size_t n = strcspn(words, "\n");
+        text_add_bytes(&note, words, n);
+        message_note(s, "advice: ", text_get(&note));
+        text_free(&note);
+        words += n + (words[n] == '\n');
+    }
 }
 
 int message_usage(const cli_verb *verb, const char *format, ...)

@@ -786,7 +786,10 @@ typedef enum ddsc_tokens {
 
 typedef enum ddsc_weighting {
     DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
-    DDSC_WEIGHTING_TF         /* count of the word in the document */
+    DDSC_WEIGHTING_TF,        /* count of the word in the document */
+    /* default: count times a weight learned from the documents, which combines idf with how well
+     * the contexts of the word agree. The same as TFIDF if words is GENERAL */
+    DDSC_WEIGHTING_AUTO
 } ddsc_weighting;
 
 /* N is the number of documents, and df is the number of documents that contain the word. */
@@ -2197,12 +2200,14 @@ enum { DDSC_FORMAT_VERSION = 2 };
 typedef enum ddsc_report_form {
     DDSC_REPORT_JSON = 0,    /* result.json */
     DDSC_REPORT_JSON_LABELS, /* result.json with the labels included */
-    DDSC_REPORT_TEXT,        /* a short summary for the terminal */
+    DDSC_REPORT_TEXT,        /* a summary for the terminal with all parameters */
     DDSC_REPORT_HTML,        /* a self-contained page that needs no network */
-    DDSC_REPORT_EIGENVALUES, /* eigenvalues as csv; all following forms are csv as well */
+    DDSC_REPORT_EIGENVALUES, /* eigenvalues as csv; the next three forms are csv as well */
     DDSC_REPORT_SWEEP,       /* one column of labels per K, one line per input row */
     DDSC_REPORT_STABILITY,   /* number of resamples in which the label of each item changed */
-    DDSC_REPORT_ITEMS        /* next cluster, ambiguity, outlier score and neighbors of each item */
+    DDSC_REPORT_ITEMS,       /* next cluster, ambiguity, outlier score and neighbors of each item */
+    DDSC_REPORT_BRIEF        /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
+                              * at most ten clusters, and warnings about left out items */
 } ddsc_report_form;
 
 /* Receives the next bytes. If the return value is not zero, the call fails with DDSC_ERROR_IO. */

@@ -73,7 +73,7 @@ Normalize = Literal["standard", "robust", "rank"]
 Align = Literal["center", "size", "deskew", "principal"]
 ImageAs = Literal["pixels", "ink", "colors"]
 Words = Literal["fitted", "general", "own"]
-Weighting = Literal["tfidf", "tf"]
+Weighting = Literal["auto", "tfidf", "tf"]
 
 
 class SparseRows(Protocol):

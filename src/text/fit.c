@@ -221,7 +221,8 @@ static void fit_free(word_fit *j)
     words_free_own(j->ctx, &j->own);
 }
 
-ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report, const corpus *c)
+ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report, const corpus *c,
+                      const ddsc_text_settings *set)
 {
     ddsc_status status = DDSC_OK;
     word_vectors fitted = {.n_lines = v->n_lines, .n_duplicates = v->n_duplicates};
@@ -231,6 +232,8 @@ ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *repo
         TRY(fit_general(&j));
     TRY(words_own(ctx, &j.own, c));
     TRY(fit_join(&j, &fitted));
+    if (set->weighting == DDSC_WEIGHTING_AUTO)
+        TRY(words_weigh(ctx, &fitted, &j.own, c, set));
     report->n_words_placed = j.n_filled;
     report->n_words_own = j.own.n_placed;
     report->own_dim = j.own.dim;

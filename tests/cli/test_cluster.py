@@ -73,7 +73,7 @@ def test_all_time_is_accounted(result):
     assert all(row["wall"] >= 0 and row["cpu"] >= 0 for row in rows.values())
     assert list(data["seconds"]["stages"][-1].values())[0] == "other"
     page = (where / "report.html").read_text()
-    assert "<h2>Seconds by stage</h2>" in page and "graph.mtx</td>" in page and ", CPU " in done.stdout
+    assert "<h2>Seconds by stage</h2>" in page and "graph.mtx</td>" in page
 
 
 def test_stages_begin_with_the_process(three_groups, tmp_path):

@@ -53,7 +53,7 @@ def test_all_columns_are_the_plain_graph(ddsc, many):
 def test_neighbors_says_so(ddsc, many):
     found = json.loads(ddsc("neighbors", many, "--sample-columns", 0.25, "--json").stdout)
     assert found["columns"] == 45 and found["edges"] == 180 * found["tau"]
-    assert "(18 whole columns)" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.1).stderr
+    assert "(18 whole columns)" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.1, "-v").stderr
 
 
 def test_precomputed(ddsc, many, tmp_path):

@@ -379,6 +379,29 @@ def test_the_folder_is_locked_while_it_is_exchanged(program, shim, faulty, two_r
     assert not list(tmp_path.rglob(".ddsc-*"))
 
 
+@pytest.mark.parametrize("what", ["moved", "deleted", "created"])
+def test_a_folder_that_changes_during_the_run(program, shim, faulty, two_results, tmp_path, what):
+    """The new result appears under the name that was given, and other folders stay as they are."""
+    words, known = two_results
+    out = tmp_path / "out"
+    n = len(faulty(words[1], "KILL", 0, tmp_path).calls)
+    faulty(words[0], "KILL", 0, tmp_path)
+    (out / "notes.txt").write_text("mine")
+    if what == "created":
+        out.rename(tmp_path / "other")
+    job = Stopped(program, shim, words[1], n // 2, tmp_path)
+    if what == "deleted":
+        shutil.rmtree(out)
+    else:
+        (tmp_path / "other").rename(out) if what == "created" else out.rename(tmp_path / "other")
+    job.end()
+    if what == "moved":
+        assert which(tmp_path / "other", known) == 0
+    if what != "created":
+        (out / "notes.txt").write_text("mine")
+    assert which(out, known) == 1 and not list(tmp_path.glob(".ddsc-*"))
+
+
 def test_only_what_the_dead_left_is_removed(ddsc, owner, three_groups, tmp_path):
     """Temporary files of live processes, of other machines, containers and programs stay."""
     gone = subprocess.Popen(["true"])

@@ -2,10 +2,12 @@
 import gzip
 import json
 import os
+import pathlib
 import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 
 import numpy as np
 import pytest
@@ -363,6 +365,37 @@ def test_permissions_are_never_loosened(program, ddsc, three_groups, tmp_path, w
     assert {m for n, m in modes(out).items() if n != "folder"} == {0o600}
     run("-k", "3", "-f")
     assert {m for n, m in modes(out).items() if n != "folder"} == {0o600}
+
+
+@pytest.mark.parametrize("where, mode, code", [("place", 0o555, 0), ("place/out", 0o333, 0), ("place/out", 0o555, 6),
+                                               ("place/out", 0o000, 6)])
+def test_folders_without_permissions(program, three_groups, where, mode, code):
+    """Not as root, whom permissions do not stop: the old result or the new one, and nothing else."""
+    other = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+    with tempfile.TemporaryDirectory() as folder:
+        given = pathlib.Path(shutil.copy(three_groups, folder))
+        place = pathlib.Path(folder) / "place"
+        place.mkdir()
+        for path in (pathlib.Path(folder), place, given):
+            os.chown(path, *((65534, 65534) if other else (-1, -1)))
+
+        def run(k):
+            words = [program, "cluster", given, "-k", str(k), "-q", "-f", "-o", "place/out"]
+            try:
+                return subprocess.run(words, cwd=folder, capture_output=True, text=True, **other)
+            except PermissionError:
+                pytest.skip("another user cannot run the program")
+
+        assert run(2).returncode == 0
+        changed = place.parent / where
+        before = (place / "out" / "labels.csv").read_bytes()
+        changed.chmod(mode)
+        done = run(3)
+        assert done.returncode == code, done.stderr
+        assert stat.S_IMODE(changed.stat().st_mode) == mode
+        changed.chmod(0o755)
+        assert [p.name for p in place.iterdir()] == ["out"] and not list(place.rglob(".ddsc-*"))
+        assert ((place / "out" / "labels.csv").read_bytes() == before) == (code != 0)
 
 
 def test_nobody_reads_a_stage(program, shim, ddsc, three_groups, tmp_path):

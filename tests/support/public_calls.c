@@ -977,6 +977,7 @@ const call_entry calls[] = {
     E(report_write, "json", DDSC_REPORT_JSON),
     E(report_write, "json with labels", DDSC_REPORT_JSON_LABELS),
     E(report_write, "text", DDSC_REPORT_TEXT),
+    E(report_write, "brief", DDSC_REPORT_BRIEF),
     E(report_write, "html", DDSC_REPORT_HTML),
     E(report_write, "eigenvalues", DDSC_REPORT_EIGENVALUES),
     E(report_check, "", 0),

@@ -1,4 +1,5 @@
-/* Writes the advice on a result in plain sentences: what the user should know and do next. */
+/* Writes the advice on a result in plain sentences: what the user should know and do next, one note
+ * per line. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,18 +26,34 @@ typedef struct writer {
     size_t used;
 } writer;
 
+__attribute__((format(printf, 3, 0))) static void advice_add(writer *w, char separator,
+                                                             const char *format, va_list arguments)
+{
+    size_t room = ADVICE_SIZE - w->used;
+    if (w->used > 0 && room > 1) {
+        w->text[w->used++] = separator;
+        room--;
+    }
+    int length = vsnprintf(w->text + w->used, room, format, arguments);
+    w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
+}
+
+/* Begins a note. Each note is one line. */
 __attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    size_t room = ADVICE_SIZE - w->used;
-    if (w->used > 0 && room > 1) {
-        w->text[w->used++] = ' ';
-        room--;
-    }
-    int length = vsnprintf(w->text + w->used, room, format, arguments);
+    advice_add(w, '\n', format, arguments);
     va_end(arguments);
-    w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
+}
+
+/* Adds a sentence to the note that advice_say has begun. */
+__attribute__((format(printf, 2, 3))) static void advice_go_on(writer *w, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    advice_add(w, ' ', format, arguments);
+    va_end(arguments);
 }
 
 /* Reports if too few distances were computed. */
@@ -105,11 +122,11 @@ static void say_gap(writer *w, const ddsc_clustering_view *v, const decompositio
                "do not determine the clusters well.",
                (long long)v->k, eigenvalues[v->k - 1], eigenvalues[v->k]);
     if (below > 0 && above > 0)
-        advice_say(w, "K = %lld and K = %lld do not.", (long long)below, (long long)above);
+        advice_go_on(w, "K = %lld and K = %lld do not.", (long long)below, (long long)above);
     else if (below > 0 || above > 0)
-        advice_say(w, "K = %lld does not.", (long long)BASE_MAX(below, above));
+        advice_go_on(w, "K = %lld does not.", (long long)BASE_MAX(below, above));
     if (e->by_team)
-        advice_say(w, "Another number of ranks may give some items other labels.");
+        advice_go_on(w, "Another number of ranks may give some items other labels.");
 }
 
 static void say_affinity(writer *w, const decomposition *d)

@@ -23,6 +23,13 @@ typedef struct relaxed_pair {
     float *cost, *least, *rest, *column_least;
 } relaxed_pair;
 
+/* Computes out[q * ld + p] = -2 x_p . y_q for the points of two items, given as rows of `point`.
+ * ld is the number of rows, padded to whole vectors, and the padding is 0. `stride` is the number
+ * of floats per point, in whole vectors. */
+void bound_relaxed_products(float *out, int64_t ld, const float *point, int64_t stride,
+                            const int32_t *row, int64_t n_rows, const int32_t *column,
+                            int64_t n_columns);
+
 /* Returns the better of two dual values: f_i = min_j C_ij with g_j = min_i C_ij - f_i, and the same
  * with the sides exchanged. */
 float bound_relaxed_pair(const relaxed_pair *t);

@@ -346,7 +346,7 @@ static ddsc_status put_new(io_folder *f)
 static ddsc_status exchange(io_folder *f, bool *done)
 {
     *done = false;
-    if (!f->overwrite || !f->beside || !take_mode(f) || !link_others(f))
+    if (!f->overwrite || !f->beside || !link_others(f) || !take_mode(f))
         return DDSC_OK;
     CHECK(sync_place(f, f->stage)); /* makes the new links durable */
     folder_try_lock(f->stage, &f->stage_lock);
@@ -366,6 +366,9 @@ static ddsc_status exchange(io_folder *f, bool *done)
 static ddsc_status put_in_place(io_folder *f)
 {
     bool done;
+    struct stat info;
+    if (f->there && lstat(f->path, &info) != 0 && errno == ENOENT)
+        f->there = false; /* it was moved away or deleted during the run */
     if (!f->there) {
         CHECK(put_new(f));
         if (!f->there)

@@ -40,6 +40,8 @@ bool folder_remove_stage(const char *stage, folder_name_fn name, const char *hom
     DIR *dir = owner_open_folder(stage);
     struct stat info;
     char from[PATH_MAX], to[PATH_MAX];
+    if (dir)
+        fchmod(dirfd(dir), 0700); /* the old folder may have been read-only */
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
         if (folder_is_dots(e->d_name) ||
             fstatat(dirfd(dir), e->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)

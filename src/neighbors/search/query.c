@@ -71,7 +71,7 @@ static bool raise_top(query *q, query_entry *top, int64_t item, double limit, in
         top->reached = HAS_FRAME;
     } else if (level[BOUND_DUAL] &&
                (top->reached < HAS_LOOK || (top->reached == HAS_LOOK && isfinite(limit)))) {
-        top->reached = isfinite(limit) ? HAS_DUAL : HAS_LOOK;
+        top->reached = q->p->offer.short_lists || isfinite(limit) ? HAS_DUAL : HAS_LOOK;
         next = BOUND_DUAL;
     } else {
         return false;

@@ -8,7 +8,7 @@
 
 /* ---- formats ---- */
 
-void report_summary(buffer *b, const ddsc_report *r);
+void report_summary(buffer *b, const ddsc_report *r, bool details);
 /* Writes the page. `data` is the output of report_page_data; if it is NULL, the data block is
  * generated here. */
 void report_page(buffer *b, const ddsc_report *r, const buffer *data);

@@ -4,7 +4,8 @@
 
 #include "report/render/report.h"
 
-enum { MAX_SIZES = 20 };
+/* Number of clusters with their own line, in the short and in the long summary. */
+enum { FEW_CLUSTERS = 10, MANY_CLUSTERS = 100, MAX_TRAITS = 6, TYPICAL = 3 };
 
 static void add_head(buffer *t, const ddsc_report *r)
 {
@@ -143,12 +144,8 @@ static void add_transforms(buffer *t, const ddsc_report *r)
     buffer_add(t, ddsc_measures_get_transform(r->measures, 0) ? "\n" : "");
 }
 
-static void add_sizes(buffer *t, const ddsc_report *r)
+static void add_left_out(buffer *t, const ddsc_report *r)
 {
-    buffer_add(t, "  sizes       ");
-    for (int64_t c = 0; c < r->k && c < MAX_SIZES; c++)
-        buffer_addf(t, " %" PRId64, r->size[c]);
-    buffer_add(t, r->k > MAX_SIZES ? " ...\n" : "\n");
     if (r->n_rows > r->view.n)
         buffer_addf(t, "  dropped      %" PRId64 " items without mass (label -1)\n",
                     r->n_rows - r->view.n);
@@ -157,6 +154,10 @@ static void add_sizes(buffer *t, const ddsc_report *r)
                     r->n_outlying, r->n_outlying == 1 ? " is" : "s are",
                     r->from.outliers ? "label -1, in no cluster"
                                      : "marked in items.csv; --outliers gives them label -1");
+}
+
+static void add_merged(buffer *t, const ddsc_report *r)
+{
     if (r->origin.compress)
         buffer_addf(t,
                     "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
@@ -164,21 +165,59 @@ static void add_sizes(buffer *t, const ddsc_report *r)
                     r->origin.compress_points, r->compress.mean_w2, r->compress.max_w2);
 }
 
-static void add_traits(buffer *t, const ddsc_report *r)
+/* Adds the ids of typical items, for a cluster that has neither words nor markers. */
+static void add_typical(buffer *t, const json_t *cluster)
 {
-    const json_t *clusters = json_object_get(r->tree, "clusters");
-    for (size_t c = 0; c < json_array_size(clusters) && c < MAX_SIZES; c++) {
-        buffer traits = {.ctx = t->ctx};
-        result_add_traits(&traits, json_array_get(clusters, c), 6);
-        if (traits.status < 0)
-            t->status = traits.status;
-        else if (traits.length > 0)
-            buffer_addf(t, "  %-12s %zu: %s%s\n", c ? "" : "described by", c, traits.bytes,
-                        c == 0 && json_object_get(json_array_get(clusters, c), "markers")
-                            ? " (standard deviations)"
-                            : "");
-        buffer_free(&traits);
+    const json_t *shown = json_object_get(cluster, "representatives");
+    for (size_t i = 0; i < json_array_size(shown) && i < TYPICAL; i++) {
+        const char *id = json_string_value(json_object_get(json_array_get(shown, i), "id"));
+        buffer_addf(t, "%s%s", i ? ", " : ": typical ", id ? id : "");
     }
+}
+
+/* Adds a line such as "cluster 3   120 items: words". */
+static void add_cluster(buffer *t, const ddsc_report *r, int64_t c, bool first)
+{
+    char name[32];
+    const json_t *cluster = json_array_get(json_object_get(r->tree, "clusters"), (size_t)c);
+    buffer traits = {.ctx = t->ctx};
+    snprintf(name, sizeof name, "cluster %" PRId64, c);
+    buffer_addf(t, "  %-12s ", name);
+    buffer_add_count(t, r->size[c]);
+    buffer_add(t, r->size[c] == 1 ? " item" : " items");
+    result_add_traits(&traits, cluster, MAX_TRAITS);
+    if (traits.status < 0)
+        t->status = traits.status;
+    else if (traits.length > 0)
+        buffer_addf(t, ": %s%s", traits.bytes,
+                    first && json_object_get(cluster, "markers") ? " (standard deviations)" : "");
+    else
+        add_typical(t, cluster);
+    buffer_add(t, "\n");
+    buffer_free(&traits);
+}
+
+static void add_cluster_lines(buffer *t, const ddsc_report *r, int64_t most)
+{
+    for (int64_t c = 0; c < r->k && c < most; c++)
+        add_cluster(t, r, c, c == 0);
+    if (r->k > most)
+        buffer_addf(t, "               and %" PRId64 " more\n", r->k - most);
+}
+
+/* Adds the first sentence of the next step that the verdict recommends. */
+static void add_next(buffer *t, const ddsc_report *r)
+{
+    if (!r->from.clustering || !r->verdict)
+        return;
+    ddsc_verdict_view v;
+    ddsc_verdict_get_view(r->verdict, &v);
+    const ddsc_structure_words *words = ddsc_structure_get_words(v.structure);
+    const char *end = words ? strstr(words->next_step, ". ") : NULL;
+    if (words && *words->next_step)
+        buffer_addf(t, "  next         %.*s\n",
+                    end ? (int)(end - words->next_step) + 1 : (int)strlen(words->next_step),
+                    words->next_step);
 }
 
 /* A column is listed if its p value, corrected by Holm's procedure, is below this limit. */
@@ -282,9 +321,8 @@ static void add_seconds(buffer *t, const ddsc_report *r)
     buffer_add(t, ")\n");
 }
 
-void report_summary(buffer *t, const ddsc_report *r)
+static void add_details(buffer *t, const ddsc_report *r)
 {
-    add_head(t, r);
     if (r->from.clustering) {
         add_parameters(t, r);
         add_joined(t, r);
@@ -294,11 +332,20 @@ void report_summary(buffer *t, const ddsc_report *r)
     if (r->from.d2)
         add_centers(t, r);
     add_transforms(t, r);
-    add_sizes(t, r);
-    add_traits(t, r);
+    add_merged(t, r);
     add_goes_with(t, r);
     add_sweep(t, r);
-    add_scores(t, r);
     add_trust(t, r);
     add_seconds(t, r);
+}
+
+void report_summary(buffer *t, const ddsc_report *r, bool details)
+{
+    add_head(t, r);
+    add_cluster_lines(t, r, details ? MANY_CLUSTERS : FEW_CLUSTERS);
+    add_left_out(t, r);
+    add_scores(t, r);
+    add_next(t, r);
+    if (details)
+        add_details(t, r);
 }

@@ -114,6 +114,7 @@ bool report_has(const ddsc_report *r, ddsc_report_form form)
     case DDSC_REPORT_JSON: return true;
     case DDSC_REPORT_JSON_LABELS:
     case DDSC_REPORT_HTML: return r->k > 0;
+    case DDSC_REPORT_BRIEF:
     case DDSC_REPORT_TEXT: return r->k > 0 && !r->own_measures && !r->saved;
     case DDSC_REPORT_EIGENVALUES: return r->from.clustering != NULL;
     case DDSC_REPORT_SWEEP: return r->view.n_sweep > 1;
@@ -129,7 +130,8 @@ void report_text(buffer *b, const ddsc_report *r, ddsc_report_form form)
     case DDSC_REPORT_JSON: add_tree(b, r, false); break;
     case DDSC_REPORT_JSON_LABELS: add_tree(b, r, true); break;
     case DDSC_REPORT_HTML: report_page(b, r, NULL); break;
-    case DDSC_REPORT_TEXT: report_summary(b, r); break;
+    case DDSC_REPORT_BRIEF: report_summary(b, r, false); break;
+    case DDSC_REPORT_TEXT: report_summary(b, r, true); break;
     case DDSC_REPORT_EIGENVALUES: add_eigenvalues(b, r); break;
     case DDSC_REPORT_SWEEP: add_sweep_labels(b, r); break;
     case DDSC_REPORT_STABILITY: add_stability_rows(b, r); break;
