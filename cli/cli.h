@@ -123,7 +123,7 @@ struct cli_verb {
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
     verb_convert, verb_generate, verb_score, verb_compare, verb_assign, verb_report, verb_info,
-    verb_demo, verb_help, verb_completion, verb_explain, verb_name, verb_test;
+    verb_demo, verb_help, verb_completion, verb_explain, verb_name, verb_test, verb_order;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 

@@ -108,8 +108,9 @@ def cells(folder):
                {"sample": (sample, "categorical"), "disease": (disease, "categorical")},
                obsm={"X_pca": values[:, :3]})
     about = "id,age\n" + "".join(f"{name},{40 + k}\n" for k, name in enumerate(X.ids))
-    for name in ("about.csv", "patients.csv"):
-        (folder / name).write_text(about.replace("id,", "sample,", 1))
+    (folder / "about.csv").write_text(about.replace("id,", "sample,", 1))
+    lines = "".join(f"{name},{40 + 7 * k % 11}.5,{'mf'[k // 4 % 2]},p{k // 2},{X.labels[k]}\n" for k, name in enumerate(X.ids))
+    (folder / "patients.csv").write_text("sample,age,sex,patient,condition\n" + lines)
 
 
 def documents(folder):

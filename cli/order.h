@@ -1,0 +1,63 @@
+/* What `ddsc order` computes: how stable the order of the items is, how much variation it holds, and
+ * what changes along it. */
+#ifndef DDSC_CLI_ORDER_H
+#define DDSC_CLI_ORDER_H
+
+#include "result_items.h"
+
+enum { ORDER_CURVE = 21, ORDER_SPLITS = 3 };
+
+/* A coordinate, or the share of a word, along the order. */
+typedef struct order_trait {
+    char *name;
+    double rho;                /* rank correlation with the order */
+    double curve[ORDER_CURVE]; /* smooth mean at evenly spaced positions */
+    double half[ORDER_CURVE];  /* half the width of its pointwise 95% band */
+} order_trait;
+
+/* The association of a column about items with the order. */
+typedef struct order_column {
+    char *name;
+    bool number;
+    double rho;           /* numbers: rank correlation with the order; NaN for classes */
+    double r2, p, p_holm; /* share of the variance of the ranks; p by permutations */
+    int64_t n;            /* items with a value */
+} order_column;
+
+typedef struct order_result {
+    int64_t n, n_ordered; /* items; those that have a rank */
+    int64_t *rank;        /* n; -1: the item has no rank */
+    int64_t *item;        /* n_ordered: the items in order */
+    /* NaN if not available, and why */
+    double stability[ORDER_SPLITS], mean_stability;
+    const char *unstable_why;
+    /* Share of the squared distances that the order explains, the part of it along its strongest
+     * single direction, and the share of the strongest other direction, on n_sampled items. */
+    double share, main_share, next_share;
+    int64_t n_sampled;
+    order_trait *traits; /* by decreasing |rho| */
+    int64_t n_traits;
+    bool words; /* traits are words */
+    order_column *columns;
+    int64_t n_columns;
+} order_result;
+
+/* Sets r->rank from items.csv in the folder of the result. */
+bool order_read(session *s, const result_items *items, order_result *r, int *code);
+/* Reverses the order if the item or the items that --start names are in its second half. */
+bool order_turn(session *s, result_items *items, order_result *r, int *code);
+/* Fills r->stability from random halves of the points of each item. */
+bool order_split(session *s, const result_items *items, order_result *r, int *code);
+/* Fills r->share, r->main_share and r->next_share. */
+bool order_measure(session *s, const result_items *items, order_result *r, int *code);
+void order_describe(const result_items *items, order_result *r);
+/* Fills r->columns. */
+bool order_compare(session *s, result_items *items, order_result *r, int *code);
+void order_free(order_result *r);
+
+/* Replaces n values by their ranks from 0; equal values get their mean rank. */
+void order_ranks(double *x, int64_t n);
+/* Returns the correlation of n pairs of numbers, or 0 if either is constant. */
+double order_correlation(const double *x, const double *y, int64_t n);
+
+#endif
