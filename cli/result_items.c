@@ -98,7 +98,7 @@ bool result_items_open(session *s, result_items *items, int *code)
     ddsc_model_get_view(items->model, &items->view);
     /* A copy, because --meta and --per-item replace it. */
     bool good = session_ok(
-        s, ddsc_measures_copy_labelled(s->ctx, &items->in.measures, items->view.measures, NULL),
+        s, ddsc_measures_copy_labeled(s->ctx, &items->in.measures, items->view.measures, NULL),
         code);
     good = good &&
            session_ok(s, input_join_meta(s, &items->in.measures, 0, s->opt.read.id_columns), code);
