@@ -18,6 +18,8 @@ typedef struct facts {
         double low, high;
         bool of_items; /* constant within each item, but not across items */
     } * coordinate;
+    ddsc_units units; /* its arrays are spread, share and outliers */
+    double *scales;   /* 3 x dim: those arrays */
 } facts;
 
 static int compare_sizes(const void *a, const void *b)
@@ -91,6 +93,17 @@ static void count_coordinates(facts *f, const ddsc_measures_view *v)
     }
 }
 
+static bool measure_scales(session *s, facts *f, const cli_input *in, int *code)
+{
+    int64_t d = in->view.dim;
+    f->scales = cli_allocate(3 * (size_t)d, sizeof *f->scales);
+    ddsc_units_init(&f->units);
+    f->units.spread = f->scales;
+    f->units.share = f->scales + d;
+    f->units.outliers = f->scales + 2 * d;
+    return session_ok(s, ddsc_units_run(s->ctx, &f->units, in->measures), code);
+}
+
 static const char *coordinate_remark(const struct coordinate *c)
 {
     if (!(c->low < c->high))
@@ -98,26 +111,33 @@ static const char *coordinate_remark(const struct coordinate *c)
     return c->of_items ? "constant within each item; perhaps an id rather than a coordinate" : "";
 }
 
-/* Adds the names and ranges of coordinates. Coordinates without names are listed only if they have
- * a remark. */
+/* Adds a table of the coordinates: range, standard deviation, share of the squared distances between
+ * points, and share of the squared spread that is due to 1% of the points. Many coordinates without
+ * names, such as those of word vectors, are listed only if they have a remark. */
 static void add_coordinates(text *t, const cli_input *in, const facts *f)
 {
-    enum { SHOWN = 100 };
+    enum { SHOWN = 100, UNNAMED = 20 };
     int64_t shown = 0, dim = in->view.dim;
     for (int64_t k = 0; k < dim && shown <= SHOWN; k++) {
         const char *name = ddsc_measures_get_coordinate_name(in->measures, k);
         const struct coordinate *c = &f->coordinate[k];
         const char *remark = coordinate_remark(c);
         char number[32];
-        if (!name && (!*remark || dim == 1 || in->view.is_grid))
+        if (!name && (dim == 1 || in->view.is_grid || (!*remark && dim > UNNAMED)))
             continue;
         snprintf(number, sizeof number, "coordinate %" PRId64, k + 1);
-        text_add(t, shown ? "" : "coordinates\n");
-        if (shown++ < SHOWN)
-            text_addf(t, "  %-20s %.6g to %.6g%s%s\n", name ? name : number, c->low, c->high,
-                      *remark ? "; " : "", remark);
-        else
+        if (!shown)
+            text_add(t, "coordinates           range                    spread     share of the "
+                        "distances, 1% of the points\n");
+        if (shown++ < SHOWN) {
+            char range[64];
+            snprintf(range, sizeof range, "%.6g to %.6g", c->low, c->high);
+            text_addf(t, "  %-20s %-24s %-10.4g %5.1f%%  %5.1f%%%s%s\n", name ? name : number,
+                      range, f->units.spread[k], 100 * f->units.share[k],
+                      100 * f->units.outliers[k], *remark ? "  " : "", remark);
+        } else {
             text_add(t, "  ...\n");
+        }
     }
 }
 
@@ -131,6 +151,9 @@ static json_t *coordinates_json(const facts *f, const cli_input *in)
         json_put(row, "name", name ? json_from_text(name) : json_null());
         json_put_real(row, "low", c->low);
         json_put_real(row, "high", c->high);
+        json_put_real(row, "spread", f->units.spread[k]);
+        json_put_real(row, "share", f->units.share[k]);
+        json_put_real(row, "outliers", f->units.outliers[k]);
         json_put_bool(row, "constant", !(c->low < c->high));
         json_put_bool(row, "one_value_per_item", c->of_items);
         json_add(list, row);
@@ -267,6 +290,21 @@ static json_t *classes_json(const facts *f, const cli_input *in)
     return classes;
 }
 
+/* Says whether a few coordinates make up nearly all of the distances. */
+static void put_units(json_t *root, const cli_input *in, const ddsc_units *u)
+{
+    static const char *const advice[] = {"none", "standard", "arcsinh or log1p", "rank"};
+    json_t *units = json_put_object(root, "units");
+    const char *widest =
+        u->widest < 0 ? NULL : ddsc_measures_get_coordinate_name(in->measures, u->widest);
+    json_put_bool(units, "differ", u->advice != DDSC_UNITS_FINE);
+    json_put_text(units, "advice", advice[u->advice]);
+    json_put_count(units, "small", u->n_small);
+    json_put_count(units, "widest", u->widest);
+    json_put(units, "widest_name", widest ? json_from_text(widest) : json_null());
+    json_put_real(units, "jump", u->jump);
+}
+
 static json_t *to_json(const session *s, const cli_input *in, const facts *f)
 {
     const ddsc_measures_view *v = &in->view;
@@ -289,6 +327,7 @@ static json_t *to_json(const session *s, const cli_input *in, const facts *f)
         json_add(shape, json_integer(v->grid_shape[c]));
     json_put_count(root, "words", v->n_words);
     json_put(root, "coordinates", coordinates_json(f, in));
+    put_units(root, in, &f->units);
     json_t *transforms = json_put_array(root, "transforms");
     for (int64_t k = 0; ddsc_measures_get_transform(in->measures, k); k++)
         json_add(transforms, json_string(ddsc_measures_get_transform(in->measures, k)));
@@ -326,6 +365,8 @@ static int run(session *s)
     count_classes(&f, &in.view);
     find_problems(&f, &in.view);
     count_coordinates(&f, &in.view);
+    if (!measure_scales(s, &f, &in, &code))
+        goto done;
     if (s->opt.json) {
         json_print(s, to_json(s, &in, &f), &code);
     } else {
@@ -334,7 +375,9 @@ static int run(session *s)
         output_text(s, &t, NULL, false, &code);
         text_free(&t);
     }
+done:
     json_decref(f.problems);
+    free(f.scales);
     free(f.class_size);
     free(f.coordinate);
     input_close(&in);

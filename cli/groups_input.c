@@ -122,10 +122,10 @@ const option_group group_table = {"Tables (csv, tsv, h5ad)", table_options};
 #undef AT
 #define AT(field) offsetof(cli_options, transform.field)
 
-static const option_choice choices_normalize[] = {{"standard", DDSC_NORMALIZE_STANDARD},
-                                                  {"robust", DDSC_NORMALIZE_ROBUST},
-                                                  {"rank", DDSC_NORMALIZE_RANK},
-                                                  {NULL, 0}};
+static const option_choice choices_normalize[] = {
+    {"none", DDSC_NORMALIZE_NONE},         {"auto", NORMALIZE_AUTO},
+    {"standard", DDSC_NORMALIZE_STANDARD}, {"robust", DDSC_NORMALIZE_ROBUST},
+    {"rank", DDSC_NORMALIZE_RANK},         {NULL, 0}};
 static const option_choice choices_align[] = {{"center", DDSC_ALIGN_CENTER},
                                               {"size", DDSC_ALIGN_SIZE},
                                               {"deskew", DDSC_ALIGN_DESKEW},
@@ -167,7 +167,9 @@ static const option_spec transform_options[] = {
      .offset = AT(normalize),
      .choices = choices_normalize,
      .help =
-         "rescale coordinates to variance 1, to interquartile range 1, or to ranks from 0 to 1"},
+         "rescale coordinates to variance 1, to interquartile range 1, or to ranks from 0 to 1; "
+         "auto chooses standard or rank if the units of the coordinates differ, and says so "
+         "(default: none)"},
     {.name = "pca",
      .kind = OPTION_COUNT,
      .offset = AT(pca),

@@ -123,10 +123,60 @@ static ddsc_status merge(reader *r)
     return replace(&r->set, status, copy);
 }
 
+/* Returns true if the metric depends on squared costs, which extreme points dominate. */
+static bool is_fragile(const session *s)
+{
+    return verb_has_option(s->verb, "metric") && s->set.metric.metric != DDSC_METRIC_MMD;
+}
+
+/* Replaces --normalize auto by the rescaling that the scales of the coordinates call for. The steps
+ * before the normalization are applied to find them. */
+static ddsc_status choose_normalize(reader *r)
+{
+    ddsc_transform_settings before = r->s->set.transform;
+    ddsc_measures *copy = NULL;
+    ddsc_units units;
+    ddsc_units_init(&units);
+    before.normalize = DDSC_NORMALIZE_NONE;
+    before.pca = 0;
+    before.align = DDSC_ALIGN_NONE;
+    ddsc_status status = ddsc_measures_transform(r->s->ctx, &copy, r->set, &before);
+    if (status >= 0)
+        status = ddsc_units_run(r->s->ctx, &units, copy);
+    ddsc_measures_destroy(copy);
+    if (status < 0)
+        return status;
+    bool rank = units.advice == DDSC_UNITS_HEAVY && is_fragile(r->s);
+    bool differ = units.advice == DDSC_UNITS_HEAVY || units.advice == DDSC_UNITS_DIFFER;
+    r->s->set.transform.normalize = !differ ? DDSC_NORMALIZE_NONE
+                                    : rank  ? DDSC_NORMALIZE_RANK
+                                            : DDSC_NORMALIZE_STANDARD;
+    text t = {0};
+    text_addf(&t, "%s, because %lld of %lld coordinates spread less than 1/20 of the widest",
+              !differ ? "none"
+              : rank  ? "rank"
+                      : "standard",
+              (long long)units.n_small, (long long)(units.n_small + units.n_large));
+    if (rank)
+        text_add(&t, ", and extreme points dominate some of them");
+    if (units.advice == DDSC_UNITS_INTENSITY)
+        text_add(&t,
+                 " without a gap in between, as counts (--log1p) and intensities (--arcsinh) do");
+    if (!r->s->opt.quiet)
+        message_note(r->s, "normalize auto: ", text_get(&t));
+    text_free(&t);
+    return DDSC_OK;
+}
+
 static ddsc_status transform(reader *r)
 {
     const ddsc_transform_settings *set = &r->s->set.transform;
     ddsc_measures *copy = NULL;
+    if ((int)set->normalize == NORMALIZE_AUTO) {
+        ddsc_status status = choose_normalize(r);
+        if (status < 0)
+            return status;
+    }
     if (!set->arcsinh && !set->logicle && !set->log1p && !set->batch && !set->normalize &&
         !set->pca && !set->per_item && !set->align)
         return DDSC_OK;

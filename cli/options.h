@@ -45,6 +45,9 @@ extern const option_group group_about, group_input, group_table, group_transform
     group_generate, group_device, group_run, group_man, group_help, group_compare, group_encoding,
     group_input_format;
 
+/* The value of --normalize auto, which the program replaces by a value of ddsc_normalize. */
+enum { NORMALIZE_AUTO = 100 };
+
 extern const option_choice choices_metric[], choices_cost[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_neighbors[], choices_method[],
     choices_hubs[], choices_barycenter[], choices_vectors[], choices_words[], choices_tokens[],

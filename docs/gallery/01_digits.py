@@ -24,7 +24,7 @@ print(f"AMI with the true digits: {ddsc.adjusted_mutual_info_score(X.labels, mod
 
 # %%
 # Plot some items of each cluster. The items are drawn at random.
-figure = ddsc.plot.clusters(X, model, n_each=10)
+ddsc.plot.clusters(X, model, n_each=10)
 
 # %%
 # ``model.report("page.html")`` writes a page with a map, typical and ambiguous items, and further

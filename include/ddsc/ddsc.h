@@ -584,6 +584,44 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_transform(const ddsc_me
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_batch(const ddsc_measures *measures,
                                                                int64_t k);
 
+/* What to do about the scales of the coordinates. */
+typedef enum ddsc_units_advice {
+    DDSC_UNITS_FINE = 0,
+    DDSC_UNITS_DIFFER,    /* different units: DDSC_NORMALIZE_STANDARD */
+    DDSC_UNITS_INTENSITY, /* counts or intensities over a wide range: arcsinh or log1p */
+    /* different units, and a few points dominate: DDSC_NORMALIZE_RANK for w2, w1, sinkhorn and
+     * lot */
+    DDSC_UNITS_HEAVY
+} ddsc_units_advice;
+
+/* Scales of the coordinates. Each item has the same weight. */
+typedef struct ddsc_units {
+    size_t struct_size;
+    /* Caller-allocated arrays with one entry per coordinate. A result whose pointer is NULL is not
+     * computed. */
+    double *low, *high; /* range */
+    double *spread;     /* standard deviation */
+    double *share;      /* share of the squared distances between points */
+    double *outliers;   /* share of the squared spread that is due to 1% of the points; 0.08 for a
+                         * normal distribution */
+    /* Output fields. */
+    ddsc_units_advice advice;
+    int64_t n_small; /* number of coordinates, without constant ones, whose spread is below 1/20 of
+                      * the largest */
+    int64_t n_large; /* number of the other coordinates, without constant ones */
+    int64_t widest;  /* the coordinate with the largest spread; -1: all are constant */
+    double jump;     /* largest ratio of two consecutive spreads, in decades */
+} ddsc_units;
+
+#define ddsc_units_init(units) ddsc_units_init_sized((units), sizeof *(units))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_units_init_sized(ddsc_units *units, size_t size);
+/* Checks whether a few coordinates make up nearly all of the distances. The advice is other than
+ * FINE if at least a fifth of the coordinates have a spread below 1/20 of the largest. A jump of
+ * half a decade between consecutive spreads indicates different units; without a jump, the
+ * coordinates are counts or intensities. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_units_run(ddsc_context *context, ddsc_units *units,
+                                                      const ddsc_measures *measures);
+
 /* ==== Files ==== */
 
 typedef enum ddsc_format {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 from typing import Any, Dict, Tuple
 
@@ -45,17 +46,25 @@ def word(name: str, value: Any, table: Dict[str, int]) -> int:
     """Return the library's code of an option value, or raise a ValueError that lists the valid values."""
     if isinstance(value, str) and FORMER_VALUES.get(value, value) in table:
         return table[FORMER_VALUES.get(value, value)]
-    raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, table))}")
+    near = difflib.get_close_matches(value.lower(), table, n=1) if isinstance(value, str) else []
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, table))}{hint}")
 
 
-def one_metric(metric: Any) -> int:
+def one_metric(metric: Any, table: Dict[str, int] = METRICS) -> int:
     """Return the library's code of a metric. For other common names, the error message suggests the valid name."""
     meant = ALSO_CALLED.get(metric.lower()) if isinstance(metric, str) else None
-    if meant is not None and metric not in METRICS:
+    if meant is not None and metric not in table:
         raise ValueError(f"metric={metric!r}: did you mean {meant!r}?")
     if isinstance(metric, str) and "+" in metric:
         raise ValueError(f"metric={metric!r}: only DDSC accepts joined metrics; there is no joined distance")
-    return word("metric", metric, METRICS)
+    return word("metric", metric, table)
+
+
+def check_metric(metric: Any) -> None:
+    """Check the parameter `metric` of DDSC: a metric, several joined by "+", or "precomputed"."""
+    if not isinstance(metric, str) or "+" not in metric:
+        one_metric(metric, {**METRICS, "precomputed": -1})
 
 
 def joined_metrics(metric: Any) -> Tuple[Any, int]:

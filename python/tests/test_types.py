@@ -58,7 +58,10 @@ def public_signatures():
         if inspect.isfunction(thing):
             yield name, thing
         elif inspect.isclass(thing) and thing.__module__.startswith("ddsc"):
-            for word, member in vars(thing).items():
+            own = {}
+            for part in reversed([part for part in thing.__mro__ if part.__module__.startswith("ddsc")]):
+                own.update(vars(part))
+            for word, member in own.items():
                 member = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
                 if inspect.isfunction(member) and (not word.startswith("_") or word in ("__init__", "__getitem__")):
                     yield f"{name}.{word}", member

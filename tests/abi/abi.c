@@ -393,6 +393,16 @@ static void try_verdict(ddsc_context *ctx, const ddsc_measures *items, const dds
     ddsc_verdict_destroy(verdict);
 }
 
+static void try_units(ddsc_context *ctx, const ddsc_measures *items)
+{
+    GUARDED(units, units);
+    ddsc_units_init(units);
+    GOOD(ddsc_units_run(ctx, units, items));
+    CHECK(units->advice == DDSC_UNITS_DIFFER && units->widest == 0);
+    TAIL_IS_ZERO(units);
+    UNTOUCHED(units);
+}
+
 static void try_permanova(ddsc_context *ctx, const ddsc_measures *items)
 {
     GUARDED(permanova_settings, set);
@@ -585,6 +595,7 @@ int main(int argc, char **argv)
     try_pairs(ctx, items);
     try_clustering(ctx, items);
     try_compare(ctx, items);
+    try_units(ctx, items);
     try_permanova(ctx, items);
     try_transport(ctx, items);
     try_barycenters(ctx, items);

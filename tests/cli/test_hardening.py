@@ -210,8 +210,8 @@ def test_a_coordinate_that_drowns_the_others(ddsc, tmp_path, verb):
     data = write_clouds(tmp_path / "a.csv", "xyz",
                         of=lambda i, j: rng.random(3) * [1, 1000, 1])
     stderr = ddsc(verb[0], data, *verb[1:], cwd=tmp_path).stderr
-    assert 'coordinate "y" accounts for 100% of the squared distances' in stderr
-    assert "--arcsinh" in stderr
+    assert '2 of 3 coordinates spread less than 1/20 of the widest' in stderr
+    assert '"y" (100%)' in stderr and "--normalize standard" in stderr
 
 
 def test_an_id_read_as_a_coordinate(ddsc, tmp_path):

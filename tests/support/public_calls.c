@@ -943,6 +943,7 @@ const call_entry calls[] = {
     E(order_run, "", 0),
     E(verdict_run, "", 0),
     E(outliers_run, "", 0),
+    E(units_run, "", 0),
     E(permanova_run, "random", 0),
     E(permanova_run, "all arrangements, whole blocks", 1),
     E(kmeans_run, "", 0),

@@ -302,3 +302,19 @@ ddsc_status permanova_run(ddsc_context *ctx, int option)
     }
     return status;
 }
+
+ddsc_status units_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    double share[DIM], outliers[DIM];
+    ddsc_units out;
+    ddsc_units_init(&out);
+    out.share = share;
+    out.outliers = outliers;
+    ddsc_status status = ddsc_units_run(ctx, &out, clouds);
+    if (status >= 0) {
+        calls_add_answer(share, sizeof share);
+        calls_add_answer(&out.advice, sizeof out.advice);
+    }
+    return status;
+}

@@ -327,6 +327,45 @@ static void test_agreeing(void **state)
     free(hard);
 }
 
+/* With many clusters, restarts start from a common sample and stop when the best two agree. Every
+ * blob is found, and neither the number of threads nor the allowed number of restarts matters. */
+static void test_many_clusters(void **state)
+{
+    enum { N = 4300, DIM = 7, K = 80 };
+    (void)state;
+    double *rows = blobs(N, DIM, K, 0.1, 5), inertia = 0, other_inertia;
+    int32_t *labels = malloc(N * sizeof *labels), *other = malloc(N * sizeof *other);
+    kmeans_problem p = {.n = N, .dim = DIM, .rows = rows, .k = K, .restarts = 8, .bounded = true};
+    for (int threads = 1; threads <= 3; threads++) {
+        ddsc_context *ctx = test_context(threads, 2);
+        int64_t n_found;
+        p.restarts = 8 * threads;
+        assert_int_equal(kmeans_fit(ctx, other, &other_inertia, &n_found, &p), DDSC_OK);
+        assert_int_equal(n_found, K);
+        if (threads == 1) {
+            inertia = other_inertia;
+            memcpy(labels, other, N * sizeof *labels);
+        }
+        assert_true(inertia == other_inertia);
+        assert_memory_equal(labels, other, N * sizeof *labels);
+        ddsc_context_destroy(ctx);
+    }
+    for (int64_t i = 0; i < N; i++)
+        assert_int_equal(labels[i], i % K);
+    /* copies of few rows: the sample has fewer than K distinct rows, and so has the set */
+    for (int64_t i = 0; i < N; i++)
+        memcpy(rows + i * DIM, rows + i % 50 * DIM, DIM * sizeof *rows);
+    ddsc_context *ctx = test_context(2, 2);
+    int64_t n_found;
+    assert_int_equal(kmeans_fit(ctx, labels, &inertia, &n_found, &p), DDSC_OK);
+    assert_int_equal(n_found, 50);
+    assert_true(inertia < 1e-20);
+    ddsc_context_destroy(ctx);
+    free(other);
+    free(labels);
+    free(rows);
+}
+
 static ddsc_status kmeans_call(ddsc_context *ctx, void *arg)
 {
     int32_t labels[40];
@@ -348,12 +387,13 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_blobs),  cmocka_unit_test(test_stationary),
-        cmocka_unit_test(test_few_distinct), cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_restarts),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_weights),      cmocka_unit_test(test_table),
-        cmocka_unit_test(test_agreeing),     cmocka_unit_test(test_halves_in_turn),
+        cmocka_unit_test(test_finds_blobs),    cmocka_unit_test(test_stationary),
+        cmocka_unit_test(test_few_distinct),   cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_restarts),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_weights),        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_agreeing),       cmocka_unit_test(test_many_clusters),
+        cmocka_unit_test(test_halves_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

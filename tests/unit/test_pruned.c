@@ -7,6 +7,7 @@
 
 #include "neighbors/search/search.h"
 #include "support.h"
+#include "virtual_team.h"
 
 enum { REAL_IMAGES = 200 };
 
@@ -30,6 +31,9 @@ typedef struct fake {
     double dual_share;   /* least part a dual bound reaches */
     const int64_t *name; /* n: items by other numbers, or NULL */
     int64_t *n_solves;   /* n x n: how often each pair was solved */
+    int64_t window;      /* items of a window that has to be loaded; 0: no windows */
+    int64_t loaded[2];
+    bool short_lists;
 } fake;
 
 static uint64_t fake_draw(const fake *f, int64_t i, int64_t j, uint64_t stream)
@@ -72,10 +76,22 @@ static float fake_low(const fake *f, int64_t i, int64_t j)
 
 static void fake_bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
 {
+    const fake *f = state;
     (void)worker;
+    if (f->window > 0)
+        assert_true(t->i0 / f->window == f->loaded[0] && t->j0 / f->window == f->loaded[1]);
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++)
             low[(i - t->i0) * ld + (j - t->j0)] = fake_low(state, i, j) / 4;
+}
+
+static ddsc_status fake_load(void *state, int64_t a, int64_t b)
+{
+    fake *f = state;
+    assert_true(0 <= a && a <= b && b * f->window < f->n);
+    f->loaded[0] = a;
+    f->loaded[1] = b;
+    return DDSC_OK;
 }
 
 static ddsc_status fake_bound_open(void **state, bound_offer *offer, const pair_job *job,
@@ -87,6 +103,9 @@ static ddsc_status fake_bound_open(void **state, bound_offer *offer, const pair_
     offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = f->refines;
     offer->first =
         (first_bounds){.n = f->n, .side = 7, .unit = 4, .tile = fake_bound_tile, .state = metric};
+    offer->first.window = f->window;
+    offer->first.load = fake_load;
+    offer->short_lists = f->short_lists;
     *state = metric;
     return DDSC_OK;
 }
@@ -207,6 +226,8 @@ static void test_engine(void **state)
         f.n_values = k / 20 == 2 ? 1000000 : 40;
         f.refines = k / 20 > 0;
         f.dual_share = k / 20 == 1 ? 0 : 0.95;
+        f.window = (int64_t)(k % 3) * 21;
+        f.short_lists = k % 2;
         run full = fake_run(&f, 1, tau, false), first = {0};
         for (int t = 0; t < 4; t++) {
             run r = fake_run(&f, N_THREADS[t], tau, true);
@@ -223,6 +244,53 @@ static void test_engine(void **state)
         run_free(&full);
     }
     free(f.n_solves);
+}
+
+typedef struct fake_team {
+    fake f; /* of all ranks */
+    const ddsc_graph *expected;
+} fake_team;
+
+static void fake_rank(void *arg, const ddsc_team *team)
+{
+    const fake_team *t = arg;
+    fake f = t->f;
+    pairs p;
+    ddsc_graph *graph = NULL;
+    f.ctx = test_context(1, 0);
+    f.n_solves = calloc((size_t)(f.n * f.n), sizeof *f.n_solves);
+    pair_job job = {.ctx = f.ctx, .n_workers = 1};
+    assert_int_equal(ddsc_context_set_team(f.ctx, team), DDSC_OK);
+    assert_int_equal(pairs_open(f.ctx, &p, f.n, &fake_backend, &f, NULL), DDSC_OK);
+    assert_int_equal(pairs_open_bounds(&p, &job), DDSC_OK);
+    assert_int_equal(search_pruned(&p, &graph, 3), DDSC_OK);
+    assert_same_graph(t->expected, graph);
+    ddsc_graph_destroy(graph);
+    pairs_close(&p);
+    ddsc_context_destroy(f.ctx);
+    free(f.n_solves);
+}
+
+/* All ranks load the same windows and share their tiles. */
+static void test_windows_of_teams(void **state)
+{
+    static const double shares[] = {0.2, 0.7, 0.5};
+    enum { N = 120 };
+    (void)state;
+    fake_team t = {.f = {.n = N,
+                         .n_values = 1000000,
+                         .shares = shares,
+                         .refines = true,
+                         .dual_share = 0.9,
+                         .window = 21,
+                         .short_lists = true,
+                         .n_solves = malloc(sizeof(int64_t) * N * N)}};
+    run full = fake_run(&t.f, 1, 3, false);
+    t.expected = full.graph;
+    virtual_team_run(2, fake_rank, &t, NULL);
+    virtual_team_run(5, fake_rank, &t, NULL);
+    run_free(&full);
+    free(t.f.n_solves);
 }
 
 /* What a round does depends on the state at its start alone, not on who is looked at first: with
@@ -517,15 +585,11 @@ static void test_failed_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_engine),
-        cmocka_unit_test(test_order_free),
-        cmocka_unit_test(test_random_searches),
-        cmocka_unit_test(test_clouds),
-        cmocka_unit_test(test_ties),
-        cmocka_unit_test(test_useless_bounds),
-        cmocka_unit_test(test_images),
-        cmocka_unit_test(test_real_images),
-        cmocka_unit_test(test_failed_allocations),
+        cmocka_unit_test(test_engine),         cmocka_unit_test(test_windows_of_teams),
+        cmocka_unit_test(test_order_free),     cmocka_unit_test(test_random_searches),
+        cmocka_unit_test(test_clouds),         cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_useless_bounds), cmocka_unit_test(test_images),
+        cmocka_unit_test(test_real_images),    cmocka_unit_test(test_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

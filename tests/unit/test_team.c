@@ -127,18 +127,18 @@ typedef struct job {
     int fails; /* this rank leaves at once, -1: none */
 } job;
 
-enum { SHARED_ROWS = 300, SHARED_POINTS = 8 };
+enum { SHARED_ROWS = 300, SHARED_POINTS = 8, SHARED_DIM = 12 };
 
 /* Few points each out of one table: solves leave cuts behind. */
-static ddsc_status make_table(ddsc_context *ctx, ddsc_measures **out, int64_t n)
+static ddsc_status make_table(ddsc_context *ctx, ddsc_measures **out, int64_t n, int dim)
 {
-    static double support[SHARED_ROWS * 2], weight[1000 * SHARED_POINTS];
+    static double support[SHARED_ROWS * SHARED_DIM], weight[1000 * SHARED_POINTS];
     static int64_t offset[1001];
     static int32_t index[1000 * SHARED_POINTS];
     rng r = rng_make(5, RNG_SUBSET, 0);
     ddsc_shared_items items;
     ddsc_shared_items_init(&items);
-    for (int k = 0; k < 2 * SHARED_ROWS; k++)
+    for (int k = 0; k < dim * SHARED_ROWS; k++)
         support[k] = rng_normal(&r);
     for (int64_t i = 0; i <= n; i++)
         offset[i] = i * SHARED_POINTS;
@@ -148,7 +148,7 @@ static ddsc_status make_table(ddsc_context *ctx, ddsc_measures **out, int64_t n)
     }
     items.n_items = n;
     items.n_support = SHARED_ROWS;
-    items.dim = 2;
+    items.dim = dim;
     items.support = support;
     items.offsets = offset;
     items.indices = index;
@@ -162,10 +162,10 @@ static ddsc_status make_data(const job *j, ddsc_context *ctx, ddsc_measures **ou
         return ddsc_measures_generate_gaussians(ctx, out, 3, j->n / 3, 12, 3, 2.0);
     if (strcmp(j->data, "wide") == 0)
         return ddsc_measures_generate_gaussians(ctx, out, 3, j->n / 3, 8, 20, 2.0);
-    if (strcmp(j->data, "shared") == 0) {
+    if (strcmp(j->data, "shared") == 0 || strcmp(j->data, "documents") == 0) {
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
         pthread_mutex_lock(&lock); /* arrays of make_table */
-        ddsc_status made = make_table(ctx, out, j->n);
+        ddsc_status made = make_table(ctx, out, j->n, j->data[0] == 's' ? 2 : SHARED_DIM);
         pthread_mutex_unlock(&lock);
         return made;
     }
@@ -305,6 +305,19 @@ static void graphs_of_clouds(void **state)
         assert_same_on(j, 3);
         j = job_of(metrics[k], "gaussians", 120);
         j.graph.sample = 0.5;
+        assert_same_on(j, 3);
+    }
+}
+
+/* First bounds come from a table of least costs, and the second search starts from known values. */
+static void graphs_of_documents(void **state)
+{
+    static const ddsc_metric metrics[] = {DDSC_METRIC_W2, DDSC_METRIC_W1, DDSC_METRIC_SINKHORN};
+    (void)state;
+    for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++) {
+        job j = job_of(metrics[k], "documents", 240);
+        assert_same_on(j, 4);
+        j.graph.hubs = DDSC_HUBS_ALWAYS;
         assert_same_on(j, 3);
     }
 }
@@ -453,6 +466,7 @@ int main(void)
         cmocka_unit_test(refuses),
         cmocka_unit_test(progress_ends_at_the_total),
         cmocka_unit_test(graphs_of_clouds),
+        cmocka_unit_test(graphs_of_documents),
         cmocka_unit_test(pruned_sinkhorn),
         cmocka_unit_test(graphs_of_real_data),
         cmocka_unit_test(own_rows_are_those_of_the_whole),

@@ -19,8 +19,9 @@ from typing import Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
-from .._distributions import Distributions, PathLike, make_shapes, read_text
-from .._types import Floats
+from .._distributions import Distributions
+from .._reading import make_shapes, read_text
+from .._types import Floats, PathLike
 from ._larger import LARGER, Larger
 
 __all__ = [
@@ -34,6 +35,11 @@ __all__ = [
     "load_shapes",
     "load_texts",
 ]
+
+
+def __dir__() -> List[str]:
+    return sorted(__all__)
+
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 

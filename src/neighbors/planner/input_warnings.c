@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "data/recipe.h"
+#include "data/units.h"
 #include "distance/mmd/mmd.h"
 #include "neighbors/planner/plan.h"
 #include "neighbors/planner/tuning.h"
@@ -146,6 +148,73 @@ static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measur
             which, 100 * share);
 }
 
+/* Returns true if the coordinates were rescaled by the user's choice. */
+static bool is_normalized(const measures *m)
+{
+    for (int64_t k = 0; k < m->recipe.n; k++) {
+        int64_t kind = m->recipe.step[3 * k];
+        if (kind == RECIPE_STANDARD || kind == RECIPE_ROBUST || kind == RECIPE_RANK)
+            return true;
+    }
+    return false;
+}
+
+enum { UNITS_NAMED = 3 };
+
+/* Lists the coordinates with the largest shares, and adds up their shares. */
+static double name_largest(char *text, size_t size, const measures *m, const double *share,
+                           int64_t n_large)
+{
+    double total = 0, below = INFINITY;
+    int64_t n = BASE_MIN(n_large, UNITS_NAMED), last = -1;
+    size_t used = 0;
+    text[0] = '\0';
+    for (int64_t k = 0; k < n; k++) {
+        int64_t most = -1;
+        char which[160];
+        for (int64_t c = 0; c < m->d; c++) /* the next smaller share; ties in order of index */
+            if ((share[c] < below || (share[c] <= below && c > last)) &&
+                (most < 0 || share[c] > share[most]))
+                most = c;
+        if (most < 0)
+            break;
+        describe(which, sizeof which, m, most);
+        used += (size_t)snprintf(text + used, size - used, "%s%s (%.3g%%)", k ? ", " : "", which,
+                                 100 * share[most]);
+        total += share[most];
+        below = share[most];
+        last = most;
+    }
+    return total;
+}
+
+/* Warns if a few coordinates make up nearly all of the distances. *warned is true if so. */
+static ddsc_status warn_of_scales(ddsc_context *ctx, bool *warned, const measures *m)
+{
+    static const char *const remedy[] = {
+        [DDSC_UNITS_DIFFER] = "if their units differ, use --normalize standard",
+        [DDSC_UNITS_INTENSITY] = "if they are intensities, use --arcsinh; if they are counts, use "
+                                 "--log1p",
+        [DDSC_UNITS_HEAVY] = "if their units differ, use --normalize standard with mmd, and "
+                             "--normalize rank with w2, w1, sinkhorn and lot, because extreme "
+                             "points dominate some of them"};
+    char names[640];
+    ddsc_units units = {0};
+    CHECK(MEM_ZERO(ctx, units.share, m->d));
+    ddsc_status status = units_find(ctx, &units, m);
+    *warned = status >= 0 && units.advice != DDSC_UNITS_FINE;
+    if (*warned) {
+        double total = name_largest(names, sizeof names, m, units.share, units.n_large);
+        ctx_warn(ctx,
+                 "%lld of %lld coordinates spread less than 1/20 of the widest and have almost no "
+                 "effect: %s make up %.4g%% of the squared distances; %s",
+                 (long long)units.n_small, (long long)(units.n_small + units.n_large), names,
+                 100 * total, remedy[units.advice]);
+    }
+    mem_free(ctx, units.share);
+    return status;
+}
+
 /* Returns true if coordinate k is an integer that is constant within each item but varies across
  * items. It is probably an id or a class that was read as a coordinate. */
 static bool is_id(const measures *m, int64_t k)
@@ -193,7 +262,12 @@ ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m)
                      which);
             goto done;
         }
-    warn_of_units(ctx, &s, m, total);
+    if (is_normalized(m))
+        goto done;
+    bool warned;
+    TRY(warn_of_scales(ctx, &warned, m));
+    if (!warned)
+        warn_of_units(ctx, &s, m, total);
 done:
     MEM_FREE(ctx, s.middle, s.square, s.sum, s.own, s.mean);
     return status;

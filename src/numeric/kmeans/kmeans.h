@@ -26,7 +26,8 @@ static inline double kmeans_weight(const kmeans_problem *p, int64_t row)
 }
 
 /* Runs the restarts and returns the best partition. If the first eight restarts end in the same
- * partition, the others are skipped. Labels are numbered by first appearance. *n_found is smaller
+ * partition, the others are skipped. With many clusters, they are skipped if the two best
+ * objectives agree. Labels are numbered by first appearance. *n_found is smaller
  * than k if there are fewer distinct rows or if clusters remained empty. Rows must not be
  * weighted. */
 ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
@@ -35,6 +36,8 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
  * It is NULL if computing it would not save time. kmeans_fit computes its own if the problem has
  * none. */
 ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
+/* Computes the table in any case. */
+ddsc_status kmeans_pairs_fill(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
 /* Returns the number of random candidates for each initial center. */
 int kmeans_draws(const kmeans_problem *problem);
 /* Chooses up to k centers (k x dim) from the rows by greedy k-means++. *n_centers is smaller if
@@ -44,12 +47,26 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centers, int64_t *n_centers,
 /* Does the same, but returns the indices of the rows (k of them). */
 ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                               const kmeans_problem *problem, rng *r);
-/* Does the same on a sample if the rows are bounded and many. The sample contains one row from each
- * of many equal parts. If it has fewer than k distinct values, all rows are used. Initialization
- * only needs a point in every cluster, and a sample of a few thousand rows provides these as
- * reliably as all rows. Lloyd's iterations then use every row. */
+/* A sample of the rows in which all restarts choose their initial centers, with the squared
+ * distances between its rows. */
+typedef struct kmeans_sample {
+    int64_t *from;        /* row numbers */
+    kmeans_problem among; /* n is 0 if there is no common sample */
+} kmeans_sample;
+
+/* Draws a sample for many clusters of bounded rows. The table then costs less than the distances of
+ * one restart. */
+ddsc_status kmeans_sample_create(ddsc_context *ctx, kmeans_sample *s,
+                                 const kmeans_problem *problem);
+void kmeans_sample_free(ddsc_context *ctx, kmeans_sample *s);
+/* Does the same as kmeans_start_rows, in the common sample if there is one. Otherwise, bounded rows
+ * are sampled for this call alone if they are many. A sample contains one row from each of many
+ * equal parts. If it has fewer than k distinct values, all rows are used. Initialization only needs
+ * a point in every cluster, and a sample of 16 rows per cluster provides these as reliably as all
+ * rows. Lloyd's iterations then use every row. */
 ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
-                                 const kmeans_problem *problem, rng *r);
+                                 const kmeans_problem *problem, const kmeans_sample *common,
+                                 rng *r);
 /* Calls parallel_for, or processes the same pieces one after another if problem->alone is set. */
 ddsc_status kmeans_pieces(ddsc_context *ctx, const kmeans_problem *problem, int64_t grain,
                           parallel_fn fn, void *arg);

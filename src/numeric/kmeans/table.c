@@ -13,7 +13,9 @@
 #include "numeric/kmeans/kmeans.h"
 #include "numeric/linalg/linalg.h"
 
-enum { ROWS_MOST = 2048, TILE = 64, ITERATIONS_MAX = 300 };
+/* 2,500 rows are half of the rows that measure the stability of a number of clusters
+ * (cluster/spectral/split_agreement.c). */
+enum { ROWS_MOST = 2500, TILE = 64, ITERATIONS_MAX = 300 };
 
 /* ---- the table ---- */
 
@@ -40,16 +42,9 @@ static ddsc_status fill_strip(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem *p)
+ddsc_status kmeans_pairs_fill(ddsc_context *ctx, double **pairs, const kmeans_problem *p)
 {
     table_job j = {.p = p};
-    int64_t draws = p->restarts * p->k * (kmeans_draws(p) + 1);
-    *pairs = NULL;
-    /* Half of the table costs as much as initialization with n / 2 candidates in total. The runs
-     * also become faster. */
-    if (p->weight || p->n > ROWS_MOST || draws < p->n ||
-        p->n * p->n > ctx_memory_left(ctx) / 4 / (int64_t)sizeof(double))
-        return DDSC_OK;
     CHECK(MEM_NEW(ctx, j.pairs, p->n * p->n));
     ddsc_status status = parallel_for(ctx, p->n, TILE, fill_strip, &j);
     if (status < 0)
@@ -57,6 +52,18 @@ ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem
     else
         *pairs = j.pairs;
     return status;
+}
+
+ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem *p)
+{
+    int64_t draws = p->restarts * p->k * (kmeans_draws(p) + 1);
+    *pairs = NULL;
+    /* Half of the table costs as much as initialization with n / 2 candidates in total. The runs
+     * also become faster. */
+    if (p->weight || p->n > ROWS_MOST || draws < p->n ||
+        p->n * p->n > ctx_memory_left(ctx) / 4 / (int64_t)sizeof(double))
+        return DDSC_OK;
+    return kmeans_pairs_fill(ctx, pairs, p);
 }
 
 /* ---- a run ---- */
