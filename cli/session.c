@@ -188,7 +188,7 @@ static int status_code(ddsc_status status)
     case DDSC_ERROR_INPUT: return EXIT_INPUT;
     case DDSC_ERROR_IO: return EXIT_OUTPUT;
     case DDSC_ERROR_MEMORY: return EXIT_MEMORY;
-    case DDSC_ERROR_CANCELLED: return EXIT_INTERRUPTED;
+    case DDSC_ERROR_CANCELED: return EXIT_INTERRUPTED;
     case DDSC_ERROR_INTERNAL: break;
     }
     return EXIT_INTERNAL;

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from typing import Any, Dict, Optional, Tuple, TypeVar
@@ -241,23 +239,13 @@ class Fitting(Results):
         if self.metric != "precomputed" and self._compressed is not None:
             self.stats_["compress_worst"] = self._compressed
         self.converged_ = bool(view["verified"])
-        self.advice_ = self._name_hub(view["advice"])
+        self.advice_ = view["advice"]
         self._extension = None
         if self.metric == "precomputed":
             names = ("labels", "embedding", "radius", "scale", "scale_rank", "scale_floor")
             tau = int(np.diff(np.asarray(graph["offsets"])).max(initial=1))
             self._extension = {"tau": tau, **{n: np.array(view.get(n)) for n in names}}
             self._extension["chosen_by"] = np.array(graph["scale"]) if "scale" in graph else None
-
-    def _name_hub(self, advice: str) -> str:
-        """Return the advice with the id of the hub, the item that is a neighbor of most others."""
-        hub = "One item is a neighbor of"
-        if hub not in advice:
-            return advice
-        row = int(np.bincount(self.graph_.indices, minlength=len(self.labels_)).argmax())
-        ids = [line[0] for line in csv.reader(io.StringIO(self._items, newline=""))][1:]
-        named = len(ids) == len(self.labels_) and ids[row] != str(row)
-        return advice.replace(hub, f"Item {row}{f' ({ids[row]})' if named else ''} is a neighbor of")
 
     def fit_predict(self, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Ints:
         """Cluster X and return `labels_`."""

@@ -33,7 +33,7 @@ ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, 
 /* Returns true if the call was canceled; it stays canceled until it ends. May be called from any
  * thread. On the calling thread it also polls the user's callback from time to time. Work that
  * takes more than a few milliseconds should call it. */
-bool ctx_cancelled(ddsc_context *ctx);
+bool ctx_canceled(ddsc_context *ctx);
 /* Passes a warning to the caller immediately. Must be called on the calling thread. */
 void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Records a figure about the current call for ddsc_context_get_details, or replaces its value.
@@ -258,7 +258,7 @@ void spin_unlock(spin *s);
 void progress_begin(ddsc_context *ctx, const char *stage, int64_t total);
 void progress_add(ddsc_context *ctx, int64_t units); /* any thread */
 void progress_end(ddsc_context *ctx);
-/* Reports progress during long serial work, and returns DDSC_ERROR_CANCELLED if the call was
+/* Reports progress during long serial work, and returns DDSC_ERROR_CANCELED if the call was
  * canceled. Must be called on the calling thread. */
 ddsc_status progress_poll(ddsc_context *ctx);
 

@@ -33,7 +33,7 @@ const char *ddsc_status_name(ddsc_status status)
     case DDSC_ERROR_MEMORY: return "out of memory";
     case DDSC_ERROR_IO: return "input/output error";
     case DDSC_ERROR_EXISTS: return "file exists";
-    case DDSC_ERROR_CANCELLED: return "cancelled";
+    case DDSC_ERROR_CANCELED: return "canceled";
     case DDSC_ERROR_INTERNAL: return "internal error";
     }
     return "unknown status";
@@ -233,7 +233,7 @@ ddsc_status ctx_enter(ddsc_context *ctx)
     keep_notes(ctx);
     ctx->n_notes = 0;
     atomic_store(&ctx->message_state, 0);
-    atomic_store(&ctx->cancelled, 0);
+    atomic_store(&ctx->canceled, 0);
     ctx->n_details = 0;
     ctx->device_served = false;
     ctx->stage = NULL;
@@ -353,17 +353,17 @@ ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, 
  * often. */
 static const double ASK_EVERY = 0.02;
 
-bool ctx_cancelled(ddsc_context *ctx)
+bool ctx_canceled(ddsc_context *ctx)
 {
     if (ctx->set.cancel && pthread_equal(ctx->caller, pthread_self())) {
         double now = clock_seconds();
         if (now - ctx->last_asked >= ASK_EVERY) {
             ctx->last_asked = now;
             if (ctx->set.cancel(ctx->set.cancel_user))
-                atomic_store(&ctx->cancelled, 1);
+                atomic_store(&ctx->canceled, 1);
         }
     }
-    return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&ctx->canceled, memory_order_relaxed) != 0;
 }
 
 ddsc_encoding ctx_encoding(const ddsc_context *ctx)
@@ -425,9 +425,9 @@ void progress_add(ddsc_context *ctx, int64_t units)
 ddsc_status progress_poll(ddsc_context *ctx)
 {
     if (ctx->set.cancel && ctx->set.cancel(ctx->set.cancel_user))
-        atomic_store(&ctx->cancelled, 1);
-    if (ctx_cancelled(ctx))
-        return ctx_fail(ctx, DDSC_ERROR_CANCELLED, "stopped on request");
+        atomic_store(&ctx->canceled, 1);
+    if (ctx_canceled(ctx))
+        return ctx_fail(ctx, DDSC_ERROR_CANCELED, "stopped on request");
     if (!ctx->set.progress || !ctx->stage)
         return DDSC_OK;
     double now = clock_seconds();

@@ -57,7 +57,7 @@ struct ddsc_context {
     int n_notes;
     ctx_step step[CTX_STEPS]; /* of all previous calls */
     int n_steps;
-    atomic_int cancelled;
+    atomic_int canceled;
     bool held_open;   /* set by a public call that makes further public calls */
     pthread_t caller; /* thread that runs the user's functions */
     double last_asked;

@@ -85,8 +85,8 @@ static void loop_work(void *arg, int worker)
             return;
         if (worker == 0)
             loop_record(l, piece, progress_poll(l->ctx));
-        if (ctx_cancelled(l->ctx)) {
-            loop_record(l, piece, DDSC_ERROR_CANCELLED);
+        if (ctx_canceled(l->ctx)) {
+            loop_record(l, piece, DDSC_ERROR_CANCELED);
             return;
         }
         int64_t begin = piece * l->grain, end = BASE_MIN(l->n, begin + l->grain);
@@ -113,8 +113,8 @@ ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_f
         loop_work(&l, 0);
     serial_end(saved);
     int bad = atomic_load(&l.bad_status);
-    if (bad == DDSC_ERROR_CANCELLED)
-        return ctx_fail(ctx, DDSC_ERROR_CANCELLED, "stopped on request");
+    if (bad == DDSC_ERROR_CANCELED)
+        return ctx_fail(ctx, DDSC_ERROR_CANCELED, "stopped on request");
     return (ddsc_status)(bad ? bad : atomic_load(&l.info));
 }
 

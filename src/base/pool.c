@@ -90,7 +90,7 @@ static void wait_for_helpers(ddsc_context *ctx)
         if (p->busy == 0 || !ctx->set.cancel)
             continue;
         pthread_mutex_unlock(&p->lock); /* the user's function may be slow */
-        ctx_cancelled(ctx);
+        ctx_canceled(ctx);
         pthread_mutex_lock(&p->lock);
     }
 }

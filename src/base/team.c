@@ -260,7 +260,7 @@ bool team_has_eigen(const ddsc_context *ctx)
 
 static int asked_to_stop(void *ctx)
 {
-    return ctx_cancelled(ctx);
+    return ctx_canceled(ctx);
 }
 
 ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem)
@@ -268,7 +268,7 @@ ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem)
     problem->cancel = asked_to_stop;
     problem->cancel_user = ctx;
     CHECK(answered(ctx, ctx->team.eigen(ctx->team.state, problem)));
-    return problem->stopped ? ctx_fail(ctx, DDSC_ERROR_CANCELLED, "stopped on request") : DDSC_OK;
+    return problem->stopped ? ctx_fail(ctx, DDSC_ERROR_CANCELED, "stopped on request") : DDSC_OK;
 }
 
 /* ---- message passing ---- */

@@ -17,8 +17,8 @@ static double merge_cost(const double *x, const double *a, int64_t d, int64_t i,
 static ddsc_status find_partner(merge_work *w, const double *x, const double *a, int64_t n,
                                 int64_t d, int64_t i)
 {
-    if (ctx_cancelled(w->ctx))
-        return DDSC_ERROR_CANCELLED;
+    if (ctx_canceled(w->ctx))
+        return DDSC_ERROR_CANCELED;
     w->cost[i] = INFINITY;
     w->partner[i] = -1;
     for (int64_t j = i + 1; j < n; j++) {

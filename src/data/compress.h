@@ -13,7 +13,7 @@ typedef struct merge_work {
 } merge_work;
 
 /* Merges points x (n x d) with positive weights a in place. *left = min(n, m) points remain. The
- * only possible error is DDSC_ERROR_CANCELLED. */
+ * only possible error is DDSC_ERROR_CANCELED. */
 ddsc_status compress_item(merge_work *w, double *x, double *a, int64_t n, int64_t d, int64_t m,
                           int64_t *left);
 

@@ -139,7 +139,7 @@ def test_kidney_equals_vegan(ddsc, data_dir, tmp_path):
     if not program or subprocess.run([program, "-e", "library(vegan)"], capture_output=True).returncode:
         pytest.skip("R with the package vegan is not installed")
     source, table = kidney(data_dir, tmp_path / "about.csv")
-    words = (source, "--id", "sampleID", "--normalise", "standard", "-m", "mmd")
+    words = (source, "--id", "sampleID", "--normalize", "standard", "-m", "mmd")
     ddsc("cluster", *words, "--meta", tmp_path / "about.csv", "-k", 3, "-o", tmp_path / "r", "-q")
     told, term = terms(ddsc("test", tmp_path / "r", "--by", "status", "--adjust", "Age,sex", "--permutations", 99, "--json"))
     ddsc("distance", *words, "-o", tmp_path / "D.npy", "-q")

@@ -298,7 +298,7 @@ static void cancel_stops_the_loop(void **state)
     ddsc_context *ctx = NULL;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
     atomic_int pieces = 0;
-    assert_int_equal(parallel_for(ctx, 5000, 1, doze, &pieces), DDSC_ERROR_CANCELLED);
+    assert_int_equal(parallel_for(ctx, 5000, 1, doze, &pieces), DDSC_ERROR_CANCELED);
     assert_true(atomic_load(&pieces) < 5000);
     assert_string_equal(ddsc_context_get_message(ctx), "stopped on request");
     ddsc_context_destroy(ctx);
@@ -309,8 +309,8 @@ typedef struct long_item {
     atomic_int begun;
 } long_item;
 
-/* A helper that works on one item until the call is cancelled; the caller has nothing more to do. */
-static ddsc_status work_until_cancelled(void *arg, int64_t begin, int64_t end, int worker)
+/* A helper that works on one item until the call is canceled; the caller has nothing more to do. */
+static ddsc_status work_until_canceled(void *arg, int64_t begin, int64_t end, int worker)
 {
     long_item *item = arg;
     (void)begin, (void)end;
@@ -320,8 +320,8 @@ static ddsc_status work_until_cancelled(void *arg, int64_t begin, int64_t end, i
     while (clock_seconds() < limit) {
         if (worker == 0 && atomic_load(&item->begun))
             return DDSC_OK;
-        if (worker > 0 && ctx_cancelled(item->ctx))
-            return DDSC_ERROR_CANCELLED;
+        if (worker > 0 && ctx_canceled(item->ctx))
+            return DDSC_ERROR_CANCELED;
         usleep(1000);
     }
     return worker > 0 ? DDSC_ERROR_INTERNAL : DDSC_OK;
@@ -339,8 +339,7 @@ static void cancel_reaches_a_helper_at_work(void **state)
     long_item item = {0};
     assert_int_equal(ddsc_context_create(&item.ctx, &set), DDSC_OK);
     assert_int_equal(ctx_enter(item.ctx), DDSC_OK);
-    assert_int_equal(parallel_for(item.ctx, 2, 1, work_until_cancelled, &item),
-                     DDSC_ERROR_CANCELLED);
+    assert_int_equal(parallel_for(item.ctx, 2, 1, work_until_canceled, &item), DDSC_ERROR_CANCELED);
     ddsc_context_destroy(item.ctx);
 }
 

@@ -280,13 +280,13 @@ static void test_long_solves_stop(void **state)
     ddsc_status status = DDSC_OK;
     for (int k = 0; k < 100 && status == DDSC_OK; k++)
         status = call_emd(ctx, NULL, NULL, NULL, NULL, NULL, NULL, N, N, weight, weight, cost);
-    assert_int_equal(status, DDSC_ERROR_CANCELLED);
+    assert_int_equal(status, DDSC_ERROR_CANCELED);
     assert_string_equal(ddsc_context_get_message(ctx), "stopped on request");
     assert_int_equal(asked, 4);
     asked = 0;
     assert_int_equal(call_sinkhorn(ctx, &value, NULL, NULL, NULL, NULL, N, N, weight, weight, cost,
                                    1e-7, DDSC_SINKHORN_SHARP, 1e-12, 1000000),
-                     DDSC_ERROR_CANCELLED);
+                     DDSC_ERROR_CANCELED);
     free(cost);
     ddsc_context_destroy(ctx);
 }

@@ -427,7 +427,7 @@ static void test_abort(void **state)
     int n_hidden;
     folder_count(&room, &n_hidden);
     assert_int_equal(n_hidden, 1);
-    writer_finish(w, DDSC_ERROR_CANCELLED);
+    writer_finish(w, DDSC_ERROR_CANCELED);
     assert_no_leftovers();
     assert_int_not_equal(access(folder_file(&room, "never.txt.gz"), F_OK), 0);
     ddsc_context_destroy(ctx);

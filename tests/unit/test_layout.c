@@ -115,7 +115,7 @@ static void test_cancel(void **state)
     ddsc_context_settings_init(&set);
     set.cancel = stop;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
-    assert_int_equal(ddsc_layout_run(ctx, xy, g, NULL), DDSC_ERROR_CANCELLED);
+    assert_int_equal(ddsc_layout_run(ctx, xy, g, NULL), DDSC_ERROR_CANCELED);
     ddsc_context_destroy(ctx);
     ddsc_graph_destroy(g);
     ddsc_context_destroy(maker);

@@ -286,11 +286,11 @@ static void keep_stage(void *user, const char *stage, int64_t done, int64_t tota
 }
 
 /* The user is asked many times within one large item, not between items alone. */
-static void compressing_one_item_can_be_cancelled(void **state)
+static void compressing_one_item_can_be_canceled(void **state)
 {
     (void)state;
     enum { N = 3000, D = 5 };
-    asked a = {.calls = -1000000}; /* none is cancelled before the call in question */
+    asked a = {.calls = -1000000}; /* none is canceled before the call in question */
     ddsc_context_settings set;
     ddsc_context *own = NULL;
     ddsc_measures *m = NULL, *merged = NULL;
@@ -310,7 +310,7 @@ static void compressing_one_item_can_be_cancelled(void **state)
     assert_int_equal(ddsc_measures_create_clouds(own, &m, 1, D, x, NULL, offset, DDSC_EMPTY_ERROR),
                      DDSC_OK);
     a = (asked){0};
-    assert_int_equal(ddsc_measures_compress(own, &merged, &report, m, 10), DDSC_ERROR_CANCELLED);
+    assert_int_equal(ddsc_measures_compress(own, &merged, &report, m, 10), DDSC_ERROR_CANCELED);
     assert_null(merged);
     assert_string_equal(a.stage, "merging points");
     assert_string_equal(ddsc_context_get_message(own), "stopped on request");
@@ -364,7 +364,7 @@ int main(void)
         cmocka_unit_test(subsets_keep_names),
         cmocka_unit_test(gaussian_groups_are_apart),
         cmocka_unit_test(compressing_keeps_mass_and_mean),
-        cmocka_unit_test(compressing_one_item_can_be_cancelled),
+        cmocka_unit_test(compressing_one_item_can_be_canceled),
         cmocka_unit_test(failed_allocations_leave_nothing),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,5 +1,5 @@
 /* The pair engine against plain loops, with a backend of its own making: ties, short lists, bad
- * values, cancelled and failing tiles, strips, samples. */
+ * values, canceled and failing tiles, strips, samples. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,7 +261,7 @@ static void test_cancel_and_progress(void **state)
     ddsc_graph *graph = NULL;
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     ctx_enter(ctx);
-    assert_int_equal(search(ctx, &graph, &stats, &f, &graph_set), DDSC_ERROR_CANCELLED);
+    assert_int_equal(search(ctx, &graph, &stats, &f, &graph_set), DDSC_ERROR_CANCELED);
     assert_null(graph);
     w.stop_after = 1 << 30;
     ctx_enter(ctx);

@@ -205,7 +205,7 @@ static void test_cancel(void **state)
     set.cancel = stop;
     set.cancel_user = &asked;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
-    assert_int_equal(ddsc_project_run(ctx, xy, 40, 6, rows), DDSC_ERROR_CANCELLED);
+    assert_int_equal(ddsc_project_run(ctx, xy, 40, 6, rows), DDSC_ERROR_CANCELED);
     ddsc_context_destroy(ctx);
     free(rows);
 }

@@ -82,7 +82,7 @@ static void test_cancel(void **state)
         ddsc_status status = calls_run(ctx, *state, &answer);
         if (p.asked < until)
             break;
-        if (status != DDSC_ERROR_CANCELLED)
+        if (status != DDSC_ERROR_CANCELED)
             fail_msg("stopped at question %d, and the status is %s: %s", until,
                      ddsc_status_name(status), ddsc_context_get_message(ctx));
     }

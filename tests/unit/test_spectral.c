@@ -588,7 +588,7 @@ static void test_cancel(void **state)
         assert_int_equal(ddsc_context_create(&ctx, &cs), DDSC_OK);
         ddsc_clustering *c;
         ddsc_cluster_settings set = settings(2, 2, 0);
-        assert_int_equal(ddsc_spectral_run(ctx, &c, g, &set), DDSC_ERROR_CANCELLED);
+        assert_int_equal(ddsc_spectral_run(ctx, &c, g, &set), DDSC_ERROR_CANCELED);
         assert_null(c);
         ddsc_context_destroy(ctx);
     }

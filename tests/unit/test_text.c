@@ -352,7 +352,7 @@ static void test_cancel(void **state)
     ddsc_context *ctx = NULL;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
     files f = small_files();
-    assert_int_equal(call_small(ctx, &f), DDSC_ERROR_CANCELLED);
+    assert_int_equal(call_small(ctx, &f), DDSC_ERROR_CANCELED);
     ddsc_context_destroy(ctx);
 }
 

@@ -566,7 +566,7 @@ static void test_cancel(void **state)
     for (int after = 0; after < 40; after += 13) {
         left = after;
         ddsc_status status = ddsc_stability_run(ctx, &s, m, first, &set, &many);
-        n_stopped += status == DDSC_ERROR_CANCELLED && s == NULL;
+        n_stopped += status == DDSC_ERROR_CANCELED && s == NULL;
         ddsc_stability_destroy(s);
     }
     assert_int_equal(n_stopped, 4);

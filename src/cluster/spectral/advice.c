@@ -231,7 +231,7 @@ done:
     return status;
 }
 
-static void say_hubs(writer *w, const ddsc_clustering_view *v)
+static void say_hubs(writer *w, const ddsc_clustering_view *v, const outcome *o)
 {
     double nobody = 100 * (double)v->plain_n_nobody / (double)v->n;
     if (v->hubs_rescaled)
@@ -241,10 +241,11 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v)
                    "chosen by a locally rescaled distance.",
                    (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
     else if (v->n >= HUBS_LEAST_ITEMS && (double)v->in_degree_largest > HUBS_TOLD * (double)v->n)
-        advice_say(w,
-                   "One item is a neighbor of %lld of %lld items (a hub), and %.0f%% of the "
-                   "items are neighbors of none.",
-                   (long long)v->in_degree_largest, (long long)v->n, nobody);
+        advice_say(
+            w,
+            "Item %lld of the %lld clustered (from 0) is a neighbor of %lld of them (a hub), "
+            "and %.0f%% of the items are neighbors of none.",
+            (long long)o->hub, (long long)v->n, (long long)v->in_degree_largest, nobody);
 }
 
 /* Reports the criteria that favor another K. say_clusters has already reported those that favor the
@@ -343,6 +344,6 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
     say_clusters(&w, view, d, o);
     say_gap(&w, view, d, o->eigenvalues);
     say_affinity(&w, d);
-    say_hubs(&w, view);
+    say_hubs(&w, view, o);
     return say_far(ctx, &w, graph, view->labels, o);
 }

@@ -24,6 +24,7 @@ typedef struct outcome {
     double least;          /* minimum cluster size */
     bool not_converged;
     const double *eigenvalues; /* one per computed eigenvector */
+    int64_t hub;               /* item with the largest in-degree */
     const int32_t *cells;      /* labels before small clusters were merged */
     bool has_far_items;        /* output: true if the advice names items that are far from all
                                 * others */

@@ -309,10 +309,12 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
 }
 
 /* Fills in the in-degree statistics of the view. */
-static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph)
+static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, outcome *o,
+                             const ddsc_graph *graph)
 {
     in_degrees found;
     CHECK(graph_in_degrees(ctx, &found, graph, graph->tau));
+    o->hub = found.hub;
     c->view.hubs_rescaled = graph->scale != NULL;
     c->view.in_degree_largest = found.largest;
     c->view.n_nobody = found.n_none;
@@ -343,7 +345,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     if (j.d.n_left_out > 0)
         TRY(sparse_gather(ctx, &j.d.a));
     TRY(cluster_spectrum(ctx, c, &j.d));
-    TRY(tell_hubs(ctx, c, graph));
+    TRY(tell_hubs(ctx, c, &o, graph));
     if (joined) {
         j.wide = joined->wide;
         joined->wide = (sparse){0};

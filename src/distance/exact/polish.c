@@ -261,7 +261,7 @@ static bool polish_all(polish *p, int64_t max_pivots)
             return true;
         if (out >= 0 && !enter_dual(p, out, &in))
             return false;
-        if (p->s->ctx && ctx_cancelled(p->s->ctx))
+        if (p->s->ctx && ctx_canceled(p->s->ctx))
             return false;
         swap_arcs(p, out >= 0 ? out : leave_primal(p, in), in);
         p->s->pivots++;

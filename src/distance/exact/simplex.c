@@ -121,7 +121,7 @@ static bool flows_hold(const simplex *s)
  * a clock. */
 static bool stopped(const simplex *s)
 {
-    return s->pivots % CANCEL_PIVOTS == 0 && s->ctx && ctx_cancelled(s->ctx);
+    return s->pivots % CANCEL_PIVOTS == 0 && s->ctx && ctx_canceled(s->ctx);
 }
 
 simplex_end simplex_run(simplex *s, const number_system *numbers)

@@ -313,7 +313,7 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
             exact_certify(s, result, false);
     }
     if (*end == SIMPLEX_STOPPED)
-        return ctx_fail(s->ctx, DDSC_ERROR_CANCELLED, "stopped on request");
+        return ctx_fail(s->ctx, DDSC_ERROR_CANCELED, "stopped on request");
     s->pivots += s->net.pivots;
     result->pivots = s->pivots;
     return DDSC_OK;

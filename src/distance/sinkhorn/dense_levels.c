@@ -56,7 +56,7 @@ static ddsc_status check_cancel(sinkhorn_solver *z)
 {
     if (z->polls)
         return progress_poll(z->ctx);
-    return ctx_cancelled(z->ctx) ? DDSC_ERROR_CANCELLED : DDSC_OK;
+    return ctx_canceled(z->ctx) ? DDSC_ERROR_CANCELED : DDSC_OK;
 }
 
 /* Runs Newton steps until the tolerance is met or they stop reducing the error. */

@@ -124,8 +124,8 @@ static sinkhorn_problem problem_of(sinkhorn_set *s, int64_t i, int64_t j, int wo
 ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int64_t j,
                               int worker)
 {
-    if (ctx_cancelled(s->ctx))
-        return DDSC_ERROR_CANCELLED;
+    if (ctx_canceled(s->ctx))
+        return DDSC_ERROR_CANCELED;
     if (s->grid && sinkhorn_grid_solve(s->grid, found, i, j, worker))
         return DDSC_OK;
     sinkhorn_problem problem = problem_of(s, i, j, worker);
@@ -237,8 +237,8 @@ ddsc_status sinkhorn_set_tile(sinkhorn_set *s, const sinkhorn_tile *t, int worke
     }
     for (int64_t i = b->i0; i < b->i1; i++) {
         bool grouped = groups && s->fits[i] && n_columns > 0;
-        if (ctx_cancelled(s->ctx))
-            return DDSC_ERROR_CANCELLED;
+        if (ctx_canceled(s->ctx))
+            return DDSC_ERROR_CANCELED;
         for (int64_t j = b->j0; j < b->j1; j++)
             if (!(grouped && s->fits[j]) && t->wants(t->arg, i, j))
                 TRY(solve_and_take(s, t, i, j, worker));

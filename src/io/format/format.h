@@ -138,7 +138,6 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
  * `weight`, `label`, `where` and `arcsinh` of `set`. */
 ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                       const ddsc_read_settings *set);
-ddsc_status mtx_write_graph(ddsc_context *ctx, const ddsc_graph *g, io_writer *w);
 ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 

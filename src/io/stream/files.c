@@ -49,7 +49,7 @@ static ddsc_status add_path(ddsc_context *ctx, file_list *list, const char *path
     CHECK(text_rows_add(&list->path, list->n, path, strlen(path)));
     CHECK(text_rows_add(&list->folder, list->n, folder, strlen(folder)));
     list->n++;
-    return ctx_cancelled(ctx) ? DDSC_ERROR_CANCELLED : DDSC_OK;
+    return ctx_canceled(ctx) ? DDSC_ERROR_CANCELED : DDSC_OK;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)

@@ -183,7 +183,7 @@ ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags)
         (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
         return DDSC_OK; /* opening a pipe would block until it has a reader */
     CHECK(writer_open(ctx, &w, path, flags));
-    writer_finish(w, DDSC_ERROR_CANCELLED);
+    writer_finish(w, DDSC_ERROR_CANCELED);
     return DDSC_OK;
 }
 

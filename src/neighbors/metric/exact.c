@@ -85,8 +85,8 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
     if (!single && !t->wanted && exact_tile_applies(s->m, &s->ground))
         CHECK(exact_tile_costs(solver, s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++) {
-        if (ctx_cancelled(s->ctx)) /* long solves check for cancellation themselves */
-            return DDSC_ERROR_CANCELLED;
+        if (ctx_canceled(s->ctx)) /* long solves check for cancellation themselves */
+            return DDSC_ERROR_CANCELED;
         for (int64_t j = t->j0; j < t->j1; j++) {
             exact_result result;
             if (!tile_wants(t, i, j))

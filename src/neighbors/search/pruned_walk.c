@@ -58,8 +58,8 @@ static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, bool
                     .reached = framed ? HAS_FRAME : 0,
                     .at_i = at_i == NOT_SEEN,
                     .at_j = at_j == NOT_SEEN};
-    if (ctx_cancelled(s->ctx))
-        return DDSC_ERROR_CANCELLED;
+    if (ctx_canceled(s->ctx))
+        return DDSC_ERROR_CANCELED;
     if (!keep_ends(s, &e) || at_i == SEEN_SETTLED || at_j == SEEN_SETTLED ||
         pruned_is_known(s, i, j) || !still_in_reach(s, &e, worker))
         return DDSC_OK;

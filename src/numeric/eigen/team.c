@@ -81,9 +81,9 @@ static int handed_multiply(void *user, const double *x, double *y)
 {
     const handed *h = user;
     ddsc_status status = operator_apply_rows(h->s->ctx, &h->m, (team_part){0, h->m.n}, 1, x, y);
-    if (status == DDSC_ERROR_CANCELLED)
+    if (status == DDSC_ERROR_CANCELED)
         memset(y, 0, (size_t)h->m.n * sizeof *y);
-    return status < 0 && status != DDSC_ERROR_CANCELLED;
+    return status < 0 && status != DDSC_ERROR_CANCELED;
 }
 
 static void tell(void *user, int64_t n_found)

@@ -9,6 +9,7 @@
 /* Statistics of how often items are neighbors of others. */
 typedef struct in_degrees {
     int64_t largest;    /* largest in-degree of an item */
+    int64_t hub;        /* the first item with this in-degree */
     int64_t n_none;     /* number of items that are not a neighbor of any item */
     int64_t n_unlisted; /* number of those items that have no copy (D^2 = 0) in the set */
     /* Skewness of the in-degrees; 0 if all are equal. Duplicates (D^2 = 0) are not counted,

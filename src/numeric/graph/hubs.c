@@ -38,6 +38,8 @@ ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_grap
             n_apart += g->d2[e] != 0;
         }
     for (int64_t i = 0; i < g->n; i++) {
+        if (count[i] > out->largest)
+            out->hub = i;
         out->largest = BASE_MAX(out->largest, count[i]);
         out->n_none += count[i] == 0;
         out->n_unlisted +=

@@ -63,8 +63,8 @@ ddsc_status kmeans_pieces(ddsc_context *ctx, const kmeans_problem *problem, int6
 {
     if (!problem->alone)
         return parallel_for(ctx, problem->n, grain, fn, arg);
-    if (ctx_cancelled(ctx))
-        return DDSC_ERROR_CANCELLED;
+    if (ctx_canceled(ctx))
+        return DDSC_ERROR_CANCELED;
     for (int64_t begin = 0; begin < problem->n; begin += grain)
         CHECK(fn(arg, begin, BASE_MIN(problem->n, begin + grain), 0));
     return DDSC_OK;

@@ -215,8 +215,8 @@ ddsc_status lloyd_table_run(lloyd_table *t, const int64_t *row, int64_t n_center
     table_fill_empty(t);
     for (int round = 1; round < ITERATIONS_MAX; round++) {
         int64_t changed = 0;
-        if (ctx_cancelled(t->ctx))
-            return DDSC_ERROR_CANCELLED;
+        if (ctx_canceled(t->ctx))
+            return DDSC_ERROR_CANCELED;
         find_nearest(t);
         for (int64_t i = 0; i < t->p->n; i++)
             if (t->nearest[i] != t->label[i]) {
