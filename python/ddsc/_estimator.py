@@ -242,7 +242,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         (the most frequent other cluster, -1 for none). "words" is a summary in sentences. docs/theory.md defines
         "gap", "alpha", "sin_limit", "theorem_vacuous" and "direct_vacuous".
     verdict_ : dict
-        The verdict on cluster structure: "structure" ("clear", "weak", "none", "undecided"), "text" and "evidence".
+        The verdict on the clusters: "level" ("separate", "partly", "reproducible", "continuum", "one_cloud" or
+        "too_few"), "color", "text" and "evidence". "structure" is the level of version 0.2.
     inertia_ : float
         With `method` "kmeans", "d2" and "pd2": the sum of squared distances to the centers.
     centres_ : Distributions
@@ -677,10 +678,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def verdict_(self) -> Verdict:
-        """The verdict on cluster structure.
+        """The verdict on the clusters.
 
-        ``structure`` is "clear", "weak", "none" or "undecided", ``text`` explains it in a sentence, and
-        ``evidence`` contains the gap around each cluster."""
+        ``level`` is "separate", "partly", "reproducible", "continuum", "one_cloud" or "too_few", ``color`` its
+        color, ``text`` explains it in a sentence, and ``evidence`` contains the numbers. ``structure`` is the
+        level of version 0.2 ("clear", "weak", "none" or "undecided")."""
         return cast(Verdict, self.result_json()["verdict"])
 
     def explain(self) -> List[About]:

@@ -202,6 +202,8 @@ class Candidate(TypedDict):
 
 
 class _Sentence(TypedDict):
+    level: Literal["separate", "partly", "reproducible", "continuum", "one_cloud", "too_few"]
+    color: Literal["green", "teal", "blue", "amber", "gray"]
     structure: Literal["clear", "weak", "none", "undecided"]
     text: str
 

@@ -66,7 +66,7 @@ def test_all_time_is_accounted(result):
     stage or another, so no clock can break this."""
     where, done, data = result
     rows = {row["stage"]: row for row in data["seconds"]["stages"]}
-    assert {"start", "read", "merge", "distances", "bounds", "affinity", "eigenvectors", "k-means", "sweep", "map", "findings",
+    assert {"start", "read", "merge", "distances", "affinity", "eigenvectors", "k-means", "sweep", "map", "findings",
             "verdict", "other"} <= set(rows)
     assert FILES - {"result.json"} <= set(rows)
     assert sum(row["wall"] for row in rows.values()) == pytest.approx(data["seconds"]["total"], abs=1e-7)

@@ -186,7 +186,7 @@ def forge(ddsc, tmp_path, change):
 
 def test_a_forged_verdict_is_text(ddsc, tmp_path):
     bad = '"><meta http-equiv="refresh" content="0;url=https://example.org/"><b class="'
-    page = forge(ddsc, tmp_path, lambda told: told["verdict"].update(structure=bad))
+    page = forge(ddsc, tmp_path, lambda told: told["verdict"].update(structure=bad, level=bad, color=bad))
     assert bad not in page and page.count("<meta http-equiv") == 1
 
 

@@ -103,14 +103,14 @@ static void begin_answer(buffer *t, const char *question)
     buffer_addf(t, "<div><dt>%s</dt><dd>", question);
 }
 
-/* Returns the texts for the structure level of the verdict. They are empty if result.json has a
- * level that this version does not know. */
-static const ddsc_structure_words *verdict_words(const ddsc_report *r)
+/* Returns the texts for the level of the verdict. Results of older versions have only a structure,
+ * whose name is not that of a level. */
+static const ddsc_level_words *verdict_words(const ddsc_report *r)
 {
-    static const ddsc_structure_words unknown = {"", "", "", "", ""};
-    const char *name = report_page_text(report_page_get(r, "verdict", "structure"));
-    const ddsc_structure_words *words;
-    for (int level = 0; (words = ddsc_structure_get_words((ddsc_structure)level)); level++)
+    static const ddsc_level_words unknown = {"", "", "", "", "", "", ""};
+    const char *name = report_page_text(report_page_get(r, "verdict", "level"));
+    const ddsc_level_words *words;
+    for (int level = 0; (words = ddsc_level_get_words((ddsc_level)level)); level++)
         if (strcmp(words->name, name) == 0)
             return words;
     return &unknown;
@@ -119,7 +119,7 @@ static const ddsc_structure_words *verdict_words(const ddsc_report *r)
 /* Shows the number of clusters in bold only if the data supports it. */
 static void add_group_count(buffer *t, const ddsc_report *r)
 {
-    const ddsc_structure_words *words = verdict_words(r);
+    const ddsc_level_words *words = verdict_words(r);
     bool before = *words->before;
     buffer_addf(t, "<b>%s%s%" PRId64 "%s%s", words->before, before ? "</b> " : "", r->k,
                 before ? "" : "</b>", words->after);
@@ -268,12 +268,11 @@ static void add_exactness(buffer *t, const ddsc_report *r)
 
 static void answer_belief(buffer *t, const ddsc_report *r)
 {
-    const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
     const json_t *evidence = report_page_get(r, "verdict", "evidence");
     const json_t *halves = json_object_get(evidence, "halves_agree");
     begin_answer(t, "Can I trust the result?");
     buffer_add(t, "<b class=\"verdict ");
-    buffer_add_html(t, structure);
+    buffer_add(t, verdict_words(r)->color);
     buffer_add(t, "\">");
     buffer_add_html(t, report_page_text(report_page_get(r, "verdict", "text")));
     buffer_add(t, "</b> ");
