@@ -143,6 +143,10 @@ ddsc_status plan_run_spanned(ddsc_context *ctx, ddsc_graph **graph, const search
     graph_sort(*graph);
 done:
     ddsc_graph_destroy(all);
+    if (status < 0) {
+        ddsc_graph_destroy(*graph);
+        *graph = NULL;
+    }
     return status;
 }
 
