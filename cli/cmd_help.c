@@ -1,5 +1,6 @@
 /* ddsc help and ddsc completion: print texts generated from the option tables. */
 #include <stdio.h>
+#include <string.h>
 
 #include "options.h"
 
@@ -15,6 +16,8 @@ static int run_help(session *s)
         help_program(&t);
     else if (verb)
         help_verb(&t, verb);
+    else if (strcmp(name, "metrics") == 0)
+        help_metrics(&t);
     else
         code = message_usage(NULL, "unknown verb '%s'", name);
     fputs(text_get(&t), stdout);
@@ -40,11 +43,12 @@ static const option_group *const completion_groups[] = {&group_help, NULL};
 
 const cli_verb verb_help = {
     .name = "help",
-    .operands = "[VERB]",
+    .operands = "[VERB|metrics]",
     .operand_kind = OPERAND_WORD,
     .max_operands = 1,
-    .summary = "print help for a verb, or the manual page",
-    .description = "Prints the help of the program or of one verb, or the complete manual page.",
+    .summary = "print help for a verb, the metrics, or the manual page",
+    .description = "Prints the help of the program or of one verb, a list of the metrics, or the "
+                   "complete manual page.",
     .groups = help_groups,
     .run = run_help,
 };
@@ -59,5 +63,4 @@ const cli_verb verb_completion = {
     .description = "Prints a script that completes ddsc commands in the given shell.",
     .groups = completion_groups,
     .run = run_completion,
-    .hidden = true,
 };
