@@ -878,7 +878,7 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    /* same as MEDIAN if the median is less than twice the 5% quantile, otherwise same as NEAR; the
+    /* same as MEDIAN if the median is less than 1.85 times the 5% quantile, otherwise same as NEAR; the
      * former is common for points with five or more dimensions */
     DDSC_BANDWIDTH_AUTO = 0,
     DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances of a fixed sample of points */
@@ -1181,6 +1181,9 @@ typedef struct ddsc_k_row {
     /* 0: K splits a group of nearly equal eigenvalues, so the labels of some items may differ with
      * another solver or another number of ranks */
     int gap_clear;
+    /* Mean adjusted Rand index between the labels from k-means and those of its next best starts; 1:
+     * another start gives the same clusters. NaN if not computed. */
+    double starts_agree;
 } ddsc_k_row;
 
 /* Results for one of several joined metrics. */
@@ -1605,7 +1608,8 @@ typedef struct ddsc_verdict_view {
     /* Smallest distance between the parts of a small set divided by the longest step within a part,
      * and the limit from which the parts are separate. NaN if not computed. */
     double step_ratio, step_ratio_from;
-    int64_t n_parts; /* number of those parts */
+    int64_t n_parts;     /* number of those parts */
+    double starts_agree; /* see ddsc_k_row */
 } ddsc_verdict_view;
 
 #define ddsc_verdict_get_view(verdict, view) \

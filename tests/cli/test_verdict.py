@@ -71,7 +71,7 @@ def test_a_torn_graph_is_separate(ddsc, tmp_path):
     assert verdict["level"] == "separate" and verdict["evidence"]["components"] == 2
     assert verdict["evidence"]["chance_of_a_tear"] < 0.05
     more = judge(ddsc, tmp_path / "l.npz", 4, "w2")
-    assert more["level"] == "partly" and "disconnected" in more["text"] and more["evidence"]["clusters_parted"] == 0
+    assert more["level"] == "partly" and "whole parts" in more["text"] and more["evidence"]["clusters_parted"] == 0
     few = judge(ddsc, write(tmp_path / "f.npz", lines[:30]), 2, "w2")
     assert few["evidence"]["chance_of_a_tear"] > 0.05 and few["level"] == "separate"
     assert few["evidence"]["step_ratio"] > few["evidence"]["step_ratio_from"] and "longest step" in few["text"]
@@ -296,3 +296,16 @@ def test_small_clusters_can_be_separate(ddsc, tmp_path):
     verdict = judge(ddsc, path, 8)
     assert verdict["level"] == "separate" and verdict["evidence"]["clusters_parted"] == 8
     assert all(c["score_from"] < verdict["evidence"]["clear_from"] for c in verdict["evidence"]["clusters"])
+
+
+def test_another_start_is_reported(ddsc, tmp_path):
+    """One cloud cut into eight has many equally good cuts; three far clusters have one."""
+    rng = np.random.default_rng(24)
+    noise = write(tmp_path / "n.npz", [rng.normal(size=(6, 5)) for _ in range(150)])
+    groups = write(tmp_path / "g.npz", [9 * (i % 3) + rng.normal(size=(4, 2)) for i in range(120)])
+    assert judge(ddsc, groups, 3)["evidence"]["starts_agree"] == 1
+    ddsc("cluster", noise, "-k", 8, "-m", "lot", "-o", tmp_path / "r", "-q", "-j", 2)
+    told = json.loads((tmp_path / "r/result.json").read_text())["verdict"]
+    assert told["evidence"]["starts_agree"] < 0.9
+    assert "Another start gives other clusters" in (tmp_path / "r/report.html").read_text()
+    assert told == judge(ddsc, noise, 8, "lot", "-j", 1)

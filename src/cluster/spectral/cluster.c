@@ -227,7 +227,8 @@ static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings 
  * without lower bounds compute them anyway. */
 static bool needs_span(const graph_request *p)
 {
-    int64_t most = p->metric.backend->bounds ? GRAPH_SPAN_ALWAYS : GRAPH_SPAN_MOST;
+    bool cheap = !p->metric.backend->bounds || p->m->nnz <= GRAPH_SPAN_POINTS * p->m->n;
+    int64_t most = cheap ? GRAPH_SPAN_MOST : GRAPH_SPAN_ALWAYS;
     return p->m->n >= GRAPH_SPAN_LEAST && p->m->n <= most && p->graph.sample >= 1 &&
            p->graph.sample_columns >= 1 && p->graph.neighbors != DDSC_NEIGHBORS_APPROXIMATE;
 }

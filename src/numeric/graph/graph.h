@@ -52,9 +52,15 @@ enum { GRAPH_NEAREST = 3 };
 bool graph_lists_hold(const ddsc_graph *g);
 /* Creates a copy of the graph that keeps only the tau nearest neighbors of each item. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
-/* Number of items up to which all distances are computed for the spanning tree, even by metrics
- * whose search could skip pairs; and the number up to which the other metrics provide the tree. */
-enum { GRAPH_SPAN_LEAST = 6, GRAPH_SPAN_ALWAYS = 60, GRAPH_SPAN_MOST = 200 };
+/* The spanning tree is computed for GRAPH_SPAN_LEAST to GRAPH_SPAN_MOST items. Metrics whose search
+ * could skip pairs compute all distances for it only if there are at most GRAPH_SPAN_ALWAYS items,
+ * or if items have at most GRAPH_SPAN_POINTS points on average. */
+enum {
+    GRAPH_SPAN_LEAST = 6,
+    GRAPH_SPAN_ALWAYS = 60,
+    GRAPH_SPAN_MOST = 200,
+    GRAPH_SPAN_POINTS = 32
+};
 /* Computes g->span from a graph of the same items whose lists contain all other items. If a list is
  * shorter, because distances are unknown, g->span stays NULL. */
 ddsc_status graph_span(ddsc_context *ctx, ddsc_graph *g, const ddsc_graph *all);

@@ -32,6 +32,7 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const ddsc_verdict_vie
     put_real(r, evidence, "chance_of_a_tear", v->chance);
     put_real(r, evidence, "halves_agree", v->halves_agree);
     put_real(r, evidence, "halves_from", v->halves_from);
+    put_real(r, evidence, "starts_agree", v->starts_agree);
     put_real(r, evidence, "step_ratio", v->step_ratio);
     put_real(r, evidence, "step_ratio_from", v->step_ratio_from);
     if (isfinite(v->items_alike_p))

@@ -125,6 +125,19 @@ static void add_group_count(buffer *t, const ddsc_report *r)
                 before ? "" : "</b>", words->after);
 }
 
+/* Lists the candidates for K, which are more reliable than the choice among them. */
+static void add_candidates(buffer *t, const ddsc_report *r)
+{
+    buffer candidates = {.ctx = t->ctx};
+    if (report_add_candidates(&candidates, r) && candidates.status >= 0) {
+        buffer_add(t, " Worth examining: K = ");
+        buffer_add_html(t, candidates.bytes);
+        buffer_add(t, ".");
+    }
+    t->status = candidates.status < 0 ? candidates.status : t->status;
+    buffer_free(&candidates);
+}
+
 static void answer_how_many(buffer *t, const ddsc_report *r)
 {
     const json_t *sizes = report_page_get(r, "sizes", "clusters");
@@ -152,6 +165,7 @@ static void answer_how_many(buffer *t, const ddsc_report *r)
                     " to %" JSON_INTEGER_FORMAT ".",
                     tried, json_integer_value(json_object_get(json_array_get(sweep, 0), "k")),
                     json_integer_value(json_object_get(json_array_get(sweep, tried - 1), "k")));
+    add_candidates(t, r);
     buffer_add(t, "</dd></div>\n");
 }
 
@@ -266,10 +280,14 @@ static void add_exactness(buffer *t, const ddsc_report *r)
     buffer_free(&errors);
 }
 
+/* If starts agree less than this, the page reports it. */
+static const double STARTS_LOW = 0.9;
+
 static void answer_belief(buffer *t, const ddsc_report *r)
 {
     const json_t *evidence = report_page_get(r, "verdict", "evidence");
     const json_t *halves = json_object_get(evidence, "halves_agree");
+    const json_t *starts = json_object_get(evidence, "starts_agree");
     begin_answer(t, "Can I trust the result?");
     buffer_add(t, "<b class=\"verdict ");
     buffer_add(t, verdict_words(r)->color);
@@ -281,6 +299,12 @@ static void answer_belief(buffer *t, const ddsc_report *r)
                     "Clusters found in two random halves of the items agree %s (%.2f, where 1 is "
                     "always and 0 is chance). ",
                     result_agreement_word(json_number_value(halves)), json_number_value(halves));
+    if (json_is_number(starts) && json_number_value(starts) < STARTS_LOW)
+        buffer_addf(
+            t,
+            "Another start gives other clusters: the next best starts of k-means agree with "
+            "this one at %.2f. ",
+            json_number_value(starts));
     add_exactness(t, r);
     buffer_add(t, "</dd></div>\n");
 }

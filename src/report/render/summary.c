@@ -200,6 +200,11 @@ static void add_sweep(buffer *t, const ddsc_report *r)
 {
     if (r->view.n_sweep < 2)
         return;
+    buffer candidates = {.ctx = t->ctx};
+    if (report_add_candidates(&candidates, r) && candidates.status >= 0)
+        buffer_addf(t, "  candidates   K = %s\n", candidates.bytes);
+    t->status = candidates.status < 0 ? candidates.status : t->status;
+    buffer_free(&candidates);
     buffer_addf(t, "  sweep           K   gap     relative  modularity  stability  sizes%s\n",
                 r->sweep_scores ? "        AMI     ARI" : "");
     for (int64_t i = 0; i < r->view.n_sweep; i++) {
