@@ -34,7 +34,7 @@ def make_set(name, path):
     return [(d["support"][d["indices"][a:b]], d["weights"][a:b]) for a, b in zip(cut[:-1], cut[1:])]
 
 
-def start_centre(item, random):
+def start_center(item, random):
     x, w = item[0].copy(), item[1].copy()
     while len(w) < SIZE:
         i = np.argmax(w)
@@ -51,7 +51,7 @@ def plus_plus(items, k, random):
         x, w = items[chosen[-1]]
         near = np.minimum(near, [max(ot.emd2(w, b, ot.dist(x, y)), 0) for y, b in items])
         chosen.append(random.choice(len(items), p=near / near.sum()))
-    return [start_centre(items[i], random) for i in chosen]
+    return [start_center(items[i], random) for i in chosen]
 
 
 def admm(x, w, members, plans):
@@ -94,9 +94,9 @@ def exact_pass(x, w, members):
 
 def plain_d2(items, k, seed):
     random = np.random.default_rng(seed)
-    centres, plans, last, best = plus_plus(items, k, random), {}, None, np.inf
+    centers, plans, last, best = plus_plus(items, k, random), {}, None, np.inf
     while True:
-        values = np.array([[ot.emd2(w, b, ot.dist(x, y)) for x, w in centres] for y, b in items])
+        values = np.array([[ot.emd2(w, b, ot.dist(x, y)) for x, w in centers] for y, b in items])
         labels, objective = values.argmin(1), values.min(1).sum()
         if not objective < best * (1 - TOLERANCE):
             return min(objective, best), labels
@@ -105,7 +105,7 @@ def plain_d2(items, k, seed):
             chosen = np.where(labels == c)[0]
             if len(chosen) == 0:
                 continue
-            members, (x, w) = [items[i] for i in chosen], centres[c]
+            members, (x, w) = [items[i] for i in chosen], centers[c]
             for i in chosen:
                 if last is None or last[i] != c:
                     plans[i] = (np.outer(w, items[i][1]), np.zeros((SIZE, len(items[i][1]))))
@@ -114,13 +114,13 @@ def plain_d2(items, k, seed):
             new_x, new_w = admm(moved, w, members, mine)
             new_x, new_cost = exact_pass(new_x, new_w, members)
             plans.update(zip(chosen, mine))
-            centres[c] = (new_x, new_w) if new_cost <= cost else (moved, w)
+            centers[c] = (new_x, new_w) if new_cost <= cost else (moved, w)
         last = labels
 
 
 def ours(path, k, seed, restarts, folder):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    out = subprocess.run([PROGRAM, "cluster", path, "--method", "d2", "-k", str(k), "--centre-size", str(SIZE),
+    out = subprocess.run([PROGRAM, "cluster", path, "--method", "d2", "-k", str(k), "--center-size", str(SIZE),
                           "--restarts", str(restarts), "-s", str(seed), "-j", "1", "-q", "--json", "-o", folder],
                          check=True, capture_output=True).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -130,14 +130,14 @@ def ours(path, k, seed, restarts, folder):
 
 def verify(items, folder, objective):
     """Recompute the sum with POT from the labels and centers in the files."""
-    d = np.load(folder / "centres.npz")
+    d = np.load(folder / "centers.npz")
     x = d["points"] if "points" in d else d["support"][d["indices"]]
     parts = [(x[a:b], d["weights"][a:b]) for a, b in zip(d["offsets"][:-1], d["offsets"][1:])]
     labels = np.loadtxt(folder / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=int)
     total = 0.0
     for (y, b), label in zip(items, labels):
-        centre, w = parts[label]
-        total += ot.emd2(w / w.sum(), b / b.sum(), ot.dist(centre, y))
+        center, w = parts[label]
+        total += ot.emd2(w / w.sum(), b / b.sum(), ot.dist(center, y))
     return abs(total / objective - 1) < 1e-6
 
 

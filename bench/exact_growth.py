@@ -85,9 +85,9 @@ def compare_rows(i, row, near, exact):
     last = max(value for value, _ in row)
     for value, j in row:
         if j not in exact or abs(exact[j] - value) > 1e-8 * max(value, 1):
-            return f"item {i}: neighbour {j} at {value}, not {exact.get(j)}"
+            return f"item {i}: neighbor {j} at {value}, not {exact.get(j)}"
     missed = [j for j in near if exact[j] < last * (1 - 1e-8) and j not in {k for _, k in row}]
-    return f"item {i}: {missed} are nearer than the last neighbour" if missed else None
+    return f"item {i}: {missed} are nearer than the last neighbor" if missed else None
 
 
 class SinkhornOracle:

@@ -60,21 +60,21 @@ class Rank:
     def route(self, rows):
         """Find the nearest cells of the rank's own rows with products."""
         before = resource.getrusage(resource.RUSAGE_SELF)
-        centres = rows[np.random.default_rng(1).integers(0, len(rows), self.ranks)]
-        half = (centres * centres).sum(1) / 2
+        centers = rows[np.random.default_rng(1).integers(0, len(rows), self.ranks)]
+        half = (centers * centers).sum(1) / 2
         for at in range(0, len(rows), 1000):
-            np.argpartition(half - rows[at:at + 1000] @ centres.T, self.copies, axis=1)
+            np.argpartition(half - rows[at:at + 1000] @ centers.T, self.copies, axis=1)
         after = resource.getrusage(resource.RUSAGE_SELF)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        peak = (rows.nbytes + centres.nbytes + 1000 * self.ranks * 8) / 2**20
+        peak = (rows.nbytes + centers.nbytes + 1000 * self.ranks * 8) / 2**20
         self.note(f"nearest {self.copies} of {self.ranks:,} cells (NumPy)", seconds, peak, self.copies * rows.nbytes, 1)
 
-    def neighbours(self, embedding):
+    def neighbors(self, embedding):
         """Search neighbors in the cell. The time for embedding the items again is subtracted. Return the recall."""
         n = self.copies * self.own
         seconds, peak, out = self.ddsc("neighbors", self.draw("cell", n, 2), "--metric", "lot", "--neighbors", "approximate",
                                        "--tau", TAU, "--json", "-o", self.folder / "graph.mtx")
-        self.note(f"neighbours of {n:,} items in the cell", seconds - self.copies * embedding, peak, n * TAU * 12, 1)
+        self.note(f"neighbors of {n:,} items in the cell", seconds - self.copies * embedding, peak, n * TAU * 12, 1)
         return json.loads(out)["recall"]
 
     def spectral(self):
@@ -99,7 +99,7 @@ def main():
         rank = Rank(given.build.resolve(), pathlib.Path(scratch), own, given.ranks, given.copies)
         rows = rank.embed()
         rank.route(rows)
-        recall = rank.neighbours(rank.stages[0][1])
+        recall = rank.neighbors(rank.stages[0][1])
         spectral = rank.spectral()
     print(f"Simulation: one rank of {given.ranks:,}, {own:,} of {given.items:.0e} items; recall in the cell {recall:.3f}; {spectral}")
     print("| stage | CPU s of the rank | peak MB | sent, MB | s for communication |\n|---|---|---|---|---|")

@@ -34,12 +34,12 @@ def planted_sets():
     rng = np.random.default_rng(5)
     for d in (2, 10, 100):
         for away in (6, 12):
-            centres = rng.normal(size=(4, d)) * 6 / np.sqrt(d)
-            clouds = [centres[i % 4] + rng.normal(size=(15, d)) for i in range(300)]
+            centers = rng.normal(size=(4, d)) * 6 / np.sqrt(d)
+            clouds = [centers[i % 4] + rng.normal(size=(15, d)) for i in range(300)]
             moved = set(range(0, 240, 40))
             for i in moved:
                 way = rng.normal(size=d)
-                clouds[i] += centres.mean(0) - centres[i % 4] + (away + 6) * way / np.linalg.norm(way)
+                clouds[i] += centers.mean(0) - centers[i % 4] + (away + 6) * way / np.linalg.norm(way)
             yield f"planted-{d}-{away}", clouds, 4, moved
 
 

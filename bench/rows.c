@@ -81,7 +81,7 @@ static bool check_row(int64_t item, const list *l, double *row, int64_t n)
     for (int64_t j = 0; j < n; j++)
         next = fmin(next, row[j]);
     bool good = l->n > 0 && off <= TOLERANCE && next >= last * (1 - TOLERANCE);
-    printf("item %lld: %lld neighbours up to D^2 %.12g, off by %.1e of it; the next at %.12g: %s\n",
+    printf("item %lld: %lld neighbors up to D^2 %.12g, off by %.1e of it; the next at %.12g: %s\n",
            (long long)item, (long long)l->n, last, off, next, good ? "good" : "WRONG");
     fflush(stdout);
     return good;

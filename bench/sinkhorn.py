@@ -118,8 +118,8 @@ def histograms(path, n=120, v=500):
     """Generate items, each a bump over all v irregular points in three dimensions."""
     rng = np.random.default_rng(3)
     points = rng.normal(size=(v, 3))
-    centres = rng.normal(size=(n, 1, 3))
-    weights = np.exp(-((points - centres) ** 2).sum(2) / 2) * rng.gamma(1, size=(n, v)) + 1e-4
+    centers = rng.normal(size=(n, 1, 3))
+    weights = np.exp(-((points - centers) ** 2).sum(2) / 2) * rng.gamma(1, size=(n, v)) + 1e-4
     np.savez(path, support=points, indices=np.tile(np.arange(v, dtype=np.int32), n), weights=weights.ravel(),
              offsets=v * np.arange(n + 1))
 

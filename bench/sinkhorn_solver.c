@@ -51,7 +51,7 @@ static void run_problem(sinkhorn_solver *solver, FILE *in, int repeats)
         if (sinkhorn_solve(solver, &found, &p) != DDSC_OK)
             fail("not converged");
     printf("%.9f %.17g %.17g %.3g %" PRId64 "\n", (cpu_seconds() - start) / repeats, found.sharp,
-           found.regularised, found.marginal_error, found.iterations);
+           found.regularized, found.marginal_error, found.iterations);
     free(a);
     free(b);
     free(cost);

@@ -25,7 +25,7 @@ static double cpu_seconds(void)
 /* Draws a neighbor. One in two hundred is a random item, and the others belong to the same
  * cluster. With several parts, a cluster is a connected component, and the few random neighbors
  * belong to another part of it. */
-static int64_t draw_neighbour(rng *r, int64_t i, int64_t n, int64_t k, int64_t parts)
+static int64_t draw_neighbor(rng *r, int64_t i, int64_t n, int64_t k, int64_t parts)
 {
     int64_t size = n / k, group = i % k, part = i / k % parts;
     if (parts > 1) {
@@ -47,7 +47,7 @@ static ddsc_graph *make_graph(ddsc_context *ctx, int64_t n, int64_t k, int64_t t
         rng r = rng_make(1, RNG_GAUSSIANS, (uint64_t)i);
         int64_t at = i * tau, count = 0;
         while (count < tau) {
-            int64_t other = draw_neighbour(&r, i, n, k, parts), t = 0;
+            int64_t other = draw_neighbor(&r, i, n, k, parts), t = 0;
             while (t < count && graph->index[at + t] != other)
                 t++;
             if (other == i || t < count)

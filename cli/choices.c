@@ -9,7 +9,7 @@ const option_choice choices_cost[] = {{"sqeuclidean", DDSC_COST_SQEUCLIDEAN},
                                       {"cosine", DDSC_COST_COSINE},
                                       {"cityblock", DDSC_COST_CITYBLOCK},
                                       {NULL, 0}};
-const option_choice choices_sinkhorn[] = {{"regularised", DDSC_SINKHORN_REGULARISED},
+const option_choice choices_sinkhorn[] = {{"regularized", DDSC_SINKHORN_REGULARIZED},
                                           {"sharp", DDSC_SINKHORN_SHARP},
                                           {"debiased", DDSC_SINKHORN_DEBIASED},
                                           {NULL, 0}};

@@ -62,7 +62,7 @@ typedef struct cli_options {
     int hubs;                      /* ddsc_hubs */
     int barycenter;                /* ddsc_barycenter_method, for d2 */
     int vectors_from;              /* ddsc_vectors_rule */
-    int64_t centre_size, restarts; /* 0: the defaults */
+    int64_t center_size, restarts; /* 0: the defaults */
     bool k_given;
     int64_t stability;     /* number of resamples, 0: none */
     int outliers;          /* label outliers -1 */
@@ -72,7 +72,11 @@ typedef struct cli_options {
     const char *output;
     int format; /* ddsc_format */
     int force, json, condensed, squared;
-    int pair;  /* explain: compare two items */
+    int pair; /* explain: compare two items */
+    /* test and order; lists of columns separated by commas */
+    const char *by, *adjust, *factor, *numeric, *distances, *start;
+    int64_t permutations;
+    int pairwise, separately;
     int plots; /* picture_format + 1, or 0 for no pictures */
     /* run */
     int64_t seed, threads, memory;
@@ -119,7 +123,7 @@ struct cli_verb {
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
     verb_convert, verb_generate, verb_score, verb_compare, verb_assign, verb_report, verb_info,
-    verb_demo, verb_help, verb_completion, verb_explain, verb_name;
+    verb_demo, verb_help, verb_completion, verb_explain, verb_name, verb_test;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 
@@ -226,7 +230,7 @@ void message_note(const session *s, const char *head, const char *words);
 /* Reports a usage error of a verb and refers to its help. Returns EXIT_USAGE. */
 int message_usage(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool message_colours(int descriptor);
+bool message_colors(int descriptor);
 /* Returns the candidate closest to `word`, or NULL if none is close. */
 const char *suggest(const char *word, const char *const *candidates, size_t n);
 

@@ -128,7 +128,7 @@ static json_t *summary_json(const assign_result *r)
     json_put_real(root, "mean_confidence", r->mean_confidence);
     json_put_count(root, "n_far", r->n_far);
     json_put_real(root, "far_distance", r->view.far_distance);
-    json_put_count(root, "far_neighbour", r->view.far_neighbor);
+    json_put_count(root, "far_neighbor", r->view.far_neighbor);
     json_take(root, told, "pairs");
     json_decref(told);
     if (r->scored)

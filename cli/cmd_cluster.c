@@ -77,7 +77,7 @@ static bool run_d2(cluster_result *r, int *code)
     set.k = o->cluster.k_min;
     set.method =
         o->method == METHOD_PD2 ? DDSC_BARYCENTER_PROJECTED : (ddsc_barycenter_method)o->barycenter;
-    set.support_size = o->centre_size;
+    set.support_size = o->center_size;
     set.cost = s->set.metric.cost;
     set.cost_matrix = s->set.metric.cost_matrix;
     set.cost_size = s->set.metric.cost_size;
@@ -192,7 +192,7 @@ static setting_list more_settings(const cluster_result *r)
     if (r->d2) {
         if (!o->cost_file && o->metric.cost != DDSC_COST_DEFAULT)
             add_text(&l, "cost", choice_name(choices_cost, (int)o->metric.cost));
-        add_number_or_auto(&l, "centre_size", o->centre_size);
+        add_number_or_auto(&l, "center_size", o->center_size);
         add_number_or_auto(&l, "restarts", o->restarts);
     }
     if (o->method == METHOD_KMEANS || o->method == METHOD_SC)

@@ -101,7 +101,7 @@ const cli_verb verb_convert = {
         "ddsc convert images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o images.npz\timages as "
         "distributions on their pixels\n"
         "ddsc convert clouds.npz --compress 16 -o small.npz\tat most 16 points per item\n"
-        "ddsc convert photos/ --as colours -o photos.npz\timages as color histograms\n"
+        "ddsc convert photos/ --as colors -o photos.npz\timages as color histograms\n"
         "ddsc convert a.fcs b.fcs --channels 3,5,7 --arcsinh 5 -o cells.npz\tone item per file\n",
     .run = run,
 };

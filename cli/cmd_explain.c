@@ -362,7 +362,7 @@ static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_
 static bool check_pair(session *s, int *code)
 {
     const char *dir = s->opt.operand[0];
-    json_t *root = json_load_result(dir, code);
+    json_t *root = json_load_result(s, dir, code);
     const json_t *settings = json_object_get(root, "settings");
     const char *metric = string_at(settings, "metric"), *cost = string_at(settings, "cost");
     bool plain = !*cost || strcmp(cost, "sqeuclidean") == 0, good = root != NULL;
@@ -419,7 +419,7 @@ static int run_explain(session *s)
         return message_usage(s->verb, "expected two items after the folder: DIR ITEM ITEM");
     if (s->opt.n_operands == 3)
         return explain_pair(s);
-    json_t *root = json_load_result(s->opt.operand[0], &code);
+    json_t *root = json_load_result(s, s->opt.operand[0], &code);
     if (root && s->opt.json)
         json_print(s, told(root), &code);
     else if (root)

@@ -38,7 +38,7 @@ static json_t *summary_json(const ddsc_measures_view *view)
     return root;
 }
 
-static void summarise(session *s, const ddsc_measures *made, int *code)
+static void summarize(session *s, const ddsc_measures *made, int *code)
 {
     text t = {0};
     ddsc_measures_view view;
@@ -67,7 +67,7 @@ static int run(session *s)
     if (session_ok(s,
                    ddsc_measures_write(s->ctx, made, o->output, output_format(s), output_flags(s)),
                    &code))
-        summarise(s, made, &code);
+        summarize(s, made, &code);
     ddsc_measures_destroy(made);
     return code;
 }

@@ -10,7 +10,7 @@
 typedef struct facts {
     int64_t smallest, median, largest; /* support sizes of the items */
     int64_t n_shared; /* number of support points that belong to more than one item */
-    int64_t n_classes, n_unlabelled;
+    int64_t n_classes, n_unlabeled;
     int64_t *class_size; /* by label */
     int32_t largest_label;
     json_t *problems; /* array of strings */
@@ -65,7 +65,7 @@ static void count_classes(facts *f, const ddsc_measures_view *v)
             -1; /* numbers this large are unlikely to be classes, so no table is built */
     f->class_size = cli_allocate((size_t)f->largest_label + 1, sizeof *f->class_size);
     for (int64_t r = 0; r < v->n_rows; r++) {
-        f->n_unlabelled += v->label[r] < 0;
+        f->n_unlabeled += v->label[r] < 0;
         if (v->label[r] >= 0 && v->label[r] <= f->largest_label)
             f->n_classes += f->class_size[v->label[r]]++ == 0;
     }
@@ -160,7 +160,7 @@ static void find_problems(facts *f, const ddsc_measures_view *v)
     add_problem(f, v->n_merged, "points duplicate another point of their item and were merged");
     add_problem(f, single, "items have a single point");
     if (v->label)
-        add_problem(f, f->n_unlabelled, "items have no label");
+        add_problem(f, f->n_unlabeled, "items have no label");
 }
 
 static void add_grid(text *t, const ddsc_measures_view *v)

@@ -80,6 +80,20 @@ static const char *name_at(const json_t *clusters, const char *field)
     return name ? name : "";
 }
 
+/* Adds a column name of items.csv. Version 0.2.0 wrote `doubt` and `neighbour1`. */
+static void add_column_name(text *t, const char *at, const char *end)
+{
+    static const char *const former[][2] = {{"doubt", "ambiguity"}, {"neighbour", "neighbor"}};
+    for (size_t k = 0; k < sizeof former / sizeof *former; k++) {
+        size_t n = strlen(former[k][0]);
+        if ((size_t)(end - at) >= n && strncmp(at, former[k][0], n) == 0) {
+            text_add(t, former[k][1]);
+            at += n;
+        }
+    }
+    text_add_bytes(t, at, (size_t)(end - at));
+}
+
 /* Copies the table, adding a column `name` after `label`. An existing column of that name is
  * replaced. */
 static void rename_rows(text *out, const char *table, const json_t *clusters)
@@ -95,7 +109,10 @@ static void rename_rows(text *out, const char *table, const json_t *clusters)
                 old = column;
             if (column != old) {
                 text_add(out, column ? "," : "");
-                text_add_bytes(out, at, (size_t)(end - at));
+                if (head)
+                    add_column_name(out, at, end);
+                else
+                    text_add_bytes(out, at, (size_t)(end - at));
             }
             if (column == label) {
                 text_add(out, ",");
@@ -185,7 +202,7 @@ static int run_name(session *s)
     const char *dir = s->opt.operand[0];
     if (!names_once(s, &code))
         return code;
-    json_t *root = json_load_result(dir, &code);
+    json_t *root = json_load_result(s, dir, &code);
     bool good = root != NULL;
     for (int64_t i = 1; good && i < s->opt.n_operands; i++)
         good = give_name(s, json_object_get(root, "clusters"), s->opt.operand[i], &code);

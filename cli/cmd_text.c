@@ -240,6 +240,8 @@ static int run(session *s)
     x.set = o->text;
     if (o->cluster.paper)
         x.set.words = DDSC_WORDS_GENERAL;
+    if (x.set.words == DDSC_WORDS_GENERAL && x.set.weighting == DDSC_WEIGHTING_AUTO)
+        x.set.weighting = DDSC_WEIGHTING_TFIDF; /* as the library does */
     if (!session_ok(s,
                     ddsc_text_read_files(s->ctx, &x.measures, &x.report, o->n_operands, o->operand,
                                          o->vectors, &x.set),

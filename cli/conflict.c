@@ -1,6 +1,7 @@
 /* Ensures that no output replaces a file that the command reads. Every output path is compared with
  * all inputs of the verb before any work. */
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static const struct {
     size_t offset;
 } inputs[] = {
     {"--truth", AT(truth)},
+    {"--distances", AT(distances)},
     {"--labels", AT(read.labels_path)},
     {"--cost", AT(cost_file)},
     {"--reference", AT(reference)},
@@ -82,46 +84,24 @@ static bool in_folder(conflict *c, const char *folder, int depth)
     return found;
 }
 
-/* Returns true if `rest` ends with a name such as ".vocab", ".vocab0" or ".vocab.gz". */
-static bool has_ending(const char *rest, const char *ending)
+/* Searches the tables that are read together with a d2 file. */
+static bool among_tables(conflict *c, const char *path)
 {
-    const char *at = strstr(rest, ending);
-    if (!at)
-        return false;
-    at += strlen(ending);
-    at += strspn(at, "0123456789");
-    return *at == '\0' || strcmp(at, ".gz") == 0 || strcmp(at, ".zst") == 0;
+    char table[PATH_MAX];
+    struct stat info;
+    for (int64_t k = 0; ddsc_measures_find_table(table, sizeof table, path, k) > 0; k++)
+        if (stat(table, &info) == 0 && same_file(c, table, &info))
+            return true;
+    return false;
 }
 
-/* Returns true for a file that is read together with an input: a table of a d2 file (NAME.vocab0,
- * NAME.hist0), or the words of vectors in npy (.vocab, .txt). `length` is the length of the input's
- * name up to its first dot. */
-static bool is_companion(const char *entry, const char *input, size_t length)
+/* Returns true for the words that are read together with vectors in npy. */
+static bool is_words(conflict *c, const char *vectors)
 {
-    const char *rest = entry + length;
-    return strncmp(entry, input, length) == 0 &&
-           (has_ending(rest, ".vocab") || has_ending(rest, ".hist") ||
-            (has_ending(rest, ".txt") && strstr(input, ".npy")));
-}
-
-static bool among_companions(conflict *c, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    size_t length = strcspn(base, ".");
-    text folder = {0};
-    text_add_bytes(&folder, slash ? path : "./", slash ? (size_t)(slash + 1 - path) : 2);
-    DIR *dir = opendir(text_get(&folder));
-    bool found = false;
-    for (struct dirent *e = dir ? readdir(dir) : NULL; e && !found; e = readdir(dir)) {
-        struct stat info;
-        if (length > 0 && is_companion(e->d_name, base, length) &&
-            fstatat(dirfd(dir), e->d_name, &info, 0) == 0)
-            found = same_file(c, e->d_name, &info);
-    }
-    if (dir)
-        closedir(dir);
-    text_free(&folder);
-    return found;
+    char words[PATH_MAX];
+    struct stat info;
+    return ddsc_text_find_words(words, sizeof words, vectors) > 0 && stat(words, &info) == 0 &&
+           same_file(c, words, &info);
 }
 
 static bool is_input(conflict *c, const char *path)
@@ -135,7 +115,7 @@ static bool is_input(conflict *c, const char *path)
         return false;
     if (S_ISDIR(info.st_mode))
         return in_folder(c, path, 0);
-    return same_file(c, path, &info) || among_companions(c, path);
+    return same_file(c, path, &info) || among_tables(c, path);
 }
 
 /* Returns the option that names the conflicting input, "" for an operand, or NULL if there is no
@@ -148,6 +128,8 @@ static const char *find_input(conflict *c, const cli_options *o)
         if (is_input(c, path))
             return inputs[k].option;
     }
+    if (o->vectors && is_words(c, o->vectors))
+        return "--vectors";
     for (int k = 0; k < o->n_meta; k++)
         if (is_input(c, o->meta[k]))
             return "--meta";

@@ -278,9 +278,9 @@ static const option_spec baseline_options[] = {
      .offset = AT(barycenter),
      .choices = choices_barycenter,
      .help = "d2: how centers are computed: Bregman ADMM (default) or entropic scaling"},
-    {.name = "centre-size",
+    {.name = "center-size",
      .kind = OPTION_COUNT,
-     .offset = AT(centre_size),
+     .offset = AT(center_size),
      .minimum = 1,
      .argument = "N",
      .help = "d2, pd2: number of points of a center (default: the mean of the items)"},
@@ -489,6 +489,7 @@ void options_init(cli_options *o)
 {
     *o = (cli_options){
         .items = 20, .points = 40, .groups = 3, .dim = 2, .separation = 4, .read_timeout = 60};
+    o->permutations = 9999;
     ddsc_read_settings_init(&o->read);
     ddsc_transform_settings_init(&o->transform);
     ddsc_text_settings_init(&o->text);

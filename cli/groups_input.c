@@ -8,7 +8,7 @@
     }
 static const option_choice choices_image[] = {{"pixels", DDSC_IMAGE_PIXELS},
                                               {"ink", DDSC_IMAGE_INK},
-                                              {"colours", DDSC_IMAGE_COLOURS},
+                                              {"colors", DDSC_IMAGE_COLORS},
                                               {NULL, 0}};
 
 const option_choice choices_encoding[] = {
@@ -122,11 +122,11 @@ const option_group group_table = {"Tables (csv, tsv, h5ad)", table_options};
 #undef AT
 #define AT(field) offsetof(cli_options, transform.field)
 
-static const option_choice choices_normalise[] = {{"standard", DDSC_NORMALISE_STANDARD},
-                                                  {"robust", DDSC_NORMALISE_ROBUST},
-                                                  {"rank", DDSC_NORMALISE_RANK},
+static const option_choice choices_normalize[] = {{"standard", DDSC_NORMALIZE_STANDARD},
+                                                  {"robust", DDSC_NORMALIZE_ROBUST},
+                                                  {"rank", DDSC_NORMALIZE_RANK},
                                                   {NULL, 0}};
-static const option_choice choices_align[] = {{"centre", DDSC_ALIGN_CENTRE},
+static const option_choice choices_align[] = {{"center", DDSC_ALIGN_CENTER},
                                               {"size", DDSC_ALIGN_SIZE},
                                               {"deskew", DDSC_ALIGN_DESKEW},
                                               {"principal", DDSC_ALIGN_PRINCIPAL},
@@ -162,10 +162,10 @@ static const option_spec transform_options[] = {
      .argument = "COLUMN",
      .help = "map the quantiles of each coordinate in a batch to those of all items; COLUMN is in "
              "the table that is read, or in --meta"},
-    {.name = "normalise",
+    {.name = "normalize",
      .kind = OPTION_CHOICE,
-     .offset = AT(normalise),
-     .choices = choices_normalise,
+     .offset = AT(normalize),
+     .choices = choices_normalize,
      .help =
          "rescale coordinates to variance 1, to interquartile range 1, or to ranks from 0 to 1"},
     {.name = "pca",

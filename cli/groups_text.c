@@ -5,8 +5,10 @@
 
 const option_choice choices_tokens[] = {
     {"punctuation", DDSC_TOKENS_PUNCTUATION}, {"letters", DDSC_TOKENS_LETTERS}, {NULL, 0}};
-const option_choice choices_weighting[] = {
-    {"tf", DDSC_WEIGHTING_TF}, {"tfidf", DDSC_WEIGHTING_TFIDF}, {NULL, 0}};
+const option_choice choices_weighting[] = {{"auto", DDSC_WEIGHTING_AUTO},
+                                           {"tfidf", DDSC_WEIGHTING_TFIDF},
+                                           {"tf", DDSC_WEIGHTING_TF},
+                                           {NULL, 0}};
 const option_choice choices_idf[] = {
     {"plain", DDSC_IDF_PLAIN}, {"smooth", DDSC_IDF_SMOOTH}, {NULL, 0}};
 
@@ -89,7 +91,9 @@ static const option_spec words_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(weighting),
      .choices = choices_weighting,
-     .help = "weight of a word: its count in the document, or its count times its idf (default)"},
+     .help = "weight of a word: its count in the document times a weight learned from the "
+             "documents (auto, default; tfidf with --words general), its count times its idf, or "
+             "its count"},
     {.name = "idf",
      .kind = OPTION_CHOICE,
      .offset = AT(idf),

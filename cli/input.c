@@ -33,7 +33,7 @@ typedef struct reader {
     session *s;
     cli_input *in;
     ddsc_measures *set; /* the set so far */
-    bool labelled;
+    bool labeled;
     bool needs_labels; /* labels are required but missing */
 } reader;
 
@@ -41,7 +41,7 @@ static void look_for_labels(reader *r)
 {
     ddsc_measures_view view;
     ddsc_measures_get_view(r->set, &view);
-    r->labelled = view.label != NULL;
+    r->labeled = view.label != NULL;
 }
 
 static ddsc_status read_files(reader *r)
@@ -63,7 +63,7 @@ static ddsc_status read_files(reader *r)
     if (status < 0)
         return status;
     look_for_labels(r);
-    if (r->labelled)
+    if (r->labeled)
         r->in->truth_name = o->read.labels_path ? o->read.labels_path : "the input";
     return status;
 }
@@ -95,17 +95,17 @@ static ddsc_status attach_truth(reader *r)
     ddsc_status status = ddsc_labels_read_for(ctx, &truth, NULL, r->set, r->s->opt.truth);
     if (status < 0)
         return status;
-    status = ddsc_measures_copy_labelled(ctx, &copy, r->set, truth);
+    status = ddsc_measures_copy_labeled(ctx, &copy, r->set, truth);
     ddsc_release(ctx, truth);
     r->in->truth_name = r->s->opt.truth;
-    r->labelled = true;
+    r->labeled = true;
     return replace(&r->set, status, copy);
 }
 
 static ddsc_status cut_down(reader *r)
 {
     ddsc_measures *copy = NULL;
-    r->needs_labels = !r->labelled;
+    r->needs_labels = !r->labeled;
     if (r->needs_labels)
         return DDSC_ERROR_ARGUMENT;
     ddsc_status status =
@@ -127,7 +127,7 @@ static ddsc_status transform(reader *r)
 {
     const ddsc_transform_settings *set = &r->s->set.transform;
     ddsc_measures *copy = NULL;
-    if (!set->arcsinh && !set->logicle && !set->log1p && !set->batch && !set->normalise &&
+    if (!set->arcsinh && !set->logicle && !set->log1p && !set->batch && !set->normalize &&
         !set->pca && !set->per_item && !set->align)
         return DDSC_OK;
     ddsc_status status = ddsc_measures_transform(r->s->ctx, &copy, r->set, set);
@@ -263,7 +263,7 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
                                               "logicle",
                                               "log1p",
                                               "batch",
-                                              "normalise",
+                                              "normalize",
                                               "pca",
                                               "per-item",
                                               "align"};
@@ -294,12 +294,12 @@ static void warn_method_options(const session *s)
 {
     const cli_options *o = &s->opt;
     bool vectors = o->method == METHOD_KMEANS || o->method == METHOD_SC;
-    bool centres = o->method == METHOD_D2 || o->method == METHOD_PD2;
+    bool centers = o->method == METHOD_D2 || o->method == METHOD_PD2;
     if (option_given(o, "vectors-from") && !vectors)
         message_warning(s,
                         "--vectors-from has no effect; it applies only to --method kmeans and sc");
-    if (option_given(o, "centre-size") && !centres)
-        message_warning(s, "--centre-size has no effect; it applies only to --method d2 and pd2");
+    if (option_given(o, "center-size") && !centers)
+        message_warning(s, "--center-size has no effect; it applies only to --method d2 and pd2");
     if (option_given(o, "barycenter") && o->method != METHOD_D2)
         message_warning(s, "--barycenter has no effect; it applies only to --method d2");
 }

@@ -91,10 +91,23 @@ void json_to_text(text *t, json_t *root)
     free(dump);
 }
 
+/* Puts format_version first, unless the object was written by the library and has one. */
+static json_t *with_version(json_t *root)
+{
+    if (json_object_get(root, "format_version"))
+        return root;
+    json_t *whole = checked(json_object());
+    json_put_count(whole, "format_version", DDSC_FORMAT_VERSION);
+    if (json_object_update(whole, root) != 0)
+        checked(NULL);
+    json_decref(root);
+    return whole;
+}
+
 bool json_print(session *s, json_t *root, int *code)
 {
     text t = {0};
-    json_to_text(&t, root);
+    json_to_text(&t, with_version(root));
     bool good = output_text(s, &t, NULL, false, code);
     text_free(&t);
     return good;
@@ -156,7 +169,23 @@ void json_join(json_t *object, const json_t *told, const char *key)
         checked(NULL);
 }
 
-json_t *json_load_result(const char *dir, int *code)
+/* Returns the current form of a result of version 0.2.0, which the library converts. Consumes
+ * `root`. */
+static json_t *upgraded(session *s, json_t *root, const char *dir, int *code)
+{
+    ddsc_report *report = NULL;
+    text t = {0};
+    json_decref(root);
+    root = NULL;
+    if (session_ok(s, ddsc_report_read(s->ctx, &report, dir), code) &&
+        session_ok(s, ddsc_report_write(s->ctx, report, DDSC_REPORT_JSON, text_write, &t), code))
+        root = checked(json_loads(text_get(&t), 0, NULL));
+    ddsc_report_destroy(report);
+    text_free(&t);
+    return root;
+}
+
+json_t *json_load_result(session *s, const char *dir, int *code)
 {
     json_error_t error;
     char *path = output_path(dir, "result.json");
@@ -168,6 +197,8 @@ json_t *json_load_result(const char *dir, int *code)
         *code = EXIT_INPUT;
         json_decref(root);
         root = NULL;
+    } else if (!json_object_get(root, "format_version")) {
+        root = upgraded(s, root, dir, code);
     }
     free(path);
     return root;

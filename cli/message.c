@@ -10,7 +10,7 @@
 
 #include "progress.h"
 
-bool message_colours(int descriptor)
+bool message_colors(int descriptor)
 {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
     return isatty(descriptor) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
@@ -39,9 +39,9 @@ const char *message_held(void)
 }
 
 /* Prints "ddsc: [kind: ]text", with a colored prefix on a terminal. */
-static void say(const char *colour, const char *kind, const char *format, va_list arguments)
+static void say(const char *color, const char *kind, const char *format, va_list arguments)
 {
-    bool colours = message_colours(STDERR_FILENO);
+    bool colors = message_colors(STDERR_FILENO);
     progress_clear();
     text words = {0}, t = {0};
     text_addv(&words, format, arguments);
@@ -51,7 +51,7 @@ static void say(const char *colour, const char *kind, const char *format, va_lis
         text_free(&words);
         return;
     }
-    text_addf(&t, "%sddsc: %s%s", colours ? colour : "", kind, colours ? "\033[0m" : "");
+    text_addf(&t, "%sddsc: %s%s", colors ? color : "", kind, colors ? "\033[0m" : "");
     text_add_shown(&t, text_get(&words), words.length, stderr);
     fprintf(stderr, "%s\n", text_get(&t));
     text_free(&words);
@@ -88,14 +88,14 @@ void message_pairs(const session *s, const ddsc_pair_stats *stats)
 
 void message_note(const session *s, const char *head, const char *words)
 {
-    bool colours = message_colours(STDERR_FILENO);
+    bool colors = message_colors(STDERR_FILENO);
     text shown = {0}, t = {0};
     if (s->opt.quiet || holding)
         return;
     progress_clear();
     text_add_shown(&shown, words, strlen(words), stderr);
     text_add_wrapped(&t, text_get(&shown), 6 + (int)strlen(head), 14, 96);
-    fprintf(stderr, "%sddsc: %s%s%s\n", colours ? "\033[1;36m" : "", head, colours ? "\033[0m" : "",
+    fprintf(stderr, "%sddsc: %s%s%s\n", colors ? "\033[1;36m" : "", head, colors ? "\033[0m" : "",
             text_get(&t));
     text_free(&shown);
     text_free(&t);

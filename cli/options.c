@@ -74,13 +74,37 @@ const char *choice_name(const option_choice *choices, int value)
     return "?";
 }
 
-static const option_spec *find_long(const cli_verb *verb, const char *name, size_t length)
+/* Spellings of versions up to 0.2.0. They are accepted but not listed in the help
+ * (docs/options.md has the list). */
+static const char *const former_names[][2] = {{"normalise", "normalize"},
+                                              {"centre-size", "center-size"},
+                                              {"centre", "center"},
+                                              {"colours", "colors"},
+                                              {"regularised", "regularized"}};
+
+/* Returns the current spelling of an option name or an option value of `length` bytes, or NULL. */
+static const char *current_name(const char *name, size_t length)
+{
+    for (size_t k = 0; k < sizeof former_names / sizeof *former_names; k++)
+        if (strlen(former_names[k][0]) == length && memcmp(former_names[k][0], name, length) == 0)
+            return former_names[k][1];
+    return NULL;
+}
+
+static const option_spec *find_exactly(const cli_verb *verb, const char *name, size_t length)
 {
     for (const option_group *const *g = verb->groups; *g; g++)
         for (const option_spec *s = (*g)->options; s->name; s++)
             if (strlen(s->name) == length && memcmp(s->name, name, length) == 0)
                 return s;
     return NULL;
+}
+
+static const option_spec *find_long(const cli_verb *verb, const char *name, size_t length)
+{
+    const option_spec *found = find_exactly(verb, name, length);
+    const char *now = found ? NULL : current_name(name, length);
+    return now ? find_exactly(verb, now, strlen(now)) : found;
 }
 
 bool verb_has_option(const cli_verb *verb, const char *name)
@@ -170,8 +194,9 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
         p->o->cluster.joined = 0;
     if (metric && strchr(value, '+'))
         return metric_join(p->o, p->verb, value);
+    const char *now = current_name(value, strlen(value));
     for (const option_choice *c = s->choices; c->name; c++) {
-        if (strcmp(c->name, value) == 0) {
+        if (strcmp(c->name, value) == 0 || (now && strcmp(c->name, now) == 0)) {
             memcpy((char *)p->o + s->offset, &c->value, sizeof c->value);
             return EXIT_GOOD;
         }

@@ -217,7 +217,7 @@ bool output_text(session *s, const text *t, const char *path, bool overwrite, in
 void output_summary_bold(const session *s, const text *t, size_t n_bold)
 {
     FILE *to = output_is_stdout(s->opt.output) || s->opt.json ? stderr : stdout;
-    bool bold = n_bold > 0 && message_colours(fileno(to));
+    bool bold = n_bold > 0 && message_colors(fileno(to));
     text shown = {0};
     if (s->opt.quiet || s->opt.json)
         return;

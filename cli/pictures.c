@@ -17,9 +17,9 @@ static cairo_status_t take_bytes(void *out, const unsigned char *bytes, unsigned
     return CAIRO_STATUS_SUCCESS;
 }
 
-static void set_colour(cairo_t *c, const char *colour, double opacity)
+static void set_color(cairo_t *c, const char *color, double opacity)
 {
-    long rgb = strtol(colour + 1, NULL, 16);
+    long rgb = strtol(color + 1, NULL, 16);
     cairo_set_source_rgba(c, (double)(rgb >> 16) / 255, (double)(rgb >> 8 & 255) / 255,
                           (double)(rgb & 255) / 255, opacity);
 }
@@ -35,7 +35,7 @@ static void draw_words(cairo_t *c, const ddsc_mark *m)
 
 static void draw(cairo_t *c, const ddsc_mark *m)
 {
-    set_colour(c, m->color, m->opacity);
+    set_color(c, m->color, m->opacity);
     if (m->kind == DDSC_MARK_WORDS) {
         draw_words(c, m);
     } else if (m->kind == DDSC_MARK_LINE) {

@@ -93,7 +93,7 @@ template <int T> struct dense {
                     taken += mass[side][k] * off[side][k];
                 }
         double value = rule.epsilon * (dual - mass_sum) + taken;
-        found.regularised = all(seen{value, 0, 0}).error + rule.epsilon;
+        found.regularized = all(seen{value, 0, 0}).error + rule.epsilon;
         return true;
     }
 

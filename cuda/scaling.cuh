@@ -155,7 +155,7 @@ __device__ __forceinline__ bool settle(const transport &t, const scaling &w, con
     if (!(found.marginal_error <= rule.tolerance))
         return false;
     double dual = log_ratio(t, w, 0) + log_ratio(t, w, 1) - mass;
-    found.regularised = rule.epsilon * (team_sum(dual, w.room) + 1) + apart;
+    found.regularized = rule.epsilon * (team_sum(dual, w.room) + 1) + apart;
     return true;
 }
 

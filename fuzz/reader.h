@@ -28,7 +28,7 @@ static inline ddsc_status fuzz_documents(ddsc_context *ctx, measures_parts *part
     set.idf = DDSC_IDF_SMOOTH;
     TRY(text_table_add(ctx, &stop, "the", 3, &number, &is_new));
     TRY(documents_read(ctx, &docs, &report, s, &set, &stop, NULL));
-    TRY(words_fit(ctx, &fitted, &report, &docs.words));
+    TRY(words_fit(ctx, &fitted, &report, &docs.words, &set));
     v.n = docs.words.words.n;
     TRY(MEM_ZERO(ctx, v.row, v.n));
     TRY(MEM_ZERO(ctx, v.point, v.n));

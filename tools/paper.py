@@ -278,17 +278,17 @@ def run_vectors(bench, name, method, source):
     return pick({s: list(v.values()) for s, v in scores.items()}, plan["runs"])
 
 
-def centre_words(name):
+def center_words(name):
     """Return the options for barycenters. Images are merged to 32 points, to keep the total under an hour."""
-    return ["--compress", 32, "--centre-size", 16] if name in IMAGES else ["--centre-size", 16]
+    return ["--compress", 32, "--center-size", 16] if name in IMAGES else ["--center-size", 16]
 
 
-def run_centres(bench, name, method):
+def run_centers(bench, name, method):
     plan, scores, cpu = bench.plan, {}, []
 
     def one(k, run):
         answer = bench.ddsc("cluster", prepare(bench, name, run), "--method", method, "-k", k,
-                            "--restarts", 1, *centre_words(name), "-s", run, "--json")
+                            "--restarts", 1, *center_words(name), "-s", run, "--json")
         with bench.lock:
             scores.setdefault((None, None, k), {})[run] = (answer["scores"]["ami"], answer["scores"]["ari"])
             cpu.append(answer["cpu_s"])
@@ -344,7 +344,7 @@ def baseline_rows(bench, name):
             yield f"{title}, bag of words", None, run_vectors(bench, name, method, "words")
     for method in ("d2", "pd2"):
         if method in bench.methods and method in PAPER[name]:
-            yield method.upper(), method, run_centres(bench, name, method)
+            yield method.upper(), method, run_centers(bench, name, method)
 
 
 def set_rows(bench, name, seconds):
@@ -502,7 +502,7 @@ def noise_errors(bench):
     return errors
 
 
-COLOURS = ("#1b6ca8", "#2a9d8f", "#c1121f", "#f4a261", "#e9c46a", "#b5838d", "#6d597a", "#355070")
+COLORS = ("#1b6ca8", "#2a9d8f", "#c1121f", "#f4a261", "#e9c46a", "#b5838d", "#6d597a", "#355070")
 
 
 def noise_picture(errors):
@@ -522,8 +522,8 @@ def noise_picture(errors):
         lines.append(f'<text x="54" y="{264 - 57.5 * k:.0f}" text-anchor="end">{value:.2f}</text>')
     for k, (title, values) in enumerate(errors.items()):
         points = " ".join(place(s, v) for s, v in zip(SIGMAS, values))
-        lines += [f'<polyline points="{points}" fill="none" stroke="{COLOURS[k]}" stroke-width="2"/>',
-                  f'<text x="475" y="{45 + 20 * k}" fill="{COLOURS[k]}">{title}</text>']
+        lines += [f'<polyline points="{points}" fill="none" stroke="{COLORS[k]}" stroke-width="2"/>',
+                  f'<text x="475" y="{45 + 20 * k}" fill="{COLORS[k]}">{title}</text>']
     return "\n".join([*lines, '<text x="255" y="300" text-anchor="middle">sigma of the noise, in pixels</text>', "</svg>", ""])
 
 
@@ -598,8 +598,8 @@ def intro(command, plan):
             "users get: **default settings, K chosen by the data, no labels**; the last one is told the true K.",
             "",
             "Word vectors are 100-d GloVe here, 300-d in the paper; Reuters has N = 1,203 (the paper's 1,209 is not "
-            "to be had). D2 and PD2: one start a run, centres of 16 points; images merged to 32 points for them "
-            "(to stay under an hour). Bag of words: L1-normalised tf-idf of all words.", ""]
+            "to be had). D2 and PD2: one start a run, centers of 16 points; images merged to 32 points for them "
+            "(to stay under an hour). Bag of words: L1-normalized tf-idf of all words.", ""]
 
 
 def command_of(a):

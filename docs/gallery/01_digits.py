@@ -24,7 +24,7 @@ print(f"AMI with the true digits: {ddsc.adjusted_mutual_info_score(X.labels, mod
 
 # %%
 # Plot some items of each cluster. The items are drawn at random.
-figure = ddsc.plot.clusters(X, model, n_each=10)
+ddsc.plot.clusters(X, model, n_each=10)
 
 # %%
 # ``model.report("page.html")`` writes a page with a map, typical and ambiguous items, and further
@@ -42,11 +42,11 @@ plain = KMeans(10, n_init=10, random_state=0).fit_predict(rows.reshape(len(X), 6
 print(f"k-means on the pixels: {ddsc.adjusted_mutual_info_score(X.labels, plain):.2f}")
 
 # %%
-# Some items lie between two clusters. ``doubt_`` is 1/2 for an item that is as close to another
+# Some items lie between two clusters. ``ambiguity_`` is 1/2 for an item that is as close to another
 # center as to its own.
-doubtful = np.argsort(-model.doubt_)[:8]
+ambiguous = np.argsort(-model.ambiguity_)[:8]
 figure, boxes = plt.subplots(1, 8, figsize=(9, 1.6), layout="constrained")
-for box, i in zip(boxes, doubtful):
+for box, i in zip(boxes, ambiguous):
     box.imshow(rows[i], cmap="gray_r")
-    box.set_title(f"a {X.labels[i]}, doubt {model.doubt_[i]:.2f}", fontsize=7)
+    box.set_title(f"a {X.labels[i]}, ambiguity {model.ambiguity_[i]:.2f}", fontsize=7)
     box.axis("off")

@@ -37,6 +37,6 @@ ax = ddsc.plot.embedding(model, labels=X.labels)
 # %%
 # List the most ambiguous documents with their cluster and the next nearest cluster.
 table = model.items_
-for i in table["doubt"].argsort()[::-1][:5]:
+for i in table["ambiguity"].argsort()[::-1][:5]:
     print(f"{table['id'][i]:14} is in cluster {table['label'][i]}, nearly in {table['next'][i]} "
-          f"(doubt {table['doubt'][i]:.2f})")
+          f"(ambiguity {table['ambiguity'][i]:.2f})")

@@ -46,4 +46,4 @@ for c in (0, 1):
 left.set(xlabel="CD19 (B cells)", ylabel="pS6", title="B cells respond, at the right")
 left.legend(markerscale=6)
 ddsc.plot.embedding(model, labels=X.labels, ax=right)
-right.set_title("samples, coloured by the truth")
+right.set_title("samples, colored by the truth")

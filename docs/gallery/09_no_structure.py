@@ -16,8 +16,8 @@ import ddsc
 rng = np.random.default_rng(0)
 
 
-def clouds(centres):
-    return [rng.normal(centre, 1, (30, 2)) for centre in centres]
+def clouds(centers):
+    return [rng.normal(center, 1, (30, 2)) for center in centers]
 
 
 sets = {

@@ -27,8 +27,8 @@
  * This program is examples/cluster_file.c; examples/ contains more complete programs. This header
  * is the reference manual. Its sections are version and status, context, teams, measures,
  * transforms, files, text, metrics and distances, the neighbor graph, clustering, new items,
- * inspecting a result, scores and theory, single transport problems, barycenters, vectors, and
- * reports.
+ * inspecting a result, scores and theory, tests of columns about items, single transport problems,
+ * barycenters, vectors, and reports.
  *
  * Conventions:
  *  - Every call that can fail returns a ddsc_status. 0 is success. A negative value is an error,
@@ -55,8 +55,8 @@
  *  - Views are filled by their `_get_view` macro, which passes the size in the same way. Fields
  *    that an older library does not know are set to zero.
  *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are accessed through pointers. ddsc_cloud,
- *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting and ddsc_mark are array
- *    elements and never change.
+ *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting, ddsc_mark, ddsc_column and
+ *    ddsc_permanova_missing are array elements and never change.
  *
  * Compatibility policy: everything not marked DDSC_EXPERIMENTAL is stable from version 0.2.0. New
  * fields are only appended after the existing fields of a struct. No field is moved, removed or
@@ -439,10 +439,13 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measur
                                                                int64_t row);
 
 /* Copies the set and replaces its labels (n_rows entries). NULL removes the labels. */
+DDSC_API ddsc_status ddsc_measures_copy_labeled(ddsc_context *context, ddsc_measures **copy,
+                                                const ddsc_measures *measures,
+                                                const int32_t *labels);
+/* deprecated spelling */
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures,
                                                  const int32_t *labels);
-#define ddsc_measures_copy_labeled ddsc_measures_copy_labelled
 /* Copies the set and replaces its ids (n_rows strings). */
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
@@ -659,6 +662,11 @@ DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **m
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
+/* The reader of d2 files also opens tables next to the file (NAME.vocab0, NAME.hist0). Writes the
+ * path of the existing table `number` (0, 1, ...) to `out`. Like snprintf, it writes at most `size`
+ * bytes and returns the full length; it returns 0 after the last table. */
+DDSC_EXPERIMENTAL DDSC_API size_t ddsc_measures_find_table(char *out, size_t size, const char *path,
+                                                           int64_t number);
 /* Shares one set among all ranks of a team. `read` is called only on the first rank, with a context
  * that has no team during the call. It creates the set, for example by reading a file. On success,
  * all ranks have that set, in memory shared by the ranks of each machine. Otherwise, all ranks have
@@ -740,7 +748,10 @@ typedef enum ddsc_tokens {
 
 typedef enum ddsc_weighting {
     DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
-    DDSC_WEIGHTING_TF         /* count of the word in the document */
+    DDSC_WEIGHTING_TF,        /* count of the word in the document */
+    /* default: count times a weight learned from the documents, which combines idf with how well
+     * the contexts of the word agree. The same as TFIDF if words is GENERAL */
+    DDSC_WEIGHTING_AUTO
 } ddsc_weighting;
 
 /* N is the number of documents, and df is the number of documents that contain the word. */
@@ -841,6 +852,10 @@ DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measu
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_text_read_files(
     ddsc_context *context, ddsc_measures **measures, ddsc_text_report *report, int64_t n_paths,
     const char *const *paths, const char *vectors_path, const ddsc_text_settings *settings);
+/* Writes the path of the existing file with the words of an npy matrix to `out`, as
+ * ddsc_measures_find_table does. Returns 0 if there is none. */
+DDSC_EXPERIMENTAL DDSC_API size_t ddsc_text_find_words(char *out, size_t size,
+                                                       const char *vectors_path);
 
 /* ==== Metrics and distances ==== */
 
@@ -1346,6 +1361,8 @@ typedef struct ddsc_model_view {
     const int32_t *labels; /* n_items */
     const ddsc_measures *measures; /* the items of the model */
     int64_t n_vectors;             /* number of columns of the embedding */
+    /* The settings of the metric, with all parameters that were chosen from the data. */
+    const ddsc_metric_settings *metric_settings;
 } ddsc_model_view;
 
 #define ddsc_model_get_view(model, view) ddsc_model_get_view_sized((model), (view), sizeof *(view))
@@ -1395,9 +1412,12 @@ DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, ddsc_assignment *ass
 typedef struct ddsc_standing {
     size_t struct_size;
     double *distance; /* distance to the center of the item's cluster; smallest for typical items */
-    /* Ambiguity: distance / (distance + distance to the center of `next`). The value is 0.5 on the
-     * boundary between the clusters, and 0 if there is no next cluster. */
-    double *doubt;
+    /* distance / (distance + distance to the center of `next`). The value is 0.5 on the boundary
+     * between the clusters, and 0 if there is no next cluster. */
+    union {
+        double *ambiguity;
+        double *doubt; /* deprecated name */
+    };
     int32_t *next; /* the other cluster with the nearest center (ties: lower number); -1: none */
 } ddsc_standing;
 
@@ -1729,6 +1749,132 @@ DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
                                      const ddsc_graph *graph, const int32_t *truth,
                                      const ddsc_cluster_settings *settings);
 
+/* ==== Tests of columns about items (docs/tests.md) ==== */
+
+typedef enum ddsc_column_kind {
+    /* A column is numeric if all values are numbers, and there are at least 11 distinct values, or
+     * a value that is not an integer, or more distinct values than half the items. Other columns
+     * are factors. */
+    DDSC_COLUMN_AUTO = 0,
+    DDSC_COLUMN_NUMBER,
+    DDSC_COLUMN_FACTOR
+} ddsc_column_kind;
+
+typedef enum ddsc_column_role {
+    DDSC_COLUMN_BY = 0, /* tested */
+    DDSC_COLUMN_ADJUST, /* a covariate, also called a confounder */
+    DDSC_COLUMN_BLOCK   /* a factor; items are permuted within its levels */
+} ddsc_column_role;
+
+/* One value per item. `number` is used if `text` is NULL. Missing values are NaN, NULL, "", NA,
+ * N/A, NaN, nan, NULL and null. */
+typedef struct ddsc_column {
+    const char *name;
+    const char *const *text;
+    const double *number;
+    ddsc_column_kind kind;
+    ddsc_column_role role;
+} ddsc_column;
+
+typedef struct ddsc_permanova_settings {
+    size_t struct_size;
+    int64_t permutations; /* 1 .. 10^7, default 9999 */
+    int squared;          /* 1: the matrix holds squared distances */
+    int pairwise;         /* 1: also tests each pair of levels of each tested factor */
+    int separately;       /* 1: each tested column has a model of its own, with the covariates */
+    /* n_given x n item numbers, one permutation per row, used instead of random permutations. With
+     * them, no item may have missing values. NULL: none. */
+    const int32_t *given;
+    int64_t n_given;
+    /* Number of points of each item, used to check whether the distances or the columns are
+     * associated with it. NULL: no check. */
+    const int64_t *points;
+} ddsc_permanova_settings;
+
+#define ddsc_permanova_settings_init(settings) \
+    ddsc_permanova_settings_init_sized((settings), sizeof *(settings))
+DDSC_EXPERIMENTAL DDSC_API void
+ddsc_permanova_settings_init_sized(ddsc_permanova_settings *settings, size_t size);
+
+/* One column of the model. Values that were not computed are NaN. */
+typedef struct ddsc_permanova_row {
+    const char *name;
+    ddsc_column_role role;
+    ddsc_column_kind kind;      /* NUMBER or FACTOR */
+    int64_t n_levels;           /* 0 for numbers */
+    const char *const *levels;  /* n_levels names */
+    const int64_t *level_sizes; /* n_levels numbers of items */
+    int64_t df;
+    double sum_of_squares, r2, f; /* of the column after all others in the model (marginal) */
+    double p;
+    double p_adjusted; /* p after Benjamini and Hochberg, over all tested columns */
+    /* Number of permutations, or of all arrangements if `exhaustive` is set, and the smallest p that
+     * they can give. */
+    int64_t n_permutations;
+    int exhaustive;
+    double smallest_p;
+    int whole_blocks; /* 1: the column is constant within blocks, so whole blocks were permuted */
+    int64_t residual_df;
+    /* Factors that are tested: analysis of the distances from the items to the centroids of their
+     * levels. distance_to_centroid has an entry per used item, and mean_distance one per level. */
+    double dispersion_f, dispersion_p;
+    const double *distance_to_centroid, *mean_distance;
+    /* Association of the column alone with the logarithm of the number of points. */
+    double points_r2, points_p;
+} ddsc_permanova_row;
+
+/* A test of two levels of a factor. */
+typedef struct ddsc_permanova_pair {
+    int64_t row, a, b; /* the column and its two levels */
+    int64_t n_a, n_b;
+    double r2, f, p;
+    double p_adjusted; /* p after Holm, over all pairs of the column */
+    int64_t n_permutations;
+    int exhaustive;
+    double smallest_p;
+    const char *problem; /* why the pair could not be tested; NULL: it was tested */
+} ddsc_permanova_pair;
+
+/* A missing value, because of which an item was left out. */
+typedef struct ddsc_permanova_missing {
+    int64_t item, column;
+} ddsc_permanova_missing;
+
+typedef struct ddsc_permanova ddsc_permanova;
+
+typedef struct ddsc_permanova_view {
+    int64_t n, n_used;   /* number of items, and of those without missing values */
+    const int64_t *used; /* n_used item numbers */
+    int64_t n_rows, n_pairs, n_missing;
+    const ddsc_permanova_row *const *rows;
+    const ddsc_permanova_pair *const *pairs;
+    const ddsc_permanova_missing *missing;
+    double total_sum_of_squares;
+    /* of the whole model; NaN and 0 if columns have models of their own */
+    double residual_sum_of_squares;
+    int64_t residual_df;
+    /* Association of the distances with the logarithm of the number of points. */
+    int64_t points_smallest, points_largest;
+    double points_r2, points_p;
+    /* 1: the numbers of points differ, and a tested column is associated with them */
+    int points_warning;
+} ddsc_permanova_view;
+
+/* Tests whether columns explain distances between items (distance-based analysis of variance,
+ * Anderson 2001, McArdle and Anderson 2001). `distances` is n x n, symmetric and non-negative; its
+ * diagonal is ignored. A permutation exchanges the items of the centered matrix of squared
+ * distances (raw data), and leaves the columns in place. The labels of a clustering of the same
+ * distances must not be tested: the clusters were chosen to differ. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_permanova_run(
+    ddsc_context *context, ddsc_permanova **permanova, int64_t n, const double *distances,
+    int64_t n_columns, const ddsc_column *columns, const ddsc_permanova_settings *settings);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_permanova_destroy(ddsc_permanova *permanova);
+#define ddsc_permanova_get_view(permanova, view) \
+    ddsc_permanova_get_view_sized((permanova), (view), sizeof *(view))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_permanova_get_view_sized(const ddsc_permanova *permanova,
+                                                              ddsc_permanova_view *view,
+                                                              size_t size);
+
 /* ==== Single transport problems ==== */
 
 /* Weights a (n) and b (m) with a dense cost (n x m, row-major). Weights need not be normalized,
@@ -2043,6 +2189,10 @@ typedef struct ddsc_report_view {
     ddsc_report_get_view_sized((report), (view), sizeof *(view))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_report_get_view_sized(const ddsc_report *report,
                                                            ddsc_report_view *view, size_t size);
+
+/* The format of result.json, items.csv and the program's JSON output: their key `format_version`.
+ * Version 0.2.0 wrote format 1, which has no such key. docs/results.md lists the changes. */
+enum { DDSC_FORMAT_VERSION = 2 };
 
 /* Forms of a report. The call fails if the form has no content, such as the stability of a result
  * that has none. */

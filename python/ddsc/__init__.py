@@ -15,25 +15,20 @@ if TYPE_CHECKING:
     from . import datasets, plot
     from ._arrays import CSR
     from ._core import version as __version__
-    from ._distributions import Distributions, make_gaussians, make_shapes, read, read_text
+    from ._distances import compare, mmd, neighbors, pairwise
+    from ._distributions import Distributions
     from ._estimator import DDSC, Assignment
-    from ._functions import (
-        Barycenter,
-        Transport,
+    from ._lot import LinearOT
+    from ._permanova import permanova
+    from ._reading import make_gaussians, make_shapes, read, read_text
+    from ._run import ConvergenceWarning
+    from ._scores import (
         adjusted_mutual_info_score,
         adjusted_rand_score,
-        barycenter,
-        compare,
-        emd,
-        mmd,
-        neighbors,
         normalized_mutual_info_score,
-        pairwise,
         purity_score,
-        sinkhorn,
     )
-    from ._lot import LinearOT
-    from ._run import ConvergenceWarning
+    from ._transport import Barycenter, Transport, barycenter, emd, sinkhorn
 
 __all__ = [
     "Assignment",
@@ -56,6 +51,7 @@ __all__ = [
     "neighbors",
     "normalized_mutual_info_score",
     "pairwise",
+    "permanova",
     "plot",
     "purity_score",
     "read",
@@ -72,7 +68,11 @@ _HOMES = {
     "ConvergenceWarning": "_run",
     "DDSC": "_estimator",
     "LinearOT": "_lot",
-    **dict.fromkeys("Distributions make_gaussians make_shapes read read_text".split(), "_distributions"),
+    "permanova": "_permanova",
+    "Distributions": "_distributions",
+    **dict.fromkeys("compare mmd neighbors pairwise".split(), "_distances"),
+    **dict.fromkeys("make_gaussians make_shapes read read_text".split(), "_reading"),
+    **dict.fromkeys("Barycenter Transport barycenter emd sinkhorn".split(), "_transport"),
 }
 
 
@@ -83,10 +83,10 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"ddsc.{name}")
     if name == "__version__":
         return importlib.import_module("ddsc._core").version
-    value = getattr(importlib.import_module(f"ddsc.{_HOMES.get(name, '_functions')}"), name)
+    value = getattr(importlib.import_module(f"ddsc.{_HOMES.get(name, '_scores')}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> List[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted(__all__)

@@ -51,6 +51,16 @@ def sparse_entries(x: Any) -> Tuple[Array, Array, Array]:
     return row[order], column[order], as_doubles(csr.data, "X")[order]
 
 
+def distance_matrix(X: Any) -> Array:
+    """Return dense distances, with NaN for entries that a sparse matrix does not store."""
+    if not is_sparse(X) and not isinstance(X, CSR):
+        return as_doubles(X, "X")
+    row, column, value = sparse_entries(X)
+    matrix = np.full(X.shape, np.nan)
+    matrix[row, column] = value
+    return matrix
+
+
 def neighbor_lists(x: Any, most: int) -> Tuple[Array, Array, Array]:
     """Return offsets, indices and squared distances of up to `most` nearest entries per row.
 

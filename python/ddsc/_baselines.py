@@ -10,7 +10,7 @@ from . import _core
 from ._distributions import Distributions
 from ._run import Run
 from ._types import Array
-from ._words import BARYCENTERS, CENTRES, VECTORS, cluster_settings, cost_settings, whole, word
+from ._words import BARYCENTERS, CENTERS, VECTORS, cluster_settings, cost_settings, whole, word
 
 KMEANS_RESTARTS = 30
 
@@ -24,7 +24,7 @@ class Partition(NamedTuple):
     k: int
     inertia: float
     converged: bool
-    centres: Optional[Distributions]
+    centers: Optional[Distributions]
 
 
 def more_settings(estimator: Any) -> Dict[str, Any]:
@@ -35,7 +35,7 @@ def more_settings(estimator: Any) -> Dict[str, Any]:
     if estimator.method in ("d2", "pd2"):
         if estimator.cost is not None:
             told["cost"] = estimator.cost if isinstance(estimator.cost, str) else "matrix"
-        told["centre_size"] = estimator.centre_size or "auto"
+        told["center_size"] = estimator.center_size or "auto"
         told["restarts"] = estimator.restarts or "auto"
     if estimator.method in ("kmeans", "sc"):
         told["vectors_from"] = estimator.vectors_from
@@ -78,24 +78,24 @@ def partition(run: Run, measures: Any, estimator: Any) -> Partition:
     view = _core.d2_view(found)
     objective = float(np.asarray(view["objective"])[-1])
     labels = np.array(view["labels"])
-    centres = _centres(view)
-    return Partition(found, labels, int(view["k"]), objective, bool(view["converged"]), centres)
+    centers = _centers(view)
+    return Partition(found, labels, int(view["k"]), objective, bool(view["converged"]), centers)
 
 
 def _d2_settings(estimator: Any, k: int) -> Dict[str, Any]:
     projected = estimator.method == "pd2"
-    centres = word("barycenter", estimator.barycenter, CENTRES)
-    settings: Dict[str, Any] = {"k": k, "method": BARYCENTERS["projected"] if projected else centres}
-    if estimator.centre_size is not None:
-        settings["support_size"] = whole("centre_size", estimator.centre_size)
+    centers = word("barycenter", estimator.barycenter, CENTERS)
+    settings: Dict[str, Any] = {"k": k, "method": BARYCENTERS["projected"] if projected else centers}
+    if estimator.center_size is not None:
+        settings["support_size"] = whole("center_size", estimator.center_size)
         if settings["support_size"] < 1:
-            raise ValueError(f"centre_size={estimator.centre_size}: must be at least 1, or None")
+            raise ValueError(f"center_size={estimator.center_size}: must be at least 1, or None")
     if estimator.restarts is not None:
         settings["restarts"] = estimator.restarts
     return {**settings, **cost_settings(estimator.cost)}
 
 
-def _centres(view: Dict[str, Any]) -> Distributions:
+def _centers(view: Dict[str, Any]) -> Distributions:
     shape: Tuple[int, int] = (int(view["k"]), int(view["center_size"]))
     points = np.array(view["support"]).reshape(*shape, -1)
     return Distributions(points, list(np.array(view["weights"]).reshape(shape)))

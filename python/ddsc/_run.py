@@ -31,6 +31,7 @@ else:
 
 
 MAX_SEED = 2**64 - 1
+INTERNAL_PREFIX = "measures: "  # how messages of the library call a set that was passed as arrays
 READ_TIMEOUT = 60.0  # seconds without progress while reading an HDF5 file
 _ENCODINGS = {"utf-8": 0, "utf-8-sig": 0, "ascii": 0, "iso8859-1": 1, "cp1252": 2}  # ddsc_encoding
 
@@ -83,7 +84,9 @@ class _Bar:
         self.stage = ""
         self.bar: Any = None
         try:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():  # without ipywidgets, a notebook shows the bar as text
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
 
             self.tqdm: Any = tqdm
         except ImportError:
@@ -164,6 +167,10 @@ class Run:
         Its warnings are issued as UserWarning, and a positive status as ConvergenceWarning."""
         try:
             result = function(self.context, *args)
+        except ValueError as error:
+            if type(error) is not ValueError or not str(error).startswith(INTERNAL_PREFIX):
+                raise
+            raise ValueError(str(error)[len(INTERNAL_PREFIX) :]) from None
         finally:
             for text in self.context.take_warnings():
                 warnings.warn(text, UserWarning, stacklevel=4)

@@ -52,7 +52,7 @@ JoinedMetric = Literal[
 FitMetric = Union[Metric, JoinedMetric, Literal["precomputed"]]
 Cost = Literal["sqeuclidean", "euclidean", "cosine", "cityblock"]
 CostLike = Union[None, Cost, Floats, Sequence[Sequence[float]]]
-SinkhornValue = Literal["regularised", "sharp", "debiased"]
+SinkhornValue = Literal["regularized", "sharp", "debiased"]
 Kernel = Literal["gaussian", "laplace", "energy"]
 Estimator = Literal["auto", "unbiased", "biased"]
 Bandwidth = Union[float, Literal["auto", "median"]]
@@ -66,14 +66,14 @@ NumberOfNeighbors = Union[int, Literal["auto"]]
 Approximate = Union[bool, Literal["auto"]]
 Method = Literal["ddsc", "kmeans", "sc", "d2", "pd2"]
 VectorsFrom = Literal["auto", "histogram", "mean"]
-Centres = Literal["admm", "ibp"]
+Centers = Literal["admm", "ibp"]
 BarycenterMethod = Literal["admm", "ibp", "projected"]
 OnEmpty = Literal["error", "drop"]
-Normalise = Literal["standard", "robust", "rank"]
-Align = Literal["centre", "size", "deskew", "principal"]
-ImageAs = Literal["pixels", "ink", "colours"]
+Normalize = Literal["standard", "robust", "rank"]
+Align = Literal["center", "size", "deskew", "principal"]
+ImageAs = Literal["pixels", "ink", "colors"]
 Words = Literal["fitted", "general", "own"]
-Weighting = Literal["tfidf", "tf"]
+Weighting = Literal["auto", "tfidf", "tf"]
 
 
 class SparseRows(Protocol):
@@ -143,7 +143,7 @@ class Transforms(TypedDict, total=False):
 
     arcsinh: Union[None, float, Dict[str, float]]
     log1p: bool
-    normalise: Optional[Normalise]
+    normalize: Optional[Normalize]
     pca: Optional[int]
     per_item: Optional[int]
     align: Optional[Align]
@@ -209,7 +209,7 @@ class _Sentence(TypedDict):
 
 
 class Verdict(_Sentence, total=False):
-    """The verdict on cluster structure. `evidence` is present if a graph was examined."""
+    """The verdict on the clusters. `evidence` is present if a graph was examined."""
 
     evidence: Json
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 from typing import Any, Dict, Tuple
 
 import numpy as np
 
 from ._arrays import as_doubles
+from ._former import FORMER_VALUES
 
 METRICS = {"w2": 0, "sinkhorn": 1, "mmd": 2, "lot": 3, "w1": 4}
 COSTS = {"sqeuclidean": 1, "euclidean": 2, "cosine": 3, "cityblock": 4}
@@ -20,7 +22,7 @@ ALSO_CALLED = {
     **dict.fromkeys("linear linear-ot linearot".split(), "lot"),
     **{name: name for name in METRICS},
 }
-SINKHORN_VALUES = {"regularised": 0, "sharp": 1, "debiased": 2}
+SINKHORN_VALUES = {"regularized": 0, "sharp": 1, "debiased": 2}
 KERNELS = {"gaussian": 0, "laplace": 1, "energy": 2}
 ESTIMATORS = {"unbiased": 0, "biased": 1, "auto": 2}
 BANDWIDTHS = {"auto": 0, "median": 1, "near": 3}
@@ -31,30 +33,38 @@ BARYCENTERS = {"admm": 0, "ibp": 1, "projected": 2}
 GAMMAS = {"auto": 0, "median": 1, "local": 3}
 METHODS = {"ddsc": 0, "kmeans": 1, "sc": 2, "d2": 3, "pd2": 4}
 VECTORS = {"auto": 0, "histogram": 1, "mean": 2}
-CENTRES = {"admm": 0, "ibp": 1}
+CENTERS = {"admm": 0, "ibp": 1}
 WORDS = {"fitted": 0, "general": 1, "own": 2}
 ON_EMPTY = {"error": 0, "drop": 1}
-NORMALISE = {"standard": 1, "robust": 2, "rank": 3}
-ALIGN = {"centre": 1, "size": 2, "deskew": 3, "principal": 4}
+NORMALIZE = {"standard": 1, "robust": 2, "rank": 3}
+ALIGN = {"center": 1, "size": 2, "deskew": 3, "principal": 4}
 COST_MATRIX = 5
 GIVEN = 2  # rule for a number (bandwidth, gamma) or measures (reference) passed by the caller
 
 
 def word(name: str, value: Any, table: Dict[str, int]) -> int:
     """Return the library's code of an option value, or raise a ValueError that lists the valid values."""
-    if isinstance(value, str) and value in table:
-        return table[value]
-    raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, table))}")
+    if isinstance(value, str) and FORMER_VALUES.get(value, value) in table:
+        return table[FORMER_VALUES.get(value, value)]
+    near = difflib.get_close_matches(value.lower(), table, n=1) if isinstance(value, str) else []
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, table))}{hint}")
 
 
-def one_metric(metric: Any) -> int:
+def one_metric(metric: Any, table: Dict[str, int] = METRICS) -> int:
     """Return the library's code of a metric. For other common names, the error message suggests the valid name."""
     meant = ALSO_CALLED.get(metric.lower()) if isinstance(metric, str) else None
-    if meant is not None and metric not in METRICS:
+    if meant is not None and metric not in table:
         raise ValueError(f"metric={metric!r}: did you mean {meant!r}?")
     if isinstance(metric, str) and "+" in metric:
         raise ValueError(f"metric={metric!r}: only DDSC accepts joined metrics; there is no joined distance")
-    return word("metric", metric, METRICS)
+    return word("metric", metric, table)
+
+
+def check_metric(metric: Any) -> None:
+    """Check the parameter `metric` of DDSC: a metric, several joined by "+", or "precomputed"."""
+    if not isinstance(metric, str) or "+" not in metric:
+        one_metric(metric, {**METRICS, "precomputed": -1})
 
 
 def joined_metrics(metric: Any) -> Tuple[Any, int]:
@@ -114,7 +124,7 @@ def cost_settings(value: Any) -> Dict[str, Any]:
 def metric_settings(
     metric: Any = "w2",
     epsilon: Any = "5%",
-    sinkhorn_value: Any = "regularised",
+    sinkhorn_value: Any = "regularized",
     tolerance: Any = None,
     max_iterations: Any = None,
     mmd_kernel: Any = "gaussian",

@@ -1,4 +1,4 @@
-"""Figures of a result, drawn with matplotlib. Every function returns its Axes or Figure.
+"""Figures of a result, drawn with matplotlib. Every function takes and returns Axes; ``ax.figure`` is the Figure.
 
 Clusters have the same colors as in the report. Beyond twenty clusters, colors repeat with other markers.
 """
@@ -12,24 +12,35 @@ import numpy as np
 from . import _core
 from ._arrays import is_sparse
 from ._distributions import Distributions, as_distributions
+from ._naming import COLORS, color_of
 from ._run import Run
 from ._types import Array, ArrayLike, Items, Labels, SparseRows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from ._estimator import DDSC
 
 __all__ = ["about", "clusters", "distances", "eigengap", "embedding", "map", "tree"]
 
-COLOURS = (
-    "#3c79d1", "#d16022", "#218a45", "#ad3d9a", "#a97f05", "#068b96", "#7d51d2", "#cc3143", "#6c7e1e", "#77563a",
-    "#38428a", "#7e4501", "#02523b", "#75104c", "#615604", "#095366", "#5c1f7c", "#7c1f02", "#2b5016", "#49371c",
-)  # fmt: skip
+
+def __dir__() -> List[str]:
+    return sorted(__all__)
+
+
+COLOURS = COLORS  # the name in version 0.2.0
 MARKS = "osD"
 TREE: Any = {"orientation": "left", "color_threshold": 0, "above_threshold_color": "0.35"}
 NAMES_UP_TO = 60  # largest number of items whose names are shown in a heat map or a tree
+# English words without meaning of their own, which `about` leaves out. Explanations may contain them if the documents
+# were read without a list of stop words.
+FUNCTION_WORDS = frozenset(
+    "a about above after again all also am an and any are as at be because been before being below between both but by "
+    "can could did do does doing down during each few for from further had has have having he her here hers him his how "
+    "i if in into is it its itself just me more most my no nor not now of off on once only or other our out over own "
+    "said same she should so some such than that the their them then there these they this those through to too under "
+    "until up us very was we were what when where which while who whom why will with would you your".split()
+)
 
 
 def _pyplot() -> Any:
@@ -44,12 +55,54 @@ def _axes(ax: Any, size: Tuple[float, float]) -> Any:
     return _pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
-def _colour(cluster: int) -> str:
-    return COLOURS[cluster % len(COLOURS)]
+def _panels(ax: Any, rows: int, columns: int, size: Tuple[float, float]) -> Tuple[Any, Array]:
+    """Return Axes without a frame, and the panels inside. The panels are in ``ax.figure.axes``, too."""
+    host = _axes(ax, size)
+    host.axis("off")
+    spec = host.get_subplotspec() if hasattr(host, "get_subplotspec") else None  # always there from matplotlib 3.7 on
+    if spec is None:
+        wide, high = 1 / columns, 1 / rows
+        corners = [(c * wide, 1 - (r + 1) * high) for r in range(rows) for c in range(columns)]
+        made = [host.inset_axes([x + 0.1 * wide, y + 0.1 * high, 0.85 * wide, 0.75 * high]) for x, y in corners]
+    else:
+        grid = spec.subgridspec(rows, columns)
+        made = [host.figure.add_subplot(grid[r, c]) for r in range(rows) for c in range(columns)]
+    panels: Array = np.empty(rows * columns, dtype=object)
+    panels[:] = made
+    return host, panels.reshape(rows, columns)
+
+
+def _separate(texts: List[Any]) -> None:
+    """Move annotations down until no two of them overlap."""
+    if len(texts) < 2:
+        return
+    figure = texts[0].figure
+    figure.draw_without_rendering()
+    placed: List[Any] = []
+    for text in sorted(texts, key=lambda t: -t.get_window_extent().y0):
+        box, down = text.get_window_extent().padded(2), 0.0
+        for other in sorted(placed, key=lambda b: -b.y0):
+            if box.overlaps(other):
+                down += box.y1 - other.y0 + 1
+                box = box.translated(0, other.y0 - box.y1 - 1)
+        text.set_position((0, -down * 72 / figure.dpi))
+        placed.append(box)
+
+
+def _hide_overlaps(texts: List[Any]) -> None:
+    """Hide every tick label that overlaps an earlier visible one."""
+    if len(texts) < 2:
+        return
+    texts[0].figure.draw_without_rendering()
+    last: Any = None
+    for text in texts:
+        box = text.get_window_extent()
+        text.set_visible(last is None or not box.overlaps(last))
+        last = box if text.get_visible() else last
 
 
 def _mark(cluster: int) -> str:
-    return MARKS[cluster // len(COLOURS) % len(MARKS)]
+    return MARKS[cluster // len(COLORS) % len(MARKS)]
 
 
 def _found(model: Any, labels: Any) -> Array:
@@ -78,7 +131,7 @@ def _scatter(ax: Any, plane: Array, found: Array, ids: Any) -> None:
     for c, name in enumerate(names):
         part = (numbers == c) & kept
         label = f"{name} ({part.sum()})"
-        ax.scatter(*plane[part].T, s=size, color=_colour(c), marker=_mark(c), label=label, linewidths=0)
+        ax.scatter(*plane[part].T, s=size, color=color_of(c), marker=_mark(c), label=label, linewidths=0)
     if ids is not None:
         for i in np.flatnonzero(kept):
             ax.annotate(str(ids[i]), plane[i], xytext=(4, 3), textcoords="offset points", fontsize=7)
@@ -116,13 +169,17 @@ def map(  # noqa: A001
     ax_: Any = _axes(ax, (6.5, 5.0))
     found = _found(model, labels)
     _scatter(ax_, model.map_, found, ids)
+    drawn: List[Any] = []
     if names and labels is None:
+        style: Any = {"ha": "center", "fontsize": 8, "bbox": {"fc": "white", "alpha": 0.7, "lw": 0}}
         for c, text in enumerate(_telling(model, 3)):
-            middle = np.nanmedian(model.map_[found == c], axis=0)
-            ax_.annotate(text, middle, ha="center", fontsize=8, bbox={"fc": "white", "alpha": 0.7, "lw": 0})
+            if (found == c).any():
+                middle = np.nanmedian(model.map_[found == c], axis=0)
+                drawn.append(ax_.annotate(text, middle, xytext=(0, 0), textcoords="offset points", **style))
     ax_.set_xticks([])
     ax_.set_yticks([])
     ax_.set_aspect("equal", adjustable="datalim")
+    _separate(drawn)
     out: "Axes" = ax_
     return out
 
@@ -188,7 +245,8 @@ def clusters(
     n_each: int = 8,
     limits: Optional[Tuple[float, float, float, float]] = None,
     random_state: int = 0,
-) -> "Figure":
+    ax: Optional["Axes"] = None,
+) -> "Axes":
     """Draw items of each cluster, one row per cluster.
 
     Items on a grid are drawn as images, and items in the plane as points. In more than two dimensions,
@@ -204,22 +262,22 @@ def clusters(
     limits : (x0, x1, y0, y1), optional
         Part of the plane to show; None: all points.
     random_state : int
+    ax : matplotlib Axes, optional
+        Place of the figure. None: a new figure.
 
     Returns
     -------
-    matplotlib Figure
+    matplotlib Axes
+        Axes without a frame, in which the panels lie.
     """
-    plt = _pyplot()
     measures = as_distributions(X)
     model: Any = labels
     if measures.dim > 2 and hasattr(model, "explain") and _telling(model, 1):
-        return about(model, n=n_each)
+        return about(model, n=n_each, ax=ax)
     numbers, names = _groups(_found(labels, None if hasattr(labels, "labels_") else labels))
     draw = np.random.RandomState(random_state)
     k = len(names)
-    figure, boxes = plt.subplots(
-        k, n_each, figsize=(1.05 * n_each + 0.6, 1.1 * k), squeeze=False, layout="constrained"
-    )
+    host, boxes = _panels(ax, k, n_each, (1.05 * n_each + 0.6, 1.1 * k))
     plane = _points_in_the_plane(measures)
     limits = _limits(plane) if limits is None else limits
     for c in range(k):
@@ -232,9 +290,9 @@ def clusters(
             if place >= len(shown):
                 box.axis("off")
                 continue
-            _draw_item(box, measures, plane, int(shown[place]), limits, _colour(c))
+            _draw_item(box, measures, plane, int(shown[place]), limits, color_of(c))
         boxes[c, 0].set_ylabel(f"{names[c]}\n({len(members)})", fontsize=8)
-    out: "Figure" = figure
+    out: "Axes" = host
     return out
 
 
@@ -253,7 +311,7 @@ def _limits(plane: Array) -> Tuple[float, float, float, float]:
 
 
 def _draw_item(
-    box: Any, measures: Distributions, plane: Array, row: int, limits: Any, colour: str
+    box: Any, measures: Distributions, plane: Array, row: int, limits: Any, color: str
 ) -> None:
     points, weights = measures[row]
     grid = measures._grid
@@ -267,18 +325,18 @@ def _draw_item(
     item = int(np.searchsorted(measures.rows, row))
     part = slice(measures._offsets[item], measures._offsets[item + 1])
     size = 6 * np.clip(weights * len(weights), 0.1, 8)
-    box.scatter(*plane[measures._indices[part]].T, s=size, color=colour, linewidths=0)
+    box.scatter(*plane[measures._indices[part]].T, s=size, color=color, linewidths=0)
     box.set_xlim(limits[0], limits[1])
     box.set_ylim(limits[2], limits[3])
     if measures.dim != 1:
         box.set_aspect("equal")
 
 
-def about(model: "DDSC", *, n: int = 8) -> "Figure":
+def about(model: "DDSC", *, n: int = 8, ax: Optional["Axes"] = None) -> "Axes":
     """Draw the distinctive words or coordinates of each cluster as bars.
 
     For words, the bar is the mean share of an item's mass, and the gray bar is the share in the other
-    items. For coordinates, the bar is the effect in standard deviations (see `DDSC.explain`).
+    items. English function words such as "the" are left out. For coordinates, the bar is the effect in standard deviations (see `DDSC.explain`).
 
     Parameters
     ----------
@@ -286,43 +344,47 @@ def about(model: "DDSC", *, n: int = 8) -> "Figure":
         Fitted on data with names of points or coordinates.
     n : int
         Number of bars per cluster.
+    ax : matplotlib Axes, optional
+        Place of the figure. None: a new figure.
 
     Returns
     -------
-    matplotlib Figure
+    matplotlib Axes
+        Axes without a frame, in which the panels lie.
     """
     told = model.explain()
     if not _telling(model, 1):
         raise ValueError("the data has no names of points or coordinates; set them with Distributions.described")
-    plt = _pyplot()
     columns = min(3, len(told))
     rows = -(-len(told) // columns)
     size = (3.6 * columns, 0.5 + rows * (0.5 + 0.2 * n))
-    figure, boxes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    host, boxes = _panels(ax, rows, columns, size)
     for c, box in enumerate(boxes.flat):
         if c >= len(told):
             box.axis("off")
             continue
-        _draw_about(box, told[c], _colour(c), n)
-    out: "Figure" = figure
+        _draw_about(box, told[c], color_of(c), n)
+    out: "Axes" = host
     return out
 
 
-def _draw_about(box: Any, cluster: Any, colour: str, n: int) -> None:
+def _draw_about(box: Any, cluster: Any, color: str, n: int) -> None:
     words = cluster.get("words")
-    rows = (words or cluster.get("markers") or [])[:n]
+    rows = [r for r in words or [] if str(r["word"]).lower() not in FUNCTION_WORDS] or words or cluster.get("markers") or []
+    rows = rows[:n]
     texts = [str(r["word"] if words else r.get("name") or f"coordinate {r['coordinate']}") for r in rows]
     place = np.arange(len(rows))[::-1]
     if words:
         box.barh(place, [r["elsewhere"] for r in rows], height=0.8, color="0.8")
-        box.barh(place, [r["share"] for r in rows], height=0.4, color=colour)
+        box.barh(place, [r["share"] for r in rows], height=0.4, color=color)
     else:
-        box.barh(place, [r["effect"] for r in rows], height=0.6, color=colour)
+        box.barh(place, [r["effect"] for r in rows], height=0.6, color=color)
         box.axvline(0, color="0.4", linewidth=0.8)
     box.set_yticks(place)
     box.set_yticklabels([t if len(t) <= 28 else t[:27] + "…" for t in texts], fontsize=8)
     box.tick_params(axis="x", labelsize=7)
-    box.set_title(f"cluster {cluster['label']} ({cluster['size']})", fontsize=9, color=colour)
+    box.locator_params(axis="x", nbins=3)
+    box.set_title(f"cluster {cluster['label']} ({cluster['size']})", fontsize=9, color=color)
 
 
 def eigengap(model: "DDSC", *, n: Optional[int] = None, ax: Optional["Axes"] = None) -> "Axes":
@@ -344,9 +406,9 @@ def eigengap(model: "DDSC", *, n: Optional[int] = None, ax: Optional["Axes"] = N
     values = model.eigenvalues_[: n or max(10, 2 * k + 2)]
     ax_: Any = _axes(ax, (6.0, 3.6))
     ax_.plot(np.arange(1, len(values) + 1), values, "o-", color="0.35", markersize=4, linewidth=1)
-    ax_.plot(np.arange(1, min(k, len(values)) + 1), values[:k], "o", color=COLOURS[0], markersize=6)
+    ax_.plot(np.arange(1, min(k, len(values)) + 1), values[:k], "o", color=COLORS[0], markersize=6)
     if k < len(values):
-        ax_.axvspan(k, k + 1, color=COLOURS[1], alpha=0.25, linewidth=0)
+        ax_.axvspan(k, k + 1, color=COLORS[1], alpha=0.25, linewidth=0)
         gap = values[k] - values[k - 1]
         ax_.set_title(f"gap after {k}: {gap:.3g}", fontsize=10)
     ax_.xaxis.get_major_locator().set_params(integer=True)
@@ -407,15 +469,17 @@ def distances(
     else:
         ax_.set_yticks(np.arange(len(order)))
         ax_.set_yticklabels([str(ids[i]) for i in order], fontsize=7)
-    _colour_texts(ax_.get_yticklabels(), range(len(names)) if ids is None else numbers[order])
+    _color_texts(ax_.get_yticklabels(), range(len(names)) if ids is None else numbers[order])
     ax_.figure.colorbar(picture, ax=ax_, shrink=0.8)
+    if ids is None:
+        _hide_overlaps(ax_.get_yticklabels())
     out: "Axes" = ax_
     return out
 
 
-def _colour_texts(texts: Any, groups: Any) -> None:
+def _color_texts(texts: Any, groups: Any) -> None:
     for text, group in zip(texts, groups):
-        text.set_color(_colour(int(group)) if group >= 0 else "#888888")
+        text.set_color(color_of(int(group)) if group >= 0 else "#888888")
 
 
 def tree(
@@ -455,7 +519,7 @@ def tree(
         names = [f"cluster {c}" for c in found] if ids is None else [str(i) for i in ids]
         ax_: Any = _axes(ax, (5.0, max(1.5, 0.3 * len(found))))
         drawn = dendrogram(given.tree_, labels=names, ax=ax_, **TREE)
-        _colour_texts(ax_.get_yticklabels(), found[drawn["leaves"]])
+        _color_texts(ax_.get_yticklabels(), found[drawn["leaves"]])
         ax_.set_xlabel("1 / (1 + affinity over chance)")
         clusters_: "Axes" = ax_
         return clusters_
@@ -471,7 +535,7 @@ def tree(
     texts = None if ids is None else [str(i) for i in ids]
     drawn = dendrogram(linkage(above, "average"), labels=texts, no_labels=not named, ax=ax_, **TREE)
     if named:
-        _colour_texts(ax_.get_yticklabels(), numbers[drawn["leaves"]])
+        _color_texts(ax_.get_yticklabels(), numbers[drawn["leaves"]])
     ax_.set_xlabel("distance")
     out: "Axes" = ax_
     return out

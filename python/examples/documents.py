@@ -40,7 +40,7 @@ for cluster in range(model.n_clusters_):
     order = np.argsort(-counts)
     print(cluster, ", ".join(f"{sports[i]} {counts[i]}" for i in order))
 
-# %% The map, coloured by the true class; distances of every fourth document, ordered by cluster.
+# %% The map, colored by the true class; distances of every fourth document, ordered by cluster.
 ddsc.plot.embedding(model, labels=X.labels).figure.savefig(out / "documents_map.png", dpi=100)
 some = np.flatnonzero(model.labels_ >= 0)[::4]
 D = ddsc.pairwise(X[some])

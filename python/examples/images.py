@@ -27,7 +27,7 @@ print(f"AMI {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 print(f"purity {ddsc.purity_score(X.labels, model.labels_):.2f}")
 
 # %% Look at what is in the clusters, and at the map of all images.
-ddsc.plot.clusters(X, model, n_each=12).savefig(out / "images_clusters.png", dpi=100)
+ddsc.plot.clusters(X, model, n_each=12).figure.savefig(out / "images_clusters.png", dpi=100)
 ddsc.plot.embedding(model).figure.savefig(out / "images_embedding.png", dpi=100)
 ddsc.plot.eigengap(model, n=20).figure.savefig(out / "images_eigengap.png", dpi=100)
 

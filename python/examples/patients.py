@@ -58,6 +58,6 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained"
 ddsc.plot.embedding(model, labels=X.labels, ids=[s.split("_")[0] for s in samples], ax=left)
 D = ddsc.pairwise(X, metric="lot")
 ddsc.plot.distances(D, X.labels, ax=right)
-left.set_title("coloured by condition, which was not used")
+left.set_title("colored by condition, which was not used")
 right.set_title("distances between samples")
 figure.savefig(out / "patients.png", dpi=100)

@@ -39,7 +39,7 @@ plain = ddsc.DDSC(n_clusters=6, metric="w2").fit(means)
 for name, labels in (("sentences", model.labels_), ("means", plain.labels_)):
     print(f"{name}: AMI {ddsc.adjusted_mutual_info_score(X.labels, labels):.2f}")
 
-# %% The messages nearest to the centre of each cluster.
+# %% The messages nearest to the center of each cluster.
 for cluster, typical in enumerate(model.representatives(2)):
     for row in typical:
         print(cluster, rows[row]["text"][:60])

@@ -7,7 +7,7 @@ static PyObject *standing(PyObject *module, PyObject *args)
     core_context *context;
     core_handle *found;
     PyObject *object[3];
-    Py_buffer distance = {0}, doubt = {0}, next = {0};
+    Py_buffer distance = {0}, ambiguity = {0}, next = {0};
     ddsc_clustering_view v;
     bool good = false;
     (void)module;
@@ -16,18 +16,18 @@ static PyObject *standing(PyObject *module, PyObject *args)
         return NULL;
     ddsc_clustering_get_view(found->pointer, &v);
     if (buffer_get_room(object[0], &distance, 'd', v.n, "distance") &&
-        buffer_get_room(object[1], &doubt, 'd', v.n, "doubt") &&
+        buffer_get_room(object[1], &ambiguity, 'd', v.n, "ambiguity") &&
         buffer_get_room(object[2], &next, 'i', v.n, "next") && context_begin(context)) {
         ddsc_standing to;
         ddsc_standing_init(&to);
         to.distance = distance.buf;
-        to.doubt = doubt.buf;
+        to.ambiguity = ambiguity.buf;
         to.next = next.buf;
         good = context_end(context, ddsc_standing_run(context->ctx, &to, v.n, v.n_vectors,
                                                       v.embedding, v.labels, v.k));
     }
     PyBuffer_Release(&distance);
-    PyBuffer_Release(&doubt);
+    PyBuffer_Release(&ambiguity);
     PyBuffer_Release(&next);
     if (!good)
         return NULL;
@@ -190,7 +190,7 @@ static PyObject *compare(PyObject *module, PyObject *args)
 
 PyMethodDef findings_methods[] = {
     {"compare", compare, METH_VARARGS, "(context, measures, metric, graph, settings)"},
-    {"standing", standing, METH_VARARGS, "(context, clustering, distance, doubt, next)"},
+    {"standing", standing, METH_VARARGS, "(context, clustering, distance, ambiguity, next)"},
     {"project", project, METH_VARARGS, "(context, xy, rows)"},
     {"stability", stability, METH_VARARGS,
      "(context, measures, clustering, metric, graph, settings, n_resamples)"},

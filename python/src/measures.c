@@ -400,7 +400,7 @@ static ddsc_status rename_set(core_context *context, ddsc_measures **made,
     ddsc_measures *named = NULL;
     ddsc_status status = ddsc_measures_copy_named(context->ctx, &named, from, ids);
     if (status >= 0 && labels)
-        status = ddsc_measures_copy_labelled(context->ctx, made, named, labels);
+        status = ddsc_measures_copy_labeled(context->ctx, made, named, labels);
     else
         *made = named;
     if (*made != named)

@@ -1,4 +1,5 @@
 /* Provides views of the arrays of a set, its names, and transforms. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,7 +249,7 @@ static PyObject *read_meta(PyObject *module, PyObject *args)
 #name, type, offsetof(ddsc_transform_settings, name) \
     }
 static const core_field transform_fields[] = {
-    STEP(arcsinh, FIELD_TEXT), STEP(log1p, FIELD_INT),      STEP(normalise, FIELD_INT),
+    STEP(arcsinh, FIELD_TEXT), STEP(log1p, FIELD_INT),      STEP(normalize, FIELD_INT),
     STEP(pca, FIELD_INT64),    STEP(per_item, FIELD_INT64), STEP(align, FIELD_INT),
     STEP(logicle, FIELD_TEXT), STEP(batch, FIELD_TEXT),     {NULL, FIELD_INT, 0}};
 
@@ -273,9 +274,36 @@ static PyObject *transformed(PyObject *module, PyObject *args)
     return NULL;
 }
 
+/* Returns the files that the readers open in addition to a file of items or of word vectors. */
+static PyObject *find_companions(PyObject *module, PyObject *args)
+{
+    const char *path;
+    int vectors;
+    char found[PATH_MAX];
+    PyObject *list = PyList_New(0);
+    (void)module;
+    if (!list || !PyArg_ParseTuple(args, "sp", &path, &vectors)) {
+        Py_XDECREF(list);
+        return NULL;
+    }
+    for (int64_t k = 0; vectors ? k == 0 && ddsc_text_find_words(found, sizeof found, path) > 0
+                                : ddsc_measures_find_table(found, sizeof found, path, k) > 0;
+         k++) {
+        PyObject *text = PyUnicode_DecodeFSDefault(found);
+        if (!text || PyList_Append(list, text) != 0) {
+            Py_XDECREF(text);
+            Py_DECREF(list);
+            return NULL;
+        }
+        Py_DECREF(text);
+    }
+    return list;
+}
+
 PyMethodDef view_methods[] = {
     {"measures_view", measures_view, METH_VARARGS, "(measures)"},
     {"measures_names", measures_names, METH_VARARGS, "(measures)"},
+    {"find_companions", find_companions, METH_VARARGS, "(path, vectors)"},
     {"transformed", transformed, METH_VARARGS, "(context, measures, settings)"},
     {"about", about, METH_VARARGS, "(context, measures, names, values)"},
     {"read_meta", read_meta, METH_VARARGS, "(context, measures, path, id)"},

@@ -53,6 +53,25 @@ static PyObject *model_write(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *write_bytes(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    const char *path;
+    Py_buffer bytes;
+    int overwrite;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!sy*p", context_type, &context, &path, &bytes, &overwrite))
+        return NULL;
+    bool good =
+        context_begin(context) &&
+        context_end(context, ddsc_file_write(context->ctx, path, bytes.buf, (size_t)bytes.len,
+                                             overwrite ? DDSC_WRITE_OVERWRITE : 0));
+    PyBuffer_Release(&bytes);
+    if (!good)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *model_view(PyObject *module, PyObject *args)
 {
     core_handle *model;
@@ -187,6 +206,7 @@ PyMethodDef model_methods[] = {
      "(context, measures, clustering, metric, graph, settings)"},
     {"model_read", model_read, METH_VARARGS, "(context, path)"},
     {"model_write", model_write, METH_VARARGS, "(context, model, path, overwrite)"},
+    {"write_bytes", write_bytes, METH_VARARGS, "(context, path, bytes, overwrite)"},
     {"model_view", model_view, METH_VARARGS, "(model)"},
     {"assign", assign, METH_VARARGS,
      "(context, model, measures, rows, labels, confidence, distance, far)"},

@@ -143,15 +143,17 @@ static PyObject *report_page(PyObject *module, PyObject *args)
 {
     core_context *context;
     const char *folder;
+    int form = DDSC_REPORT_HTML;
     ddsc_report *report = NULL;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!s", context_type, &context, &folder) || !context_begin(context))
+    if (!PyArg_ParseTuple(args, "O!s|i", context_type, &context, &folder, &form) ||
+        !context_begin(context))
         return NULL;
     grown_text page = {0};
     PyObject *result = NULL;
     ddsc_status status = ddsc_report_read(context->ctx, &report, folder);
     if (status >= 0)
-        status = ddsc_report_write(context->ctx, report, DDSC_REPORT_HTML, grow, &page);
+        status = ddsc_report_write(context->ctx, report, (ddsc_report_form)form, grow, &page);
     ddsc_report_destroy(report);
     if (context_end(context, status))
         result = decode(&page);
@@ -184,9 +186,10 @@ static PyObject *layout(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyMethodDef report_methods[] = {{"report_json", report_json, METH_VARARGS,
-                                 "(context, measures, clustering, graph, stability, metric, "
-                                 "graph_settings, settings, converged, outliers, method, more)"},
-                                {"report_page", report_page, METH_VARARGS, "(context, folder)"},
-                                {"layout", layout, METH_VARARGS, "(context, xy, graph, start)"},
-                                {NULL, NULL, 0, NULL}};
+PyMethodDef report_methods[] = {
+    {"report_json", report_json, METH_VARARGS,
+     "(context, measures, clustering, graph, stability, metric, "
+     "graph_settings, settings, converged, outliers, method, more)"},
+    {"report_page", report_page, METH_VARARGS, "(context, folder, form=3)"},
+    {"layout", layout, METH_VARARGS, "(context, xy, graph, start)"},
+    {NULL, NULL, 0, NULL}};

@@ -53,8 +53,8 @@ def test_shapes_of_output(clouds):
         ddsc.pairwise(points, metric="w3")
     with pytest.raises(ValueError, match="coordinates"):
         ddsc.pairwise(points, [np.zeros((2, 7))])
-    with pytest.raises(TypeError, match="colour"):
-        ddsc.pairwise(points, colour="red")
+    with pytest.raises(TypeError, match="color"):
+        ddsc.pairwise(points, color="red")
 
 
 @pytest.mark.parametrize("metric", ["w2", "mmd"])

@@ -370,14 +370,14 @@ def test_read_folder_of_images(tmp_path):
     assert list(X.coordinate_names) == ["row", "column"]
     points, weights = X[2]
     assert np.allclose(weights, (pictures[1] / pictures[1].sum()).ravel())
-    assert ddsc.read(tmp_path / "pictures", as_="colours").dim == 3
+    assert ddsc.read(tmp_path / "pictures", as_="colors").dim == 3
 
 
 def test_transformed_stays_with_the_model(tmp_path):
     rng = np.random.default_rng(7)
     clouds = [rng.gamma(2, [10, 300 + 900 * (i % 2)], (30, 2)) for i in range(12)]
     X = Distributions(clouds).described(coordinate_names=["CD3", "pERK"])
-    Z = X.transformed(arcsinh={"CD*": 5}, normalise="robust")
+    Z = X.transformed(arcsinh={"CD*": 5}, normalize="robust")
     assert Z.transforms == ["arcsinh", "robust"] and X.transforms == []
     assert np.allclose(X.transformed(arcsinh=5)[0][0], np.arcsinh(X[0][0] / 5))
     model = ddsc.DDSC(n_clusters=2).fit(Z)
@@ -499,11 +499,11 @@ def test_transforms_by_batch():
     batch = ["a", "a", "b", "b"] * 2
     items = [rng.normal([0, 3 * (i % 2)], 1, (40, 2)) * (3 if batch[i] == "b" else 1) for i in range(8)]
     X = ddsc.Distributions(items, labels=[i % 2 for i in range(8)])
-    Y = X.transformed(batch=batch, normalise="standard")
+    Y = X.transformed(batch=batch, normalize="standard")
     assert Y.transforms == ["batch", "standard"] and Y.meta == {"batch": batch}
     named = X.described(meta={"run": batch, "n": range(8)})
     assert named.meta["n"] == [str(i) for i in range(8)]
-    assert np.array_equal(named.transformed(batch="run", normalise="standard").support, Y.support)
+    assert np.array_equal(named.transformed(batch="run", normalize="standard").support, Y.support)
     flat = ddsc.DDSC(n_clusters=2).fit(X.transformed(pca=1))  # new items are of two dimensions still
     assert (flat.predict(items) == flat.labels_).all()
     with pytest.raises(ValueError, match="3 coordinates"):
@@ -560,7 +560,7 @@ def test_pickle_keeps_transforms_and_dropped_rows():
     ids, labels = [f"i{k}" for k in range(6)], np.array(list("abxaba"))
     X = ddsc.Distributions(items, ids=ids, labels=labels, on_empty="drop")
     X = X.described(titles=[f"t{k}" for k in range(6)], meta={"run": list("1x0122"), "age": range(6)})
-    for Y in (X, X.transformed(log1p=False, normalise="rank"), X.transformed(align="centre")):
+    for Y in (X, X.transformed(log1p=False, normalize="rank"), X.transformed(align="center")):
         again = pickle.loads(pickle.dumps(Y))
         assert len(again) == 6 and again.n_items == 5 and (again.rows == Y.rows).all()
         assert again.transforms == Y.transforms and again.meta == Y.meta and again.titles == Y.titles
@@ -577,14 +577,14 @@ def test_read_takes_every_transform(tmp_path):
     (tmp_path / "n.csv").write_text("id,site\ns0,x\ns1,y\ns2,x\ns3,y\n")
     X = ddsc.read(tmp_path / "a.csv", drop=["run"], meta=[tmp_path / "m.csv", tmp_path / "n.csv"])
     assert X.meta == {"age": list("1234"), "site": list("xyxy")} and X.transforms == []
-    ways = dict(per_item=20, arcsinh=5, logicle=262144, log1p=True, batch="run", normalise="robust", pca=1,
-                align="centre")
+    ways = dict(per_item=20, arcsinh=5, logicle=262144, log1p=True, batch="run", normalize="robust", pca=1,
+                align="center")
     Y = ddsc.read(tmp_path / "a.csv", **ways)
-    assert Y.transforms == ["per-item", "arcsinh", "logicle", "log1p", "batch", "robust", "pca", "align centre"]
+    assert Y.transforms == ["per-item", "arcsinh", "logicle", "log1p", "batch", "robust", "pca", "align center"]
     one = ddsc.read(tmp_path / "a.csv", drop=["run"], per_item=20, random_state=3)
     assert np.array_equal(one.support, X.transformed(per_item=20, random_state=3).support)
-    with pytest.raises(TypeError, match="normalize"):
-        ddsc.read(tmp_path / "a.csv", normalize="rank")
+    with pytest.raises(TypeError, match="normal"):
+        ddsc.read(tmp_path / "a.csv", normal="rank")
 
 
 def test_paths_may_be_bytes(tmp_path):

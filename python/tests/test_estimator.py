@@ -326,8 +326,8 @@ def test_parameters_and_repr():
     assert params["n_clusters"] == 4 and params["bandwidth"] == 2.0 and params["n_jobs"] is None
     assert model.set_params(gamma="median") is model and model.gamma == "median"
     assert "n_clusters=4" in repr(model) and "metric='mmd'" in repr(model)
-    with pytest.raises(ValueError, match="colour"):
-        model.set_params(colour=1)
+    with pytest.raises(ValueError, match="color"):
+        model.set_params(color=1)
     assert DDSC().get_params()["n_neighbors"] == "auto"
 
 
@@ -349,7 +349,7 @@ def test_parameters_and_repr():
         ({"random_state": "x"}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"epsilon": "x%", "metric": "sinkhorn"}, "epsilon"),
-        ({"sinkhorn_value": "blunt"}, "regularised"),
+        ({"sinkhorn_value": "blunt"}, "regularized"),
         ({"bandwidth": 0.0, "metric": "mmd"}, "bandwidth"),
         ({"mmd_kernel": "cubic"}, "gaussian"),
         ({"reference": "zero", "metric": "lot"}, "reference"),
@@ -415,7 +415,7 @@ def test_linear_ot(groups):
 
 @pytest.fixture(scope="module")
 def cloudy():
-    """Items around one centre in many dimensions: the few near it are neighbours of most."""
+    """Items around one center in many dimensions: the few near it are neighbors of most."""
     random = np.random.default_rng(4)
     middle = random.normal(size=(240, 1, 60))
     middle[10:20] *= 0.4

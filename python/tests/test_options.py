@@ -45,7 +45,8 @@ def test_python_has_these_parameters():
         thing = ddsc
         for part in path.split("."):
             if thing is ddsc.DDSC and part.endswith("_"):
-                assert re.search(rf"^\s+{part}\b|def {part}\b", inspect.getsource(ddsc.DDSC), re.M), name
+                documented = re.search(rf"^\s+{part}\b", inspect.getsource(ddsc.DDSC), re.M)
+                assert documented or isinstance(getattr(ddsc.DDSC, part, None), property), name
                 break
             thing = getattr(thing, part)
         else:

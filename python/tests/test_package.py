@@ -85,3 +85,11 @@ def test_nothing_is_loaded_before_it_is_asked_for():
     assert all(getattr(ddsc, name) is not None for name in ddsc.__all__)
     with pytest.raises(AttributeError, match="no attribute 'DDCS'"):
         ddsc.DDCS
+
+
+def test_pickles_of_version_0_2_0_find_their_classes():
+    from ddsc import _distributions, _estimator
+
+    assert _estimator._Model.__getstate__ and _estimator.DDSC is ddsc.DDSC
+    assert _distributions._Files(()).__reduce__()[0] is _distributions._Files
+    assert _distributions.Distributions is ddsc.Distributions

@@ -32,27 +32,27 @@ def test_embedding(fitted):
 
 def test_clusters(fitted):
     X, model = fitted
-    figure = ddsc.plot.clusters(X, model, n_each=5)
-    assert len(figure.axes) == 10
+    host = ddsc.plot.clusters(X, model, n_each=5)
+    assert len(host.figure.axes) == 1 + 10 and host.figure.axes[0] is host and not host.axison
     images = np.zeros((6, 4, 4))
     images[:, 1:3, 1:3] = 1
-    assert len(ddsc.plot.clusters(ddsc.Distributions.from_histograms(images), [0] * 6).axes) == 8
+    assert len(ddsc.plot.clusters(ddsc.Distributions.from_histograms(images), [0] * 6).figure.axes) == 1 + 8
 
 
 def test_clusters_in_any_dimension():
     rng = np.random.default_rng(0)
     for d in (1, 3, 7):
-        figure = ddsc.plot.clusters([rng.normal(i % 2, 1, (9, d)) for i in range(6)], [0, 1] * 3, n_each=3)
+        figure = ddsc.plot.clusters([rng.normal(i % 2, 1, (9, d)) for i in range(6)], [0, 1] * 3, n_each=3).figure
         assert sum(len(c.get_offsets()) for box in figure.axes for c in box.collections) == 54
     X = ddsc.make_gaussians(k=2, n=8, dim=3, separation=9.0).described(coordinate_names=["CD3", "CD4", "CD8"])
     model = ddsc.DDSC(2).fit(X)
-    figure = ddsc.plot.clusters(X, model)
-    assert [box.get_title() for box in figure.axes] == ["cluster 0 (8)", "cluster 1 (8)"]
-    assert sorted(t.get_text() for t in figure.axes[0].get_yticklabels()) == ["CD3", "CD4", "CD8"]
+    figure = ddsc.plot.clusters(X, model).figure
+    assert [box.get_title() for box in figure.axes[1:]] == ["cluster 0 (8)", "cluster 1 (8)"]
+    assert sorted(t.get_text() for t in figure.axes[1].get_yticklabels()) == ["CD3", "CD4", "CD8"]
     assert any("CD" in t.get_text() for t in ddsc.plot.map(model).texts)
     words = ddsc.Distributions.from_texts(["rain. cold!", "sun. warm!"] * 6, lambda s: [[len(x), ord(x[0])] for x in s])
-    figure = ddsc.plot.about(ddsc.DDSC(2).fit(words))
-    assert {t.get_text() for box in figure.axes for t in box.get_yticklabels()} == {"rain.", "cold!", "sun.", "warm!"}
+    figure = ddsc.plot.about(ddsc.DDSC(2).fit(words)).figure
+    assert {t.get_text() for box in figure.axes[1:] for t in box.get_yticklabels()} == {"rain.", "cold!", "sun.", "warm!"}
     with pytest.raises(ValueError, match="no names"):
         ddsc.plot.about(ddsc.DDSC(2, metric="precomputed").fit(ddsc.pairwise(X)))
     plt.close("all")
@@ -66,13 +66,13 @@ def test_map(fitted):
     assert sum(t.get_text().isdigit() for t in ax.texts) == 40
 
 
-def test_colours_are_those_of_the_report(fitted):
+def test_colors_are_those_of_the_report(fitted):
     _, model = fitted
     page = model.report()
-    for n, colour in enumerate(ddsc.plot.COLOURS):
-        assert f"--c{n}:{colour};" in page
-    colours = {matplotlib.colors.to_hex(c.get_facecolor()[0]) for c in ddsc.plot.map(model).collections}
-    assert colours == set(ddsc.plot.COLOURS[:2])
+    for n, color in enumerate(ddsc.plot.COLORS):
+        assert f"--c{n}:{color};" in page
+    colors = {matplotlib.colors.to_hex(c.get_facecolor()[0]) for c in ddsc.plot.map(model).collections}
+    assert colors == set(ddsc.plot.COLORS[:2])
     many = ddsc.plot.embedding(np.random.default_rng(0).normal(size=(66, 3)), list(range(22)) * 3)
     assert len({c.get_paths()[0].vertices.shape for c in many.collections}) == 2  # circles, then squares
 
@@ -82,7 +82,7 @@ def test_tree_and_names(fitted):
     D = ddsc.pairwise(X)
     ax = ddsc.plot.tree(D, model, ids=[f"item {i}" for i in range(40)])
     texts = {t.get_text(): matplotlib.colors.to_hex(t.get_color()) for t in ax.get_yticklabels()}
-    assert texts == {f"item {i}": ddsc.plot.COLOURS[c] for i, c in enumerate(model.labels_)}
+    assert texts == {f"item {i}": ddsc.plot.COLORS[c] for i, c in enumerate(model.labels_)}
     coarse = ddsc.plot.tree(model)
     assert {t.get_text() for t in coarse.get_yticklabels()} == {"cluster 0", "cluster 1"}
     heat = ddsc.plot.distances(D, model, ids=range(40))
@@ -98,7 +98,7 @@ def test_dropped_items_are_not_drawn():
     X = ddsc.Distributions(points, weights, on_empty="drop")
     model = ddsc.DDSC(2).fit(X)
     assert sum(len(c.get_offsets()) for c in ddsc.plot.map(model).collections) == 7
-    assert len(ddsc.plot.clusters(X, model).axes) == 16
+    assert len(ddsc.plot.clusters(X, model).figure.axes) == 1 + 16
     plt.close("all")
 
 
@@ -116,3 +116,65 @@ def test_distances(fitted):
     order = np.argsort(model.labels_, kind="stable")
     np.testing.assert_array_equal(ax.images[0].get_array(), D[np.ix_(order, order)])
     assert ddsc.plot.distances(model.affinity_matrix_, model).images
+
+
+def overlaps(figure):
+    """Pairs of visible texts of a figure that overlap."""
+    figure.draw_without_rendering()
+    texts = [t for t in figure.findobj(matplotlib.text.Text) if t.get_visible() and t.get_text().strip()]
+    texts = [t for t in texts if t.axes is None or t.axes.axison or t not in t.axes.findobj(matplotlib.axis.Tick)]
+    boxes = [(t.get_text(), t.get_window_extent()) for t in texts]
+    boxes = [(text, box.padded(-0.5)) for text, box in boxes if box.width > 1]
+    return [(a, b) for i, (a, x) in enumerate(boxes) for b, y in boxes[i + 1 :] if x.overlaps(y)]
+
+
+def test_no_text_overlaps_another():
+    documents = ddsc.datasets.load_documents()
+    model = ddsc.DDSC(5, n_jobs=1).fit(documents)
+    cells = ddsc.DDSC(2, n_jobs=1).fit(ddsc.datasets.load_cells(8, 40))
+    D = ddsc.pairwise(documents, metric="lot")
+    many = np.arange(100) // 2  # clusters too small for labels of their own
+    for ax in (
+        ddsc.plot.map(model),
+        ddsc.plot.about(model),
+        ddsc.plot.about(cells),
+        ddsc.plot.clusters(documents, model),
+        ddsc.plot.distances(D, model),
+        ddsc.plot.distances(D, many),
+        ddsc.plot.tree(model),
+        ddsc.plot.tree(D[:50, :50], many[:50], ids=documents.titles[:50]),
+        ddsc.plot.eigengap(model),
+        ddsc.plot.embedding(model),
+    ):
+        assert overlaps(ax.figure) == []
+    plt.close("all")
+
+
+def test_every_function_takes_and_returns_axes(fitted):
+    X, model = fitted
+    D = ddsc.pairwise(X, metric="mmd")
+    words = ddsc.Distributions.from_texts(["rain the. cold!", "sun. warm!"] * 6, lambda s: [[len(x), ord(x[0])] for x in s])
+    told = ddsc.DDSC(2).fit(words)
+    calls = {
+        "about": (told,), "clusters": (X, model), "distances": (D, model), "eigengap": (model,), "embedding": (model,),
+        "map": (model,), "tree": (model,),
+    }  # fmt: skip
+    assert set(calls) == set(ddsc.plot.__all__)
+    for name, given in calls.items():
+        draw = getattr(ddsc.plot, name)
+        figure, boxes = plt.subplots(1, 2, layout="constrained")
+        assert draw(*given, ax=boxes[1]) is boxes[1] and not boxes[0].has_data()
+        assert isinstance(draw(*given), matplotlib.axes.Axes)
+        free = plt.figure().add_axes((0.1, 0.1, 0.8, 0.8))  # belongs to no grid
+        assert draw(*given, ax=free) is free
+        free.figure.draw_without_rendering()
+        plt.close("all")
+    plt.close("all")
+
+
+def test_function_words_are_left_out():
+    model = ddsc.DDSC(5, n_jobs=1).fit(ddsc.datasets.load_documents())
+    shown = {t.get_text() for box in ddsc.plot.about(model, n=5).figure.axes if box.axison for t in box.get_yticklabels()}
+    told = {row["word"] for cluster in model.explain() for row in cluster["words"]}
+    assert shown & ddsc.plot.FUNCTION_WORDS == set() and told & ddsc.plot.FUNCTION_WORDS and shown - {""} <= told
+    plt.close("all")

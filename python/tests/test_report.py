@@ -60,7 +60,7 @@ def test_the_same_as_the_program(program, groups, tmp_path, metric):
 
 
 def test_a_page_over_several_k_is_the_programs(program, tmp_path):
-    """The slider over K, neighbours and the heat map come from files that the report is made of."""
+    """The slider over K, neighbors and the heat map come from files that the report is made of."""
     clouds = np.random.default_rng(2).normal(size=(40, 8, 2)) + 5 * (np.arange(40) % 2)[:, None, None]
     clouds[3] += 70
     ddsc.Distributions(clouds).write(tmp_path / "set.npz")
@@ -137,3 +137,18 @@ def test_what_was_read_is_never_overwritten(tmp_path):
     many.write(tmp_path / "many" / "c.npz")
     model.report(tmp_path / "page.html")
     assert str(tmp_path).encode() not in pickle.dumps(model)  # which may go elsewhere
+
+
+def test_companions_of_what_was_read_are_never_overwritten(tmp_path):
+    (tmp_path / ".a.d2").write_text("0 2 0.5 0.5 1 2\n0 1 1 2\n")
+    (tmp_path / ".a.vocab0").write_text("1 2\n3 4\n")
+    (tmp_path / "docs.tsv").write_text("label\ttext\n" + "a\tthe cat\nb\ta dog\n" * 3)
+    np.save(tmp_path / "v.npy.npy", np.eye(4))
+    (tmp_path / "v.npy.txt").write_text("the\ncat\na\ndog\n")
+    tables = ddsc.read(tmp_path / ".a.d2")
+    texts = ddsc.read_text(tmp_path / "docs.tsv", tmp_path / "v.npy.npy", words="general")
+    for X, name in ((tables, ".a.vocab0"), (texts, "v.npy.txt"), (texts, "v.npy.npy"), (texts, "docs.tsv")):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(ValueError, match="was read from this file"):
+            X.write(tmp_path / name, overwrite=True)
+        assert (tmp_path / name).read_bytes() == before

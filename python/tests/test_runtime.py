@@ -167,7 +167,7 @@ def test_callbacks():
     seen = []
     ddsc.DDSC(2, callback=lambda *a: seen.append(a)).fit(X)
     stages = [s for s, _, _ in seen]
-    assert {"neighbours", "k-means"} <= set(stages) or {"distances", "k-means"} <= set(stages)
+    assert {"neighbors", "k-means"} <= set(stages) or {"distances", "k-means"} <= set(stages)
     assert all(0 <= done <= total for _, done, total in seen if total > 0)
 
     class Enough(Exception):

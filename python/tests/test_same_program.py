@@ -180,24 +180,24 @@ def test_baselines_are_the_programs(program, tmp_path, groups, method, seed):
     assert model.n_clusters_ == 3 and model.converged_
     if method in ("d2", "pd2"):
         np.testing.assert_allclose(model.inertia_, theirs["objective"], rtol=1e-14)
-        near = ddsc.pairwise(groups, model.centres_).argmin(axis=1)
+        near = ddsc.pairwise(groups, model.centers_).argmin(axis=1)
         assert (near == model.labels_).all()
     with pytest.raises(ValueError, match="new items"):
         model.predict(groups[:2])
 
 
 def test_settings_of_baselines(program, tmp_path, groups):
-    words = ["-k", "3", "--method", "d2", "--barycenter", "ibp", "--centre-size", "4", "--restarts", "2"]
+    words = ["-k", "3", "--method", "d2", "--barycenter", "ibp", "--center-size", "4", "--restarts", "2"]
     theirs = json.loads((run_program(program, tmp_path, groups, *words) / "result.json").read_text())
-    model = DDSC(3, method="d2", barycenter="ibp", centre_size=4, restarts=2).fit(groups)
+    model = DDSC(3, method="d2", barycenter="ibp", center_size=4, restarts=2).fit(groups)
     assert model.result_json()["settings"] == theirs["settings"]
-    assert model.centres_.sizes.max() == 4
+    assert model.centers_.sizes.max() == 4
     words = ["-k", "2:5", "--method", "sc", "--vectors-from", "mean", "--tau", "6"]
     theirs = json.loads((run_program(program, tmp_path, groups, *words) / "result.json").read_text())
     model = DDSC((2, 5), method="sc", vectors_from="mean", n_neighbors=6).fit(groups)
     assert model.result_json()["settings"] == theirs["settings"]
     assert model.n_clusters_ == theirs["k"] and model.map_.shape == (60, 2)
-    assert len(model.items_["doubt"]) == 60
+    assert len(model.items_["ambiguity"]) == 60
 
 
 def test_a_baseline_refuses_what_it_cannot(groups):
@@ -208,7 +208,7 @@ def test_a_baseline_refuses_what_it_cannot(groups):
         ({"method": "pd2", "cost": "cityblock"}, "cost"),
         ({"method": "d2", "barycenter": "ibp", "cost": np.eye(3)}, "cost"),
         ({"method": "kmeans", "cost": "cosine"}, "cost"),
-        ({"method": "d2", "centre_size": 0}, "centre_size"),
+        ({"method": "d2", "center_size": 0}, "center_size"),
         ({"method": "d2", "barycenter": "projected"}, "barycenter"),
         ({"method": "kmeans", "restarts": 0}, "restarts"),
         ({"method": "kmeans", "vectors_from": "sum"}, "vectors_from"),
@@ -235,7 +235,7 @@ def test_baselines_keep_dropped_rows_and_pickle():
         assert (again.labels_ == model.labels_).all() and again.report() == model.report()
 
 
-def test_cosine_centres_are_those_of_directions(groups):
+def test_cosine_centers_are_those_of_directions(groups):
     clouds = [groups[i][0] for i in range(len(groups))]
     far = [np.abs(c) + 1 for c in clouds]
     unit = [c / np.linalg.norm(c, axis=1, keepdims=True) for c in far]
@@ -244,7 +244,7 @@ def test_cosine_centres_are_those_of_directions(groups):
     assert (one.labels_ == other.labels_).all() and one.result_json()["settings"]["cost"] == "cosine"
 
 
-def test_centres_by_distances(program, tmp_path, groups):
+def test_centers_by_distances(program, tmp_path, groups):
     for cost in ("euclidean", "cityblock"):
         out = run_program(program, tmp_path, groups, "-k", "3", "--method", "d2", "--cost", cost)
         theirs = json.loads((out / "result.json").read_text())

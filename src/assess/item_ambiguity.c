@@ -14,8 +14,8 @@ typedef struct standing {
     const double *rows;
     const int32_t *labels;
     int64_t *size;  /* k */
-    double *centre; /* k x dim */
-    double *distance, *doubt;
+    double *center; /* k x dim */
+    double *distance, *ambiguity;
     int32_t *next; /* the last three arrays have n entries or are NULL */
 } standing;
 
@@ -27,9 +27,9 @@ static ddsc_status sum_columns(void *arg, int64_t begin, int64_t end, int worker
     (void)worker;
     for (int64_t i = 0; i < s->n; i++) {
         const double *row = s->rows + i * s->dim;
-        double *centre = s->centre + s->labels[i] * s->dim, size = (double)s->size[s->labels[i]];
+        double *center = s->center + s->labels[i] * s->dim, size = (double)s->size[s->labels[i]];
         for (int64_t a = begin; a < end; a++)
-            centre[a] += row[a] / size;
+            center[a] += row[a] / size;
     }
     return DDSC_OK;
 }
@@ -49,19 +49,19 @@ static ddsc_status stand_rows(void *arg, int64_t begin, int64_t end, int worker)
     for (int64_t i = begin; i < end; i++) {
         const double *row = s->rows + i * s->dim;
         int32_t own = s->labels[i], next = -1;
-        double distance = distance_to(row, s->centre + own * s->dim, s->dim), nearest = INFINITY;
+        double distance = distance_to(row, s->center + own * s->dim, s->dim), nearest = INFINITY;
         for (int32_t c = 0; c < s->k; c++) {
             if (c == own || s->size[c] == 0)
                 continue;
-            double d = distance_to(row, s->centre + c * s->dim, s->dim);
+            double d = distance_to(row, s->center + c * s->dim, s->dim);
             next = d < nearest ? c : next;
             nearest = fmin(nearest, d);
         }
         double sum = distance + nearest;
         if (s->distance)
             s->distance[i] = distance;
-        if (s->doubt)
-            s->doubt[i] = sum > 0 ? distance / sum : 0; /* also 0 if nearest is infinite */
+        if (s->ambiguity)
+            s->ambiguity[i] = sum > 0 ? distance / sum : 0; /* also 0 if nearest is infinite */
         if (s->next)
             s->next[i] = next;
     }
@@ -95,18 +95,18 @@ ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64
                         "standing: standing, rows and labels must not be NULL");
     TRY(sized_take(context, &standing_struct, &wanted, given));
     s.distance = wanted.distance;
-    s.doubt = wanted.doubt;
+    s.ambiguity = wanted.ambiguity;
     s.next = wanted.next;
     TRY(la_check_rows(context, "standing", 1, n, dim, rows));
     if (k < 1 || k > INT32_MAX || !mul_ok(k, dim, &size))
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "standing: k = %lld is out of range",
                         (long long)k);
     TRY(MEM_ZERO(context, s.size, k));
-    TRY(MEM_ZERO(context, s.centre, size));
+    TRY(MEM_ZERO(context, s.center, size));
     TRY(count_sizes(context, &s));
     TRY(parallel_for(context, dim, COLUMNS_GRAIN, sum_columns, &s));
     TRY(parallel_for(context, n, 1 + PIECE_WORK / size, stand_rows, &s));
 done:
-    MEM_FREE(context, s.centre, s.size);
+    MEM_FREE(context, s.center, s.size);
     return status;
 }

@@ -44,7 +44,7 @@ static void describe_point(const point_deal *p, const ddsc_measures_view *v, con
 }
 
 /* Subtracts the mean and divides by the standard deviation. Constant descriptions become 0. */
-static void standardise(const point_deal *p)
+static void standardize(const point_deal *p)
 {
     for (int64_t c = 0; c < p->f; c++) {
         double sum = 0, square = 0, mass = 0;
@@ -66,7 +66,7 @@ static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measur
     ddsc_status status = DDSC_OK;
     int64_t most = BASE_MAX(DEAL_WORK / (DEALS * p->f), 2 * v->n_items);
     int64_t step = 1 + v->n_entries / BASE_MAX(most, 1);
-    double *centre = NULL;
+    double *center = NULL;
     TRY(MEM_NEW(ctx, p->first, v->n_items + 1));
     p->first[0] = 0;
     for (int64_t i = 0; i < v->n_items; i++)
@@ -76,20 +76,20 @@ static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measur
     TRY(MEM_NEW(ctx, p->weight, p->m));
     TRY(MEM_NEW(ctx, p->place, p->m));
     TRY(MEM_NEW(ctx, p->mean, p->f));
-    TRY(MEM_ZERO(ctx, centre, v->dim));
+    TRY(MEM_ZERO(ctx, center, v->dim));
     for (int64_t e = 0; e < v->n_entries; e++) /* items have equal weight */
         for (int64_t c = 0; c < v->dim; c++)
-            centre[c] += v->weight[e] * v->support[v->index[e] * v->dim + c] / (double)v->n_items;
+            center[c] += v->weight[e] * v->support[v->index[e] * v->dim + c] / (double)v->n_items;
     for (int64_t i = 0; i < v->n_items; i++)
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
             int64_t e = v->offset[i] + (k - p->first[i]) * step;
             p->weight[k] = v->weight[e] * (double)(v->offset[i + 1] - v->offset[i]);
             p->place[k] = k;
-            describe_point(p, v, centre, e, p->x + k * p->f);
+            describe_point(p, v, center, e, p->x + k * p->f);
         }
-    standardise(p);
+    standardize(p);
 done:
-    mem_free(ctx, centre);
+    mem_free(ctx, center);
     return status;
 }
 

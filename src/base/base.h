@@ -217,7 +217,9 @@ enum rng_stream {
     RNG_REDUCE,
     RNG_WORDS,
     RNG_POINTS,
-    RNG_ABOUT
+    RNG_ABOUT,
+    RNG_PERMANOVA,
+    RNG_ORDER
 };
 
 /* Creates a generator. `part` separates restarts, items or blocks of one stream. */

@@ -76,7 +76,7 @@ typedef struct device_rule {
 } device_rule;
 
 typedef struct device_scaled {
-    double regularised, sharp; /* in the same squared lengths as the points */
+    double regularized, sharp; /* in the same squared lengths as the points */
     double marginal_error;
     int64_t iterations; /* 0 if the pair was not solved; the CPU must then solve it */
 } device_scaled;

@@ -357,3 +357,12 @@ ddsc_status text_each_listed(const char *list, ddsc_status (*fn)(void *arg, cons
             return DDSC_OK;
     }
 }
+
+bool text_is_missing(const char *text)
+{
+    static const char *const words[] = {"", "NA", "N/A", "NaN", "nan", "NULL", "null"};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strcmp(text, words[k]) == 0)
+            return true;
+    return false;
+}

@@ -22,6 +22,8 @@ size_t text_visible(char *out, size_t size, const char *text, size_t n_bytes);
 /* Converts text in an encoding other than UTF-8 to UTF-8. `out` needs 3 n + 1 bytes. Returns the
  * length. */
 size_t text_convert(char *out, const char *text, size_t n, ddsc_encoding encoding);
+/* Returns true if a value of a table means that it is missing: "", NA, N/A, NaN, nan, NULL, null. */
+bool text_is_missing(const char *text);
 /* Makes text from a file safe for a message: replaces control characters and truncates long
  * text. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);

@@ -123,7 +123,7 @@ ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *pa
     TRY(parts_drop_zeros(ctx, parts, on_empty, where, &m->n_zero_dropped));
     TRY(parts_merge_points(ctx, parts));
     TRY(parts_merge_entries(ctx, parts, &m->n_merged));
-    TRY(parts_normalise(ctx, parts));
+    TRY(parts_normalize(ctx, parts));
     move_from_parts(m, parts);
     TRY(keep_items(ctx, m));
     TRY(number_ids_make(ctx, m));

@@ -15,6 +15,7 @@ typedef struct measures_words {
     int64_t *at;   /* n + 1 offsets into text */
     float *vector; /* n x d */
     int64_t *df;   /* per word: number of documents that contain it */
+    double *mass;  /* per word: weight of one occurrence; NULL unless the weighting is automatic */
     /* as in ddsc_text_settings; lemmas: 1 if plurals were made singular */
     int64_t tokens, weighting, idf, lemmas;
 } measures_words;

@@ -14,7 +14,7 @@ void ddsc_model_destroy(ddsc_model *m)
     if (m->block)
         team_unshare(ctx, m->block);
     else
-        MEM_FREE(ctx, m->cost_matrix, m->hub_scale, m->centre_label, m->centre, m->reach, m->scale,
+        MEM_FREE(ctx, m->cost_matrix, m->hub_scale, m->center_label, m->center, m->reach, m->scale,
                  m->eigenvalue, m->radius, m->embedding);
     ddsc_measures_destroy(m->reference);
     ddsc_measures_destroy(m->items);
@@ -36,8 +36,8 @@ static void list_model(team_arrays *a, void *object)
     list_doubles(a, &m->scale, m->n);
     list_doubles(a, &m->reach, m->n);
     list_doubles(a, &m->hub_scale, m->n);
-    list_doubles(a, &m->centre, m->n_centres * m->width);
-    team_array(a, &m->centre_label, m->n_centres * (int64_t)sizeof *m->centre_label);
+    list_doubles(a, &m->center, m->n_centers * m->width);
+    team_array(a, &m->center_label, m->n_centers * (int64_t)sizeof *m->center_label);
 }
 
 /* Copies the struct of the first rank without its sets. *reference is set to true if the model
@@ -91,10 +91,11 @@ void ddsc_model_get_view_sized(const ddsc_model *m, ddsc_model_view *view, size_
                                 .tau = m->tau,
                                 .metric = m->metric.metric,
                                 .far_distance = m->far_distance,
-                                .far_neighbor = m->far_neighbour,
+                                .far_neighbor = m->far_neighbor,
                                 .labels = m->items->label,
                                 .measures = m->items,
-                                .n_vectors = m->width};
+                                .n_vectors = m->width,
+                                .metric_settings = &m->metric};
     sized_view(view, size, &own, sizeof own);
 }
 
@@ -161,10 +162,10 @@ const char *model_breach(const ddsc_model *m)
         return "k or tau is inconsistent with the number of items";
     if (!m->items->label || !labels_within(m->items->label, m->n, m->k))
         return "labels are missing, or not less than k";
-    if (m->n_centres < 1 || !labels_within(m->centre_label, m->n_centres, m->k))
+    if (m->n_centers < 1 || !labels_within(m->center_label, m->n_centers, m->k))
         return "labels of centers are missing, or not less than k";
     if (m->width < 1 || !rows_within(m->embedding, m->n, m->width, 1 - 1e-6) ||
-        !rows_within(m->centre, m->n_centres, m->width, 0))
+        !rows_within(m->center, m->n_centers, m->width, 0))
         return "rows of the embedding or centers do not have unit length";
     if (!eigenvalues_within(m->eigenvalue, m->width))
         return "eigenvalues exceed 1 or are not in decreasing order";
@@ -174,7 +175,7 @@ const char *model_breach(const ddsc_model *m)
     if (m->hub_scale && !all_within(m->hub_scale, m->n, 1e-300, most))
         return "a scale for choosing neighbors is out of range";
     if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||
-        m->far_neighbour < 1)
+        m->far_neighbor < 1)
         return "gamma, the far distance or the far neighbor is out of range";
     return NULL;
 }

@@ -18,20 +18,20 @@ struct ddsc_model {
     double *cost_matrix;         /* metric.cost_size rows and columns, or NULL */
     ddsc_metric_settings metric; /* resolved: no setting depends on the data any more */
     int64_t n, k, tau;
-    double gamma;          /* 0 selects local scaling */
-    double far_distance;   /* quantile of the distances to the far_neighbour-th neighbor */
-    int64_t far_neighbour; /* counted from 1 */
-    int64_t width;         /* columns of the embedding */
-    double *embedding;     /* n x width: unit rows, zero if an item has no embedding */
-    double *radius;        /* n: length of a row before normalization, divided by sqrt(degree) */
-    double *eigenvalue;    /* width, of the normalized affinity matrix */
-    double *scale;         /* n: s_i of local scaling */
-    double least_scale;    /* lower limit of the scales */
-    double *reach;         /* n: largest D^2 to a neighbor; MODEL_REACH_MOST if any is unknown */
-    double *hub_scale;     /* n: neighbors are chosen by D^2 divided by this; NULL: by plain D^2 */
-    int64_t n_centres;
-    double *centre; /* n_centres x width */
-    int32_t *centre_label;
+    double gamma;         /* 0 selects local scaling */
+    double far_distance;  /* quantile of the distances to the far_neighbor-th neighbor */
+    int64_t far_neighbor; /* counted from 1 */
+    int64_t width;        /* columns of the embedding */
+    double *embedding;    /* n x width: unit rows, zero if an item has no embedding */
+    double *radius;       /* n: length of a row before normalization, divided by sqrt(degree) */
+    double *eigenvalue;   /* width, of the normalized affinity matrix */
+    double *scale;        /* n: s_i of local scaling */
+    double least_scale;   /* lower limit of the scales */
+    double *reach;        /* n: largest D^2 to a neighbor; MODEL_REACH_MOST if any is unknown */
+    double *hub_scale;    /* n: neighbors are chosen by D^2 divided by this; NULL: by plain D^2 */
+    int64_t n_centers;
+    double *center; /* n_centers x width */
+    int32_t *center_label;
     void *block; /* shared memory, as in measures */
 };
 

@@ -366,7 +366,7 @@ done:
     return status;
 }
 
-static ddsc_status normalise_items(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status normalize_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     const parts_pass *pass = arg;
     const measures_parts *p = pass->p;
@@ -384,8 +384,8 @@ static ddsc_status normalise_items(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-ddsc_status parts_normalise(ddsc_context *ctx, measures_parts *p)
+ddsc_status parts_normalize(ddsc_context *ctx, measures_parts *p)
 {
     bool found;
-    return pass_run(ctx, p, p->n, ITEMS_A_PIECE, normalise_items, &found);
+    return pass_run(ctx, p, p->n, ITEMS_A_PIECE, normalize_items, &found);
 }

@@ -14,7 +14,7 @@ ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty
 ddsc_status parts_merge_points(ddsc_context *ctx, measures_parts *p);
 /* Sorts the indices of each item in ascending order and adds the weights of equal indices. */
 ddsc_status parts_merge_entries(ddsc_context *ctx, measures_parts *p, int64_t *n_merged);
-ddsc_status parts_normalise(ddsc_context *ctx, measures_parts *p);
+ddsc_status parts_normalize(ddsc_context *ctx, measures_parts *p);
 
 /* Detects whether the rows lie on a regular grid with at most four cells per row. */
 ddsc_status parts_find_grid(ddsc_context *ctx, measures_grid *grid, int64_t v, int64_t d,

@@ -14,7 +14,7 @@ const char *recipe_name(int64_t kind)
 {
     static const char *const names[RECIPE_KINDS] = {
         "",    "per-item",     "arcsinh",    "log1p",        "standard",        "robust",  "rank",
-        "pca", "align centre", "align size", "align deskew", "align principal", "logicle", "batch"};
+        "pca", "align center", "align size", "align deskew", "align principal", "logicle", "batch"};
     return kind > 0 && kind < RECIPE_KINDS ? names[kind] : "";
 }
 
@@ -24,7 +24,7 @@ int64_t recipe_count(int64_t kind, int64_t argument, int64_t d, int64_t *d_out)
         *d_out = kind == RECIPE_PCA ? argument : d;
     switch (kind) {
     case RECIPE_ARCSINH:
-    case RECIPE_CENTRE:
+    case RECIPE_CENTER:
     case RECIPE_SIZE:
     case RECIPE_DESKEW:
     case RECIPE_PRINCIPAL: return d;
@@ -216,7 +216,7 @@ ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measur
     case RECIPE_PCA: return project_points(ctx, p, step[1], value);
     case RECIPE_LOGICLE: each_logicle(p, value); return DDSC_OK;
     case RECIPE_BATCH: return recipe_map_batches(ctx, p, r, m, value);
-    case RECIPE_CENTRE:
+    case RECIPE_CENTER:
     case RECIPE_SIZE:
     case RECIPE_DESKEW:
     case RECIPE_PRINCIPAL: return recipe_align(ctx, p, (recipe_kind)step[0], value);

@@ -13,7 +13,7 @@ typedef enum recipe_kind {
     RECIPE_ROBUST,   /* the same */
     RECIPE_RANK,     /* values: RECIPE_KNOTS quantiles per coordinate */
     RECIPE_PCA,      /* argument: input dimension; values: mean, then the directions */
-    RECIPE_CENTRE,   /* values of this kind and the next three: lattice steps; 0: separate points */
+    RECIPE_CENTER,   /* values of this kind and the next three: lattice steps; 0: separate points */
     RECIPE_SIZE,
     RECIPE_DESKEW,
     RECIPE_PRINCIPAL,

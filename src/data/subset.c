@@ -230,12 +230,25 @@ ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measur
     return copy_changed(ctx, copy, m, false, NULL, item_labels);
 }
 
-ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
-                                        const ddsc_measures *m, const int32_t *labels)
+static ddsc_status copy_labeled(ddsc_context *ctx, measures **copy, const measures *m,
+                                const int32_t *labels)
 {
     CHECK(ctx_enter_new(ctx, copy));
     CHECK(ctx_need(ctx, m, "measures"));
     return copy_changed(ctx, copy, m, true, NULL, labels);
+}
+
+ddsc_status ddsc_measures_copy_labeled(ddsc_context *ctx, ddsc_measures **copy,
+                                       const ddsc_measures *m, const int32_t *labels)
+{
+    return copy_labeled(ctx, copy, m, labels);
+}
+
+/* The spelling of version 0.2.0, for programs linked against it. */
+ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
+                                        const ddsc_measures *m, const int32_t *labels)
+{
+    return copy_labeled(ctx, copy, m, labels);
 }
 
 ddsc_status ddsc_measures_copy_named(ddsc_context *ctx, ddsc_measures **copy,

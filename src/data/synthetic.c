@@ -80,12 +80,12 @@ done:
 /* Computes the center of cluster g as separation * (the digits of g in a base that gives at
  * least k lattice points). Any two centers are therefore at least `separation` apart in any
  * dimension. */
-static void group_centre(double *centre, int64_t g, int64_t k, int64_t d, double separation)
+static void group_center(double *center, int64_t g, int64_t k, int64_t d, double separation)
 {
     int64_t base = (int64_t)ceil(pow((double)k, 1.0 / (double)d) - 1e-9);
     base = BASE_MAX(base, 2);
     for (int64_t c = 0; c < d; c++, g /= base)
-        centre[c] = separation * (double)(g % base);
+        center[c] = separation * (double)(g % base);
 }
 
 ddsc_status ddsc_measures_generate_gaussians(ddsc_context *ctx, ddsc_measures **out, int64_t k,
@@ -108,7 +108,7 @@ ddsc_status ddsc_measures_generate_gaussians(ddsc_context *ctx, ddsc_measures **
         rng r = rng_make(ctx_seed(ctx), RNG_GAUSSIANS, (uint64_t)i);
         double *x = p.support + i * n_points * d;
         p.label[i] = (int32_t)(i / n_per_group);
-        group_centre(x, p.label[i], k, d, separation);
+        group_center(x, p.label[i], k, d, separation);
         for (int64_t q = 1; q < n_points; q++)
             for (int64_t c = 0; c < d; c++)
                 x[q * d + c] = x[c];

@@ -399,19 +399,19 @@ static ddsc_status fit_align(fitting *f, recipe_kind kind, double *value)
 static ddsc_status transform_check(ddsc_context *ctx, const ddsc_transform_settings *set,
                                    const measures *m)
 {
-    if ((unsigned)set->normalise > DDSC_NORMALISE_RANK ||
+    if ((unsigned)set->normalize > DDSC_NORMALIZE_RANK ||
         (unsigned)set->align > DDSC_ALIGN_PRINCIPAL)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "transform settings: normalise is %d and align is %d; at least one "
+                        "transform settings: normalize is %d and align is %d; at least one "
                         "is out of range",
-                        (int)set->normalise, (int)set->align);
+                        (int)set->normalize, (int)set->align);
     if (set->pca < 0 || set->pca > m->d || set->per_item < 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "transform settings: pca is %lld of %lld coordinates, and per_item "
                         "is %lld; at least one is out of range",
                         (long long)set->pca, (long long)m->d, (long long)set->per_item);
     if (m->words.n > 0 && (set->arcsinh || set->logicle || set->log1p || set->batch ||
-                           set->normalise || set->pca || set->align))
+                           set->normalize || set->pca || set->align))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the points are fitted word vectors, which must stay fixed so that "
                         "later documents can be encoded; only per_item can be used with "
@@ -422,7 +422,7 @@ static ddsc_status transform_check(ddsc_context *ctx, const ddsc_transform_setti
 static ddsc_status fit_all(fitting *f, const ddsc_transform_settings *set)
 {
     static const recipe_kind normal[] = {0, RECIPE_STANDARD, RECIPE_ROBUST, RECIPE_RANK};
-    static const recipe_kind align[] = {0, RECIPE_CENTRE, RECIPE_SIZE, RECIPE_DESKEW,
+    static const recipe_kind align[] = {0, RECIPE_CENTER, RECIPE_SIZE, RECIPE_DESKEW,
                                         RECIPE_PRINCIPAL};
     if (set->per_item)
         CHECK(add_step(f, RECIPE_PER_ITEM, set->per_item, NULL));
@@ -436,9 +436,9 @@ static ddsc_status fit_all(fitting *f, const ddsc_transform_settings *set)
         CHECK(recipe_find_batches(f->ctx, &f->r, f->m, set->batch));
         CHECK(add_step(f, RECIPE_BATCH, f->r.batches.n - 1, fit_batches));
     }
-    if (set->normalise)
-        CHECK(add_step(f, normal[set->normalise], 0,
-                       set->normalise == DDSC_NORMALISE_STANDARD ? fit_standard : fit_quantiles));
+    if (set->normalize)
+        CHECK(add_step(f, normal[set->normalize], 0,
+                       set->normalize == DDSC_NORMALIZE_STANDARD ? fit_standard : fit_quantiles));
     if (set->pca)
         CHECK(add_step(f, RECIPE_PCA, set->pca, fit_components));
     if (set->align)

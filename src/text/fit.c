@@ -65,7 +65,7 @@ static ddsc_status fit_choose(word_fit *j)
 }
 
 /* Subtracts the mean from the vectors of the file, and computes their typical length. */
-static ddsc_status fit_centre(word_fit *j)
+static ddsc_status fit_center(word_fit *j)
 {
     ddsc_status status = DDSC_OK;
     double *length = NULL;
@@ -75,7 +75,7 @@ static ddsc_status fit_centre(word_fit *j)
     TRY(MEM_NEW(j->ctx, j->idf, j->n));
     TRY(MEM_NEW(j->ctx, j->mean, d));
     TRY(MEM_NEW(j->ctx, length, j->n));
-    la_centre(j->v->n, d, j->v->point, j->mean, NULL);
+    la_center(j->v->n, d, j->v->point, j->mean, NULL);
     for (int64_t s = 0; s < j->n; s++) {
         j->idf[s] = log((double)j->c->n / (double)j->c->df[j->word[s]]);
         j->placed[s] = fit_known(j, j->word[s]);
@@ -171,7 +171,7 @@ static void fit_place(word_fit *j, int64_t s)
 
 static ddsc_status fit_general(word_fit *j)
 {
-    CHECK(fit_centre(j));
+    CHECK(fit_center(j));
     progress_begin(j->ctx, "fitting words", j->d);
     CHECK(parallel_for(j->ctx, j->d, COLUMNS, fit_gather, j));
     progress_end(j->ctx);
@@ -221,7 +221,8 @@ static void fit_free(word_fit *j)
     words_free_own(j->ctx, &j->own);
 }
 
-ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report, const corpus *c)
+ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report, const corpus *c,
+                      const ddsc_text_settings *set)
 {
     ddsc_status status = DDSC_OK;
     word_vectors fitted = {.n_lines = v->n_lines, .n_duplicates = v->n_duplicates};
@@ -231,6 +232,8 @@ ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *repo
         TRY(fit_general(&j));
     TRY(words_own(ctx, &j.own, c));
     TRY(fit_join(&j, &fitted));
+    if (set->weighting == DDSC_WEIGHTING_AUTO)
+        TRY(words_weigh(ctx, &fitted, &j.own, c, set));
     report->n_words_placed = j.n_filled;
     report->n_words_own = j.own.n_placed;
     report->own_dim = j.own.dim;

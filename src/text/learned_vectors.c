@@ -136,7 +136,7 @@ static ddsc_status own_matrix(own_job *j)
     for (int w = 0; w < parallel_width(j->ctx); w++)
         CHECK(MEM_ZERO(j->ctx, j->count[w], n));
     CHECK(MEM_ZERO(j->ctx, j->offset, n + 1));
-    progress_begin(j->ctx, "company of words", 2 * n);
+    progress_begin(j->ctx, "word co-occurrences", 2 * n);
     CHECK(parallel_for(j->ctx, n, 16, own_rows, j));
     for (int64_t s = 0; s < n; s++)
         j->offset[s + 1] += j->offset[s];
@@ -149,6 +149,14 @@ static ddsc_status own_matrix(own_job *j)
 
 /* ---- the vectors ---- */
 
+static double row_square(const sparse *m, int64_t row)
+{
+    double sum = 0;
+    for (int64_t p = m->offset[row]; p < m->offset[row + 1]; p++)
+        sum += m->value[p] * m->value[p];
+    return sum;
+}
+
 static ddsc_status own_solve(own_job *j)
 {
     ddsc_status status = DDSC_OK;
@@ -160,11 +168,15 @@ static ddsc_status own_solve(own_job *j)
     o->dim = found.k;
     o->point = found.vector;
     found.vector = NULL;
+    TRY(MEM_ZERO(j->ctx, o->common, o->n));
     for (int64_t s = 0; s < o->n; s++) {
         double *x = o->point + s * o->dim;
         for (int64_t k = 0; k < o->dim; k++)
             x[k] *= sqrt(fabs(found.value[k]));
-        double length = la_norm(o->dim, x);
+        for (int64_t k = 0; k < o->dim; k++)
+            o->common[s] += fabs(found.value[k]) * x[k] * x[k];
+        double length = la_norm(o->dim, x), whole = row_square(&j->m, s);
+        o->common[s] = whole > 0 ? fmin(o->common[s] / whole, 1) : 0;
         bool alone = j->m.offset[s + 1] == j->m.offset[s] || !(length > 0);
         o->n_placed += !alone;
         for (int64_t k = 0; k < o->dim; k++)
@@ -193,6 +205,6 @@ done:
 
 void words_free_own(ddsc_context *ctx, own_vectors *o)
 {
-    MEM_FREE(ctx, o->slot, o->company, o->point);
+    MEM_FREE(ctx, o->slot, o->company, o->common, o->point);
     *o = (own_vectors){0};
 }

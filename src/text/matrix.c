@@ -7,25 +7,42 @@
 #include <string.h>
 #include <unistd.h>
 
-static ddsc_status open_vocabulary(ddsc_context *ctx, io_stream **out, io_stream *matrix,
-                                   int64_t max_bytes)
+enum { NAME_ROOM = 4096 };
+
+/* Finds the file of words of a matrix. */
+static bool find_vocabulary(char out[NAME_ROOM], const char *path)
 {
     static const char *const endings[] = {".vocab", ".txt", ".vocab.gz", ".txt.gz"};
-    const char *path = stream_path(matrix);
-    char name[4096];
-    size_t n = path ? strlen(path) : 0;
+    size_t n = strlen(path);
     if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
         n -= 3;
     if (n > 4 && strncmp(path + n - 4, ".npy", 4) == 0)
         n -= 4;
-    for (size_t k = 0; path && k < sizeof endings / sizeof *endings; k++) {
-        int length = snprintf(name, sizeof name, "%.*s%s", (int)n, path, endings[k]);
-        if ((size_t)length < sizeof name && access(name, R_OK) == 0)
-            return stream_open(ctx, out, name, max_bytes);
-    }
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
+        if (snprintf(out, NAME_ROOM, "%.*s%s", (int)n, path, endings[k]) < NAME_ROOM &&
+            access(out, R_OK) == 0)
+            return true;
+    return false;
+}
+
+static ddsc_status open_vocabulary(ddsc_context *ctx, io_stream **out, io_stream *matrix,
+                                   int64_t max_bytes)
+{
+    const char *path = stream_path(matrix);
+    char name[NAME_ROOM];
+    if (path && find_vocabulary(name, path))
+        return stream_open(ctx, out, name, max_bytes);
     return stream_fail(matrix, "is a matrix of vectors, which requires a file of words, one per "
                                "line, with the same name but ending in .vocab or .txt instead of "
                                ".npy");
+}
+
+size_t ddsc_text_find_words(char *out, size_t size, const char *vectors_path)
+{
+    char name[NAME_ROOM];
+    return vectors_path && find_vocabulary(name, vectors_path)
+               ? (size_t)snprintf(out, size, "%s", name)
+               : 0;
 }
 
 static ddsc_status matrix_take_word(ddsc_context *ctx, word_vectors *v, const text_table *words,

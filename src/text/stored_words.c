@@ -42,6 +42,7 @@ ddsc_status words_keep(ddsc_context *ctx, measures_words *out, const corpus *c,
     for (int64_t w = 0; w < c->words.n; w++)
         if (v->row[w] >= 0)
             out->df[v->row[w]] = c->df[w];
+    CHECK(MEM_COPY(ctx, out->mass, v->mass, v->n));
     for (int64_t k = 0; k < v->n * v->dim; k++)
         out->vector[k] = (float)v->point[k];
     return DDSC_OK;
@@ -83,6 +84,10 @@ ddsc_status words_take_given(ddsc_context *ctx, word_vectors *v, corpus *c,
         CHECK(mem_reserve(ctx, &v->point, &v->room, (v->n + 1) * v->dim, sizeof *v->point));
         for (int64_t k = 0; k < v->dim; k++)
             v->point[v->n * v->dim + k] = given->vector[g * given->d + k];
+        if (given->mass) {
+            CHECK(MEM_RESERVE(ctx, v->mass, &v->mass_room, v->n + 1));
+            v->mass[v->n] = given->mass[g];
+        }
         v->row[w] = (int32_t)v->n++;
         c->df[w] = given->df[g];
     }

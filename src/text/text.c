@@ -126,7 +126,7 @@ static ddsc_status fit_words(text_job *j)
 {
     if (j->given || j->set->words == DDSC_WORDS_GENERAL)
         return DDSC_OK;
-    CHECK(words_fit(j->ctx, &j->vectors, j->report, &j->docs.words));
+    CHECK(words_fit(j->ctx, &j->vectors, j->report, &j->docs.words, j->set));
     if (j->vectors.n == 0)
         return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
                         "%.240s: no word occurs in two documents together with another "
@@ -304,6 +304,8 @@ ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *rep
     j.set = &j.own;
     TRY(text_check_paths(ctx, n_paths, paths, vectors_path, set));
     j.documents_path = paths[0];
+    if (set->words == DDSC_WORDS_GENERAL && set->weighting == DDSC_WEIGHTING_AUTO)
+        j.own.weighting = DDSC_WEIGHTING_TFIDF; /* the automatic weights are learned with vectors */
     TRY(open_vectors(&j));
     TRY(read_documents(&j));
     TRY(read_vectors(&j));

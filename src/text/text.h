@@ -82,8 +82,9 @@ void corpus_free(ddsc_context *ctx, corpus *c);
 typedef struct word_vectors {
     int64_t dim, n;
     double *point; /* n x dim */
+    double *mass;  /* n: weight of one occurrence of each word, or NULL: idf */
     int32_t *row;  /* per word of the given table: its row, or -1 */
-    int64_t room;
+    int64_t room, mass_room;
     int64_t n_lines, n_duplicates;
 } word_vectors;
 
@@ -110,14 +111,16 @@ typedef struct own_vectors {
     int32_t *slot;   /* per word: its row, or -1 */
     double *point;   /* n x dim: length 1 or 0 */
     double *company; /* n: co-occurring words in its documents, with repetitions */
+    double *common;  /* n: share of the word's co-occurrences that the vectors represent, 0 .. 1 */
     int64_t n_placed;
 } own_vectors;
 
 ddsc_status words_own(ddsc_context *ctx, own_vectors *out, const corpus *c);
 void words_free_own(ddsc_context *ctx, own_vectors *o);
-/* Replaces the vectors of the file (dim 0: no file) with vectors fitted to the documents. */
-ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report,
-                      const corpus *c);
+/* Replaces the vectors of the file (dim 0: no file) with vectors fitted to the documents. With
+ * automatic weighting, also computes the masses. */
+ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report, const corpus *c,
+                      const ddsc_text_settings *set);
 
 /* Creates the vocabulary to be stored with the set: words with their vectors and document
  * counts. */
@@ -132,6 +135,13 @@ ddsc_status words_take_given(ddsc_context *ctx, word_vectors *v, corpus *c,
                              const measures_words *given);
 
 /* ---- weighting ---- */
+
+/* Returns the inverse document frequency (Sparck Jones 1972). Plain: log2(N / df), which is zero
+ * for a word in every document. Smooth: ln((1 + N) / (1 + df)) + 1, which is never zero. */
+double weights_idf(ddsc_idf rule, int64_t n_documents, int64_t df);
+/* Computes the masses of automatic weighting (word_masses.c) for the rows of *v. */
+ddsc_status words_weigh(ddsc_context *ctx, word_vectors *v, const own_vectors *own, const corpus *c,
+                        const ddsc_text_settings *set);
 
 /* Creates the entries and points of the documents. Words without a vector are omitted. Document
  * counts refer to n_documents. Moves arrays out of the corpus and the vectors. */

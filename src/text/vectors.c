@@ -353,6 +353,6 @@ ddsc_status words_read_vectors(ddsc_context *ctx, word_vectors *v, io_stream *s,
 
 void words_free_vectors(ddsc_context *ctx, word_vectors *v)
 {
-    MEM_FREE(ctx, v->point, v->row);
+    MEM_FREE(ctx, v->point, v->mass, v->row);
     *v = (word_vectors){0};
 }

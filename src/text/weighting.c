@@ -58,15 +58,21 @@ void corpus_free(ddsc_context *ctx, corpus *c)
 
 /* ---- weights ---- */
 
-/* Returns the inverse document frequency (Sparck Jones 1972). Plain: log2(N / df), which is zero
- * for a word in every document. Smooth: ln((1 + N) / (1 + df)) + 1, which is never zero. */
-static double rarity(const ddsc_text_settings *set, int64_t n, int64_t df)
+double weights_idf(ddsc_idf rule, int64_t n_documents, int64_t df)
+{
+    double n = (double)n_documents;
+    if (rule == DDSC_IDF_SMOOTH)
+        return log((1 + n) / (1 + (double)df)) + 1;
+    return log2(n / (double)df);
+}
+
+/* Returns the weight of one occurrence of a word. */
+static double occurrence(const ddsc_text_settings *set, const corpus *c, const word_vectors *v,
+                         int64_t n_documents, int32_t word)
 {
     if (set->weighting == DDSC_WEIGHTING_TF)
         return 1;
-    if (set->idf == DDSC_IDF_SMOOTH)
-        return log((1 + (double)n) / (1 + (double)df)) + 1;
-    return log2((double)n / (double)df);
+    return v->mass ? v->mass[v->row[word]] : weights_idf(set->idf, n_documents, c->df[word]);
 }
 
 ddsc_status weights_make(ddsc_context *ctx, measures_parts *p, corpus *c, word_vectors *v,
@@ -80,7 +86,7 @@ ddsc_status weights_make(ddsc_context *ctx, measures_parts *p, corpus *c, word_v
             int32_t word = c->word[e];
             if (v->row[word] < 0)
                 continue;
-            p->weight[kept] = c->count[e] * rarity(set, n_documents, c->df[word]);
+            p->weight[kept] = c->count[e] * occurrence(set, c, v, n_documents, word);
             c->word[kept++] = v->row[word];
         }
         begin = end;

@@ -394,6 +394,31 @@ static void try_verdict(ddsc_context *ctx, const ddsc_measures *items, const dds
     ddsc_verdict_destroy(verdict);
 }
 
+static void try_permanova(ddsc_context *ctx, const ddsc_measures *items)
+{
+    GUARDED(permanova_settings, set);
+    GUARDED(permanova_view, v);
+    ddsc_permanova *found = NULL;
+    double d[N * N], x[N];
+    for (int i = 0; i < N; i++)
+        x[i] = (i * 7 % N) + 0.5;
+    GOOD(ddsc_distance_run(ctx, d, NULL, items, NULL, 0));
+    const ddsc_column column = {"x", NULL, x, DDSC_COLUMN_NUMBER, DDSC_COLUMN_BY};
+    ddsc_permanova_settings_init(set);
+    CHECK(set->permutations == 9999);
+    set->permutations = 99;
+    GOOD(ddsc_permanova_run(ctx, &found, N, d, 1, &column, set));
+    ddsc_permanova_get_view(found, v);
+    const ddsc_permanova_row *permanova_row = v->rows[0];
+    const ddsc_permanova_pair permanova_pair = {0}; /* reached by pointers */
+    CHECK(v->n_used == N && permanova_row->df == 1 && permanova_row->p > 0);
+    CHECK(permanova_pair.p == 0);
+    TAIL_IS_ZERO(v);
+    UNTOUCHED(set);
+    UNTOUCHED(v);
+    ddsc_permanova_destroy(found);
+}
+
 static void try_compare(ddsc_context *ctx, const ddsc_measures *items)
 {
     GUARDED(cluster_settings, set);
@@ -561,6 +586,7 @@ int main(int argc, char **argv)
     try_pairs(ctx, items);
     try_clustering(ctx, items);
     try_compare(ctx, items);
+    try_permanova(ctx, items);
     try_transport(ctx, items);
     try_barycenters(ctx, items);
     try_refusals(ctx, items);

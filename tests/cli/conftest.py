@@ -71,9 +71,9 @@ def clouds(n_groups, n_items, n_points, dim, seed, separation=8.0):
     points, labels = [], []
     for g in range(n_groups):
         for _ in range(n_items):
-            centre = np.zeros(dim)
-            centre[0] = separation * g
-            points.append(random.normal(centre, 1, (n_points, dim)))
+            center = np.zeros(dim)
+            center[0] = separation * g
+            points.append(random.normal(center, 1, (n_points, dim)))
             labels.append(g)
     sizes = [len(p) for p in points]
     return {"points": np.vstack(points), "weights": np.ones(sum(sizes)),
@@ -82,7 +82,7 @@ def clouds(n_groups, n_items, n_points, dim, seed, separation=8.0):
 
 @pytest.fixture(scope="session")
 def three_groups(tmp_path_factory):
-    """Three well separated groups of 15 clouds, labelled."""
+    """Three well separated groups of 15 clouds, labeled."""
     path = tmp_path_factory.mktemp("data") / "three.npz"
     np.savez(path, **clouds(3, 15, 8, 2, 1))
     return path

@@ -62,7 +62,7 @@ def test_file_json_and_truth(ddsc, results, fresh, tmp_path):
     data = json.loads(done.stdout)
     assert data["n"] == 30 and data["model"]["k"] == 3 and data["model"]["metric"] == "mmd"
     assert data["scores"]["ami"] == pytest.approx(1) and sum(data["sizes"]) == 30
-    assert data["far_neighbour"] <= 7 and data["far_distance"] > 0 and "labels" not in data
+    assert data["far_neighbor"] <= 7 and data["far_distance"] > 0 and "labels" not in data
     assert (column(out, "far").sum()) == data["n_far"]
     assert "exists" in ddsc("assign", model, fresh, "-o", out, code=2).stderr
     data = json.loads(ddsc("assign", model, fresh, "--json").stdout)
@@ -121,15 +121,15 @@ BROKEN = {
     "hub scales": ({"model_version": [2], "hub_scale": np.zeros(45)}, "a scale for choosing neighbors"),
     "two versions": ({"model_version": [1, 1]}, "instead of one"),
     "no version": ({"model_version": None}, "is not a model"),
-    "no centres": ({"centres": None}, "'centres' is missing"),
+    "no centers": ({"centers": None}, "'centers' is missing"),
     "no settings": ({"model_settings": None}, "'model_settings' is missing"),
     "short": ({"radius": [1.0]}, "1 elements instead of 45"),
-    "width": ({"centres": np.zeros((3, 2))}, "'centres' has the shape (3, 2)"),
+    "width": ({"centers": np.zeros((3, 2))}, "'centers' has the shape (3, 2)"),
     "nan": ({"scale": np.full(45, np.nan)}, "out of range"),
     "label": ({"labels": np.full(45, 7)}, "not less than k"),
-    "centre label": ({"centre_labels": [0, 1, 9]}, "not less than k"),
-    "text labels": ({"centre_labels": ["a", "b", "c"]}, "centre_labels"),
-    "unknown setting": ({"model_settings": ["colour=red"]}, "invalid setting"),
+    "center label": ({"center_labels": [0, 1, 9]}, "not less than k"),
+    "text labels": ({"center_labels": ["a", "b", "c"]}, "center_labels"),
+    "unknown setting": ({"model_settings": ["color=red"]}, "invalid setting"),
     "few settings": ({"model_settings": ["k=3"]}, "missing the setting"),
     "huge rows": ({"embedding": np.full((45, 30), 1e9)}, "unit length"),
 }
@@ -151,7 +151,7 @@ def test_broken_models_are_refused(ddsc, results, fresh, tmp_path, name):
 def forged(arrays, what):
     """A model with one thing out of range, and what is said of it."""
     settings = [str(s) for s in arrays["model_settings"]]
-    n, rows, centres = len(arrays["reach"]), arrays["embedding"], arrays["centres"]
+    n, rows, centers = len(arrays["reach"]), arrays["embedding"], arrays["centers"]
     return {
         "reach -1": ({"reach": np.full(n, -1.0)}, "reach is out of range"),
         "reach inf": ({"reach": np.full(n, np.inf)}, "reach is out of range"),
@@ -159,13 +159,13 @@ def forged(arrays, what):
                   "k or tau"),
         "eigenvalues -1": ({"eigenvalues": np.full(rows.shape[1], -1.0)}, "eigenvalues"),
         "eigenvalues in no order": ({"eigenvalues": np.linspace(0.5, 1, rows.shape[1])}, "decreasing order"),
-        "centres 0": ({"centres": np.zeros_like(centres)}, "unit length"),
+        "centers 0": ({"centers": np.zeros_like(centers)}, "unit length"),
         "rows 0": ({"embedding": np.zeros_like(rows)}, "unit length"),
         "short rows": ({"embedding": rows / 2}, "unit length"),
     }[what]
 
 
-@pytest.mark.parametrize("what", ["reach -1", "reach inf", "tau 0", "eigenvalues -1", "centres 0",
+@pytest.mark.parametrize("what", ["reach -1", "reach inf", "tau 0", "eigenvalues -1", "centers 0",
                                   "eigenvalues in no order", "rows 0", "short rows"])
 def test_forged_models_are_refused(ddsc, results, fresh, tmp_path, what):
     arrays = dict(np.load(results / "w2" / "model.npz"))

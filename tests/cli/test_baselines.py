@@ -14,17 +14,17 @@ def test_three_groups(ddsc, three_groups, tmp_path, words):
     assert data == json.loads((tmp_path / "r" / "result.json").read_text())
     assert len(list(csv.reader((tmp_path / "r" / "labels.csv").open()))) == 46
     if words[0] in ("d2", "pd2"):
-        centres = np.load(tmp_path / "r" / "centres.npz")
-        assert len(centres["offsets"]) == 4 and np.isfinite(centres["weights"]).all()
+        centers = np.load(tmp_path / "r" / "centers.npz")
+        assert len(centers["offsets"]) == 4 and np.isfinite(centers["weights"]).all()
 
 
 @pytest.mark.parametrize("method", ["d2", "pd2"])
 def test_objective(ddsc, three_groups, method):
-    data = json.loads(ddsc("cluster", three_groups, "-k", 4, "--method", method, "--centre-size", 5,
+    data = json.loads(ddsc("cluster", three_groups, "-k", 4, "--method", method, "--center-size", 5,
                            "--restarts", 2, "--json").stdout)
     values = data["objectives"]
     assert values == sorted(values, reverse=True) and values[-1] == data["objective"]
-    assert data["centres"]["points"] == 5 and data["centres"]["solved"] <= data["centres"]["pairs"]
+    assert data["centers"]["points"] == 5 and data["centers"]["solved"] <= data["centers"]["pairs"]
     assert "barycenter" in data["settings"] or method == "pd2"
 
 
@@ -44,9 +44,9 @@ def test_one_number_of_clusters(ddsc, three_groups):
 
 
 def test_options_of_other_methods_are_named(ddsc, three_groups):
-    error = ddsc("cluster", three_groups, "-k", 3, "--centre-size", 4, "--barycenter", "ibp",
+    error = ddsc("cluster", three_groups, "-k", 3, "--center-size", 4, "--barycenter", "ibp",
                  "--vectors-from", "mean").stderr
-    for option in ("--centre-size", "--barycenter", "--vectors-from"):
+    for option in ("--center-size", "--barycenter", "--vectors-from"):
         assert f"{option} has no effect" in error
 
 
@@ -73,10 +73,10 @@ def settings_of(ddsc, *words):
 
 def test_d2_reports_what_was_given(ddsc, three_groups):
     """The cost decides, whatever --metric says, joined metrics included."""
-    words = ("--method", "d2", "--cost", "euclidean", "--barycenter", "admm", "--centre-size", 6, "--restarts", 2)
+    words = ("--method", "d2", "--cost", "euclidean", "--barycenter", "admm", "--center-size", 6, "--restarts", 2)
     told = settings_of(ddsc, three_groups, *words)
     assert (told["method"], told["k"], told["cost"], told["barycenter"]) == ("d2", 3, "euclidean", "admm")
-    assert (told["centre_size"], told["restarts"]) == (6, 2)
+    assert (told["center_size"], told["restarts"]) == (6, 2)
     for metric in ("sinkhorn", "sinkhorn+mmd"):
         done = ddsc("cluster", three_groups, "-k", 3, *words, "--metric", metric, "--json")
         assert json.loads(done.stdout)["settings"] == told and "--metric has no effect" in done.stderr

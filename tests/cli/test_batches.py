@@ -1,4 +1,4 @@
-"""Quantile normalisation by batch: what it is, that it is kept, and what is asked of new items."""
+"""Quantile normalization by batch: what it is, that it is kept, and what is asked of new items."""
 import json
 import pathlib
 import subprocess
@@ -148,7 +148,7 @@ def test_it_finds_what_the_batches_hid(ddsc, tmp_path):
 def test_it_stands_between_the_others(ddsc, tmp_path):
     items, batch = clouds()
     path = write_csv(tmp_path / "a.csv", [np.abs(x) for x in items], batch)
-    words = ("--log1p", "--batch", "run", "--normalise", "standard", "--pca", 1, "--per-item", 50)
+    words = ("--log1p", "--batch", "run", "--normalize", "standard", "--pca", 1, "--per-item", 50)
     data = load(ddsc, tmp_path, path, *WORDS, *words)
     info = json.loads(ddsc("info", tmp_path / "out.npz", "--json").stdout)
     assert info["transforms"] == ["per-item", "log1p", "batch", "standard", "pca"]

@@ -308,7 +308,7 @@ def test_drawer_opens_before_the_map_is_drawn(page):
     assert page.text("#drawer-name") == "7"
 
 
-def test_neighbours_are_those_of_the_graph(page):
+def test_neighbors_are_those_of_the_graph(page):
     nearest = {}
     for line in (page.shapes.parent / "graph.mtx").read_text().splitlines()[3:]:
         row, column, squared = line.split()
@@ -371,14 +371,14 @@ def test_columns_named_as_those_of_the_table(browser, ddsc, tmp_path):
     assert browser.complaints() == []
 
 
-def test_names_colours_and_columns(browser, twelve):
-    """Twelve groups in twelve colours, some of another shape; names and columns with odd characters."""
+def test_names_colors_and_columns(browser, twelve):
+    """Twelve groups in twelve colors, some of another shape; names and columns with odd characters."""
     browser.screen(1100, 1000)
     browser.open(twelve)
     swatches = browser.ask("[...document.querySelectorAll('#legend canvas')].map(c => c.toDataURL())")
     assert len(swatches) == len(set(swatches)) == 12
-    colours = browser.ask("clustering().names.map((_, g) => colourOf(clustering(), g))")
-    assert len(set(colours)) == 12
+    colors = browser.ask("clustering().names.map((_, g) => colorOf(clustering(), g))")
+    assert len(set(colors)) == 12
     assert len(set(browser.ask("clustering().names.map((_, g) => shapeOf(clustering(), g))"))) == 2
     assert "the <third>" in browser.text("#legend") and "the <third>" in browser.text("#cluster-3 h3")
     assert browser.ask("[...document.querySelectorAll('#by option')].map(o => o.textContent)") == ["cluster", "batch", "dose"]
@@ -565,7 +565,7 @@ def test_drawer_tells_the_plan_to_the_nearest_document(browser, ddsc, tmp_path):
     ddsc("cluster", tmp_path / "d.npz", "-k", 2, "-o", tmp_path / "out", "-q")
     browser.open(tmp_path / "out" / "report.html")
     browser.ask("(openDrawer(3), 1)")
-    nearest = browser.ask("idOf(neighboursOf(3)[0].i)")
+    nearest = browser.ask("idOf(neighborsOf(3)[0].i)")
     said = browser.text("#drawer ol li")
     told = [line.split("%", 1) for line in ddsc("explain", tmp_path / "out", "3", nearest).stdout.splitlines()[1:]]
     flows = [(float(share), *way.split(",")[0].strip().split(" -> ")) for share, way in told]

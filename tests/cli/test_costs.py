@@ -146,8 +146,8 @@ def test_cosine_is_points_at_length_one(ddsc, tmp_path, words):
     told = json.loads((tmp_path / "x" / "result.json").read_text())
     assert told["settings"]["cost"] == "cosine"
     if words[0] == "--method":
-        centres = [np.load(tmp_path / name / "centres.npz")["points"] for name in ("x", "u")]
-        assert centres[0] == pytest.approx(centres[1], abs=1e-6) and (np.linalg.norm(centres[0], axis=1) <= 1 + 1e-9).all()
+        centers = [np.load(tmp_path / name / "centers.npz")["points"] for name in ("x", "u")]
+        assert centers[0] == pytest.approx(centers[1], abs=1e-6) and (np.linalg.norm(centers[0], axis=1) <= 1 + 1e-9).all()
 
 
 @pytest.mark.parametrize("cost", ["euclidean", "cityblock"])
@@ -156,12 +156,12 @@ def test_d2_by_distances(ddsc, three_groups, tmp_path, cost):
     told = json.loads((tmp_path / "r" / "result.json").read_text())
     assert told["settings"]["cost"] == cost and told["scores"]["ami"] == pytest.approx(1)
     ot = pytest.importorskip("ot")
-    data, centres = (np.load(path) for path in (three_groups, tmp_path / "r" / "centres.npz"))
+    data, centers = (np.load(path) for path in (three_groups, tmp_path / "r" / "centers.npz"))
     labels = np.loadtxt(tmp_path / "r" / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=int)
     total = 0
     for i, c in enumerate(labels):
         (x, a), (y, b) = ((s["points"][s["offsets"][k]:s["offsets"][k + 1]], s["weights"][s["offsets"][k]:s["offsets"][k + 1]])
-                          for s, k in ((centres, c), (data, i)))
+                          for s, k in ((centers, c), (data, i)))
         total += ot.emd2(a / a.sum(), b / b.sum(), cdist(x, y, cost))
     assert told["objective"] == pytest.approx(total, rel=1e-6)
 
@@ -171,7 +171,7 @@ def test_d2_says_how_to_ask_for_w1(ddsc, three_groups):
 
 
 def test_d2_over_a_matrix(ddsc, tmp_path):
-    """Rows of two kinds, far from each other: centres stand on rows of their kind."""
+    """Rows of two kinds, far from each other: centers stand on rows of their kind."""
     random = np.random.default_rng(5)
     points = [random.choice(5, 3, replace=False) + 5 * (i % 2) for i in range(24)]
     write(tmp_path / "x.npz", [(np.full(3, 1 / 3), p[:, None].astype(float)) for p in points])
@@ -184,8 +184,8 @@ def test_d2_over_a_matrix(ddsc, tmp_path):
     assert told["settings"]["cost"].endswith("cost.npy")
     labels = [line.split(",")[1] for line in (tmp_path / "r" / "labels.csv").read_text().split()[1:]]
     assert labels == ["0", "1"] * 12
-    centres = np.load(tmp_path / "r" / "centres.npz")["points"].reshape(2, -1)
-    assert (centres // 5 == [[0], [1]]).all() and (centres == centres.round()).all()
+    centers = np.load(tmp_path / "r" / "centers.npz")["points"].reshape(2, -1)
+    assert (centers // 5 == [[0], [1]]).all() and (centers == centers.round()).all()
 
 
 def test_sinkhorn_against_pot(ddsc, tmp_path):
@@ -267,7 +267,7 @@ def graph(ddsc, path, tmp_path, how, *words):
 
 @pytest.mark.parametrize("metric", ["w1", "w2"])
 def test_far_from_the_origin_the_pruned_graph_is_the_full_one(ddsc, tmp_path, metric):
-    """Offsets far beyond the extent: what a bound loses there must not cost a neighbour."""
+    """Offsets far beyond the extent: what a bound loses there must not cost a neighbor."""
     rng = np.random.default_rng(8)
     data = [(np.ones(1), 2.0 ** 44 + rng.integers(0, 2560, (1, 3)) / 256) for _ in range(150)]
     write(tmp_path / "far.npz", data)

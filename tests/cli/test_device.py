@@ -19,8 +19,8 @@ def many(tmp_path_factory):
     """2,300 histograms on a grid of 8 x 8, some of them equal: enough for a prefilter."""
     rng = np.random.default_rng(3)
     at = np.stack(np.meshgrid(np.arange(8), np.arange(8), indexing="ij"), -1).reshape(-1, 2)
-    centre = rng.uniform(1, 6, (2300, 1, 2))
-    weight = np.exp(-((at - centre) ** 2).sum(-1)) * rng.uniform(0.5, 1.5, (2300, 64))
+    center = rng.uniform(1, 6, (2300, 1, 2))
+    weight = np.exp(-((at - center) ** 2).sum(-1)) * rng.uniform(0.5, 1.5, (2300, 64))
     weight[5::9] = weight[4::9][: len(weight[5::9])]
     path = tmp_path_factory.mktemp("device") / "many.npz"
     np.savez(path, points=np.tile(at.astype(float), (2300, 1)), weights=weight.ravel(),

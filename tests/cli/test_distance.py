@@ -41,7 +41,7 @@ def test_json(ddsc, three_groups, tmp_path):
     data = json.loads(ddsc("distance", three_groups, "--metric", "sinkhorn", "--json").stdout)
     assert data["n"] == 45 and data["pairs"] == 990 and data["epsilon"] > 0
     assert data["bytes"] == 8 * 45 * 45 and data["converged"]
-    assert data["settings"]["sinkhorn_value"] == "regularised"
+    assert data["settings"]["sinkhorn_value"] == "regularized"
     path = tmp_path / "D.npy"
     data = json.loads(ddsc("distance", three_groups, "--json", "-o", path, "--metric", "mmd",
                            "--bandwidth", "1.5").stdout)

@@ -258,7 +258,7 @@ def test_titles_stand_on_the_cards(ddsc, documents, tmp_path):
 
 
 def test_a_line_for_every_item(ddsc, tmp_path):
-    """Next cluster, doubt, neighbours as in the graph; the item far from all has the largest score."""
+    """Next cluster, ambiguity, neighbors as in the graph; the item far from all has the largest score."""
     rng = np.random.default_rng(4)
     write_table(tmp_path / "a.csv", ["x", "y"],
                 lambda i, n: rng.normal(size=(n, 2)) * 0.1 + [9 * (i % 2), 40 if i == 7 else 0.1 * i])
@@ -274,8 +274,8 @@ def test_a_line_for_every_item(ddsc, tmp_path):
     for i, r in enumerate(rows):
         near = np.sort(np.delete(distance[i], i))[:3]
         assert [float(r[f"distance{k}"]) for k in (1, 2, 3)] == pytest.approx(near, rel=1e-9)
-        assert distance[i, int(r["neighbour1"][1:])] == pytest.approx(near[0], rel=1e-9)
-        assert r["next"] != r["label"] and 0 <= float(r["doubt"]) <= 0.5
+        assert distance[i, int(r["neighbor1"][1:])] == pytest.approx(near[0], rel=1e-9)
+        assert r["next"] != r["label"] and 0 <= float(r["ambiguity"]) <= 0.5
 
 
 def test_scores_tell_how_many_items_they_are_of(ddsc, tmp_path):

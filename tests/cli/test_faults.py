@@ -146,7 +146,7 @@ def test_every_write_may_fail(faulty, three_groups, model, docs, tmp_path, what)
         assert all(left[n] == whole.get(n) for n in set(left) - journal), told
         assert not any(".ddsc-" in n or left[n] == b"" for n in left), told
         assert not [p for p in place.rglob(".ddsc-*")], told
-        if what.startswith("cluster") and not calls[at - 1].startswith("fsync"):
+        if what.startswith("cluster"):
             assert set(left) == journal, told  # all of the result, or nothing
         shutil.rmtree(place)
 
@@ -165,7 +165,7 @@ def test_every_sync_side_by_side_may_fail(faulty, three_groups, tmp_path):
         told = f"call {at}: {done.stderr}"
         assert done.returncode == 6 and "Input/output error" in done.stderr and "out" in done.stderr, told
         assert ".ddsc-" not in done.stderr, told
-        assert at == syncs[-1] or not list(place.iterdir()), told  # the last one comes after the folder has its name
+        assert not list(place.iterdir()), told
 
 
 @pytest.fixture(scope="module")
@@ -227,8 +227,19 @@ def test_a_failed_overwrite_leaves_the_old_result(faulty, ddsc, two_results, tmp
         ddsc(*words[0], cwd=tmp_path)
         done = faulty(words[1], fault, at, tmp_path)
         assert done.returncode == 6 and "out" in done.stderr, f"{at}: {done.stderr}"
-        placed = any(c.startswith("renameat2") and c.endswith("/out") for c in done.calls[:at - 1])
-        assert which(tmp_path / "out", known) == placed
+        assert which(tmp_path / "out", known) == 0
+        assert not list(tmp_path.glob(".ddsc-*"))
+
+
+def test_a_failed_overwrite_leaves_the_old_file(faulty, three_groups, tmp_path):
+    words = ["convert", three_groups, "-o", "c.csv", "-f", "-q"]
+    (tmp_path / "c.csv").write_text("old")
+    calls = faulty(words, "EIO", 0, tmp_path).calls
+    assert calls[-1].startswith("fsync") and calls[-2].startswith("renameat2")
+    for at in range(1, len(calls) + 1):
+        (tmp_path / "c.csv").write_text("old")
+        done = faulty(words, "EIO", at, tmp_path)
+        assert done.returncode == 6 and (tmp_path / "c.csv").read_text() == "old", f"{at}: {done.stderr}"
         assert not list(tmp_path.glob(".ddsc-*"))
 
 
@@ -287,14 +298,118 @@ def test_folders_that_cannot_change_places(faulty, ddsc, two_results, tmp_path):
     assert not list(tmp_path.rglob(".ddsc-*"))
 
 
-def test_only_what_the_dead_left_is_removed(ddsc, three_groups, tmp_path):
-    """Temporary files of live processes, of other machines and of other programs stay."""
-    host = "".join(c if c.isascii() and c.isalnum() else "." for c in os.uname().nodename)[:32]
+class Stopped:
+    """A run that stops before call `at` until it is continued."""
+
+    def __init__(self, program, shim, words, at, cwd, **more):
+        env = {**os.environ, "LD_PRELOAD": str(shim), "DDSC_FAULT": "STOP", "DDSC_FAULT_AT": str(at),
+               "OMP_NUM_THREADS": "1", **more}
+        self.job = subprocess.Popen([program, *map(str, words)], cwd=cwd, env=env, stderr=subprocess.PIPE, text=True)
+        assert os.WIFSTOPPED(os.waitpid(self.job.pid, os.WUNTRACED)[1])
+
+    def end(self):
+        self.job.send_signal(signal.SIGCONT)
+        error = self.job.communicate(timeout=300)[1]
+        assert self.job.returncode == 0, error
+
+
+@pytest.fixture
+def owner(program, shim, tmp_path):
+    """How names of temporary files here begin, up to the process id."""
+    (tmp_path / "names").mkdir()
+    job = Stopped(program, shim, ["generate", "shapes", "-o", "s.npz", "-q"], 2, tmp_path / "names")
+    name = next((tmp_path / "names").iterdir()).name
+    job.end()
+    shutil.rmtree(tmp_path / "names")
+    assert name.startswith(".ddsc-") and name.endswith(f"-{job.job.pid}-0.tmp")
+    return name[:-len(f"-{job.job.pid}-0.tmp")]
+
+
+@pytest.mark.parametrize("where", ["here", "container"])
+def test_a_live_temporary_file_is_not_removed(program, shim, faulty, three_groups, two_results, tmp_path, where):
+    """While a file is written into the folder, other runs replace the folder and write other files."""
+    words, known = two_results
+    first = []
+    if where == "container":  # where the process id of the first run does not exist
+        first = ["unshare", "--pid", "--fork"]
+        if subprocess.run([*first, "true"], capture_output=True).returncode != 0:
+            pytest.skip("no namespaces of process ids here")
+    for w in (words[0], ["distance", three_groups, "-o", "x.npy", "-q"]):
+        subprocess.run([program, *map(str, w)], cwd=tmp_path, check=True)
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    write = ["distance", three_groups, "-o", "out/D.npy", "-q"]
+    n = len(faulty([*write[:3], "y.npy", "-q"], "KILL", 0, tmp_path).calls)
+    for at in (2, n - 2, n - 1):  # two calls before the rename, and it
+        job = Stopped(program, shim, write, at, tmp_path)
+        for w in (["distance", three_groups, "-o", "out/E.npy", "-q", "-f"], words[1]):
+            subprocess.run([*first, program, *map(str, w)], cwd=tmp_path, check=True)
+        job.end()
+        assert (tmp_path / "out" / "D.npy").read_bytes() == (tmp_path / "x.npy").read_bytes()
+        (tmp_path / "out" / "D.npy").unlink()
+        (tmp_path / "out" / "E.npy").unlink()
+        assert which(tmp_path / "out", known) == 1
+        assert not list(tmp_path.rglob(".ddsc-*"))
+
+
+def test_the_folder_is_locked_while_it_is_exchanged(program, shim, faulty, two_results, tmp_path):
+    """A run waits for another one that replaces the files, and then locks the folder that has the name."""
+    words, known = two_results
+    locks, out = tmp_path / "locks", tmp_path / "out"
+    subprocess.run([program, *map(str, words[0])], cwd=tmp_path, check=True)
+    (out / "notes.txt").write_text("mine")
+    calls = faulty(words[1], "KILL", 0, tmp_path).calls
+    subprocess.run([program, *map(str, words[0])], cwd=tmp_path, check=True)
+    at = next(k for k, c in enumerate(calls, 1) if c.startswith("renameat2") and c.endswith("/out"))
+    more = {"DDSC_FAULT_LOCKS": str(locks)}
+    one = Stopped(program, shim, words[1], at, tmp_path, **more)
+    assert locks.read_text().split()[0] == "locked"
+    env = {**os.environ, "LD_PRELOAD": str(shim), **more}
+    # For the second run, the folder is the working directory.
+    inside = [program, *map(str, words[0][:-1]), "."]
+    two = subprocess.Popen(inside, cwd=out, env=env)
+    three = subprocess.Popen([program, *map(str, words[0])], cwd=tmp_path, env=env)
+    while not all(locks.read_text().count(f"busy {job.pid}\n") > 2 for job in (two, three)):
+        assert two.poll() is None and three.poll() is None
+        time.sleep(0.01)
+    one.end()
+    assert (two.wait(timeout=300), three.wait(timeout=300)) == (0, 0)
+    assert which(out, known) == 0
+    seen = locks.read_text().split()
+    assert "unlocked" not in seen and seen.count("locked") == 3
+    assert not list(tmp_path.rglob(".ddsc-*"))
+
+
+@pytest.mark.parametrize("what", ["moved", "deleted", "created"])
+def test_a_folder_that_changes_during_the_run(program, shim, faulty, two_results, tmp_path, what):
+    """The new result appears under the name that was given, and other folders stay as they are."""
+    words, known = two_results
+    out = tmp_path / "out"
+    n = len(faulty(words[1], "KILL", 0, tmp_path).calls)
+    faulty(words[0], "KILL", 0, tmp_path)
+    (out / "notes.txt").write_text("mine")
+    if what == "created":
+        out.rename(tmp_path / "other")
+    job = Stopped(program, shim, words[1], n // 2, tmp_path)
+    if what == "deleted":
+        shutil.rmtree(out)
+    else:
+        (tmp_path / "other").rename(out) if what == "created" else out.rename(tmp_path / "other")
+    job.end()
+    if what == "moved":
+        assert which(tmp_path / "other", known) == 0
+    if what != "created":
+        (out / "notes.txt").write_text("mine")
+    assert which(out, known) == 1 and not list(tmp_path.glob(".ddsc-*"))
+
+
+def test_only_what_the_dead_left_is_removed(ddsc, owner, three_groups, tmp_path):
+    """Temporary files of live processes, of other machines, containers and programs stay."""
     gone = subprocess.Popen(["true"])
     gone.wait()
-    dead = [f".ddsc-{host}-{gone.pid}-0.tmp", f".ddsc-{host}-{gone.pid}-1.tmp"]
-    stay = [f".ddsc-{host}-{os.getpid()}-0.tmp", f".ddsc-{host}x-{gone.pid}-0.tmp", ".ddsc-rc", "x.tmp",
-            f".ddsc-{host}-{gone.pid}-0.tmp.bak"]
+    place = owner[:-1] + ("0" if owner[-1] != "0" else "1")  # another container, or before the last boot
+    dead = [f"{owner}-{gone.pid}-0.tmp", f"{owner}-{gone.pid}-1.tmp"]
+    stay = [f"{owner}-{os.getpid()}-0.tmp", f"{place}-{gone.pid}-0.tmp", f"{owner[:-9]}-{gone.pid}-0.tmp", ".ddsc-rc",
+            "x.tmp", f"{owner}-{gone.pid}-0.tmp.bak"]
     for name in [dead[0], *stay]:
         (tmp_path / name).write_text("x")
     (tmp_path / dead[1]).mkdir()

@@ -166,7 +166,7 @@ def test_a_tolerance_that_cannot_be_met_is_refused(ddsc, tmp_path):
 
 
 @pytest.mark.parametrize("verb", [["cluster", "-k", 2], ["neighbors", "-o", "graph.mtx"]])
-def test_more_neighbours_than_items(ddsc, tmp_path, verb):
+def test_more_neighbors_than_items(ddsc, tmp_path, verb):
     data = write_clouds(tmp_path / "a.csv", "xy")
     done = ddsc(verb[0], data, *verb[1:], "--tau", 40, cwd=tmp_path)
     assert "only 19 other items" in done.stderr and "--tau" in done.stderr
@@ -241,7 +241,7 @@ def test_real_sets_get_no_warning_about_coordinates(ddsc, data_dir, tmp_path):
 
 @pytest.mark.parametrize("metric", ["w2", "lot"])
 def test_recall_comes_with_an_interval(ddsc, tmp_path, metric):
-    """Random clouds, whose neighbours are chance: the interval holds the recall of all items."""
+    """Random clouds, whose neighbors are chance: the interval holds the recall of all items."""
     points = np.random.default_rng(4).random((600 * 6, 3))
     np.savez(tmp_path / "set.npz", points=points, weights=np.ones(3600), offsets=np.arange(0, 3601, 6))
     graphs = []

@@ -16,12 +16,31 @@ import h5ad  # noqa: E402
 
 NAMES = ("photo.png", "data.csv", "x.h5ad")
 SIX = "items        6"
-# In the place of libhdf5's own function: never comes back, or crashes.
+# In the place of libhdf5's own function: never comes back, crashes, or closes all descriptors. Also _exit that does not
+# end the child, and a kernel without close_range.
 SHIM = """
+#define _GNU_SOURCE
+#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int close_range(unsigned first, unsigned last, int flags)
+{
+    if (!getenv("SHIM_NO_CLOSE_RANGE"))
+        return (int)syscall(SYS_close_range, first, last, flags);
+    errno = ENOSYS;
+    return -1;
+}
+void _exit(int code)
+{
+    while (getenv("SHIM_STAYS"))
+        pause();
+    for (;;)
+        syscall(SYS_exit_group, code);
+}
 int64_t H5Fopen(const char *name, unsigned flags, int64_t access)
 {
     volatile int forever = 1;
@@ -30,6 +49,10 @@ int64_t H5Fopen(const char *name, unsigned flags, int64_t access)
     fflush(stderr);
     if (getenv("SHIM_CRASHES"))
         raise(SIGSEGV);
+    for (int fd = 3; getenv("SHIM_CLOSES") && fd < 100; fd++)
+        close(fd);
+    if (getenv("SHIM_STAYS"))
+        return -1;
     while (forever)
         ;
     return -1;
@@ -158,6 +181,36 @@ def test_one_signal_is_enough(program, tmp_path, whole, shim, number):
     else:
         assert job.returncode == 75 and "interrupted" in error
     assert is_gone(child)
+
+
+@pytest.mark.parametrize("way", ["SHIM_CLOSES", "SHIM_STAYS"])
+def test_no_wait_is_endless(ddsc, tmp_path, whole, shim, way):
+    """The child closes its side and goes on, or does not end when it is told to."""
+    (tmp_path / "a.h5ad").write_bytes(whole)
+    error = ddsc("info", tmp_path / "a.h5ad", "--id", "sample", code=3, env={"LD_PRELOAD": shim, way: "1"}).stderr
+    assert "a.h5ad" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("way", ["close_range", "/proc"])
+def test_the_child_has_no_other_descriptors(program, tmp_path, whole, shim, way):
+    (tmp_path / "a.h5ad").write_bytes(whole)
+    env = {**os.environ, "LD_PRELOAD": shim, **({"SHIM_NO_CLOSE_RANGE": "1"} if way == "/proc" else {})}
+    given = os.open(tmp_path / "a.h5ad", os.O_RDONLY)
+    os.set_inheritable(given, True)
+    job = subprocess.Popen([program, "info", tmp_path / "a.h5ad", "--id", "sample"], env=env, pass_fds=[given],
+                           stderr=subprocess.DEVNULL)
+    try:
+        folder = pathlib.Path(f"/proc/{child_of(job)}/fd")
+        for _ in range(500):
+            there = sorted(int(p.name) for p in folder.iterdir())
+            if len(there) == 4:
+                break
+            time.sleep(0.02)
+        assert there[:3] == [0, 1, 2] and len(there) == 4, there  # and the socket
+    finally:
+        job.kill()
+        job.wait()
+        os.close(given)
 
 
 # ---- damaged files ----

@@ -1,4 +1,4 @@
-"""Hubs: neighbours chosen by a locally rescaled distance where a few items are near to everybody."""
+"""Hubs: neighbors chosen by a locally rescaled distance where a few items are near to everybody."""
 import csv
 import json
 
@@ -12,7 +12,7 @@ TAU = 8
 
 @pytest.fixture(scope="module")
 def cloudy(tmp_path_factory):
-    """Items of three points around one centre in many dimensions, a few near it, the hubs. The last are copies."""
+    """Items of three points around one center in many dimensions, a few near it, the hubs. The last are copies."""
     random = np.random.default_rng(4)
     middle = random.normal(size=(240, 1, 60))
     middle[10:20] *= 0.4
@@ -25,7 +25,7 @@ def cloudy(tmp_path_factory):
 
 
 def choose(d2, tau, rescaled):
-    """Neighbours of each item by the rule as docs/numerics.md has it."""
+    """Neighbors of each item by the rule as docs/numerics.md has it."""
     d2 = np.maximum(d2, 0)
     order = d2 + np.diag(np.full(len(d2), np.inf))
     nearest = np.sort(order, axis=1)[:, :tau]
@@ -73,7 +73,7 @@ def test_the_result_names_the_rule(ddsc, cloudy, tmp_path):
     hubs, plain = told["default"]["hubs"], told["off"]["hubs"]
     assert hubs["neighbors"] == "rescaled" and plain["neighbors"] == "nearest"
     assert hubs["nearest_largest_in_degree"] == plain["largest_in_degree"] > 2 * hubs["largest_in_degree"]
-    assert hubs["nearest_nobodys_neighbor"] == plain["nobodys_neighbor"] > hubs["nobodys_neighbor"]
+    assert hubs["nearest_zero_in_degree"] == plain["zero_in_degree"] > hubs["zero_in_degree"]
     assert "rescaled" in told["default"]["advice"] and "(a hub)" in told["off"]["advice"]
     for name in "graph.mtx", "labels.csv", "embedding.npy":
         assert (tmp_path / "default" / name).read_bytes() == (tmp_path / "always" / name).read_bytes()
@@ -128,7 +128,7 @@ def test_models_choose_as_the_graph_did(ddsc, cloudy, tmp_path):
 
 @pytest.mark.parametrize("metric, words", [("w2", []), ("mmd", ["--sample", 0.9]), ("mmd", ["-k", "2:4"])])
 def test_items_tell_the_nearest(ddsc, tmp_path, metric, words):
-    """items.csv lists the nearest items by distance, whatever neighbours the graph has."""
+    """items.csv lists the nearest items by distance, whatever neighbors the graph has."""
     rng = np.random.default_rng(0)
     clouds = [rng.normal(size=(6, 20)) * (0.2 if i % 10 == 0 else 1) for i in range(90)]
     np.savez(tmp_path / "c.npz", points=np.concatenate(clouds), weights=np.ones(540), offsets=np.arange(0, 541, 6))
@@ -136,7 +136,7 @@ def test_items_tell_the_nearest(ddsc, tmp_path, metric, words):
     for hubs in ("off", "always"):
         ddsc("cluster", tmp_path / "c.npz", "-k", 3, "-m", metric, *words, "--hubs", hubs, "-o", tmp_path / hubs, "-q")
         with open(tmp_path / hubs / "items.csv", encoding="utf-8") as file:
-            found[hubs] = [[row[f"{what}{k}"] for what in ("neighbour", "distance") for k in (1, 2, 3)] for row in csv.DictReader(file)]
+            found[hubs] = [[row[f"{what}{k}"] for what in ("neighbor", "distance") for k in (1, 2, 3)] for row in csv.DictReader(file)]
     assert found["off"] == found["always"]
     assert (tmp_path / "off/graph.mtx").read_text() != (tmp_path / "always/graph.mtx").read_text()
 

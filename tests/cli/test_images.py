@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from pictures import JPEG_CMYK, JPEG_COLOUR, JPEG_GREY, chunk, pgm, png  # noqa: E402
+from pictures import JPEG_CMYK, JPEG_COLOR, JPEG_GRAY, chunk, pgm, png  # noqa: E402
 
 DIGITS = np.random.default_rng(5).integers(0, 4, (12, 7, 5)) * 85
 
@@ -63,19 +63,19 @@ def test_same_pixels_as_idx(ddsc, folder, tmp_path):
 
 
 def test_kinds_of_files_agree(ddsc, tmp_path):
-    grey = DIGITS[0]
-    files = {"a.png": png(grey), "b.pgm": pgm(grey), "c.png": png(grey * 257, depth=16),
-             "d.png": png(np.repeat(grey[:, :, None], 3, axis=2)), "e.pgm.gz": gzip.compress(pgm(grey)),
-             "f.pgm": b"P2 5 7 3\n" + " ".join(str(v // 85) for v in grey.flat).encode(),
-             "g.ppm": b"P3\n5 7\n#\n255 " + " ".join(f"{v} {v} {v}" for v in grey.flat).encode(),
-             "h.pgm": b"P5 5 7 65535\n" + (grey * 257).astype(">u2").tobytes(),
-             "i.png": png(np.dstack([grey * 0 + 255, grey]))}  # white, more or less opaque
+    gray = DIGITS[0]
+    files = {"a.png": png(gray), "b.pgm": pgm(gray), "c.png": png(gray * 257, depth=16),
+             "d.png": png(np.repeat(gray[:, :, None], 3, axis=2)), "e.pgm.gz": gzip.compress(pgm(gray)),
+             "f.pgm": b"P2 5 7 3\n" + " ".join(str(v // 85) for v in gray.flat).encode(),
+             "g.ppm": b"P3\n5 7\n#\n255 " + " ".join(f"{v} {v} {v}" for v in gray.flat).encode(),
+             "h.pgm": b"P5 5 7 65535\n" + (gray * 257).astype(">u2").tobytes(),
+             "i.png": png(np.dstack([gray * 0 + 255, gray]))}  # white, more or less opaque
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     data = convert(ddsc, tmp_path, *[tmp_path / name for name in files])
     assert list(data["ids"]) == list("abcdefghi")
     for i in range(len(files)):
-        assert np.allclose(dense(data, i, (7, 5)), grey / grey.sum(), atol=1e-6), list(files)[i]
+        assert np.allclose(dense(data, i, (7, 5)), gray / gray.sum(), atol=1e-6), list(files)[i]
 
 
 def test_ink_is_what_brightness_is_not(ddsc, tmp_path):
@@ -95,13 +95,13 @@ def test_images_of_different_sizes(ddsc, tmp_path):
         assert np.allclose(dense(data, i, digit.shape), digit / digit.sum(), atol=1e-15)
 
 
-def test_colours(ddsc, tmp_path):
+def test_colors(ddsc, tmp_path):
     picture = np.zeros((4, 4, 3), int)
     picture[:1] = (255, 255, 255)
     picture[1:] = (200, 0, 0)
     (tmp_path / "a.png").write_bytes(png(picture))
     (tmp_path / "b.png").write_bytes(png(np.full((2, 9, 3), 10)))
-    data = convert(ddsc, tmp_path, tmp_path / "a.png", tmp_path / "b.png", "--as", "colours")
+    data = convert(ddsc, tmp_path, tmp_path / "a.png", tmp_path / "b.png", "--as", "colors")
     assert list(data["coordinate_names"]) == ["L", "a", "b"]
     assert list(data["offsets"]) == [0, 2, 3] and sorted(data["weights"]) == [0.25, 0.75, 1]
     points = data["support"][data["indices"]] if "support" in data else data["points"]
@@ -112,12 +112,12 @@ def test_colours(ddsc, tmp_path):
 
 
 def test_jpeg(ddsc, tmp_path):
-    (tmp_path / "a.jpg").write_bytes(JPEG_GREY)
-    (tmp_path / "b.jpeg").write_bytes(JPEG_COLOUR)
+    (tmp_path / "a.jpg").write_bytes(JPEG_GRAY)
+    (tmp_path / "b.jpeg").write_bytes(JPEG_COLOR)
     data = convert(ddsc, tmp_path, tmp_path / "a.jpg")
     image = dense(data, 0, (8, 8))
     assert np.allclose(image[2:6, 2:6], 1 / 16, atol=2e-3) and image[2:6, 2:6].sum() > 0.97
-    data = convert(ddsc, tmp_path, tmp_path / "b.jpeg", "--as", "colours")
+    data = convert(ddsc, tmp_path, tmp_path / "b.jpeg", "--as", "colors")
     assert np.sort(data["weights"])[-2:].sum() > 0.8
     (tmp_path / "c.jpg").write_bytes(JPEG_CMYK)
     assert "4 color components" in ddsc("info", tmp_path / "c.jpg", code=3).stderr
@@ -128,9 +128,9 @@ def test_jpeg(ddsc, tmp_path):
     (png(DIGITS[0]).replace(b"IDAT", b"IDAX"), "damaged PNG"),
     (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", b"\x00\x0f\x00\x00\x00\x0f\x00\x00\x08\x00\x00\x00\x00")
      + chunk(b"IDAT", b"x") + chunk(b"IEND", b""), "983040 x 983040|damaged PNG"),
-    (JPEG_GREY[:-9], "damaged JPEG"),
-    (JPEG_COLOUR[:300], "damaged JPEG"),
-    (JPEG_GREY[:100] + b"\xff\x01" + JPEG_GREY[102:], "damaged JPEG"),
+    (JPEG_GRAY[:-9], "damaged JPEG"),
+    (JPEG_COLOR[:300], "damaged JPEG"),
+    (JPEG_GRAY[:100] + b"\xff\x01" + JPEG_GRAY[102:], "damaged JPEG"),
     (b"P5 3 3 255\n12345678", "pixels are missing"),
     (b"P5 0 3 255\n", "0 x 3"),
     (b"P5 99999 99999 255\n", "99999 x 99999"),

@@ -1,14 +1,17 @@
 """Outputs on other file systems, outputs that are inputs, permissions of results."""
+import gzip
 import json
 import os
+import pathlib
 import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 
 import numpy as np
 import pytest
-from test_faults import DEEP, OFTEN_NEW, faulty, files, shim, two_results, which  # noqa: F401
+from test_faults import DEEP, OFTEN_NEW, faulty, files, owner, shim, two_results, which  # noqa: F401
 
 
 class Mounted:
@@ -276,11 +279,48 @@ def test_an_input_by_another_name(program, inputs, link):
         assert done.returncode == 2 and "is the same file as the input" in done.stderr, done.stderr
 
 
+# Files that a reader opens in addition to the one that is named, with odd names.
+TABLES = {"words.d2": "words.vocab0", ".words.d2": ".words.vocab0", "a.vocab.d2": "a.vocab.vocab0", "b.d2.d2": "b.d2.vocab0",
+          "c.d2.gz": "c.d2.vocab0.gz", "costs.hist.d2": "costs.hist.hist0", "e.d2s": "e.d2s.hist0"}
+WORDS = {"v.npy": "v.txt", ".v.npy": ".v.txt", "v.npy.npy": "v.npy.txt", "w.npy.gz": "w.vocab.gz", "odd.txt": "odd.txt.txt",
+         "x.vocab.npy": "x.vocab.vocab"}
+
+
+@pytest.mark.parametrize("given", [*TABLES, *WORDS])
+def test_companions_are_never_overwritten(program, ddsc, inputs, given):
+    """The run needs the companion, and refuses to replace it."""
+    def write(name, content):
+        (inputs / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+
+    if given in TABLES:
+        beside = TABLES[given]
+        costs = "hist" in beside
+        write(given, b"0 2 0.5 0.5\n0 2 0.1 0.9\n" if costs else b"0 2 0.5 0.5 1 2\n0 1 1 2\n")
+        write(beside, b"2\n0 1\n1 0\n" if costs else b"1 2\n3 4\n")
+        words = ["convert", given]
+    else:
+        beside = WORDS[given]
+        np.save(inputs / "eye", np.eye(4))
+        write(given, (inputs / "eye.npy").read_bytes())
+        write(beside, b"the\ncat\nsat\non\n")
+        words = ["text", "docs.tsv", "--vectors", given]
+    content = (inputs / beside).read_bytes()
+    for name in (beside, f"./many/../{beside}"):
+        error = ddsc(*words, "--format", "npz", "-o", name, "-f", "-q", cwd=inputs, code=2).stderr
+        assert "is the same file as the input" in error, error
+    assert (inputs / beside).read_bytes() == content
+    ddsc(*words, "-o", "new.npz", "-q", cwd=inputs)
+    if given != "odd.txt":  # which is then read as text
+        (inputs / beside).unlink()
+        ddsc(*words, "-o", "newer.npz", "-q", cwd=inputs, code=3)
+
+
 def test_other_files_are_overwritten(program, ddsc, inputs):
     """A neighbor of an input, a result in the folder of its input, a page in the folder of its result."""
     for words in (["convert", "items.csv", "-o", "items.tsv"], ["cluster", "in.npz", "-k", 3, "-o", "new"],
                   ["convert", "many", "-o", "many/all.npz"], ["report", "model"], ["text", "docs.tsv", "-o", "docs.npz"],
-                  ["report", "model", "--plots", "svg"], ["distance", "in.npz", "-o", "in.txt.npy"]):
+                  ["report", "model", "--plots", "svg"], ["distance", "in.npz", "-o", "in.txt.npy"],
+                  ["neighbors", "D.npy", "--precomputed", "-o", "D.txt"]):
         for more in ([], ["-f"]):
             done = subprocess.run([program, *map(str, words), *more], cwd=inputs, capture_output=True, text=True)
             assert done.returncode == 0, (words, done.stderr)
@@ -325,6 +365,37 @@ def test_permissions_are_never_loosened(program, ddsc, three_groups, tmp_path, w
     assert {m for n, m in modes(out).items() if n != "folder"} == {0o600}
     run("-k", "3", "-f")
     assert {m for n, m in modes(out).items() if n != "folder"} == {0o600}
+
+
+@pytest.mark.parametrize("where, mode, code", [("place", 0o555, 0), ("place/out", 0o333, 0), ("place/out", 0o555, 6),
+                                               ("place/out", 0o000, 6)])
+def test_folders_without_permissions(program, three_groups, where, mode, code):
+    """Not as root, whom permissions do not stop: the old result or the new one, and nothing else."""
+    other = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+    with tempfile.TemporaryDirectory() as folder:
+        given = pathlib.Path(shutil.copy(three_groups, folder))
+        place = pathlib.Path(folder) / "place"
+        place.mkdir()
+        for path in (pathlib.Path(folder), place, given):
+            os.chown(path, *((65534, 65534) if other else (-1, -1)))
+
+        def run(k):
+            words = [program, "cluster", given, "-k", str(k), "-q", "-f", "-o", "place/out"]
+            try:
+                return subprocess.run(words, cwd=folder, capture_output=True, text=True, **other)
+            except PermissionError:
+                pytest.skip("another user cannot run the program")
+
+        assert run(2).returncode == 0
+        changed = place.parent / where
+        before = (place / "out" / "labels.csv").read_bytes()
+        changed.chmod(mode)
+        done = run(3)
+        assert done.returncode == code, done.stderr
+        assert stat.S_IMODE(changed.stat().st_mode) == mode
+        changed.chmod(0o755)
+        assert [p.name for p in place.iterdir()] == ["out"] and not list(place.rglob(".ddsc-*"))
+        assert ((place / "out" / "labels.csv").read_bytes() == before) == (code != 0)
 
 
 def test_nobody_reads_a_stage(program, shim, ddsc, three_groups, tmp_path):
@@ -375,13 +446,13 @@ def test_an_access_control_list_is_not_loosened(ddsc, three_groups, tmp_path):
     assert json.loads((tmp_path / "out" / "result.json").read_text())
 
 
-def test_a_link_with_the_name_of_a_stage_is_not_followed(ddsc, tmp_path):
+def test_a_link_with_the_name_of_a_stage_is_not_followed(ddsc, owner, tmp_path):
     """Names of temporary folders can be predicted, so another user can place links with such names."""
     ddsc("generate", "gaussians", "--items", 12, "--points", 10, "-o", tmp_path / "a.npz", "-q")
     ddsc("cluster", tmp_path / "a.npz", "-k", 2, "-o", tmp_path / "old", "-q")
     before = sorted(p.name for p in (tmp_path / "old").iterdir())
     (tmp_path / "s" / "mine").mkdir(parents=True)
-    (tmp_path / "s" / f".ddsc-{os.uname().nodename.split('.')[0]}-4000000-0.tmp").symlink_to(tmp_path / "old")
+    (tmp_path / "s" / f"{owner}-4000000-0.tmp").symlink_to(tmp_path / "old")
     (tmp_path / "s" / "mine" / ".ddsc-x.old").symlink_to(tmp_path / "old")
     ddsc("cluster", tmp_path / "a.npz", "-k", 2, "-o", tmp_path / "s" / "mine", "-q")
     assert sorted(p.name for p in (tmp_path / "old").iterdir()) == before

@@ -58,7 +58,7 @@ def test_data_of_the_map(shapes):
     assert (drawn.max(axis=(1, 2)) == 15).all() and (drawn > 0).sum(axis=(1, 2)).min() > 10
 
 
-def test_neighbours_lie_near_each_other(ddsc, three_groups, tmp_path):
+def test_neighbors_lie_near_each_other(ddsc, three_groups, tmp_path):
     ddsc("cluster", three_groups, "-k", "3", "-o", tmp_path / "out", "-q")
     xy, truth = np.load(tmp_path / "out" / "map.npy"), np.load(three_groups)["labels"]
     distance = np.linalg.norm(xy[:, None] - xy[None], axis=2)
@@ -66,7 +66,7 @@ def test_neighbours_lie_near_each_other(ddsc, three_groups, tmp_path):
     assert (truth[distance.argmin(axis=1)] == truth).all()
 
 
-def test_typical_and_doubtful_items(shapes):
+def test_typical_and_ambiguous_items(shapes):
     result = json.loads((shapes / "result.json").read_text())
     labels = [int(row["label"]) for row in csv.DictReader((shapes / "labels.csv").open())]
     embedding = np.load(shapes / "embedding.npy")
@@ -74,16 +74,16 @@ def test_typical_and_doubtful_items(shapes):
     for cluster in result["clusters"]:
         members = np.flatnonzero(np.array(labels) == cluster["label"])
         assert cluster["size"] == len(members)
-        centre = embedding[members].mean(axis=0)
-        order = members[np.argsort(np.linalg.norm(embedding[members] - centre, axis=1), kind="stable")]
+        center = embedding[members].mean(axis=0)
+        order = members[np.argsort(np.linalg.norm(embedding[members] - center, axis=1), kind="stable")]
         shown = [item["row"] for item in cluster["representatives"]]
-        assert np.linalg.norm(embedding[shown[0]] - centre) <= np.linalg.norm(
-            embedding[order[0]] - centre) + 1e-12 and set(shown) <= set(members)
-        doubt = [item["doubt"] for item in cluster["borderline"]]
-        assert doubt == sorted(doubt, reverse=True)
+        assert np.linalg.norm(embedding[shown[0]] - center) <= np.linalg.norm(
+            embedding[order[0]] - center) + 1e-12 and set(shown) <= set(members)
+        ambiguity = [item["ambiguity"] for item in cluster["borderline"]]
+        assert ambiguity == sorted(ambiguity, reverse=True)
         assert all(item["next"] != cluster["label"] for item in cluster["borderline"])
-    neighbours = result["neighbours"]
-    assert sum(neighbours["counts"]) == 40 * result["chosen"]["tau"]
+    neighbors = result["neighbors"]
+    assert sum(neighbors["counts"]) == 40 * result["chosen"]["tau"]
 
 
 def test_confusion_adds_up(shapes):
@@ -134,7 +134,7 @@ def test_pictures(ddsc, shapes, tmp_path, form, head):
     ddsc("report", shapes, "--plots", form, "-o", tmp_path / "b", "-q")
     names = {path.name for path in (tmp_path / "a").iterdir()}
     assert names == {f"{name}.{form}" for name in ("map", "representatives", "means", "eigenvalues", "sizes",
-                                                   "neighbours", "confusion")}
+                                                   "neighbors", "confusion")}
     for name in names:
         one = (tmp_path / "a" / name).read_bytes()
         assert one.startswith(head) and one == (tmp_path / "b" / name).read_bytes()
@@ -261,8 +261,8 @@ def test_cards_agree_with_the_answers(ddsc, tmp_path):
         for item in cluster["representatives"][:2]:
             item["title"] = "the same story"
         for at, item in enumerate(cluster["borderline"]):
-            item["doubt"] = 0.46 - 0.02 * at
-    told["doubtful"] = 2
+            item["ambiguity"] = 0.46 - 0.02 * at
+    told["ambiguous"] = 2
     path.write_text(json.dumps(told))
     ddsc("report", tmp_path / "r", "-f", "-q")
     page = (tmp_path / "r/report.html").read_text()
@@ -271,4 +271,4 @@ def test_cards_agree_with_the_answers(ddsc, tmp_path):
         card = page[page.index(f'id="cluster-{cluster["label"]}"'):].split("</section>")[0]
         shown = card.count("(or ")
         typical = {item["row"] for item in cluster["representatives"]}
-        assert shown == sum(item["doubt"] > 0.45 and item["row"] not in typical for item in cluster["borderline"])
+        assert shown == sum(item["ambiguity"] > 0.45 and item["row"] not in typical for item in cluster["borderline"])

@@ -54,9 +54,9 @@ def solve(a, b, cost, epsilon):
 
 def make_set(seed, n, near):
     rng = np.random.default_rng(seed)
-    centre = rng.normal(size=2)
+    center = rng.normal(size=2)
     sizes = rng.integers(3, 8, n)
-    points = [centre + rng.normal(size=(s, 2)) * (0.5 if near else 2) for s in sizes]
+    points = [center + rng.normal(size=(s, 2)) * (0.5 if near else 2) for s in sizes]
     return points, [rng.random(s) + 0.2 for s in sizes]
 
 
@@ -72,7 +72,7 @@ def test_little_entropy(ddsc, tmp_path, share, near):
     costs = {(i, j): ((long_points[i][:, None] - long_points[j]) ** 2).sum(-1) for i in range(5) for j in range(5)}
     epsilon = LONG(float(share / 100 * np.median(np.concatenate([c.ravel() for c in costs.values()]).astype(float))))
     whole = {k: solve(masses[k[0]], masses[k[1]], costs[k], epsilon) for k in costs if k[0] <= k[1]}
-    want = {"regularised": lambda i, j: whole[i, j][0], "sharp": lambda i, j: whole[i, j][1],
+    want = {"regularized": lambda i, j: whole[i, j][0], "sharp": lambda i, j: whole[i, j][1],
             "debiased": lambda i, j: whole[i, j][0] - (whole[i, i][0] + whole[j, j][0]) / 2}
     for value, of in want.items():
         out = tmp_path / f"{value}.npy"

@@ -12,7 +12,7 @@ logsumexp = pytest.importorskip("scipy.special").logsumexp
 
 from structs import SinkhornSettings, Transport, problem_of
 
-REGULARISED, SHARP = 0, 1
+REGULARIZED, SHARP = 0, 1
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def solver():
         a, b, cost = (np.ascontiguousarray(x, dtype=float) for x in (a, b, cost))
         asked = problem_of(lib, a, b, cost)
         plan, values = np.empty(cost.shape), []
-        for which in (REGULARISED, SHARP):
+        for which in (REGULARIZED, SHARP):
             report = Transport.made_by(lib, "transport")
             settings = SinkhornSettings.made_by(lib, "sinkhorn_settings")
             assert settings.tolerance == 1e-9 and settings.max_iterations == 100000
@@ -85,9 +85,9 @@ CASES = [(n, m, dim, weights, factor)
 def test_against_log_domain(solver, n, m, dim, weights, factor):
     a, b, cost = clouds(n + m, n, m, dim, weights)
     epsilon = factor * np.median(cost)
-    regularised, sharp, plan, report = solver(a, b, cost, epsilon)
-    want_regularised, want_sharp = oracle(a, b, cost, epsilon)
-    assert regularised == pytest.approx(want_regularised, rel=1e-8)
+    regularized, sharp, plan, report = solver(a, b, cost, epsilon)
+    want_regularized, want_sharp = oracle(a, b, cost, epsilon)
+    assert regularized == pytest.approx(want_regularized, rel=1e-8)
     assert sharp == pytest.approx(want_sharp, rel=1e-7)
     assert report.gap <= 1e-9
     assert abs(plan.sum(1) - a).sum() + abs(plan.sum(0) - b).sum() <= 1.1e-9
@@ -98,25 +98,25 @@ def test_small_epsilon(solver, seed):
     """One thousandth of the median cost: thousands of plain iterations."""
     a, b, cost = clouds(seed, 20, 25, 2, "random")
     epsilon = 1e-3 * np.median(cost)
-    regularised, sharp, _, _ = solver(a, b, cost, epsilon)
-    want_regularised, want_sharp = oracle(a, b, cost, epsilon)
-    assert regularised == pytest.approx(want_regularised, rel=1e-8)
+    regularized, sharp, _, _ = solver(a, b, cost, epsilon)
+    want_regularized, want_sharp = oracle(a, b, cost, epsilon)
+    assert regularized == pytest.approx(want_regularized, rel=1e-8)
     assert sharp == pytest.approx(want_sharp, rel=1e-6)
 
 
 @pytest.mark.parametrize("factor", [0.02, 0.1, 1, 20])
 @pytest.mark.parametrize("weights", ["uniform", "random"])
 def test_against_pot(solver, factor, weights):
-    """POT reports <P, C>; its plan also gives the regularised value."""
+    """POT reports <P, C>; its plan also gives the regularized value."""
     a, b, cost = clouds(5, 18, 22, 2, weights)
     epsilon = factor * np.median(cost)
-    regularised, sharp, plan, _ = solver(a, b, cost, epsilon)
+    regularized, sharp, plan, _ = solver(a, b, cost, epsilon)
     want = ot.sinkhorn(a, b, cost, epsilon, method="sinkhorn_log", stopThr=1e-13,
                        numItermax=200000)
     entropy = (want * np.log(np.maximum(want, 1e-300) / np.outer(a, b))).sum()
     assert abs(plan - want).sum() < 1e-8
     assert sharp == pytest.approx((want * cost).sum(), rel=1e-6)
-    assert regularised == pytest.approx((want * cost).sum() + epsilon * entropy, rel=1e-6)
+    assert regularized == pytest.approx((want * cost).sum() + epsilon * entropy, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))

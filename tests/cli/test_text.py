@@ -26,7 +26,7 @@ def ddsc(ddsc):
 
 # ---- the oracle ----
 
-def tokenise(text, rule):
+def tokenize(text, rule):
     text = text.lower()
     if rule == "letters":
         return [w for w in "".join(c if c.isalpha() else " " for c in text).split() if len(w) > 1]
@@ -35,7 +35,7 @@ def tokenise(text, rule):
 
 def oracle(texts, vectors, stop=(), rule="punctuation", weighting="tfidf", idf="plain"):
     """Of each document with mass: {vector as a tuple: weight}; and the counts."""
-    counts = [collections.Counter(w for w in tokenise(t, rule) if w not in stop) for t in texts]
+    counts = [collections.Counter(w for w in tokenize(t, rule) if w not in stop) for t in texts]
     df = collections.Counter(w for c in counts for w in c)
     n, items = len(texts), []
     for c in counts:
@@ -98,7 +98,7 @@ PIECES = ["a", "I", "cat", "Cat's", "DOG", "naïve", "ÉTÉ", "Ångström", "Ω�
 def corpus(seed, n_documents=25):
     random = np.random.default_rng(seed)
     texts = [" ".join(random.choice(PIECES, random.integers(3, 40))) for _ in range(n_documents)]
-    words = sorted({w for t in texts for r in ("letters", "punctuation") for w in tokenise(t, r)})
+    words = sorted({w for t in texts for r in ("letters", "punctuation") for w in tokenize(t, r)})
     random.shuffle(words)
     kept = words[:int(len(words) * 0.8)] + ["unused", "cat", "dog"]
     return texts, {w: random.normal(size=4) for w in kept}
@@ -136,7 +136,7 @@ def test_characters_are_sorted_and_folded_as_unicode_says(ddsc, tmp_path, rule):
     codes = [c for c in [*range(0x20, 0x530), *range(0x1e00, 0x1f00), *range(0x2000, 0x2070)]
              if c not in UNFOLDED and len(chr(c).lower()) == 1 and c not in (0x1e9e, 0x85)]
     texts = [f"qw{chr(c)}er" for c in codes]
-    words = {w for t in texts for w in tokenise(t, rule)}
+    words = {w for t in texts for w in tokenize(t, rule)}
     docs = write_table(tmp_path / "d.tsv", ["text"], [[t] for t in texts])
     write_vectors(tmp_path / "v.txt", {w: [float(i)] for i, w in enumerate(sorted(words))})
     data = json.loads(ddsc("text", docs, "--vectors", tmp_path / "v.txt", "--weighting", "tf",

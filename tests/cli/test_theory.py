@@ -66,7 +66,7 @@ def test_same_bytes(ddsc, noisy, tmp_path, metric):
     assert texts[0] == texts[1]
 
 
-def test_neighbour_sets(ddsc, noisy, tmp_path):
+def test_neighbor_sets(ddsc, noisy, tmp_path):
     """Counts, tolerance and components from graph.mtx by numpy."""
     from scipy.sparse.csgraph import connected_components
     ddsc("cluster", noisy, "-k", 3, "--gamma", 0.7, "--tau", 5, "--stability", 1, "-o", tmp_path / "r", "-q")
@@ -81,7 +81,7 @@ def test_neighbour_sets(ddsc, noisy, tmp_path):
         intra_all.append(own.sum())
         inter_all.append((~own).sum())
         xi.append(weight[own].min(initial=np.inf if own.any() else 0) - weight[~own].max(initial=0))
-    assert theory["intra_neighbours"] == sum(intra_all) and theory["inter_neighbours"] == sum(inter_all)
+    assert theory["intra_neighbors"] == sum(intra_all) and theory["inter_neighbors"] == sum(inter_all)
     assert theory["xi"] == pytest.approx(min(xi), rel=1e-9)
     assert theory["items_with_positive_xi"] == sum(x > 0 for x in xi)
     assert theory["components"] == connected_components(graph, directed=False)[0]
@@ -104,7 +104,7 @@ def test_precomputed_has_theory(ddsc, three_groups, tmp_path):
     np.savetxt(tmp_path / "t.txt", np.load(three_groups)["labels"], fmt="%d")
     found = json.loads(ddsc("cluster", tmp_path / "d.npy", "--precomputed", "-k", 3, "--truth",
                             tmp_path / "t.txt", "--json").stdout)
-    assert found["theory"]["connected"] is True and found["theory"]["inter_neighbours"] == 0
+    assert found["theory"]["connected"] is True and found["theory"]["inter_neighbors"] == 0
 
 
 def test_no_leftovers(ddsc, three_groups, tmp_path):

@@ -101,17 +101,17 @@ def test_log1p(ddsc, cells, tmp_path):
     assert "requires values above -1" in ddsc("info", tmp_path / "low.csv", "--log1p", code=3).stderr
 
 
-def test_normalise(ddsc, cells, tmp_path):
-    x, _ = load(ddsc, tmp_path, cells, "--normalise", "standard")
+def test_normalize(ddsc, cells, tmp_path):
+    x, _ = load(ddsc, tmp_path, cells, "--normalize", "standard")
     w = x["weights"] / len(x["ids"])  # items count alike
     assert np.allclose(w @ points(x), 0, atol=1e-12)
     assert np.allclose(w @ points(x) ** 2, 1, atol=1e-12)
-    x, _ = load(ddsc, tmp_path, cells, "--normalise", "robust")
+    x, _ = load(ddsc, tmp_path, cells, "--normalize", "robust")
     quartiles = np.quantile(points(x), [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
     assert np.allclose(quartiles[1], 0, atol=1e-12)
     assert np.allclose(quartiles[2] - quartiles[0], 1, atol=1e-12)
     raw, _ = load(ddsc, tmp_path, cells)
-    x, _ = load(ddsc, tmp_path, cells, "--normalise", "rank")
+    x, _ = load(ddsc, tmp_path, cells, "--normalize", "rank")
     assert 0 <= points(x).min() < 0.01 and 0.99 < points(x).max() <= 1
     for k in range(3):
         order = np.argsort(points(raw)[:, k])
@@ -123,14 +123,14 @@ def test_normalise(ddsc, cells, tmp_path):
 def test_constant_column_stays_finite(ddsc, tmp_path):
     (tmp_path / "a.csv").write_text("id,x,y\na,1,5\na,2,5\nb,3,5\nb,7,5\n")
     for how in ("standard", "robust", "rank"):
-        data, _ = load(ddsc, tmp_path, tmp_path / "a.csv", "--normalise", how)
+        data, _ = load(ddsc, tmp_path, tmp_path / "a.csv", "--normalize", how)
         assert len(set(points(data)[:, 1])) == 1
 
 
 def test_pca(ddsc, cells, tmp_path):
-    raw, _ = load(ddsc, tmp_path, cells, "--normalise", "standard")
-    full, _ = load(ddsc, tmp_path, cells, "--normalise", "standard", "--pca", "3")
-    two, _ = load(ddsc, tmp_path, cells, "--normalise", "standard", "--pca", "2")
+    raw, _ = load(ddsc, tmp_path, cells, "--normalize", "standard")
+    full, _ = load(ddsc, tmp_path, cells, "--normalize", "standard", "--pca", "3")
+    two, _ = load(ddsc, tmp_path, cells, "--normalize", "standard", "--pca", "2")
     assert list(two["coordinate_names"]) == ["PC1", "PC2"]
     assert np.allclose(points(two), points(full)[:, :2], atol=1e-12)
     x, y = points(raw)[:60], points(full)[:60]
@@ -179,7 +179,7 @@ def test_align(ddsc, tmp_path, grid):
              for image in images]
     np.savez(tmp_path / "a.npz", points=np.vstack(cloud), weights=np.hstack([i[i > 0] for i in images]),
              offsets=np.cumsum([0] + [len(c) for c in cloud]))
-    for how in ("centre", "size", "deskew", "principal"):
+    for how in ("center", "size", "deskew", "principal"):
         data, _ = load(ddsc, tmp_path, tmp_path / "a.npz", "--align", how)
         is_grid = json.loads(ddsc("info", tmp_path / "out.npz", "--json").stdout)["is_grid"]
         assert is_grid == grid, how
@@ -209,9 +209,9 @@ def test_principal_axes_undo_a_turn(ddsc, tmp_path):
     assert np.allclose(points(data)[:60], points(data)[60:], atol=1e-9)
 
 
-WAYS = [("--arcsinh", "5"), ("--log1p",), ("--normalise", "standard"), ("--normalise", "robust"),
-        ("--normalise", "rank"), ("--arcsinh", "5", "--normalise", "standard", "--pca", "2"),
-        ("--align", "centre"), ("--align", "size"), ("--align", "principal"),
+WAYS = [("--arcsinh", "5"), ("--log1p",), ("--normalize", "standard"), ("--normalize", "robust"),
+        ("--normalize", "rank"), ("--arcsinh", "5", "--normalize", "standard", "--pca", "2"),
+        ("--align", "center"), ("--align", "size"), ("--align", "principal"),
         ("--per-item", "40", "--log1p"), ("--logicle", "262144")]
 
 
@@ -252,8 +252,8 @@ def test_a_file_without_a_place_for_transforms_says_so(ddsc, cells, tmp_path):
 
 def test_transforms_of_files_add_up(ddsc, cells, tmp_path):
     ddsc("convert", cells, "--arcsinh", "5", "-o", tmp_path / "a.npz")
-    data, _ = load(ddsc, tmp_path, tmp_path / "a.npz", "--normalise", "standard")
-    both, _ = load(ddsc, tmp_path, cells, "--arcsinh", "5", "--normalise", "standard")
+    data, _ = load(ddsc, tmp_path, tmp_path / "a.npz", "--normalize", "standard")
+    both, _ = load(ddsc, tmp_path, cells, "--arcsinh", "5", "--normalize", "standard")
     assert np.array_equal(points(data), points(both))
     assert np.array_equal(data["transform_steps"], both["transform_steps"])
     assert list(data["transform_inputs"]) == ["CD3", "CD4", "pERK"]
@@ -302,7 +302,7 @@ def test_published_cytometry_table_in_one_command(ddsc, data_dir, tmp_path):
 
 def test_points_drawn_then_aligned(ddsc, cells, tmp_path):
     """One command does what two do: aligning counts on weights of sum 1."""
-    for align in ("centre", "size", "principal"):
+    for align in ("center", "size", "principal"):
         once, _ = load(ddsc, tmp_path, cells, "--per-item", 10, "--align", align)
         ddsc("convert", cells, "--per-item", 10, "-o", tmp_path / "drawn.npz", "--force")
         twice, _ = load(ddsc, tmp_path, tmp_path / "drawn.npz", "--align", align)
@@ -318,14 +318,14 @@ def test_a_constant_coordinate_is_left_at_its_scale(ddsc, tmp_path, value):
         (tmp_path / name).write_text("\n".join(rows) + "\n")
         return tmp_path / name
 
-    ddsc("cluster", write("old.csv", value), "--normalise", "standard", "-k", 2, "-o", tmp_path / "r", "-q")
+    ddsc("cluster", write("old.csv", value), "--normalize", "standard", "-k", 2, "-o", tmp_path / "r", "-q")
     said = ddsc("assign", tmp_path / "r" / "model.npz", write("new.csv", value + 1e-9), "-o", tmp_path / "l.csv")
     assert "far away 0" in said.stdout + said.stderr
 
 
 def test_forged_transforms_are_refused(ddsc, cells, tmp_path):
     """Counts whose sum wraps round, and steps that put points outside every table of cells."""
-    ddsc("cluster", cells, "--normalise", "standard", "-k", 2, "-o", tmp_path / "r", "-q")
+    ddsc("cluster", cells, "--normalize", "standard", "-k", 2, "-o", tmp_path / "r", "-q")
     with np.load(tmp_path / "r" / "model.npz") as data:
         model = dict(data)
     big = 2**61
@@ -339,7 +339,7 @@ def test_forged_transforms_are_refused(ddsc, cells, tmp_path):
 
 
 @pytest.mark.parametrize("words, scaled", [
-    (["--normalise", "standard"], False), (["--align", "size"], False), (["--align", "deskew"], True),
+    (["--normalize", "standard"], False), (["--align", "size"], False), (["--align", "deskew"], True),
     (["--align", "principal"], True), (["--pca", "2"], True)])
 @pytest.mark.parametrize("unit", [2.0 ** -664, 2.0 ** 460])
 def test_scales_whose_squares_leave_the_range(ddsc, tmp_path, words, scaled, unit):

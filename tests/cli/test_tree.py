@@ -16,8 +16,8 @@ def write(path, clouds):
 def test_near_groups_merge_first(ddsc, tmp_path, apart):
     """Two pairs of groups, linked or not: each pair merges before the pairs do."""
     rng = np.random.default_rng(0)
-    centres = np.array([[0, 0], [20, 0], [20 + apart, 0], [apart, 0]])
-    path = write(tmp_path / "g.npz", [rng.normal(size=(12, 2)) + centres[i % 4] for i in range(160)])
+    centers = np.array([[0, 0], [20, 0], [20 + apart, 0], [apart, 0]])
+    path = write(tmp_path / "g.npz", [rng.normal(size=(12, 2)) + centers[i % 4] for i in range(160)])
     ddsc("cluster", path, "-k", 4, "-o", tmp_path / "r", "-q")
     told = json.loads((tmp_path / "r" / "result.json").read_text())
     group = {c["label"]: c["representatives"][0]["row"] % 4 for c in told["clusters"]}

@@ -132,7 +132,7 @@ def on_terminal(program, words, env):
     return seen.decode()
 
 
-def test_colours_only_on_terminals_and_not_with_no_color(ddsc, program):
+def test_colors_only_on_terminals_and_not_with_no_color(ddsc, program):
     assert "\033" not in ddsc("clustr", code=2).stderr
     plain = {"PATH": os.environ["PATH"], "TERM": "xterm"}
     plain.update({k: v for k, v in os.environ.items() if k.startswith(("ASAN", "UBSAN", "LD_"))})

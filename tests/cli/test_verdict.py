@@ -64,7 +64,7 @@ def test_a_gap_that_chance_made_does_not_hold(ddsc, tmp_path, metric):
 
 
 def test_a_torn_graph_is_separate(ddsc, tmp_path):
-    """Two lines of items that no neighbour connects; few items of a line may be torn by chance."""
+    """Two lines of items that no neighbor connects; few items of a line may be torn by chance."""
     rng = np.random.default_rng(7)
     lines = [rng.normal(size=(4, 2)) / 50 + [rng.random(), 40 * (i % 2)] for i in range(100)]
     verdict = judge(ddsc, write(tmp_path / "l.npz", lines), 2, "w2")
@@ -79,7 +79,7 @@ def test_a_torn_graph_is_separate(ddsc, tmp_path):
 
 @pytest.mark.parametrize("words", [("--sample", 0.01), ("--tau", 2)])
 def test_a_graph_torn_by_chance_is_no_sign(ddsc, tmp_path, words):
-    """An even square, of whose neighbours too few are known to hold together."""
+    """An even square, of whose neighbors too few are known to hold together."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         path = write(tmp_path / f"{seed}.npz", [rng.random((1, 2)) for _ in range(300)])
@@ -191,7 +191,7 @@ def test_weights_that_follow_points_make_no_difference(ddsc, tmp_path):
         assert "items_alike_p" not in judge(ddsc, tmp_path / "h.npz", 2)["evidence"]
 
 
-def test_shapes_of_one_centre_differ(ddsc, tmp_path):
+def test_shapes_of_one_center_differ(ddsc, tmp_path):
     """Their means are equal, their sizes are not; single points say nothing."""
     rng = np.random.default_rng(6)
     rings = []

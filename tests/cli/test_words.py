@@ -102,8 +102,8 @@ HALF = 100  # words met where own vectors have 1 / sqrt(2) of their length
 def test_a_word_without_a_vector_goes_where_its_company_is(ddsc, tmp_path):
     """Even in a set that hardly says anything else: general vectors in two heaps, one new word."""
     random = np.random.default_rng(1)
-    centre = {t: random.normal(size=20) * 3 for t in TOPICS}
-    vectors = {w: centre[t] + random.normal(size=20) * .5 for t in TOPICS for w in TOPICS[t]}
+    center = {t: random.normal(size=20) * 3 for t in TOPICS}
+    vectors = {w: center[t] + random.normal(size=20) * .5 for t in TOPICS for w in TOPICS[t]}
     write_vectors(tmp_path / "v.txt", vectors)
     write_table(tmp_path / "d.tsv", ["id", "label", "text"], documents(extra={"sport": ["zidane"]}))
     ddsc("text", tmp_path / "d.tsv", "--vectors", tmp_path / "v.txt", "-o", tmp_path / "o.npz")

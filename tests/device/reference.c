@@ -1,5 +1,5 @@
 /* A device in plain C, for tests where no other is: libddsc_reference.so. Its cheap way errs by as
- * much as it is allowed to, up or down by the pair, so that the rule for what stays in doubt has no
+ * much as it is allowed to, up or down by the pair, so that the rule for what stays undecided has no
  * slack to live on; its strips are short. The environment names a fault in DDSC_REFERENCE: none
  * there (driver), too little memory (memory), a failure in the second strip (late), wrong lists (lists),
  * no way but the cheap one (cheap), another version of the table (version), its first version (old), a failure
@@ -233,7 +233,7 @@ static int reference_load_grid(void *state, const device_grid *grid, char *why)
 }
 
 /* |x - y|^2 of two entries, each from the mean of its item. */
-static double centred_cost(const device_grid *g, const int32_t *pair, int64_t x, int64_t y)
+static double centered_cost(const device_grid *g, const int32_t *pair, int64_t x, int64_t y)
 {
     double sum = 0;
     for (int axis = 0; axis < 2; axis++) {
@@ -254,13 +254,13 @@ static double transport_bound(const device_grid *g, const int32_t *pair)
     for (int64_t y = 0; y < m; y++) {
         other[y] = INFINITY;
         for (int64_t x = 0; x < n; x++)
-            other[y] = fmin(other[y], centred_cost(g, pair, a + x, b + y));
+            other[y] = fmin(other[y], centered_cost(g, pair, a + x, b + y));
         value += g->weight[b + y] * other[y];
     }
     for (int64_t x = 0; x < n; x++) {
         double own = INFINITY;
         for (int64_t y = 0; y < m; y++)
-            own = fmin(own, centred_cost(g, pair, a + x, b + y) - other[y]);
+            own = fmin(own, centered_cost(g, pair, a + x, b + y) - other[y]);
         value += g->weight[a + x] * own;
     }
     for (int axis = 0; axis < 2; axis++)
@@ -322,7 +322,7 @@ static void scale_dense(const device_rule *rule, int64_t n, int64_t m, const dou
         dual += b[y] * log(v[y] / b[y]);
     for (int64_t e = 0; e < n * m; e++)
         sharp += u[e / m] * kernel[e] * v[e % m] * cost[e];
-    found->regularised = rule->epsilon * dual;
+    found->regularized = rule->epsilon * dual;
     found->sharp = rule->sharp ? sharp : 0;
     if (!(found->marginal_error <= rule->tolerance && isfinite(dual)))
         found->iterations = 0;
@@ -345,13 +345,13 @@ static void scale_pair(const reference *d, bool points, const device_rule *rule,
             pow(g->step[axis] * (g->mean[2 * pair[0] + axis] - g->mean[2 * pair[1] + axis]), 2);
     for (int64_t e = 0; e < n * m; e++) {
         int64_t x = a + e / m, y = b + e % m;
-        cost[e] = points ? 0 : centred_cost(g, pair, x, y);
+        cost[e] = points ? 0 : centered_cost(g, pair, x, y);
         for (int64_t k = 0; points && k < p->d; k++)
             cost[e] +=
                 pow(p->support[p->index[x] * p->d + k] - p->support[p->index[y] * p->d + k], 2);
     }
     scale_dense(rule, n, m, weight + a, weight + b, cost, found);
-    found->regularised += apart;
+    found->regularized += apart;
     found->sharp += rule->sharp ? apart : 0;
     if ((pair[0] + pair[1]) % 5 == 0)
         found->iterations = 0;
@@ -368,7 +368,7 @@ static int scale_pairs(reference *d, bool points, const device_rule *rule, int64
         if (faulty("numbers") && rule->sharp)
             found[k].sharp = NAN;
         else if (faulty("numbers"))
-            found[k].regularised = NAN;
+            found[k].regularized = NAN;
     }
     return 0;
 }

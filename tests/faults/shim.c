@@ -5,7 +5,10 @@
  * k-th read at a place, DDSC_FAULT_FILE gets a byte more, loses its second half, or has its bytes
  * written again, with a time that says so. In addition, DDSC_FAULT_MOUNT=DIR: renames and links between
  * DIR and other folders fail with EXDEV, and renames of DIR itself with EBUSY, as if it were a mount
- * point. DDSC_FAULT_PLAIN=1: renameat2 takes no flags (NFS); 2: and there are no links. */
+ * point. DDSC_FAULT_PLAIN=1: renameat2 takes no flags (NFS); 2: and there are no links.
+ * DDSC_FAULT=STOP: the process stops before call k, as with KILL, until it gets SIGCONT.
+ * DDSC_FAULT_LOCKS=FILE gets a line "busy PID" when another process holds a lock, and "locked" or
+ * "unlocked" when two folders are exchanged, depending on whether the target is locked. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +21,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void write_log(const char *what, const char *path)
+static void write_to(const char *log, const char *what, const char *path)
 {
     char line[5000];
-    const char *log = getenv("DDSC_FAULT_LOG");
     if (!log)
         return;
     int n = snprintf(line, sizeof line, "%s %s\n", what, path);
@@ -34,12 +37,18 @@ static void write_log(const char *what, const char *path)
     syscall(SYS_close, fd);
 }
 
+static void write_log(const char *what, const char *path)
+{
+    write_to(getenv("DDSC_FAULT_LOG"), what, path);
+}
+
 /* true: the call is to fail with errno. */
 static bool strikes(const char *what, const char *path, bool removes)
 {
     static atomic_int count;
     const char *at = getenv("DDSC_FAULT_AT"), *fault = getenv("DDSC_FAULT");
-    bool kills = fault && strcmp(fault, "KILL") == 0;
+    bool stops = fault && strcmp(fault, "STOP") == 0;
+    bool kills = stops || (fault && strcmp(fault, "KILL") == 0);
     bool disturbs = getenv("DDSC_FAULT_FILE") != NULL;
     if (!fault || disturbs || (removes && !kills))
         return false;
@@ -47,7 +56,9 @@ static bool strikes(const char *what, const char *path, bool removes)
     if (!at || atomic_fetch_add(&count, 1) + 1 != atoi(at))
         return false;
     if (kills)
-        kill(getpid(), SIGKILL);
+        kill(getpid(), stops ? SIGSTOP : SIGKILL);
+    if (stops)
+        return false;
     errno = strcmp(fault, "EIO") == 0 ? EIO : ENOSPC;
     return true;
 }
@@ -172,12 +183,36 @@ int rename(const char *from, const char *to)
     return is_refused(from, to) || strikes("rename", to, false) ? -1 : NEXT(rename)(from, to);
 }
 
+int flock(int fd, int mode)
+{
+    int code = NEXT(flock)(fd, mode), kept = errno;
+    char own[24];
+    snprintf(own, sizeof own, "%ld", (long)getpid());
+    if (code != 0 && kept == EWOULDBLOCK)
+        write_to(getenv("DDSC_FAULT_LOCKS"), "busy", own);
+    errno = kept;
+    return code;
+}
+
+static void log_exchange(const char *folder)
+{
+    const char *log = getenv("DDSC_FAULT_LOCKS");
+    long fd = log ? syscall(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0) : -1;
+    if (fd < 0)
+        return;
+    bool locked = NEXT(flock)((int)fd, LOCK_EX | LOCK_NB) != 0;
+    syscall(SYS_close, fd);
+    write_to(log, locked ? "locked" : "unlocked", folder);
+}
+
 int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
     if (flags && plainness() > 0) {
         errno = EINVAL;
         return -1;
     }
+    if (flags & RENAME_EXCHANGE)
+        log_exchange(to);
     if (is_refused(from, to) || strikes("renameat2", to, false))
         return -1;
     return NEXT(renameat2)(from_dir, from, to_dir, to, flags);

@@ -11,9 +11,9 @@ from conftest import BUILD
 
 def clouds(path, n_groups, n_items, n_points, dim, seed, separation=3.0):
     random = np.random.default_rng(seed)
-    centres = random.normal(0, separation, (n_groups, dim))
+    centers = random.normal(0, separation, (n_groups, dim))
     sizes = random.integers(max(1, n_points // 2), n_points + 1, n_groups * n_items)
-    points = np.vstack([random.normal(centres[i % n_groups], 1, (m, dim)) for i, m in enumerate(sizes)])
+    points = np.vstack([random.normal(centers[i % n_groups], 1, (m, dim)) for i, m in enumerate(sizes)])
     np.savez(path, points=points, weights=random.random(len(points)) + 0.1,
              offsets=np.concatenate([[0], np.cumsum(sizes)]), labels=np.arange(len(sizes)) % n_groups)
     return path
@@ -25,8 +25,8 @@ def images(path, n, side, seed):
     grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), -1).reshape(-1, 2)
     rows, points, weights = [0], [], []
     for i in range(n):
-        centre = side * (0.2 + 0.2 * (i % 4)) + random.normal(0, 1, 2)
-        ink = np.exp(-np.sum((grid - centre) ** 2, 1) / 6) * random.random(len(grid))
+        center = side * (0.2 + 0.2 * (i % 4)) + random.normal(0, 1, 2)
+        ink = np.exp(-np.sum((grid - center) ** 2, 1) / 6) * random.random(len(grid))
         kept = ink > 0.05
         kept[i % len(grid)] = True
         points.append(grid[kept])
@@ -101,9 +101,9 @@ def test_divided_eigenvectors(ddsc, ranks, tmp_path):
     """More items than LAPACK is given: each rank has rows of its own. Far groups of seven are too small for a cluster and
     are left out; their rows stay empty whoever finds the vectors."""
     random = np.random.default_rng(6)
-    centres = [[0, 0], [5, 0], [0, 5]] + [[200 + 90 * g, 300] for g in range(6)]
+    centers = [[0, 0], [5, 0], [0, 5]] + [[200 + 90 * g, 300] for g in range(6)]
     group = np.concatenate([np.arange(720) % 3, 3 + np.arange(42) // 7])
-    points = np.vstack([random.normal(centres[g], 1, (5, 2)) for g in group])
+    points = np.vstack([random.normal(centers[g], 1, (5, 2)) for g in group])
     np.savez(tmp_path / "set.npz", points=points, weights=np.ones(len(points)), offsets=np.arange(0, len(points) + 1, 5))
     for words in (["-k", 3], ["-k", "2:5"], ["-k", 3, "--metric", "w2+lot"], ["-k", 3, "--stability", 2]):
         words = ["cluster", tmp_path / "set.npz", "--metric", "lot", "--tau", 6, *words]

@@ -107,14 +107,14 @@ ddsc_status call_theory(ddsc_context *ctx, ddsc_theory *theory, int64_t *item_in
     return ddsc_theory_run(ctx, theory, graph, truth, settings);
 }
 
-ddsc_status call_standing(ddsc_context *ctx, double *distance, double *doubt, int32_t *next,
+ddsc_status call_standing(ddsc_context *ctx, double *distance, double *ambiguity, int32_t *next,
                           int64_t n, int64_t dim, const double *rows, const int32_t *labels,
                           int64_t k)
 {
     ddsc_standing s;
     ddsc_standing_init(&s);
     s.distance = distance;
-    s.doubt = doubt;
+    s.ambiguity = ambiguity;
     s.next = next;
     return ddsc_standing_run(ctx, &s, n, dim, rows, labels, k);
 }

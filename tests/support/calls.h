@@ -24,7 +24,7 @@ ddsc_status call_extend(ddsc_context *ctx, double *rows, int32_t *labels, ddsc_p
 ddsc_status call_theory(ddsc_context *ctx, ddsc_theory *theory, int64_t *item_intra,
                         int64_t *item_inter, double *item_xi, const ddsc_graph *graph,
                         const int32_t *truth, const ddsc_cluster_settings *settings);
-ddsc_status call_standing(ddsc_context *ctx, double *distance, double *doubt, int32_t *next,
+ddsc_status call_standing(ddsc_context *ctx, double *distance, double *ambiguity, int32_t *next,
                           int64_t n, int64_t dim, const double *rows, const int32_t *labels,
                           int64_t k);
 ddsc_status make_shared(ddsc_context *ctx, ddsc_measures **measures, int64_t n_items,

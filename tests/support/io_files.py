@@ -19,7 +19,7 @@ import zipfile
 import numpy as np
 
 from clouds import FILES as CLOUDS, pcd, ply
-from pictures import JPEG_COLOUR, JPEG_GREY, chunk, pgm, png
+from pictures import JPEG_COLOR, JPEG_GRAY, chunk, pgm, png
 
 OUT = sys.argv[1]
 IDS = ["alpha", "b\u00e8ta", "\u03b3\U0001f600"]
@@ -496,9 +496,9 @@ def write_bad_matrices():
 
 def write_pictures():
     picture = np.arange(35).reshape(7, 5) * 7
-    for name, data in (("grey.png", png(picture)), ("opaque.png", png(np.dstack([picture] * 4))),
-                       ("deep.png", png(picture * 257, depth=16)), ("grey.jpg", JPEG_GREY),
-                       ("scans.jpg", JPEG_COLOUR), ("raw.pgm", pgm(picture)),
+    for name, data in (("gray.png", png(picture)), ("opaque.png", png(np.dstack([picture] * 4))),
+                       ("deep.png", png(picture * 257, depth=16)), ("gray.jpg", JPEG_GRAY),
+                       ("scans.jpg", JPEG_COLOR), ("raw.pgm", pgm(picture)),
                        ("plain.ppm", b"P3 #\n2 1 15\n0 1 2  13 14 15\n"),
                        ("deep.pgm", b"P5 2 1 300\n\1\2\0\3")):
         put(name, data)
@@ -507,7 +507,7 @@ def write_pictures():
     add_bad("lying.png", whole[:16] + b"\0\7\0\0\0\7\0\0" + whole[24:], "damaged PNG")
     add_bad("large.png", whole[:8] + chunk(b"IHDR", b"\0\1\0\0\0\1\0\0\10\0\0\0\0")
             + chunk(b"IDAT", b"") + chunk(b"IEND", b""), "65536 x 65536")
-    add_bad("cut.jpg", JPEG_COLOUR[:-30], "damaged JPEG")
+    add_bad("cut.jpg", JPEG_COLOR[:-30], "damaged JPEG")
     add_bad("cut.pgm", pgm(picture)[:-1], "pixels are missing")
     add_bad("large.pgm", b"P5 70000 70000 255\n", "70000 x 70000")
 

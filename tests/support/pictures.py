@@ -7,7 +7,7 @@ import numpy as np
 
 
 def png(array, depth=8, kind=None):
-    """An array (h, w) of grey or (h, w, 2, 3 or 4) samples as PNG bytes."""
+    """An array (h, w) of gray or (h, w, 2, 3 or 4) samples as PNG bytes."""
     array = np.asarray(array)
     samples = array.reshape(array.shape[0], array.shape[1], -1)
     kind = {1: 0, 2: 4, 3: 2, 4: 6}[samples.shape[2]] if kind is None else kind
@@ -28,12 +28,12 @@ def pgm(array):
 
 
 # 8 x 8, black, the middle 4 x 4 white.
-JPEG_GREY = base64.b64decode(
+JPEG_GRAY = base64.b64decode(
     "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ"
     "EBAQEBAQEBAQEBAQEBAQEBAQEBAQH/wAALCAAIAAgBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAACv/EAB0QAAAFBQAA"
     "AAAAAAAAAAAAAAAXGSk4WGmImPD/2gAIAQEAAD8AP6xQhRezzDrD1LiXxlj/2Q==")
 # 16 x 16, left half red, right half blue, progressive.
-JPEG_COLOUR = base64.b64decode(
+JPEG_COLOR = base64.b64decode(
     "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAMCAgMCAgMDAwMEAwMEBQgFBQQEBQoHBwYIDAoMDAsKCwsNDhIQDQ4RDg"
     "sLEBYQERMUFRUVDA8XGBYUGBIUFRT/2wBDAQMEBAUEBQkFBQkUDQsNFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU"
     "FBQUFBQUFBQUFBQUFBQUFBQUFBQUFBT/wgARCAAQABADASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAABgf/xA"

@@ -200,6 +200,7 @@ static ddsc_status create_items(ddsc_context *ctx, int is_float)
         ddsc_measures *out = UNSET;                                                        \
         return gives_measures(ddsc_measures_##call(ctx, &out, clouds, __VA_ARGS__), &out); \
     }
+COPY(copy_labeled, labels)
 COPY(copy_labelled, labels)
 COPY(copy_named, item_names)
 COPY(copy_described, 0, 0, item_names)
@@ -667,14 +668,14 @@ static ddsc_status kmeans_run(ddsc_context *ctx, int option)
 static ddsc_status standing_run(ddsc_context *ctx, int option)
 {
     (void)option;
-    double distance[N], doubt[N];
+    double distance[N], ambiguity[N];
     int32_t next[N];
     unset(distance, sizeof distance);
-    unset(doubt, sizeof doubt);
+    unset(ambiguity, sizeof ambiguity);
     unset(next, sizeof next);
-    ddsc_status status = call_standing(ctx, distance, doubt, next, N, 3, rows, classes, 2);
+    ddsc_status status = call_standing(ctx, distance, ambiguity, next, N, 3, rows, classes, 2);
     keeps(status, distance, sizeof distance);
-    keeps(status, doubt, sizeof doubt);
+    keeps(status, ambiguity, sizeof ambiguity);
     keeps(status, next, sizeof next);
     return status;
 }
@@ -858,6 +859,7 @@ const call_entry calls[] = {
     M(create_dense, "", 0),
     M(create_items, "double", 0),
     M(create_items, "float", 1),
+    M(copy_labeled, "", 0),
     M(copy_labelled, "", 0),
     M(copy_named, "", 0),
     M(copy_described, "", 0),
@@ -941,6 +943,8 @@ const call_entry calls[] = {
     E(order_run, "", 0),
     E(verdict_run, "", 0),
     E(outliers_run, "", 0),
+    E(permanova_run, "random", 0),
+    E(permanova_run, "all arrangements, whole blocks", 1),
     E(kmeans_run, "", 0),
     E(standing_run, "", 0),
     E(project_run, "", 0),

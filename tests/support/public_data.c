@@ -121,12 +121,12 @@ int calls_set_up(void **state)
               ddsc_measures_create_clouds(good, &bare, N, DIM, points, weights, offsets,
                                           DDSC_EMPTY_ERROR),
               "clouds");
-    ddsc_measures *labelled = NULL;
-    assert_ok(good, ddsc_measures_copy_labelled(good, &labelled, bare, classes), "labels");
-    assert_ok(good, ddsc_measures_copy_about(good, &clouds, labelled, 1, &column_name, batch_names),
+    ddsc_measures *labeled = NULL;
+    assert_ok(good, ddsc_measures_copy_labeled(good, &labeled, bare, classes), "labels");
+    assert_ok(good, ddsc_measures_copy_about(good, &clouds, labeled, 1, &column_name, batch_names),
               "about");
     ddsc_measures_destroy(bare);
-    ddsc_measures_destroy(labelled);
+    ddsc_measures_destroy(labeled);
     fresh = test_random_measures(good, 4, POINTS, DIM, 9);
     assert_ok(good,
               ddsc_measures_create_dense(good, &histograms, N, VOCABULARY, DIM, support, dense,

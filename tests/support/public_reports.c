@@ -266,3 +266,39 @@ ddsc_status outliers_run(ddsc_context *ctx, int option)
         calls_add_answer(score, sizeof score);
     return status;
 }
+
+/* Option 1: blocks of two items, a column that is constant within them, and so few blocks that all
+ * arrangements are listed. */
+ddsc_status permanova_run(ddsc_context *ctx, int option)
+{
+    static const double trend[N] = {1, 3, 2, 4, 6, 5, 8, 7, 9, 12, 10, 11, 14, 13};
+    const char *kind[N], *block[N];
+    int64_t count[N];
+    for (int i = 0; i < N; i++) {
+        kind[i] = option ? (i / 2 % 2 ? "u" : "v") : i == 3 ? NULL : item_names[i / 5];
+        block[i] = item_names[i / 2];
+        count[i] = 5 + i % 3;
+    }
+    const ddsc_column columns[] = {{"kind", kind, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY},
+                                   {"trend", NULL, trend, DDSC_COLUMN_AUTO, DDSC_COLUMN_ADJUST},
+                                   {"block", block, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK}};
+    ddsc_column used[2] = {columns[0], columns[option ? 2 : 1]};
+    ddsc_permanova *out = calls_unset;
+    ddsc_permanova_settings set;
+    ddsc_permanova_settings_init(&set);
+    set.permutations = 39;
+    set.pairwise = 1;
+    set.points = count;
+    ddsc_status status = ddsc_permanova_run(ctx, &out, N, matrix, 2, used, &set);
+    if (calls_gives(status, out)) {
+        ddsc_permanova_view v;
+        ddsc_permanova_get_view(out, &v);
+        calls_add_answer(&v.rows[0]->f, sizeof v.rows[0]->f);
+        calls_add_answer(&v.rows[0]->p, sizeof v.rows[0]->p);
+        calls_add_answer(&v.rows[0]->dispersion_p, sizeof v.rows[0]->dispersion_p);
+        calls_add_answer(&v.pairs[0]->p, sizeof v.pairs[0]->p);
+        calls_add_answer(&v.points_p, sizeof v.points_p);
+        ddsc_permanova_destroy(out);
+    }
+    return status;
+}

@@ -255,7 +255,7 @@ static void test_reduction(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* ---- approximate neighbours ---- */
+/* ---- approximate neighbors ---- */
 
 static ddsc_graph *neighbors_of(ddsc_context *ctx, const measures *m,
                                 const ddsc_metric_settings *set, ddsc_neighbors how,

@@ -310,7 +310,7 @@ static void test_same_answers(void **state)
     ddsc_context_destroy(two);
 }
 
-/* Merged clusters keep the centres of their parts, each with the label it ended up in. */
+/* Merged clusters keep the centers of their parts, each with the label it ended up in. */
 static void test_merged_clusters(void **state)
 {
     (void)state;
@@ -324,9 +324,9 @@ static void test_merged_clusters(void **state)
     for (int64_t i = 0; i < N; i++) /* as if k-means had cut the last cluster in two */
         c->cells[i] = c->labels[i] + (c->labels[i] == 2 && i % 2 == 0);
     assert_int_equal(ddsc_model_create(ctx, &model, old, c, &set), DDSC_OK);
-    assert_int_equal(model->n_centres, 4);
-    assert_int_equal(model->centre_label[2], 2);
-    assert_int_equal(model->centre_label[3], 2);
+    assert_int_equal(model->n_centers, 4);
+    assert_int_equal(model->center_label[2], 2);
+    assert_int_equal(model->center_label[3], 2);
     answer a;
     assign(ctx, &a, model, old, DDSC_GRAPH_AUTO);
     for (int64_t i = 0; i < N; i++)
@@ -337,7 +337,7 @@ static void test_merged_clusters(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Tiny sets, and neighbours none of which has a row: the links decide. */
+/* Tiny sets, and neighbors none of which has a row: the links decide. */
 static void test_odd_models(void **state)
 {
     (void)state;

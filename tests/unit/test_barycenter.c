@@ -44,20 +44,20 @@ static void check(ddsc_context *ctx, const measures *m, const ddsc_barycenter_vi
     }
     assert_close(sum, 1, 1e-12, 0);
     assert_never_rises(v->objective, v->n_objective);
-    measures *centre = NULL;
+    measures *center = NULL;
     exact_solver *solver = NULL;
-    assert_int_equal(ddsc_measures_create_clouds(ctx, &centre, 1, v->dim, v->support, v->weights,
+    assert_int_equal(ddsc_measures_create_clouds(ctx, &center, 1, v->dim, v->support, v->weights,
                                                  offset, DDSC_EMPTY_ERROR),
                      DDSC_OK);
     assert_int_equal(exact_create(ctx, &solver), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++) {
         exact_result found;
-        assert_int_equal(exact_solve_items(solver, &found, centre, 0, m, i, 0), DDSC_OK);
+        assert_int_equal(exact_solve_items(solver, &found, center, 0, m, i, 0), DDSC_OK);
         cost += found.primal / (double)m->n;
     }
     assert_close(last(v), cost, 1e-9, 1e-9);
     exact_destroy(solver);
-    ddsc_measures_destroy(centre);
+    ddsc_measures_destroy(center);
 }
 
 static void test_random(void **state)

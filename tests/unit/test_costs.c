@@ -357,7 +357,7 @@ static void test_pruned(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Candidates by mean costs: most of the neighbours are found, and those found have their true distance. */
+/* Candidates by mean costs: most of the neighbors are found, and those found have their true distance. */
 static void test_approximate(void **state)
 {
     (void)state;

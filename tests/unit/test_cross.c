@@ -193,10 +193,10 @@ static void test_names(void **state)
     (void)state;
     static const char *const ids[3] = {"a", "", "third"}, *const bad[3] = {"a", NULL, "c"};
     ddsc_context *ctx = test_context(1, 1);
-    measures *m = test_random_measures(ctx, 3, 4, 2, 1), *labelled, *named = NULL;
+    measures *m = test_random_measures(ctx, 3, 4, 2, 1), *labeled, *named = NULL;
     ddsc_measures_view v;
-    assert_int_equal(ddsc_measures_copy_labelled(ctx, &labelled, m, (int32_t[]){2, 0, 1}), 0);
-    assert_int_equal(ddsc_measures_copy_named(ctx, &named, labelled, ids), DDSC_OK);
+    assert_int_equal(ddsc_measures_copy_labeled(ctx, &labeled, m, (int32_t[]){2, 0, 1}), 0);
+    assert_int_equal(ddsc_measures_copy_named(ctx, &named, labeled, ids), DDSC_OK);
     for (int i = 0; i < 3; i++)
         assert_string_equal(ddsc_measures_get_id(named, i), ids[i]);
     ddsc_measures_get_view(named, &v);
@@ -206,7 +206,7 @@ static void test_names(void **state)
     assert_null(named);
     assert_non_null(strstr(ddsc_context_get_message(ctx), "ids[1]"));
     assert_int_equal(ddsc_measures_copy_named(ctx, &named, m, NULL), DDSC_ERROR_ARGUMENT);
-    ddsc_measures_destroy(labelled);
+    ddsc_measures_destroy(labeled);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }

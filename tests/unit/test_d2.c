@@ -28,18 +28,18 @@ static ddsc_d2 *run(ddsc_context *ctx, const measures *m, const ddsc_d2_settings
     return d;
 }
 
-/* Costs are those of exact transport to the own centre and to no other one less; their sum is the
+/* Costs are those of exact transport to the own center and to no other one less; their sum is the
  * last objective, and objectives never rise. */
 static void check(ddsc_context *ctx, const measures *m, const ddsc_d2_view *v)
 {
-    measures *centres = NULL;
+    measures *centers = NULL;
     exact_solver *solver = NULL;
     int64_t offset[16];
     double sum = 0;
     assert_true(v->k < 16);
     for (int64_t c = 0; c <= v->k; c++)
         offset[c] = c * v->center_size;
-    assert_int_equal(ddsc_measures_create_clouds(ctx, &centres, v->k, v->dim, v->support,
+    assert_int_equal(ddsc_measures_create_clouds(ctx, &centers, v->k, v->dim, v->support,
                                                  v->weights, offset, DDSC_EMPTY_ERROR),
                      DDSC_OK);
     assert_int_equal(exact_create(ctx, &solver), DDSC_OK);
@@ -47,7 +47,7 @@ static void check(ddsc_context *ctx, const measures *m, const ddsc_d2_view *v)
         assert_in_range(v->labels[i], 0, v->k - 1);
         for (int64_t c = 0; c < v->k; c++) {
             exact_result found;
-            assert_int_equal(exact_solve_items(solver, &found, centres, c, m, i, 0), DDSC_OK);
+            assert_int_equal(exact_solve_items(solver, &found, centers, c, m, i, 0), DDSC_OK);
             if (c == v->labels[i])
                 assert_close(v->cost[i], found.primal, 1e-9, 1e-9);
             assert_true(found.primal >= v->cost[i] * (1 - 1e-9) - 1e-9);
@@ -58,7 +58,7 @@ static void check(ddsc_context *ctx, const measures *m, const ddsc_d2_view *v)
     assert_never_rises(v->objective, v->n_objective);
     assert_true(v->n_solved <= v->n_pairs);
     exact_destroy(solver);
-    ddsc_measures_destroy(centres);
+    ddsc_measures_destroy(centers);
 }
 
 static void test_random(void **state)

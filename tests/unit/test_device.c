@@ -146,7 +146,7 @@ static void test_order(void **state)
 
 /* ---- graphs ---- */
 
-/* mmd on a grid, mmd by features, lot, w2, mmd on a table: plain neighbours and rescaled ones. */
+/* mmd on a grid, mmd by features, lot, w2, mmd on a table: plain neighbors and rescaled ones. */
 static void test_metrics(void **state)
 {
     (void)state;

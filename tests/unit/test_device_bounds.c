@@ -254,7 +254,7 @@ static void test_matrices(void **state)
     (void)state;
     enum { N = 70 };
     static const char *const faults[] = {NULL, "grid", "bounds", "numbers", "old"};
-    static const int values[] = {DDSC_SINKHORN_REGULARISED, DDSC_SINKHORN_SHARP,
+    static const int values[] = {DDSC_SINKHORN_REGULARIZED, DDSC_SINKHORN_SHARP,
                                  DDSC_SINKHORN_DEBIASED};
     int64_t n = test_size(N);
     double *plain = calloc(N * N, sizeof *plain), *found = calloc(N * N, sizeof *found);

@@ -409,7 +409,7 @@ static void check_made_orthonormal(ddsc_context *ctx, const panel *v, panel_nois
             double *row = x.x + i * B;
             row[j] = 1e3 * v->x[i * V + j] + part * (j > 0 ? row[0] + near * row[j] : row[0]);
         }
-    assert_int_equal(panel_orthonormalise(ctx, &x, 1, &v, noise), DDSC_OK);
+    assert_int_equal(panel_orthonormalize(ctx, &x, 1, &v, noise), DDSC_OK);
     assert_int_equal(panel_gram(ctx, g, v, &x), DDSC_OK);
     assert_int_equal(panel_gram(ctx, h, &x, &x), DDSC_OK);
     for (int64_t k = 0; k < V * B; k++)
@@ -427,7 +427,7 @@ static void test_orthonormal(void **state)
     panel v;
     assert_int_equal(panel_new(ctx, &v, 3000, 20), DDSC_OK);
     assert_int_equal(panel_random(ctx, &v, 0, 20, &noise), DDSC_OK);
-    assert_int_equal(panel_orthonormalise(ctx, &v, 0, NULL, &noise), DDSC_OK);
+    assert_int_equal(panel_orthonormalize(ctx, &v, 0, NULL, &noise), DDSC_OK);
     for (double part = 1e3; part > 1e-13; part /= 10)
         for (double near = 1; near > 1e-4; near /= 3)
             check_made_orthonormal(ctx, &v, &noise, part, near);

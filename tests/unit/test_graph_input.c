@@ -21,7 +21,7 @@ static void test_defaults(void **state)
     assert_int_equal(m.struct_size, sizeof m);
     assert_int_equal(m.metric, DDSC_METRIC_W2);
     assert_true(m.epsilon == 5 && m.epsilon_is_percent == 1);
-    assert_int_equal(m.sinkhorn_value, DDSC_SINKHORN_REGULARISED);
+    assert_int_equal(m.sinkhorn_value, DDSC_SINKHORN_REGULARIZED);
     assert_true(m.sinkhorn_tolerance == 1e-9 && m.sinkhorn_max_iterations == 100000);
     assert_int_equal(m.mmd_kernel, DDSC_KERNEL_GAUSSIAN);
     assert_true(m.bandwidth_rule == DDSC_BANDWIDTH_AUTO && m.bandwidth == 0);

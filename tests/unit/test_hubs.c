@@ -1,4 +1,4 @@
-/* Neighbours chosen by a locally rescaled distance: the pruned search against the rule applied to the whole
+/* Neighbors chosen by a locally rescaled distance: the pruned search against the rule applied to the whole
  * matrix, scales of duplicates, in-degrees, the gate. */
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "graph_support.h"
 #include "neighbors/planner/plan.h"
 
-/* Clouds of few points around a centre in many dimensions: the middle ones become hubs. The last few items
+/* Clouds of few points around a center in many dimensions: the middle ones become hubs. The last few items
  * are copies of the first. */
 static measures *clouds(ddsc_context *ctx, int64_t n, int64_t dim, int64_t n_copies,
                         int64_t n_points)
@@ -190,8 +190,8 @@ static void test_duplicates(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Vectors of many dimensions around one centre: those near it are everybody's neighbours. In-degrees say so, and
- * rescaling takes the load off them and finds neighbours for those that were nobody's. */
+/* Vectors of many dimensions around one center: those near it are everybody's neighbors. In-degrees say so, and
+ * rescaling takes the load off them and finds neighbors for those that were nobody's. */
 static void test_in_degrees(void **state)
 {
     (void)state;

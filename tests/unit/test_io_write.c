@@ -105,20 +105,20 @@ static void test_shared(void **state)
     double support[8] = {0, 0, 0, 1, 1, 0, 1, 1}, histograms[12];
     for (int k = 0; k < 12; k++)
         histograms[k] = 1 + k * k % 7;
-    ddsc_measures *m = NULL, *labelled = NULL;
+    ddsc_measures *m = NULL, *labeled = NULL;
     assert_ok(ctx,
               ddsc_measures_create_dense(ctx, &m, 3, 4, 2, support, histograms, DDSC_EMPTY_ERROR),
               "dense");
     int32_t label[3] = {-1, 5, 2147483647};
-    assert_ok(ctx, ddsc_measures_copy_labelled(ctx, &labelled, m, label), "labels");
-    round_trip(ctx, labelled, "shared.npz", true);
-    round_trip(ctx, labelled, "shared.csv", true);
+    assert_ok(ctx, ddsc_measures_copy_labeled(ctx, &labeled, m, label), "labels");
+    round_trip(ctx, labeled, "shared.npz", true);
+    round_trip(ctx, labeled, "shared.csv", true);
     size_t n;
     char *bytes = file_bytes(folder_file(&room, "shared.npz"), &n);
     assert_non_null(memmem(bytes, n, "indices.npy", 11));
     free(bytes);
     ddsc_measures_destroy(m);
-    ddsc_measures_destroy(labelled);
+    ddsc_measures_destroy(labeled);
     ddsc_context_destroy(ctx);
 }
 

@@ -231,7 +231,7 @@ static void test_allocations(void **state)
         "quoted.csv.gz",  "tabs.tsv",
         "blank_lines.d2", "words.d2s",
         "integer.fcs",    "gzipped.npz.gz",
-        "grey.png",       "grey.jpg",
+        "gray.png",       "gray.jpg",
         "cloud_e.ply",    "cloud_o.pcd",
 #ifdef DDSC_HAVE_HDF5
         "plain.h5",       "csr.h5",

@@ -1,4 +1,4 @@
-/* Joined metrics: the affinity is the mean of the normalised ones of each metric, whatever the threads; what needs one
+/* Joined metrics: the affinity is the mean of the normalized ones of each metric, whatever the threads; what needs one
  * metric refuses several. */
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static ddsc_clustering *cluster(ddsc_context *ctx, const measures *m, ddsc_metri
 }
 
 /* S^-1/2 A S^-1/2 times `share` on top of a dense matrix. */
-static void add_normalised(double *dense, const ddsc_clustering *c, double share)
+static void add_normalized(double *dense, const ddsc_clustering *c, double share)
 {
     double degree[N] = {0};
     ddsc_affinity_view a;
@@ -55,7 +55,7 @@ static void test_mean(void **state)
     measures *m = groups(ctx);
     for (int k = 0; k < 3; k++) {
         ddsc_clustering *one = cluster(ctx, m, metrics[k], 0, 3);
-        add_normalised(wanted, one, 1.0 / 3);
+        add_normalized(wanted, one, 1.0 / 3);
         ddsc_clustering_destroy(one);
     }
     ddsc_clustering *all =

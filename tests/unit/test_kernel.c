@@ -284,19 +284,19 @@ static void check_arcs(const kernels *k, int64_t count, rng *r)
     free(sink);
 }
 
-static void check_quantise(const kernels *k, int64_t n, rng *r)
+static void check_quantize(const kernels *k, int64_t n, rng *r)
 {
     double *cost = exactly(n, r);
     int32_t *out = malloc((size_t)n * sizeof *out);
     for (int64_t j = 0; j < n; j++)
         cost[j] = (double)rng_below(r, 1000) / 4;
-    assert_true(k->quantise(out, cost, n, 0.5, 4));
+    assert_true(k->quantize(out, cost, n, 0.5, 4));
     for (int64_t j = 0; j < n; j++)
         assert_true(out[j] == (cost[j] - 0.5) * 4);
     for (int64_t spoilt = 0; spoilt < n; spoilt++) {
         double before = cost[spoilt];
         cost[spoilt] += 1e-9;
-        assert_false(k->quantise(out, cost, n, 0.5, 4));
+        assert_false(k->quantize(out, cost, n, 0.5, 4));
         assert_true(out[spoilt] == (before - 0.5) * 4);
         cost[spoilt] = before;
     }
@@ -313,7 +313,7 @@ static void test_double_rows(void **state)
     for (int z = 0; z < SETS; z++)
         for (int64_t n = 1; set[z] && n <= 40; n++) {
             check_row(set[z], n, &r);
-            check_quantise(set[z], n, &r);
+            check_quantize(set[z], n, &r);
             if (n % 8 == 0)
                 check_arcs(set[z], n, &r);
         }

@@ -7,17 +7,17 @@
 #include "numeric/kmeans/kmeans.h"
 #include "support.h"
 
-/* n rows around k centres far apart, truth[i] = i % k. */
+/* n rows around k centers far apart, truth[i] = i % k. */
 static double *blobs(int64_t n, int64_t dim, int64_t k, double spread, uint64_t seed)
 {
     double *rows = malloc((size_t)(n * dim) * sizeof *rows);
-    double *centre = malloc((size_t)(k * dim) * sizeof *centre);
+    double *center = malloc((size_t)(k * dim) * sizeof *center);
     rng r = rng_make(seed, RNG_GAUSSIANS, 1);
     for (int64_t i = 0; i < k * dim; i++)
-        centre[i] = 10 * rng_normal(&r);
+        center[i] = 10 * rng_normal(&r);
     for (int64_t i = 0; i < n * dim; i++)
-        rows[i] = centre[i / dim % k * dim + i % dim] + spread * rng_normal(&r);
-    free(centre);
+        rows[i] = center[i / dim % k * dim + i % dim] + spread * rng_normal(&r);
+    free(center);
     return rows;
 }
 
@@ -190,8 +190,8 @@ static void check_bounds(int64_t n, int64_t dim, double *rows, int64_t k, double
     for (uint64_t restart = 0; restart < 3; restart++) {
         rng r = rng_make(4, RNG_KMEANS, restart);
         int64_t found;
-        assert_int_equal(kmeans_start(ctx, lloyd_centres(with), &found, &problem, &r), DDSC_OK);
-        memcpy(lloyd_centres(plain), lloyd_centres(with), (size_t)(k * dim) * sizeof *rows);
+        assert_int_equal(kmeans_start(ctx, lloyd_centers(with), &found, &problem, &r), DDSC_OK);
+        memcpy(lloyd_centers(plain), lloyd_centers(with), (size_t)(k * dim) * sizeof *rows);
         assert_int_equal(lloyd_run(with, found, &a), DDSC_OK);
         assert_int_equal(lloyd_run(plain, found, &b), DDSC_OK);
         assert_memory_equal(a, b, (size_t)n * sizeof *a);
@@ -217,7 +217,7 @@ static void test_bounds(void **state)
     free(one);
 }
 
-/* A row of weight w is w rows: from the same centres, the same partition and means. */
+/* A row of weight w is w rows: from the same centers, the same partition and means. */
 static void test_weights(void **state)
 {
     (void)state;
@@ -239,15 +239,15 @@ static void test_weights(void **state)
     rng r = rng_make(4, RNG_KMEANS, 0);
     assert_int_equal(lloyd_create(ctx, &a, &once, false), DDSC_OK);
     assert_int_equal(lloyd_create(ctx, &b, &often, false), DDSC_OK);
-    assert_int_equal(kmeans_start(ctx, lloyd_centres(a), &found, &once, &r), DDSC_OK);
+    assert_int_equal(kmeans_start(ctx, lloyd_centers(a), &found, &once, &r), DDSC_OK);
     assert_int_equal(found, K);
-    memcpy(lloyd_centres(b), lloyd_centres(a), K * DIM * sizeof *rows);
+    memcpy(lloyd_centers(b), lloyd_centers(a), K * DIM * sizeof *rows);
     assert_int_equal(lloyd_run(a, K, &label), DDSC_OK);
     assert_int_equal(lloyd_run(b, K, &other), DDSC_OK);
     for (int i = 0; i < N; i++)
         assert_int_equal(label[i], other[first[i]]);
     for (int c = 0; c < K * DIM; c++)
-        assert_close(lloyd_centres(a)[c], lloyd_centres(b)[c], 1e-12, 1e-12);
+        assert_close(lloyd_centers(a)[c], lloyd_centers(b)[c], 1e-12, 1e-12);
     lloyd_destroy(a);
     lloyd_destroy(b);
     free(rows);
@@ -279,7 +279,7 @@ static void check_table(int64_t n, int64_t dim, const double *rows, int64_t k)
         assert_int_equal(found, found_too);
         assert_memory_equal(row, other, (size_t)found * sizeof *row);
         for (int64_t c = 0; c < found; c++)
-            memcpy(lloyd_centres(plain) + c * dim, rows + row[c] * dim, (size_t)dim * sizeof *rows);
+            memcpy(lloyd_centers(plain) + c * dim, rows + row[c] * dim, (size_t)dim * sizeof *rows);
         assert_int_equal(lloyd_run(plain, found, &a), DDSC_OK);
         assert_int_equal(lloyd_table_run(table, row, found, &b), DDSC_OK);
         assert_memory_equal(a, b, (size_t)n * sizeof *a);

@@ -222,7 +222,7 @@ static void test_normal_reference(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Points in tight groups: as many centres as groups fall on their means. */
+/* Points in tight groups: as many centers as groups fall on their means. */
 static void test_kmeans_reference(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The data model: checks, merging, normalising, grids, subsets, synthetic sets. */
+/* The data model: checks, merging, normalizing, grids, subsets, synthetic sets. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static void dropped_items_keep_their_row(void **state)
     assert_int_equal(m->n_rows, 4);
     assert_int_equal(m->row[1], 3);
     const int32_t labels[] = {5, 6, 7, 8};
-    assert_int_equal(ddsc_measures_copy_labelled(ctx, &copy, m, labels), DDSC_OK);
+    assert_int_equal(ddsc_measures_copy_labeled(ctx, &copy, m, labels), DDSC_OK);
     assert_int_equal(copy->n, 2);
     assert_int_equal(copy->row[0], 0);
     assert_int_equal(copy->row[1], 3);
@@ -136,7 +136,7 @@ static void dropped_items_keep_their_row(void **state)
     ddsc_measures_destroy(m);
 }
 
-static void extreme_weights_are_normalised(void **state)
+static void extreme_weights_are_normalized(void **state)
 {
     (void)state;
     const double x[] = {0, 1, 2, 3};
@@ -329,7 +329,7 @@ static ddsc_status create_and_copy(ddsc_context *c, void *arg)
     ddsc_status status =
         ddsc_measures_create_clouds(c, &m, 3, 2, x, NULL, offset, DDSC_EMPTY_ERROR);
     if (status == DDSC_OK)
-        status = ddsc_measures_copy_labelled(c, &l, m, labels);
+        status = ddsc_measures_copy_labeled(c, &l, m, labels);
     if (status == DDSC_OK)
         status = ddsc_measures_copy_subset(c, &s, l, 2, items);
     if (status == DDSC_OK)
@@ -358,7 +358,7 @@ int main(void)
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(index_out_of_range_is_named),
         cmocka_unit_test(dropped_items_keep_their_row),
-        cmocka_unit_test(extreme_weights_are_normalised),
+        cmocka_unit_test(extreme_weights_are_normalized),
         cmocka_unit_test(grids_are_recognised),
         cmocka_unit_test(dense_and_shared_agree),
         cmocka_unit_test(subsets_keep_names),

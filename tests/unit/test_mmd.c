@@ -236,7 +236,7 @@ static void test_lonely_and_heavy_items(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Equal items are at biased distance exactly 0, whatever their neighbours in a block. */
+/* Equal items are at biased distance exactly 0, whatever their neighbors in a block. */
 static void test_duplicates(void **state)
 {
     (void)state;

@@ -109,7 +109,7 @@ static void test_copies(void **state)
     assert_ok(ctx, ddsc_measures_copy_subset(ctx, &copy, m, 1, swapped), "one");
     assert_text(point_of(copy, 0, 1), "blue"); /* the row of "green" is gone */
     ddsc_measures_destroy(copy);
-    assert_ok(ctx, ddsc_measures_copy_labelled(ctx, &copy, m, label), "labelled");
+    assert_ok(ctx, ddsc_measures_copy_labeled(ctx, &copy, m, label), "labeled");
     assert_named(copy);
     ddsc_measures_destroy(copy);
     assert_ok(ctx, ddsc_measures_compress(ctx, &copy, NULL, m, 1), "compress");

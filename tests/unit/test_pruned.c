@@ -297,7 +297,7 @@ static run w2_run(int threads, const measures *m, int64_t tau, ddsc_exact_graph 
     ddsc_graph_settings set = settings_of(tau, how);
     ddsc_status status = ddsc_neighbors_run(r.ctx, &r.graph, &r.stats, m, NULL, &set);
     if (status != DDSC_OK)
-        fail_msg("neighbours: %s", ddsc_context_get_message(r.ctx));
+        fail_msg("neighbors: %s", ddsc_context_get_message(r.ctx));
     return r;
 }
 

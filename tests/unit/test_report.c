@@ -141,9 +141,9 @@ static void test_json(void **state)
 {
     fixture *f = *state;
     bytes plain = written(f->ctx, f->report, DDSC_REPORT_JSON);
-    bytes labelled = written(f->ctx, f->report, DDSC_REPORT_JSON_LABELS);
+    bytes labeled = written(f->ctx, f->report, DDSC_REPORT_JSON_LABELS);
     json_t *a = json_loads(plain.at, JSON_REJECT_DUPLICATES, NULL);
-    json_t *b = json_loads(labelled.at, JSON_REJECT_DUPLICATES, NULL);
+    json_t *b = json_loads(labeled.at, JSON_REJECT_DUPLICATES, NULL);
     assert_int_equal(json_integer_value(json_object_get(a, "k")), 2);
     assert_true(json_number_value(json_object_get(json_object_get(a, "scores"), "ari")) == 1);
     assert_int_equal(json_array_size(json_object_get(a, "clusters")), 2);
@@ -154,7 +154,7 @@ static void test_json(void **state)
     json_decref(a);
     json_decref(b);
     free(plain.at);
-    free(labelled.at);
+    free(labeled.at);
 }
 
 static void test_csv(void **state)
@@ -367,7 +367,7 @@ static void test_bad_folders(void **state)
         " \"clusters\": [{\"representatives\": [{\"row\": 99}, {\"row\": -5}, 7], \"borderline\": "
         "4}],"
         " \"scores\": {\"confusion\": {\"classes\": [1, 2], \"counts\": [[1], 3]}},"
-        " \"neighbours\": {\"counts\": [\"x\"]}, \"settings\": 5, \"advice\": null}";
+        " \"neighbors\": {\"counts\": [\"x\"]}, \"settings\": 5, \"advice\": null}";
     fixture *f = *state;
     test_folder room;
     ddsc_report *again = NULL;

@@ -54,7 +54,7 @@ static double shared_edges(const ddsc_graph *g, const ddsc_graph *full)
     return (double)both / (double)full->offset[full->n];
 }
 
-/* Few dimensions: nearly all neighbours come back, known pairs at their own distance. Many: the fit foresees nothing, and
+/* Few dimensions: nearly all neighbors come back, known pairs at their own distance. Many: the fit foresees nothing, and
  * the graph is that of the pairs known. */
 static void test_filled(void **state)
 {

@@ -31,7 +31,7 @@ static void sample_costs(sample *s)
         }
 }
 
-static void normalise(double *weight, int64_t n)
+static void normalize(double *weight, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -60,8 +60,8 @@ static sample sample_make(int64_t n, int64_t m, int64_t d, uint64_t seed)
         s.a[i] = 0.02 + rng_uniform(&r);
     for (int64_t j = 0; j < m; j++)
         s.b[j] = 0.02 + rng_uniform(&r);
-    normalise(s.a, n);
-    normalise(s.b, m);
+    normalize(s.a, n);
+    normalize(s.b, m);
     sample_costs(&s);
     double *sorted = test_zeros(n * m);
     memcpy(sorted, s.cost, (size_t)(n * m) * sizeof *sorted);
@@ -104,7 +104,7 @@ static void check_solution(ddsc_context *ctx, const sample *s, double epsilon)
     double value, rows = 0, columns = 0, formula = 0, primal = 0, dual = 0;
     ddsc_transport t;
     assert_int_equal(call_sinkhorn(ctx, &value, &t, plan, f, g, s->n, s->m, s->a, s->b, s->cost,
-                                   epsilon, DDSC_SINKHORN_REGULARISED, TOLERANCE, CAP),
+                                   epsilon, DDSC_SINKHORN_REGULARIZED, TOLERANCE, CAP),
                      DDSC_OK);
     for (int64_t i = 0; i < s->n; i++) {
         double sum = 0;
@@ -208,8 +208,8 @@ static void test_small_epsilon(void **state)
         for (double factor = 1; factor > 1e-6; factor /= 10) {
             double epsilon = factor * s.median;
             double sharp = solve(ctx, &s, epsilon, DDSC_SINKHORN_SHARP);
-            double value = solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARISED);
-            /* exact <= sharp <= regularised <= exact + eps log(max size), and sharp falls with eps
+            double value = solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARIZED);
+            /* exact <= sharp <= regularized <= exact + eps log(max size), and sharp falls with eps
              */
             assert_true(sharp >= exact - 1e-8 * s.median && sharp <= last + 1e-8 * s.median);
             assert_true(value >= sharp - 1e-8 * s.median);
@@ -235,7 +235,7 @@ static void test_large_epsilon(void **state)
         double near = 20 / factor;
         assert_close(solve(ctx, &s, factor * s.median, DDSC_SINKHORN_SHARP), product, near + 1e-14,
                      0);
-        assert_close(solve(ctx, &s, factor * s.median, DDSC_SINKHORN_REGULARISED), product,
+        assert_close(solve(ctx, &s, factor * s.median, DDSC_SINKHORN_REGULARIZED), product,
                      near + 1e-14, 0);
     }
     ddsc_context_destroy(ctx);
@@ -252,8 +252,8 @@ static void test_formulas_meet(void **state)
     for (int64_t k = 0; k < s.n * s.m; k++)
         high = fmax(high, s.cost[k]);
     for (double factor = 1; factor < 1e10; factor *= 1.7) {
-        double here = solve(ctx, &s, factor * high, DDSC_SINKHORN_REGULARISED);
-        double next = solve(ctx, &s, factor * high * (1 + 1e-12), DDSC_SINKHORN_REGULARISED);
+        double here = solve(ctx, &s, factor * high, DDSC_SINKHORN_REGULARIZED);
+        double next = solve(ctx, &s, factor * high * (1 + 1e-12), DDSC_SINKHORN_REGULARIZED);
         assert_close(next, here, 2e-12 + 1e-15 * factor * (factor < 1e3), 0);
     }
     ddsc_context_destroy(ctx);
@@ -290,14 +290,14 @@ static void test_cost_offset(void **state)
     ddsc_context *ctx = test_context(1, 0);
     sample s = sample_make(15, 12, 2, 4);
     double epsilon = 0.02 * s.median, shift = 0;
-    double before = solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARISED);
+    double before = solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARIZED);
     for (int64_t i = 0; i < s.n; i++) {
         double f = 100 * sin((double)i) - 300;
         shift += s.a[i] * f;
         for (int64_t j = 0; j < s.m; j++)
             s.cost[i * s.m + j] += f;
     }
-    assert_close(solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARISED), before + shift, 0, 1e-9);
+    assert_close(solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARIZED), before + shift, 0, 1e-9);
     ddsc_context_destroy(ctx);
     sample_free(&s);
 }
@@ -308,13 +308,13 @@ static void test_scaling(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     sample s = sample_make(14, 16, 2, 6);
-    double epsilon = 0.03 * s.median, before = solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARISED);
+    double epsilon = 0.03 * s.median, before = solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARIZED);
     static const double scale[] = {0x1p-980, 0x1p-300, 0x1p-60, 0x1p60, 0x1p400, 0x1p990};
     for (int k = 0; k < 6; k++) {
         sample t = sample_make(14, 16, 2, 6);
         for (int64_t p = 0; p < t.n * t.m; p++)
             t.cost[p] *= scale[k];
-        assert_close(solve(ctx, &t, epsilon * scale[k], DDSC_SINKHORN_REGULARISED) / scale[k],
+        assert_close(solve(ctx, &t, epsilon * scale[k], DDSC_SINKHORN_REGULARIZED) / scale[k],
                      before, 1e-12, 0);
         sample_free(&t);
     }
@@ -363,14 +363,14 @@ static void test_mass(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     sample s = sample_make(8, 11, 2, 12);
-    double value = solve(ctx, &s, 0.1 * s.median, DDSC_SINKHORN_REGULARISED), total = 0;
+    double value = solve(ctx, &s, 0.1 * s.median, DDSC_SINKHORN_REGULARIZED), total = 0;
     for (int64_t i = 0; i < s.n; i++)
         s.a[i] *= 7;
     for (int64_t j = 0; j < s.m; j++)
         s.b[j] *= 7;
     double *plan = test_zeros(s.n * s.m), heavy;
     assert_int_equal(call_sinkhorn(ctx, &heavy, NULL, plan, NULL, NULL, s.n, s.m, s.a, s.b, s.cost,
-                                   0.1 * s.median, DDSC_SINKHORN_REGULARISED, TOLERANCE, CAP),
+                                   0.1 * s.median, DDSC_SINKHORN_REGULARIZED, TOLERANCE, CAP),
                      DDSC_OK);
     for (int64_t k = 0; k < s.n * s.m; k++)
         total += plan[k];
@@ -399,7 +399,7 @@ static void test_self(void **state)
         assert_int_equal(sinkhorn_self(solver, &self, &p), DDSC_OK);
         assert_true(self.iterations < 60);
         assert_int_equal(sinkhorn_solve(solver, &pair, &p), DDSC_OK);
-        assert_close(self.regularised, pair.regularised, 1e-9,
+        assert_close(self.regularized, pair.regularized, 1e-9,
                      1e-12 * p.rule.epsilon * (factor < 1));
         assert_close(self.sharp, pair.sharp, 1e-8, 1e-9 * s.median * (factor < 1));
     }
@@ -429,7 +429,7 @@ static void test_self_loose(void **state)
         p.rule.tolerance = 1e-3;
         assert_int_equal(sinkhorn_self(solver, &loose, &p), DDSC_OK);
         assert_true(loose.marginal_error <= 1e-3);
-        assert_close(loose.regularised, found.regularised, 0, 1e-3 * range);
+        assert_close(loose.regularized, found.regularized, 0, 1e-3 * range);
         assert_close(loose.sharp, found.sharp, 0, 2e-3 * range);
     }
     sample_free(&s);

@@ -123,7 +123,7 @@ static int64_t check_values(const measures *m, double epsilon)
                 continue;
             n_solved++;
             assert_true(sinkhorn_solve(solver, &dense, &problem) >= 0);
-            assert_close(found.regularised, dense.regularised, 1e-9, 1e-10 * epsilon);
+            assert_close(found.regularized, dense.regularized, 1e-9, 1e-10 * epsilon);
             assert_close(found.sharp, dense.sharp, 1e-7, 1e-8 * epsilon);
             assert_true(found.marginal_error <= rule.tolerance && found.iterations > 0);
         }
@@ -158,7 +158,7 @@ static void test_matrix(void **state)
     sinkhorn_solver *solver = NULL;
     assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
     for (double percent = 0.01; percent < 1e10; percent *= 100) {
-        ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARISED, percent);
+        ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARIZED, percent);
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, DDSC_DISTANCE_SQUARED),
                          DDSC_OK);
@@ -167,7 +167,7 @@ static void test_matrix(void **state)
                 sinkhorn_problem problem = problem_of(m, i, j, cost, stats.epsilon);
                 sinkhorn_result dense;
                 assert_true(sinkhorn_solve(solver, &dense, &problem) >= 0);
-                assert_close(matrix[i * n + j], dense.regularised, 1e-8, 1e-8 * stats.epsilon);
+                assert_close(matrix[i * n + j], dense.regularized, 1e-8, 1e-8 * stats.epsilon);
             }
     }
     sinkhorn_destroy(solver);
@@ -216,18 +216,18 @@ static void check_bounds(const measures *m, double epsilon, double least, double
             sinkhorn_problem problem = problem_of(m, i, j, cost, epsilon);
             sinkhorn_result exact;
             assert_true(sinkhorn_solve(solver, &exact, &problem) >= 0);
-            double top = exact.regularised * (1 + 1e-10), bound = 0;
+            double top = exact.regularized * (1 + 1e-10), bound = 0;
             for (int looks = 1; looks <= SINKHORN_GRID_LOOKS; looks += 4) {
                 bound = sinkhorn_grid_bound(grid, i, j, INFINITY, looks, 0);
                 assert_true(bound <= top);
                 assert_true(sinkhorn_grid_bound(grid, i, j, 0.5 * top, looks, 0) <= top);
             }
-            if (exact.regularised == 0)
+            if (exact.regularized == 0)
                 continue;
-            share += bound / exact.regularised / (double)(m->n * m->n);
+            share += bound / exact.regularized / (double)(m->n * m->n);
             bound = sinkhorn_bound(solver, &problem, INFINITY);
             assert_true(bound <= top);
-            dense_share += fmax(bound, 0) / exact.regularised / (double)(m->n * m->n);
+            dense_share += fmax(bound, 0) / exact.regularized / (double)(m->n * m->n);
         }
     assert_true(share > least && dense_share >= dense_least);
     sinkhorn_grid_destroy(grid);
@@ -270,9 +270,9 @@ static double check_minorant_tile(const bound_minorant *b, double epsilon, const
             sinkhorn_result exact;
             assert_true(sinkhorn_solve(solver, &exact, &problem) >= 0);
             double bound = b->unit * (double)low[(i - at[0]) * ld + j - at[2]];
-            assert_true(bound <= exact.regularised * (1 + 1e-10));
-            if (exact.regularised > 0)
-                share += fmax(bound, 0) / exact.regularised;
+            assert_true(bound <= exact.regularized * (1 + 1e-10));
+            if (exact.regularized > 0)
+                share += fmax(bound, 0) / exact.regularized;
             n++;
         }
     sinkhorn_destroy(solver);

@@ -71,7 +71,7 @@ static void solve_together(sinkhorn_group *group, const problem *const *at,
 
 static void assert_same(const sinkhorn_result *x, const sinkhorn_result *y, bool sharp)
 {
-    assert_true(x->regularised == y->regularised);
+    assert_true(x->regularized == y->regularized);
     assert_true(!sharp || x->sharp == y->sharp);
     assert_true(x->marginal_error == y->marginal_error);
     assert_int_equal(x->iterations, y->iterations);
@@ -252,7 +252,7 @@ static void test_tiles(void **state)
                 measures *m = mixed_measures(ctx, 37, dim[k], words[w], (uint64_t)(20 + k));
                 for (int value = 0; value < 3; value++)
                     check_set(ctx, m, (ddsc_sinkhorn_value)value, 20, CAP);
-                check_set(ctx, m, DDSC_SINKHORN_REGULARISED, 0.2, CAP);
+                check_set(ctx, m, DDSC_SINKHORN_REGULARIZED, 0.2, CAP);
                 check_set(ctx, m, DDSC_SINKHORN_SHARP, 1e5, CAP);
                 check_set(ctx, m, DDSC_SINKHORN_SHARP, 20, 3);
                 ddsc_measures_destroy(m);

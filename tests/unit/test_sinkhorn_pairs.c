@@ -196,7 +196,7 @@ static void check_soft(const measures *m, double percent, double least)
     double *matrix = test_zeros(n * n), share = 0;
     float low;
     bound_relaxed b;
-    ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARISED, percent);
+    ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARIZED, percent);
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     set.sinkhorn_tolerance = 1e-12;
     assert_true(ddsc_distance_run(m->ctx, matrix, &stats, m, &set, DDSC_DISTANCE_SQUARED) >= 0);
@@ -331,7 +331,7 @@ static void test_cap(void **state)
     (void)state;
     ddsc_context *ctx = test_context(2, 0);
     measures *m = test_random_measures(ctx, 8, 20, 2, 3);
-    ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARISED, 0.01);
+    ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARIZED, 0.01);
     set.sinkhorn_max_iterations = 2;
     check_cap(ctx, m, &set);
 }

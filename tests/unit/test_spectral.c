@@ -7,7 +7,7 @@
 #include "cluster/spectral/cluster.h"
 #include "support.h"
 
-/* sizes[g] points around centre (10 g, 0), consecutive. */
+/* sizes[g] points around center (10 g, 0), consecutive. */
 static double *groups(int64_t k, const int64_t *sizes, double spread, uint64_t seed)
 {
     int64_t n = 0, at = 0;
@@ -365,7 +365,7 @@ static void test_identical(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Unknown distances: items without neighbours neither break nor steal clusters. */
+/* Unknown distances: items without neighbors neither break nor steal clusters. */
 static void test_isolated(void **state)
 {
     (void)state;

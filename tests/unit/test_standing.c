@@ -1,4 +1,4 @@
-/* Typical and doubtful rows: the definitions, empty and single clusters, hostile arguments. */
+/* Typical and ambiguous rows: the definitions, empty and single clusters, hostile arguments. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void test_definitions(void **state)
     enum { FEW = 200, WIDE = 5, CLUSTERS = 4 };
     ddsc_context *ctx = test_context(2, 0);
     sample s = make_sample(FEW, WIDE, CLUSTERS, 3);
-    double own[FEW], doubt[FEW], mean[CLUSTERS][WIDE] = {{0}}, size[CLUSTERS] = {0};
+    double own[FEW], ambiguity[FEW], mean[CLUSTERS][WIDE] = {{0}}, size[CLUSTERS] = {0};
     int32_t next[FEW];
     for (int i = 0; i < FEW; i++) {
         size[s.labels[i]]++;
@@ -55,8 +55,8 @@ static void test_definitions(void **state)
     for (int c = 0; c < CLUSTERS; c++)
         for (int a = 0; a < WIDE; a++)
             mean[c][a] /= size[c];
-    assert_int_equal(call_standing(ctx, own, doubt, next, FEW, WIDE, s.rows, s.labels, CLUSTERS),
-                     DDSC_OK);
+    assert_int_equal(
+        call_standing(ctx, own, ambiguity, next, FEW, WIDE, s.rows, s.labels, CLUSTERS), DDSC_OK);
     for (int i = 0; i < FEW; i++) {
         const double *row = s.rows + i * WIDE;
         assert_close(own[i], distance(row, mean[s.labels[i]], WIDE), 1e-12, 0);
@@ -65,7 +65,7 @@ static void test_definitions(void **state)
         double other = distance(row, mean[next[i]], WIDE);
         for (int c = 0; c < CLUSTERS; c++)
             assert_true(c == s.labels[i] || distance(row, mean[c], WIDE) >= other * (1 - 1e-12));
-        assert_close(doubt[i], own[i] / (own[i] + other), 1e-12, 0);
+        assert_close(ambiguity[i], own[i] / (own[i] + other), 1e-12, 0);
     }
     free_sample(&s);
     ddsc_context_destroy(ctx);
@@ -75,35 +75,36 @@ static void test_threads(void **state)
 {
     (void)state;
     sample s = make_sample(N, DIM, K, 1);
-    static double own[3][N], doubt[3][N];
+    static double own[3][N], ambiguity[3][N];
     static int32_t next[3][N];
     for (int t = 0; t < 3; t++) {
         ddsc_context *ctx = test_context(t + 1, 0);
-        assert_int_equal(call_standing(ctx, own[t], doubt[t], next[t], N, DIM, s.rows, s.labels, K),
-                         DDSC_OK);
+        assert_int_equal(
+            call_standing(ctx, own[t], ambiguity[t], next[t], N, DIM, s.rows, s.labels, K),
+            DDSC_OK);
         assert_memory_equal(own[t], own[0], sizeof own[0]);
-        assert_memory_equal(doubt[t], doubt[0], sizeof doubt[0]);
+        assert_memory_equal(ambiguity[t], ambiguity[0], sizeof ambiguity[0]);
         assert_memory_equal(next[t], next[0], sizeof next[0]);
         ddsc_context_destroy(ctx);
     }
     free_sample(&s);
 }
 
-/* Without another cluster nothing is in doubt; an empty one is nobody's second choice. */
+/* Without another cluster nothing is ambiguous; an empty one is nobody's second choice. */
 static void test_empty_and_single(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    double rows[] = {10, 11, 13, 20}, own[4], doubt[4];
+    double rows[] = {10, 11, 13, 20}, own[4], ambiguity[4];
     int32_t one[4] = {0}, two[] = {1, 1, 1, 3}, next[4];
-    assert_int_equal(call_standing(ctx, own, doubt, next, 4, 1, rows, one, 1), DDSC_OK);
+    assert_int_equal(call_standing(ctx, own, ambiguity, next, 4, 1, rows, one, 1), DDSC_OK);
     assert_close(own[3], 6.5, 1e-15, 0);
     for (int i = 0; i < 4; i++)
-        assert_true(next[i] == -1 && doubt[i] == 0);
-    assert_int_equal(call_standing(ctx, own, doubt, next, 4, 1, rows, two, 6), DDSC_OK);
+        assert_true(next[i] == -1 && ambiguity[i] == 0);
+    assert_int_equal(call_standing(ctx, own, ambiguity, next, 4, 1, rows, two, 6), DDSC_OK);
     for (int i = 0; i < 4; i++)
         assert_int_equal(next[i], i < 3 ? 3 : 1);
-    assert_true(doubt[3] == 0 && doubt[2] > doubt[1]);
+    assert_true(ambiguity[3] == 0 && ambiguity[2] > ambiguity[1]);
     ddsc_context_destroy(ctx);
 }
 
@@ -111,13 +112,13 @@ static void test_any_output_may_be_missing(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    double rows[] = {0, 1, 5, 6}, own[4], doubt[4], alone[4];
+    double rows[] = {0, 1, 5, 6}, own[4], ambiguity[4], alone[4];
     int32_t labels[] = {0, 0, 1, 1}, next[4], next_alone[4];
-    assert_int_equal(call_standing(ctx, own, doubt, next, 4, 1, rows, labels, 2), DDSC_OK);
+    assert_int_equal(call_standing(ctx, own, ambiguity, next, 4, 1, rows, labels, 2), DDSC_OK);
     assert_int_equal(call_standing(ctx, alone, NULL, NULL, 4, 1, rows, labels, 2), DDSC_OK);
     assert_memory_equal(alone, own, sizeof own);
     assert_int_equal(call_standing(ctx, NULL, alone, NULL, 4, 1, rows, labels, 2), DDSC_OK);
-    assert_memory_equal(alone, doubt, sizeof doubt);
+    assert_memory_equal(alone, ambiguity, sizeof ambiguity);
     assert_int_equal(call_standing(ctx, NULL, NULL, next_alone, 4, 1, rows, labels, 2), DDSC_OK);
     assert_memory_equal(next_alone, next, sizeof next);
     assert_int_equal(call_standing(ctx, NULL, NULL, NULL, 4, 1, rows, labels, 2), DDSC_OK);
@@ -129,12 +130,12 @@ static void test_large_values(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    double rows[] = {1e150, -1e150, -1e150, 1e150, 0, 0}, own[3], doubt[3];
+    double rows[] = {1e150, -1e150, -1e150, 1e150, 0, 0}, own[3], ambiguity[3];
     int32_t labels[] = {0, 1, 1};
-    assert_int_equal(call_standing(ctx, own, doubt, NULL, 3, 2, rows, labels, 2), DDSC_OK);
+    assert_int_equal(call_standing(ctx, own, ambiguity, NULL, 3, 2, rows, labels, 2), DDSC_OK);
     assert_true(own[0] == 0);
     assert_close(own[1], sqrt(0.5) * 1e150, 1e-14, 0);
-    assert_close(doubt[2], 1 / 3., 1e-14, 0);
+    assert_close(ambiguity[2], 1 / 3., 1e-14, 0);
     ddsc_context_destroy(ctx);
 }
 

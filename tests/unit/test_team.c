@@ -343,7 +343,7 @@ static void graphs_of_real_data(void **state)
 
 enum { LIST_ITEMS = 700, LIST_LENGTH = 5 };
 
-/* Lists of few neighbours; every fiftieth item has none and is nobody's. */
+/* Lists of few neighbors; every fiftieth item has none and is nobody's. */
 static ddsc_graph *lists_make(ddsc_context *ctx)
 {
     ddsc_graph *g = NULL;

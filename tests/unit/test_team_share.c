@@ -48,7 +48,7 @@ static ddsc_status make_documents(ddsc_context *ctx, ddsc_measures **out, bool f
     } else {
         text.words = DDSC_WORDS_GENERAL;
         set.batch = "batch";
-        set.normalise = DDSC_NORMALISE_STANDARD;
+        set.normalize = DDSC_NORMALIZE_STANDARD;
     }
     ddsc_status status = ddsc_text_read(ctx, &read, NULL, docs_path, vectors_path, &text);
     if (status >= 0)

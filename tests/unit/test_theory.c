@@ -1,4 +1,4 @@
-/* Resampling, eigenspaces, bounds, matching of labels, neighbour sets: against plain formulas. */
+/* Resampling, eigenspaces, bounds, matching of labels, neighbor sets: against plain formulas. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -529,7 +529,7 @@ static void test_cancel(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* ---- neighbour sets and tolerance ---- */
+/* ---- neighbor sets and tolerance ---- */
 
 static ddsc_graph *line_graph(ddsc_context *ctx, int64_t n, const double *x, int64_t tau)
 {

@@ -19,8 +19,9 @@ from typing import Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
-from .._distributions import Distributions, PathLike, make_shapes, read_text
-from .._types import Floats
+from .._distributions import Distributions
+from .._reading import make_shapes, read_text
+from .._types import Floats, PathLike
 from ._larger import LARGER, Larger
 
 __all__ = [
@@ -34,6 +35,11 @@ __all__ = [
     "load_shapes",
     "load_texts",
 ]
+
+
+def __dir__() -> List[str]:
+    return sorted(__all__)
+
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -223,7 +229,7 @@ def load_cells(n_donors: int = 16, n_cells: int = 200, random_state: int = 0) ->
     """
     draw = np.random.RandomState(random_state)
     shares = np.array([share for share, _ in _KINDS.values()])
-    centres = np.array([centre for _, centre in _KINDS.values()])
+    centers = np.array([center for _, center in _KINDS.values()])
     moves = np.array([_RESPONSE.get(kind, (0.0,) * len(_MARKERS)) for kind in _KINDS])
     items, ids, labels = [], [], []
     for donor in range(n_donors):
@@ -231,7 +237,7 @@ def load_cells(n_donors: int = 16, n_cells: int = 200, random_state: int = 0) ->
         own_level = draw.normal(0, 0.15, len(_MARKERS))
         for condition, strength in (("rest", 0.0), ("stimulated", 1.0)):
             kind = draw.choice(len(shares), size=n_cells, p=own_shares)
-            cells = centres[kind] + strength * moves[kind] + own_level
+            cells = centers[kind] + strength * moves[kind] + own_level
             items.append(cells + draw.normal(0, 0.45, cells.shape))
             ids.append(f"donor{donor + 1:02}-{condition}")
             labels.append(condition)

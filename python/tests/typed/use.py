@@ -21,7 +21,7 @@ assert_type(X[:3], ddsc.Distributions)
 points, weights = X[0]
 assert_type(model.n_clusters_, int)
 assert_type(model.predict(X).dtype, "np.dtype[np.int32]")
-print(model.doubt_.max(), model.verdict_["text"], model.sweep_[0]["gap"], model.items_["label"])
+print(model.ambiguity_.max(), model.verdict_["text"], model.sweep_[0]["gap"], model.items_["label"])
 print(model.assign(X).far.any(), ddsc.compare(X, 2)["recommended"], model.graph_.indptr[0])
 print(ddsc.LinearOT(reference=items[0]).fit(X).transform(X).shape, points.shape, weights.sum())
 
@@ -36,5 +36,5 @@ ddsc.neighbors(items, sinkhorn_value="blunt")  # wrong
 ddsc.emd(None, None, np.eye(2)).plan  # wrong
 ddsc.read("x.npz", on_empty="ignore")  # wrong
 ddsc.barycenter(items, method="adm")  # wrong
-X.transformed(normalise="std")  # wrong
+X.transformed(normalize="std")  # wrong
 model.labels  # wrong

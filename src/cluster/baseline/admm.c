@@ -62,7 +62,7 @@ static void admm_forget(void *state, int64_t item)
 /* Initializes an item with independent plans and zero multipliers. */
 static void begin_plan(admm *a, int64_t cluster, int64_t item, const double *b)
 {
-    const centres *c = &a->f->c;
+    const centers *c = &a->f->c;
     int64_t stride = transport_stride(measures_item(a->f->m, item).n);
     double *q = a->q + a->at[item];
     for (int64_t i = 0; i < c->n; i++)
@@ -126,7 +126,7 @@ static void take_row_sums(fit *f)
     for (int64_t c = 0; c < f->c.k; c++)
         if (f->g.begin[c] < f->g.begin[c + 1]) {
             memcpy(f->c.w + c * n, sum_rows(f, f->sum + c * f->slot), (size_t)n * sizeof *f->c.w);
-            centre_normalise(f->c.w + c * n, n);
+            center_normalize(f->c.w + c * n, n);
         }
 }
 
@@ -157,7 +157,7 @@ static ddsc_status admm_run(void *state, int64_t rounds, int64_t *done, bool *se
     return DDSC_OK;
 }
 
-const centre_method method_admm = {.name = "admm",
+const center_method method_admm = {.name = "admm",
                                    .open = admm_open,
                                    .run = admm_run,
                                    .forget = admm_forget,

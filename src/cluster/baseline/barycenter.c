@@ -13,7 +13,7 @@ static const double FIRST_STEP = 0.5, LAST_STEP = 0.01;
 
 struct ddsc_barycenter {
     ddsc_context *ctx;
-    centres c;
+    centers c;
     double *objective;
     ddsc_barycenter_view view;
 };
@@ -22,7 +22,7 @@ typedef struct barycenter_search {
     ddsc_context *ctx;
     fit f;
     const ddsc_barycenter_settings *set;
-    const centre_method *method;
+    const center_method *method;
     void *state;
     double *value;    /* cost of each item */
     double *best_sum; /* sums of the exact pass with the best center so far */
@@ -107,7 +107,7 @@ method_settings method_settings_of(const ddsc_barycenter_settings *set)
     return (method_settings){set->rho, set->epsilon, set->projection_dim};
 }
 
-const centre_method *method_find(ddsc_barycenter_method method)
+const center_method *method_find(ddsc_barycenter_method method)
 {
     return method == DDSC_BARYCENTER_ADMM  ? &method_admm
            : method == DDSC_BARYCENTER_IBP ? &method_ibp
@@ -178,7 +178,7 @@ static double total_weight(const barycenter_search *s)
 }
 
 /* Stores the current center as the best so far, with mean cost `objective`. */
-static ddsc_status keep_centre(barycenter_search *s, double objective)
+static ddsc_status keep_center(barycenter_search *s, double objective)
 {
     ddsc_barycenter *out = s->out;
     int64_t at = out->view.n_objective;
@@ -188,7 +188,7 @@ static ddsc_status keep_centre(barycenter_search *s, double objective)
     }
     out->objective[at] = objective;
     out->view.n_objective++;
-    centre_copy(&out->c, &s->f.c, 0);
+    center_copy(&out->c, &s->f.c, 0);
     return DDSC_OK;
 }
 
@@ -216,7 +216,7 @@ static ddsc_status propose(barycenter_search *s)
         *n_rounds += done;
         CHECK(evaluate(s, &objective));
         if (objective < before)
-            CHECK(keep_centre(s, objective));
+            CHECK(keep_center(s, objective));
         idle = objective < before * (1 - s->set->tolerance) ? 0 : idle + 1;
         if (!fit_means(&s->f)) /* the method has not moved the points */
             CHECK(fit_move(&s->f, 0, &gain));
@@ -229,7 +229,7 @@ static ddsc_status propose(barycenter_search *s)
 /* Evaluates the current center with one exact pass. Keeps it if it is better than the best center,
  * and otherwise restores the best center and its sums. *gain is relative to the previous value, or
  * 0 if there was no improvement. */
-static ddsc_status settle_centre(barycenter_search *s, double *gain)
+static ddsc_status settle_center(barycenter_search *s, double *gain)
 {
     double objective = 0, before = best_objective(s->out);
     size_t size = (size_t)s->f.slot * sizeof *s->f.sum;
@@ -238,9 +238,9 @@ static ddsc_status settle_centre(barycenter_search *s, double *gain)
     s->out->view.n_passes++;
     *gain = objective < before ? 1 - objective / before : 0;
     if (objective < before) {
-        CHECK(keep_centre(s, objective));
+        CHECK(keep_center(s, objective));
     } else {
-        centre_copy(&s->f.c, &s->out->c, 0);
+        center_copy(&s->f.c, &s->out->c, 0);
         memcpy(s->f.sum, s->best_sum, size);
     }
     return progress_poll(s->ctx);
@@ -253,14 +253,14 @@ static ddsc_status exact_descent(barycenter_search *s)
 {
     bool converged = false;
     double objective = 0, step = FIRST_STEP;
-    centre_copy(&s->f.c, &s->out->c, 0);
+    center_copy(&s->f.c, &s->out->c, 0);
     CHECK(evaluate(s, &objective));
     while (!converged && s->out->view.n_passes < s->set->max_passes) {
         double moved = 0, weighed = 0, gain = 0;
         CHECK(fit_move(&s->f, 0, &gain));
-        CHECK(settle_centre(s, &moved));
+        CHECK(settle_center(s, &moved));
         fit_step_weights(&s->f, 0, step);
-        CHECK(settle_centre(s, &weighed));
+        CHECK(settle_center(s, &weighed));
         step = weighed > 0 ? fmin(2 * step, FIRST_STEP) : step / 4;
         if (!(weighed > 0) &&
             !fit_means(&s->f)) /* recompute the plans of the best center, which were not stored */
@@ -277,7 +277,7 @@ static ddsc_status barycenter_create(barycenter_search *s)
     s->out->ctx = s->ctx;
     s->capacity = 64;
     CHECK(MEM_NEW(s->ctx, s->out->objective, s->capacity));
-    return centres_create(s->ctx, &s->out->c, 1, s->f.c.n, s->f.c.d);
+    return centers_create(s->ctx, &s->out->c, 1, s->f.c.n, s->f.c.d);
 }
 
 static ddsc_status restart_run(barycenter_search *s, int64_t restart)
@@ -285,11 +285,11 @@ static ddsc_status restart_run(barycenter_search *s, int64_t restart)
     double objective = 0;
     rng r = rng_make(ctx_seed(s->ctx), RNG_BARYCENTER, (uint64_t)restart + 1);
     CHECK(barycenter_create(s));
-    CHECK(fit_start_centre(&s->f, 0, s->start[restart % s->n_starts], &r));
+    CHECK(fit_start_center(&s->f, 0, s->start[restart % s->n_starts], &r));
     for (int64_t i = 0; i < s->f.m->n; i++)
         s->method->forget(s->state, i);
     CHECK(evaluate(s, &objective));
-    CHECK(keep_centre(s, objective));
+    CHECK(keep_center(s, objective));
     progress_begin(s->ctx, "barycenter", s->set->max_rounds);
     CHECK(propose(s));
     CHECK(exact_descent(s));
@@ -317,7 +317,7 @@ static ddsc_status restarts_run(barycenter_search *s)
 static ddsc_status barycenter_open(barycenter_search *s, const measures *m,
                                    const ground_cost *ground)
 {
-    int64_t n = s->set->support_size ? s->set->support_size : centre_size_default(m);
+    int64_t n = s->set->support_size ? s->set->support_size : center_size_default(m);
     method_settings set = method_settings_of(s->set);
     s->method = method_find(s->set->method);
     CHECK(fit_open(&s->f, s->ctx, m, ground, 1, n, method_extra(s->method, m->d, &set),
@@ -368,7 +368,7 @@ void ddsc_barycenter_destroy(ddsc_barycenter *barycenter)
     if (!barycenter)
         return;
     ddsc_context *ctx = barycenter->ctx;
-    centres_free(ctx, &barycenter->c);
+    centers_free(ctx, &barycenter->c);
     MEM_FREE(ctx, barycenter->objective, barycenter);
 }
 

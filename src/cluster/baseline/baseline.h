@@ -12,31 +12,31 @@
 
 /* ---- centers: k measures with n points each ---- */
 
-typedef struct centres {
+typedef struct centers {
     int64_t k, n, d;
     double *x;     /* k n x d */
     double *w;     /* k n, positive, sum 1 for each center */
     measures view; /* the centers as a set of k items; owns only the small arrays */
-} centres;
+} centers;
 
-ddsc_status centres_create(ddsc_context *ctx, centres *c, int64_t k, int64_t n, int64_t d);
-void centres_free(ddsc_context *ctx, centres *c);
-void centres_copy(centres *to, const centres *from);
-void centre_copy(centres *to, const centres *from, int64_t which);
+ddsc_status centers_create(ddsc_context *ctx, centers *c, int64_t k, int64_t n, int64_t d);
+void centers_free(ddsc_context *ctx, centers *c);
+void centers_copy(centers *to, const centers *from);
+void center_copy(centers *to, const centers *from, int64_t which);
 /* Initializes center `which` from an item. An item with more than n points is merged to n points.
  * If the item has fewer, its heaviest points are split, and the two halves are separated by normal
  * steps of size `jitter`. */
-ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
+ddsc_status center_from_item(ddsc_context *ctx, centers *c, int64_t which, const measures *m,
                              int64_t item, double jitter, rng *r);
 /* Initializes a center in the same way if points are rows of a cost matrix. The heaviest points are
  * kept, and split halves move to the nearest free rows. */
-ddsc_status centre_from_rows(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
+ddsc_status center_from_rows(ddsc_context *ctx, centers *c, int64_t which, const measures *m,
                              int64_t item, const ground_cost *ground);
 /* Normalizes weights to sum 1. Each weight is raised to at least a minimum that a solver can
  * resolve. */
-void centre_normalise(double *w, int64_t n);
+void center_normalize(double *w, int64_t n);
 /* Returns the rounded mean size of an item. */
-int64_t centre_size_default(const measures *m);
+int64_t center_size_default(const measures *m);
 
 /* ---- mean and spread of each item, used for mean costs and a lower bound ---- */
 
@@ -101,7 +101,7 @@ typedef struct fit {
     double largest_weight;     /* largest weight of an item; mean weight divided by the largest */
     double mean_weight;
     moments stats;
-    centres c; /* current centers, moved by methods and evaluated by exact transport */
+    centers c; /* current centers, moved by methods and evaluated by exact transport */
     item_groups g;
     exact_solver **solver; /* one per worker */
     scratch work;          /* plan_work of each worker */
@@ -126,7 +126,7 @@ static inline bool fit_means(const fit *f)
     return f->ground.kind == DDSC_COST_SQEUCLIDEAN;
 }
 /* Initializes center `which` from an item with the function that suits the cost. */
-ddsc_status fit_start_centre(fit *f, int64_t which, int64_t item, rng *r);
+ddsc_status fit_start_center(fit *f, int64_t which, int64_t item, rng *r);
 /* Groups the items by label, 0 .. k-1. Items with a negative label are omitted. */
 void fit_group(fit *f, const int32_t *label);
 /* Returns the weight of an item, scaled to mean 1. Methods compare costs with a penalty, so the
@@ -203,7 +203,7 @@ typedef struct method_settings {
     int64_t projection_dim;
 } method_settings;
 
-typedef struct centre_method {
+typedef struct center_method {
     const char *name;
     int64_t (*extra)(int64_t d,
                      const method_settings *set); /* returns the number of additional sums; NULL:
@@ -217,15 +217,15 @@ typedef struct centre_method {
     void (*close)(void *state);
     bool judged; /* true: the centers of this method are accepted only if exact transport confirms
                   * an improvement */
-} centre_method;
+} center_method;
 
-static inline int64_t method_extra(const centre_method *m, int64_t d, const method_settings *set)
+static inline int64_t method_extra(const center_method *m, int64_t d, const method_settings *set)
 {
     return m->extra ? m->extra(d, set) : 0;
 }
 
-extern const centre_method method_admm, method_ibp, method_projected;
-const centre_method *method_find(ddsc_barycenter_method method);
+extern const center_method method_admm, method_ibp, method_projected;
+const center_method *method_find(ddsc_barycenter_method method);
 
 /* ---- settings ---- */
 

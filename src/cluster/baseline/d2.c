@@ -12,7 +12,7 @@ enum { POLISH_ROUNDS = 40 };
 
 struct ddsc_d2 {
     ddsc_context *ctx;
-    centres c;
+    centers c;
     int32_t *label;
     double *cost, *objective;
     ddsc_d2_view view;
@@ -29,9 +29,9 @@ static const ddsc_d2_settings defaults = {.k = 2,
                                           .tolerance = 1e-4};
 SIZED_INIT(settings_struct, ddsc_d2_settings, restarts, &defaults);
 
-/* Checks the settings. `centre` receives the settings for computing the barycenters. */
+/* Checks the settings. `center` receives the settings for computing the barycenters. */
 static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
-                                    ddsc_barycenter_settings *centre, const ddsc_d2_settings *given,
+                                    ddsc_barycenter_settings *center, const ddsc_d2_settings *given,
                                     const measures *m)
 {
     ddsc_barycenter_settings b;
@@ -46,7 +46,7 @@ static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
     b.cost = own->cost;
     b.cost_matrix = own->cost_matrix;
     b.cost_size = own->cost_size;
-    CHECK(barycenter_settings_take(ctx, centre, &b));
+    CHECK(barycenter_settings_take(ctx, center, &b));
     if (own->k < 1 || own->k > m->n)
         CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld: must be 1 .. %lld, the number of items",
                        (long long)own->k, (long long)m->n));
@@ -67,7 +67,7 @@ void ddsc_d2_destroy(ddsc_d2 *d)
     if (!d)
         return;
     ddsc_context *ctx = d->ctx;
-    centres_free(ctx, &d->c);
+    centers_free(ctx, &d->c);
     MEM_FREE(ctx, d->objective, d->cost, d->label, d);
 }
 
@@ -79,7 +79,7 @@ static ddsc_status d2_create(ddsc_d2 **out, const d2_run *r)
     TRY(MEM_ZERO(r->ctx, d, 1));
     d->ctx = r->ctx;
     d->view.n = f->m->n;
-    TRY(centres_create(r->ctx, &d->c, f->c.k, f->c.n, f->c.d));
+    TRY(centers_create(r->ctx, &d->c, f->c.k, f->c.n, f->c.d));
     TRY(MEM_NEW(r->ctx, d->label, f->m->n));
     TRY(MEM_NEW(r->ctx, d->cost, f->m->n));
     TRY(MEM_NEW(r->ctx, d->objective, r->set->max_iterations + POLISH_ROUNDS + 1));
@@ -110,7 +110,7 @@ static void keep_run(ddsc_d2 *d, const d2_run *r, double objective)
     d->objective[d->view.n_objective++] = objective;
     memcpy(d->label, r->label, n * sizeof *d->label);
     memcpy(d->cost, r->value, n * sizeof *d->cost);
-    centres_copy(&d->c, &r->f.c);
+    centers_copy(&d->c, &r->f.c);
 }
 
 /* Renumbers clusters and centers in order of first appearance. Empty clusters come last. */
@@ -122,7 +122,7 @@ static ddsc_status renumber(ddsc_d2 *d, d2_run *r)
     TRY(MEM_NEW(r->ctx, name, k));
     for (int64_t c = 0; c < k; c++)
         name[c] = -1;
-    centres_copy(&r->f.c, &d->c);
+    centers_copy(&r->f.c, &d->c);
     for (int64_t i = 0; i < r->f.m->n; i++) {
         int32_t old = d->label[i];
         if (name[old] < 0) {
@@ -190,7 +190,7 @@ static ddsc_status polish(d2_run *r, ddsc_d2 *d)
     TRY(MEM_NEW(r->ctx, step, d->c.k));
     for (int64_t c = 0; c < d->c.k; c++)
         step[c] = D2_FIRST_STEP;
-    centres_copy(&r->f.c, &d->c);
+    centers_copy(&r->f.c, &d->c);
     memcpy(r->label, d->label, (size_t)r->f.m->n * sizeof *r->label);
     memset(r->bound, 0, (size_t)(r->f.m->n * d->c.k) * sizeof *r->bound);
     for (int round = 0, idle = 0; round < POLISH_ROUNDS && idle < 2; round++) {
@@ -262,9 +262,9 @@ static void take_run(void *owner, arena *a)
 
 static ddsc_status run_open(d2_run *r, const measures *m, const ground_cost *ground)
 {
-    const ddsc_barycenter_settings *b = r->centre;
+    const ddsc_barycenter_settings *b = r->center;
     method_settings set = method_settings_of(b);
-    int64_t k = r->set->k, n = b->support_size ? b->support_size : centre_size_default(m),
+    int64_t k = r->set->k, n = b->support_size ? b->support_size : center_size_default(m),
             cells = 0;
     if (!mul_ok(m->n, k, &cells) || cells > INT64_MAX / 64)
         CHECK(ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "%lld items and %lld centers are too many",
@@ -272,8 +272,8 @@ static ddsc_status run_open(d2_run *r, const measures *m, const ground_cost *gro
     r->method = method_find(b->method);
     CHECK(fit_open(&r->f, r->ctx, m, ground, k, n, method_extra(r->method, m->d, &set), NULL));
     CHECK(r->method->open(&r->state, &r->f, &set));
-    CHECK(centres_create(r->ctx, &r->before, k, n, m->d));
-    CHECK(centres_create(r->ctx, &r->moved, k, n, m->d));
+    CHECK(centers_create(r->ctx, &r->before, k, n, m->d));
+    CHECK(centers_create(r->ctx, &r->moved, k, n, m->d));
     CHECK(workspace_lay_out(r->ctx, &r->own, take_run, r));
     memset(r->solved, 0, (size_t)r->f.n_workers * sizeof *r->solved);
     return DDSC_OK;
@@ -283,8 +283,8 @@ static void run_close(d2_run *r)
 {
     ddsc_context *ctx = r->ctx;
     mem_free(ctx, r->own.block);
-    centres_free(ctx, &r->moved);
-    centres_free(ctx, &r->before);
+    centers_free(ctx, &r->moved);
+    centers_free(ctx, &r->before);
     if (r->method)
         r->method->close(r->state);
     if (r->f.ctx)
@@ -296,13 +296,13 @@ ddsc_status ddsc_d2_run(ddsc_context *ctx, ddsc_d2 **out, const ddsc_measures *m
 {
     ddsc_status status = DDSC_OK;
     ddsc_d2_settings set;
-    ddsc_barycenter_settings centre;
+    ddsc_barycenter_settings center;
     metric_resolved cost = {0};
     CHECK(ctx_enter_new(ctx, out));
-    d2_run r = {.ctx = ctx, .set = &set, .centre = &centre};
+    d2_run r = {.ctx = ctx, .set = &set, .center = &center};
     CHECK(ctx_need(ctx, m, "measures"));
-    TRY(d2_settings_take(ctx, &set, &centre, settings, m));
-    TRY(barycenter_cost(ctx, &cost, m, &centre));
+    TRY(d2_settings_take(ctx, &set, &center, settings, m));
+    TRY(barycenter_cost(ctx, &cost, m, &center));
     ground_cost ground = ground_of(&cost.set);
     TRY(run_open(&r, metric_measures(&cost, m), &ground));
     TRY(run_all(&r, out));

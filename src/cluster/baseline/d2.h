@@ -9,17 +9,17 @@
 typedef struct d2_run {
     ddsc_context *ctx;
     const ddsc_d2_settings *set;
-    const ddsc_barycenter_settings *centre;
+    const ddsc_barycenter_settings *center;
     fit f;
-    const centre_method *method;
+    const center_method *method;
     void *state;
     int32_t *label;
     double *value; /* cost of each item to its center */
     double *next_value;
     double *bound;             /* n x k: lower bounds of the distances between items and centers */
     double *mean;              /* k x d: means of the centers */
-    centres before;            /* centers of the last assignment */
-    centres moved;             /* centers after one exact pass has moved their points */
+    centers before;            /* centers of the last assignment */
+    centers moved;             /* centers after one exact pass has moved their points */
     double *least, *proposed;  /* per cluster: costs of `moved` and of the method's proposal */
     int64_t *changed, *solved; /* counts, one per worker */
     int64_t n_pairs;

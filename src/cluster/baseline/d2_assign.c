@@ -65,7 +65,7 @@ ddsc_status d2run_start(d2_run *r, int64_t restart)
         s.near[i] = INFINITY;
     s.chosen = rng_below(&random, n);
     for (int64_t c = 0; c < k; c++) {
-        TRY(fit_start_centre(f, c, s.chosen, &random));
+        TRY(fit_start_center(f, c, s.chosen, &random));
         if (c + 1 == k)
             break;
         TRY(parallel_for(r->ctx, n, 4, measure_items, &s));
@@ -85,7 +85,7 @@ done:
 
 static void find_means(d2_run *r)
 {
-    const centres *c = &r->f.c;
+    const centers *c = &r->f.c;
     memset(r->mean, 0, (size_t)(c->k * c->d) * sizeof *r->mean);
     for (int64_t p = 0; p < c->k * c->n; p++)
         for (int64_t k = 0; k < c->d; k++)
@@ -98,7 +98,7 @@ typedef struct serving {
 } serving;
 
 /* Computes the cost of item i to center c, unless a bound shows that the center is not better. */
-static ddsc_status try_centre(d2_run *r, serving *best, int64_t i, int64_t c, int worker)
+static ddsc_status try_center(d2_run *r, serving *best, int64_t i, int64_t c, int worker)
 {
     const fit *f = &r->f;
     int64_t d = f->c.d;
@@ -123,10 +123,10 @@ static ddsc_status serve_items(void *arg, int64_t begin, int64_t end, int worker
         serving best = {-1, INFINITY};
         int32_t own = r->label[i];
         if (own >= 0)
-            CHECK(try_centre(r, &best, i, own, worker));
+            CHECK(try_center(r, &best, i, own, worker));
         for (int64_t c = 0; c < r->f.c.k; c++)
             if (c != own)
-                CHECK(try_centre(r, &best, i, c, worker));
+                CHECK(try_center(r, &best, i, c, worker));
         r->value[i] = best.value;
         if (best.label == own)
             continue;
@@ -163,7 +163,7 @@ static ddsc_status fill_empty_cluster(d2_run *r, int64_t *n_changed, rng *random
         exact_result found;
         if (item < 0)
             continue;
-        TRY(fit_start_centre(f, c, item, random));
+        TRY(fit_start_center(f, c, item, random));
         for (int64_t i = 0; i < f->m->n; i++)
             r->bound[i * k + c] = 0;
         TRY(fit_solve(f, 0, &found, &f->c.view, c, item));

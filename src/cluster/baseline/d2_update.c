@@ -28,7 +28,7 @@ static void judge_weights(d2_run *r, double *step)
     for (int64_t c = 0; c < f->c.k; c++) {
         bool gained = r->proposed[c] < r->least[c];
         if (!gained)
-            centre_copy(&f->c, &r->moved, c);
+            center_copy(&f->c, &r->moved, c);
         step[c] = gained ? fmin(2 * step[c], D2_FIRST_STEP) : step[c] / 4;
     }
 }
@@ -43,11 +43,11 @@ ddsc_status d2run_polish(d2_run *r, double *step)
 {
     fit *f = &r->f;
     fit_group(f, r->label);
-    centres_copy(&r->before, &f->c);
+    centers_copy(&r->before, &f->c);
     CHECK(exact_move(r, r->least));
     CHECK(fit_exact_pass(f, r->next_value));
     take_costs(r, r->least);
-    centres_copy(&r->moved, &f->c);
+    centers_copy(&r->moved, &f->c);
     for (int64_t c = 0; c < f->c.k; c++)
         fit_step_weights(f, c, step[c]);
     CHECK(fit_exact_pass(f, r->next_value));
@@ -62,15 +62,15 @@ ddsc_status d2run_update(d2_run *r)
     int64_t done = 0;
     bool settled;
     fit_group(f, r->label);
-    centres_copy(&r->before, &f->c);
+    centers_copy(&r->before, &f->c);
     if (!r->method->judged)
         return r->method->run(r->state, r->set->max_rounds, &done, &settled);
     CHECK(exact_move(r, r->least));
-    centres_copy(&r->moved, &f->c);
+    centers_copy(&r->moved, &f->c);
     CHECK(r->method->run(r->state, r->set->max_rounds, &done, &settled));
     CHECK(exact_move(r, r->proposed));
     for (int64_t c = 0; c < f->c.k; c++)
         if (!(r->proposed[c] <= r->least[c]))
-            centre_copy(&f->c, &r->moved, c);
+            center_copy(&f->c, &r->moved, c);
     return DDSC_OK;
 }

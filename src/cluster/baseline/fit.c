@@ -79,7 +79,7 @@ ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, const ground_
     f->stride = transport_stride(measures_largest_item(m));
     weigh_items(f);
     TRY(moments_make(ctx, &f->stats, m));
-    TRY(centres_create(ctx, &f->c, k, n, m->d));
+    TRY(centers_create(ctx, &f->c, k, n, m->d));
     TRY(groups_create(ctx, &f->g, m->n, k));
     f->slot = n * m->d + 2 * n + FIT_EXTRA + extra;
     TRY(MEM_NEW(ctx, f->piece_sum, (m->n / f->g.piece_size + k) * f->slot));
@@ -102,7 +102,7 @@ void fit_close(fit *f)
     fit_flows_close(f);
     scratch_free(ctx, &f->work);
     MEM_FREE(ctx, f->sum, f->piece_sum, f->g.pieces, f->g.begin, f->g.item);
-    centres_free(ctx, &f->c);
+    centers_free(ctx, &f->c);
     moments_free(ctx, &f->stats);
     *f = (fit){.ctx = ctx};
 }
@@ -120,11 +120,11 @@ ddsc_status fit_plan_starts(const fit *f, int64_t **at)
 
 /* ---- one item ---- */
 
-ddsc_status fit_start_centre(fit *f, int64_t which, int64_t item, rng *r)
+ddsc_status fit_start_center(fit *f, int64_t which, int64_t item, rng *r)
 {
     if (f->ground.kind == DDSC_COST_MATRIX)
-        return centre_from_rows(f->ctx, &f->c, which, f->m, item, &f->ground);
-    return centre_from_item(f->ctx, &f->c, which, f->m, item, moments_jitter(&f->stats, f->m), r);
+        return center_from_rows(f->ctx, &f->c, which, f->m, item, &f->ground);
+    return center_from_item(f->ctx, &f->c, which, f->m, item, moments_jitter(&f->stats, f->m), r);
 }
 
 void fit_load_weights(fit *f, int64_t item, int worker)
@@ -149,7 +149,7 @@ static void load_entries(const fit *f, double *cost, const double *x, item_view 
 
 void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker)
 {
-    const centres *c = &f->c;
+    const centers *c = &f->c;
     plan_work w = fit_work(f, worker);
     item_view y = measures_item(f->m, item);
     int64_t stride = transport_stride(y.n);
@@ -301,7 +301,7 @@ void fit_step_weights(fit *f, int64_t cluster, double step)
         largest = fmax(largest, fabs(slope[i] - mean));
     for (int64_t i = 0; largest > 0 && i < n; i++)
         w[i] *= exp(-step * (slope[i] - mean) / largest);
-    centre_normalise(w, n);
+    center_normalize(w, n);
 }
 
 /* ---- exact transport to the item's center ---- */

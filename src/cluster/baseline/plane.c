@@ -13,11 +13,11 @@ static void subtract(double *x, double factor, const double *y, int64_t d)
         x[k] -= factor * y[k];
 }
 
-void plane_orthonormalise(double *u, int64_t p, int64_t d)
+void plane_orthonormalize(double *u, int64_t p, int64_t d)
 {
     for (int64_t q = 0; q < p; q++) {
         int64_t axis = 0;
-        while (la_orthogonalise(u, q, d) == 0)
+        while (la_orthogonalize(u, q, d) == 0)
             u[q * d + axis++] = 1;
     }
 }
@@ -34,7 +34,7 @@ ddsc_status plane_principal(ddsc_context *ctx, double *u, int64_t p, const measu
     CHECK(la_principal_make(ctx, &found, m->v, m->d, m->support, p));
     memcpy(u, found.direction, (size_t)(p * m->d) * sizeof *u);
     la_principal_free(ctx, &found);
-    plane_orthonormalise(u, p, m->d);
+    plane_orthonormalize(u, p, m->d);
     return DDSC_OK;
 }
 
@@ -59,6 +59,6 @@ double plane_ascend(double *u, double *g, int64_t p, int64_t d, double step)
     take_tangent(g, u, p, d);
     double relative = la_norm(p * d, g) / size;
     subtract(u, -step * sqrt((double)p) / size, g, p * d);
-    plane_orthonormalise(u, p, d);
+    plane_orthonormalize(u, p, d);
     return relative;
 }

@@ -225,13 +225,13 @@ static void take_geometric_means(fit *f)
             high = fmax(high, rows[i]);
         for (int64_t i = 0; i < n; i++)
             w[i] = exp((rows[i] - high) / total);
-        centre_normalise(w, n);
+        center_normalize(w, n);
     }
 }
 
-static void project_centres(scaler *s)
+static void project_centers(scaler *s)
 {
-    const centres *c = &s->f->c;
+    const centers *c = &s->f->c;
     for (int64_t i = 0; s->p > 0 && i < c->k * c->n; i++)
         plane_project(s->projected + i * s->p, s->plane + i / c->n * s->p * c->d, s->p, c->d,
                       c->x + i * c->d);
@@ -274,7 +274,7 @@ static ddsc_status scaler_run(void *state, int64_t rounds, int64_t *done, bool *
     for (*done = 0; *done < rounds && !*settled; ++*done) {
         s->renew = since == 0;
         s->moving = ready || since == MOVE_ROUNDS_MOST - 1 || *done + 1 == rounds;
-        project_centres(s);
+        project_centers(s);
         CHECK(fit_sweep(f, scale_piece, s));
         take_geometric_means(f);
         double error = 0, tangent = turn_planes(s);
@@ -287,13 +287,13 @@ static ddsc_status scaler_run(void *state, int64_t rounds, int64_t *done, bool *
     return DDSC_OK;
 }
 
-const centre_method method_ibp = {.name = "ibp",
+const center_method method_ibp = {.name = "ibp",
                                   .open = ibp_open,
                                   .run = scaler_run,
                                   .forget = scaler_forget,
                                   .close = scaler_close,
                                   .judged = true};
-const centre_method method_projected = {.name = "projected",
+const center_method method_projected = {.name = "projected",
                                         .extra = projected_extra,
                                         .open = projected_open,
                                         .run = scaler_run,

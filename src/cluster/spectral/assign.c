@@ -57,7 +57,7 @@ static double link_of(const ddsc_model *m, double scale, int64_t old, double d2)
 static double scale_of(const ddsc_model *m, const ddsc_graph *g, int64_t item)
 {
     int64_t n = g->offset[item + 1] - g->offset[item];
-    double d2 = g->d2[g->offset[item] + BASE_MIN(n, AFFINITY_NEIGHBOUR) - 1];
+    double d2 = g->d2[g->offset[item] + BASE_MIN(n, AFFINITY_NEIGHBOR) - 1];
     return BASE_MAX(sqrt(BASE_MAX(d2, 0)), m->least_scale);
 }
 
@@ -93,17 +93,17 @@ static bool extend(const assignment *a, int64_t item, double *row, double *share
 
 /* Returns the label of the nearest center. The confidence is 1 - d/e, where d is the distance to
  * this center and e is the distance to the nearest center with another label. */
-static int32_t nearest_centre(const ddsc_model *m, const double *row, double *confidence)
+static int32_t nearest_center(const ddsc_model *m, const double *row, double *confidence)
 {
-    int32_t label = m->centre_label[0];
+    int32_t label = m->center_label[0];
     double best = INFINITY, other = INFINITY;
-    for (int64_t c = 0; c < m->n_centres; c++) {
-        double d = la_distance2(m->width, row, m->centre + c * m->width);
+    for (int64_t c = 0; c < m->n_centers; c++) {
+        double d = la_distance2(m->width, row, m->center + c * m->width);
         if (d < best) {
-            other = m->centre_label[c] == label ? other : best;
+            other = m->center_label[c] == label ? other : best;
             best = d;
-            label = m->centre_label[c];
-        } else if (m->centre_label[c] != label) {
+            label = m->center_label[c];
+        } else if (m->center_label[c] != label) {
             other = fmin(other, d);
         }
     }
@@ -153,7 +153,7 @@ static int32_t place_item(const assignment *a, int64_t item, double *row, double
         placed = la_norm(m->width, row) > 0;
     }
     int32_t label =
-        placed ? nearest_centre(m, row, confidence) : largest_share(m, share, confidence);
+        placed ? nearest_center(m, row, confidence) : largest_share(m, share, confidence);
     DDSC_ASSERT(label >= 0 && label < m->k && *confidence >= 0 && *confidence <= 1);
     return twin >= 0 ? m->items->label[twin] : label;
 }
@@ -169,7 +169,7 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
             a->label[i] = label;
         if (a->rows)
             memcpy(a->rows + i * m->width, row, (size_t)m->width * sizeof *row);
-        double d2 = a->near->d2[a->near->offset[i] + BASE_MIN(m->far_neighbour, a->near->tau) - 1];
+        double d2 = a->near->d2[a->near->offset[i] + BASE_MIN(m->far_neighbor, a->near->tau) - 1];
         double distance = sqrt(BASE_MAX(d2, 0));
         if (a->confidence)
             a->confidence[i] = confidence;

@@ -165,7 +165,7 @@ void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering, ddsc_
                                    .value = a->value,
                                    .gamma = clustering->view.gamma,
                                    .scale = clustering->scale,
-                                   .scale_rank = AFFINITY_NEIGHBOUR,
+                                   .scale_rank = AFFINITY_NEIGHBOR,
                                    .scale_floor = clustering->scale_floor,
                                    .radius = clustering->radius};
     }

@@ -49,7 +49,7 @@ static double solve_power(const double *lambda, int64_t width, double k)
     return high;
 }
 
-static double normalise(double *row, int64_t width)
+static double normalize(double *row, int64_t width)
 {
     double norm = la_norm(width, row);
     for (int64_t j = 0; j < width && norm > 0; j++)
@@ -88,7 +88,7 @@ static void mend_faint(double *rows, int64_t width, const decomposition *d, uint
         changed = false;
         for (int64_t i = 0; i < d->n; i++)
             if (sound[i] == 0 && borrow_row(rows + i * width, rows, width, &d->a, i, sound)) {
-                normalise(rows + i * width, width);
+                normalize(rows + i * width, width);
                 sound[i] = 2;
                 changed = true;
             }
@@ -143,7 +143,7 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t 
     for (int64_t i = 0; i < d->n; i++) {
         for (int64_t j = 0; j < width; j++)
             rows[i * width + j] = weight[j] * e->vector[i * e->k + j];
-        length[i] = normalise(rows + i * width, width);
+        length[i] = normalize(rows + i * width, width);
     }
     TRY(mark_faint(ctx, sound, &faint, d));
     for (int64_t i = 0; i < d->n; i++)

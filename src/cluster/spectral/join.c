@@ -7,7 +7,7 @@
 #include "cluster/spectral/cluster.h"
 
 /* Replaces A by S^-1/2 A S^-1/2. */
-static ddsc_status normalise_affinity(ddsc_context *ctx, sparse *a)
+static ddsc_status normalize_affinity(ddsc_context *ctx, sparse *a)
 {
     double *root = NULL;
     CHECK(MEM_ZERO(ctx, root, a->n));
@@ -24,10 +24,10 @@ static ddsc_status normalise_affinity(ddsc_context *ctx, sparse *a)
 }
 
 /* Adds the normalized `term` to the sum. The first term becomes the sum itself. */
-static ddsc_status sum_normalised(ddsc_context *ctx, sparse *sum, sparse *term, bool first)
+static ddsc_status sum_normalized(ddsc_context *ctx, sparse *sum, sparse *term, bool first)
 {
     sparse both = {0};
-    CHECK(normalise_affinity(ctx, term));
+    CHECK(normalize_affinity(ctx, term));
     if (first) {
         *sum = *term;
         *term = (sparse){0};
@@ -53,7 +53,7 @@ static void add_report(affinity_report *sum, const affinity_report *next, bool f
 
 ddsc_status cluster_join_take(ddsc_context *ctx, joined_graphs *j, sparse *a)
 {
-    CHECK(sum_normalised(ctx, &j->a, a, j->n_parts == 0));
+    CHECK(sum_normalized(ctx, &j->a, a, j->n_parts == 0));
     sparse_free(ctx, a);
     j->n_parts++;
     return DDSC_OK;
@@ -73,7 +73,7 @@ ddsc_status cluster_join_add(ddsc_context *ctx, joined_graphs *j, const ddsc_gra
         if (found.gamma > 0)
             same = (affinity_settings){.rule = DDSC_GAMMA_VALUE, .gamma = found.gamma};
         TRY(affinity_build(ctx, &term, &ignored, wide, &same));
-        TRY(sum_normalised(ctx, &j->wide, &term, first));
+        TRY(sum_normalized(ctx, &j->wide, &term, first));
     }
     add_report(&j->report, &found, first);
     j->last_gamma = found.gamma;

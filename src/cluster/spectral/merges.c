@@ -21,7 +21,7 @@ typedef struct merge_state {
                      * cluster */
     int64_t *size;
     int64_t dim;
-    double *centre; /* k x dim: mean of the items' points; or NULL */
+    double *center; /* k x dim: mean of the items' points; or NULL */
     double *apart;  /* k x k: squared distances between the centers */
 } merge_state;
 
@@ -44,11 +44,11 @@ static double height_of(const merge_state *s, int64_t a, int64_t b, double total
 }
 
 /* Computes the distances from center a to all centers. */
-static void measure_centre(merge_state *s, int64_t a)
+static void measure_center(merge_state *s, int64_t a)
 {
-    if (!s->centre)
+    if (!s->center)
         return;
-    la_differences(s->k, 1, s->dim, s->centre, s->centre + a * s->dim, s->apart + a * s->k, 1);
+    la_differences(s->k, 1, s->dim, s->center, s->center + a * s->dim, s->apart + a * s->k, 1);
     for (int64_t b = 0; b < s->k; b++)
         s->apart[b * s->k + a] = s->apart[a * s->k + b];
 }
@@ -79,11 +79,11 @@ static void take_in(merge_state *s, int64_t a, int64_t b, int64_t node)
         s->across[c * s->k + a] += s->across[c * s->k + b];
     }
     double sum = (double)(s->size[a] + s->size[b]);
-    for (int64_t c = 0; s->centre && sum > 0 && c < s->dim; c++)
-        s->centre[a * s->dim + c] = ((double)s->size[a] * s->centre[a * s->dim + c] +
-                                     (double)s->size[b] * s->centre[b * s->dim + c]) /
+    for (int64_t c = 0; s->center && sum > 0 && c < s->dim; c++)
+        s->center[a * s->dim + c] = ((double)s->size[a] * s->center[a * s->dim + c] +
+                                     (double)s->size[b] * s->center[b * s->dim + c]) /
                                     sum;
-    measure_centre(s, a);
+    measure_center(s, a);
     s->volume[a] += s->volume[b];
     s->size[a] += s->size[b];
     s->node[a] = node;
@@ -91,11 +91,11 @@ static void take_in(merge_state *s, int64_t a, int64_t b, int64_t node)
 }
 
 ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
-                           const int32_t *labels, int64_t k, const int64_t *size, double *centre,
+                           const int32_t *labels, int64_t k, const int64_t *size, double *center,
                            int64_t dim)
 {
     ddsc_status status = DDSC_OK;
-    merge_state s = {.k = k, .centre = centre, .dim = dim};
+    merge_state s = {.k = k, .center = center, .dim = dim};
     double total = 0, last = 0;
     TRY(MEM_ZERO(ctx, s.across, k * k));
     TRY(MEM_ZERO(ctx, s.apart, k * k));
@@ -106,7 +106,7 @@ ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
     for (int64_t c = 0; c < k; c++) {
         s.node[c] = c;
         total += s.volume[c];
-        measure_centre(&s, c);
+        measure_center(&s, c);
     }
     for (int64_t m = 0; m + 1 < k; m++) {
         TRY(progress_poll(ctx));

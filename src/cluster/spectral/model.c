@@ -35,49 +35,49 @@ static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures 
 }
 
 /* Computes the centers of the k-means cells in the embedding. Items without a row are ignored. */
-static ddsc_status model_find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
+static ddsc_status model_find_centers(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
     ddsc_status status = DDSC_OK;
     int64_t *count = NULL, n_cells = 0, kept = 0, width = m->width;
     for (int64_t i = 0; i < m->n; i++)
         n_cells = BASE_MAX(n_cells, c->cells[i] + 1);
-    TRY(MEM_ZERO(ctx, m->centre, n_cells * width));
-    TRY(MEM_ZERO(ctx, m->centre_label, n_cells));
+    TRY(MEM_ZERO(ctx, m->center, n_cells * width));
+    TRY(MEM_ZERO(ctx, m->center_label, n_cells));
     TRY(MEM_ZERO(ctx, count, n_cells));
     for (int64_t i = 0; i < m->n; i++) {
         const double *row = m->embedding + i * width;
-        double *centre = m->centre + c->cells[i] * width;
+        double *center = m->center + c->cells[i] * width;
         if (la_norm(width, row) == 0)
             continue;
         for (int64_t j = 0; j < width; j++)
-            centre[j] += row[j];
-        m->centre_label[c->cells[i]] = c->labels[i];
+            center[j] += row[j];
+        m->center_label[c->cells[i]] = c->labels[i];
         count[c->cells[i]]++;
     }
     for (int64_t k = 0; k < n_cells; k++) {
         if (count[k] == 0)
             continue;
         for (int64_t j = 0; j < width; j++)
-            m->centre[kept * width + j] = m->centre[k * width + j] / (double)count[k];
-        m->centre_label[kept++] = m->centre_label[k];
+            m->center[kept * width + j] = m->center[k * width + j] / (double)count[k];
+        m->center_label[kept++] = m->center_label[k];
     }
-    m->n_centres = kept;
+    m->n_centers = kept;
 done:
     mem_free(ctx, count);
     return status;
 }
 
-/* Computes far_distance, the quantile of the distances to the neighbor of rank far_neighbour. */
+/* Computes far_distance, the quantile of the distances to the neighbor of rank far_neighbor. */
 static ddsc_status find_far(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
     ddsc_status status = DDSC_OK;
     double *distance = NULL;
     int64_t n = 0;
-    m->far_neighbour = BASE_MAX(1, BASE_MIN(AFFINITY_NEIGHBOUR, m->tau));
+    m->far_neighbor = BASE_MAX(1, BASE_MIN(AFFINITY_NEIGHBOR, m->tau));
     TRY(MEM_NEW(ctx, distance, m->n));
     for (int64_t i = 0; i < m->n; i++)
-        if (g->offset[i + 1] - g->offset[i] >= m->far_neighbour)
-            distance[n++] = sqrt(BASE_MAX(0, g->d2[g->offset[i] + m->far_neighbour - 1]));
+        if (g->offset[i + 1] - g->offset[i] >= m->far_neighbor)
+            distance[n++] = sqrt(BASE_MAX(0, g->d2[g->offset[i] + m->far_neighbor - 1]));
     m->far_distance = INFINITY;
     if (n > 0)
         m->far_distance = select_smallest(distance, n, (int64_t)(FAR_QUANTILE * (double)(n - 1)));
@@ -107,7 +107,7 @@ static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_c
     CHECK(MEM_NEW(ctx, m->eigenvalue, m->width));
     for (int64_t j = 0; j < m->width; j++)
         m->eigenvalue[j] = 1 - c->eigenvalues[j];
-    return model_find_centres(ctx, m, c);
+    return model_find_centers(ctx, m, c);
 }
 
 static ddsc_status check_call(ddsc_context *ctx, const measures *data, const ddsc_clustering *c)

@@ -18,7 +18,7 @@ typedef struct halves {
                            * halves */
     double *part;         /* rows of one half */
     int32_t *label;       /* labels of one half */
-    double *centre;       /* k x dim */
+    double *center;       /* k x dim */
     int64_t *size;        /* k */
     int32_t *extended[2]; /* n: labels of all rows by the centers of each half */
 } halves;
@@ -29,7 +29,7 @@ static ddsc_status halves_new(ddsc_context *ctx, halves *h)
     CHECK(MEM_NEW(ctx, h->order, h->n));
     CHECK(MEM_NEW(ctx, h->part, h->n * h->dim));
     CHECK(MEM_NEW(ctx, h->label, h->n));
-    CHECK(MEM_NEW(ctx, h->centre, h->k * h->dim));
+    CHECK(MEM_NEW(ctx, h->center, h->k * h->dim));
     CHECK(MEM_NEW(ctx, h->size, h->k));
     CHECK(MEM_NEW(ctx, h->extended[0], h->n));
     return MEM_NEW(ctx, h->extended[1], h->n);
@@ -37,7 +37,7 @@ static ddsc_status halves_new(ddsc_context *ctx, halves *h)
 
 static void halves_free(ddsc_context *ctx, halves *h)
 {
-    MEM_FREE(ctx, h->extended[1], h->extended[0], h->size, h->centre, h->label, h->part, h->order,
+    MEM_FREE(ctx, h->extended[1], h->extended[0], h->size, h->center, h->label, h->part, h->order,
              h->from);
 }
 
@@ -68,12 +68,12 @@ static void shuffle(halves *h, rng *random)
 }
 
 /* Returns the cluster with the nearest center. Empty clusters are skipped. */
-static int32_t halves_nearest_centre(const halves *h, const double *row)
+static int32_t halves_nearest_center(const halves *h, const double *row)
 {
     double best = INFINITY;
     int32_t found = 0;
     for (int64_t c = 0; c < h->k; c++) {
-        double d2 = h->size[c] > 0 ? la_distance2(h->dim, row, h->centre + c * h->dim) : INFINITY;
+        double d2 = h->size[c] > 0 ? la_distance2(h->dim, row, h->center + c * h->dim) : INFINITY;
         if (d2 < best) {
             best = d2;
             found = (int32_t)c;
@@ -92,9 +92,9 @@ static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
     kmeans_problem problem = {
         .n = end - begin, .dim = h->dim, .rows = h->part, .k = h->k, .restarts = RESTARTS};
     CHECK(kmeans_fit(ctx, h->label, &inertia, &found, &problem));
-    kmeans_means(h->centre, h->size, h->label, h->k, end - begin, h->dim, h->part);
+    kmeans_means(h->center, h->size, h->label, h->k, end - begin, h->dim, h->part);
     for (int64_t i = 0; i < h->n; i++)
-        h->extended[which][i] = halves_nearest_centre(h, row_at(h, i));
+        h->extended[which][i] = halves_nearest_center(h, row_at(h, i));
     return DDSC_OK;
 }
 

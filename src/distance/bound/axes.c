@@ -37,7 +37,7 @@ static void frame_fill(double *axis, int64_t d, int64_t frame, int64_t n_frames,
     for (int64_t k = 0; k < d; k++) {
         for (int64_t c = 0; c < d; c++)
             axis[k * d + c] = frame == 0 ? (double)(c == k) : rng_normal(r);
-        la_orthogonalise(axis, k, d);
+        la_orthogonalize(axis, k, d);
     }
 }
 

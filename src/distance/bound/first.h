@@ -71,7 +71,8 @@ typedef struct bound_relaxed {
     const measures *m; /* borrowed */
     ground_cost ground;
     int64_t side;      /* items per block of columns */
-    float *point;      /* v x d */
+    int64_t stride;    /* floats per point: d, rounded up to whole vectors */
+    float *point;      /* v x stride, zero beyond d */
     float *norm2;      /* v: |x|^2, or the sum of |x_k| for the city block cost */
     int64_t *block;    /* start of the distinct rows of each block */
     int32_t *distinct; /* rows of the table */
@@ -99,5 +100,51 @@ int64_t bound_relaxed_scratch(const bound_relaxed *b);
  * block, that is, between consecutive multiples of `side`. */
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, void *memory);
+/* Returns the bound of one pair under squared or Euclidean distances. The memory is that of a
+ * tile. */
+float bound_relaxed_single(const bound_relaxed *b, int64_t i, int64_t j, void *memory);
+
+/* ---- the same for all pairs, from a table of least costs: see least_costs.c ----
+ * The bound is not centered and uses only one side's potentials, so it is lower than that of
+ * bound_relaxed_tile, but far cheaper if many items share their points. */
+typedef struct bound_least {
+    ddsc_context *ctx;
+    const bound_relaxed *points; /* borrowed */
+    int64_t side;                /* items per side of a tile */
+    int64_t window, n_windows;   /* items of a window, a multiple of side */
+    int64_t *first;              /* start of the distinct rows of each window */
+    int64_t widest;              /* largest number of distinct rows of a window */
+    int32_t *row;                /* rows of the support */
+    int32_t *local;              /* nnz: position of an entry's row among those of its window */
+    float *low2;                 /* v: squared lengths minus the rounding margin */
+    float *weight;               /* nnz */
+    float inverse, scale;        /* table entries per unit cost; bound per unit of table entries */
+    /* Tables of the loaded windows: blocks of items x distinct rows of the other window x 64. */
+    uint8_t *table[2];
+    float *gathered[2]; /* widest x stride: points of the loaded windows */
+    int64_t loaded[2];
+} bound_least;
+
+typedef struct least_limits {
+    double n_pairs;  /* number of bounds that are needed */
+    int64_t bytes;   /* maximum size of the loaded tables */
+    bool one_window; /* true if tiles are not requested window by window */
+} least_limits;
+
+/* Creates the bound from `points`, which may be those of a regularized value. Sets *applies to
+ * false if the cost is not computed from squared distances, if the tables do not fit, or if the
+ * bounds would not be cheaper than those of bound_relaxed_tile. */
+ddsc_status bound_least_make(ddsc_context *ctx, bound_least *out, const bound_relaxed *points,
+                             const least_limits *limits, bool *applies);
+void bound_least_free(ddsc_context *ctx, bound_least *b);
+/* Computes the tables for pairs of items of windows a <= c, using all threads. A single window is
+ * always loaded. */
+ddsc_status bound_least_load(bound_least *b, int64_t a, int64_t c);
+/* Returns the scratch bytes that a tile needs. */
+int64_t bound_least_scratch(const bound_least *b);
+/* Computes the bounds of a tile of at most side x side pairs of the loaded windows, in units of
+ * points->unit. */
+void bound_least_tile(const bound_least *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                      float *out, int64_t ld, void *memory);
 
 #endif

@@ -24,7 +24,7 @@
 
 enum { GROUP = 128 /* slots of row items multiplied at once, unless one item has more */ };
 
-static bool is_centred(const bound_relaxed *b)
+static bool is_centered(const bound_relaxed *b)
 {
     return b->ground.kind == DDSC_COST_SQEUCLIDEAN;
 }
@@ -51,12 +51,14 @@ static void fill_points(bound_relaxed *b, double *mean, double unit)
     for (int64_t k = 0; k < m->v * m->d; k++)
         mean[k % m->d] += m->support[k] / (double)m->v;
     for (int64_t r = 0; r < m->v; r++) {
-        float *x = b->point + r * m->d;
+        float *x = b->point + r * b->stride;
         b->norm2[r] = 0;
         for (int64_t c = 0; c < m->d; c++) {
             x[c] = (float)((m->support[r * m->d + c] - mean[c]) / unit);
             b->norm2[r] += city ? fabsf(x[c]) : x[c] * x[c];
         }
+        for (int64_t c = m->d; c < b->stride; c++)
+            x[c] = 0;
     }
 }
 
@@ -97,7 +99,7 @@ static void find_away(bound_relaxed *b, int64_t i, double *mean)
     for (int64_t p = 0; p < item.n; p++) {
         square += item.weight[p] * (double)b->norm2[item.index[p]];
         for (int64_t k = 0; k < m->d; k++)
-            mean[k] += item.weight[p] * (double)b->point[item.index[p] * m->d + k];
+            mean[k] += item.weight[p] * (double)b->point[item.index[p] * b->stride + k];
     }
     for (int64_t k = 0; k < m->d; k++)
         length2 += mean[k] * mean[k];
@@ -112,7 +114,7 @@ static void find_away(bound_relaxed *b, int64_t i, double *mean)
         return;
     }
     for (int64_t p = 0; p < item.n; p++) {
-        const float *x = b->point + item.index[p] * m->d;
+        const float *x = b->point + item.index[p] * b->stride;
         double away2 = 0;
         for (int64_t k = 0; k < m->d; k++)
             away2 += ((double)x[k] - mean[k]) * ((double)x[k] - mean[k]);
@@ -143,7 +145,8 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     b.epsilon = epsilon / b.unit;
     TRY(MEM_NEW(ctx, mean, m->d));
     TRY(MEM_NEW(ctx, seen, m->v));
-    TRY(MEM_NEW(ctx, b.point, m->v * m->d));
+    b.stride = BASE_ROUND_UP(m->d, RELAXED_WIDTH);
+    TRY(MEM_NEW(ctx, b.point, m->v * b.stride));
     TRY(MEM_NEW(ctx, b.norm2, m->v));
     TRY(MEM_NEW(ctx, b.block, (m->n + side - 1) / side + 1));
     TRY(MEM_NEW(ctx, b.distinct, m->nnz));
@@ -152,8 +155,8 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     find_distinct(&b, seen);
     /* Covers the rounding of coordinates, of products of d terms and of weighted sums. Products
      * with means are counted twice. */
-    b.slack = (double)((is_centred(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;
-    if (is_centred(&b)) {
+    b.slack = (double)((is_centered(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;
+    if (is_centered(&b)) {
         TRY(MEM_NEW(ctx, b.mean2, m->n));
         TRY(MEM_ZERO(ctx, b.away2, m->nnz));
         for (int64_t i = 0; i < m->n; i++)
@@ -185,6 +188,7 @@ typedef struct relaxed_scratch {
     float *cost;    /* costs of one pair */
     float *least, *rest, *column_least;
     float *row, *column; /* values added to the costs of the pair */
+    int32_t *ascending;  /* 0, 1, ...: columns of a single pair */
 } relaxed_scratch;
 
 static relaxed_scratch lay_out(const bound_relaxed *b, arena *a)
@@ -196,13 +200,14 @@ static relaxed_scratch lay_out(const bound_relaxed *b, arena *a)
     ARENA_TAKE(a, s.rows, slots * d);
     ARENA_TAKE(a, s.own, slots);
     ARENA_TAKE(a, s.weight, slots);
-    ARENA_TAKE(a, s.product, b->widest * slots);
+    ARENA_TAKE(a, s.product, BASE_MAX(b->widest * slots, b->largest * b->largest));
     ARENA_TAKE(a, s.cost, b->largest * b->largest);
     ARENA_TAKE(a, s.least, b->largest);
     ARENA_TAKE(a, s.rest, b->largest);
     ARENA_TAKE(a, s.column_least, b->largest);
     ARENA_TAKE(a, s.row, b->largest);
     ARENA_TAKE(a, s.column, b->largest);
+    ARENA_TAKE(a, s.ascending, b->largest);
     return s;
 }
 
@@ -218,7 +223,7 @@ static int64_t gather_columns(const bound_relaxed *b, const relaxed_scratch *s, 
     int64_t first = b->block[block], count = b->block[block + 1] - first, d = b->m->d;
     for (int64_t u = 0; u < count; u++) {
         int64_t r = b->distinct[first + u];
-        memcpy(s->columns + u * d, b->point + r * d, (size_t)d * sizeof(float));
+        memcpy(s->columns + u * d, b->point + r * b->stride, (size_t)d * sizeof(float));
         s->norms[u] = b->norm2[r];
     }
     return count;
@@ -232,12 +237,13 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
         item_view item = measures_item(b->m, i);
         for (int64_t p = 0; p < BASE_ROUND_UP(item.n, RELAXED_WIDTH); p++, at++) {
             bool there = p < item.n;
-            s->own[at] = !there          ? RELAXED_FAR
-                         : is_centred(b) ? b->away2[b->m->offset[i] + p]
-                                         : b->norm2[item.index[p]];
+            s->own[at] = !there           ? RELAXED_FAR
+                         : is_centered(b) ? b->away2[b->m->offset[i] + p]
+                                          : b->norm2[item.index[p]];
             s->weight[at] = there ? (float)item.weight[p] : 0;
             if (there)
-                memcpy(s->rows + at * d, b->point + item.index[p] * d, (size_t)d * sizeof(float));
+                memcpy(s->rows + at * d, b->point + item.index[p] * b->stride,
+                       (size_t)d * sizeof(float));
             else
                 memset(s->rows + at * d, 0, (size_t)d * sizeof(float));
         }
@@ -296,7 +302,7 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
     const measures *m = b->m;
     relaxed_scratch s = lay_out(b, &(arena){.base = memory});
     int64_t d = m->d, columns = gather_columns(b, &s, j0 / b->side);
-    bool centred = is_centred(b);
+    bool centered = is_centered(b);
     memset(s.column, 0, (size_t)b->largest * sizeof(float));
     while (i0 < i1) {
         int64_t end = i0 + 1, slots = slots_of(b, i0), slot = 0;
@@ -306,7 +312,7 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
         if (ground_from_squares(b->ground.kind))
             la_sgemm(false, true, columns, slots, d, -2, s.columns, d, s.rows, d, 0, s.product,
                      slots);
-        if (!centred)
+        if (!centered)
             finish_costs(b, &s, j0 / b->side, columns, slots, i0, end);
         for (; i0 < end; slot += slots_of(b, i0++), out += ld) {
             relaxed_pair t = {.slots = slots_of(b, i0),
@@ -314,7 +320,7 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
                               .keep = (float)(1 - b->slack),
                               .product = s.product + slot,
                               .weight = s.weight + slot,
-                              .row = centred ? s.row : s.own + slot,
+                              .row = centered ? s.row : s.own + slot,
                               .column = s.column,
                               .cost = s.cost,
                               .least = s.least,
@@ -325,13 +331,68 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
                 t.n = m->offset[j + 1] - m->offset[j];
                 t.local = b->local + m->offset[j];
                 t.column_weight = m->weight + m->offset[j];
-                if (centred)
+                if (centered)
                     apart2 = b->mean2[i0] + b->mean2[j] +
-                             bound_relaxed_centre(&t, s.row, s.own + slot, s.column,
+                             bound_relaxed_center(&t, s.row, s.own + slot, s.column,
                                                   b->away2 + m->offset[j]);
                 out[j - j0] = b->epsilon > 0 ? apart2 + bound_relaxed_soft(&t, (float)b->epsilon)
                                              : BASE_MAX(apart2, 0) + bound_relaxed_pair(&t);
             }
         }
     }
+}
+
+/* ---- one pair ---- */
+
+/* Returns the bound from the filled costs and weights. The row item is i. */
+static float pair_value(const bound_relaxed *b, const relaxed_scratch *s, relaxed_pair *t,
+                        int64_t i, int64_t j)
+{
+    float apart2 = 0;
+    if (is_centered(b))
+        apart2 = b->mean2[i] + b->mean2[j] +
+                 bound_relaxed_center(t, s->row, s->own, s->column, b->away2 + b->m->offset[j]);
+    return b->epsilon > 0 ? apart2 + bound_relaxed_soft(t, (float)b->epsilon)
+                          : BASE_MAX(apart2, 0) + bound_relaxed_pair(t);
+}
+
+float bound_relaxed_single(const bound_relaxed *b, int64_t i, int64_t j, void *memory)
+{
+    relaxed_scratch s = lay_out(b, &(arena){.base = memory});
+    item_view x = measures_item(b->m, i), y = measures_item(b->m, j);
+    int64_t slots = slots_of(b, i);
+    bool centered = is_centered(b);
+    for (int64_t p = 0; p < slots; p++) {
+        bool there = p < x.n;
+        s.own[p] = !there     ? RELAXED_FAR
+                   : centered ? b->away2[b->m->offset[i] + p]
+                              : b->norm2[x.index[p]];
+        s.weight[p] = there ? (float)x.weight[p] : 0;
+    }
+    for (int64_t q = 0; q < y.n; q++)
+        s.ascending[q] = (int32_t)q;
+    memset(s.column, 0, (size_t)b->largest * sizeof(float));
+    bound_relaxed_products(s.product, slots, b->point, b->stride, x.index, x.n, y.index, y.n);
+    if (!centered) {
+        for (int64_t q = 0; q < y.n; q++)
+            bound_relaxed_roots(s.product + q * slots, s.own, b->norm2[y.index[q]],
+                                (float)(1 - b->slack), slots);
+        for (int64_t p = 0; p < slots; p++)
+            s.own[p] = p < x.n ? 0 : RELAXED_FAR;
+    }
+    relaxed_pair t = {.n = y.n,
+                      .slots = slots,
+                      .local = s.ascending,
+                      .column_weight = y.weight,
+                      .product = s.product,
+                      .ld = slots,
+                      .weight = s.weight,
+                      .row = centered ? s.row : s.own,
+                      .column = s.column,
+                      .keep = (float)(1 - b->slack),
+                      .cost = s.cost,
+                      .least = s.least,
+                      .rest = s.rest,
+                      .column_least = s.column_least};
+    return pair_value(b, &s, &t, i, j);
 }

@@ -58,6 +58,58 @@ SIMD_INLINE vector fold_all(const vector *x, bool least)
     return fold(fold(four[0], four[1], least), fold(four[2], four[3], least), least);
 }
 
+/* ---- products ---- */
+
+enum { BLOCK = 4 }; /* points of each item that are multiplied at once */
+
+/* Computes the products of up to BLOCK points of each item. Missing points repeat the last one. */
+SIMD_INLINE vector block_products(const float *const *x, const float *const *y, int64_t stride)
+{
+    const vector zero = {0};
+    vector sum[BLOCK * BLOCK];
+    for (int k = 0; k < BLOCK * BLOCK; k++)
+        sum[k] = zero;
+    for (int64_t c = 0; c < stride; c += WIDTH) {
+        vector x0 = wide_load(x[0] + c), x1 = wide_load(x[1] + c), x2 = wide_load(x[2] + c),
+               x3 = wide_load(x[3] + c);
+        for (int k = 0; k < BLOCK; k++) {
+            vector at = wide_load(y[k] + c);
+            sum[BLOCK * k] += at * x0;
+            sum[BLOCK * k + 1] += at * x1;
+            sum[BLOCK * k + 2] += at * x2;
+            sum[BLOCK * k + 3] += at * x3;
+        }
+    }
+    return -2 * fold_all(sum, false);
+}
+
+SIMD_INLINE void block_points(const float **x, const float *point, int64_t stride,
+                              const int32_t *index, int64_t first, int64_t n)
+{
+    for (int64_t k = first; k < first + BLOCK; k++)
+        x[k - first] = point + (int64_t)index[k < n ? k : n - 1] * stride;
+}
+
+SIMD_CLONES void bound_relaxed_products(float *out, int64_t ld, const float *point, int64_t stride,
+                                        const int32_t *row, int64_t n_rows, const int32_t *column,
+                                        int64_t n_columns)
+{
+    const float *x[BLOCK], *y[BLOCK];
+    for (int64_t p = 0; p < ld; p += BLOCK) {
+        block_points(x, point, stride, row, p, n_rows);
+        for (int64_t q = 0; q < n_columns; q += BLOCK) {
+            vector all = {0};
+            if (p < n_rows) {
+                block_points(y, point, stride, column, q, n_columns);
+                all = block_products(x, y, stride);
+            }
+            for (int64_t k = 0; k < BLOCK && q + k < n_columns; k++)
+                for (int64_t l = 0; l < BLOCK; l++)
+                    out[(q + k) * ld + p + l] = p + l < n_rows ? all[BLOCK * k + l] : 0;
+        }
+    }
+}
+
 /* ---- centers ---- */
 
 /* Processes sixteen columns from q and sixteen rows from p. Adds their part of the weighted sums
@@ -79,7 +131,7 @@ SIMD_INLINE vector mean_products(const relaxed_pair *t, int64_t q, int64_t p, fl
     return fold_all(x, false);
 }
 
-SIMD_CLONES float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2,
+SIMD_CLONES float bound_relaxed_center(const relaxed_pair *t, float *row, const float *row_away2,
                                        float *column, const float *column_away2)
 {
     vector both = {0};

@@ -23,13 +23,20 @@ typedef struct relaxed_pair {
     float *cost, *least, *rest, *column_least;
 } relaxed_pair;
 
+/* Computes out[q * ld + p] = -2 x_p . y_q for the points of two items, given as rows of `point`.
+ * ld is the number of rows, padded to whole vectors, and the padding is 0. `stride` is the number
+ * of floats per point, in whole vectors. */
+void bound_relaxed_products(float *out, int64_t ld, const float *point, int64_t stride,
+                            const int32_t *row, int64_t n_rows, const int32_t *column,
+                            int64_t n_columns);
+
 /* Returns the better of two dual values: f_i = min_j C_ij with g_j = min_i C_ij - f_i, and the same
  * with the sides exchanged. */
 float bound_relaxed_pair(const relaxed_pair *t);
 /* Centers the costs. The products are -2 x y. With the means r of the rows and s of the columns,
  * this sets row = row_away2 + 2 x s - 2 r s and column = column_away2 + 2 r y. The costs are
  * then those between x - r and y - s. Returns -2 r s. */
-float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2, float *column,
+float bound_relaxed_center(const relaxed_pair *t, float *row, const float *row_away2, float *column,
                            const float *column_away2);
 
 /* Returns the soft bound from the products x'y' of centered points, which the two functions

@@ -13,6 +13,10 @@ enum {
     BOUND_RELAXED_SIDE_MIN = 32,  /* smallest side of a tile; larger tiles share more points */
     BOUND_RELAXED_SIDE_MAX = 256, /* largest side of a tile; smaller tiles give more threads work */
 
+    /* ---- table of least costs: bench/shorttext_speed.py ---- */
+    BOUND_LEAST_SIDE = 256,        /* items per side of a tile, a multiple of 64 */
+    BOUND_LEAST_BYTES = 128 << 20, /* tables of the loaded windows */
+
     /* ---- marginals under Euclidean and city block costs ---- */
     BOUND_MARGINAL_BINS = 64,  /* largest number of bins of an axis */
     BOUND_MARGINAL_ROW = 1024, /* floats per item, which limit its bins and frames */

@@ -15,17 +15,17 @@ static const cost_limits block_limits = {0x1p-10, -1, 1e300};
 ddsc_status points_open(ddsc_context *ctx, points *table, int64_t n, int64_t d, const double *x)
 {
     *table = (points){.n = n, .d = d, .x = x};
-    CHECK(MEM_ZERO(ctx, table->centre, d));
+    CHECK(MEM_ZERO(ctx, table->center, d));
     for (int64_t p = 0; p < n; p++)
         for (int64_t k = 0; k < d; k++)
-            table->centre[k] += x[p * d + k] / (double)n;
+            table->center[k] += x[p * d + k] / (double)n;
     return DDSC_OK;
 }
 
 void points_close(ddsc_context *ctx, points *table)
 {
-    mem_free(ctx, table->centre);
-    table->centre = NULL;
+    mem_free(ctx, table->center);
+    table->center = NULL;
 }
 
 void points_panel_take(arena *a, points_panel *panel, const points *table, int64_t capacity)
@@ -75,7 +75,7 @@ void points_panel_load(points_panel *panel, const points *table, int64_t n, cons
         }
         double *to = panel->x + p * d;
         for (int64_t k = 0; k < d; k++)
-            to[k] = from[k] - table->centre[k];
+            to[k] = from[k] - table->center[k];
         panel->norm2[p] = la_dot(d, to, to);
     }
 }

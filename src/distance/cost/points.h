@@ -13,7 +13,7 @@
 typedef struct points {
     int64_t n, d;
     const double *x; /* n x d */
-    double *centre;  /* d */
+    double *center;  /* d */
 } points;
 
 ddsc_status points_open(ddsc_context *ctx, points *table, int64_t n, int64_t d, const double *x);

@@ -144,7 +144,7 @@ static ddsc_status measure_error(ddsc_context *ctx, ddsc_compress_report *report
     error_job j = {.before = before, .after = after, .ctx = ctx};
     TRY(MEM_NEW(ctx, j.w2, before->n));
     TRY(exact_create_team(ctx, &j.solver, &ground_sqeuclidean));
-    progress_begin(ctx, "error of merging", before->n);
+    progress_begin(ctx, "merging error", before->n);
     TRY(parallel_for(ctx, before->n, 8, error_range, &j));
     progress_end(ctx);
     *report = (ddsc_compress_report){.n_before = before->nnz, .n_after = after->nnz};

@@ -24,7 +24,7 @@ static bool fill_row32(simplex *s, int64_t i)
 {
     const exact_costs *c = &s->cost;
     if (!c->whole_x || s->scale32 < 1)
-        return s->k->quantise(cost_row32(s, i), exact_cost_row(c, i), s->m, s->offset32,
+        return s->k->quantize(cost_row32(s, i), exact_cost_row(c, i), s->m, s->offset32,
                               s->scale32);
     s->k->whole_distances(cost_row32(s, i), c->whole_x + i * c->d, c->whole_y, c->stride, c->d,
                           s->ld, ilogb(s->scale32));
@@ -43,7 +43,7 @@ void simplex_int32_costs(simplex *s, double low, double high)
     s->exact32 = s->offset32 == 0;
     if (s->cost.dense && isinf(s->cost.cap) && s->m == s->ld && !s->cost.whole_x) {
         s->exact32 &=
-            s->k->quantise(s->cost32, s->cost.dense, s->n * s->m, s->offset32, s->scale32);
+            s->k->quantize(s->cost32, s->cost.dense, s->n * s->m, s->offset32, s->scale32);
         return;
     }
     for (int64_t i = 0; i < s->n; i++) {

@@ -322,7 +322,7 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
 /* Returns true if the gap is too large, or if the value may have an error that the gap does not
  * include. Such errors come from flows that become negative under the true weights, and from
  * weights near the smallest doubles, which keep few bits after the division by their total. */
-static bool is_doubtful(const exact_solver *s, const exact_result *result)
+static bool is_uncertain(const exact_solver *s, const exact_result *result)
 {
     double high = isinf(s->net.cost.cap) ? fmax(fabs(s->low), fabs(s->high)) : INFINITY;
     double value = fabs(result->primal);
@@ -370,7 +370,7 @@ ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const do
         cut.cap = cap;
         cut.whole_x = cut.whole_y = NULL;
     }
-    if (end == SIMPLEX_OPTIMAL && is_doubtful(s, result))
+    if (end == SIMPLEX_OPTIMAL && is_uncertain(s, result))
         CHECK(exact_polish(s, result));
     return end == SIMPLEX_CAPPED || result->gap > GAP_PROMISED ? DDSC_NOT_CONVERGED : DDSC_OK;
 }

@@ -68,12 +68,12 @@ static ddsc_status pool_points(ddsc_context *ctx, pooled *p, int64_t n, const me
                (size_t)m->d * sizeof *p->rows);
         p->weight[i] = m->weight[entry];
     }
-    la_centre(n, m->d, p->rows, p->mean, p->rows);
+    la_center(n, m->d, p->rows, p->mean, p->rows);
     return DDSC_OK;
 }
 
 /* Computes k-means centers. *count is reduced if there are fewer distinct points. */
-static ddsc_status kmeans_centres(ddsc_context *ctx, double *out, int64_t *count, const measures *m)
+static ddsc_status kmeans_centers(ddsc_context *ctx, double *out, int64_t *count, const measures *m)
 {
     ddsc_status status = DDSC_OK;
     pooled p = {0};
@@ -87,11 +87,11 @@ static ddsc_status kmeans_centres(ddsc_context *ctx, double *out, int64_t *count
     problem.weight = p.weight;
     progress_begin(ctx, "reference", 0);
     TRY(lloyd_create(ctx, &l, &problem, false));
-    TRY(kmeans_start(ctx, lloyd_centres(l), count, &problem, &r));
+    TRY(kmeans_start(ctx, lloyd_centers(l), count, &problem, &r));
     TRY(lloyd_run(l, *count, &labels));
     progress_end(ctx);
     for (int64_t c = 0; c < *count * m->d; c++)
-        out[c] = lloyd_centres(l)[c] + p.mean[c % m->d];
+        out[c] = lloyd_centers(l)[c] + p.mean[c % m->d];
 done:
     lloyd_destroy(l);
     MEM_FREE(ctx, p.mean, p.weight, p.rows);
@@ -134,7 +134,7 @@ static ddsc_status make_points(ddsc_context *ctx, measures_parts *parts, const m
                         (long long)count);
     CHECK(MEM_NEW(ctx, parts->support, size));
     CHECK(normal ? draw_normal(ctx, parts->support, count, m)
-                 : kmeans_centres(ctx, parts->support, &count, m));
+                 : kmeans_centers(ctx, parts->support, &count, m));
     CHECK(team_first(ctx, &count, sizeof count));
     CHECK(team_first(ctx, parts->support, size * (int64_t)sizeof *parts->support));
     parts->nnz = parts->v = count;

@@ -95,7 +95,7 @@ static void fourier_sums(const fourier *f, item_view item, double *sums)
         int64_t n = BASE_MIN(FOURIER_BLOCK, item.n - p0);
         for (int64_t p = 0; p < n; p++)
             for (int64_t c = 0; c < d; c++)
-                x[p * d + c] = measures_point(f->m, item.index[p0 + p])[c] - f->table.centre[c];
+                x[p * d + c] = measures_point(f->m, item.index[p0 + p])[c] - f->table.center[c];
         la_gemm(false, true, n, padded, d, 1, x, d, f->frequency, d, 0, angle, padded);
         for (int64_t p = 0; p < n; p++)
             add_point(padded, item.weight[p0 + p], angle + p * padded, sums);

@@ -42,7 +42,7 @@ static ddsc_status gram_range(void *arg, int64_t begin, int64_t end, int worker)
 /* Replaces K with K~ and returns the largest |k|. `unsure` covers all rounding in double: that of
  * the kernel values (see distance/cost/points.h) and of a few successive sums of at most v terms,
  * each of them at most four times the largest |k|. */
-static double centre_gram(factoring *f)
+static double center_gram(factoring *f)
 {
     const measures *m = f->s->m;
     int64_t v = m->v;
@@ -129,7 +129,7 @@ ddsc_status mmd_table_open(mmd *s, mmd_table *t)
     TRY(MEM_ZERO(s->ctx, f.mean, v));
     TRY(MEM_NEW(s->ctx, f.largest, n_stripes));
     TRY(parallel_for(s->ctx, n_stripes, 1, gram_range, &f));
-    if (!(centre_gram(&f) <= TABLE_LARGEST)) /* no coordinates */
+    if (!(center_gram(&f) <= TABLE_LARGEST)) /* no coordinates */
         goto done;
     TRY(factor_gram(&f));
     TRY(parallel_for(s->ctx, n_stripes, 1, remainder_range, &f));

@@ -89,7 +89,7 @@ typedef struct kernels {
                             int64_t d, int64_t count, int shift);
     /* Rounds (cost[j] - offset) * scale to the nearest integer. Returns true if all results are
      * exact. Any count is valid. */
-    bool (*quantise)(int32_t *out, const double *cost, int64_t count, double offset, double scale);
+    bool (*quantize)(int32_t *out, const double *cost, int64_t count, double offset, double scale);
 
     /* ---- trees ---- */
     /* Moves a subtree, for masks of more than one word. */

@@ -124,19 +124,19 @@ TARGET static void whole_distances(int32_t *out, const int32_t *x, const int32_t
     }
 }
 
-OP bool quantise_some(int32_t *out, const double *cost, int64_t n, double offset, double scale)
+OP bool quantize_some(int32_t *out, const double *cost, int64_t n, double offset, double scale)
 {
     return doubles_round(out, (doubles_some(cost, n) - offset) * scale, n);
 }
 
-TARGET static bool quantise(int32_t *out, const double *cost, int64_t count, double offset,
+TARGET static bool quantize(int32_t *out, const double *cost, int64_t count, double offset,
                             double scale)
 {
     bool exact = true;
     int64_t j = 0;
     for (; j + LONGS <= count; j += LONGS)
-        exact &= quantise_some(out + j, cost + j, LONGS, offset, scale);
-    return (j == count || quantise_some(out + j, cost + j, count - j, offset, scale)) && exact;
+        exact &= quantize_some(out + j, cost + j, LONGS, offset, scale);
+    return (j == count || quantize_some(out + j, cost + j, count - j, offset, scale)) && exact;
 }
 
 /* ---- trees ---- */
@@ -399,7 +399,7 @@ const kernels KERNELS = {
     .blocks_below = blocks_below,
     .row_raise = row_raise,
     .whole_distances = whole_distances,
-    .quantise = quantise,
+    .quantize = quantize,
     .move = move,
     .shift_int32 = shift_int32,
     .shift_double = shift_double,

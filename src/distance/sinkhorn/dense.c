@@ -216,12 +216,12 @@ static void find_values(const sinkhorn_solver *z, bool sharp, sinkhorn_result *r
     double primal = sharp || large ? sinkhorn_dense_cost(&z->s) : NAN, excess = 0;
     result->sharp = z->unit * primal;
     if (large) {
-        result->regularised = z->unit * (primal + z->epsilon * near_entropy(z));
+        result->regularized = z->unit * (primal + z->epsilon * near_entropy(z));
         return;
     }
     for (int64_t i = 0; i < x->n; i++)
         excess += x->scale[i] * x->sum[i] - x->weight[i];
-    result->regularised =
+    result->regularized =
         z->unit * (side_value(z, x) + side_value(z, &z->s.column) - z->epsilon * excess);
 }
 

@@ -228,7 +228,7 @@ static bool settle(grid_pair *w, sinkhorn_result *result)
     result->marginal_error = sinkhorn_grid_error(a->scale, a->weight, w->sum, box_size(a), &mass);
     if (!(result->marginal_error <= rule->tolerance))
         return false;
-    result->regularised = rule->epsilon * (dual_value(w) - (mass - 1)) + w->apart;
+    result->regularized = rule->epsilon * (dual_value(w) - (mass - 1)) + w->apart;
     result->sharp = rule->sharp ? sharp_value(w) + w->apart : NAN;
     return true;
 }

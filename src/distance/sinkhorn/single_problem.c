@@ -13,10 +13,10 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_sinkhorn_setting
                     "at least 1e-15, which double precision can meet"));
     CHECK(ctx_check(ctx, s->max_iterations >= 1, "max_iterations", (double)s->max_iterations,
                     "at least 1"));
-    if (s->value != DDSC_SINKHORN_REGULARISED && s->value != DDSC_SINKHORN_SHARP)
+    if (s->value != DDSC_SINKHORN_REGULARIZED && s->value != DDSC_SINKHORN_SHARP)
         return ctx_fail(
             ctx, DDSC_ERROR_ARGUMENT,
-            "sinkhorn: value %d is not defined for a cost matrix; use DDSC_SINKHORN_REGULARISED "
+            "sinkhorn: value %d is not defined for a cost matrix; use DDSC_SINKHORN_REGULARIZED "
             "or DDSC_SINKHORN_SHARP",
             (int)s->value);
     return DDSC_OK;
@@ -44,7 +44,7 @@ static void give_plan(const sinkhorn_solver *solver, const sinkhorn_problem *pro
 }
 
 static const ddsc_sinkhorn_settings defaults = {
-    .value = DDSC_SINKHORN_REGULARISED, .tolerance = 1e-9, .max_iterations = 100000};
+    .value = DDSC_SINKHORN_REGULARIZED, .tolerance = 1e-9, .max_iterations = 100000};
 SIZED_INIT(settings_struct, ddsc_sinkhorn_settings, tolerance, &defaults);
 
 ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
@@ -75,7 +75,7 @@ ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
     if (to.plan)
         give_plan(solver, &problem, mass, to.plan);
     to.primal = mass * found.sharp;
-    to.dual = mass * found.regularised;
+    to.dual = mass * found.regularized;
     to.value = set.value == DDSC_SINKHORN_SHARP ? to.primal : to.dual;
     to.gap = found.marginal_error;
     to.n_plan = 0;

@@ -39,7 +39,7 @@ typedef struct sinkhorn_problem {
 #define SINKHORN_MAX_COST 1e305
 
 typedef struct sinkhorn_result {
-    double regularised; /* <P,C> + eps KL(P | a x b), from the dual */
+    double regularized; /* <P,C> + eps KL(P | a x b), from the dual */
     double sharp;       /* <P,C> */
     double marginal_error;
     int64_t iterations;

@@ -76,14 +76,14 @@ static double record_mean(const d2_file *f, const d2_record *r, int64_t coordina
 /* Returns the share of the variance of the means that the phase index r mod p explains. */
 static double explained_share(const double *mean, int64_t n, int64_t p)
 {
-    double centre[D2_MAX_PHASES] = {0}, all = 0, total = 0, between = 0;
+    double center[D2_MAX_PHASES] = {0}, all = 0, total = 0, between = 0;
     for (int64_t r = 0; r < n; r++) {
         all += mean[r] / (double)n;
-        centre[r % p] += mean[r] * (double)p / (double)n;
+        center[r % p] += mean[r] * (double)p / (double)n;
     }
     for (int64_t r = 0; r < n; r++) {
         total += (mean[r] - all) * (mean[r] - all);
-        between += (centre[r % p] - all) * (centre[r % p] - all);
+        between += (center[r % p] - all) * (center[r % p] - all);
     }
     return total > 0 && isfinite(total) ? between / total : 0;
 }

@@ -10,7 +10,7 @@
 
 #include "numeric/linalg/linalg.h"
 
-enum { COSTS_MAX_BINS = 8192 };
+enum { COSTS_MAX_BINS = 8192, TABLE_PATH = 4096 + 32 };
 
 /* Reads exactly `count` numbers. Memory grows with the numbers read, not with the declared
  * count. */
@@ -102,7 +102,7 @@ ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s)
     TRY(check_costs(s, cost, table->n));
     TRY(MEM_NEW(ctx, value, table->n));
     TRY(MEM_NEW(ctx, vector, table->n * table->n));
-    la_centre_distances(table->n, cost, value, cost);
+    la_center_distances(table->n, cost, value, cost);
     TRY(la_eigen_symmetric(ctx, table->n, cost, value, vector));
     TRY(place_bins(ctx, table, s, value, vector));
 done:
@@ -120,7 +120,7 @@ static bool is_file(const char *path)
 
 /* Finds the file NAME.vocab0, which may be gzip-compressed. NAME may lack its .gz or its last
  * extension. */
-static bool find_beside(char *out, size_t room, const char *path, const char *kind, int phase)
+static bool find_beside(char out[TABLE_PATH], const char *path, const char *kind, int phase)
 {
     const char *base;
     size_t length, n = strlen(path);
@@ -130,15 +130,23 @@ static bool find_beside(char *out, size_t room, const char *path, const char *ki
         cut[1] = n - 3;
     for (int k = 0; k < 3; k++)
         for (int gz = 0; gz < 2; gz++) {
-            int k_out =
-                snprintf(out, room, "%.*s.%s%d%s", (int)cut[k], path, kind, phase, gz ? ".gz" : "");
-            if (k_out > 0 && (size_t)k_out < room && is_file(out))
+            int k_out = snprintf(out, TABLE_PATH, "%.*s.%s%d%s", (int)cut[k], path, kind, phase,
+                                 gz ? ".gz" : "");
+            if (k_out > 0 && k_out < TABLE_PATH && is_file(out))
                 return true;
         }
     return false;
 }
 
 typedef ddsc_status (*table_fn)(ddsc_context *ctx, d2_table *table, io_stream *s);
+
+/* Finds the table of a phase. Returns its reader, or NULL if there is no table. */
+static table_fn find_phase_table(char out[TABLE_PATH], const char *path, int phase)
+{
+    if (find_beside(out, path, "vocab", phase))
+        return d2_read_vocabulary;
+    return find_beside(out, path, "hist", phase) ? d2_read_costs : NULL;
+}
 
 static ddsc_status load_table(d2_file *f, const char *path, int phase, table_fn read)
 {
@@ -155,12 +163,20 @@ done:
 ddsc_status d2_find_tables(d2_file *f)
 {
     const char *path = stream_path(f->s);
-    char beside[4096 + 32];
+    char beside[TABLE_PATH];
     for (int phase = 0; path && phase < D2_MAX_PHASES; phase++) {
-        if (find_beside(beside, sizeof beside, path, "vocab", phase))
-            CHECK(load_table(f, beside, phase, d2_read_vocabulary));
-        else if (find_beside(beside, sizeof beside, path, "hist", phase))
-            CHECK(load_table(f, beside, phase, d2_read_costs));
+        table_fn read = find_phase_table(beside, path, phase);
+        if (read)
+            CHECK(load_table(f, beside, phase, read));
     }
     return DDSC_OK;
+}
+
+size_t ddsc_measures_find_table(char *out, size_t size, const char *path, int64_t number)
+{
+    char beside[TABLE_PATH];
+    for (int phase = 0; path && number >= 0 && phase < D2_MAX_PHASES; phase++)
+        if (find_phase_table(beside, path, phase) && number-- == 0)
+            return (size_t)snprintf(out, size, "%s", beside);
+    return 0;
 }

@@ -31,10 +31,10 @@ static const field fields[] = {
     {"gamma", FIELD_NUMBER, AT(gamma), NULL},
     {"least_scale", FIELD_NUMBER, AT(least_scale), NULL},
     {"far_distance", FIELD_NUMBER, AT(far_distance), NULL},
-    {"far_neighbour", FIELD_COUNT, AT(far_neighbour), NULL},
+    {"far_neighbor", FIELD_COUNT, AT(far_neighbor), NULL},
     {"metric", FIELD_CHOICE, AT(metric.metric), "w2 sinkhorn mmd lot w1 "},
     {"epsilon", FIELD_NUMBER, AT(metric.epsilon), NULL},
-    {"sinkhorn_value", FIELD_CHOICE, AT(metric.sinkhorn_value), "regularised sharp debiased "},
+    {"sinkhorn_value", FIELD_CHOICE, AT(metric.sinkhorn_value), "regularized sharp debiased "},
     {"sinkhorn_tolerance", FIELD_NUMBER, AT(metric.sinkhorn_tolerance), NULL},
     {"sinkhorn_max_iterations", FIELD_COUNT, AT(metric.sinkhorn_max_iterations), NULL},
     {"mmd_kernel", FIELD_CHOICE, AT(metric.mmd_kernel), "gaussian laplace energy "},
@@ -43,8 +43,8 @@ static const field fields[] = {
     {"w2_max_pivots", FIELD_COUNT, AT(metric.w2_max_pivots), NULL},
     {"cost", FIELD_WORD, AT(metric.cost), "default sqeuclidean euclidean cosine cityblock matrix "},
 };
-/* If the cost is squared Euclidean, the last field is omitted. The file then equals those of
- * versions that had no other cost. */
+/* If the cost is squared Euclidean, the last field is omitted, so that versions that had no other
+ * cost can read the settings. */
 enum { N_FIELDS = sizeof fields / sizeof *fields, COST_FIELD = N_FIELDS - 1, FIELD_TEXT = 96 };
 
 static bool tells_cost(const ddsc_model *m)
@@ -149,8 +149,8 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
     TRY(add_doubles(z, "radius", m->radius, m->n));
     TRY(add_doubles(z, "scale", m->scale, m->n));
     TRY(add_doubles(z, "reach", m->reach, m->n));
-    TRY(add_table(z, "centres", m->centre, m->n_centres, m->width));
-    TRY(npz_writer_add(z, "centre_labels", NPY_INT4, 1, &m->n_centres, 4, NULL, m->centre_label));
+    TRY(add_table(z, "centers", m->center, m->n_centers, m->width));
+    TRY(npz_writer_add(z, "center_labels", NPY_INT4, 1, &m->n_centers, 4, NULL, m->center_label));
     if (m->hub_scale)
         TRY(add_doubles(z, "hub_scale", m->hub_scale, m->n));
     if (m->cost_matrix)
@@ -183,6 +183,12 @@ static ddsc_status need(archive *z, const char *name)
     return stream_fail(z->s, "is not a complete model: the array '%s' is missing", name);
 }
 
+/* Returns the name of an array in this file, which versions up to 0.2.0 spelled differently. */
+static const char *array_name(const archive *z, const char *name, const char *old)
+{
+    return archive_has(z, name) || !archive_has(z, old) ? name : old;
+}
+
 static ddsc_status check_version(archive *z, bool *plain)
 {
     ddsc_status status = DDSC_OK;
@@ -206,6 +212,27 @@ done:
     return status;
 }
 
+/* Beginnings of settings as versions up to 0.2.0 spelled them. */
+static const struct {
+    const char *old, *name;
+} renamed[] = {{"far_neighbour=", "far_neighbor="},
+               {"sinkhorn_value=regularised", "sinkhorn_value=regularized"}};
+
+/* Copies a setting in today's spelling, cut to `size` bytes. */
+static void setting_copy(char *out, size_t size, const char *text, size_t n)
+{
+    const char *name = "";
+    size_t skip = 0;
+    for (size_t k = 0; k < sizeof renamed / sizeof *renamed; k++) {
+        size_t length = strlen(renamed[k].old);
+        if (n >= length && memcmp(text, renamed[k].old, length) == 0) {
+            name = renamed[k].name;
+            skip = length;
+        }
+    }
+    snprintf(out, size, "%s%.*s", name, (int)BASE_MIN(n - skip, size), text + skip);
+}
+
 typedef struct settings_reader {
     archive *z;
     ddsc_model *m;
@@ -217,7 +244,7 @@ static ddsc_status take_setting(void *arg, int64_t element, const char *text, si
     settings_reader *r = arg;
     char line[FIELD_TEXT], quoted[QUOTE_TEXT];
     (void)element;
-    snprintf(line, sizeof line, "%.*s", (int)BASE_MIN(n, sizeof line), text);
+    setting_copy(line, sizeof line, text, n);
     char *value = strchr(line, '=');
     for (int k = 0; value && n < sizeof line && k < N_FIELDS; k++) {
         size_t length = (size_t)(value - line);
@@ -286,14 +313,15 @@ static ddsc_status model_read_rows(archive *z, double **out, const char *name, i
     return DDSC_OK;
 }
 
-static ddsc_status read_centre_labels(archive *z, ddsc_model *m)
+static ddsc_status read_center_labels(archive *z, ddsc_model *m)
 {
-    CHECK(need(z, "centre_labels"));
-    CHECK(archive_open_array(z, "centre_labels", 1));
-    if (z->array.count != m->n_centres)
+    const char *name = array_name(z, "center_labels", "centre_labels");
+    CHECK(need(z, name));
+    CHECK(archive_open_array(z, name, 1));
+    if (z->array.count != m->n_centers)
         CHECK(stream_fail(z->member, "has %lld elements for %lld centers",
-                          (long long)z->array.count, (long long)m->n_centres));
-    CHECK(npy_read_indices(z->ctx, &m->centre_label, z->member, &z->array));
+                          (long long)z->array.count, (long long)m->n_centers));
+    CHECK(npy_read_indices(z->ctx, &m->center_label, z->member, &z->array));
     return archive_close_array(z);
 }
 
@@ -339,8 +367,9 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
     CHECK(read_doubles(z, &m->reach, "reach", m->n));
     if (!plain)
         CHECK(read_doubles(z, &m->hub_scale, "hub_scale", m->n));
-    CHECK(model_read_rows(z, &m->centre, "centres", &m->n_centres, &m->width, false));
-    CHECK(read_centre_labels(z, m));
+    CHECK(model_read_rows(z, &m->center, array_name(z, "centers", "centres"), &m->n_centers,
+                          &m->width, false));
+    CHECK(read_center_labels(z, m));
     CHECK(read_cost_matrix(z, m));
     return read_reference(z, m);
 }

@@ -1,12 +1,13 @@
 /* Reads and writes the words of a set of documents in its npz: text_words, text_vectors, text_df
- * and text_rules. They accompany the items of a set or of a model. Either all four exist or
- * none. */
+ * and text_rules. They accompany the items of a set or of a model. Either all four exist or none.
+ * With automatic weighting, text_masses has the weight of one occurrence of each word. */
 #include <math.h>
 
 #include "io/format/archive.h"
 
 enum { N_RULES = 5 }; /* number of documents, tokens, weighting, idf, lemmas */
-static const char *const names[] = {"text_words", "text_vectors", "text_df", "text_rules"};
+static const char *const names[] = {"text_words", "text_vectors", "text_df", "text_rules",
+                                    "text_masses"};
 
 /* ---- writing ---- */
 
@@ -26,6 +27,8 @@ ddsc_status npz_add_words(npz_writer *z, const measures_words *w)
     CHECK(npz_writer_add(z, names[1], NPY_FLOAT4, 2, shape, 4, NULL, w->vector));
     CHECK(npz_writer_add(z, names[2], NPY_INT8, 1, &w->n, 8, NULL, w->df));
     CHECK(npz_writer_add(z, names[3], NPY_INT8, 1, &n_rules, 8, NULL, rules));
+    if (w->mass)
+        CHECK(npz_writer_add(z, names[4], NPY_FLOAT8, 1, &w->n, 8, NULL, w->mass));
     return DDSC_OK;
 }
 
@@ -87,11 +90,24 @@ static ddsc_status read_rules(archive *z, measures_words *w)
     w->weighting = rule[2];
     w->idf = rule[3];
     w->lemmas = rule[4];
-    if (w->n_documents < 1 || w->tokens > 1 || w->weighting > 1 || w->idf > 1 || w->lemmas > 1)
+    if (w->n_documents < 1 || w->tokens > 1 || w->weighting > 2 || w->idf > 1 || w->lemmas > 1)
         TRY(stream_fail(z->s, "the array '%s' contains invalid settings", names[3]));
 done:
     mem_free(z->ctx, rule);
     return status;
+}
+
+static ddsc_status read_masses(archive *z, measures_words *w)
+{
+    CHECK(archive_open_array(z, names[4], 1));
+    if (z->array.count != w->n)
+        return stream_fail(z->member, "has %lld elements instead of %lld",
+                           (long long)z->array.count, (long long)w->n);
+    CHECK(npy_read_doubles(z->ctx, &w->mass, z->member, &z->array));
+    for (int64_t k = 0; k < w->n; k++)
+        if (!(w->mass[k] >= 0 && isfinite(w->mass[k])))
+            return stream_fail(z->member, "element %lld is negative or not finite", (long long)k);
+    return archive_close_array(z);
 }
 
 ddsc_status archive_read_words(archive *z, measures_words *out)
@@ -108,6 +124,8 @@ ddsc_status archive_read_words(archive *z, measures_words *out)
     CHECK(read_word_vectors(z, out));
     CHECK(read_rules(z, out));
     CHECK(read_counts(z, &out->df, names[2], out->n, 1, out->n_documents));
+    if (out->weighting == DDSC_WEIGHTING_AUTO)
+        CHECK(read_masses(z, out));
     return DDSC_OK;
 }
 

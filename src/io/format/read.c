@@ -30,7 +30,7 @@ static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
     if (own->where && (own->where[0] == '=' || !strchr(own->where, '=')))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "read settings: where \"%.100s\" is not COLUMN=VALUE", own->where);
-    if ((unsigned)own->image_as > DDSC_IMAGE_COLOURS)
+    if ((unsigned)own->image_as > DDSC_IMAGE_COLORS)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "read settings: image_as is %d, which is not a valid value",
                         (int)own->image_as);

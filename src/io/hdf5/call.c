@@ -78,7 +78,7 @@ static ddsc_status call_on_array(h5_array *a, h5_verb verb, int64_t begin, int64
 ddsc_status h5_open(ddsc_context *ctx, h5_file *f, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
-    *f = (h5_file){.ctx = ctx, .s = s, .id = -1, .socket = -1};
+    *f = (h5_file){.ctx = ctx, .s = s, .id = -1, .socket = -1, .handle = -1};
     CHECK(stream_make_random(s, &f->size));
     if (!stream_path(s) && !stream_memory(s)) {
         TRY(MEM_NEW(ctx, f->image, f->size));
@@ -109,7 +109,7 @@ void h5_close(h5_file *f)
     if (f->exchange)
         munmap(f->exchange, sizeof *f->exchange + H5_ROOM);
     mem_free(f->ctx, f->image);
-    *f = (h5_file){.id = -1, .socket = -1};
+    *f = (h5_file){.id = -1, .socket = -1, .handle = -1};
 }
 
 ddsc_status h5_find(h5_file *f, const char *path, h5_kind *kind)

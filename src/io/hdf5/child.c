@@ -6,24 +6,31 @@
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/hdf5/internal.h"
 
-enum { POLL_MS = 20, FIRST_DESCRIPTOR = 3 };
+enum { POLL_MS = 20, FIRST_DESCRIPTOR = 3, MOST_DESCRIPTORS = 1 << 16 };
+enum { PIDFD = 3 }; /* P_PIDFD, which glibc before 2.36 lacks */
 /* Longest time step that is added to the elapsed time of the timeout. A stopped process (Ctrl-Z)
  * or a suspended machine therefore does not trigger the timeout. */
 static const double LONGEST_STEP_S = 0.5;
+/* Longest waits for the end of a child that has nothing to do, and of one that was killed. A process
+ * that waits for a device cannot end. */
+static const double LEAVE_S = 2, DIE_S = 5;
 
 #ifdef DDSC_COVERAGE
 void __gcov_dump(void);
@@ -54,6 +61,24 @@ static void child_signals(void)
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
+/* Closes the descriptors from `first` to `last`. close_range fails on Linux before 5.9 and in some
+ * sandboxes. */
+static void close_all(unsigned first, unsigned last)
+{
+    if (close_range(first, last, 0) == 0)
+        return;
+    DIR *dir = opendir("/proc/self/fd");
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+        unsigned long fd = strtoul(e->d_name, NULL, 10);
+        if (fd >= first && fd <= last && fd != (unsigned long)dirfd(dir))
+            close((int)fd);
+    }
+    for (unsigned fd = first; !dir && fd <= last && fd < MOST_DESCRIPTORS; fd++)
+        close((int)fd);
+    if (dir)
+        closedir(dir);
+}
+
 /* Redirects output to /dev/null and closes all of the caller's descriptors except the socket.
  * Returns the socket's new number. */
 static int child_descriptors(int socket)
@@ -67,8 +92,8 @@ static int child_descriptors(int socket)
         if (null < 0 || dup2(null, k) < 0)
             close(k);
     if (socket > FIRST_DESCRIPTOR)
-        close_range(FIRST_DESCRIPTOR, (unsigned)socket - 1, 0);
-    close_range((unsigned)socket + 1, ~0U, 0);
+        close_all(FIRST_DESCRIPTOR, (unsigned)socket - 1);
+    close_all((unsigned)socket + 1, ~0U);
     return socket;
 }
 
@@ -123,43 +148,84 @@ ddsc_status h5_child_start(h5_file *f)
     }
     f->child = child;
     f->socket = ends[0];
+    f->handle = (int)syscall(SYS_pidfd_open, child, 0);
     return DDSC_OK;
 }
 
-/* Returns true if the child has ended. *how is its wait status, or -1 if the host program has
- * already collected it. */
-static bool child_ended(h5_file *f, int flags, int *how)
+static void drop_handle(h5_file *f)
 {
-    pid_t found;
-    do
-        found = waitpid(f->child, how, flags);
-    while (found < 0 && errno == EINTR);
-    if (found < 0)
-        *how = -1;
-    return found != 0;
+    if (f->handle >= 0)
+        close(f->handle);
+    f->handle = -1;
+}
+
+/* Returns true if the child has ended, or if the host program has already collected it. *number is
+ * the signal that ended it, or 0. The handle (pidfd) identifies the child even if its process id
+ * has been given to another process. On old kernels, f->handle is -1. */
+static bool child_ended(h5_file *f, int *number)
+{
+    siginfo_t info = {0};
+    *number = 0;
+    while (!f->ended) {
+        bool by_handle = f->handle >= 0;
+        int code = waitid(by_handle ? (idtype_t)PIDFD : P_PID,
+                          (id_t)(by_handle ? f->handle : f->child), &info, WEXITED | WNOHANG);
+        if (code == 0 && info.si_pid == 0)
+            return false;
+        if (code == 0 && info.si_code != CLD_EXITED)
+            *number = info.si_status;
+        if (code == 0 || errno == ECHILD)
+            f->ended = true;
+        else if (errno != EINTR && by_handle) /* Linux 5.3 cannot wait for a handle */
+            drop_handle(f);
+        else if (errno != EINTR)
+            f->ended = true;
+    }
+    return true;
+}
+
+/* Waits for the end of the child. Returns false after `seconds`. */
+static bool child_wait(h5_file *f, double seconds, int *number)
+{
+    double end = clock_seconds() + seconds;
+    while (!child_ended(f, number)) {
+        struct pollfd look = {.fd = f->handle, .events = POLLIN}; /* without a handle, a pause */
+        if (clock_seconds() > end)
+            return false;
+        poll(&look, 1, f->handle >= 0 ? POLL_MS : 1);
+    }
+    return true;
+}
+
+static void child_kill(h5_file *f)
+{
+    int number;
+    if (child_ended(f, &number))
+        return;
+    if (f->handle >= 0)
+        syscall(SYS_pidfd_send_signal, f->handle, SIGKILL, NULL, 0);
+    else
+        kill(f->child, SIGKILL);
+    child_wait(f, DIE_S, &number);
 }
 
 void h5_child_stop(h5_file *f)
 {
-    int how;
+    int number;
     if (f->socket < 0)
         return;
-    if (f->busy)
-        kill(f->child,
-             SIGKILL); /* the child has not been reaped, so its process id is still valid */
     /* Another process may hold a copy of the socket after a fork; only shutdown ends all copies. */
     shutdown(f->socket, SHUT_RDWR);
     close(f->socket);
     f->socket = -1;
-    child_ended(f, 0, &how);
+    if (f->busy || !child_wait(f, LEAVE_S, &number))
+        child_kill(f);
+    drop_handle(f);
 }
 
 /* Reports that the child ended on its own. */
-static ddsc_status fail_crashed(h5_file *f, int how)
+static ddsc_status fail_crashed(h5_file *f, int number)
 {
-    int number = how >= 0 && WIFSIGNALED(how) ? WTERMSIG(how) : 0;
-    close(f->socket);
-    f->socket = -1;
     if (number == SIGKILL)
         return ctx_fail(f->ctx, DDSC_ERROR_MEMORY,
                         "%s: the process that reads it was killed, perhaps because memory ran out",
@@ -182,17 +248,16 @@ static ddsc_status child_answer(h5_file *f)
     double limit = ctx_read_timeout(f->ctx), waited = 0, last = clock_seconds();
     for (;;) {
         char byte;
-        int how;
+        int number;
         struct pollfd look = {.fd = f->socket, .events = POLLIN};
         if (poll(&look, 1, POLL_MS) > 0) {
             if (recv(f->socket, &byte, 1, MSG_DONTWAIT) == 1)
                 return DDSC_OK;
-            child_ended(f, 0, &how);
-            return fail_crashed(f, how);
+            child_wait(f, LEAVE_S, &number); /* or it closed the socket and still runs */
+            return fail_crashed(f, number);
         }
-        if (child_ended(f, WNOHANG,
-                        &how)) /* another child of the caller may keep the socket open */
-            return fail_crashed(f, how);
+        if (child_ended(f, &number)) /* another child of the caller may keep the socket open */
+            return fail_crashed(f, number);
         CHECK(progress_poll(f->ctx));
         double now = clock_seconds();
         waited += BASE_MIN(now - last, LONGEST_STEP_S);
@@ -206,6 +271,8 @@ ddsc_status h5_child_ask(h5_file *f)
 {
     const h5_exchange *x = f->exchange;
     char byte = 0;
+    if (f->busy) /* an earlier request failed */
+        return fail_crashed(f, 0);
     f->busy = true;
     send(f->socket, &byte, 1, MSG_NOSIGNAL); /* if the child has ended, child_answer reports it */
     CHECK(child_answer(f));

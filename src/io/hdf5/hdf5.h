@@ -18,8 +18,8 @@ typedef struct h5_file {
     int64_t id, size, text_bytes; /* text_bytes: size of the texts read so far */
     unsigned char *image;         /* copy of a source that can be read only once */
     h5_exchange *exchange;        /* memory shared with the child */
-    int child, socket;            /* child process (0: libhdf5 runs here), and the socket to it */
-    bool busy;                    /* the child has not answered yet */
+    int child, socket, handle;    /* child process (0: libhdf5 runs here), socket to it, pidfd */
+    bool busy, ended; /* the child has not answered; its process id is no longer valid */
 } h5_file;
 
 typedef enum h5_kind { H5_NOTHING, H5_FOLDER, H5_TABLE } h5_kind;

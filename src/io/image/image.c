@@ -100,7 +100,7 @@ static void to_lab(const double rgb[3], double lab[3])
     lab[2] = 200 * (f[1] - f[2]);
 }
 
-static ddsc_status take_colours(ddsc_context *ctx, measures_parts *out, const image *im)
+static ddsc_status take_colors(ddsc_context *ctx, measures_parts *out, const image *im)
 {
     static const char *const axes[] = {"L", "a", "b"};
     int64_t n = BINS * BINS * BINS;
@@ -134,8 +134,8 @@ ddsc_status image_read(ddsc_context *ctx, measures_parts *out, io_stream *s, dds
     image im = {0};
     TRY(image_decode(ctx, &im, s));
     out->n = 1;
-    TRY(as == DDSC_IMAGE_COLOURS ? take_colours(ctx, out, &im)
-                                 : take_pixels(ctx, out, &im, as == DDSC_IMAGE_INK));
+    TRY(as == DDSC_IMAGE_COLORS ? take_colors(ctx, out, &im)
+                                : take_pixels(ctx, out, &im, as == DDSC_IMAGE_INK));
     TRY(MEM_NEW(ctx, out->offset, 2));
     out->offset[0] = 0;
     out->offset[1] = out->nnz;

@@ -25,67 +25,16 @@ struct io_folder {
     char stage[PATH_MAX - 64]; /* where files are written; "" if there is no stage */
     folder_name_fn name;
     bool overwrite, there;
-    bool beside;      /* the stage and the target have the same parent */
-    bool kept;        /* the folder itself was kept and its files were replaced */
-    mode_t mode;      /* for a new folder */
-    int64_t n_synced; /* number of names synced so far, in name order */
+    bool beside;          /* the stage and the target have the same parent */
+    int lock, stage_lock; /* of the target and of the stage while they are exchanged, or -1 */
+    mode_t mode;          /* for a new folder */
+    int64_t n_synced;     /* number of names synced so far, in name order */
 };
 
 static ddsc_status folder_fail(const io_folder *f, const char *name, const char *what)
 {
     return ctx_fail(f->ctx, DDSC_ERROR_IO, "%s%s%s: cannot %s: %s", f->path, name ? "/" : "",
                     name ? name : "", what, strerror(errno));
-}
-
-static bool is_own(folder_name_fn name, const char *entry)
-{
-    for (int64_t k = 0; name(k); k++)
-        if (strcmp(name(k), entry) == 0)
-            return true;
-    return strncmp(entry, OWNER_PREFIX, strlen(OWNER_PREFIX)) == 0;
-}
-
-/* ---- cleanup ---- */
-
-/* Deletes the stage. Files with our names are removed, and so are files that have other hard
- * links. Any other files are moved to `home`; if `home` is NULL, they and the stage remain. */
-static void remove_stage(const char *stage, folder_name_fn name, const char *home)
-{
-    DIR *dir = owner_open_folder(stage);
-    struct stat info;
-    char from[PATH_MAX], to[PATH_MAX];
-    if (!dir)
-        return;
-    for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        bool known = fstatat(dirfd(dir), e->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0;
-        bool shared = known && !S_ISDIR(info.st_mode) && info.st_nlink > 1;
-        if (shared || is_own(name, e->d_name)) {
-            unlinkat(dirfd(dir), e->d_name, 0);
-        } else if (home) {
-            folder_path(from, stage, e->d_name);
-            folder_path(to, home, e->d_name);
-            renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
-        }
-    }
-    closedir(dir);
-    rmdir(stage);
-}
-
-/* Removes stages left by processes that no longer exist. */
-static void clean(const char *place, folder_name_fn name)
-{
-    char path[PATH_MAX];
-    DIR *dir = opendir(place);
-    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
-        if (owner_left(e->d_name) && strlen(place) + strlen(e->d_name) + 2 < sizeof path - 64) {
-            folder_path(path, place, e->d_name);
-            remove_stage(path, name, NULL);
-        }
-    if (dir)
-        closedir(dir);
-    owner_clean(place);
 }
 
 /* ---- opening ---- */
@@ -161,7 +110,7 @@ static bool make_stage(io_folder *f, const char *place)
 {
     char owner[OWNER_TEXT];
     owner_name(owner);
-    clean(place, f->name);
+    folder_clean(place, f->name);
     for (int k = 0; k < STAGE_TRIES; k++) {
         bool root = strcmp(place, "/") == 0;
         if (snprintf(f->stage, sizeof f->stage, "%s/" OWNER_PREFIX "%s-%d.tmp", root ? "" : place,
@@ -181,8 +130,10 @@ static bool make_stage(io_folder *f, const char *place)
 static bool try_rename(const io_folder *f)
 {
     char from[PATH_MAX], to[PATH_MAX];
-    folder_path(from, f->stage, OWNER_PREFIX "try");
-    folder_path(to, f->path, strrchr(f->stage, '/') + 1);
+    char entry[NAME_MAX + 1];
+    snprintf(entry, sizeof entry, "%s.try.tmp", strrchr(f->stage, '/') + 1); /* no writer's name */
+    folder_path(from, f->stage, STAGE_PROBE);
+    folder_path(to, f->path, entry);
     int fd = open(from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
@@ -240,12 +191,13 @@ ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, fo
     TRY(ctx_check_flags(ctx, path, flags, DDSC_WRITE_OVERWRITE));
     TRY(MEM_ZERO(ctx, f, 1));
     f->ctx = ctx;
+    f->lock = f->stage_lock = -1;
     f->name = name;
     f->overwrite = (flags & DDSC_WRITE_OVERWRITE) != 0;
     TRY(take_path(f, path));
     if (f->there) {
         folder_recover(f->path, name);
-        clean(f->path, name);
+        folder_clean(f->path, name);
     }
     TRY(check_names(f));
     TRY(open_stage(f));
@@ -260,7 +212,7 @@ ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn nam
 {
     io_folder *f = NULL;
     CHECK(folder_open(ctx, &f, path, name, flags));
-    remove_stage(f->stage, name, NULL);
+    folder_remove_stage(f->stage, name, NULL);
     mem_free(ctx, f);
     return DDSC_OK;
 }
@@ -285,8 +237,8 @@ static bool take_mode(const io_folder *f)
            chmod(f->stage, before.st_mode & 07777) == 0;
 }
 
-/* Links files with other names, such as notes, into the new folder before that folder replaces
- * the old one. */
+/* Links files with other names, such as notes or temporary files of other processes, into the new
+ * folder before that folder replaces the old one. Folders cannot be linked. */
 static bool link_others(const io_folder *f)
 {
     DIR *dir = opendir(f->path);
@@ -295,24 +247,14 @@ static bool link_others(const io_folder *f)
     for (struct dirent *e = dir ? readdir(dir) : NULL; e && good; e = readdir(dir)) {
         folder_path(from, f->path, e->d_name);
         folder_path(to, f->stage, e->d_name);
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        if (is_own(f->name, e->d_name) && files_is_folder(from))
-            good = false; /* another process is writing into the target */
-        else if (!is_own(f->name, e->d_name))
-            good = link(from, to) == 0 || errno == ENOENT; /* link() fails for a folder */
+        if (folder_is_own(f->name, e->d_name))
+            good = !files_is_folder(from);
+        else if (!folder_is_dots(e->d_name))
+            good = link(from, to) == 0 || errno == ENOENT;
     }
     if (dir)
         closedir(dir);
     return good;
-}
-
-/* Returns true for an error that another method may avoid. */
-static bool is_refusal(int error)
-{
-    return error == EINVAL || error == ENOSYS || error == EXDEV || error == EBUSY ||
-           error == EPERM || error == EACCES || error == ENOTEMPTY || error == EEXIST ||
-           error == ENOENT;
 }
 
 static ddsc_status sync_place(const io_folder *f, const char *place)
@@ -323,7 +265,14 @@ static ddsc_status sync_place(const io_folder *f, const char *place)
     if (fd >= 0)
         close(fd);
     errno = kept;
-    return good ? DDSC_OK : folder_fail(f, NULL, "sync the parent folder");
+    return good ? DDSC_OK : folder_fail(f, NULL, "sync the folder");
+}
+
+static ddsc_status sync_parent(const io_folder *f)
+{
+    char parent[PATH_MAX];
+    parent_of(f, parent);
+    return sync_place(f, parent);
 }
 
 /* ---- permissions ---- */
@@ -370,25 +319,66 @@ static ddsc_status limit_files(const io_folder *f)
 
 /* ---- finishing ---- */
 
+/* Gives the stage the name of a target that does not exist. If the disk does not confirm this, the
+ * target does not exist afterwards either. */
+static ddsc_status put_new(io_folder *f)
+{
+    chmod(f->stage, f->mode);
+    if (rename(f->stage, f->path) == 0) {
+        ddsc_status status = sync_parent(f);
+        if (status < 0)
+            rename(f->path, f->stage);
+        return status;
+    }
+    if (!files_is_refusal(errno))
+        return folder_fail(f, NULL, "put the folder in place");
+    f->there = true; /* another process created it, or folders cannot be renamed here */
+    if (mkdir(f->path, 0777) != 0)
+        return errno == EEXIST ? DDSC_OK : folder_fail(f, NULL, "create the folder");
+    ddsc_status status = sync_parent(f);
+    if (status < 0)
+        rmdir(f->path);
+    return status;
+}
+
+/* Exchanges the target and the stage, or sets *done to false if that is impossible. If the disk
+ * does not confirm the exchange, they are exchanged again, so that the old result remains. */
+static ddsc_status exchange(io_folder *f, bool *done)
+{
+    *done = false;
+    if (!f->overwrite || !f->beside || !link_others(f) || !take_mode(f))
+        return DDSC_OK;
+    CHECK(sync_place(f, f->stage)); /* makes the new links durable */
+    folder_try_lock(f->stage, &f->stage_lock);
+    if (renameat2(AT_FDCWD, f->stage, AT_FDCWD, f->path, RENAME_EXCHANGE) != 0)
+        return files_is_refusal(errno) ? DDSC_OK
+                                       : folder_fail(f, NULL, "put the new folder in place");
+    ddsc_status status = sync_parent(f);
+    if (status < 0 && renameat2(AT_FDCWD, f->stage, AT_FDCWD, f->path, RENAME_EXCHANGE) != 0) {
+        ctx_warn(f->ctx, "%s: has the new files; the old ones are in %s", f->path, f->stage);
+        f->stage[0] = '\0';
+    }
+    *done = true;
+    return status;
+}
+
+/* Both locks are released after the stage has been removed. */
 static ddsc_status put_in_place(io_folder *f)
 {
-    CHECK(limit_files(f));
+    bool done;
+    struct stat info;
+    if (f->there && lstat(f->path, &info) != 0 && errno == ENOENT)
+        f->there = false; /* it was moved away or deleted during the run */
     if (!f->there) {
-        chmod(f->stage, f->mode);
-        if (rename(f->stage, f->path) == 0)
+        CHECK(put_new(f));
+        if (!f->there)
             return DDSC_OK;
-        if (!is_refusal(errno))
-            return folder_fail(f, NULL, "put the folder in place");
-        if (mkdir(f->path, 0777) != 0 && errno != EEXIST)
-            return folder_fail(f, NULL, "create the folder");
-    } else if (f->overwrite && f->beside && take_mode(f) && link_others(f)) {
-        if (renameat2(AT_FDCWD, f->stage, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0)
-            return sync_place(f, f->path); /* makes the new links durable */
-        if (!is_refusal(errno))
-            return folder_fail(f, NULL, "put the new folder in place");
     }
-    f->kept = f->there;
-    return folder_replace(f->ctx, f->stage, f->path, f->name, f->overwrite);
+    CHECK(folder_lock(f->ctx, f->path, &f->lock));
+    CHECK(limit_files(f));
+    CHECK(exchange(f, &done));
+    return done ? DDSC_OK
+                : folder_replace(f->ctx, f->stage, f->path, f->name, f->overwrite, f->lock >= 0);
 }
 
 static ddsc_status sync_file(const io_folder *f, const char *name)
@@ -430,17 +420,17 @@ ddsc_status folder_sync(io_folder *f, int64_t n_names)
 ddsc_status folder_finish(io_folder *f, ddsc_status status)
 {
     ddsc_context *ctx = f->ctx;
-    char parent[PATH_MAX];
-    parent_of(f, parent);
     if (status >= 0)
         status = folder_sync(f, INT64_MAX);
     if (status >= 0)
         status = put_in_place(f);
     else
         ctx_reword(ctx, f->stage, f->path); /* reports the path that the caller passed */
-    if (status >= 0 && !f->kept)
-        status = sync_place(f, parent);
-    remove_stage(f->stage, f->name, f->path);
+    if (f->stage[0] && !folder_remove_stage(f->stage, f->name, f->path))
+        ctx_warn(ctx, "%s: files that another program wrote meanwhile are in %s", f->path,
+                 f->stage);
+    folder_unlock(f->stage_lock);
+    folder_unlock(f->lock);
     mem_free(ctx, f);
     return status;
 }

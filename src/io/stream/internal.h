@@ -63,6 +63,8 @@ ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t 
 
 /* Renames a file unless the new name exists (EEXIST). Returns 0 or -1, like rename. */
 int files_rename_new(const char *from, const char *to);
+/* Returns true for an error of a rename that another method may avoid. */
+bool files_is_refusal(int error);
 /* Returns true if an access control list adds to the permissions of a file or folder. */
 bool files_has_acl(const char *path);
 /* Returns the permissions that a replacement of the file `old` gets if it belongs to `group`. */
@@ -71,12 +73,31 @@ bool files_is_mount_point(const char *path);
 
 /* Writes "folder/name" to `out`, or "" if it is too long. */
 void folder_path(char out[PATH_MAX], const char *folder, const char *name);
+/* Waits until no other process replaces files of the folder, and locks it. *lock is -1 if the file
+ * system has no locks. folder_try_lock does not wait; it returns false if the folder is locked. */
+ddsc_status folder_lock(ddsc_context *ctx, const char *folder, int *lock);
+bool folder_try_lock(const char *folder, int *lock);
+void folder_unlock(int lock);
 /* Moves the files with these names from one folder into another on the same file system. On
- * failure, the old files are restored. On success, old files without a replacement are removed. */
+ * failure, the old files are restored. On success, old files without a replacement are removed.
+ * `locked`: the caller holds the lock of the target. */
 ddsc_status folder_replace(ddsc_context *ctx, const char *from, const char *to, folder_name_fn name,
-                           bool overwrite);
+                           bool overwrite, bool locked);
 /* Restores the files that were set aside by a folder_replace call whose process was killed. */
 void folder_recover(const char *folder, folder_name_fn name);
+
+/* Name of the file that is renamed from the stage into the target to see whether that works. */
+#define STAGE_PROBE OWNER_PREFIX "try"
+
+bool folder_is_dots(const char *entry);
+/* Returns true for the names of result files, and of temporary files that no process uses. */
+bool folder_is_own(folder_name_fn name, const char *entry);
+/* Deletes a stage and the files in it that are our own. Other files are moved to `home` unless they
+ * also exist elsewhere. If `home` is NULL, they remain. Returns false if files could not be
+ * moved; the stage then remains. */
+bool folder_remove_stage(const char *stage, folder_name_fn name, const char *home);
+/* Removes the stages and files in a folder that processes left which no longer exist. */
+void folder_clean(const char *place, folder_name_fn name);
 
 /* Temporary folders have predictable names, so another user can place a link there. Both functions
  * therefore accept only a real folder that this user owns. */

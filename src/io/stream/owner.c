@@ -1,6 +1,7 @@
-/* Names temporary files and folders ".ddsc-HOST-PID-NUMBER.tmp". The name distinguishes files left
- * by a dead process of this machine from files still in use, here or by another machine on a shared
- * disk. */
+/* Names temporary files and folders ".ddsc-HOST.ID-PID-NUMBER.tmp". The name distinguishes files
+ * left by a dead process from files still in use. A process id says whether its process exists only
+ * if it belongs to the same running kernel and the same pid namespace (container). ID is a hash of
+ * both. Files of another machine, container or boot are therefore never taken for leftovers. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,34 +13,56 @@
 
 #include "io/stream/internal.h"
 
-enum { HOST_LENGTH = 32 };
+enum { HOST_LENGTH = 32, PLACE_TEXT = HOST_LENGTH + 10 };
 
-/* Writes the host name, reduced to letters, digits and periods, so that '-' marks its end. */
-static void host_name(char out[HOST_LENGTH + 1])
+/* Computes the ID. Returns false if the system does not reveal the kernel or the namespace. */
+static bool place_id(uint32_t *id)
 {
-    memset(out, 0, HOST_LENGTH + 1);
-    if (gethostname(out, HOST_LENGTH) != 0 || !*out)
-        strcpy(out, "host");
-    for (char *c = out; *c; c++)
+    char boot[64], space[64];
+    ssize_t n_boot = -1, n_space = readlink("/proc/self/ns/pid", space, sizeof space);
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n_boot = read(fd, boot, sizeof boot);
+        close(fd);
+    }
+    *id = 0;
+    if (n_boot <= 0 || n_space <= 0)
+        return false;
+    *id = (uint32_t)hash_bytes(boot, (size_t)n_boot, hash_bytes(space, (size_t)n_space, 0));
+    return true;
+}
+
+/* Writes "HOST.ID". The host name is reduced to letters, digits and periods, so that '-' marks its
+ * end. Returns false if the ID is unknown. */
+static bool owner_place(char out[PLACE_TEXT])
+{
+    uint32_t id;
+    char host[HOST_LENGTH + 1] = "";
+    if (gethostname(host, HOST_LENGTH) != 0 || !*host)
+        strcpy(host, "host");
+    for (char *c = host; *c; c++)
         if (!((*c >= '0' && *c <= '9') || (*c >= 'A' && *c <= 'Z') || (*c >= 'a' && *c <= 'z')))
             *c = '.';
+    bool known = place_id(&id);
+    snprintf(out, PLACE_TEXT, "%s.%08x", host, (unsigned)id);
+    return known;
 }
 
 void owner_name(char out[OWNER_TEXT])
 {
-    char host[HOST_LENGTH + 1];
-    host_name(host);
-    snprintf(out, OWNER_TEXT, "%s-%ld", host, (long)getpid());
+    char place[PLACE_TEXT];
+    owner_place(place);
+    snprintf(out, OWNER_TEXT, "%s-%ld", place, (long)getpid());
 }
 
 bool owner_is_gone(const char *text)
 {
-    char host[HOST_LENGTH + 1];
+    char place[PLACE_TEXT];
     long pid = 0;
-    host_name(host);
-    size_t n = strlen(host);
-    return strncmp(text, host, n) == 0 && sscanf(text + n, "-%ld-", &pid) == 1 && pid > 0 &&
-           kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    bool known = owner_place(place);
+    size_t n = strlen(place);
+    return known && strncmp(text, place, n) == 0 && sscanf(text + n, "-%ld-", &pid) == 1 &&
+           pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
 bool owner_left(const char *name)

@@ -30,6 +30,13 @@ int files_rename_new(const char *from, const char *to)
     return rename(from, to);
 }
 
+bool files_is_refusal(int error)
+{
+    return error == EINVAL || error == ENOSYS || error == EXDEV || error == EBUSY ||
+           error == EPERM || error == EACCES || error == ENOTEMPTY || error == EEXIST ||
+           error == ENOENT;
+}
+
 bool files_has_acl(const char *path)
 {
     return getxattr(path, "system.posix_acl_access", NULL, 0) > 0 ||

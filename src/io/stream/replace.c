@@ -10,14 +10,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "io/stream/internal.h"
 
-enum { ASIDE_TRIES = 1000, RECOVERIES = 16, LOCK_WAIT_NS = 50000000 };
+enum { ASIDE_TRIES = 1000, RECOVERIES = 16 };
 #define SOME_ASIDE ".part"
 #define ALL_ASIDE ".old"
 
@@ -76,32 +74,6 @@ static bool remove_file(const char *folder, const char *name)
     char path[PATH_MAX];
     folder_path(path, folder, name);
     return unlink(path) == 0 || errno == ENOENT;
-}
-
-/* ---- one process at a time ---- */
-
-/* Returns the descriptor of the locked folder, or -1 if it could not be locked. Sets *busy if
- * another process holds the lock. */
-static int lock_folder(const char *folder, int mode, bool *busy)
-{
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), code;
-    *busy = false;
-    if (fd < 0)
-        return -1;
-    do
-        code = flock(fd, mode);
-    while (code != 0 && errno == EINTR);
-    if (code == 0)
-        return fd;
-    *busy = errno == EWOULDBLOCK;
-    close(fd);
-    return -1;
-}
-
-static void unlock_folder(int fd)
-{
-    if (fd >= 0)
-        close(fd);
 }
 
 /* ---- old files ---- */
@@ -166,11 +138,10 @@ static void recover(const char *folder, folder_name_fn name, bool locked)
 
 void folder_recover(const char *folder, folder_name_fn name)
 {
-    bool busy;
-    int lock = lock_folder(folder, LOCK_EX | LOCK_NB, &busy);
-    if (!busy)
+    int lock;
+    if (folder_try_lock(folder, &lock))
         recover(folder, name, lock >= 0);
-    unlock_folder(lock);
+    folder_unlock(lock);
 }
 
 static ddsc_status make_aside(replacement *r)
@@ -280,18 +251,9 @@ static ddsc_status replace_locked(replacement *r, bool overwrite)
 }
 
 ddsc_status folder_replace(ddsc_context *ctx, const char *from, const char *to, folder_name_fn name,
-                           bool overwrite)
+                           bool overwrite, bool locked)
 {
-    bool busy;
     replacement r = {.ctx = ctx, .from = from, .to = to, .name = name};
-    int lock = lock_folder(to, LOCK_EX | LOCK_NB, &busy);
-    while (busy) { /* another process replaces this folder; the user may stop waiting */
-        CHECK(progress_poll(ctx));
-        nanosleep(&(struct timespec){.tv_nsec = LOCK_WAIT_NS}, NULL);
-        lock = lock_folder(to, LOCK_EX | LOCK_NB, &busy);
-    }
-    recover(to, name, lock >= 0);
-    ddsc_status status = replace_locked(&r, overwrite);
-    unlock_folder(lock);
-    return status;
+    recover(to, name, locked);
+    return replace_locked(&r, overwrite);
 }

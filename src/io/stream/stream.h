@@ -175,10 +175,10 @@ ddsc_status zip_check_entry(io_stream *member, const zip_entry *entry);
 enum { OWNER_TEXT = 64 };
 #define OWNER_PREFIX ".ddsc-"
 
-/* Writes "HOST-PID" of this process to `out`. HOST contains no '-'. */
+/* Writes "HOST.ID-PID" of this process to `out`. Only PID follows a '-'. */
 void owner_name(char out[OWNER_TEXT]);
-/* Returns true if the text begins with "HOST-PID-" of a process of this machine that no longer
- * exists. */
+/* Returns true if the text begins with "HOST.ID-PID-" of a process of this machine and container
+ * that no longer exists. */
 bool owner_is_gone(const char *text);
 /* Returns true if the name is that of a temporary file or folder left by such a process. */
 bool owner_left(const char *name);

@@ -331,6 +331,18 @@ static ddsc_status take_name(io_writer *w)
     return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
 }
 
+/* Exchanges the temporary file and the file that it replaces. *done is false if there is no such
+ * file, or if the file system cannot do this. */
+static ddsc_status swap_files(io_writer *w, bool *done)
+{
+    struct stat info;
+    *done = false;
+    if (lstat(w->path, &info) != 0 || !S_ISREG(info.st_mode))
+        return DDSC_OK;
+    *done = renameat2(AT_FDCWD, w->temp, AT_FDCWD, w->path, RENAME_EXCHANGE) == 0;
+    return *done || files_is_refusal(errno) ? DDSC_OK : writer_fail(w, "put the file in place");
+}
+
 /* Returns true if the file is in a stage, which folder_sync syncs as a whole. */
 static bool in_stage(const io_writer *w)
 {
@@ -356,9 +368,19 @@ static ddsc_status writer_commit(io_writer *w)
     w->fd = -1;
     if (close(fd) != 0)
         return writer_fail(w, "close");
-    CHECK(take_name(w));
-    w->temp[0] = '\0';
-    return staged ? DDSC_OK : sync_folder(w);
+    bool exchanged = false;
+    if (w->overwrite && !staged)
+        CHECK(swap_files(w, &exchanged));
+    if (!exchanged) {
+        CHECK(take_name(w));
+        w->temp[0] = '\0';
+    }
+    if (staged)
+        return DDSC_OK;
+    ddsc_status status = sync_folder(w);
+    if (status < 0 && exchanged)
+        swap_files(w, &exchanged); /* puts the old file back; writer_finish removes the other one */
+    return status;
 }
 
 ddsc_status writer_finish(io_writer *w, ddsc_status status)

@@ -114,6 +114,7 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
 typedef struct bounds_state {
     transport *s;
     metric_first *first;
+    bool refined; /* true if dual bounds are refined potentials, false if relaxed transport */
     bound_cut_table cuts;
 } bounds_state;
 
@@ -137,11 +138,15 @@ static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job 
     bounds_state *b = NULL;
     transport *s = metric;
     bool dual = has_squares(s) && bound_refined_applies(m);
+    first_pairs pairs;
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = s;
-    TRY(metric_first_open(job->ctx, &b->first, &offer->first, &offer->level[BOUND_FRAME], m,
-                          &s->ground, 0, s->is_distance));
-    offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = dual;
+    b->refined = dual;
+    TRY(metric_first_open(&b->first, &offer->first, &pairs, job, &s->ground, 0, s->is_distance));
+    offer->level[BOUND_FRAME] = dual ? pairs != FIRST_NO_PAIRS : pairs == FIRST_FRAMES;
+    offer->level[BOUND_DUAL] = dual || pairs == FIRST_RELAXED;
+    offer->short_lists = !dual && pairs == FIRST_RELAXED;
+    offer->level[BOUND_TIGHT] = dual;
     offer->level[BOUND_CUT] = !dual && has_squares(s) && bound_cut_applies(m);
     if (dual && !s->dual)
         TRY(bound_refined_create(job->ctx, &s->dual, m));
@@ -159,8 +164,8 @@ static double bounds_pair(void *state, bound_level level, int64_t i, int64_t j, 
                           int worker)
 {
     const bounds_state *b = state;
-    if (level == BOUND_FRAME)
-        return metric_first_frame(b->first, i, j, enough);
+    if (level == BOUND_FRAME || !b->refined)
+        return metric_first_pair(b->first, i, j, enough, worker);
     return level == BOUND_DUAL ? bound_refined_pair(b->s->dual, i, j, enough, worker)
                                : bound_refined_last(b->s->dual, i, j, enough, worker);
 }

@@ -2,7 +2,11 @@
  *
  * Projections are tight in few dimensions. For squared distances they cost one short matrix
  * product, and for other costs the differences of short rows. The relaxed bound holds for every
- * cost. It is tight for small supports in many dimensions, such as documents. */
+ * cost. It is tight for small supports in many dimensions, such as documents. If items share their
+ * points, a table of least costs gives a lower but far cheaper bound of all pairs, and the relaxed
+ * bound is computed for single pairs only. */
+#include <math.h>
+
 #include "base/workspace.h"
 #include "distance/bound/bound.h"
 #include "distance/bound/first.h"
@@ -18,7 +22,9 @@ struct metric_first {
     device_frames frames; /* frames of the projections */
     bound_marginal marginal;
     bound_relaxed transport;
-    scratch memory; /* scratch of the relaxed bound */
+    bool has_table;
+    bound_least least; /* first bounds of the relaxed transport, if has_table is true */
+    scratch memory;    /* scratch of both */
 };
 
 void metric_first_close(metric_first *b)
@@ -27,6 +33,7 @@ void metric_first_close(metric_first *b)
         return;
     bound_projection_free(b->ctx, &b->projection);
     bound_marginal_free(b->ctx, &b->marginal);
+    bound_least_free(b->ctx, &b->least);
     bound_relaxed_free(b->ctx, &b->transport);
     scratch_free(b->ctx, &b->memory);
     mem_free(b->ctx, b);
@@ -35,7 +42,10 @@ void metric_first_close(metric_first *b)
 static void first_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
 {
     const metric_first *b = state;
-    if (b->relaxed)
+    if (b->has_table)
+        bound_least_tile(&b->least, t->i0, t->i1, t->j0, t->j1, low, ld,
+                         scratch_of(&b->memory, worker));
+    else if (b->relaxed)
         bound_relaxed_tile(&b->transport, t->i0, t->i1, t->j0, t->j1, low, ld,
                            scratch_of(&b->memory, worker));
     else
@@ -45,15 +55,36 @@ static void first_tile(void *state, const pair_tile *t, float *low, int64_t ld, 
             low[i * ld + j] *= low[i * ld + j] * (1 - 0x1p-21f);
 }
 
+static ddsc_status first_load(void *state, int64_t a, int64_t c)
+{
+    metric_first *b = state;
+    return bound_least_load(&b->least, a, c);
+}
+
 /* Large blocks share more points, but small sets use small blocks so that all threads have work. */
-static ddsc_status open_relaxed(metric_first *b, first_bounds *first, const measures *m,
+static ddsc_status open_relaxed(metric_first *b, first_bounds *first, const pair_job *job,
                                 const ground_cost *ground)
 {
+    const measures *m = job->m;
     int64_t side = BASE_MAX(BOUND_RELAXED_SIDE_MIN, BASE_MIN(BOUND_RELAXED_SIDE_MAX, m->n / 16));
+    double n = (double)m->n, n_old = (double)job->n_old;
+    least_limits limits = {.n_pairs = job->n_old > 0 ? n_old * (n - n_old) : n * (n - 1) / 2,
+                           .bytes = BOUND_LEAST_BYTES,
+                           .one_window = job->n_old > 0};
     CHECK(bound_relaxed_make(b->ctx, &b->transport, m, ground, b->epsilon, side));
-    CHECK(scratch_create(b->ctx, &b->memory, bound_relaxed_scratch(&b->transport), 1));
+    CHECK(bound_least_make(b->ctx, &b->least, &b->transport, &limits, &b->has_table));
+    int64_t bytes = bound_relaxed_scratch(&b->transport);
+    if (b->has_table)
+        bytes = BASE_MAX(bytes, bound_least_scratch(&b->least));
+    CHECK(scratch_create(b->ctx, &b->memory, bytes, 1));
     *first = (first_bounds){
         .n = m->n, .side = side, .unit = b->transport.unit, .tile = first_tile, .state = b};
+    if (b->has_table)
+        first->side = b->least.side;
+    if (b->has_table && b->least.n_windows > 1) {
+        first->window = b->least.window;
+        first->load = first_load;
+    }
     return DDSC_OK;
 }
 
@@ -85,30 +116,36 @@ static ddsc_status open_projections(metric_first *b, first_bounds *first, const 
     return DDSC_OK;
 }
 
-ddsc_status metric_first_open(ddsc_context *ctx, metric_first **out, first_bounds *first,
-                              bool *frame, const measures *m, const ground_cost *ground,
-                              double epsilon, bool square)
+static void note_first(const metric_first *b, const measures *m)
+{
+    ctx_note(b->ctx, "first bounds",
+             !b->relaxed      ? "projections"
+             : b->has_table   ? "table of least costs"
+             : b->epsilon > 0 ? "relaxed entropic transport"
+                              : "relaxed transport",
+             "%lld dimensions, %lld points per item", (long long)m->d,
+             (long long)(m->nnz / BASE_MAX(1, m->n)));
+}
+
+ddsc_status metric_first_open(metric_first **out, first_bounds *first, first_pairs *pairs,
+                              const pair_job *job, const ground_cost *ground, double epsilon,
+                              bool square)
 {
     ddsc_status status = DDSC_OK;
     metric_first *b = NULL;
     bool squares = ground->kind == DDSC_COST_SQEUCLIDEAN;
-    TRY(MEM_ZERO(ctx, b, 1));
-    *b = (metric_first){.ctx = ctx,
-                        .relaxed = bound_relaxed_applies(m, ground),
+    TRY(MEM_ZERO(job->ctx, b, 1));
+    *b = (metric_first){.ctx = job->ctx,
+                        .relaxed = bound_relaxed_applies(job->m, ground),
                         .epsilon = epsilon,
                         .square = square};
-    TRY(b->relaxed ? open_relaxed(b, first, m, ground)
-        : squares  ? open_projections(b, first, m)
-                   : open_marginals(b, first, m, ground));
+    TRY(b->relaxed ? open_relaxed(b, first, job, ground)
+        : squares  ? open_projections(b, first, job->m)
+                   : open_marginals(b, first, job->m, ground));
     if (square)
         first->unit *= first->unit;
-    ctx_note(ctx, "first bounds",
-             !b->relaxed   ? "projections"
-             : epsilon > 0 ? "relaxed entropic transport"
-                           : "relaxed transport",
-             "%lld dimensions, %lld points per item", (long long)m->d,
-             (long long)(m->nnz / BASE_MAX(1, m->n)));
-    *frame = !b->relaxed && squares;
+    note_first(b, job->m);
+    *pairs = b->has_table ? FIRST_RELAXED : !b->relaxed && squares ? FIRST_FRAMES : FIRST_NO_PAIRS;
     *out = b;
     b = NULL;
 done:
@@ -116,7 +153,11 @@ done:
     return status;
 }
 
-double metric_first_frame(const metric_first *b, int64_t i, int64_t j, double enough)
+double metric_first_pair(const metric_first *b, int64_t i, int64_t j, double enough, int worker)
 {
-    return bound_projection_pair(&b->projection, i, j, enough);
+    if (!b->has_table)
+        return bound_projection_pair(&b->projection, i, j, enough);
+    double low = b->transport.unit *
+                 (double)bound_relaxed_single(&b->transport, i, j, scratch_of(&b->memory, worker));
+    return b->square ? low * fabs(low) * (1 - 0x1p-50) : low;
 }

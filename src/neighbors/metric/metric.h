@@ -42,15 +42,21 @@ ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measu
 typedef struct metric_first metric_first;
 typedef struct ground_cost ground_cost; /* distance/cost/ground.h */
 
+/* What metric_first_pair computes. */
+typedef enum first_pairs { FIRST_NO_PAIRS, FIRST_FRAMES, FIRST_RELAXED } first_pairs;
+
 /* Opens the first bounds of the transport value, or of its square if `square` is true. *first
- * borrows memory from *out. *frame is true if bounds of level FRAME exist. If epsilon > 0, the
- * bounds are those of the regularized value; this requires squared distances and
+ * borrows memory from *out. *pairs states which bounds of single pairs exist: frames of
+ * projections, or relaxed transport if the first bounds come from a table of least costs. If
+ * epsilon > 0, the bounds are those of the regularized value; this requires squared distances and
  * bound_relaxed_applies. */
-ddsc_status metric_first_open(ddsc_context *ctx, metric_first **out, first_bounds *first,
-                              bool *frame, const measures *m, const ground_cost *ground,
-                              double epsilon, bool square);
+ddsc_status metric_first_open(metric_first **out, first_bounds *first, first_pairs *pairs,
+                              const pair_job *job, const ground_cost *ground, double epsilon,
+                              bool square);
 void metric_first_close(metric_first *b);
-double metric_first_frame(const metric_first *b, int64_t i, int64_t j, double enough);
+/* Returns a bound of the transport value of one pair. Frames may stop as soon as the bound exceeds
+ * `enough`. */
+double metric_first_pair(const metric_first *b, int64_t i, int64_t j, double enough, int worker);
 
 /* ---- values and D^2 ---- */
 

@@ -44,7 +44,7 @@ static void take(void *arg, int64_t i, int64_t j, const sinkhorn_result *found, 
 {
     const tile_target *to = arg;
     const sinkhorn_metric *s = to->s;
-    double value = s->rule.sharp ? found->sharp : found->regularised;
+    double value = s->rule.sharp ? found->sharp : found->regularized;
     count(to->stats, found, solved);
     if (s->self)
         value = BASE_MAX(0, value - 0.5 * (s->self[i] + s->self[j]));
@@ -90,7 +90,7 @@ static ddsc_status self_range(void *arg, int64_t begin, int64_t end, int worker)
         if (solved < 0)
             return solved;
         count(&s->stats[worker], &found, solved);
-        s->self[i] = found.regularised;
+        s->self[i] = found.regularized;
         progress_add(s->ctx, 1);
     }
     return DDSC_OK;

@@ -28,6 +28,7 @@ typedef struct sinkhorn_bound_state {
     first_bounds first;  /* first bounds of exact transport */
     bound_minorant minorant;
     bound_refined *refined; /* bounds of W2; NULL if dual bounds are used */
+    bool relaxed;           /* true if level DUAL is relaxed transport of single pairs */
     double unit, offered;   /* unit of the values; unit of the bounds of D^2 */
 } sinkhorn_bound_state;
 
@@ -90,6 +91,12 @@ static void bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, 
         }
 }
 
+static ddsc_status bound_load(void *state, int64_t a, int64_t c)
+{
+    const sinkhorn_bound_state *b = state;
+    return b->first.load(b->first.state, a, c);
+}
+
 static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;
@@ -97,6 +104,7 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     sinkhorn_bound_state *b = NULL;
     bool small = !sinkhorn_set_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
     bool soft = false, squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
+    first_pairs pairs = FIRST_NO_PAIRS;
     int exponent;
     double median, epsilon = 0;
     TRY(MEM_ZERO(job->ctx, b, 1));
@@ -110,8 +118,7 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
         epsilon = soft ? fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median) : 0;
     }
     if (!by_dual(s)) {
-        TRY(metric_first_open(job->ctx, &b->exact, &b->first, &offer->level[BOUND_FRAME], job->m,
-                              &s->ground, epsilon, false));
+        TRY(metric_first_open(&b->exact, &b->first, &pairs, job, &s->ground, epsilon, false));
         b->unit = b->first.unit;
     } else {
         TRY(bound_minorant_make(job->ctx, &b->minorant, s->m, sinkhorn_set_grid(s->set),
@@ -122,15 +129,21 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     b->offered = s->is_distance ? b->unit * b->unit : b->unit;
     if ((s->rule.sharp || (small && !soft)) && squares && bound_refined_applies(s->m))
         TRY(bound_refined_create(job->ctx, &b->refined, s->m));
-    offer->level[BOUND_DUAL] = (!s->rule.sharp && !soft) || b->refined;
-    if (offer->level[BOUND_DUAL] && !b->refined)
+    bool dual = (!s->rule.sharp && !soft) || b->refined;
+    if (dual && !b->refined)
         TRY(sinkhorn_set_reserve(s->set));
+    b->relaxed = !dual && pairs == FIRST_RELAXED;
+    offer->level[BOUND_FRAME] = dual ? pairs != FIRST_NO_PAIRS : pairs == FIRST_FRAMES;
+    offer->level[BOUND_DUAL] = dual || b->relaxed;
+    offer->short_lists = b->relaxed;
     offer->first = (first_bounds){.n = job->m->n,
                                   .side = b->exact ? b->first.side : BOUND_MINORANT_SIDE,
                                   .unit = b->offered,
                                   .order = b->minorant.order,
                                   .tile = bound_tile,
-                                  .state = b};
+                                  .state = b,
+                                  .window = b->first.window,
+                                  .load = b->first.load ? bound_load : NULL};
     *state = b;
     b = NULL;
 done:
@@ -144,8 +157,8 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
     const sinkhorn_bound_state *b = state;
     sinkhorn_metric *s = b->s;
     double limit = (s->is_distance ? sqrt(enough) : enough) + offset(s, i, j);
-    if (level == BOUND_FRAME)
-        return lowered(s, i, j, metric_first_frame(b->exact, i, j, limit));
+    if (level == BOUND_FRAME || b->relaxed)
+        return lowered(s, i, j, metric_first_pair(b->exact, i, j, limit, worker));
     limit *= 1 + 2e-9;
     if (b->refined)
         return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));

@@ -116,7 +116,7 @@ static bool values_plausible(const metric_remote *r, int64_t n)
 {
     for (int64_t k = 0; k < n; k++)
         if (r->found[k].iterations != 0 &&
-            !(isfinite(r->found[k].regularised) && r->found[k].iterations > 0 &&
+            !(isfinite(r->found[k].regularized) && r->found[k].iterations > 0 &&
               (!r->rule.sharp || isfinite(r->found[k].sharp)) &&
               r->found[k].marginal_error <= r->rule.tolerance))
             return false;
@@ -149,7 +149,7 @@ bool metric_remote_find(const metric_remote *r, sinkhorn_result *found, int64_t 
     if (!r || j < r->j0 || j >= r->j1 || i >= j)
         return false;
     const device_scaled *at = &r->found[pairs_below(j) - pairs_below(r->j0) + i];
-    *found = (sinkhorn_result){.regularised = at->regularised,
+    *found = (sinkhorn_result){.regularized = at->regularized,
                                .sharp = r->rule.sharp ? at->sharp : NAN,
                                .marginal_error = at->marginal_error,
                                .iterations = at->iterations};

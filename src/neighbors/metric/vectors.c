@@ -92,7 +92,7 @@ static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker
     for (int64_t i = begin; i < end; i++) {
         for (int64_t k = 0; k < d; k++)
             r->out->rows[i * d + k] =
-                (float)ldexp(table->x[i * d + k] - table->centre[k], -r->exponent);
+                (float)ldexp(table->x[i * d + k] - table->center[k], -r->exponent);
         r->out->offset[i] = r->s->offset ? ldexp(r->s->offset[i], -2 * r->exponent) : 0;
     }
     return DDSC_OK;
@@ -107,7 +107,7 @@ static ddsc_status vectors_rows(void *state, prefilter_rows *out)
     const points *table = &s->table;
     double largest = 0;
     for (int64_t p = 0; p < table->n * table->d; p++)
-        largest = fmax(largest, fabs(table->x[p] - table->centre[p % table->d]));
+        largest = fmax(largest, fabs(table->x[p] - table->center[p % table->d]));
     int exponent = largest >= 1e-9 && largest <= 1e15 ? 0 : ilogb(largest);
     if (table->d <= POINTS_MAX_DIRECT || !(largest > 0) || exponent < -400 || exponent > 400 ||
         table->n * table->d > ctx_memory_left(s->ctx) / 8)

@@ -58,12 +58,21 @@ typedef struct first_bounds {
     const float *rows, *start; /* n x columns; n */
     void (*tile)(void *state, const pair_tile *t, float *low, int64_t ld, int worker);
     void *state;
+    /* If window > 0, tiles are computed window by window. Before tiles with rows in window a and
+     * columns in window b >= a, `load` is called from the calling thread. It may use
+     * parallel_for. The window is a multiple of side. */
+    int64_t window;
+    ddsc_status (*load)(void *state, int64_t a, int64_t b);
     const struct device_frames *frames; /* for level FRAME, in the same unit, or NULL */
 } first_bounds;
 
 /* The bounds that are available for a set. */
 typedef struct bound_offer {
     bool level[BOUND_LEVELS]; /* BOUND_FIRST is always available */
+    /* True if first bounds are cheap and loose, and bounds of level DUAL are much tighter and do not
+     * depend on `enough`. First lists are then short, or are skipped if an earlier search found
+     * enough values. */
+    bool short_lists;
     first_bounds first;
     /* Data from which a device can compute bounds of levels DUAL and TIGHT (base/device_table.h),
      * or NULL. */

@@ -1,4 +1,7 @@
-/* Computes float bounds of all pairs on the CPU, and the rounding errors of float rows. */
+/* Computes float bounds of all pairs on the CPU, and the rounding errors of float rows.
+ *
+ * If the bounds have windows, tiles are ordered by pairs of windows: (0, 0), (0, 1), (1, 1), (0, 2)
+ * and so on. Both passes then use this order, and each pair of windows is loaded once. */
 #include "neighbors/pairs/prefilter.h"
 
 #include <math.h>
@@ -189,9 +192,76 @@ static ddsc_status share_limits(const cpu *c)
     return DDSC_OK;
 }
 
+/* ---- windows ---- */
+
+typedef struct window_pair {
+    cpu *c;
+    int64_t row, column; /* first tile row and column of the windows */
+    int64_t n_rows, n_columns;
+    int64_t first; /* first tile of this rank, counted in the pair of windows */
+} window_pair;
+
+static int64_t window_tiles(const window_pair *w)
+{
+    return w->row == w->column ? w->n_rows * (w->n_rows + 1) / 2 : w->n_rows * w->n_columns;
+}
+
+/* Processes tiles of a pair of windows. Consecutive tiles of different windows share no items, so
+ * that workers do not wait for each other's heaps. */
+static ddsc_status window_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const window_pair *w = arg;
+    int64_t n = w->c->bounds->n, side = w->c->bounds->side;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t at = w->first + k * team_size(w->c->ctx), row, column;
+        if (w->row == w->column) {
+            pair_tile t = tile_number(w->n_rows, 1, at);
+            row = t.i0;
+            column = t.j0;
+        } else {
+            row = at % w->n_rows;
+            column = (at / w->n_rows + row) % w->n_columns;
+        }
+        int64_t i0 = (w->row + row) * side, j0 = (w->column + column) * side;
+        pair_tile t = {
+            .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
+        CHECK(look_through(w->c, &t, worker));
+    }
+    return DDSC_OK;
+}
+
+/* Processes the tiles [begin, end) in the order of windows. */
+static ddsc_status walk_windows(cpu *c, int64_t begin, int64_t end)
+{
+    const first_bounds *b = c->bounds;
+    int64_t per = b->window / b->side, all = (b->n + b->side - 1) / b->side, before = 0;
+    for (int64_t column = 0; column < all && before < end; column += per)
+        for (int64_t row = 0; row <= column && before < end; row += per) {
+            window_pair w = {.c = c,
+                             .row = row,
+                             .column = column,
+                             .n_rows = BASE_MIN(per, all - row),
+                             .n_columns = BASE_MIN(per, all - column)};
+            int64_t n = window_tiles(&w);
+            int64_t from = BASE_MAX(begin - before, 0), to = BASE_MIN(end - before, n);
+            before += n;
+            if (from >= to)
+                continue;
+            CHECK(b->load(b->state, row / per, column / per));
+            w.first = from + team_rank(c->ctx);
+            int64_t own = (to - w.first + team_size(c->ctx) - 1) / team_size(c->ctx);
+            CHECK(team_rows(c->ctx, (team_part){0, own}, 1, window_range, &w));
+        }
+    return DDSC_OK;
+}
+
 static ddsc_status cpu_nearest(void *state, nearest *kept)
 {
     cpu *c = state;
+    if (c->bounds->window > 0) {
+        c->kept = kept;
+        return walk_windows(c, 0, tile_count(c->bounds->n, c->bounds->side));
+    }
     int64_t n_rows = (c->bounds->n + c->bounds->side - 1) / c->bounds->side;
     int64_t last = n_rows / 2 + 1, first = BASE_MIN(last, n_rows / 8 + 1);
     half_circle h = {.c = c, .n_rows = n_rows};
@@ -221,6 +291,8 @@ static ddsc_status cpu_within(void *state, int64_t begin, int64_t end, const dou
     c->reach = reach;
     c->hit = hit;
     c->arg = arg;
+    if (c->bounds->window > 0)
+        return walk_windows(c, begin, end);
     c->first = begin + team_rank(c->ctx);
     int64_t own = (end - c->first + team_size(c->ctx) - 1) / team_size(c->ctx);
     return team_rows(c->ctx, (team_part){0, own}, 1, turn_range, c);

@@ -5,13 +5,13 @@
 #include "neighbors/planner/plan.h"
 #include "neighbors/planner/tuning.h"
 
-static bool neighbours_are_rescaled(ddsc_context *ctx, int64_t rule, const in_degrees *found,
-                                    int64_t n)
+static bool neighbors_are_rescaled(ddsc_context *ctx, int64_t rule, const in_degrees *found,
+                                   int64_t n)
 {
     bool many =
         found->skewness >= HUBS_SKEWNESS || (double)found->n_unlisted >= HUBS_UNLISTED * (double)n;
     bool choose = rule == DDSC_HUBS_ALWAYS || (rule == DDSC_HUBS_AUTO && many);
-    ctx_note(ctx, "neighbours", choose ? "rescaled" : "plain",
+    ctx_note(ctx, "neighbors", choose ? "rescaled" : "plain",
              "in-degree skewness %.1f%s; largest in-degree %lld of %lld items, %lld items with "
              "in-degree 0",
              found->skewness,
@@ -31,7 +31,7 @@ ddsc_status plan_rescale(ddsc_context *ctx, rescaled_plan *r, const search_plan 
     if (first->hubs == DDSC_HUBS_OFF)
         return DDSC_OK;
     TRY(graph_in_degrees(ctx, &r->plain, found, first->hubs_tau));
-    if (!neighbours_are_rescaled(ctx, first->hubs, &r->plain, found->n))
+    if (!neighbors_are_rescaled(ctx, first->hubs, &r->plain, found->n))
         return DDSC_OK;
     TRY(graph_narrow(ctx, &r->nearest, found, GRAPH_NEAREST));
     TRY(graph_scales_find(ctx, &r->scale, found, first->hubs_tau));

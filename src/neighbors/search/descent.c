@@ -143,7 +143,7 @@ static ddsc_status join_range(void *arg, int64_t begin, int64_t end, int worker)
 
 static ddsc_status descend(descent *d)
 {
-    progress_begin(d->ctx, "approximate neighbours", DESCENT_ROUNDS * d->n);
+    progress_begin(d->ctx, "approximate neighbors", DESCENT_ROUNDS * d->n);
     CHECK(team_for(d->ctx, d->n, PIECE, draw_range, d));
     CHECK(nearest_share(d->ctx, &d->near, true));
     for (int64_t p = 0; p < d->n * d->k; p++)

@@ -25,7 +25,7 @@ typedef struct remote {
     ranking *rank;
     device dev;
     const prefilter_rows *rows;
-    doubt *d;
+    shortlist *d;
     float *start, *weight; /* weight NULL: all weights are 1 */
     double unit;           /* unit of the keys */
     int64_t strip;         /* rows per strip */
@@ -69,7 +69,7 @@ static ddsc_status settle_strip(void *arg, int64_t begin, int64_t end, int worke
     for (int64_t c = begin; c < end; c++) {
         for (int64_t k = 0; k < most; k++)
             key[k] = r->unit * (double)r->key[c * most + k];
-        search_doubt_settle(r->d, r->d->first + c, key, key + most);
+        search_shortlist_settle(r->d, r->d->first + c, key, key + most);
     }
     return DDSC_OK;
 }
@@ -91,7 +91,7 @@ static bool plausible(const remote *r, int64_t rows)
  * failed. */
 static ddsc_status walk_strip(remote *r, int64_t *open, filtered *how, char *why)
 {
-    doubt *d = r->d;
+    shortlist *d = r->d;
     int64_t end = BASE_MIN(d->n, d->first + r->strip);
     bool few;
     *how = FILTERED_NOT;
@@ -102,10 +102,10 @@ static ddsc_status walk_strip(remote *r, int64_t *open, filtered *how, char *why
         return DDSC_OK;
     }
     CHECK(parallel_for(r->ctx, end - d->first, 64, settle_strip, r));
-    search_doubt_count(d, end, open, &few);
-    *how = few ? FILTERED : FILTERED_IN_DOUBT;
+    search_shortlist_count(d, end, open, &few);
+    *how = few ? FILTERED : FILTERED_UNDECIDED;
     if (few)
-        CHECK(search_doubt_rank(d, end, r->rank));
+        CHECK(search_shortlist_rank(d, end, r->rank));
     progress_add(r->ctx, (end - d->first) * (d->n - 1) / 2);
     return DDSC_OK;
 }
@@ -113,7 +113,7 @@ static ddsc_status walk_strip(remote *r, int64_t *open, filtered *how, char *why
 /* Processes all rows with one product type. */
 static ddsc_status walk(remote *r, int way, filtered *how, char *why)
 {
-    doubt *d = r->d;
+    shortlist *d = r->d;
     device_rows rows = {.n = d->n,
                         .columns = r->rows->columns,
                         .rows = r->rows->rows,
@@ -142,8 +142,8 @@ static ddsc_status try_ways(remote *r, filtered *how)
 {
     char why[DEVICE_WORDS] = "";
     int64_t n = r->d->n;
-    *how = FILTERED_IN_DOUBT;
-    for (int way = 0; way < r->dev.about.n_ways && *how == FILTERED_IN_DOUBT; way++) {
+    *how = FILTERED_UNDECIDED;
+    for (int way = 0; way < r->dev.about.n_ways && *how == FILTERED_UNDECIDED; way++) {
         double radius;
         first_bounds bounds;
         const char *name = r->dev.table.way(r->dev.state, way, r->rows->columns, &radius);
@@ -169,7 +169,7 @@ ddsc_status search_on_device(pairs *p, ranking *rank, const prefilter_rows *rows
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = p->ctx;
     int64_t n = rows->n;
-    doubt d = {0};
+    shortlist d = {0};
     remote r = {.ctx = ctx, .p = p, .rank = rank, .rows = rows, .d = &d};
     bool good = false;
     *how = FILTERED_NOT;
@@ -185,7 +185,7 @@ ddsc_status search_on_device(pairs *p, ranking *rank, const prefilter_rows *rows
                  (long long)tau);
         goto done;
     }
-    TRY(search_doubt_create(ctx, &d, n, tau, most));
+    TRY(search_shortlist_create(ctx, &d, n, tau, most));
     d.by = p->by;
     TRY(weigh_keys(&r, &good));
     if (good) {
@@ -195,7 +195,7 @@ ddsc_status search_on_device(pairs *p, ranking *rank, const prefilter_rows *rows
     }
 done:
     device_close(&r.dev);
-    search_doubt_free(ctx, &d);
+    search_shortlist_free(ctx, &d);
     MEM_FREE(ctx, r.scratch, r.key, r.weight, r.start);
     return status;
 }

@@ -97,7 +97,7 @@ ddsc_status search_landmarks_fit(ddsc_context *ctx, landmark_map *l, int64_t n, 
     *l = (landmark_map){.n = n};
     TRY(MEM_NEW(ctx, gram, m * m));
     TRY(MEM_NEW(ctx, mean, m));
-    job.mean = la_centre_distances(m, between, mean, gram);
+    job.mean = la_center_distances(m, between, mean, gram);
     TRY(find_directions(ctx, &job.direction, &l->dim, gram, m));
     TRY(MEM_NEW(ctx, job.origin, l->dim));
     la_gemm(false, false, 1, l->dim, m, 1, mean, m, job.direction, l->dim, 0, job.origin, l->dim);

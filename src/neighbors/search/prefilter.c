@@ -15,7 +15,7 @@
 #include "numeric/graph/graph.h"
 
 typedef struct settling {
-    doubt *d;
+    shortlist *d;
     const nearest *kept;
     double *scratch; /* per worker: keys and upper bounds of a list */
 } settling;
@@ -29,13 +29,13 @@ static ddsc_status settle_range(void *arg, int64_t begin, int64_t end, int worke
     for (int64_t i = begin; i < end; i++) {
         for (int64_t k = 0; k < most; k++)
             key[k] = local_key(s->kept->by, index[i * most + k], s->kept->value[i * most + k]);
-        search_doubt_settle(s->d, i, key, key + most);
+        search_shortlist_settle(s->d, i, key, key + most);
     }
     return DDSC_OK;
 }
 
 /* Computes the smallest bounds of every item and selects its candidates. */
-static ddsc_status settle_all(const pairs *p, doubt *d, const prefilter_rows *rows)
+static ddsc_status settle_all(const pairs *p, shortlist *d, const prefilter_rows *rows)
 {
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = p->ctx;
@@ -71,22 +71,22 @@ static ddsc_status on_processor(pairs *p, ranking *r, const prefilter_rows *rows
     ddsc_status status = DDSC_OK;
     int64_t n = rows->n, most = BASE_MIN(n - 1, tau + BASE_MAX(SPARE_LEAST, tau / 2)), open = 0;
     bool few;
-    doubt d = {0};
-    TRY(search_doubt_create(p->ctx, &d, n, tau, most));
+    shortlist d = {0};
+    TRY(search_shortlist_create(p->ctx, &d, n, tau, most));
     d.by = p->by;
     TRY(settle_all(p, &d, rows));
-    search_doubt_count(&d, n, &open, &few);
-    *how = few ? FILTERED : FILTERED_IN_DOUBT;
+    search_shortlist_count(&d, n, &open, &few);
+    *how = few ? FILTERED : FILTERED_UNDECIDED;
     if (!few)
         goto done;
     search_rank_free(r);
     TRY(search_rank_create(p, r, tau));
     r->tick = 1;
     progress_begin(p->ctx, "candidates", n);
-    TRY(search_doubt_rank(&d, n, r));
+    TRY(search_shortlist_rank(&d, n, r));
     progress_end(p->ctx);
 done:
-    search_doubt_free(p->ctx, &d);
+    search_shortlist_free(p->ctx, &d);
     return status;
 }
 

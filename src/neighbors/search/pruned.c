@@ -96,7 +96,8 @@ static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worke
  * (i, j) and (j, i). */
 static reached goal_of(const pruned *s, int64_t i, int64_t j)
 {
-    return s->solving ? SETTLED : isfinite(enough_of(s, i, j)) ? HAS_DUAL : HAS_LOOK;
+    bool last = s->p->offer.short_lists || isfinite(enough_of(s, i, j));
+    return s->solving ? SETTLED : last ? HAS_DUAL : HAS_LOOK;
 }
 
 static void mark_pair(pruned *s, candidate *c, int64_t item, int64_t other)
@@ -358,7 +359,7 @@ ddsc_status pruned_rounds(pruned *s, bool reports)
             /* If only few items remain, they solve most of their candidates anyway. Small batches
              * would lead to many nearly empty rounds. */
             if (s->n_round <= s->n / FEW_SHARE)
-                s->batch = BASE_MIN(2 * s->batch, s->width);
+                s->batch = BASE_MIN(2 * s->batch, BASE_MAX(s->width, s->tau));
         } else if (n_bounds == 0) {
             break;
         }
@@ -397,9 +398,10 @@ ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau)
     pruned s = {.ctx = p->ctx, .p = p, .n = p->n, .tau = tau};
     TRY(state_open(&s));
     TRY(p->device->open(p->ctx, &s.device, &p->offer.first, p->offer.grid));
+    pruned_offer_known(&s);
     TRY(pruned_lists_make(&s));
-    pruned_take_known(&s);
-    progress_begin(p->ctx, "neighbours", s.n_left);
+    pruned_settle_known(&s);
+    progress_begin(p->ctx, "neighbors", s.n_left);
     TRY(pruned_rounds(&s, true));
     progress_end(p->ctx);
     TRY(pruned_walk(&s));

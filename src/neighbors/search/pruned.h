@@ -116,11 +116,13 @@ ddsc_status pruned_deal_found(pruned *s);
 /* Raises the bounds on the list of one of this rank's rows using a linear minorant. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
 
-/* Builds the first list of every item from its smallest first bounds. */
+/* Builds the first list of every item from its smallest first bounds. If lists are short and known
+ * values fill all heaps, the lists are left empty, and the walk finds all candidates. */
 ddsc_status pruned_lists_make(pruned *s);
-/* Offers the values of an earlier search to the heaps, and marks their pairs as settled on all
- * lists. */
-void pruned_take_known(pruned *s);
+/* Offers the values of an earlier search to the heaps. */
+void pruned_offer_known(pruned *s);
+/* Marks the pairs of these values as settled on all lists. */
+void pruned_settle_known(pruned *s);
 /* Returns true if an earlier search stored the value of the pair. */
 bool pruned_is_known(const pruned *s, int64_t i, int64_t j);
 /* Adds each pair found by the walk to the lists of its items. All lists must be empty. */

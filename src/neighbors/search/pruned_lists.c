@@ -151,12 +151,31 @@ static ddsc_status lists_fill(pruned *s, const nearest *kept)
     return DDSC_OK;
 }
 
+/* Sets *full if every heap is full, on all ranks. */
+static ddsc_status heaps_are_full(const pruned *s, bool *full)
+{
+    int64_t n_open = 0;
+    for (int64_t i = s->own.begin; i < s->own.end; i++)
+        n_open += s->near.count[i] < s->tau;
+    CHECK(team_sum_i64(s->ctx, &n_open, 1));
+    *full = n_open == 0;
+    return DDSC_OK;
+}
+
 ddsc_status pruned_lists_make(pruned *s)
 {
     ddsc_status status = DDSC_OK;
     int64_t all = s->n * (s->n - 1) / 2;
-    nearest kept;
-    s->width = BASE_MIN(s->n - 1, BASE_MAX(LIST_LEAST, LIST_PER_TAU * s->tau));
+    nearest kept = {0};
+    bool full = false;
+    TRY(MEM_ZERO(s->ctx, s->list, s->n)); /* complete_to is 0: every other item may be missing */
+    if (s->p->offer.short_lists && s->p->known)
+        TRY(heaps_are_full(s, &full));
+    if (full)
+        return DDSC_OK;
+    int64_t width = s->p->offer.short_lists ? LIST_PER_TAU_SHORT * s->tau
+                                            : BASE_MAX(LIST_LEAST, LIST_PER_TAU * s->tau);
+    s->width = BASE_MIN(s->n - 1, width);
     s->n_left = s->n * s->width;
     TRY(nearest_create(s->ctx, &kept, 0, s->n, s->width));
     kept.by = s->p->by;
@@ -166,7 +185,6 @@ ddsc_status pruned_lists_make(pruned *s)
     progress_end(s->ctx);
     pairs_count_first(s->p, all);
     TRY(nearest_sort(s->ctx, &kept, s->own, false));
-    TRY(MEM_ZERO(s->ctx, s->list, s->n));
     TRY(MEM_NEW(s->ctx, s->storage, (s->own.end - s->own.begin) * s->width));
     TRY(MEM_NEW(s->ctx, s->seen, s->n_left));
     TRY(lists_fill(s, &kept));
@@ -177,25 +195,43 @@ done:
 
 /* ---- values of an earlier search ---- */
 
-static void settle_known(pruned *s, int64_t item, int64_t other, double d2)
-{
-    if (!pruned_owns(s, item))
-        return;
-    candidate *c = pruned_list_find(s, item, other);
-    if (c)
-        c->reached = SETTLED;
-    pruned_seen_settle(s, item, other);
-    nearest_put_once(&s->near, item, other, d2);
-}
+typedef void (*known_fn)(pruned *s, int64_t item, int64_t other, double d2);
 
-void pruned_take_known(pruned *s)
+/* Calls fn for both items of each known pair, if this rank owns the item. */
+static void for_known(pruned *s, known_fn fn)
 {
     const ddsc_graph *g = s->p->known;
     for (int64_t i = 0; g && i < g->n; i++)
         for (int64_t e = g->offset[i]; e < g->offset[i + 1]; e++) {
-            settle_known(s, i, g->index[e], g->d2[e]);
-            settle_known(s, g->index[e], i, g->d2[e]);
+            if (pruned_owns(s, i))
+                fn(s, i, g->index[e], g->d2[e]);
+            if (pruned_owns(s, g->index[e]))
+                fn(s, g->index[e], i, g->d2[e]);
         }
+}
+
+static void offer_known(pruned *s, int64_t item, int64_t other, double d2)
+{
+    nearest_put_once(&s->near, item, other, d2);
+}
+
+void pruned_offer_known(pruned *s)
+{
+    for_known(s, offer_known);
+}
+
+static void settle_known(pruned *s, int64_t item, int64_t other, double d2)
+{
+    candidate *c = pruned_list_find(s, item, other);
+    (void)d2;
+    if (c)
+        c->reached = SETTLED;
+    pruned_seen_settle(s, item, other);
+}
+
+void pruned_settle_known(pruned *s)
+{
+    for_known(s, settle_known);
 }
 
 static bool list_names(const ddsc_graph *g, int64_t item, int64_t other)

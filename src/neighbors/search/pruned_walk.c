@@ -1,6 +1,7 @@
 /* The walk of the pruned search over the pairs that are on no list.
  *
- * It starts when the first lists are exhausted, so every item has a limit. An item whose list ended
+ * It starts when the first lists are exhausted, so every item has a limit. If known values replaced
+ * the lists, it visits all pairs. An item whose list ended
  * before its limit may have neighbors among the items that were not on its list. The walk evaluates
  * the first bounds of all pairs once more, tile by tile. It keeps new pairs that are within reach
  * of such an item and raises their bounds (frame, then dual). It drops the pairs that are then out
@@ -200,7 +201,9 @@ ddsc_status pruned_walk(pruned *s)
         goto done;
     /* A pair's mark changes only when the pair is solved, which happens after the walk has reached
      * it, so the current marks are sufficient. */
-    TRY(team_gather(s->ctx, s->seen, s->n, block_rows(s->n), s->width * (int64_t)sizeof *s->seen));
+    if (s->width > 0)
+        TRY(team_gather(s->ctx, s->seen, s->n, block_rows(s->n),
+                        s->width * (int64_t)sizeof *s->seen));
     TRY(MEM_NEW(s->ctx, s->reach, s->n));
     TRY(MEM_NEW(s->ctx, s->within, s->n));
     progress_begin(s->ctx, "candidates", all);

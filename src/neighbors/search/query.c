@@ -71,7 +71,7 @@ static bool raise_top(query *q, query_entry *top, int64_t item, double limit, in
         top->reached = HAS_FRAME;
     } else if (level[BOUND_DUAL] &&
                (top->reached < HAS_LOOK || (top->reached == HAS_LOOK && isfinite(limit)))) {
-        top->reached = isfinite(limit) ? HAS_DUAL : HAS_LOOK;
+        top->reached = q->p->offer.short_lists || isfinite(limit) ? HAS_DUAL : HAS_LOOK;
         next = BOUND_DUAL;
     } else {
         return false;
@@ -131,7 +131,7 @@ ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old)
     q.near.by = p->by;
     TRY(scratch_create(p->ctx, &q.rows, QUERY_ITEMS * q.ld, sizeof(float)));
     TRY(scratch_create(p->ctx, &q.heap, n_old, sizeof(query_entry)));
-    progress_begin(p->ctx, "neighbours", n_new);
+    progress_begin(p->ctx, "neighbors", n_new);
     TRY(team_for(p->ctx, n_new, QUERY_ITEMS, query_range, &q));
     progress_end(p->ctx);
     TRY(nearest_share(p->ctx, &q.near, false));

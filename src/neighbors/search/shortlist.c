@@ -16,27 +16,28 @@
 
 #include "neighbors/search/tuning.h"
 
-ddsc_status search_doubt_create(ddsc_context *ctx, doubt *d, int64_t n, int64_t tau, int64_t most)
+ddsc_status search_shortlist_create(ddsc_context *ctx, shortlist *d, int64_t n, int64_t tau,
+                                    int64_t most)
 {
-    *d = (doubt){.n = n, .tau = tau, .most = most};
+    *d = (shortlist){.n = n, .tau = tau, .most = most};
     CHECK(MEM_NEW(ctx, d->count, n));
     return MEM_NEW(ctx, d->spread, n);
 }
 
-void search_doubt_free(ddsc_context *ctx, doubt *d)
+void search_shortlist_free(ddsc_context *ctx, shortlist *d)
 {
     MEM_FREE(ctx, d->spread, d->count, d->index);
-    *d = (doubt){0};
+    *d = (shortlist){0};
 }
 
-void search_doubt_count(const doubt *d, int64_t end, int64_t *open, bool *few)
+void search_shortlist_count(const shortlist *d, int64_t end, int64_t *open, bool *few)
 {
     for (int64_t i = d->first; i < end; i++)
         *open += d->count[i] < 0;
     *few = *open <= OPEN_LEAST + d->n / OPEN_SHARE;
 }
 
-ddsc_status search_doubt_rank(const doubt *d, int64_t end, ranking *r)
+ddsc_status search_shortlist_rank(const shortlist *d, int64_t end, ranking *r)
 {
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = r->p->ctx;
@@ -57,12 +58,12 @@ done:
     return status;
 }
 
-static double key_slack(const doubt *d, double key)
+static double key_slack(const shortlist *d, double key)
 {
     return d->relative * fabs(key) + d->absolute;
 }
 
-void search_doubt_settle(const doubt *d, int64_t i, const double *key, double *upper)
+void search_shortlist_settle(const shortlist *d, int64_t i, const double *key, double *upper)
 {
     int32_t *index = d->index + (i - d->first) * d->most;
     double largest = -INFINITY;

@@ -5,7 +5,7 @@
 
 #include "neighbors/search/search.h"
 
-typedef struct doubt {
+typedef struct shortlist {
     int64_t n, tau, most;
     int64_t first;  /* first item that has a list */
     int32_t *index; /* lists of `most` entries, from item `first` on; after settling, candidates
@@ -14,25 +14,26 @@ typedef struct doubt {
     double *spread; /* n: see prefilter_enclose */
     const local_scales *by;
     double relative, absolute; /* rounding errors of keys, which are floats on a device */
-} doubt;
+} shortlist;
 
 /* Allocates the counts and the spread. The caller allocates the index. */
-ddsc_status search_doubt_create(ddsc_context *ctx, doubt *d, int64_t n, int64_t tau, int64_t most);
-void search_doubt_free(ddsc_context *ctx, doubt *d);
+ddsc_status search_shortlist_create(ddsc_context *ctx, shortlist *d, int64_t n, int64_t tau,
+                                    int64_t most);
+void search_shortlist_free(ddsc_context *ctx, shortlist *d);
 /* Moves the candidates of item i to the front of its list and stores their number in count. key[k]
  * is the key of a lower bound for i and the k-th item of its list. No item outside the list has a
  * key below the largest of these keys. `upper` is scratch memory for `most` values. */
-void search_doubt_settle(const doubt *d, int64_t i, const double *key, double *upper);
+void search_shortlist_settle(const shortlist *d, int64_t i, const double *key, double *upper);
 /* Adds the number of items in [first, end) that have all other items as candidates to *open. *few
  * is true if there are not too many of them. */
-void search_doubt_count(const doubt *d, int64_t end, int64_t *open, bool *few);
+void search_shortlist_count(const shortlist *d, int64_t end, int64_t *open, bool *few);
 /* Sends the candidates of [first, end) to the metric. */
-ddsc_status search_doubt_rank(const doubt *d, int64_t end, ranking *r);
+ddsc_status search_shortlist_rank(const shortlist *d, int64_t end, ranking *r);
 
 /* Outcome of the candidate search on a device. */
 typedef enum filtered {
-    FILTERED_NOT,      /* no device was used, or it failed */
-    FILTERED_IN_DOUBT, /* too many items have undecided candidates */
+    FILTERED_NOT,       /* no device was used, or it failed */
+    FILTERED_UNDECIDED, /* too many items have undecided candidates */
     FILTERED
 } filtered;
 

@@ -7,8 +7,9 @@
 
 enum {
     /* ---- pruned: 1,000 to 64,000 digits, 2,224 documents (bench/scale.py) ---- */
-    LIST_LEAST = 128,     /* minimum length of a first candidate list */
-    LIST_PER_TAU = 12,    /* number of candidates in a first list per requested neighbor */
+    LIST_LEAST = 128,       /* minimum length of a first candidate list */
+    LIST_PER_TAU = 12,      /* number of candidates in a first list per requested neighbor */
+    LIST_PER_TAU_SHORT = 4, /* the same for short lists (bench/shorttext_speed.py) */
     LIST_PAIRS = 1 << 18, /* number of pairs of first lists whose frame bounds are computed at once:
                            * 6 MB */
     DUAL_BATCH = 16,      /* number of candidates of an item for which dual bounds are computed in

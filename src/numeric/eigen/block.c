@@ -120,7 +120,7 @@ static ddsc_status basis_start(solver *s, basis *b)
     TRY(panel_random(s->ctx, &x, 0, w, &s->noise));
     if (w < s->room)
         TRY(filter_apply(s, &x, &mx, 0, DEGREE_START, false));
-    TRY(panel_orthonormalise(s->ctx, &x, 1, known, &s->noise));
+    TRY(panel_orthonormalize(s->ctx, &x, 1, known, &s->noise));
     TRY(filter_product(s, w, x.x, mx.x));
     s->n_products++;
     TRY(panel_gram(s->ctx, b->rows, &x, &mx));
@@ -220,7 +220,7 @@ static ddsc_status block_grow(solver *s, basis *b)
     CHECK(filter_step(s, b, choose_cut(s, b)));
     if (s->v.width + b->x.width > b->capacity)
         CHECK(cut_back(s, b, BASE_MIN(b->keep, b->capacity - b->x.width)));
-    CHECK(panel_orthonormalise(s->ctx, &b->x, 2, known, &s->noise));
+    CHECK(panel_orthonormalize(s->ctx, &b->x, 2, known, &s->noise));
     return append(s, b, &b->x, &b->mx);
 }
 

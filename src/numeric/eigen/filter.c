@@ -99,13 +99,13 @@ ddsc_status filter_product(solver *s, int64_t width, const double *x, double *y)
 
 double filter_growth(double cut, double lambda)
 {
-    double centre = (cut - 1) / 2, half = (cut + 1) / 2;
-    return acosh(fmax(1, (lambda - centre) / half));
+    double center = (cut - 1) / 2, half = (cut + 1) / 2;
+    return acosh(fmax(1, (lambda - center) / half));
 }
 
 double filter_value(double cut, double lambda, int64_t degree)
 {
-    double centre = (cut - 1) / 2, half = (cut + 1) / 2, z = (lambda - centre) / half;
+    double center = (cut - 1) / 2, half = (cut + 1) / 2, z = (lambda - center) / half;
     return z > 1 ? cosh((double)degree * acosh(z)) : cos((double)degree * acos(fmax(z, -1)));
 }
 
@@ -144,15 +144,15 @@ static ddsc_status filter_begin(solver *s, const panel *x, panel *y, double scal
 
 ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree, bool begun)
 {
-    double centre = (cut - 1) / 2, half = (cut + 1) / 2;
+    double center = (cut - 1) / 2, half = (cut + 1) / 2;
     bool made, there = begun && !s->dev.state; /* if a device fails, it may have overwritten y */
-    CHECK(filter_remote(s, x->width, 1 / half, centre, degree, x->x, y->x, &made));
+    CHECK(filter_remote(s, x->width, 1 / half, center, degree, x->x, y->x, &made));
     /* Computes T_1 = (M x - c x) / h in y, then T_{d+1} = 2 (M - c) / h T_d - T_{d-1} in the
      * older block. */
     if (!made)
-        CHECK(filter_begin(s, x, y, 1 / half, centre, there));
+        CHECK(filter_begin(s, x, y, 1 / half, center, there));
     for (int64_t d = 1; d < degree && !made; d++) {
-        CHECK(operator_step(s->ctx, s->m, x->width, 2 / half, centre, 1, y->x, x->x));
+        CHECK(operator_step(s->ctx, s->m, x->width, 2 / half, center, 1, y->x, x->x));
         swap_blocks(x, y);
     }
     s->n_products += begun ? degree - 1 : degree;

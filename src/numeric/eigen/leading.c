@@ -36,7 +36,7 @@ static ddsc_status leading_iterate(ddsc_context *ctx, panel *x, panel *mx, const
     panel_noise noise = {.stream = RNG_EIGEN};
     CHECK(panel_random(ctx, x, 0, x->width, &noise));
     for (int64_t r = 0;; r++) {
-        CHECK(panel_orthonormalise(ctx, x, 0, NULL, &noise));
+        CHECK(panel_orthonormalize(ctx, x, 0, NULL, &noise));
         CHECK(operator_apply(ctx, m, x->width, x->x, mx->x));
         progress_add(ctx, 1);
         if (r == rounds)

@@ -90,7 +90,7 @@ static ddsc_status whiten(ddsc_context *ctx, double *u, int64_t *n_sound, double
     return status;
 }
 
-ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
+ddsc_status panel_orthonormalize(ddsc_context *ctx, panel *x, int n_against,
                                  const panel *const *against, panel_noise *noise)
 {
     ddsc_status status = DDSC_OK;

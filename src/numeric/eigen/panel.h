@@ -42,7 +42,7 @@ ddsc_status panel_random(ddsc_context *ctx, panel *p, int64_t from, int64_t coun
                          panel_noise *noise);
 /* Makes the columns of X orthonormal and orthogonal to the panels of `against`. Directions that
  * vanish are replaced by random ones. */
-ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
+ddsc_status panel_orthonormalize(ddsc_context *ctx, panel *x, int n_against,
                                  const panel *const *against, panel_noise *noise);
 
 #endif

@@ -81,7 +81,7 @@ static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f
     double before = f->residual;
     int64_t degree = fresh_degree(lift, growth, filter_growth(cut, 1));
     CHECK(filter_apply(s, fresh, y, cut, degree, false));
-    CHECK(panel_orthonormalise(s->ctx, fresh, 2, known, noise));
+    CHECK(panel_orthonormalize(s->ctx, fresh, 2, known, noise));
     CHECK(fresh_ritz(s, fresh, y, &f->theta, &f->residual));
     f->lifted += (double)degree * growth - log(2);
     if (f->theta > f->bound + s->tolerance)
@@ -110,7 +110,7 @@ ddsc_status fresh_search(solver *s, int rounds, fresh_verdict *verdict, panel *f
     TRY(panel_new(s->ctx, fresh, s->m->n, width));
     TRY(panel_new(s->ctx, &y, s->m->n, width));
     TRY(panel_random(s->ctx, fresh, 0, width, &noise));
-    TRY(panel_orthonormalise(s->ctx, fresh, 2, known, &noise));
+    TRY(panel_orthonormalize(s->ctx, fresh, 2, known, &noise));
     /* A wide margin needs few products. However, eigenvalues between the cut and the bound also
      * grow and may prevent a verdict. In that case, the margin is reduced, down to the last
      * guard value. */

@@ -78,7 +78,7 @@ ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least, con
     TRY(MEM_NEW(ctx, copy, g->n));
     for (int64_t i = 0; i < g->n; i++) {
         int64_t n_known = g->offset[i + 1] - g->offset[i];
-        int64_t at = g->offset[i] + BASE_MIN(n_known, AFFINITY_NEIGHBOUR) - 1;
+        int64_t at = g->offset[i] + BASE_MIN(n_known, AFFINITY_NEIGHBOR) - 1;
         scale[i] = n_known > 0 ? sqrt(BASE_MAX(g->d2[at], 0)) : 0;
         copy[i] = scale[i];
     }

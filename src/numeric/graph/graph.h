@@ -173,7 +173,7 @@ double affinity_value(double d2, double gamma, double s, double t);
 
 /* The scale in local scaling is the distance to the neighbor of this rank, or to the last neighbor
  * if fewer are known. */
-enum { AFFINITY_NEIGHBOUR = 7 };
+enum { AFFINITY_NEIGHBOR = 7 };
 
 /* Computes the scale s_i of every item and raises it to at least *least, because a group of
  * exact duplicates has s = 0. */

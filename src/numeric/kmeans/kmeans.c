@@ -24,7 +24,7 @@ enum { PIECE_WORK = 1 << 22 };
 typedef struct inertia_job {
     const int32_t *labels;
     int64_t dim, piece_rows;
-    const double *rows, *centre;
+    const double *rows, *center;
     double *partial;
 } inertia_job;
 
@@ -34,24 +34,24 @@ static ddsc_status inertia_piece(void *arg, int64_t begin, int64_t end, int work
     double sum = 0;
     (void)worker;
     for (int64_t i = begin; i < end; i++)
-        sum += la_distance2(j->dim, j->rows + i * j->dim, j->centre + j->labels[i] * j->dim);
+        sum += la_distance2(j->dim, j->rows + i * j->dim, j->center + j->labels[i] * j->dim);
     j->partial[begin / j->piece_rows] = sum;
     return DDSC_OK;
 }
 
-void kmeans_means(double *centre, int64_t *count, const int32_t *labels, int64_t k, int64_t n,
+void kmeans_means(double *center, int64_t *count, const int32_t *labels, int64_t k, int64_t n,
                   int64_t dim, const double *rows)
 {
-    memset(centre, 0, (size_t)(k * dim) * sizeof *centre);
+    memset(center, 0, (size_t)(k * dim) * sizeof *center);
     memset(count, 0, (size_t)k * sizeof *count);
     DDSC_ASSERT(invariant_range(labels, n, 0, k));
     for (int64_t i = 0; i < n; i++) {
         count[labels[i]]++;
         for (int64_t c = 0; c < dim; c++)
-            centre[labels[i] * dim + c] += rows[i * dim + c];
+            center[labels[i] * dim + c] += rows[i * dim + c];
     }
     for (int64_t c = 0; c < k * dim; c++)
-        centre[c] /= (double)BASE_MAX(count[c / dim], 1);
+        center[c] /= (double)BASE_MAX(count[c / dim], 1);
 }
 
 ddsc_status kmeans_pieces(ddsc_context *ctx, const kmeans_problem *problem, int64_t grain,
@@ -70,20 +70,20 @@ ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *la
                            const kmeans_problem *p)
 {
     ddsc_status status = DDSC_OK;
-    double *centre = NULL;
+    double *center = NULL;
     int64_t *count = NULL;
     inertia_job j = {labels,  p->dim, BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * p->dim)),
                      p->rows, NULL,   NULL};
-    TRY(MEM_NEW(ctx, centre, p->k * p->dim));
+    TRY(MEM_NEW(ctx, center, p->k * p->dim));
     TRY(MEM_NEW(ctx, count, p->k));
     TRY(MEM_NEW(ctx, j.partial, p->n / j.piece_rows + 1));
-    kmeans_means(centre, count, labels, p->k, p->n, p->dim, p->rows);
-    j.centre = centre;
+    kmeans_means(center, count, labels, p->k, p->n, p->dim, p->rows);
+    j.center = center;
     TRY(kmeans_pieces(ctx, p, j.piece_rows, inertia_piece, &j));
     *inertia = tree_sum(j.partial, (p->n + j.piece_rows - 1) / j.piece_rows, 1);
     DDSC_ASSERT(*inertia >= 0);
 done:
-    MEM_FREE(ctx, j.partial, count, centre);
+    MEM_FREE(ctx, j.partial, count, center);
     return status;
 }
 
@@ -167,7 +167,7 @@ static ddsc_status run_from_start(const kmeans_tries *f, runner *r, int64_t k,
     if (r->t)
         return lloyd_table_run(r->t, r->row, k, found);
     for (int64_t c = 0; c < k; c++)
-        memcpy(lloyd_centres(r->l) + c * dim, f->p.rows + r->row[c] * dim,
+        memcpy(lloyd_centers(r->l) + c * dim, f->p.rows + r->row[c] * dim,
                (size_t)dim * sizeof(double));
     return lloyd_run(r->l, k, found);
 }

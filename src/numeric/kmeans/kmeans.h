@@ -48,25 +48,25 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
 ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
 /* Returns the number of random candidates for each initial center. */
 int kmeans_draws(const kmeans_problem *problem);
-/* Chooses up to k centers (k x dim) from the rows by greedy k-means++. *n_centres is smaller if
+/* Chooses up to k centers (k x dim) from the rows by greedy k-means++. *n_centers is smaller if
  * there are fewer distinct rows. */
-ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
+ddsc_status kmeans_start(ddsc_context *ctx, double *centers, int64_t *n_centers,
                          const kmeans_problem *problem, rng *r);
 /* Does the same, but returns the indices of the rows (k of them). */
-ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
+ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                               const kmeans_problem *problem, rng *r);
 /* Does the same on a sample if the rows are bounded and many. The sample contains one row from each
  * of many equal parts. If it has fewer than k distinct values, all rows are used. Initialization
  * only needs a point in every cluster, and a sample of a few thousand rows provides these as
  * reliably as all rows. Lloyd's iterations then use every row. */
-ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
+ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                                  const kmeans_problem *problem, rng *r);
 /* Calls parallel_for, or processes the same pieces one after another if problem->alone is set. */
 ddsc_status kmeans_pieces(ddsc_context *ctx, const kmeans_problem *problem, int64_t grain,
                           parallel_fn fn, void *arg);
 /* Computes the means (k x dim) and sizes (k) of the clusters, for labels in 0 .. k-1. The mean of
  * an empty cluster is 0. */
-void kmeans_means(double *centre, int64_t *count, const int32_t *labels, int64_t k, int64_t n,
+void kmeans_means(double *center, int64_t *count, const int32_t *labels, int64_t k, int64_t n,
                   int64_t dim, const double *rows);
 /* Computes the sum of squared distances between the rows and the means of their clusters, for
  * labels in 0 .. k-1. It does not depend on how the clusters are numbered. */
@@ -87,9 +87,9 @@ ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p
 void lloyd_destroy(lloyd *l);
 /* Returns the array of up to k centers (k x dim). The caller fills it before a run, and it holds
  * the resulting means afterwards. */
-double *lloyd_centres(lloyd *l);
-/* Runs from n_centres centers and returns the labels (n, borrowed). */
-ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels);
+double *lloyd_centers(lloyd *l);
+/* Runs from n_centers centers and returns the labels (n, borrowed). */
+ddsc_status lloyd_run(lloyd *l, int64_t n_centers, const int32_t **labels);
 /* Returns the number of rows whose distances to all centers were computed, over all iterations and
  * runs. */
 int64_t lloyd_work(const lloyd *l);
@@ -103,7 +103,7 @@ typedef struct lloyd_table lloyd_table;
 ddsc_status lloyd_table_create(ddsc_context *ctx, lloyd_table **out, const kmeans_problem *p);
 void lloyd_table_destroy(lloyd_table *t);
 /* Runs from centers that are rows, such as those from kmeans_start_rows. */
-ddsc_status lloyd_table_run(lloyd_table *t, const int64_t *row, int64_t n_centres,
+ddsc_status lloyd_table_run(lloyd_table *t, const int64_t *row, int64_t n_centers,
                             const int32_t **labels);
 
 #endif

@@ -30,13 +30,13 @@ struct lloyd {
     int64_t k;          /* number of centers */
     int64_t piece_rows; /* a multiple of CHUNK_ROWS */
     int64_t n_pieces;
-    double *centre;   /* k x dim */
+    double *center;   /* k x dim */
     double *before;   /* centers of the previous iteration */
-    double *centre2;  /* |c|^2 */
+    double *center2;  /* |c|^2 */
     double *moved;    /* k: how far each center moved in the last iteration */
     double *half;     /* k: half the distance to the nearest other center */
     double far, next; /* the two largest of `moved` */
-    int64_t far_centre;
+    int64_t far_center;
     double slack; /* rounding error of differences of squared distances */
     int32_t *label;
     double *norm2; /* n: |x|^2 */
@@ -108,9 +108,9 @@ ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p
     *l = (lloyd){.ctx = ctx, .p = p, .plain = plain};
     l->piece_rows = lloyd_piece_rows(p);
     l->n_pieces = lloyd_pieces(p);
-    TRY(MEM_NEW(ctx, l->centre, p->k * p->dim));
+    TRY(MEM_NEW(ctx, l->center, p->k * p->dim));
     TRY(MEM_NEW(ctx, l->before, p->k * p->dim));
-    TRY(MEM_NEW(ctx, l->centre2, p->k));
+    TRY(MEM_NEW(ctx, l->center2, p->k));
     TRY(MEM_NEW(ctx, l->moved, p->k));
     TRY(MEM_NEW(ctx, l->half, p->k));
     TRY(MEM_NEW(ctx, l->label, p->n));
@@ -138,16 +138,16 @@ void lloyd_destroy(lloyd *l)
 {
     if (!l)
         return;
-    MEM_FREE(l->ctx, l->centre, l->before, l->centre2, l->moved, l->half, l->label, l->norm2,
+    MEM_FREE(l->ctx, l->center, l->before, l->center2, l->moved, l->half, l->label, l->norm2,
              l->upper, l->lower, l->sum, l->count, l->changed, l->looked, l->total, l->size,
              l->mass, l->total_mass);
     scratch_free(l->ctx, &l->chunk);
     mem_free(l->ctx, l);
 }
 
-double *lloyd_centres(lloyd *l)
+double *lloyd_centers(lloyd *l)
 {
-    return l->centre;
+    return l->center;
 }
 
 int64_t lloyd_work(const lloyd *l)
@@ -162,13 +162,13 @@ int64_t lloyd_work(const lloyd *l)
 
 /* Updates the bounds after the centers moved. Returns true if another center may now be the
  * nearest. */
-static bool in_doubt(const lloyd *l, int64_t i)
+static bool is_undecided(const lloyd *l, int64_t i)
 {
     int32_t c = l->label[i];
     if (l->plain || c < 0)
         return true;
     double upper = l->upper[i] + l->moved[c];
-    double lower = l->lower[i] - (c == l->far_centre ? l->next : l->far);
+    double lower = l->lower[i] - (c == l->far_center ? l->next : l->far);
     l->upper[i] = upper;
     l->lower[i] = lower;
     double away = BASE_MAX(lower, l->half[c]);
@@ -177,12 +177,12 @@ static bool in_doubt(const lloyd *l, int64_t i)
 
 /* Returns the center with the smallest |c|^2 - 2 x.c (the lower number on ties), and updates the
  * bounds of the row. */
-static int32_t own_centre(lloyd *l, int64_t i, const double *dot)
+static int32_t own_center(lloyd *l, int64_t i, const double *dot)
 {
     int32_t best = 0;
     double least = INFINITY, second = INFINITY;
     for (int64_t c = 0; c < l->k; c++) {
-        double v = l->centre2[c] - 2 * dot[c];
+        double v = l->center2[c] - 2 * dot[c];
         if (v < least) {
             second = least;
             least = v;
@@ -202,10 +202,10 @@ static int64_t look_at_chunk(lloyd *l, lloyd_chunk *r)
     int64_t dim = l->p->dim, changed = 0;
     if (r->n == 0)
         return 0;
-    la_gemm(false, true, r->n, l->k, dim, 1, r->rows, dim, l->centre, dim, 0, r->dot, l->k);
+    la_gemm(false, true, r->n, l->k, dim, 1, r->rows, dim, l->center, dim, 0, r->dot, l->k);
     for (int64_t at = 0; at < r->n; at++) {
         int64_t i = r->row[at];
-        int32_t c = own_centre(l, i, r->dot + at * l->k);
+        int32_t c = own_center(l, i, r->dot + at * l->k);
         changed += c != l->label[i];
         l->label[i] = c;
     }
@@ -240,7 +240,7 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
     int64_t piece = begin / l->piece_rows, dim = l->p->dim, changed = 0;
     r->n = 0;
     for (int64_t i = begin; i < end; i++) {
-        if (!in_doubt(l, i))
+        if (!is_undecided(l, i))
             continue;
         memcpy(r->rows + r->n * dim, l->p->rows + i * dim, (size_t)dim * sizeof *r->rows);
         r->row[r->n++] = i;
@@ -283,7 +283,7 @@ static int64_t farthest(const lloyd *l)
     for (int64_t i = 0; i < l->p->n; i++) {
         if (l->size[l->label[i]] < 2)
             continue;
-        double d = la_distance2(dim, l->p->rows + i * dim, l->centre + l->label[i] * dim);
+        double d = la_distance2(dim, l->p->rows + i * dim, l->center + l->label[i] * dim);
         if (d > most) {
             most = d;
             worst = i;
@@ -305,7 +305,7 @@ static int64_t fill_empty(lloyd *l)
             return filled;
         const double *row = l->p->rows + i * dim;
         l->size[l->label[i]]--;
-        memcpy(l->centre + c * dim, row, (size_t)dim * sizeof *row);
+        memcpy(l->center + c * dim, row, (size_t)dim * sizeof *row);
         l->size[c] = 1;
         l->label[i] = c;
         l->upper[i] = INFINITY;
@@ -324,50 +324,50 @@ static void measure_gaps(lloyd *l)
         l->half[c] = INFINITY;
     for (int64_t c = 0; c < l->k; c++)
         for (int64_t b = 0; b < c; b++) {
-            double d = 0.5 * sqrt(la_distance2(dim, l->centre + b * dim, l->centre + c * dim));
+            double d = 0.5 * sqrt(la_distance2(dim, l->center + b * dim, l->center + c * dim));
             d *= 1 - 1e-12;
             l->half[b] = fmin(l->half[b], d);
             l->half[c] = fmin(l->half[c], d);
         }
 }
 
-static void move_centres(lloyd *l)
+static void move_centers(lloyd *l)
 {
     int64_t dim = l->p->dim;
     l->far = l->next = 0;
-    l->far_centre = 0;
+    l->far_center = 0;
     for (int64_t c = 0; c < l->k; c++) {
-        double *centre = l->centre + c * dim;
+        double *center = l->center + c * dim;
         for (int64_t j = 0; j < dim && l->size[c] > 0; j++)
-            centre[j] = l->total[c * dim + j] / l->total_mass[c];
-        l->centre2[c] = la_dot(dim, centre, centre);
-        l->moved[c] = (1 + 1e-12) * sqrt(la_distance2(dim, centre, l->before + c * dim));
+            center[j] = l->total[c * dim + j] / l->total_mass[c];
+        l->center2[c] = la_dot(dim, center, center);
+        l->moved[c] = (1 + 1e-12) * sqrt(la_distance2(dim, center, l->before + c * dim));
         if (l->moved[c] > l->far) {
             l->next = l->far;
             l->far = l->moved[c];
-            l->far_centre = c;
+            l->far_center = c;
         } else {
             l->next = fmax(l->next, l->moved[c]);
         }
     }
     measure_gaps(l);
-    memcpy(l->before, l->centre, (size_t)(l->k * dim) * sizeof *l->before);
+    memcpy(l->before, l->center, (size_t)(l->k * dim) * sizeof *l->before);
 }
 
-ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels)
+ddsc_status lloyd_run(lloyd *l, int64_t n_centers, const int32_t **labels)
 {
-    l->k = n_centres;
-    memcpy(l->before, l->centre, (size_t)(l->k * l->p->dim) * sizeof *l->before);
+    l->k = n_centers;
+    memcpy(l->before, l->center, (size_t)(l->k * l->p->dim) * sizeof *l->before);
     for (int64_t i = 0; i < l->p->n; i++)
         l->label[i] = -1;
     for (int64_t c = 0; c < l->k; c++)
-        l->centre2[c] = la_dot(l->p->dim, l->centre + c * l->p->dim, l->centre + c * l->p->dim);
+        l->center2[c] = la_dot(l->p->dim, l->center + c * l->p->dim, l->center + c * l->p->dim);
     for (int round = 0; round < ITERATIONS_MAX; round++) {
         CHECK(kmeans_pieces(l->ctx, l->p, l->piece_rows, assign_piece, l));
         int64_t changed = gather_pieces(l), filled = fill_empty(l);
         if (filled > 0)
             gather_pieces(l);
-        move_centres(l);
+        move_centers(l);
         if (changed + filled == 0)
             break;
     }

@@ -6,7 +6,7 @@ ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *iner
                             int64_t dim, const double *rows, int64_t k, int64_t restarts)
 {
     ddsc_status status = DDSC_OK;
-    double *centred = NULL, *mean = NULL, objective;
+    double *centered = NULL, *mean = NULL, objective;
     int64_t n_found;
     CHECK(ctx_enter(context));
     if (!labels || !rows)
@@ -18,17 +18,17 @@ ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *iner
                         "but k = %lld and restarts = %lld",
                         (long long)n, (long long)k, (long long)restarts);
     progress_begin(context, "k-means", restarts);
-    TRY(MEM_NEW(context, centred, n * dim));
+    TRY(MEM_NEW(context, centered, n * dim));
     TRY(MEM_NEW(context, mean, dim));
     /* Centered rows lose the fewest digits when distances are computed from products. */
-    la_centre(n, dim, rows, mean, centred);
+    la_center(n, dim, rows, mean, centered);
     kmeans_problem problem = {
-        .n = n, .dim = dim, .rows = centred, .k = k, .restarts = restarts, .progress = 1};
+        .n = n, .dim = dim, .rows = centered, .k = k, .restarts = restarts, .progress = 1};
     TRY(kmeans_fit(context, labels, &objective, &n_found, &problem));
     progress_end(context);
     if (inertia)
         *inertia = objective;
 done:
-    MEM_FREE(context, mean, centred);
+    MEM_FREE(context, mean, centered);
     return status;
 }

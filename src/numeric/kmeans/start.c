@@ -10,7 +10,7 @@
 enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16, CHUNK_ROWS = 64 };
 /* Minimum size of the sample that represents all rows during initialization, in total and per
  * center. */
-enum { SAMPLE_MIN = 4096, SAMPLE_PER_CENTRE = 64 };
+enum { SAMPLE_MIN = 4096, SAMPLE_PER_CENTER = 64 };
 
 typedef struct spread {
     const kmeans_problem *p;
@@ -111,7 +111,7 @@ static void copy_drawn(spread *s, int n_draws)
 }
 
 /* Chooses the next center: the random candidate with the smallest remaining sum. */
-static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *r)
+static ddsc_status next_center(ddsc_context *ctx, spread *s, double total, rng *r)
 {
     for (int t = 0; t < s->n_draws; t++)
         s->drawn[t] = draw_row(s, total, r);
@@ -140,13 +140,13 @@ int kmeans_draws(const kmeans_problem *problem)
                               : (int)fmin(DRAWS_MAX, 2 + floor(log((double)problem->k)));
 }
 
-ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
+ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                               const kmeans_problem *problem, rng *r)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = problem->n, dim = problem->dim;
     spread s = {.p = problem, .n_draws = kmeans_draws(problem)};
-    *n_centres = 0;
+    *n_centers = 0;
     s.piece_rows = BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim * s.n_draws));
     TRY(MEM_NEW(ctx, s.d2, n));
     TRY(MEM_NEW(ctx, s.rows, DRAWS_MAX * dim));
@@ -157,26 +157,26 @@ ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centre
     copy_drawn(&s, 1);
     TRY(kmeans_pieces(ctx, problem, s.piece_rows, take_draw, &s));
     for (;;) {
-        row[(*n_centres)++] = s.drawn[0];
+        row[(*n_centers)++] = s.drawn[0];
         double total = partial_sum(&s, 0);
-        if (*n_centres == problem->k || !(total > 0))
+        if (*n_centers == problem->k || !(total > 0))
             break;
-        TRY(next_centre(ctx, &s, total, r));
+        TRY(next_center(ctx, &s, total, r));
     }
 done:
     MEM_FREE(ctx, s.partial, s.rows, s.d2);
     return status;
 }
 
-ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
+ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                                  const kmeans_problem *problem, rng *r)
 {
     ddsc_status status = DDSC_OK;
     int64_t dim = problem->dim, n = problem->n, *from = NULL;
-    int64_t count = BASE_MAX(SAMPLE_MIN, SAMPLE_PER_CENTRE * problem->k);
+    int64_t count = BASE_MAX(SAMPLE_MIN, SAMPLE_PER_CENTER * problem->k);
     double *rows = NULL;
     if (!problem->bounded || problem->pairs || problem->weight || n < 2 * count)
-        return kmeans_start_rows(ctx, row, n_centres, problem, r);
+        return kmeans_start_rows(ctx, row, n_centers, problem, r);
     TRY(MEM_NEW(ctx, from, count));
     TRY(MEM_NEW(ctx, rows, count * dim));
     for (int64_t i = 0; i < count; i++) {
@@ -187,25 +187,25 @@ ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_cen
     kmeans_problem sample = *problem;
     sample.n = count;
     sample.rows = rows;
-    TRY(kmeans_start_rows(ctx, row, n_centres, &sample, r));
-    for (int64_t c = 0; c < *n_centres; c++)
+    TRY(kmeans_start_rows(ctx, row, n_centers, &sample, r));
+    for (int64_t c = 0; c < *n_centers; c++)
         row[c] = from[row[c]];
-    if (*n_centres < problem->k)
-        TRY(kmeans_start_rows(ctx, row, n_centres, problem, r));
+    if (*n_centers < problem->k)
+        TRY(kmeans_start_rows(ctx, row, n_centers, problem, r));
 done:
     MEM_FREE(ctx, rows, from);
     return status;
 }
 
-ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
+ddsc_status kmeans_start(ddsc_context *ctx, double *centers, int64_t *n_centers,
                          const kmeans_problem *problem, rng *r)
 {
     ddsc_status status = DDSC_OK;
     int64_t *row = NULL, dim = problem->dim;
     TRY(MEM_NEW(ctx, row, problem->k));
-    TRY(kmeans_start_rows(ctx, row, n_centres, problem, r));
-    for (int64_t c = 0; c < *n_centres; c++)
-        memcpy(centres + c * dim, problem->rows + row[c] * dim, (size_t)dim * sizeof *centres);
+    TRY(kmeans_start_rows(ctx, row, n_centers, problem, r));
+    for (int64_t c = 0; c < *n_centers; c++)
+        memcpy(centers + c * dim, problem->rows + row[c] * dim, (size_t)dim * sizeof *centers);
 done:
     mem_free(ctx, row);
     return status;

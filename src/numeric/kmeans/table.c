@@ -199,10 +199,10 @@ static int64_t table_fill_empty(lloyd_table *t)
     return filled;
 }
 
-ddsc_status lloyd_table_run(lloyd_table *t, const int64_t *row, int64_t n_centres,
+ddsc_status lloyd_table_run(lloyd_table *t, const int64_t *row, int64_t n_centers,
                             const int32_t **labels)
 {
-    t->k = n_centres;
+    t->k = n_centers;
     begin_from(t, row);
     measure_within(t);
     table_fill_empty(t);

@@ -263,7 +263,7 @@ ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t 
     CHECK(ctx_enter(context));
     if (!scores || !labels || !truth || n < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                        "scores need two labellings of at least one item");
+                        "scores need two labelings of at least one item");
     ddsc_scores found;
     CHECK(sized_take(context, &scores_struct, &found, scores));
     CHECK(scores_compute(context, &found, n, labels, truth));

@@ -72,7 +72,7 @@ double la_distance2(int64_t n, const double *x, const double *y)
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-void la_centre(int64_t n, int64_t d, const double *rows, double *mean, double *out)
+void la_center(int64_t n, int64_t d, const double *rows, double *mean, double *out)
 {
     memset(mean, 0, (size_t)d * sizeof *mean);
     for (int64_t i = 0; i < n; i++)
@@ -85,7 +85,7 @@ void la_centre(int64_t n, int64_t d, const double *rows, double *mean, double *o
 
 /* Runs Gram-Schmidt twice, because one pass leaves rounding errors proportional to the removed
  * part. */
-double la_orthogonalise(double *rows, int64_t at, int64_t d)
+double la_orthogonalize(double *rows, int64_t at, int64_t d)
 {
     double *x = rows + at * d, before = la_norm(d, x);
     for (int twice = 0; twice < 2; twice++)
@@ -101,7 +101,7 @@ double la_orthogonalise(double *rows, int64_t at, int64_t d)
     return left ? after : 0;
 }
 
-double la_centre_distances(int64_t n, const double *d2, double *mean, double *gram)
+double la_center_distances(int64_t n, const double *d2, double *mean, double *gram)
 {
     double all = 0;
     for (int64_t b = 0; b < n; b++) {

@@ -33,16 +33,16 @@ ddsc_status la_check_rows(ddsc_context *ctx, const char *who, int64_t least, int
                           const double *rows);
 /* Computes the mean of n rows and subtracts it from them. `out` may be the rows themselves, or
  * NULL. */
-void la_centre(int64_t n, int64_t d, const double *rows, double *mean, double *out);
+void la_center(int64_t n, int64_t d, const double *rows, double *mean, double *out);
 /* Double-centers n x n squared distances: -1/2 times the matrix, with the means of rows and columns
  * removed. The result contains the inner products relative to the center of the points (Torgerson
  * 1952). `mean` (n) receives the means of the columns, and the function returns the mean of all
  * entries. `gram` may be d2. */
-double la_centre_distances(int64_t n, const double *d2, double *mean, double *gram);
+double la_center_distances(int64_t n, const double *d2, double *mean, double *gram);
 /* Removes from row `at` its components along the preceding rows, which are orthonormal, and
  * normalizes it. Returns the remaining length. If only rounding errors remain, it returns 0 and
  * sets the row to zero. */
-double la_orthogonalise(double *rows, int64_t at, int64_t d);
+double la_orthogonalize(double *rows, int64_t at, int64_t d);
 
 /* Computes all eigenpairs of a symmetric n x n matrix, which is overwritten. The values are
  * ascending, and the vectors are the rows of `vectors` (n x n). */

@@ -55,7 +55,7 @@ static ddsc_status power_round(range_finder *r)
         for (int64_t p = 0; p < size; p++)
             r->basis[p] += r->sum[piece * size + p];
     for (int64_t k = 0; k < r->width; k++)
-        la_orthogonalise(r->basis, k, r->d);
+        la_orthogonalize(r->basis, k, r->d);
     return DDSC_OK;
 }
 
@@ -90,7 +90,7 @@ static ddsc_status range_open(range_finder *r)
     for (int64_t p = 0; p < r->width * r->d; p++)
         r->basis[p] = rng_normal(&draw);
     for (int64_t k = 0; k < r->width; k++)
-        la_orthogonalise(r->basis, k, r->d);
+        la_orthogonalize(r->basis, k, r->d);
     return DDSC_OK;
 }
 
@@ -105,7 +105,7 @@ ddsc_status la_principal_make(ddsc_context *ctx, la_principal *out, int64_t n, i
     TRY(MEM_NEW(ctx, out->mean, d));
     TRY(MEM_NEW(ctx, out->direction, keep * d));
     TRY(MEM_NEW(ctx, out->image, n * keep));
-    la_centre(n, d, rows, out->mean, NULL);
+    la_center(n, d, rows, out->mean, NULL);
     r.mean = out->mean;
     TRY(range_open(&r));
     for (int round = 0; round < ROUNDS; round++)

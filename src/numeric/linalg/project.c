@@ -15,7 +15,7 @@ typedef struct projection {
     int64_t n, dim;
     const double *rows;
     int64_t order, length; /* the smaller and the larger of n and dim */
-    double *centred;       /* length x order: the centered rows or their transpose */
+    double *centered;      /* length x order: the centered rows or their transpose */
     double *products;      /* order x order: centered^T centered */
     double *vector;        /* 2 x order */
     double *direction;     /* 2 x dim */
@@ -42,7 +42,7 @@ static double project_scale_of(const double *x, int64_t n)
     return ldexp(1, -BASE_MAX(exponent, -1000));
 }
 
-static ddsc_status project_centre_rows(projection *p)
+static ddsc_status project_center_rows(projection *p)
 {
     int64_t n = p->n, dim = p->dim;
     double scale = project_scale_of(p->rows, n * dim), *mean = NULL;
@@ -52,7 +52,8 @@ static ddsc_status project_centre_rows(projection *p)
             mean[a] += scale * p->rows[i * dim + a] / (double)n;
     for (int64_t i = 0; i < n; i++)
         for (int64_t a = 0; a < dim; a++)
-            p->centred[dim <= n ? i * dim + a : a * n + i] = scale * p->rows[i * dim + a] - mean[a];
+            p->centered[dim <= n ? i * dim + a : a * n + i] =
+                scale * p->rows[i * dim + a] - mean[a];
     mem_free(p->ctx, mean);
     return DDSC_OK;
 }
@@ -63,7 +64,7 @@ static ddsc_status multiply(void *arg, int64_t begin, int64_t end, int worker)
     const projection *p = arg;
     (void)worker;
     for (int64_t i = 0; i < p->length; i++) {
-        const double *x = p->centred + i * p->order;
+        const double *x = p->centered + i * p->order;
         for (int64_t a = begin; a < end; a++)
             for (int64_t b = 0; b < p->order; b++)
                 p->products[a * p->order + b] += x[a] * x[b];
@@ -116,7 +117,7 @@ static void take_direction(const projection *p, double *direction, const double 
         memcpy(direction, v, (size_t)p->dim * sizeof *v);
     else {
         for (int64_t a = 0; a < p->dim; a++)
-            direction[a] = dot(p->centred + a * p->order, v, p->order);
+            direction[a] = dot(p->centered + a * p->order, v, p->order);
         length = sqrt(dot(direction, direction, p->dim));
     }
     for (int64_t a = 1; a < p->dim; a++)
@@ -161,15 +162,15 @@ ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64
     TRY(la_check_rows(context, "projection", 1, n, dim, rows));
     p.order = BASE_MIN(n, dim);
     p.length = BASE_MAX(n, dim);
-    TRY(MEM_NEW(context, p.centred, n * dim));
+    TRY(MEM_NEW(context, p.centered, n * dim));
     TRY(MEM_ZERO(context, p.products, p.order * p.order));
     TRY(MEM_NEW(context, p.vector, 2 * p.order));
     TRY(MEM_NEW(context, p.direction, 2 * dim));
-    TRY(project_centre_rows(&p));
+    TRY(project_center_rows(&p));
     TRY(parallel_for(context, p.order, PRODUCTS_GRAIN, multiply, &p));
     TRY(project_find_directions(&p));
     TRY(parallel_for(context, n, ROWS_GRAIN, see_rows, &p));
 done:
-    MEM_FREE(context, p.direction, p.vector, p.products, p.centred);
+    MEM_FREE(context, p.direction, p.vector, p.products, p.centered);
     return status;
 }

@@ -12,12 +12,12 @@ const words32 = text => new Uint32Array(bytes(text).buffer);
 const floats = text => new Float32Array(bytes(text).buffer);
 const n = data.n, NONE = 65535;
 const place = data.x ? { x: words16(data.x), y: words16(data.y) } : null;
-const next = data.next ? words16(data.next) : null, doubt = data.doubt ? bytes(data.doubt) : null;
+const next = data.next ? words16(data.next) : null, ambiguity = data.ambiguity ? bytes(data.ambiguity) : null;
 const label = words16(data.label);
 const isThere = i => place ? place.x[i] !== NONE : label[i] !== NONE;
 const idOf = i => data.ids ? data.ids[i] : String(i);
 const nameOf = i => (data.titles && data.titles[i]) || idOf(i);
-const doubtOf = i => doubt[i] / 510;
+const ambiguityOf = i => ambiguity[i] / 510;
 const outliers = new Map(data.outliers || []);
 const count = number => number.toLocaleString('en');
 
@@ -42,13 +42,13 @@ function overlaps(of, count, other, otherCount) {
 
 // Gives each cluster the color of the chosen cluster with which it shares most items, so that
 // colors stay stable.
-function matchColours(table, known) {
-  const pairs = [], colour = new Array(table.length).fill(-1), taken = new Set();
+function matchColors(table, known) {
+  const pairs = [], color = new Array(table.length).fill(-1), taken = new Set();
   table.forEach((row, g) => row.forEach((shared, c) => { if (shared) pairs.push([shared, g, c]); }));
   pairs.sort((a, b) => b[0] - a[0]);
-  for (const [, g, c] of pairs) if (colour[g] < 0 && !taken.has(c)) { colour[g] = c; taken.add(c); }
+  for (const [, g, c] of pairs) if (color[g] < 0 && !taken.has(c)) { color[g] = c; taken.add(c); }
   let fresh = known;
-  return colour.map(c => c < 0 ? fresh++ : c);
+  return color.map(c => c < 0 ? fresh++ : c);
 }
 
 // Names a cluster of another K after the chosen clusters: one of them, a part of one, or a mixture.
@@ -63,11 +63,11 @@ function nameByParts(row, table, g) {
 }
 
 function clusteringOf(k, of, isChosen) {
-  if (isChosen) return { name: 'group', of, names: data.names, colours: data.names.map((_, c) => c), isChosen };
+  if (isChosen) return { name: 'group', of, names: data.names, colors: data.names.map((_, c) => c), isChosen };
   const table = overlaps(of, k, label, data.names.length);
   return {
     name: 'group', of, names: table.map((row, g) => nameByParts(row, table, g)),
-    colours: matchColours(table, data.names.length),
+    colors: matchColors(table, data.names.length),
   };
 }
 
@@ -109,7 +109,7 @@ function shadesOf(name, code, values) {
   const ends = [sorted[0], ...fences, sorted[sorted.length - 1]];
   const names = ends.slice(0, -1).map((low, b) => low.toPrecision(3) * 1 + ' to ' + ends[b + 1].toPrecision(3) * 1);
   const shade = b => names.length > 1 ? Math.round(b * (EIGHT - 1) / (names.length - 1)) : 0;
-  return { name, of, names, colours: names.map((_, b) => b), shades: names.map((_, b) => shade(b)) };
+  return { name, of, names, colors: names.map((_, b) => b), shades: names.map((_, b) => shade(b)) };
 }
 
 const columns = [];
@@ -119,7 +119,7 @@ function groupingOf(column) {
   const { name, values, code } = column;
   const isNumbers = values.length > 10 && values.every(v => v.trim() !== '' && isFinite(v));
   return isNumbers ? shadesOf(name, code, values)
-    : { name, of: code, names: values, colours: values.map((_, v) => v) };
+    : { name, of: code, names: values, colors: values.map((_, v) => v) };
 }
 const groupings = new Map(); // by column index, created on first use
 function grouping() { // the labels that determine the colors of the marks
@@ -132,10 +132,10 @@ const columnText = (column, i) => column.code[i] === NONE ? '' : column.values[c
 // ---- colors and shapes: 20 colors and 6 shapes, combined so that pairs repeat after 60 clusters
 // ----
 
-const COLOURS = 20, SHAPES = 6;
+const COLORS = 20, SHAPES = 6;
 const ink = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const colourOf = (by, g) => ink(g === NONE ? '--none' : by.shades ? '--s' + by.shades[g] : '--c' + by.colours[g] % COLOURS);
-const shapeOf = (by, g) => g === NONE || by.shades ? 0 : Math.floor(by.colours[g] / 10) % SHAPES;
+const colorOf = (by, g) => ink(g === NONE ? '--none' : by.shades ? '--s' + by.shades[g] : '--c' + by.colors[g] % COLORS);
+const shapeOf = (by, g) => g === NONE || by.shades ? 0 : Math.floor(by.colors[g] / 10) % SHAPES;
 const CORNERS = [ // of shapes 1 to 5, in units of the radius
   [-0.9, -0.9, 0.9, -0.9, 0.9, 0.9, -0.9, 0.9],
   [0, -1.35, 1.35, 0, 0, 1.35, -1.35, 0],
@@ -157,7 +157,7 @@ function mark(paint, x, y, radius, shape) {
 function swatch(by, g) { // draws the mark of a cluster as on the map
   const SIDE = 28, canvas = make('canvas', { class: 'swatch', width: SIDE, height: SIDE, 'aria-hidden': 'true' });
   const paint = canvas.getContext('2d');
-  paint.fillStyle = colourOf(by, g);
+  paint.fillStyle = colorOf(by, g);
   paint.beginPath();
   mark(paint, SIDE / 2, SIDE / 2, SIDE / 3, shapeOf(by, g));
   paint.fill();
@@ -175,7 +175,7 @@ function picture(row, canvas = make('canvas', { class: 'picture' })) { // null i
   const side = set.side, base = (set.at ? set.at.get(row) : row) * Math.ceil(side * side / 2);
   canvas.width = canvas.height = side;
   const paint = canvas.getContext('2d');
-  paint.fillStyle = colourOf(clustering(), clustering().of[row]);
+  paint.fillStyle = colorOf(clustering(), clustering().of[row]);
   for (let c = 0; c < side * side; c++) {
     const pair = set.cells[base + (c >> 1)], level = c & 1 ? pair & 15 : pair >> 4;
     if (!level) continue;

@@ -30,7 +30,7 @@ function drawLegend() {
     const whole = make('span', { class: 'bar' }, make('span'));
     whole.style.inlineSize = 100 * sizes[g] / most + '%';
     whole.firstChild.style.inlineSize = (sizes[g] ? 100 * chosenSizes[g] / sizes[g] : 0) + '%';
-    whole.firstChild.style.background = colourOf(by, g);
+    whole.firstChild.style.background = colorOf(by, g);
     const words = state.picked ? count(chosenSizes[g]) + ' of ' + count(sizes[g]) : count(sizes[g]);
     return make('li', null, make('button', {
       'data-group': g, 'aria-pressed': String(state.legend.has(g)), click: () => toggleGroup(by, g),
@@ -122,10 +122,10 @@ function averageOf(means, by, g) { // the mean picture of a cluster, and its dif
   const { side, size, sum } = means, rest = size.reduce((a, b) => a + b, 0) - size[g];
   const here = sum[g].map(v => v / Math.max(1, size[g]));
   const others = here.map((_, c) => sum.reduce((a, other, o) => a + (o === g ? 0 : other[c]), 0) / Math.max(1, rest));
-  const colour = colourOf(by, g), name = by.names[g];
+  const color = colorOf(by, g), name = by.names[g];
   return make('p', { class: 'average' },
-    make('span', null, drawCells(side, here, colour, colour, 'average item of ' + name), 'average'),
-    make('span', null, drawCells(side, here.map((v, c) => v - others[c]), colour, ink('--none'), 'difference of ' + name + ' to the others'), 'difference to the others (gray: less)'));
+    make('span', null, drawCells(side, here, color, color, 'average item of ' + name), 'average'),
+    make('span', null, drawCells(side, here.map((v, c) => v - others[c]), color, ink('--none'), 'difference of ' + name + ' to the others'), 'difference to the others (gray: less)'));
 }
 function addAverages(cards) {
   const by = clustering(), means = cards.length ? meanPictures(by) : null;
@@ -184,7 +184,7 @@ function drawTree() {
   const LINE = 24, LEFT = 230, WIDE = 700, TOP = 20, nodes = treeNodes(), by = clusterings.get(chosen), foot = TOP + data.names.length * LINE;
   const across = h => LEFT + 12 + h * (WIDE - LEFT - 30), down = y => TOP + (y + 0.5) * LINE;
   const choose = node => pick(i => node.below.includes(label[i]), node.below.map(c => data.names[c]).join(' + '), { at: chosen, by: -1 });
-  const leaf = (node, c) => svg('g', {}, svg('circle', { cx: LEFT, cy: down(node.y), r: 5, fill: colourOf(by, c) }),
+  const leaf = (node, c) => svg('g', {}, svg('circle', { cx: LEFT, cy: down(node.y), r: 5, fill: colorOf(by, c) }),
     svg('text', { x: LEFT - 12, y: down(node.y) + 4, 'text-anchor': 'end' }, data.names[c].length > 32 ? data.names[c].slice(0, 31) + '\u2026' : data.names[c]));
   const joint = node => {
     const [a, b] = [nodes[node.a], nodes[node.b]], x = across(node.height);
@@ -214,7 +214,7 @@ function drawClasses() {
       click: () => pick(i => truth.code[i] === c && by.of[i] === g, `class ${truth.values[c]} in ${by.names[g]}`),
     }, shown));
     const share = row[g] / row.reduce((a, b) => a + b, 0);
-    td.style.background = `color-mix(in srgb, ${colourOf(by, g)} ${Math.round(45 * share)}%, transparent)`;
+    td.style.background = `color-mix(in srgb, ${colorOf(by, g)} ${Math.round(45 * share)}%, transparent)`;
     return td;
   };
   byId('classes').replaceChildren(make('table', { class: 'grid' },

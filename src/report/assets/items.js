@@ -6,11 +6,11 @@ const tableColumns = [
   { name: 'item', text: nameOf, fill: i => [itemButton(i)] },
   { name: 'cluster', text: i => groupName(i), fill: i => groupLink(clustering().of[i]) },
 ];
-if (doubt) {
+if (ambiguity) {
   tableColumns.push({ name: 'next cluster', text: i => nextName(i), fill: i => [nextName(i)] });
-  tableColumns.push({ name: 'ambiguity', number: doubtOf, fill: i => [state.at === chosen ? doubtOf(i).toFixed(2) : ''] });
+  tableColumns.push({ name: 'ambiguity', number: ambiguityOf, fill: i => [state.at === chosen ? ambiguityOf(i).toFixed(2) : ''] });
 }
-const table = { sort: tableColumns[doubt ? 3 : 0], falling: Boolean(doubt), rows: 20 }; // sort holds the column itself, because names may be equal
+const table = { sort: tableColumns[ambiguity ? 3 : 0], falling: Boolean(ambiguity), rows: 20 }; // sort holds the column itself, because names may be equal
 for (const column of columns.slice(0, 8))
   tableColumns.push({ name: column.name, text: i => columnText(column, i), fill: i => [columnText(column, i)] });
 const groupName = i => clustering().of[i] === NONE ? 'none' : clustering().names[clustering().of[i]];
@@ -49,13 +49,13 @@ function drawTable() {
 
 const drawer = byId('drawer');
 let opener = null;
-function neighboursOf(i) {
+function neighborsOf(i) {
   if (!data.near) return [];
-  neighboursOf.rows = neighboursOf.rows || words32(data.near.rows);
-  neighboursOf.distance = neighboursOf.distance || floats(data.near.distance);
+  neighborsOf.rows = neighborsOf.rows || words32(data.near.rows);
+  neighborsOf.distance = neighborsOf.distance || floats(data.near.distance);
   const list = [], width = data.near.width;
   for (let k = i * width; k < (i + 1) * width; k++)
-    if (neighboursOf.rows[k] < n) list.push({ i: neighboursOf.rows[k], distance: neighboursOf.distance[k] });
+    if (neighborsOf.rows[k] < n) list.push({ i: neighborsOf.rows[k], distance: neighborsOf.distance[k] });
   return list;
 }
 function heavyWords(i) {
@@ -100,12 +100,12 @@ function reason(i, other, isNearest) { // why two items are close
   return common.length ? 'both ' + common.map(m => (m.low ? 'low in ' : 'high in ') + m.name).join(', ') : '';
 }
 function standingWords(i) {
-  if (!doubt || next[i] === NONE || state.at !== chosen) return '';
-  const d = doubtOf(i), where = d > 0.45 ? 'on the boundary with' : d > 0.3 ? 'closer to its own cluster; the next is' : 'well inside its cluster; the next is';
+  if (!ambiguity || next[i] === NONE || state.at !== chosen) return '';
+  const d = ambiguityOf(i), where = d > 0.45 ? 'on the boundary with' : d > 0.3 ? 'closer to its own cluster; the next is' : 'well inside its cluster; the next is';
   return `${where} ${data.names[next[i]]} (ambiguity ${d.toFixed(2)}; 0.5 is the boundary)`;
 }
-function neighbourList(i) {
-  const near = neighboursOf(i);
+function neighborList(i) {
+  const near = neighborsOf(i);
   if (!near.length) return [];
   const lines = near.map(({ i: other, distance }, at) => make('li', null, itemButton(other),
     make('div', { class: 'faint' }, ...groupLink(clustering().of[other]), `, distance ${distance.toPrecision(3)}`,
@@ -123,7 +123,7 @@ function openDrawer(i) {
   drawer.replaceChildren(make('button', { id: 'close', 'aria-label': 'close', click: closeDrawer }, '\u00d7'),
     make('h2', { id: 'drawer-name' }, nameOf(i)), ...(small ? [small] : []),
     make('dl', null, ...facts.flatMap(([name, value]) => [make('dt', null, name), make('dd', null, ...value)])),
-    ...(apart ? [make('p', null, apart)] : []), ...neighbourList(i),
+    ...(apart ? [make('p', null, apart)] : []), ...neighborList(i),
     ...(map ? [make('p', null, make('button', { click: () => { closeDrawer(); view.scrollIntoView({ block: 'nearest' }); view.focus({ preventScroll: true }); map.goTo(i); } }, 'show on the map'))] : []));
   if (!drawer.open) drawer.show();
   byId('close').focus();
@@ -139,7 +139,7 @@ function closeDrawer() {
 function drawHeat() {
   const rows = [], by = clustering(), { width } = data.embedding, cells = words16(data.embedding.cells);
   for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] !== NONE) rows.push(i);
-  rows.sort((a, b) => by.of[a] - by.of[b] || (doubt ? doubt[a] - doubt[b] : 0) || a - b);
+  rows.sort((a, b) => by.of[a] - by.of[b] || (ambiguity ? ambiguity[a] - ambiguity[b] : 0) || a - b);
   const distance = (a, b) => {
     let sum = 0;
     for (let c = 0; c < width; c++) sum += (cells[a * width + c] - cells[b * width + c]) ** 2;
@@ -159,7 +159,7 @@ function drawHeat() {
     paint.fillStyle = ink('--ink');
     const name = nameOf(a);
     paint.fillText(name.length > 20 ? name.slice(0, 19) + '\u2026' : name, NAMES - 10, side * (r + 0.75), NAMES - 14);
-    paint.fillStyle = colourOf(by, by.of[a]);
+    paint.fillStyle = colorOf(by, by.of[a]);
     paint.fillRect(NAMES - 7, side * r, 4, side);
     rows.forEach((b, c) => {
       paint.globalAlpha = (isPicked(a) && isPicked(b) ? 1 : 0.25) * (0.03 + 0.97 * (1 - matrix[r][c] / most) ** 2);

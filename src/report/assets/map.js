@@ -74,12 +74,12 @@ const map = !view ? null : (() => {
     paint.globalAlpha = 0.25;
     fillMarks(paint, faded, ink('--none'), 0, radius);
     paint.globalAlpha = radius < 3 ? 0.75 : 0.9;
-    for (const [g, places] of groups) fillMarks(paint, places, colourOf(by, g), shapeOf(by, g), radius);
+    for (const [g, places] of groups) fillMarks(paint, places, colorOf(by, g), shapeOf(by, g), radius);
     paint.globalAlpha = 1;
     return seen;
   }
-  function fillMarks(paint, places, colour, shape, radius) {
-    paint.fillStyle = colour;
+  function fillMarks(paint, places, color, shape, radius) {
+    paint.fillStyle = color;
     paint.beginPath();
     for (let p = 0; p < places.length; p += 2) {
       if (radius < 1.5) paint.rect(places[p] - radius, places[p + 1] - radius, 2 * radius, 2 * radius);
@@ -125,20 +125,20 @@ const map = !view ? null : (() => {
     };
   }
   const cut = (words, most) => words.length > most ? words.slice(0, most - 1) + '\u2026' : words;
-  let centres = { by: null, list: [] };
-  function groupCentres(by) { // the item nearest to the median position of each cluster, and the extent of the cluster, largest first
-    if (centres.by === by) return centres.list;
+  let centers = { by: null, list: [] };
+  function groupCenters(by) { // the item nearest to the median position of each cluster, and the extent of the cluster, largest first
+    if (centers.by === by) return centers.list;
     const members = by.names.map(() => []);
     for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] !== NONE) members[by.of[i]].push(i);
     const median = (list, axis) => Float64Array.from(list, i => axis[i]).sort()[list.length >> 1];
-    const centre = list => { // uses an item, because the median of a cluster in two parts may lie outside both
+    const center = list => { // uses an item, because the median of a cluster in two parts may lie outside both
       const mx = median(list, x), my = median(list, y), away = i => (x[i] - mx) ** 2 + (y[i] - my) ** 2;
       const i = list.reduce((best, other) => away(other) < away(best) ? other : best, list[0]);
       return { x: x[i], y: y[i] };
     };
-    const list = members.map((list, g) => ({ g, size: list.length, ...(list.length ? centre(list) : {}), ...boundsOf(list) }))
+    const list = members.map((list, g) => ({ g, size: list.length, ...(list.length ? center(list) : {}), ...boundsOf(list) }))
       .filter(c => c.size).sort((a, b) => b.size - a.size).slice(0, GROUP_NAMES);
-    centres = { by, list };
+    centers = { by, list };
     return list;
   }
   function drawGroupPicture(paint, by, g, px, py) {
@@ -156,7 +156,7 @@ const map = !view ? null : (() => {
     const names = placer(paint, wide, high), by = grouping(), few = seen.length <= NAMED;
     if (few) for (const i of seen) names.keepOff(across(i), down(i), radius);
     if (!by.shades)
-      for (const c of groupCentres(by)) {
+      for (const c of groupCenters(by)) {
         const px = wide / 2 + scale() * (c.x - camera.x), py = high / 2 - scale() * (c.y - camera.y);
         if (px < 0 || py < 0 || px > wide || py > high) continue;
         const isWide = scale() * Math.min(c.right - c.left, c.high - c.low) > 90; // otherwise a picture would hide the cluster

@@ -214,22 +214,13 @@ static ddsc_status test_column(about *a, column *c, const double *all, uint64_t 
     return DDSC_OK;
 }
 
-static bool about_missing(const char *text)
-{
-    static const char *const words[] = {"", "NA", "N/A", "NaN", "nan", "NULL", "null"};
-    bool missing = false;
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        missing |= strcmp(text, words[k]) == 0;
-    return missing;
-}
-
 /* Copies the values of a column to a->text, with NULL for missing values. */
 static void take_texts(about *a, int64_t which)
 {
     const ddsc_report *r = a->r;
     for (int64_t i = 0; i < r->view.n; i++) {
         const char *text = ddsc_measures_get_meta(r->measures, r->row[i], which);
-        a->text[i] = text && !about_missing(text) ? text : NULL;
+        a->text[i] = text && !text_is_missing(text) ? text : NULL;
     }
 }
 

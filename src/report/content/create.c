@@ -211,11 +211,11 @@ ddsc_status result_find_standing(ddsc_report *r, const int32_t *labels, int64_t 
     if (!r->coords || n == 0)
         return DDSC_OK;
     CHECK(MEM_NEW(r->ctx, r->distance, n));
-    CHECK(MEM_NEW(r->ctx, r->doubt, n));
+    CHECK(MEM_NEW(r->ctx, r->ambiguity, n));
     CHECK(MEM_NEW(r->ctx, r->next, n));
     ddsc_standing_init(&places);
     places.distance = r->distance;
-    places.doubt = r->doubt;
+    places.ambiguity = r->ambiguity;
     places.next = r->next;
     return ddsc_standing_run(r->ctx, &places, n, r->n_coords, r->coords, labels, r->k);
 }
@@ -346,7 +346,7 @@ void ddsc_report_destroy(ddsc_report *r)
     json_decref(r->tree);
     ddsc_verdict_destroy(r->verdict);
     ddsc_measures_destroy(r->own_measures);
-    MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->doubt,
+    MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->ambiguity,
              r->next, r->shown, r->outlier, r->outlying, r->order, r->sweep_scores, r->intra,
              r->inter, r->xi, r->own_coords, r->own_d2, r->own_tried, r->own_index, r->own_offset);
     mem_free(r->ctx, r);

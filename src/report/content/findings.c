@@ -14,7 +14,7 @@ enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
 typedef struct standing_item {
     int64_t item;
     int32_t next;
-    double distance, doubt;
+    double distance, ambiguity;
 } standing_item;
 
 static int by_closeness(const void *a, const void *b)
@@ -24,11 +24,11 @@ static int by_closeness(const void *a, const void *b)
                                       : (x->item > y->item) - (x->item < y->item);
 }
 
-static int by_doubt(const void *a, const void *b)
+static int by_ambiguity(const void *a, const void *b)
 {
     const standing_item *x = a, *y = b;
-    return x->doubt != y->doubt ? (x->doubt > y->doubt ? -1 : 1)
-                                : (x->item > y->item) - (x->item < y->item);
+    return x->ambiguity != y->ambiguity ? (x->ambiguity > y->ambiguity ? -1 : 1)
+                                        : (x->item > y->item) - (x->item < y->item);
 }
 
 static json_t *put_member(ddsc_report *r, json_t *list, const standing_item *m)
@@ -53,12 +53,12 @@ static void put_cluster(ddsc_report *r, json_t *clusters, standing_item *all, in
     json_t *shown = put_array(r, cluster, "representatives");
     for (int64_t i = 0; i < n && i < N_SHOWN; i++)
         put_member(r, shown, &all[i]);
-    qsort(all, (size_t)n, sizeof *all, by_doubt);
+    qsort(all, (size_t)n, sizeof *all, by_ambiguity);
     shown = put_array(r, cluster, "borderline");
     for (int64_t i = 0; i < n && i < N_SHOWN && all[i].next >= 0; i++) {
         json_t *item = put_member(r, shown, &all[i]);
         put_count(r, item, "next", all[i].next);
-        put_real(r, item, "doubt", all[i].doubt);
+        put_real(r, item, "ambiguity", all[i].ambiguity);
     }
 }
 
@@ -75,7 +75,7 @@ static ddsc_status put_clusters(ddsc_report *r, json_t *root)
     for (int64_t i = 0; i < r->view.n; i++)
         if (!result_left_out(r, i))
             all[at[r->view.labels[i]]++] =
-                (standing_item){i, r->next[i], r->distance[i], r->doubt[i]};
+                (standing_item){i, r->next[i], r->distance[i], r->ambiguity[i]};
     for (int64_t c = 0; c < r->k; c++) /* at[c] is now the end index of cluster c */
         put_cluster(r, clusters, all + at[c] - r->size[c], r->size[c], c);
 done:
@@ -88,7 +88,7 @@ static double edge_length(double d2)
     return sqrt(fmax(d2, 0));
 }
 
-static void put_neighbours(ddsc_report *r, json_t *root)
+static void put_neighbors(ddsc_report *r, json_t *root)
 {
     const ddsc_graph_view *g = &r->edges;
     double low = INFINITY, high = -INFINITY;
@@ -102,10 +102,10 @@ static void put_neighbours(ddsc_report *r, json_t *root)
     double scale = high > low ? N_BINS / (high - low) : 0;
     for (int64_t e = 0; e < g->n_edges; e++)
         count[(int)fmin(scale * (edge_length(g->d2[e]) - low), N_BINS - 1)]++;
-    json_t *neighbours = put_object(r, root, "neighbours");
-    put_real(r, neighbours, "from", low);
-    put_real(r, neighbours, "to", high);
-    json_t *counts = put_array(r, neighbours, "counts");
+    json_t *neighbors = put_object(r, root, "neighbors");
+    put_real(r, neighbors, "from", low);
+    put_real(r, neighbors, "to", high);
+    json_t *counts = put_array(r, neighbors, "counts");
     for (int b = 0; b < N_BINS; b++)
         put_last(r, counts, json_integer(count[b]));
 }
@@ -114,12 +114,12 @@ ddsc_status result_put_findings(ddsc_report *r, json_t *root)
 {
     if (!r->from.clustering || r->view.n == 0)
         return DDSC_OK;
-    int64_t n_doubtful = 0;
+    int64_t n_ambiguous = 0;
     for (int64_t i = 0; i < r->view.n; i++)
-        n_doubtful += r->next[i] >= 0 && r->doubt[i] > RESULT_DOUBTFUL && !result_left_out(r, i);
-    put_count(r, root, "doubtful", n_doubtful);
+        n_ambiguous += r->next[i] >= 0 && r->ambiguity[i] > RESULT_AMBIGUOUS && !result_left_out(r, i);
+    put_count(r, root, "ambiguous", n_ambiguous);
     CHECK(put_clusters(r, root));
-    put_neighbours(r, root);
+    put_neighbors(r, root);
     return DDSC_OK;
 }
 

@@ -45,7 +45,7 @@ static void put_joined(ddsc_report *r, json_t *root)
         put_count(r, row, "edges", j->n_edges);
         put_text(r, row, "neighbors", j->hubs_rescaled ? "rescaled" : "nearest");
         put_count(r, row, "largest_in_degree", j->in_degree_largest);
-        put_count(r, row, "nobodys_neighbor", j->n_nobody);
+        put_count(r, row, "zero_in_degree", j->n_nobody);
     }
 }
 
@@ -55,10 +55,10 @@ static void put_hubs(ddsc_report *r, json_t *root)
     json_t *hubs = put_object(r, root, "hubs");
     put_text(r, hubs, "neighbors", r->view.hubs_rescaled ? "rescaled" : "nearest");
     put_count(r, hubs, "largest_in_degree", r->view.in_degree_largest);
-    put_count(r, hubs, "nobodys_neighbor", r->view.n_nobody);
+    put_count(r, hubs, "zero_in_degree", r->view.n_nobody);
     if (r->view.hubs_rescaled) {
         put_count(r, hubs, "nearest_largest_in_degree", r->view.plain_in_degree_largest);
-        put_count(r, hubs, "nearest_nobodys_neighbor", r->view.plain_n_nobody);
+        put_count(r, hubs, "nearest_zero_in_degree", r->view.plain_n_nobody);
     }
 }
 
@@ -149,7 +149,7 @@ static void put_centers(ddsc_report *r, json_t *root)
     json_t *list = put_array(r, root, "objectives");
     for (int64_t i = 0; i < c->n_objective; i++)
         put_last(r, list, json_real(c->objective[i]));
-    json_t *centers = put_object(r, root, "centres");
+    json_t *centers = put_object(r, root, "centers");
     put_count(r, centers, "points", c->center_size);
     put_count(r, centers, "steps", c->n_objective - 1);
     put_count(r, centers, "restart", c->restart);
@@ -354,6 +354,7 @@ static void put_transforms(ddsc_report *r, json_t *root)
 
 static void put_input(ddsc_report *r, json_t *root)
 {
+    put_count(r, root, "format_version", DDSC_FORMAT_VERSION);
     put_text(r, root, "program", "ddsc");
     put_text(r, root, "version", ddsc_version());
     put_text(r, root, "features", ddsc_features());

@@ -53,7 +53,7 @@ struct ddsc_report {
     /* Arrays indexed by item. Items are in the order of the rows that were not dropped. */
     int64_t *row;
     int64_t *size; /* size of each cluster */
-    double *distance, *doubt;
+    double *distance, *ambiguity;
     int32_t *next;
     const double *coords; /* n x n_coords: rows of the embedding, or NULL */
     int64_t n_coords;
@@ -120,7 +120,9 @@ ddsc_status result_classes(ddsc_report *r, const int32_t *truth);
 /* Moves the values of items to their rows in place, and fills dropped rows with NaN. */
 void result_spread(double *block, int64_t n_columns, const ddsc_report *r);
 bool result_has_pictures(const ddsc_report *r);
-/* Computes r->distance, r->doubt and r->next from r->coords and the labels of the items. */
+/* Converts r->tree, the result.json of a version without format_version, to the current format. */
+ddsc_status result_upgrade(ddsc_report *r);
+/* Computes r->distance, r->ambiguity and r->next from r->coords and the labels of the items. */
 ddsc_status result_find_standing(ddsc_report *r, const int32_t *labels, int64_t n);
 /* Returns true if the item is an outlier and the result excludes outliers from its clusters. */
 bool result_left_out(const ddsc_report *r, int64_t item);
@@ -132,7 +134,7 @@ bool result_left_out(const ddsc_report *r, int64_t item);
 json_t *result_string(const char *value);
 /* Items with a larger ambiguity lie between two clusters. The ambiguity of an item on the boundary
  * is 0.5. */
-#define RESULT_DOUBTFUL 0.45
+#define RESULT_AMBIGUOUS 0.45
 /* Returns true if a row of "about" is a finding: significant after Holm's correction, and not a
  * tiny effect that only a large set makes significant. */
 bool result_is_association(const json_t *row);

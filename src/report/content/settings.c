@@ -9,7 +9,7 @@
 static const char *const metrics[] = {"w2", "sinkhorn", "mmd", "lot", "w1"};
 static const char *const costs[] = {"default", "sqeuclidean", "euclidean",
                                     "cosine",  "cityblock",   "matrix"};
-static const char *const sinkhorn_values[] = {"regularised", "sharp", "debiased"};
+static const char *const sinkhorn_values[] = {"regularized", "sharp", "debiased"};
 static const char *const kernels[] = {"gaussian", "laplace", "energy"};
 static const char *const bandwidths[] = {"auto", "median", "given", "near"};
 static const char *const estimators[] = {"unbiased", "biased", "biased"};

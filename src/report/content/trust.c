@@ -29,8 +29,8 @@ void result_put_theory(ddsc_report *r, json_t *parent)
     put_count(r, root, "pure_components", t->n_pure_components);
     put_count(r, root, "whole_classes", t->n_whole_classes);
     put_bool(r, root, "connected", t->connected);
-    put_count(r, root, "intra_neighbours", t->n_intra);
-    put_count(r, root, "inter_neighbours", t->n_inter);
+    put_count(r, root, "intra_neighbors", t->n_intra);
+    put_count(r, root, "inter_neighbors", t->n_inter);
     put_count(r, root, "items_without_inter", t->n_clean);
     put_count(r, root, "items_without_intra", t->n_stranded);
     put_real(r, root, "xi", t->xi);

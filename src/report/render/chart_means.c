@@ -33,7 +33,7 @@ static void draw_mean(plot *p, const json_t *picture, int32_t cluster, double x,
         if (dark > 0)
             plot_box(p, x + at, down, step, step, cluster, dark / 255.0);
         if (more != 0)
-            plot_box(p, second + at, down, step, step, more > 0 ? cluster : COLOUR_INK,
+            plot_box(p, second + at, down, step, step, more > 0 ? cluster : COLOR_INK,
                      fmin(abs(more) / 127.0, 1));
     }
 }

@@ -46,7 +46,7 @@ bool chart_eigenvalues(plot *p, const ddsc_report *r)
         double value = json_number_value(json_array_get(values, i));
         plot_dot(p, LEFT + step * ((double)i + 0.5),
                  TOP + HEIGHT - (HEIGHT - 8) * fmax(value, 0) / top, 3.5,
-                 (int64_t)i < r->k ? 0 : COLOUR_NONE, 1);
+                 (int64_t)i < r->k ? 0 : COLOR_NONE, 1);
         plot_hover(p, "%zu: %.6g", i + 1, value);
     }
     double at = LEFT + step * fmin((double)r->k, (double)n);
@@ -80,13 +80,13 @@ bool chart_sizes(plot *p, const ddsc_report *r)
     return true;
 }
 
-bool chart_neighbours(plot *p, const ddsc_report *r)
+bool chart_neighbors(plot *p, const ddsc_report *r)
 {
-    const json_t *counts = part(r, "neighbours", "counts");
-    double from = json_number_value(part(r, "neighbours", "from"));
-    double to = json_number_value(part(r, "neighbours", "to")), top = 1;
+    const json_t *counts = part(r, "neighbors", "counts");
+    double from = json_number_value(part(r, "neighbors", "from"));
+    double to = json_number_value(part(r, "neighbors", "to")), top = 1;
     size_t n = json_array_size(counts);
-    *p = chart_begin(p->ctx, "neighbours");
+    *p = chart_begin(p->ctx, "neighbors");
     for (size_t i = 0; i < n; i++)
         top = fmax(top, json_number_value(json_array_get(counts, i)));
     if (n == 0)
@@ -218,7 +218,7 @@ bool chart_representatives(plot *p, const ddsc_report *r)
 
 static const chart_fn charts_all[] = {
     chart_map,   chart_representatives, chart_means,     chart_eigenvalues,
-    chart_sizes, chart_neighbours,      chart_confusion, NULL};
+    chart_sizes, chart_neighbors,       chart_confusion, NULL};
 
 ddsc_status ddsc_report_draw(ddsc_context *context, const ddsc_report *report, ddsc_picture_fn draw,
                              void *user)

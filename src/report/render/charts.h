@@ -14,7 +14,7 @@ bool chart_representatives(plot *p, const ddsc_report *r);
 bool chart_means(plot *p, const ddsc_report *r);
 bool chart_eigenvalues(plot *p, const ddsc_report *r);
 bool chart_sizes(plot *p, const ddsc_report *r);
-bool chart_neighbours(plot *p, const ddsc_report *r);
+bool chart_neighbors(plot *p, const ddsc_report *r);
 bool chart_confusion(plot *p, const ddsc_report *r);
 
 #endif

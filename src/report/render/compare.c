@@ -15,8 +15,8 @@ static void svg_style(buffer *t)
                   "@media(prefers-color-scheme:dark){svg{background:#16181c;color:#ddd}}"
                   "text{font:12px system-ui,sans-serif;fill:currentColor}"
                   ".dots{stroke:currentColor;stroke-linecap:round;fill:none}.none{color:#888}");
-    for (int32_t c = 0; c < PLOT_COLOURS; c++)
-        buffer_addf(t, ".c%d{color:%s}", (int)c, plot_colour(c));
+    for (int32_t c = 0; c < PLOT_COLORS; c++)
+        buffer_addf(t, ".c%d{color:%s}", (int)c, plot_color(c));
     buffer_add(t, "</style>\n");
 }
 

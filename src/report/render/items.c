@@ -19,7 +19,7 @@ static void add_standing(buffer *b, const ddsc_report *r, int64_t item)
     buffer_add(b, ",");
     if (known)
         buffer_addf(b, "%" PRId32, r->next[item]);
-    add_number(b, known ? r->doubt[item] : NAN);
+    add_number(b, known ? r->ambiguity[item] : NAN);
 }
 
 /* Writes the nearest items by distance, even if the graph connects other items instead to avoid
@@ -106,11 +106,11 @@ static void add_item_rows(buffer *b, const void *arg, int64_t begin, int64_t end
 void report_items(buffer *b, const ddsc_report *r)
 {
     bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
-    buffer_addf(b, "id%s,label,next,doubt", titles ? ",title" : "");
+    buffer_addf(b, "id%s,label,next,ambiguity", titles ? ",title" : "");
     buffer_add(b, r->order ? ",order" : "");
     buffer_add(b, r->edges.n > 0 ? ",outlier,is_outlier" : "");
     for (int k = 1; r->edges.n > 0 && k <= NEAREST; k++)
-        buffer_addf(b, ",neighbour%d,distance%d", k, k);
+        buffer_addf(b, ",neighbor%d,distance%d", k, k);
     add_meta_names(b, r);
     buffer_add(b, "\n");
     buffer_add_pieces(b, r->n_rows, ROWS_A_PIECE, add_item_rows, r);

@@ -111,7 +111,7 @@ static bool lies_between(const json_t *item, const json_t *typical)
     for (size_t i = 0; i < json_array_size(typical); i++)
         if (json_equal(json_object_get(json_array_get(typical, i), "row"), row))
             return false;
-    return json_number_value(json_object_get(item, "doubt")) > RESULT_DOUBTFUL;
+    return json_number_value(json_object_get(item, "ambiguity")) > RESULT_AMBIGUOUS;
 }
 
 /* Returns true if both items have the same title. Repeated items are listed once. */
@@ -260,7 +260,7 @@ static void add_views(buffer *t, const ddsc_report *r)
     if (!r->xy)
         return;
     html_heading(t, "Items");
-    if (json_is_integer(report_page_get(r, "doubtful", NULL)))
+    if (json_is_integer(report_page_get(r, "ambiguous", NULL)))
         html_paragraph(t, "Ambiguity: 0 at the center of the item's cluster, 0.5 on the boundary "
                           "with the next cluster.");
     buffer_add(t, "<div class=\"wide\" id=\"items\"></div>\n");

@@ -316,17 +316,17 @@ void report_page_item(buffer *t, const json_t *item)
 }
 
 /* Returns the item with the largest ambiguity below `below`, or NULL if none is left. */
-static const json_t *most_doubtful(const ddsc_report *r, double below, double *doubt)
+static const json_t *most_ambiguous(const ddsc_report *r, double below, double *ambiguity)
 {
     const json_t *found = NULL;
-    *doubt = -1;
+    *ambiguity = -1;
     for (int64_t c = 0; c < r->k; c++) {
         const json_t *items = json_object_get(report_page_cluster(r, c), "borderline");
         for (size_t i = 0; i < json_array_size(items); i++) {
             const json_t *item = json_array_get(items, i);
-            double d = json_number_value(json_object_get(item, "doubt"));
-            if (d < below && d > *doubt && report_page_row(r, item) >= 0) {
-                *doubt = d;
+            double d = json_number_value(json_object_get(item, "ambiguity"));
+            if (d < below && d > *ambiguity && report_page_row(r, item) >= 0) {
+                *ambiguity = d;
                 found = item;
             }
         }
@@ -364,12 +364,12 @@ static void answer_apart(buffer *t, const ddsc_report *r)
     buffer_add(t, ".</dd></div>\n");
 }
 
-static void answer_doubt(buffer *t, const ddsc_report *r)
+static void answer_ambiguity(buffer *t, const ddsc_report *r)
 {
-    const json_t *doubtful = report_page_get(r, "doubtful", NULL);
-    int64_t n = json_integer_value(doubtful);
-    double doubt, below = INFINITY;
-    if (!json_is_integer(doubtful))
+    const json_t *ambiguous = report_page_get(r, "ambiguous", NULL);
+    int64_t n = json_integer_value(ambiguous);
+    double ambiguity, below = INFINITY;
+    if (!json_is_integer(ambiguous))
         return;
     begin_answer(t, "Which items are ambiguous?");
     buffer_add(t, n ? "<b>" : "<b>None");
@@ -378,10 +378,10 @@ static void answer_doubt(buffer *t, const ddsc_report *r)
     buffer_add(t, n == 1 ? "</b> is nearly as close to another cluster as to its own"
                          : "</b> are nearly as close to another cluster as to their own");
     for (int64_t i = 0; i < n && i < ITEMS_FIRST; i++) {
-        const json_t *item = most_doubtful(r, below, &doubt);
+        const json_t *item = most_ambiguous(r, below, &ambiguity);
         if (!item)
             break;
-        below = doubt;
+        below = ambiguity;
         add_item_button(t, item, i ? ", " : ", most of all ");
     }
     buffer_add(t, ".</dd></div>\n");
@@ -416,7 +416,7 @@ void report_page_answers(buffer *t, const ddsc_report *r)
     answer_how_many(t, r);
     answer_what(t, r);
     answer_belief(t, r);
-    answer_doubt(t, r);
+    answer_ambiguity(t, r);
     answer_apart(t, r);
     answer_next(t, r);
     buffer_add(t, "</dl>\n");

@@ -74,23 +74,24 @@ static void add_standing_of(buffer *t, const ddsc_report *r)
     if (!r->next)
         return;
     uint16_t *next = report_data_memory(t, r->n_rows, sizeof *next);
-    unsigned char *doubt = report_data_memory(t, r->n_rows, 1);
-    for (int64_t row = 0; next && doubt && row < r->n_rows; row++) {
+    unsigned char *ambiguity = report_data_memory(t, r->n_rows, 1);
+    for (int64_t row = 0; next && ambiguity && row < r->n_rows; row++) {
         int64_t item = r->item[row];
         bool known = item >= 0 && r->next[item] >= 0;
         next[row] = NO_VALUE;
         if (known)
             next[row] = (uint16_t)(r->next[item] % NO_VALUE);
-        doubt[row] = known ? (unsigned char)lround(fmin(fmax(510 * r->doubt[item], 0), 255)) : 0;
+        ambiguity[row] =
+            known ? (unsigned char)lround(fmin(fmax(510 * r->ambiguity[item], 0), 255)) : 0;
     }
-    if (next && doubt) {
+    if (next && ambiguity) {
         buffer_add(t, ",\n");
-        add_block(t, "doubt", doubt, r->n_rows);
+        add_block(t, "ambiguity", ambiguity, r->n_rows);
         report_data_words(t, "next", next, r->n_rows);
     } else {
         mem_free(t->ctx, next);
     }
-    mem_free(t->ctx, doubt);
+    mem_free(t->ctx, ambiguity);
 }
 
 static void add_tried(buffer *t, const ddsc_report *r)

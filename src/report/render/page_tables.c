@@ -193,7 +193,7 @@ void report_page_how(buffer *t, const ddsc_report *r)
     add_chart(t, r, "Eigenvalues", chart_eigenvalues,
               "There is one value near 0 for each well separated cluster. A jump after the K-th "
               "value supports K clusters.");
-    add_chart(t, r, "Distances between neighbors", chart_neighbours,
+    add_chart(t, r, "Distances between neighbors", chart_neighbors,
               "All edges of the neighbor graph. A long tail to the right indicates items that are "
               "far from all others.");
     add_object(t, r, "chosen", "Chosen from the data");

@@ -6,24 +6,24 @@
 
 /* Ten hues, followed by ten darker hues between them. Each has a contrast ratio of at least 3
  * against white. */
-static const char *const colours[PLOT_COLOURS] = {
+static const char *const colors[PLOT_COLORS] = {
     "#3c79d1", "#d16022", "#218a45", "#ad3d9a", "#a97f05", "#068b96", "#7d51d2",
     "#cc3143", "#6c7e1e", "#77563a", "#38428a", "#7e4501", "#02523b", "#75104c",
     "#615604", "#095366", "#5c1f7c", "#7c1f02", "#2b5016", "#49371c"};
 
-const char *plot_colour(int32_t cluster)
+const char *plot_color(int32_t cluster)
 {
-    if (cluster == COLOUR_INK)
+    if (cluster == COLOR_INK)
         return "#1d1f23";
-    return cluster < 0 ? "#888888" : colours[cluster % PLOT_COLOURS];
+    return cluster < 0 ? "#888888" : colors[cluster % PLOT_COLORS];
 }
 
-void plot_class(buffer *t, int32_t colour)
+void plot_class(buffer *t, int32_t color)
 {
-    if (colour >= 0)
-        buffer_addf(t, "c%d", (int)(colour % PLOT_COLOURS));
+    if (color >= 0)
+        buffer_addf(t, "c%d", (int)(color % PLOT_COLORS));
     else
-        buffer_add(t, colour == COLOUR_NONE ? "none" : "ink");
+        buffer_add(t, color == COLOR_NONE ? "none" : "ink");
 }
 
 void plot_free(plot *p)
@@ -43,23 +43,23 @@ static void add_mark(plot *p, ddsc_mark mark)
     }
     if (p->status < 0)
         return;
-    mark.color = plot_colour(mark.cluster);
+    mark.color = plot_color(mark.cluster);
     p->mark[p->n++] = mark;
 }
 
 void plot_line(plot *p, double x, double y, double w, double h, double opacity)
 {
-    add_mark(p, (ddsc_mark){DDSC_MARK_LINE, COLOUR_INK, NULL, opacity, x, y, w, h, 0, NULL});
+    add_mark(p, (ddsc_mark){DDSC_MARK_LINE, COLOR_INK, NULL, opacity, x, y, w, h, 0, NULL});
 }
 
-void plot_box(plot *p, double x, double y, double w, double h, int32_t colour, double opacity)
+void plot_box(plot *p, double x, double y, double w, double h, int32_t color, double opacity)
 {
-    add_mark(p, (ddsc_mark){DDSC_MARK_BOX, colour, NULL, opacity, x, y, w, h, 0, NULL});
+    add_mark(p, (ddsc_mark){DDSC_MARK_BOX, color, NULL, opacity, x, y, w, h, 0, NULL});
 }
 
-void plot_dot(plot *p, double x, double y, double radius, int32_t colour, double opacity)
+void plot_dot(plot *p, double x, double y, double radius, int32_t color, double opacity)
 {
-    add_mark(p, (ddsc_mark){DDSC_MARK_DOT, colour, NULL, opacity, x, y, radius, 0, 0, NULL});
+    add_mark(p, (ddsc_mark){DDSC_MARK_DOT, color, NULL, opacity, x, y, radius, 0, 0, NULL});
 }
 
 /* Sets the text of the last mark. */
@@ -82,7 +82,7 @@ static void set_words(plot *p, const char *format, va_list values)
 void plot_words(plot *p, double x, double y, plot_anchor anchor, const char *format, ...)
 {
     va_list values;
-    add_mark(p, (ddsc_mark){DDSC_MARK_WORDS, COLOUR_INK, NULL, 1, x, y, 0, 0, (int)anchor, NULL});
+    add_mark(p, (ddsc_mark){DDSC_MARK_WORDS, COLOR_INK, NULL, 1, x, y, 0, 0, (int)anchor, NULL});
     va_start(values, format);
     set_words(p, format, values);
     va_end(values);

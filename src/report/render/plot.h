@@ -5,8 +5,8 @@
 
 #include "report/content/buffer.h"
 
-enum { COLOUR_INK = -2, COLOUR_NONE = -1 }; /* values >= 0: the color of that cluster */
-enum { PLOT_COLOURS = 20 };
+enum { COLOR_INK = -2, COLOR_NONE = -1 }; /* values >= 0: the color of that cluster */
+enum { PLOT_COLORS = 20 };
 typedef enum plot_anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END } plot_anchor;
 
 typedef struct plot {
@@ -20,18 +20,18 @@ typedef struct plot {
 
 void plot_free(plot *p);
 void plot_line(plot *p, double x, double y, double w, double h, double opacity);
-void plot_box(plot *p, double x, double y, double w, double h, int32_t colour, double opacity);
-void plot_dot(plot *p, double x, double y, double radius, int32_t colour, double opacity);
+void plot_box(plot *p, double x, double y, double w, double h, int32_t color, double opacity);
+void plot_dot(plot *p, double x, double y, double radius, int32_t color, double opacity);
 void plot_words(plot *p, double x, double y, plot_anchor anchor, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* Sets the text shown when the pointer is over the last mark. */
 void plot_hover(plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns the color of a cluster, for example "#3c79d1". Colors repeat after PLOT_COLOURS
+/* Returns the color of a cluster, for example "#3c79d1". Colors repeat after PLOT_COLORS
  * clusters. */
-const char *plot_colour(int32_t cluster);
+const char *plot_color(int32_t cluster);
 /* Appends the CSS class of a color: "c3", "none" or "ink". */
-void plot_class(buffer *b, int32_t colour);
+void plot_class(buffer *b, int32_t color);
 void plot_svg(buffer *b, const plot *p);
 
 #endif

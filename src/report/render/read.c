@@ -32,6 +32,11 @@ static ddsc_status load_tree(folder_reader *f)
     if (!r->tree)
         return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s: line %d: %s", f->path.text, error.line,
                         error.text);
+    const json_t *version = json_object_get(r->tree, "format_version");
+    if (json_integer_value(version) > DDSC_FORMAT_VERSION)
+        return read_refuse(f, "was written by a newer version of ddsc; use that version");
+    if (!version)
+        CHECK(result_upgrade(r));
     r->n_rows = json_integer_value(json_object_get(r->tree, "n"));
     r->k = json_integer_value(json_object_get(r->tree, "k"));
     if (r->n_rows < 1 || r->k < 1 || r->k > r->n_rows)

@@ -152,7 +152,7 @@ static const struct {
     {"eigenvalues.csv", DDSC_REPORT_EIGENVALUES, NULL, NULL},
     {"graph.mtx", NO_FORM, has_graph, save_graph},
     {"model.npz", NO_FORM, has_model, save_model},
-    {"centres.npz", NO_FORM, has_centers, save_centers},
+    {"centers.npz", NO_FORM, has_centers, save_centers},
     {"sweep.csv", DDSC_REPORT_SWEEP, NULL, NULL},
     {"stability.csv", DDSC_REPORT_STABILITY, NULL, NULL},
     {"map.npy", NO_FORM, has_map, save_map},

@@ -63,27 +63,27 @@ static double last(const double *objective, int64_t n)
     return objective[n - 1];
 }
 
-/* Costs of exact transport from centre c to each item. */
+/* Costs of exact transport from center c to each item. */
 static void costs_to(ddsc_context *ctx, double *out, const measures *m, ddsc_cost cost, int64_t n,
                      const double *x, const double *w)
 {
     ground_cost ground = {cost, matrix, ROWS};
     int64_t offset[] = {0, n};
-    measures *centre = NULL;
+    measures *center = NULL;
     exact_solver **solver = NULL;
     if (cost != DDSC_COST_MATRIX)
         ground = (ground_cost){.kind = cost};
     assert_int_equal(
-        ddsc_measures_create_clouds(ctx, &centre, 1, m->d, x, w, offset, DDSC_EMPTY_ERROR),
+        ddsc_measures_create_clouds(ctx, &center, 1, m->d, x, w, offset, DDSC_EMPTY_ERROR),
         DDSC_OK);
     assert_int_equal(exact_create_team(ctx, &solver, &ground), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++) {
         exact_result found;
-        assert_int_equal(exact_solve_items(solver[0], &found, centre, 0, m, i, 0), DDSC_OK);
+        assert_int_equal(exact_solve_items(solver[0], &found, center, 0, m, i, 0), DDSC_OK);
         out[i] = found.primal;
     }
     exact_destroy_team(ctx, solver);
-    ddsc_measures_destroy(centre);
+    ddsc_measures_destroy(center);
 }
 
 static void test_values(void **state)

@@ -6,17 +6,17 @@
 #include "data/compress.h"
 #include "numeric/linalg/linalg.h"
 
-void centres_free(ddsc_context *ctx, centres *c)
+void centers_free(ddsc_context *ctx, centers *c)
 {
     MEM_FREE(ctx, c->x, c->w, c->view.offset, c->view.index);
-    *c = (centres){0};
+    *c = (centers){0};
 }
 
-ddsc_status centres_create(ddsc_context *ctx, centres *c, int64_t k, int64_t n, int64_t d)
+ddsc_status centers_create(ddsc_context *ctx, centers *c, int64_t k, int64_t n, int64_t d)
 {
     ddsc_status status = DDSC_OK;
     int64_t points = 0, values = 0;
-    *c = (centres){.k = k, .n = n, .d = d};
+    *c = (centers){.k = k, .n = n, .d = d};
     if (!mul_ok(k, n, &points) || points > INT32_MAX || !mul_ok(points, d, &values))
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld centers with %lld points are too many",
                      (long long)k, (long long)n));
@@ -35,24 +35,24 @@ ddsc_status centres_create(ddsc_context *ctx, centres *c, int64_t k, int64_t n, 
     c->view.weight = c->w;
 done:
     if (status < 0)
-        centres_free(ctx, c);
+        centers_free(ctx, c);
     return status;
 }
 
-void centre_copy(centres *to, const centres *from, int64_t which)
+void center_copy(centers *to, const centers *from, int64_t which)
 {
     int64_t n = from->n, d = from->d;
     memcpy(to->x + which * n * d, from->x + which * n * d, (size_t)(n * d) * sizeof *to->x);
     memcpy(to->w + which * n, from->w + which * n, (size_t)n * sizeof *to->w);
 }
 
-void centres_copy(centres *to, const centres *from)
+void centers_copy(centers *to, const centers *from)
 {
     for (int64_t c = 0; c < from->k; c++)
-        centre_copy(to, from, c);
+        center_copy(to, from, c);
 }
 
-void centre_normalise(double *w, int64_t n)
+void center_normalize(double *w, int64_t n)
 {
     double sum = 0, floored = 0;
     for (int64_t i = 0; i < n; i++)
@@ -65,7 +65,7 @@ void centre_normalise(double *w, int64_t n)
         w[i] /= floored;
 }
 
-int64_t centre_size_default(const measures *m)
+int64_t center_size_default(const measures *m)
 {
     return BASE_MAX(1, (2 * m->nnz + m->n) / (2 * m->n));
 }
@@ -88,7 +88,7 @@ static void split_points(double *x, double *w, int64_t n_now, int64_t n, int64_t
     }
 }
 
-ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
+ddsc_status center_from_item(ddsc_context *ctx, centers *c, int64_t which, const measures *m,
                              int64_t item, double jitter, rng *r)
 {
     ddsc_status status = DDSC_OK;
@@ -106,7 +106,7 @@ ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const
     memcpy(w, from.weight, (size_t)from.n * sizeof *w);
     TRY(compress_item(&work, x, w, from.n, d, c->n, &left));
     split_points(x, w, left, c->n, d, jitter, r);
-    centre_normalise(w, c->n);
+    center_normalize(w, c->n);
     memcpy(c->x + which * c->n * d, x, (size_t)(c->n * d) * sizeof *x);
     memcpy(c->w + which * c->n, w, (size_t)c->n * sizeof *w);
 done:
@@ -125,7 +125,7 @@ static int64_t free_row(const ground_cost *g, const bool *taken, int64_t from)
     return best < 0 ? from : best;
 }
 
-ddsc_status centre_from_rows(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
+ddsc_status center_from_rows(ddsc_context *ctx, centers *c, int64_t which, const measures *m,
                              int64_t item, const ground_cost *ground)
 {
     ddsc_status status = DDSC_OK;
@@ -153,7 +153,7 @@ ddsc_status centre_from_rows(ddsc_context *ctx, centres *c, int64_t which, const
         x[left] = (double)free_row(ground, taken, (int64_t)x[heaviest]);
         taken[(int64_t)x[left]] = true;
     }
-    centre_normalise(w, c->n);
+    center_normalize(w, c->n);
 done:
     MEM_FREE(ctx, taken, order, lightness);
     return status;

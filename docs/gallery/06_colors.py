@@ -1,5 +1,5 @@
 """
-Colours of photographs
+Colors of photographs
 ======================
 
 A photograph can be represented by the cloud of its colors: each color is a point, weighted by the
@@ -8,7 +8,7 @@ area that it covers. This representation groups pictures by their colors, not by
 
 # %%
 # To avoid a download, this example generates its photographs: beaches, forests and sunsets with
-# noise. To read files, use ``ddsc.read("photos/", as_="colours")``, where the names of subfolders
+# noise. To read files, use ``ddsc.read("photos/", as_="colors")``, where the names of subfolders
 # are the classes.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,8 +26,8 @@ def paint(scene, rng):
     image = np.zeros((24, 32, 3))
     edges = np.cumsum([0.0] + [share * rng.uniform(0.6, 1.4) for _, share in SCENES[scene]])
     rows = np.rint(24 * edges / edges[-1]).astype(int)
-    for (colour, _), top, bottom in zip(SCENES[scene], rows, rows[1:]):
-        image[top:bottom] = np.array(colour) + rng.normal(0, 18, 3)
+    for (color, _), top, bottom in zip(SCENES[scene], rows, rows[1:]):
+        image[top:bottom] = np.array(color) + rng.normal(0, 18, 3)
     return np.clip(image + rng.normal(0, 12, image.shape), 0, 255)
 
 
@@ -46,7 +46,7 @@ X = ddsc.Distributions([photo.reshape(-1, 3) for photo in photos], labels=names)
 X = X.described(coordinate_names=["red", "green", "blue"])
 small = X.compress(20)
 print(small)
-print(f"no picture moved by more than {small.max_w2_error:.1f} of 255 steps of colour")
+print(f"no picture moved by more than {small.max_w2_error:.1f} of 255 steps of color")
 
 # %%
 # Cluster the palettes.

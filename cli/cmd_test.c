@@ -1,0 +1,279 @@
+/* ddsc test: tests whether columns about items explain the distances between them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "test_output.h"
+
+static void columns_close(test_columns *c)
+{
+    for (int64_t k = 0; k < c->n; k++) {
+        free(c->name[k]);
+        free(c->values[k]);
+    }
+}
+
+/* Copies the next name of a list separated by commas, without blanks around it, and advances *at.
+ * Returns NULL at the end. */
+static char *next_name(const char **at)
+{
+    const char *begin = *at;
+    while (*begin == ' ' || *begin == ',')
+        begin++;
+    const char *end = begin + strcspn(begin, ",");
+    *at = end;
+    while (end > begin && end[-1] == ' ')
+        end--;
+    if (end == begin)
+        return NULL;
+    char *name = cli_allocate((size_t)(end - begin) + 1, 1);
+    memcpy(name, begin, (size_t)(end - begin));
+    return name;
+}
+
+static int64_t find_column(const test_columns *c, const char *name)
+{
+    for (int64_t k = 0; k < c->n; k++)
+        if (strcmp(c->name[k], name) == 0)
+            return k;
+    return -1;
+}
+
+/* Adds the columns that an option lists. */
+static bool add_columns(session *s, result_items *items, test_columns *c, const char *option,
+                        const char *list, ddsc_column_role role, int *code)
+{
+    const char *at = list ? list : "";
+    char *name;
+    while ((name = next_name(&at))) {
+        const char *const *value = NULL;
+        if (find_column(c, name) >= 0)
+            *code = message_usage(s->verb, "--%s: the column '%s' is used twice", option, name);
+        else if (c->n == TEST_COLUMNS)
+            *code = message_usage(s->verb, "--%s: more than %d columns", option, TEST_COLUMNS);
+        else
+            value = result_items_column(s, items, name, code);
+        if (!value) {
+            free(name);
+            return false;
+        }
+        int64_t n = items->in.view.n_items;
+        const char **own = cli_allocate((size_t)n + 1, sizeof *own);
+        memcpy(own, value, (size_t)n * sizeof *own);
+        c->name[c->n] = name;
+        c->values[c->n] = own;
+        c->column[c->n] = (ddsc_column){.name = name, .text = own, .role = role};
+        c->n++;
+    }
+    return true;
+}
+
+/* Applies --factor or --numeric. */
+static bool set_kinds(session *s, test_columns *c, const char *option, const char *list,
+                      ddsc_column_kind kind, int *code)
+{
+    const char *at = list ? list : "";
+    char *name;
+    bool good = true;
+    while (good && (name = next_name(&at))) {
+        int64_t k = find_column(c, name);
+        good = k >= 0 && c->column[k].kind == DDSC_COLUMN_AUTO;
+        if (good)
+            c->column[k].kind = kind;
+        else
+            *code = message_usage(s->verb, "--%s: '%s' is %s", option, name,
+                                  k < 0 ? "neither in --by nor in --adjust" : "given two kinds");
+        free(name);
+    }
+    return good;
+}
+
+static bool columns_open(session *s, result_items *items, test_columns *c, int *code)
+{
+    const cli_options *o = &s->opt;
+    if (!o->by) {
+        *code = message_usage(s->verb, "--by COLUMN is required");
+        return false;
+    }
+    bool good = add_columns(s, items, c, "adjust", o->adjust, DDSC_COLUMN_ADJUST, code) &&
+                add_columns(s, items, c, "by", o->by, DDSC_COLUMN_BY, code) &&
+                add_columns(s, items, c, "block", o->block, DDSC_COLUMN_BLOCK, code);
+    return good && set_kinds(s, c, "factor", o->factor, DDSC_COLUMN_FACTOR, code) &&
+           set_kinds(s, c, "numeric", o->numeric, DDSC_COLUMN_NUMBER, code);
+}
+
+/* ---- the verb ---- */
+
+static void print_notes(const test_result *t)
+{
+    for (size_t k = 0; k < json_array_size(t->notes); k++)
+        message_note(t->s, "note: ", json_string_value(json_array_get(t->notes, k)));
+}
+
+static bool run_test(session *s, const result_items *items, const test_columns *c,
+                     const double *matrix, ddsc_permanova **found, int *code)
+{
+    ddsc_permanova_settings set;
+    ddsc_permanova_settings_init(&set);
+    set.permutations = s->opt.permutations;
+    set.squared = !s->opt.distances;
+    set.pairwise = s->opt.pairwise;
+    set.separately = s->opt.separately;
+    set.points = find_column(c, LOG_POINTS) < 0 ? items->points : NULL;
+    return session_ok(
+        s, ddsc_permanova_run(s->ctx, found, items->in.view.n_items, matrix, c->n, c->column, &set),
+        code);
+}
+
+static void print_result(session *s, const result_items *items, const test_columns *c,
+                         const ddsc_permanova *found, double seconds, int *code)
+{
+    test_result t = {.s = s, .items = items, .columns = c, .notes = json_array()};
+    ddsc_permanova_get_view(found, &t.v);
+    test_make_notes(&t);
+    if (s->opt.json) {
+        json_print(s, test_to_json(&t, seconds), code);
+    } else {
+        text out = {0};
+        test_to_text(&out, &t);
+        output_text(s, &out, NULL, false, code);
+        text_free(&out);
+        if (!s->opt.quiet)
+            print_notes(&t);
+    }
+    json_decref(t.notes);
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    double began = cli_now(), *matrix = NULL;
+    result_items items = {0};
+    test_columns columns = {0};
+    ddsc_permanova *found = NULL;
+    if (s->opt.distances && s->opt.transform.per_item)
+        return message_usage(s->verb, "--per-item has no effect on the matrix of --distances; "
+                                      "compute the matrix from the points that were drawn");
+    if (!result_items_open(s, &items, &code))
+        return code;
+    if (columns_open(s, &items, &columns, &code))
+        matrix = s->opt.distances ? result_items_read_distances(s, &items, s->opt.distances, &code)
+                                  : result_items_distances(s, &items, &code);
+    if (matrix && run_test(s, &items, &columns, matrix, &found, &code)) {
+        print_result(s, &items, &columns, found, cli_now() - began, &code);
+        code = code == EXIT_GOOD ? session_exit(s) : code;
+    }
+    ddsc_permanova_destroy(found);
+    free(matrix);
+    columns_close(&columns);
+    result_items_close(&items);
+    return code;
+}
+
+#define AT(field) offsetof(cli_options, field)
+
+static const option_spec column_options[] = {
+    {.name = "by",
+     .kind = OPTION_TEXT,
+     .offset = AT(by),
+     .argument = "COLUMN,...",
+     .help = "the columns to test (required)"},
+    {.name = "adjust",
+     .kind = OPTION_TEXT,
+     .offset = AT(adjust),
+     .argument = "COLUMN,...",
+     .help = "covariates, such as age, sex and batch; " LOG_POINTS
+             " is the logarithm of the number of points of each item"},
+    {.name = "block",
+     .kind = OPTION_TEXT,
+     .offset = AT(block),
+     .argument = "COLUMN",
+     .help = "permute items only within the same value of this column (such as a patient); a "
+             "column that is constant within blocks is tested by permuting whole blocks"},
+    {.name = "separately",
+     .kind = OPTION_FLAG,
+     .offset = AT(separately),
+     .help = "test each column of --by in a model of its own, with the covariates (default: one "
+             "model, in which each column is tested after all others)"},
+    {.name = "factor",
+     .kind = OPTION_TEXT,
+     .offset = AT(factor),
+     .argument = "COLUMN,...",
+     .help = "columns whose values are classes, even if they are numbers"},
+    {.name = "numeric",
+     .kind = OPTION_TEXT,
+     .offset = AT(numeric),
+     .argument = "COLUMN,...",
+     .help = "columns whose values are numbers (default: a column with at least 11 distinct "
+             "numbers, with fractions, or with more values than half the items)"},
+    OPTION_META,
+    {.name = "id",
+     .kind = OPTION_TEXT,
+     .offset = AT(read.id_columns),
+     .argument = "COLUMN,...",
+     .help = "column of the table of --meta that identifies items (default: id)"},
+    {0}};
+static const option_group group_columns = {"Columns", column_options};
+
+static const option_spec test_options[] = {
+    {.name = "pairwise",
+     .kind = OPTION_FLAG,
+     .offset = AT(pairwise),
+     .help = "also test each pair of classes of each tested column"},
+    {.name = "permutations",
+     .kind = OPTION_COUNT,
+     .offset = AT(permutations),
+     .minimum = 1,
+     .argument = "N",
+     .help = "number of random permutations (default: 9999); if there are at most that many "
+             "distinct arrangements, all of them are used"},
+    {.name = "distances",
+     .kind = OPTION_FILE,
+     .offset = AT(distances),
+     .argument = "FILE",
+     .help = "matrix of the distances between the items, as written by 'ddsc distance' without "
+             "--squared (default: computed with the metric of the result)"},
+    {.name = "per-item",
+     .kind = OPTION_COUNT,
+     .offset = AT(transform.per_item),
+     .minimum = 1,
+     .argument = "N",
+     .help = "draw N points, using --seed, from each item that has more, so that the numbers of "
+             "points are equal"},
+    {0}};
+static const option_group group_test = {"Test", test_options};
+
+static const option_group *const test_groups[] = {
+    &group_columns, &group_test, &group_json, &group_device, &group_run, &group_help, NULL};
+
+const cli_verb verb_test = {
+    .name = "test",
+    .operands = "DIR --by COLUMN,...",
+    .operand_kind = OPERAND_RESULT,
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "test whether columns about items explain the distances between them",
+    .description =
+        "Runs a distance-based analysis of variance (Anderson 2001; McArdle and Anderson 2001) of "
+        "the items of a result. Each column is tested after all others (marginal terms). p is the "
+        "share of permutations with an F at least as large. A permutation exchanges the items of "
+        "the centered matrix of squared distances, and the columns stay in place; R^2, F and p "
+        "equal those of adonis2(by = \"margin\") in the R package vegan. Tested classes are also "
+        "compared in dispersion, the distances from items to the centroids of their classes. p of "
+        "several columns is corrected by Benjamini and Hochberg, and p of pairs of classes by "
+        "Holm. All distances are needed, so the expected time is printed first.\n"
+        "\n"
+        "The clusters of the result cannot be tested. They are chosen to differ, so p would be "
+        "small for any data, even if half of the points makes the clusters and the other half is "
+        "tested. Columns that took no part in the clustering may be compared with the clusters; "
+        "see 'ddsc explain'.",
+    .groups = test_groups,
+    .examples =
+        "ddsc test result --by status --adjust age,sex\ta class, adjusted for age and sex\n"
+        "ddsc test result --by condition --block patient\tpaired samples\n"
+        "ddsc test result --by site --pairwise --meta sites.csv\tcolumns of another table\n",
+    .run = run,
+};

@@ -1,0 +1,32 @@
+/* The columns and the result of `ddsc test`, and how they are described. */
+#ifndef DDSC_CLI_TEST_OUTPUT_H
+#define DDSC_CLI_TEST_OUTPUT_H
+
+#include "json.h"
+#include "result_items.h"
+
+enum { TEST_COLUMNS = 256 };
+
+/* The columns of one test. */
+typedef struct test_columns {
+    ddsc_column column[TEST_COLUMNS];
+    char *name[TEST_COLUMNS];
+    const char **values[TEST_COLUMNS];
+    int64_t n;
+} test_columns;
+
+/* One test and everything that is needed to describe it. */
+typedef struct test_result {
+    const session *s;
+    const result_items *items;
+    const test_columns *columns;
+    ddsc_permanova_view v;
+    json_t *notes;
+} test_result;
+
+/* Fills t->notes with sentences about the result. */
+void test_make_notes(test_result *t);
+json_t *test_to_json(const test_result *t, double seconds);
+void test_to_text(text *out, const test_result *t);
+
+#endif

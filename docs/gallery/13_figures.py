@@ -1,0 +1,50 @@
+"""
+All figures
+===========
+
+Every function of ``ddsc.plot`` takes ``ax=`` and returns the Axes. Clusters have the colors of the report.
+"""
+
+# %%
+# ``map`` places neighbors next to each other, as the report does. Words name the clusters.
+import matplotlib.pyplot as plt
+
+import ddsc
+
+documents = ddsc.datasets.load_documents()
+model = ddsc.DDSC(n_clusters=5).fit(documents)
+ddsc.plot.map(model)
+
+# %%
+# ``about`` shows the distinctive words of each cluster: their share of an item's mass, and in gray the share in the
+# other items.
+ddsc.plot.about(model, n=6)
+
+# %%
+# For cells, ``about`` shows by how many standard deviations each marker differs.
+cells = ddsc.datasets.load_cells()
+ddsc.plot.about(ddsc.DDSC(n_clusters=2).fit(cells), n=6)
+
+# %%
+# ``clusters`` draws items of each cluster: images, points in the plane, or projections of points.
+digits = ddsc.datasets.load_digits()[:200]
+by_digit = ddsc.DDSC(n_clusters=8).fit(digits)
+ddsc.plot.clusters(digits, by_digit, n_each=10)
+
+# %%
+# ``distances`` is a heat map, sorted by cluster. ``tree`` joins items by average linkage, or the clusters of a model.
+# Figures can share a page.
+D = ddsc.pairwise(documents)
+figure, boxes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+ddsc.plot.distances(D, model, ax=boxes[0])
+ddsc.plot.tree(by_digit, ax=boxes[1])
+
+# %%
+some = list(range(0, 100, 3))
+ddsc.plot.tree(D[some][:, some], model.labels_[some], ids=[documents.titles[i] for i in some])
+
+# %%
+# ``embedding`` projects the spectral embedding, here colored by the known classes. ``eigengap`` shows the eigenvalues.
+figure, boxes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+ddsc.plot.embedding(model, labels=documents.labels, ax=boxes[0])
+ddsc.plot.eigengap(model, ax=boxes[1])

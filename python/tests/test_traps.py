@@ -1,0 +1,111 @@
+"""Mistakes that were accepted silently, or answered in terms that a caller does not know."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import ddsc
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+def test_color_images_are_not_volumes(channels):
+    images = np.random.default_rng(0).integers(0, 256, (6, 16, 16, channels), dtype=np.uint8)
+    with pytest.raises(ValueError, match="as_='colors'"):
+        ddsc.Distributions.from_histograms(images)
+    colors = ddsc.Distributions.from_histograms(images, as_="colors")
+    assert colors.dim == 3 and colors.coordinate_names == ["L", "a", "b"] and len(colors.support) <= 512
+    assert ddsc.Distributions.from_histograms(images.mean(axis=-1)).dim == 2
+    assert ddsc.Distributions.from_histograms(images, as_="volume").dim == 3
+    with pytest.raises(ValueError, match=r"\(N, height, width, 3 or 4\)"):
+        ddsc.Distributions.from_histograms(images[:, :, :, 0], as_="colors")
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        ddsc.Distributions.from_histograms(images.astype(float), as_="colors")
+    floats = ddsc.Distributions.from_histograms(images / 255, as_="colors")
+    np.testing.assert_array_equal(floats.support, colors.support)
+
+
+def write_png(path, pixels):
+    import struct
+    import zlib
+
+    rows, columns, channels = pixels.shape
+    lines = b"".join(b"\0" + row.tobytes() for row in pixels)
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", columns, rows, 8, {3: 2, 4: 6}[channels], 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+def test_colors_are_those_of_the_library(tmp_path, channels):
+    images = np.random.default_rng(1).integers(0, 256, (2, 9, 7, channels), dtype=np.uint8)
+    mine = ddsc.Distributions.from_histograms(images, as_="colors")
+    for i, image in enumerate(images):
+        write_png(tmp_path / f"{i}.png", image)
+    try:
+        read = ddsc.read([tmp_path / "0.png", tmp_path / "1.png"], as_="colors")
+    except ValueError as error:
+        pytest.skip(str(error))  # a build without PNG
+    for (points, weights), (others, masses) in zip(mine, read):
+        order, sequence = np.lexsort(points.T.round(6)), np.lexsort(others.T.round(6))
+        np.testing.assert_allclose(points[order], others[sequence], atol=1e-9)
+        np.testing.assert_allclose(weights[order], masses[sequence], rtol=1e-6)
+
+
+def test_duplicate_ids():
+    items = [np.zeros((2, 2)), np.ones((2, 2)), np.ones((1, 2))]
+    for make in (
+        lambda: ddsc.Distributions(items, ids=["a", "b", "a"]),
+        lambda: ddsc.Distributions({"1": items[0], 1: items[1]}),
+        lambda: ddsc.Distributions.from_histograms(np.eye(2), ids=["a", "a"]),
+        lambda: ddsc.Distributions.from_arrays(np.eye(2), [0, 1, 2], ids=["a", "a"]),
+    ):
+        with pytest.raises(ValueError, match="both have the id"):
+            make()
+    X = ddsc.Distributions(items, ids=list("abc"))
+    assert X[[0, 0, 1]].ids == ["a", "a", "b"]  # resampling with replacement
+
+
+def test_names_of_metrics():
+    X = ddsc.make_shapes(4)
+    for wrong, meant in (("precomputd", "precomputed"), ("sinkhon", "sinkhorn"), ("wasserstein", "w2")):
+        with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
+            ddsc.DDSC(2, metric=wrong).fit(X)
+    with pytest.raises(ValueError, match="'precomputed'"):
+        ddsc.DDSC(2, metric="nothing like it").fit(X)
+    with pytest.raises(ValueError) as error:
+        ddsc.pairwise(X, metric="nothing like it")
+    assert "precomputed" not in str(error.value) and "did you mean" not in str(error.value)
+    with pytest.raises(ValueError, match="did you mean 'kmeans'"):
+        ddsc.DDSC(2, method="kmean").fit(X)
+
+
+def test_messages_use_the_terms_of_the_caller():
+    for make in (
+        lambda: ddsc.Distributions([np.array([[np.nan, 1.0]])]),
+        lambda: ddsc.Distributions([np.zeros((2, 2))], [[-1.0, 2.0]]),
+        lambda: ddsc.Distributions([np.zeros((2, 2)), np.zeros((0, 2))]),
+        lambda: ddsc.Distributions.from_arrays(np.eye(2), [0, 3, 2]),
+        lambda: ddsc.Distributions.from_histograms(-np.eye(2)),
+        lambda: ddsc.DDSC(2).fit([np.full((2, 2), np.inf), np.zeros((2, 2))]),
+    ):
+        with pytest.raises(ValueError) as error:
+            make()
+        assert not str(error.value).startswith("measures") and len(str(error.value)) > 15
+
+
+def test_only_public_names_are_listed():
+    code = (
+        "import ddsc, ddsc.plot, ddsc.datasets\n"
+        "ddsc.DDSC(2).fit(ddsc.make_shapes(4))\n"
+        "for module in (ddsc, ddsc.plot, ddsc.datasets):\n"
+        "    print(sorted(set(dir(module)) - {'__version__'}) == sorted(set(module.__all__) - {'__version__'}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"] * 3
+    assert not {"Any", "np", "importlib", "List"} & {name for m in (ddsc, ddsc.plot, ddsc.datasets) for name in dir(m)}
+    assert not [n for n in vars(ddsc.DDSC(2).fit(ddsc.make_shapes(4))) if n.startswith("__")]
