@@ -78,7 +78,8 @@ def items_of(path):
             for a, b in zip(at, at[1:])]
 
 
-def write_items(path, items):
+def write_items(path, items, labels=None):
     sizes = [len(w) for w, _ in items]
-    np.savez(path, points=np.concatenate([x for _, x in items]), weights=np.concatenate([w for w, _ in items]),
+    known = {} if labels is None else {"labels": labels}
+    np.savez(path, **known, points=np.concatenate([x for _, x in items]), weights=np.concatenate([w for w, _ in items]),
              offsets=np.concatenate([[0], np.cumsum(sizes)]))

@@ -1,17 +1,24 @@
 #!/usr/bin/python3
 """Measures false alarms and power of the verdict on cluster structure.
 
-    bench/verdict.py [--metrics w2,mmd] [--quick] [--only noise,continuum,thin,skewed,small,real]
+    bench/verdict.py [--law one,u,...] [--runs 0:150] [--seed 1] [--out runs.jsonl] [--jobs 2]
+    bench/verdict.py --sum-up --out runs.jsonl
+    bench/verdict.py --real [--out real.jsonl]
 
-noise: 50 sets whose items are samples of one distribution (normal or uniform; 100 to 1,000 items in 2, 10 and
-100 dimensions). continuum: 20 sets whose means follow one normal distribution, lie along a line or an arc, or
-fill a square. thin: 10 sets of 300 and 1,000 items that are points on a line. skewed: 24 continua of 300, 1,000
-and 3,000 items whose means have uneven densities or heavy tails (Cauchy, Student with 3 degrees of freedom,
-lognormal, exponential). small: 18 sets of 16, 40 and 70 items of these kinds. K cycles through 2, 3, 5, 8. Every
-verdict except "clear" is correct for these sets, and "weak" on noise is counted separately. real: sets with
-known classes, clustered with the true K, for which "clear" is correct and "weak" is counted separately.
---quick: every fifth set, two metrics. The exit code is 1 if more than 5% of the sets without clusters are
-called clear. A run takes about 25 minutes on two busy cores.
+Every run is one random set, one metric and one K. Its law, its number and the seed determine it: 20 to 800 items
+of 8 to 24 points in 1, 2, 10 or 50 dimensions, K from 2 to 10 or auto, metric w2, mmd or lot. Runs that are
+already in --out are skipped, so the command can be repeated, divided by --law and --runs, or interrupted.
+
+Laws without clusters: one (one distribution for all items), continuum (line, square, ball, ring), gradient (of
+spread or shape), tails (Cauchy line and plane, exponential and lognormal plane), thin (points or small clouds on a
+line with uniform, normal, Cauchy or lognormal positions) and u (clouds along a line, denser at both ends).
+Laws with clusters: far (two far apart), small (one with a tenth of the items), line (a line and a cluster), five2,
+five3, five5 (five clusters at distances of 2, 3 and 5 standard deviations), spread (two of different spread).
+
+The exit code is 1 if, without clusters, more than 0.5% of the runs (2% of any law) are separate or partly separate,
+or more than 1% reproducible; or if less than 85% of the clusters found (AMI >= 0.9) are separate, partly separate
+or reproducible, or any of these sets is called one cloud. --real prints level and AMI of the real sets of
+bench/defaults.py at the true K, and their rank correlation. 150 runs of one law take about 25 CPU seconds.
 """
 import argparse
 import collections
@@ -22,138 +29,239 @@ import subprocess
 import sys
 import tempfile
 
+import common
+import defaults
 import numpy as np
 
-import common
-
-KS = (2, 3, 5, 8)
-METRICS = ("w2", "sinkhorn", "mmd", "lot")
-CONTINUA = ("means", "line", "bow", "square")
-SKEWED = ("cauchy line", "cauchy", "lognormal", "lognormal 2", "student", "exponential")
+LEVELS = ("separate", "partly", "reproducible", "continuum", "one_cloud", "too_few")
+METRICS = ("w2", "mmd", "lot")
+SIZES, OFTEN = (20, 30, 45, 60, 100, 200, 400, 800), (3, 2, 2, 3, 3, 3, 2, 2)
+DIMS, KS = (1, 2, 10, 50), (2, 3, 4, 5, 6, 8, 10, "auto")
 
 
-def cloud(law, d, rng):
-    """Return the points of one item."""
-    m = 15
-    if law == "thread":
-        return rng.random((1, d))
-    if law == "uniform":
-        return rng.random((rng.integers(10, 30), d))
-    shift = np.zeros(d)
-    if law == "means":
-        shift = rng.normal(size=d)
-    elif law == "line":
-        shift[0] = 6 * rng.random()
-    elif law == "bow":
-        t = 3 * rng.random()
-        shift[:2] = 6 * np.cos(t), 6 * np.sin(t)
-    elif law == "square":
-        shift[:2] = 6 * rng.random(2)
-    elif law in SKEWED:
-        shift[:2] = {"cauchy line": lambda: (3 * rng.standard_cauchy(), 0),
-                     "cauchy": lambda: 3 * rng.normal(size=2) / abs(rng.normal()),
-                     "lognormal": lambda: np.exp(rng.normal(size=2)),
-                     "lognormal 2": lambda: np.exp(2 * rng.normal(size=2)),
-                     "student": lambda: 3 * rng.standard_t(3, size=2),
-                     "exponential": lambda: 4 * rng.exponential(size=2)}[law]()
-        return shift + 0.3 * rng.normal(size=(8, d))
-    return shift + {"bow": 0.3, "square": 0.5}.get(law, 1.0) * rng.normal(size=(m, d))
+def clouds(means, d, rng, spread=1.0, points=(8, 25)):
+    """Return normal clouds around the rows of `means`, which may have fewer than d columns."""
+    items = []
+    for i, mean in enumerate(np.atleast_2d(means)):
+        x = rng.normal(size=(rng.integers(*points), d)) * (spread if np.isscalar(spread) else spread[i])
+        x[:, :len(mean[:d])] += mean[:d]
+        items.append(x)
+    return items
 
 
-def plan():
-    """Return (kind, distribution, n, d, seed) of every synthetic set."""
-    sizes, dims = (100, 200, 300, 500, 1000), (2, 10, 100)
-    sets = []
-    for i in range(50):
-        n, d = sizes[i % 5], dims[i // 5 % 3]
-        sets.append(("noise", ("normal", "uniform")[i // 2 % 2], min(n, 300) if d == 100 else n, d, i))
-    for i in range(20):
-        n, d = sizes[i % 5], dims[i // 5 % 3]
-        sets.append(("continuum", CONTINUA[i % 4], min(n, 300) if d == 100 else n, d, 100 + i))
-    for i in range(10):
-        sets.append(("thin", "thread", (300, 1000)[i % 2], 1, 300 + i))
-    for i in range(24):
-        sets.append(("skewed", SKEWED[i % 6], (300, 1000, 1000, 3000)[i // 6], 2, 400 + i))
-    for i in range(18):
-        sets.append(("small", ("normal", "uniform", *CONTINUA)[i % 6], (16, 40, 70)[i // 6], dims[i % 3], 200 + i))
-    return sets
+def law_one(n, d, rng):
+    draw = (rng.normal, rng.random, lambda size: rng.standard_t(3, size=size))[rng.integers(3)]
+    return [draw(size=(rng.integers(8, 25), d)) for _ in range(n)]
 
 
-def judge(ddsc, path, k, metric):
-    done = subprocess.run([ddsc, "cluster", path, "-k", str(k), "-m", metric, "--json", "-q", "-j", "1"],
+def law_continuum(n, d, rng):
+    shape = rng.integers(4)
+    if shape == 0:
+        means = 6 * rng.random((n, 1))
+    elif shape == 1:
+        means = 6 * rng.random((n, 2))
+    elif shape == 2:
+        means = rng.normal(size=(n, min(d, 10)))
+    else:
+        t = 2 * np.pi * rng.random(n)
+        means = 4 * np.stack([np.cos(t), np.sin(t)], 1)
+    return clouds(means, d, rng, (0.3, 1.0)[rng.integers(2)])
+
+
+def law_gradient(n, d, rng):
+    along = rng.random(n)
+    if rng.random() < 0.5 or d == 1:
+        return clouds(np.zeros((n, 1)), d, rng, 1 + 2 * along)
+    items = clouds(np.zeros((n, 1)), d, rng)
+    for x, t in zip(items, along):
+        x[:, 0] *= 1 + 3 * t
+    return items
+
+
+def law_tails(n, d, rng):
+    shape = rng.integers(4)
+    means = (lambda: 3 * rng.standard_cauchy((n, 1)), lambda: 3 * rng.normal(size=(n, 2)) / abs(rng.normal(size=(n, 1))),
+             lambda: 4 * rng.exponential(size=(n, 2)), lambda: np.exp(rng.normal(size=(n, 2))))[shape]()
+    return clouds(means, d, rng, 0.3)
+
+
+def law_thin(n, d, rng):
+    place = (rng.random, rng.normal, rng.standard_cauchy, rng.lognormal)[rng.integers(4)]
+    means = np.reshape(place(size=n), (n, 1))
+    return [np.pad(m[None], ((0, 0), (0, d - 1))) for m in means] if rng.random() < 0.5 else clouds(means, d, rng, 0.02)
+
+
+def law_u(n, d, rng):
+    return clouds(6 * rng.beta(0.5, 0.5, (n, 1)), d, rng, (0.5, 1.0)[rng.integers(2)])
+
+
+def law_far(n, d, rng):
+    return clouds(12 * (np.arange(n)[:, None] % 2), d, rng), np.arange(n) % 2
+
+
+def law_small(n, d, rng):
+    label = (np.arange(n) % 10 == 0).astype(int)
+    return clouds(12 * label[:, None], d, rng), label
+
+
+def law_line(n, d, rng):
+    label = np.arange(n) % 2
+    return clouds(np.where(label, 20, 6 * rng.random(n))[:, None], d, rng, 0.5), label
+
+
+def five(apart):
+    def law(n, d, rng):
+        label = np.arange(n) % 5
+        centers = np.eye(5) / np.sqrt(2) if d >= 5 else np.stack([np.arange(5), np.zeros(5)], 1)
+        return clouds(apart * centers[label] + 0.3 * rng.normal(size=(n, centers.shape[1])), d, rng), label
+    return law
+
+
+def law_spread(n, d, rng):
+    label = np.arange(n) % 2
+    return clouds(np.zeros((n, 1)), d, rng, 1 + 1.5 * label), label
+
+
+NULLS = {"one": law_one, "continuum": law_continuum, "gradient": law_gradient, "tails": law_tails, "thin": law_thin,
+         "u": law_u}
+GROUPS = {"far": (law_far, 2), "small": (law_small, 2), "line": (law_line, 2), "five2": (five(2), 5),
+          "five3": (five(3), 5), "five5": (five(5), 5), "spread": (law_spread, 2)}
+
+
+def plan(law, run, seed):
+    """Return n, d, K, the metric and the generator of a run."""
+    rng = np.random.default_rng([seed, list(NULLS | GROUPS).index(law), run])
+    n = int(rng.choice(SIZES, p=np.array(OFTEN) / sum(OFTEN)))
+    d, k, metric = int(rng.choice(DIMS)), KS[rng.integers(len(KS))], METRICS[run % len(METRICS)]
+    if law in GROUPS:
+        n = {"far": n, "small": max(n, 60)}.get(law, (60, 200, 800)[run // 3 % 3])
+        d, k = (2, 10, 50)[run // 9 % 3], GROUPS[law][1]
+    return min(n, 400) if d == 50 else n, d, k, metric, rng
+
+
+def judge(ddsc, path, k, metric, *more):
+    done = subprocess.run([ddsc, "cluster", path, "-k", str(k), "-m", metric, "--json", "-q", "-j", "1", *more],
                           capture_output=True, text=True)
     if done.returncode not in (0, 4):
         sys.exit(f"{path} {metric}: {done.stderr}")
-    return json.loads(done.stdout)["verdict"]
+    found = json.loads(done.stdout)
+    return {"k_used": found["chosen"]["k"], **found["verdict"], "ami": found.get("scores", {}).get("ami"),
+            "sizes": found["sizes"]["clusters"]}
 
 
-def made_up(args, folder, metrics, kinds):
-    jobs = []
-    for kind, law, n, d, seed in plan()[:: 5 if args.quick else 1]:
-        path = f"{folder}/{law}-{n}-{d}-{seed}.npz"
-        rng = np.random.default_rng(seed)
-        if kind in kinds:
-            common.write_items(path, [(np.ones(len(x)), x) for x in (cloud(law, d, rng) for _ in range(n))])
-            jobs += [(kind, law, path, KS[seed % 4], metric) for metric in metrics]
-    found, alarms = collections.defaultdict(collections.Counter), []
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for job, verdict in zip(jobs, pool.map(lambda j: judge(args.ddsc, *j[2:]), jobs)):
-            found[job[0], job[4]][verdict["structure"]] += 1
-            if verdict["structure"] == "clear":
-                alarms.append((os.path.basename(job[2]), *job[3:], round(verdict["evidence"]["score"], 2)))
-    print(f"{'sets without clusters':22} {'metric':9} {'sets':>5} {'none':>5} {'weak':>5} {'undecided':>10} {'clear':>6}")
-    for (kind, metric), count in found.items():
-        print(f"{kind:22} {metric:9} {sum(count.values()):5} {count['none']:5} {count['weak']:5} {count['undecided']:10} "
-              f"{count['clear']:6}")
-    for alarm in alarms:
-        print("  false alarm:", *alarm)
-    n_sets = sum(sum(c.values()) for c in found.values())
-    print(f"false alarms: {len(alarms)} of {n_sets}")
-    return len(alarms) > 0.05 * n_sets
+def one_run(args, folder, law, run):
+    n, d, k, metric, rng = plan(law, run, args.seed)
+    items, label = (NULLS[law](n, d, rng), None) if law in NULLS else GROUPS[law][0](n, d, rng)
+    path = f"{folder}/{law}-{run}.npz"
+    common.write_items(path, [(np.ones(len(x)), x) for x in items], label)
+    found = judge(args.ddsc, path, k, metric)
+    os.remove(path)
+    return {"law": law, "run": run, "seed": args.seed, "n": n, "d": d, "k": k, "metric": metric, **found}
 
 
-def real_sets(args, folder):
-    """Return (name, path, K)."""
-    for name in ("mnist", "fashion-mnist"):
-        for n in (300, 1000):
-            common.image_set(args.ddsc, args.data, name, n, f"{folder}/{name}-{n}.npz")
-            yield f"{name} {n}", f"{folder}/{name}-{n}.npz", 10
-    for name in ("bbc", "bbcsport", "reuters5"):
-        common.cpu_of([args.ddsc, "text", f"{args.data}/text/{name}.tsv.gz", "--vectors",
-                       f"{args.data}/text/glove.6B.100d.subset.txt.gz", "--text",
-                       "title,body" if name == "reuters5" else "abstract", "--on-empty", "drop", "-q", "-o",
-                       f"{folder}/{name}.npz"])
-        yield name, f"{folder}/{name}.npz", 5
-    common.cpu_of([args.ddsc, "convert", f"{args.data}/cytometry/pbmc8-bcrxl.tsv.gz", "--id", "sample", "--label",
-                   "condition", "--drop", "patient", "--arcsinh", 5, "-q", "-o", f"{folder}/cells.npz"])
-    yield "cytometry (16)", f"{folder}/cells.npz", 2
-    for name, k, options in (("shapes", 2, ["--items", 150]), ("gaussians", 3, ["--items", 100])):
-        common.cpu_of([args.ddsc, "generate", name, *options, "-q", "-o", f"{folder}/{name}.npz"])
-        yield f"{name} {300}", f"{folder}/{name}.npz", k
+def read_runs(path):
+    if not path or not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
 
 
-def real(args, folder, metrics):
-    print(f"{'sets with clusters':22} {'metric':9} {'structure':10} score")
-    for name, path, k in real_sets(args, folder):
-        for metric in metrics:
-            verdict = judge(args.ddsc, path, k, metric)
-            print(f"{name:22} {metric:9} {verdict['structure']:10} {verdict['evidence']['score']:.1f}", flush=True)
+def make_runs(args):
+    laws = args.law.split(",") if args.law else [*NULLS, *GROUPS]
+    first, last = map(int, args.runs.split(":"))
+    known = {(r["law"], r["run"], r["seed"]) for r in read_runs(args.out)}
+    jobs = [(law, run) for run in range(first, last) for law in laws if (law, run, args.seed) not in known]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for row in pool.map(lambda job: one_run(args, folder, *job), jobs):
+            rows.append(row)
+            if args.out:
+                with open(args.out, "a", encoding="utf-8") as f:
+                    f.write(json.dumps(row) + "\n")
+    return rows
+
+
+def share(rows, *levels):
+    return sum(r["level"] in levels for r in rows) / max(len(rows), 1)
+
+
+def sum_up(rows):
+    """Print the table of levels. Return True if a goal of the docstring is missed."""
+    bad, by_law = False, collections.defaultdict(list)
+    for row in rows:
+        by_law[row["law"]].append(row)
+    print(f"{'law':10} {'runs':>5} " + " ".join(f"{level:>12}" for level in LEVELS) + "   AMI >= .9: runs, confirmed")
+    for law in [name for name in [*NULLS, *GROUPS] if name in by_law]:
+        some = by_law[law]
+        count = collections.Counter(r["level"] for r in some)
+        found = [r for r in some if (r["ami"] or 0) >= 0.9]
+        power = f"   {len(found):5} {share(found, *LEVELS[:3]):7.3f}" if law in GROUPS else ""
+        print(f"{law:10} {len(some):5} " + " ".join(f"{count[level]:12}" for level in LEVELS) + power)
+        bad |= law in NULLS and share(some, "separate", "partly") > 0.02
+    null = [r for r in rows if r["law"] in NULLS]
+    found = [r for r in rows if r["law"] in GROUPS and (r["ami"] or 0) >= 0.9]
+    print(f"without clusters: {len(null)} runs, {share(null, 'separate', 'partly'):.4f} separate or partly, "
+          f"{share(null, 'reproducible'):.4f} reproducible")
+    print(f"clusters found: {len(found)} runs, {share(found, *LEVELS[:3]):.3f} separate, partly or reproducible, "
+          f"{share(found, 'one_cloud'):.3f} one cloud")
+    bad |= share(null, "separate", "partly") > 0.005 or share(null, "reproducible") > 0.01
+    return bad or (found and (share(found, *LEVELS[:3]) < 0.85 or share(found, "one_cloud") > 0))
+
+
+def ranks(x):
+    """Return ranks, with means for ties."""
+    x = np.asarray(x, float)
+    return (x[:, None] > x).sum(1) + 0.5 * (x[:, None] == x).sum(1)
+
+
+def real(args):
+    rows = read_runs(args.out)
+    known = {(r["law"], r["metric"]) for r in rows}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in defaults.IMAGES + defaults.MORE + defaults.TEXT:
+            path = f"{folder}/{name}-101.npz"
+            if all((name, metric) in known for metric in METRICS):
+                continue
+            defaults.make_subset(args, name, path, 101, folder)
+            truth = np.load(path)["labels"]
+            for metric in METRICS:
+                if (name, metric) in known:
+                    continue
+                rows.append({"law": name, "metric": metric, "n": len(truth),
+                             **judge(args.ddsc, path, len(set(truth.tolist())), metric)})
+                if args.out:
+                    with open(args.out, "a", encoding="utf-8") as f:
+                        f.write(json.dumps(rows[-1]) + "\n")
+    print(f"{'set':14} {'items':>6} {'metric':7} {'level':13} {'AMI':>6} {'halves':>7} {'separate':>9}")
+    for r in rows:
+        e = r["evidence"]
+        print(f"{r['law']:14} {r['n']:6} {r['metric']:7} {r['level']:13} {r['ami']:6.3f} {e['halves_agree']:7.2f} "
+              f"{e['items_parted'] / r['n']:9.2f}")
+    level = ranks([-LEVELS.index(r["level"]) for r in rows])
+    print(f"rank correlation of the level with AMI, {len(rows)} runs: {np.corrcoef(level, ranks([r['ami'] for r in rows]))[0, 1]:.2f}")
+    return False
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--ddsc", default=f"{common.BUILD}/ddsc")
     parser.add_argument("--data", default=common.DATA)
-    parser.add_argument("--metrics", default=",".join(METRICS))
-    parser.add_argument("--only", default="noise,continuum,thin,skewed,small,real")
-    parser.add_argument("--quick", action="store_true", help="every fifth set, w2 and mmd")
+    parser.add_argument("--law", help="comma-separated; default: all")
+    parser.add_argument("--runs", default="0:150", help="FIRST:END, of every law")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", help="file to which runs are appended, and whose runs are skipped")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sum-up", action="store_true", help="only print the table for the runs in --out")
+    parser.add_argument("--real", action="store_true", help="real sets of bench/defaults.py at the true K")
+    parser.add_argument("--words", default="general", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="five runs of every law")
     args = parser.parse_args()
-    metrics, kinds = ("w2", "mmd") if args.quick else args.metrics.split(","), args.only.split(",")
-    with tempfile.TemporaryDirectory() as folder:
-        bad = made_up(args, folder, metrics, kinds)
-        if "real" in kinds and os.path.isdir(args.data):
-            real(args, folder, metrics)
-    return int(bad)
+    if args.real:
+        return int(os.path.isdir(args.data) and real(args))
+    if args.quick:
+        args.runs = "0:5"
+    rows = [] if args.sum_up else make_runs(args)
+    return int(bool(sum_up(read_runs(args.out) if args.out else rows)))
 
 
 if __name__ == "__main__":

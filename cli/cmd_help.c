@@ -18,6 +18,8 @@ static int run_help(session *s)
         help_paper(&t);
     else if (verb)
         help_verb(&t, verb);
+    else if (strcmp(name, "metrics") == 0)
+        help_metrics(&t);
     else
         code = message_usage(NULL, "unknown verb '%s'", name);
     fputs(text_get(&t), stdout);
@@ -43,12 +45,13 @@ static const option_group *const completion_groups[] = {&group_help, NULL};
 
 const cli_verb verb_help = {
     .name = "help",
-    .operands = "[VERB | paper]",
+    .operands = "[VERB | metrics | paper]",
     .operand_kind = OPERAND_WORD,
     .max_operands = 1,
-    .summary = "print help for a verb, or the manual page",
-    .description = "Prints the help of the program or of one verb, the relation of the program to "
-                   "the paper (ddsc help paper), or the complete manual page.",
+    .summary = "print help for a verb, the metrics, or the manual page",
+    .description =
+        "Prints the help of the program or of one verb, a list of the metrics, the relation "
+        "of the program to the paper (ddsc help paper), or the complete manual page.",
     .groups = help_groups,
     .run = run_help,
 };
@@ -63,5 +66,4 @@ const cli_verb verb_completion = {
     .description = "Prints a script that completes ddsc commands in the given shell.",
     .groups = completion_groups,
     .run = run_completion,
-    .hidden = true,
 };

@@ -23,7 +23,10 @@ static void add_bash_values(text *t)
                 text_addf(&key, "|%s|", s->name);
                 if (words.length && !strstr(text_get(&seen), text_get(&key))) {
                     text_addf(&seen, "%s|", s->name);
-                    text_addf(t, "        --%s) words=\"%s\" ;;\n", s->name, text_get(&words));
+                    text_addf(t, "        --%s", s->name);
+                    if (s->letter)
+                        text_addf(t, "|-%c", s->letter);
+                    text_addf(t, ") words=\"%s\" ;;\n", text_get(&words));
                 }
                 text_free(&words);
                 text_free(&key);
@@ -36,6 +39,8 @@ static void add_bash_verb(text *t, const cli_verb *verb)
     text_addf(t, "        %s) words=\"", verb->name);
     if (verb == &verb_generate)
         text_add(t, "shapes gaussians ");
+    if (verb == &verb_completion)
+        text_add(t, "bash zsh fish ");
     for (const option_group *const *g = verb->groups; *g; g++)
         for (const option_spec *s = (*g)->options; s->name; s++) {
             if (s->letter)
@@ -73,7 +78,7 @@ static void bash_script(text *t)
             add_bash_verb(t, *v);
     text_add(t, "        help) words=\"");
     add_verb_names(t);
-    text_add(t, "\" ;;\n        esac\n"
+    text_add(t, " metrics\" ;;\n        esac\n"
                 "        case $word in\n"
                 "        -*) ;;\n"
                 "        *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
@@ -137,9 +142,10 @@ static void zsh_script(text *t)
         for (const option_group *const *g = (*v)->groups; *g; g++)
             for (const option_spec *s = (*g)->options; s->name; s++)
                 add_zsh_option(t, s);
-        text_add(t, *v == &verb_generate ? "            '1:data:(shapes gaussians)' ;;\n"
-                    : *v == &verb_help   ? "            '1:verb:_describe verb verbs' ;;\n"
-                                         : "            '*:file:_files' ;;\n");
+        text_add(t, *v == &verb_generate     ? "            '1:data:(shapes gaussians)' ;;\n"
+                    : *v == &verb_completion ? "            '1:shell:(bash zsh fish)' ;;\n"
+                    : *v == &verb_help       ? "            '1:verb:_describe verb verbs' ;;\n"
+                                             : "            '*:file:_files' ;;\n");
     }
     text_add(t, "    esac\n}\n_ddsc \"$@\"\n");
 }
@@ -184,7 +190,9 @@ static void fish_script(text *t)
                 add_fish_option(t, *v, s);
     }
     text_add(t, "complete -c ddsc -n '__fish_seen_subcommand_from generate' -fa "
-                "'shapes gaussians'\n");
+                "'shapes gaussians'\n"
+                "complete -c ddsc -n '__fish_seen_subcommand_from completion' -fa 'bash zsh fish'\n"
+                "complete -c ddsc -n '__fish_seen_subcommand_from help' -fa metrics\n");
 }
 
 bool completion_script(text *t, const char *shell)

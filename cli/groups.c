@@ -135,9 +135,10 @@ static const option_spec metric_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_bandwidth,
      .argument = "auto|near|median|X",
-     .help = "mmd: kernel width; near is the 5% quantile of the distances between points; auto "
-             "(default) is near, or median if the median is less than twice the 5% quantile (many "
-             "dimensions)"},
+     .help =
+         "mmd: kernel width; near is the 5% quantile of the distances between points; auto "
+         "(default) is near, or median if the median is less than 1.85 times the 5% quantile (many "
+         "dimensions)"},
     {.name = "mmd-estimator",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_estimator),

@@ -65,7 +65,8 @@ void help_program(text *t)
         if (!(*v)->hidden)
             text_addf(t, "  %-11s %s\n", (*v)->name, (*v)->summary);
     text_add(t, "\n"
-                "  -h, --help     print this help; use 'ddsc VERB --help' for one verb\n"
+                "  -h, --help     print this help; use 'ddsc VERB --help' for one verb, and\n"
+                "                 'ddsc help metrics' for the metrics\n"
                 "  -V, --version  print version and features\n"
                 "\n"
                 "Examples:\n");
@@ -79,4 +80,48 @@ void help_program(text *t)
                 "converged (results are written and marked), 5 out of memory or over --memory,\n"
                 "6 an output cannot be written, 7 a rank of ddsc-mpi failed or was lost,\n"
                 "75 interrupted.\n");
+}
+
+/* ---- metrics ---- */
+
+typedef struct metric_help {
+    const char *name, *what, *use;
+} metric_help;
+
+static const metric_help metrics[] = {
+    {"w2", "Wasserstein distance: optimal transport with squared distances, exact.",
+     "The default. Use it for up to a few thousand items of any kind."},
+    {"w1", "Optimal transport with plain distances, exact (the word mover's distance).",
+     "Use it if a few far points carry no meaning, or with --cost FILE for items that are shares "
+     "of "
+     "known types."},
+    {"sinkhorn", "Optimal transport with a blurred plan; --epsilon sets the blur.",
+     "Use it if small displacements of points are noise."},
+    {"mmd",
+     "Maximum mean discrepancy: the difference of smoothed densities; --bandwidth sets the "
+     "width.",
+     "Use it for many images on one grid. It needs no transport."},
+    {"lot", "Linear optimal transport: W2 between the plans to one reference.",
+     "Use it for tens of thousands of items, or for items with hundreds of points. The error of "
+     "the "
+     "approximation is reported."},
+};
+
+void help_metrics(text *t)
+{
+    text_add(t, "Metrics (--metric, -m):\n");
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        text_addf(t, "  %-10s", metrics[i].name);
+        text_add_wrapped(t, metrics[i].what, 12, 12, WIDTH);
+        text_addf(t, "\n%12s", "");
+        text_add_wrapped(t, metrics[i].use, 12, 12, WIDTH);
+        text_add(t, "\n");
+    }
+    text_add(t, "\n");
+    text_add_wrapped(
+        t,
+        "Several metrics can be joined (-m w2+mmd+lot). 'ddsc compare' clusters with each "
+        "metric and compares the results.",
+        0, 0, WIDTH);
+    text_add(t, "\n");
 }

@@ -114,6 +114,7 @@ void option_words(text *t, const option_spec *option);
 void help_program(text *t);
 void help_verb(text *t, const cli_verb *verb);
 void help_paper(text *t);
+void help_metrics(text *t);
 void help_man(text *t);
 bool completion_script(text *t, const char *shell);
 

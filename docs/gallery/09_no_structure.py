@@ -34,7 +34,7 @@ for box, (name, items) in zip(boxes, sets.items()):
     print(f"{name}: sizes {np.bincount(model.labels_)}\n    {model.verdict_['text']}")
     means = np.array([item.mean(axis=0) for item in items])
     box.scatter(*means.T, c=model.labels_, cmap="tab10", vmax=9, s=10)
-    box.set(title=f"{name}: {model.verdict_['structure']}", xticks=[], yticks=[])
+    box.set(title=f"{name}: {model.verdict_['level']}", xticks=[], yticks=[])
 
 # %%
 # Another check is to resample the points of every item, cluster again, and compare the labels. The
@@ -44,5 +44,5 @@ for name in ("three groups", "noise"):
     print(f"{name}: agreement (ARI) with five resamples {model.stability_['mean']['ari']:.2f}")
 
 # %%
-# The verdict "clear" is reliable. Other verdicts do not prove that there are no clusters: the
-# verdict for small sets, and for clusters that touch, is often "undecided" or "weak".
+# The verdicts "separate" and "reproducible" are reliable. The verdict "continuum" does not prove that
+# there are no clusters: clusters that touch, and those of small sets, are often not confirmed.

@@ -934,7 +934,7 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    /* same as MEDIAN if the median is less than twice the 5% quantile, otherwise same as NEAR; the
+    /* same as MEDIAN if the median is less than 1.85 times the 5% quantile, otherwise same as NEAR; the
      * former is common for points with five or more dimensions */
     DDSC_BANDWIDTH_AUTO = 0,
     DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances of a fixed sample of points */
@@ -1255,6 +1255,9 @@ typedef struct ddsc_k_row {
     /* 0: K splits a group of nearly equal eigenvalues, so the labels of some items may differ with
      * another solver or another number of ranks */
     int gap_clear;
+    /* Mean adjusted Rand index between the labels from k-means and those of its next best starts; 1:
+     * another start gives the same clusters. NaN if not computed. */
+    double starts_agree;
 } ddsc_k_row;
 
 /* Results for one of several joined metrics. */
@@ -1596,21 +1599,43 @@ DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
 
 /* ---- the verdict: does the data have clusters? ---- */
 
-/* The levels of the verdict. */
-typedef enum ddsc_structure {
-    DDSC_STRUCTURE_UNDECIDED = 0, /* too few items at a gap to decide, or there is no graph */
-    DDSC_STRUCTURE_NONE,
-    DDSC_STRUCTURE_WEAK, /* clusters overlap without clear gaps */
-    DDSC_STRUCTURE_CLEAR
-} ddsc_structure;
+/* The levels of the verdict, ordered by the strength of the claim. */
+typedef enum ddsc_level {
+    DDSC_LEVEL_TOO_FEW = 0,  /* too few items to decide, or not judged */
+    DDSC_LEVEL_ONE_CLOUD,    /* nothing separates the items, and their points are alike */
+    DDSC_LEVEL_CONTINUUM,    /* no cluster is confirmed: clusters or a continuum */
+    DDSC_LEVEL_REPRODUCIBLE, /* the clusters touch, but random halves of the items give the same */
+    DDSC_LEVEL_PARTLY,       /* gaps separate some of the clusters from the rest */
+    DDSC_LEVEL_SEPARATE      /* gaps separate clusters with at least 80% of the items */
+} ddsc_level;
 
 /* The texts that describe a level in printed results. */
-typedef struct ddsc_structure_words {
-    const char *name; /* the name in result.json, such as "clear" */
+typedef struct ddsc_level_words {
+    const char *name;     /* the name in result.json, such as "separate" */
+    const char *color;    /* "green", "teal", "blue", "amber" or "gray" */
+    const char *sentence; /* what the level claims, without numbers */
     /* Reports print "[before] K [after], of 10 to 20 items each[where].", with these texts in place
      * of the brackets. */
     const char *before, *after, *where;
     const char *next_step; /* recommended next step for clusters of this level */
+} ddsc_level_words;
+
+/* Returns NULL for an unknown level. */
+DDSC_EXPERIMENTAL DDSC_API const ddsc_level_words *ddsc_level_get_words(ddsc_level level);
+
+/* The levels of version 0.2. Separate and partly are clear; reproducible and continuum are weak. */
+typedef enum ddsc_structure {
+    DDSC_STRUCTURE_UNDECIDED = 0,
+    DDSC_STRUCTURE_NONE,
+    DDSC_STRUCTURE_WEAK,
+    DDSC_STRUCTURE_CLEAR
+} ddsc_structure;
+
+/* The texts of the corresponding level. */
+typedef struct ddsc_structure_words {
+    const char *name; /* the name in result.json, such as "clear" */
+    const char *before, *after, *where;
+    const char *next_step;
 } ddsc_structure_words;
 
 /* Returns NULL for an unknown level. */
@@ -1619,10 +1644,11 @@ ddsc_structure_get_words(ddsc_structure structure);
 
 typedef struct ddsc_verdict ddsc_verdict;
 
-/* Judges the clusters of `clustering` by the gaps around them in its graph. graph is the graph that
+/* Judges the clusters of `clustering` by the gaps around them in its graph, by the agreement of
+ * random halves of the items, and for few items by the steps between them. graph is the graph that
  * was passed to ddsc_spectral_run. If it is NULL, the clustering's own graph is used. measures (or
- * NULL) is used to test whether the items differ at all if there are too few items to show gaps. If
- * clustering is NULL, the result has no graph and is not judged. */
+ * NULL) is used to test whether the items differ at all. If clustering is NULL, the result has no
+ * graph and is not judged. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_verdict_run(ddsc_context *context,
                                                         ddsc_verdict **verdict,
                                                         const ddsc_clustering *clustering,
@@ -1632,10 +1658,13 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_verdict_destroy(ddsc_verdict *verdict);
 
 /* The gap around one cluster. */
 typedef struct ddsc_verdict_row {
-    int examined;  /* 0: this cluster was not examined because there are many clusters */
-    double valley; /* affinity across the gap divided by that inside and outside; 1: no gap */
-    double items;  /* effective number of items across the width of the gap */
-    double score;  /* (1 - valley) sqrt(items) */
+    int examined;      /* 0: this cluster was not examined because there are many clusters */
+    double valley;     /* affinity across the gap divided by that inside and outside; 1: no gap */
+    double items;      /* effective number of items across the width of the gap */
+    double score;      /* (1 - valley) sqrt(items) */
+    double score_from; /* score from which the gap counts; it is lower for small clusters */
+    double held_out;   /* score on items that were not used to find the gap; NaN if not tested */
+    int separate;      /* 1: a gap, a disconnected graph or long steps separate the cluster */
 } ddsc_verdict_row;
 
 typedef struct ddsc_verdict_view {
@@ -1660,6 +1689,14 @@ typedef struct ddsc_verdict_view {
     /* p-value of "all items are samples of one distribution"; NaN: not tested */
     double items_alike_p;
     const ddsc_verdict_row *const *rows; /* k rows */
+    ddsc_level level;
+    /* The halves_agree from which clusters are reproducible at this K; NaN below K = 4. */
+    double halves_from;
+    /* Smallest distance between the parts of a small set divided by the longest step within a part,
+     * and the limit from which the parts are separate. NaN if not computed. */
+    double step_ratio, step_ratio_from;
+    int64_t n_parts;     /* number of those parts */
+    double starts_agree; /* see ddsc_k_row */
 } ddsc_verdict_view;
 
 #define ddsc_verdict_get_view(verdict, view) \

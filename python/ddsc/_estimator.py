@@ -190,7 +190,8 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         (the most frequent other cluster, -1 for none). "words" is a summary in sentences. docs/theory.md defines
         "gap", "alpha", "sin_limit", "theorem_vacuous" and "direct_vacuous".
     verdict_ : dict
-        The verdict on cluster structure: "structure" ("clear", "weak", "none", "undecided"), "text" and "evidence".
+        The verdict on the clusters: "level" ("separate", "partly", "reproducible", "continuum", "one_cloud" or
+        "too_few"), "color", "text" and "evidence". "structure" is the level of version 0.2.
     inertia_ : float
         With `method` "kmeans", "d2" and "pd2": the sum of squared distances to the centers.
     centers_ : Distributions

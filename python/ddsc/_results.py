@@ -66,10 +66,11 @@ class Results(Fitted):
 
     @property
     def verdict_(self) -> Verdict:
-        """The verdict on cluster structure.
+        """The verdict on the clusters.
 
-        ``structure`` is "clear", "weak", "none" or "undecided", ``text`` explains it in a sentence, and
-        ``evidence`` contains the gap around each cluster."""
+        ``level`` is "separate", "partly", "reproducible", "continuum", "one_cloud" or "too_few", ``color`` its
+        color, ``text`` explains it in a sentence, and ``evidence`` contains the numbers. ``structure`` is the
+        level of version 0.2 ("clear", "weak", "none" or "undecided")."""
         return cast(Verdict, self.result_json()["verdict"])
 
     def explain(self) -> List[About]:

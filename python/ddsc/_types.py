@@ -203,12 +203,14 @@ class Candidate(TypedDict):
 
 
 class _Sentence(TypedDict):
+    level: Literal["separate", "partly", "reproducible", "continuum", "one_cloud", "too_few"]
+    color: Literal["green", "teal", "blue", "amber", "gray"]
     structure: Literal["clear", "weak", "none", "undecided"]
     text: str
 
 
 class Verdict(_Sentence, total=False):
-    """The verdict on cluster structure. `evidence` is present if a graph was examined."""
+    """The verdict on the clusters. `evidence` is present if a graph was examined."""
 
     evidence: Json
 

@@ -16,6 +16,7 @@ typedef struct cluster_gap {
     double items;  /* effective number of items across the width of the gap */
     double score;  /* (1 - valley) sqrt(items) */
     double held;   /* score on items that were not used to find the gap; NaN if not tested */
+    bool separate; /* set by verdict_judge */
 } cluster_gap;
 
 /* Maximum number of clusters examined. If there are more, the largest are examined. */
@@ -27,34 +28,57 @@ ddsc_status gaps_find(ddsc_context *ctx, cluster_gap *out, const sparse *a, cons
 
 /* ---- the verdict (verdict.c) ---- */
 
-/* Returns the minimum score of a gap that separates a cluster of n items. verdict_held_from returns
- * the minimum score that the gap must also reach on items not used to find it. */
-double verdict_clear_from(int64_t n);
+/* Returns the score from which a gap around a cluster of `size` of n items counts. Small clusters
+ * cannot reach the score of large ones. verdict_asked_from returns the score from which gaps are
+ * tested on items not used to find them, and verdict_held_from the score that they must reach
+ * there. */
+double verdict_clear_from(int64_t n, int64_t size);
+double verdict_asked_from(int64_t n);
 double verdict_held_from(int64_t n);
+/* Returns the agreement of halves from which k clusters are reproducible, or NaN if agreement
+ * proves nothing at this k. */
+double verdict_halves_from(int64_t k);
+/* Returns the step ratio from which the parts of n items are separate. */
+double verdict_steps_from(int64_t n);
 
+/* Evidence for the verdict. The numbers from `n` to `items_alike_p` determine the level. */
 typedef struct verdict_evidence {
-    ddsc_structure structure;
-    int64_t k, n_components;
+    ddsc_level level;
+    int64_t n, k, n_components;
     int64_t n_examined, n_parted, items_parted;
     bool torn;            /* the graph has more disconnected components than expected by chance */
+    bool stepped;         /* the items form parts that are separate by their steps */
+    bool by_steps;        /* the parts alone separate 80% of the items */
     bool copies;          /* the neighbors of many items are all copies, so gaps prove nothing */
     double score, items;  /* of the gap with the largest score */
-    double chance;        /* probability that chance alone splits the graph at least as often as
-                           * observed */
-    double clear_from;    /* minimum score of a gap that separates a cluster */
     double held;          /* largest score on held-out items; NaN if not tested */
     double held_from;     /* minimum score on held-out items */
+    double halves;        /* agreement of random halves of the items; NaN if not computed */
     double items_alike_p; /* p-value of "all items are samples of one distribution"; NaN if not
                            * tested */
-    double share;         /* fraction of the items in clusters that a gap separates */
+    double share;         /* fraction of the items in clusters that are separate */
+    double chance;        /* probability that chance alone splits the graph at least as often as
+                           * observed */
+    double clear_from;    /* score from which the gap around a large cluster counts */
+    double step_ratio;    /* NaN if not computed */
+    int64_t n_parts;      /* number of parts for which step_ratio was computed */
 } verdict_evidence;
 
-/* Judges a clustering. gap (k; NULL if none were examined) holds the gaps around the clusters. g is
- * the graph, or NULL. data (or NULL) provides the points for testing whether the items differ at
- * all; this test is used if there are too few items for gaps. */
-ddsc_status verdict_judge(ddsc_context *ctx, verdict_evidence *e, const cluster_gap *gap, int64_t k,
-                          const ddsc_graph *g, int64_t n_components, const ddsc_measures *data,
-                          int64_t cost);
+/* A clustering to judge. */
+typedef struct verdict_input {
+    cluster_gap *gap; /* k gaps around the clusters, or NULL; `separate` is set here */
+    int64_t k, n_components;
+    const int32_t *labels;
+    const sparse *affinity;
+    const ddsc_graph *graph;   /* or NULL */
+    double halves;             /* agreement of halves, or NaN */
+    const ddsc_measures *data; /* points for testing whether the items differ, or NULL */
+    int64_t cost;
+} verdict_input;
+
+ddsc_status verdict_judge(ddsc_context *ctx, verdict_evidence *e, const verdict_input *in);
+/* Returns the agreement of halves for the clustering's K, or NaN. */
+double verdict_halves(const ddsc_clustering_view *v, const cluster_gap *gap, int64_t k);
 
 /* ---- outliers ---- */
 

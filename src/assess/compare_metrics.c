@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "assess/assess.h"
+#include "assess/verdict.h"
 #include "base/sized.h"
 #include "cluster/spectral/decompose.h"
 #include "numeric/labels/scores.h"
@@ -32,6 +32,7 @@ struct ddsc_compare {
     const ddsc_compare_row *row_list[METRICS];
     int32_t *labels;
     double ari[METRICS * METRICS], ami[METRICS * METRICS];
+    bool unsupported[METRICS]; /* nothing in the data supports this metric's clusters */
     char words[WORDS_SIZE];
 };
 
@@ -149,8 +150,19 @@ static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
     TRY(MEM_NEW(ctx, place, t->view.n));
     TRY(cluster_direction(ctx, place, c));
     TRY(gaps_find(ctx, gap, &c->affinity, t->labels + i * t->view.n, t->view.k, place));
-    TRY(verdict_judge(ctx, &found, gap, t->view.k, c->graph, c->view.n_components, data, cost));
-    t->rows[i].structure = found.structure;
+    verdict_input in = {.gap = gap,
+                        .k = t->view.k,
+                        .n_components = c->view.n_components,
+                        .labels = t->labels + i * t->view.n,
+                        .affinity = &c->affinity,
+                        .graph = c->graph,
+                        .halves = verdict_halves(&c->view, gap, t->view.k),
+                        .data = data,
+                        .cost = cost};
+    TRY(verdict_judge(ctx, &found, &in));
+    t->rows[i].structure = verdict_structure(found.level);
+    t->unsupported[i] = found.level <= DDSC_LEVEL_ONE_CLOUD ||
+                        (found.level == DDSC_LEVEL_CONTINUUM && found.items < VERDICT_FEW_ACROSS);
 done:
     MEM_FREE(ctx, place, gap);
     return status;
@@ -186,9 +198,7 @@ static int64_t count_structure(const ddsc_compare *t, ddsc_structure structure)
  * too. */
 static bool stands_back(const ddsc_compare *t, int64_t i)
 {
-    ddsc_structure own = t->rows[i].structure;
-    return (own == DDSC_STRUCTURE_NONE || own == DDSC_STRUCTURE_UNDECIDED) &&
-           count_structure(t, DDSC_STRUCTURE_CLEAR) > 0;
+    return t->unsupported[i] && count_structure(t, DDSC_STRUCTURE_CLEAR) > 0;
 }
 
 /* Returns the most stable metric for which stands_back is false. If the stabilities are unknown or

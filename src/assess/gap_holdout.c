@@ -294,7 +294,7 @@ static bool asks(const cluster_gap *gap, int64_t n, int64_t k)
 {
     bool any = false;
     for (int64_t c = 0; c < k; c++)
-        any |= gap[c].examined && gap[c].score >= verdict_clear_from(n);
+        any |= gap[c].examined && gap[c].score >= verdict_asked_from(n);
     return any && n >= 8 * k && n <= MOST && k <= GAP_CLUSTERS;
 }
 

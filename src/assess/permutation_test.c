@@ -1,7 +1,8 @@
 /* Tests whether the items differ by more than a random assignment of points to items would explain.
  * The test is for sets too small for gaps. It is a permutation test of the hypothesis "all items
- * are samples of one distribution". A point is described by its coordinates and its squared
- * distance to the overall mean, each in standard deviations. The statistic T is the sum over items
+ * are samples of one distribution". A point is described by its coordinates, their
+ * squared differences from the overall mean (unless this is too much work), and the sum of these
+ * squares, each in standard deviations. The statistic T is the sum over items
  * of the squared mean description times the number of points.
  *
  * Under the hypothesis, points with their weights are exchangeable. Permuting the points then does
@@ -10,7 +11,8 @@
  *
  * The entries of items over a shared support (images, histograms, documents) are not exchangeable,
  * because no point occurs twice in an item. Points with arbitrary weights are not exchangeable
- * either. In both cases p is not computed. */
+ * either. Items of a single point are equally different under every permutation. In these cases p
+ * is not computed. */
 #include <math.h>
 #include <string.h>
 
@@ -27,14 +29,17 @@ typedef struct point_deal {
     double *mean;           /* f */
 } point_deal;
 
-static void describe_point(const ddsc_measures_view *v, const double *mean, int64_t entry,
-                           double *x)
+static void describe_point(const point_deal *p, const ddsc_measures_view *v, const double *mean,
+                           int64_t entry, double *x)
 {
     const double *point = v->support + v->index[entry] * v->dim;
-    x[v->dim] = 0;
+    int64_t last = p->f - 1;
+    x[last] = 0;
     for (int64_t c = 0; c < v->dim; c++) {
         x[c] = point[c] - mean[c];
-        x[v->dim] += x[c] * x[c];
+        x[last] += x[c] * x[c];
+        if (p->f > v->dim + 1)
+            x[v->dim + c] = x[c] * x[c];
     }
 }
 
@@ -80,7 +85,7 @@ static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measur
             int64_t e = v->offset[i] + (k - p->first[i]) * step;
             p->weight[k] = v->weight[e] * (double)(v->offset[i + 1] - v->offset[i]);
             p->place[k] = k;
-            describe_point(v, center, e, p->x + k * p->f);
+            describe_point(p, v, center, e, p->x + k * p->f);
         }
     standardize(p);
 done:
@@ -136,9 +141,10 @@ ddsc_status permutation_test_items(ddsc_context *ctx, double *p_value, const dds
     ddsc_measures_view v;
     ddsc_measures_get_view(data, &v);
     int64_t n = v.n_items, beyond = 0;
-    point_deal p = {.f = v.dim + 1};
+    int64_t most = DEAL_WORK / (2 * DEALS * BASE_MAX(n, 1)); /* descriptions */
+    point_deal p = {.f = 2 * v.dim + 1 <= most ? 2 * v.dim + 1 : v.dim + 1};
     *p_value = NAN;
-    if (n < 2 || n * p.f > DEAL_WORK / (2 * DEALS) || cost == DDSC_COST_MATRIX ||
+    if (n < 2 || v.n_entries == n || p.f > most || cost == DDSC_COST_MATRIX ||
         cost == DDSC_COST_COSINE || !are_draws(&v))
         return DDSC_OK;
     TRY(deal_open(ctx, &p, &v));

@@ -379,7 +379,8 @@ static void try_verdict(ddsc_context *ctx, const ddsc_measures *items, const dds
     GOOD(ddsc_verdict_run(ctx, &verdict, found, items, NULL));
     ddsc_verdict_get_view(verdict, v);
     const ddsc_structure_words *structure_words = ddsc_structure_get_words(v->structure);
-    CHECK(v->k == 2 && *structure_words->name && *v->headline);
+    const ddsc_level_words *level_words = ddsc_level_get_words(v->level);
+    CHECK(v->k == 2 && *structure_words->name && *level_words->color && *v->headline);
     const ddsc_verdict_row verdict_row = {0}; /* reached by pointers */
     CHECK(verdict_row.valley == 0);
     TAIL_IS_ZERO(v);

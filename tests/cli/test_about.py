@@ -46,6 +46,21 @@ def test_effects_and_p(ddsc, made, tmp_path):
     assert [rows[c]["p_holm"] >= rows[c]["p"] for c in rows] == [True] * 3
 
 
+def test_tiny_effects_are_no_finding(ddsc, tmp_path):
+    """One percent of the variance of 800 items is significant, but does not describe the clusters."""
+    rng = np.random.default_rng(1)
+    lines, about = ["id,x,y"], ["id,age,size"]
+    for i in range(800):
+        lines += [f"s{i},{x},{y}" for x, y in rng.normal(size=(4, 2)) + [8 * (i % 2), 0]]
+        about.append(f"s{i},{0.35 * (i % 2) + rng.normal():.3f},{2 * (i % 2) + rng.normal():.3f}")
+    (tmp_path / "cells.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "about.csv").write_text("\n".join(about) + "\n")
+    done = cluster(ddsc, tmp_path, tmp_path / "r")
+    rows = {row["column"]: row for row in json.loads((tmp_path / "r/result.json").read_text())["about"]}
+    assert rows["age"]["p_holm"] < 0.05 and 0 < rows["age"]["value"] < 0.05
+    assert "size (eta squared" in done.stdout and "age (eta" not in done.stdout
+
+
 def test_blocks(ddsc, made, tmp_path):
     """Within a site the clusters do not vary, so nothing can be said of age there."""
     cluster(ddsc, made, tmp_path / "r", "--block", "site")

@@ -130,7 +130,7 @@ def browser():
         driver.wait()
 
 
-ARROW_RIGHT, ESCAPE, ENTER, TAB = "\ue014", "\ue00c", "\ue007", "\ue004"
+ARROW_RIGHT, ESCAPE, ENTER, TAB, BACKSPACE = "\ue014", "\ue00c", "\ue007", "\ue004", "\ue003"
 
 
 @pytest.fixture(scope="module")
@@ -278,6 +278,10 @@ def test_find_zooms_and_rings(page):
     assert page.text("#count").startswith("0 of 40") and page.ask("document.getElementById('tip').hidden")
     page.click("#reset")
     assert drawn(page) == before
+    page.type("#search", "39")
+    assert drawn(page) != before
+    page.type("#search", BACKSPACE + BACKSPACE)  # the view from before the search
+    assert drawn(page) == before and page.text("#count") == "40 items"
 
 
 def test_drawer_tells_of_an_item(page):

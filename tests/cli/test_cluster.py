@@ -66,7 +66,7 @@ def test_all_time_is_accounted(result):
     stage or another, so no clock can break this."""
     where, done, data = result
     rows = {row["stage"]: row for row in data["seconds"]["stages"]}
-    assert {"start", "read", "merge", "distances", "bounds", "affinity", "eigenvectors", "k-means", "sweep", "map", "findings",
+    assert {"start", "read", "merge", "distances", "affinity", "eigenvectors", "k-means", "sweep", "map", "findings",
             "verdict", "other"} <= set(rows)
     assert FILES - {"result.json"} <= set(rows)
     assert sum(row["wall"] for row in rows.values()) == pytest.approx(data["seconds"]["total"], abs=1e-7)
@@ -301,6 +301,31 @@ def test_fcs_and_images(ddsc, data_dir, tmp_path):
                            "--metric", "mmd", "-k", "10", "--json").stdout)
     assert data["n"] == 200 and data["scores"]["ami"] > 0.3
     assert data["scores"]["truth"] == str(labels)
+
+
+def test_candidates_in_summary_and_report(ddsc, three_groups, tmp_path):
+    done = ddsc("cluster", three_groups, "-k", "auto", "-o", tmp_path / "r")
+    line = next(line for line in done.stdout.splitlines() if line.startswith("  candidates"))
+    assert "K = 3 (chosen, widest relative gap" in line
+    assert "Worth examining: K = 3 (chosen" in (tmp_path / "r/report.html").read_text()
+
+
+@pytest.mark.parametrize("k, words", [(1, "With K = 1, all items are in one cluster"), (45, "every item is its own cluster"),
+                                      (40, "consist of a single item")])
+def test_extreme_k_gets_a_sentence(ddsc, three_groups, k, words):
+    told = json.loads(ddsc("cluster", three_groups, "-k", k, "--json", "--min-cluster", 0).stdout)
+    assert words in told["advice"]
+
+
+def test_a_single_gamma_needs_a_clear_gap(ddsc, tmp_path):
+    """Items of one law whose scales vary: most links are one-sided, but no gap supports a single gamma."""
+    rng = np.random.default_rng(10)
+    x = np.concatenate([s * rng.normal(size=(1, 10)) for s in 1 + 3 * rng.random(150)])
+    np.savez(tmp_path / "s.npz", points=x, weights=np.ones(150), offsets=np.arange(151))
+    for k in ("2", "2:10"):
+        told = json.loads(ddsc("cluster", tmp_path / "s.npz", "-k", k, "-m", "w2", "--hubs", "off", "--json").stdout)
+        assert told["chosen"]["gamma"] == "local scaling"
+        assert all(row["relative_gap"] < 2 for row in told["sweep"])
 
 
 def test_candidates_for_k(ddsc, three_groups, tmp_path):

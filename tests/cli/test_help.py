@@ -87,6 +87,9 @@ def test_bash_completion(ddsc, tmp_path):
     assert set(VERBS) <= set(complete("ddsc", ""))
     assert complete("ddsc", "cluster", "--metric", "s") == ["sinkhorn"]
     assert complete("ddsc", "cluster", "--metric", "=", "m") == ["mmd"]
+    assert complete("ddsc", "cluster", "-m", "s") == ["sinkhorn"]
+    assert complete("ddsc", "completion", "b") == ["bash"]
+    assert complete("ddsc", "help", "met") == ["metrics"]
     assert complete("ddsc", "cluster", "--sub") == ["--subset-per-class"]
     assert "ddsc.bash" in complete("ddsc", "info", "dd")
 
@@ -155,3 +158,11 @@ def test_zsh_completes(ddsc, tmp_path):
 
 def test_completion_of_an_unknown_shell(ddsc):
     assert "bash, zsh or fish" in ddsc("completion", "csh", code=2).stderr
+
+
+def test_help_lists_metrics_and_completion(ddsc):
+    told = ddsc("help", "metrics").stdout
+    for metric in ("w2", "w1", "sinkhorn", "mmd", "lot"):
+        assert re.search(rf"^  {metric} ", told, re.M)
+    assert max(map(len, told.splitlines())) <= 80
+    assert re.search(r"^  completion +print", ddsc("--help").stdout, re.M)

@@ -186,7 +186,7 @@ def forge(ddsc, tmp_path, change):
 
 def test_a_forged_verdict_is_text(ddsc, tmp_path):
     bad = '"><meta http-equiv="refresh" content="0;url=https://example.org/"><b class="'
-    page = forge(ddsc, tmp_path, lambda told: told["verdict"].update(structure=bad))
+    page = forge(ddsc, tmp_path, lambda told: told["verdict"].update(structure=bad, level=bad, color=bad))
     assert bad not in page and page.count("<meta http-equiv") == 1
 
 
@@ -245,3 +245,30 @@ def test_an_approximation_says_how_far_off(ddsc, tmp_path):
     assert f"median error of {told['pairs']['details']['filled_error']:.2g} of their spread" in said
     said, told = believe("-m", "mmd", "--sample", 0.5, "--paper")
     assert "computed: 50%" in said and "filled_error" not in told["pairs"].get("details", {})
+
+
+def test_cards_agree_with_the_answers(ddsc, tmp_path):
+    """Cards list an item as ambiguous only if the answers count it, and a repeated title once."""
+    rng = np.random.default_rng(2)
+    lines = ["id,x,y"]
+    for i in range(60):
+        lines += [f"s{i},{x},{y}" for x, y in rng.normal(size=(6, 2)) + [3 * (i % 2), 0]]
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    ddsc("cluster", tmp_path / "in.csv", "-k", 2, "-m", "mmd", "-o", tmp_path / "r", "-q")
+    path = tmp_path / "r/result.json"
+    told = json.loads(path.read_text())
+    for cluster in told["clusters"]:
+        for item in cluster["representatives"][:2]:
+            item["title"] = "the same story"
+        for at, item in enumerate(cluster["borderline"]):
+            item["ambiguity"] = 0.46 - 0.02 * at
+    told["ambiguous"] = 2
+    path.write_text(json.dumps(told))
+    ddsc("report", tmp_path / "r", "-f", "-q")
+    page = (tmp_path / "r/report.html").read_text()
+    assert page.count("the same story") == 2 and page.count("(2 items)") == 2
+    for cluster in told["clusters"]:
+        card = page[page.index(f'id="cluster-{cluster["label"]}"'):].split("</section>")[0]
+        shown = card.count("(or ")
+        typical = {item["row"] for item in cluster["representatives"]}
+        assert shown == sum(item["ambiguity"] > 0.45 and item["row"] not in typical for item in cluster["borderline"])

@@ -22,24 +22,26 @@ def test_noise_is_called_noise(ddsc, tmp_path, metric):
         rng = np.random.default_rng(seed)
         path = write(tmp_path / f"{seed}.npz", [rng.normal(size=(8, d)) for _ in range(n)])
         verdict = judge(ddsc, path, k, metric)
-        assert verdict["structure"] in ("none", "weak", "undecided"), verdict
-    assert verdict["structure"] == "none" and "No clear clusters" in verdict["text"]
+        assert verdict["level"] in ("one_cloud", "continuum") and verdict["structure"] in ("none", "weak"), verdict
+    assert verdict["level"] == "one_cloud" and verdict["color"] == "gray" and "One cloud" in verdict["text"]
+    assert verdict["evidence"]["items_alike_p"] > 0.02
 
 
 def test_a_line_has_no_clusters(ddsc, tmp_path):
     for seed in range(4):
         rng = np.random.default_rng(seed)
         path = write(tmp_path / f"{seed}.npz", [rng.normal(size=(8, 3)) + [6 * rng.random(), 0, 0] for _ in range(200)])
-        assert judge(ddsc, path, 2 + seed)["structure"] in ("weak", "undecided", "none")
+        assert judge(ddsc, path, 2 + seed)["level"] in ("continuum", "reproducible")
 
 
-def test_groups_are_clear(ddsc, tmp_path):
+def test_groups_are_separate(ddsc, tmp_path):
     rng = np.random.default_rng(3)
     path = write(tmp_path / "g.npz", [rng.normal(size=(8, 3)) + 4 * np.eye(3)[i % 3] for i in range(240)])
     verdict = judge(ddsc, path, 3)
-    assert verdict["structure"] == "clear" and verdict["evidence"]["clusters_parted"] == 3
+    assert verdict["level"] == "separate" and verdict["structure"] == "clear" and verdict["color"] == "green"
+    assert verdict["evidence"]["clusters_parted"] == 3 and "gaps isolate all 3" in verdict["text"]
     assert verdict["evidence"]["items_parted"] == 240
-    assert verdict["evidence"]["held_out_score"] > 4 * verdict["evidence"]["held_out_from"]
+    assert verdict["evidence"]["held_out_score"] > verdict["evidence"]["held_out_from"]
     assert all(c["valley"] < 0.2 and c["score"] >= verdict["evidence"]["clear_from"] for c in verdict["evidence"]["clusters"])
     assert verdict == judge(ddsc, path, 3, "mmd", "-j", 1)
 
@@ -53,7 +55,7 @@ def test_a_gap_that_chance_made_does_not_hold(ddsc, tmp_path, metric):
         law = {405: lambda: 4 * rng.exponential(size=2), 410: lambda: 3 * rng.standard_t(3, size=2),
                413: lambda: 3 * rng.normal(size=2) / abs(rng.normal())}[seed]
         verdict = judge(ddsc, write(tmp_path / f"{seed}.npz", [law() + 0.3 * rng.normal(size=(8, 2)) for _ in range(n)]), k, metric)
-        assert verdict["structure"] == "weak", verdict
+        assert verdict["level"] == "continuum", verdict
         evidence = verdict["evidence"]
         if evidence["score"] >= evidence["clear_from"]:
             assert evidence["held_out_score"] < evidence["held_out_from"] and "not used to find it" in verdict["text"]
@@ -61,15 +63,18 @@ def test_a_gap_that_chance_made_does_not_hold(ddsc, tmp_path, metric):
     assert scores
 
 
-def test_a_torn_graph_is_clear(ddsc, tmp_path):
+def test_a_torn_graph_is_separate(ddsc, tmp_path):
     """Two lines of items that no neighbor connects; few items of a line may be torn by chance."""
     rng = np.random.default_rng(7)
     lines = [rng.normal(size=(4, 2)) / 50 + [rng.random(), 40 * (i % 2)] for i in range(100)]
     verdict = judge(ddsc, write(tmp_path / "l.npz", lines), 2, "w2")
-    assert verdict["structure"] == "clear" and verdict["evidence"]["components"] == 2
+    assert verdict["level"] == "separate" and verdict["evidence"]["components"] == 2
     assert verdict["evidence"]["chance_of_a_tear"] < 0.05
+    more = judge(ddsc, tmp_path / "l.npz", 4, "w2")
+    assert more["level"] == "partly" and "whole parts" in more["text"] and more["evidence"]["clusters_parted"] == 0
     few = judge(ddsc, write(tmp_path / "f.npz", lines[:30]), 2, "w2")
-    assert few["evidence"]["chance_of_a_tear"] > 0.05 and few["structure"] == "weak" and few["evidence"]["items_alike_p"] <= 0.02
+    assert few["evidence"]["chance_of_a_tear"] > 0.05 and few["level"] == "separate"
+    assert few["evidence"]["step_ratio"] > few["evidence"]["step_ratio_from"] and "longest step" in few["text"]
 
 
 @pytest.mark.parametrize("words", [("--sample", 0.01), ("--tau", 2)])
@@ -88,7 +93,7 @@ def test_a_thin_line_is_no_structure(ddsc, tmp_path):
         path = write(tmp_path / f"{seed}.npz", [rng.random((1, 1)) for _ in range(1200)])
         for k in (2, 5):
             verdict = judge(ddsc, path, k, "w2")
-            assert verdict["structure"] == "undecided", verdict
+            assert verdict["level"] == "continuum", verdict
 
 
 def test_a_line_that_hangs_by_a_thread_is_no_structure(ddsc, tmp_path):
@@ -97,15 +102,15 @@ def test_a_line_that_hangs_by_a_thread_is_no_structure(ddsc, tmp_path):
         rng = np.random.default_rng(seed)
         path = write(tmp_path / "l.npz", [rng.random((1, 1)) for _ in range(6000)])
         verdict = judge(ddsc, path, k, "w2")
-        assert verdict["structure"] == "undecided" and verdict["evidence"]["components"] == 1, verdict
+        assert verdict["level"] == "continuum" and verdict["evidence"]["components"] == 1, verdict
         assert all(c["items_across"] < 8 for c in verdict["evidence"]["clusters"])
 
 
-def test_small_groups_apart_are_clear(ddsc, tmp_path):
+def test_small_groups_apart_are_separate(ddsc, tmp_path):
     """Ten groups of 50 in the plane: no chance tears the graph nine times."""
     rng = np.random.default_rng(11)
     path = write(tmp_path / "g.npz", [20 * (i % 10) + rng.normal(size=(1, 2)) for i in range(500)])
-    assert judge(ddsc, path, 10, "w2")["structure"] == "clear"
+    assert judge(ddsc, path, 10, "w2")["level"] == "separate"
 
 
 def test_how_stable_is_told(ddsc, tmp_path):
@@ -145,18 +150,18 @@ def test_few_items_cannot_tell(ddsc, tmp_path):
     rng = np.random.default_rng(4)
     path = write(tmp_path / "f.npz", [rng.normal(size=(8, 2)) + 3 * (i % 2) for i in range(16)])
     verdict = judge(ddsc, path, 2)
-    assert verdict["structure"] == "weak" and "too few" in verdict["text"] and "items differ" in verdict["text"]
+    assert verdict["level"] == "too_few" and "too few" in verdict["text"] and "items differ" in verdict["text"]
     assert verdict["evidence"]["items_alike_p"] == 1 / 200 and verdict == judge(ddsc, path, 2, "mmd", "-j", 2)
 
 
-def test_a_dozen_side_by_side_are_enough_for_weak(ddsc, tmp_path):
+def test_a_dozen_side_by_side_are_a_continuum(ddsc, tmp_path):
     """Two groups that touch: more than a line is wide, too few for `clear`. The valley tells without a look at the points."""
     rng = np.random.default_rng(0)
     path = write(tmp_path / "t.npz", [rng.normal(size=2) + [3 * (i % 2), 0] + rng.normal(size=(8, 2)) / 4 for i in range(120)])
     verdict = judge(ddsc, path, 2)
     widest = max(c["items_across"] for c in verdict["evidence"]["clusters"])
     assert 8 <= widest < verdict["evidence"]["clear_from"] ** 2
-    assert verdict["structure"] == "weak" and "items_alike_p" not in verdict["evidence"]
+    assert verdict["level"] == "continuum" and "items_alike_p" not in verdict["evidence"]
 
 
 def test_few_items_of_one_law_do_not_differ(ddsc, tmp_path):
@@ -166,8 +171,8 @@ def test_few_items_of_one_law_do_not_differ(ddsc, tmp_path):
         rng = np.random.default_rng(seed)
         sizes = rng.integers(5, 20, 16)
         verdict = judge(ddsc, write(tmp_path / f"{seed}.npz", [rng.gamma(2, size=(m, 3)) for m in sizes]), 2)
-        assert verdict["structure"] in ("undecided", "none", "weak")
-        alike.append(verdict["structure"] != "weak")
+        assert verdict["level"] == "too_few"
+        alike.append("differ" not in verdict["text"])
     assert sum(alike) >= 14
 
 
@@ -195,7 +200,7 @@ def test_shapes_of_one_center_differ(ddsc, tmp_path):
         rings.append((1 + i % 2) * np.stack([np.cos(angle), np.sin(angle)], 1) + 0.05 * rng.normal(size=(20, 2)))
     assert judge(ddsc, write(tmp_path / "r.npz", rings), 2, "w2")["evidence"].get("items_alike_p", 0) <= 0.02
     points = judge(ddsc, write(tmp_path / "p.npz", [rng.normal(size=(1, 2)) for _ in range(16)]), 2, "w2")
-    assert points["structure"] == "undecided" and points["evidence"]["items_alike_p"] == 1
+    assert points["level"] == "too_few" and "items_alike_p" not in points["evidence"]
 
 
 @pytest.mark.parametrize("law", ["cauchy", "lognormal", "exponential"])
@@ -234,7 +239,7 @@ def test_real_texts_have_structure(ddsc, data_dir, tmp_path, name, k):
     text = data_dir / "text"
     ddsc("text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz", "--text",
          "title,body" if name == "reuters5" else "abstract", "--words", "general", "-q", "-o", tmp_path / "t.npz")
-    assert judge(ddsc, tmp_path / "t.npz", k)["structure"] == "clear"
+    assert judge(ddsc, tmp_path / "t.npz", k)["level"] in ("partly", "separate")
 
 
 def test_no_clusters_and_a_small_far_group(ddsc, tmp_path):
@@ -244,7 +249,63 @@ def test_no_clusters_and_a_small_far_group(ddsc, tmp_path):
         clouds = [rng.normal(size=(8, 3)) + (400 if i < n_far else 0) for i in range(150)]
         told = json.loads(ddsc("cluster", write(tmp_path / f"{n_far}.npz", clouds), "-k", 2, "-m", "w2", "--json", "-q").stdout)
         assert "far from all others" in told["advice"]
-        if told["verdict"]["structure"] == "none":
+        if told["verdict"]["level"] == "one_cloud":
             assert "from all others" in told["verdict"]["text"]
         assert "min_cluster = 0" not in told["advice"]
     assert "--min-cluster 0" in told["advice"]
+
+
+def test_two_groups_of_ten(ddsc, tmp_path):
+    """No graph of 20 items shows a gap; the steps between them do, against an oracle of all distances."""
+    rng = np.random.default_rng(21)
+    means = np.array([[12.0 * (i % 2), 0] for i in range(20)])
+    path = write(tmp_path / "t.npz", [m + rng.normal(size=(1, 2)) for m in means])
+    x = np.load(path)["points"]
+    d = np.sqrt(((x[:, None] - x) ** 2).sum(2))
+    tree, edges = [0], []
+    while len(tree) < 20:
+        rest = [i for i in range(20) if i not in tree]
+        i, j = min(((i, j) for i in tree for j in rest), key=lambda e: d[e])
+        edges.append(d[i, j])
+        tree.append(j)
+    edges.sort()
+    for metric in ("w2", "lot", "sinkhorn"):
+        verdict = judge(ddsc, path, 2, metric)
+        assert verdict["level"] == "separate" and verdict["evidence"]["step_ratio"] == pytest.approx(edges[-1] / edges[-2], rel=1e-3)
+    assert judge(ddsc, path, 3, "w2")["level"] == "partly"  # one of three clusters is a whole part
+    np.save(tmp_path / "d.npy", d)
+    told = json.loads(ddsc("cluster", tmp_path / "d.npy", "--precomputed", "-k", 2, "--json", "-q").stdout)["verdict"]
+    assert told["level"] == "separate" and told["evidence"]["step_ratio"] == pytest.approx(edges[-1] / edges[-2])
+
+
+def test_gradients_of_spread_are_no_cloud(ddsc, tmp_path):
+    """The items are as dense across every border, but their points show that they differ."""
+    rng = np.random.default_rng(22)
+    path = write(tmp_path / "s.npz", [(1 + 0.6 * rng.random()) * rng.normal(size=(15, 10)) for _ in range(200)])
+    verdict = judge(ddsc, path, 3, "w2")
+    assert verdict["level"] == "continuum" and verdict["evidence"]["items_alike_p"] <= 0.02
+    stretched = [rng.normal(size=(15, 50)) * np.append(1 + 3 * rng.random(), np.ones(49)) for _ in range(200)]
+    verdict = judge(ddsc, write(tmp_path / "x.npz", stretched), 3, "w2")  # one of 50 coordinates
+    assert verdict["level"] == "continuum" and verdict["evidence"]["items_alike_p"] <= 0.02
+
+
+def test_small_clusters_can_be_separate(ddsc, tmp_path):
+    """Clusters of 40 items each cannot reach the score of large ones."""
+    rng = np.random.default_rng(23)
+    path = write(tmp_path / "c.npz", [6 * np.eye(10)[i % 8] + rng.normal(size=(12, 10)) for i in range(320)])
+    verdict = judge(ddsc, path, 8)
+    assert verdict["level"] == "separate" and verdict["evidence"]["clusters_parted"] == 8
+    assert all(c["score_from"] < verdict["evidence"]["clear_from"] for c in verdict["evidence"]["clusters"])
+
+
+def test_another_start_is_reported(ddsc, tmp_path):
+    """One cloud cut into eight has many equally good cuts; three far clusters have one."""
+    rng = np.random.default_rng(24)
+    noise = write(tmp_path / "n.npz", [rng.normal(size=(6, 5)) for _ in range(150)])
+    groups = write(tmp_path / "g.npz", [9 * (i % 3) + rng.normal(size=(4, 2)) for i in range(120)])
+    assert judge(ddsc, groups, 3)["evidence"]["starts_agree"] == 1
+    ddsc("cluster", noise, "-k", 8, "-m", "lot", "-o", tmp_path / "r", "-q", "-j", 2)
+    told = json.loads((tmp_path / "r/result.json").read_text())["verdict"]
+    assert told["evidence"]["starts_agree"] < 0.9
+    assert "Another start gives other clusters" in (tmp_path / "r/report.html").read_text()
+    assert told == judge(ddsc, noise, 8, "lot", "-j", 1)

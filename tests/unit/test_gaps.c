@@ -20,8 +20,8 @@ static void make_rows(double *rows, int kind, uint64_t seed)
 }
 
 /* Gaps of n rows cut into K clusters, and what is said of them. */
-static ddsc_structure find(cluster_gap *out, int64_t n, int64_t dim, const double *rows,
-                           uint64_t seed, int threads)
+static ddsc_level find(cluster_gap *out, int64_t n, int64_t dim, const double *rows, uint64_t seed,
+                       int threads)
 {
     ddsc_context *ctx = test_context(threads, seed);
     ddsc_graph *g;
@@ -38,8 +38,15 @@ static ddsc_structure find(cluster_gap *out, int64_t n, int64_t dim, const doubl
     assert_int_equal(gaps_find(ctx, out, &c->affinity, ddsc_clustering_get_labels(c), K, place),
                      DDSC_OK);
     verdict_evidence e;
-    assert_int_equal(verdict_judge(ctx, &e, out, K, g, c->view.n_components, NULL, 0), DDSC_OK);
-    ddsc_structure said = e.structure;
+    verdict_input in = {.gap = out,
+                        .k = K,
+                        .n_components = c->view.n_components,
+                        .labels = c->labels,
+                        .affinity = &c->affinity,
+                        .graph = g,
+                        .halves = verdict_halves(&c->view, out, K)};
+    assert_int_equal(verdict_judge(ctx, &e, &in), DDSC_OK);
+    ddsc_level said = e.level;
     free(place);
     ddsc_clustering_destroy(c);
     ddsc_graph_destroy(g);
@@ -47,7 +54,7 @@ static ddsc_structure find(cluster_gap *out, int64_t n, int64_t dim, const doubl
     return said;
 }
 
-static ddsc_structure find_kind(cluster_gap *out, int kind, uint64_t seed, int threads)
+static ddsc_level find_kind(cluster_gap *out, int kind, uint64_t seed, int threads)
 {
     double rows[2 * N];
     make_rows(rows, kind, seed);
@@ -60,12 +67,12 @@ static void test_groups_and_none(void **state)
     for (uint64_t seed = 0; seed < 8; seed++)
         for (int kind = 0; kind < 3; kind++) {
             cluster_gap gap[K];
-            ddsc_structure said = find_kind(gap, kind, seed, 1);
-            assert_true((said == DDSC_STRUCTURE_CLEAR) == (kind == 0));
+            ddsc_level said = find_kind(gap, kind, seed, 1);
+            assert_true((said == DDSC_LEVEL_SEPARATE) == (kind == 0));
             for (int c = 0; c < K; c++) {
                 assert_true(gap[c].examined && gap[c].size > 0 && gap[c].valley >= 0);
                 assert_true(kind == 0 ? gap[c].valley < 0.05
-                                      : gap[c].score < verdict_clear_from(0));
+                                      : gap[c].score < verdict_clear_from(N, N));
             }
         }
 }
@@ -81,7 +88,7 @@ static void test_long_lines(void **state)
         rng random = rng_make(seed, RNG_GAUSSIANS, 0);
         for (int64_t i = 0; i < LONG; i++)
             x[i] = rng_uniform(&random);
-        assert_int_equal(find(gap, LONG, 1, x, seed, 1), DDSC_STRUCTURE_UNDECIDED);
+        assert_int_equal(find(gap, LONG, 1, x, seed, 1), DDSC_LEVEL_CONTINUUM);
         for (int c = 0; c < K; c++)
             assert_true(gap[c].items < 10);
     }
@@ -100,19 +107,19 @@ static void test_uneven_densities(void **state)
         rng random = rng_make(seed, RNG_GAUSSIANS, 0);
         for (int i = 0; i < 2 * WIDE; i++)
             x[i] = -log(1 - rng_uniform(&random));
-        assert_true(find(gap, WIDE, 2, x, seed, 1) != DDSC_STRUCTURE_CLEAR);
+        assert_true(find(gap, WIDE, 2, x, seed, 1) == DDSC_LEVEL_CONTINUUM);
         for (int c = 0; c < K; c++)
             score = fmax(score, gap[c].score);
-        n_deep += score >= verdict_clear_from(0);
+        n_deep += score >= verdict_clear_from(N, N);
         for (int c = 0; c < K; c++)
-            assert_true(score >= verdict_clear_from(0) ? gap[c].held < verdict_held_from(0)
+            assert_true(score >= verdict_asked_from(0) ? gap[c].held < verdict_held_from(0)
                                                        : isnan(gap[c].held));
     }
     assert_true(n_deep > 0); /* else this says nothing */
 }
 
 /* Three groups in more dimensions, where many items lie side by side. */
-static ddsc_structure find_wide(cluster_gap *out, uint64_t seed, int threads)
+static ddsc_level find_wide(cluster_gap *out, uint64_t seed, int threads)
 {
     enum { DIM = 8 };
     double rows[DIM * N];
@@ -128,9 +135,9 @@ static void test_gaps_hold(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 8; seed++) {
         cluster_gap gap[K];
-        assert_int_equal(find_wide(gap, seed, 1), DDSC_STRUCTURE_CLEAR);
+        assert_int_equal(find_wide(gap, seed, 1), DDSC_LEVEL_SEPARATE);
         for (int c = 0; c < K; c++)
-            assert_true(gap[c].held > 4 * verdict_held_from(0));
+            assert_true(gap[c].held > verdict_held_from(0));
     }
 }
 

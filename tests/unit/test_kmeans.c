@@ -376,6 +376,39 @@ static ddsc_status kmeans_call(ddsc_context *ctx, void *arg)
     return status;
 }
 
+/* Beyond the requested restarts, more follow until the best partition is found twice, at most `most`. The few next best
+ * starts come from the requested ones, best first, whatever the number of threads. */
+static void test_found_twice(void **state)
+{
+    (void)state;
+    enum { N = 300, DIM = 6, K = 9, STARTS = 10, MOST = 200 };
+    double *rows = blobs(N, DIM, 1, 1, 5);
+    int32_t labels[2][N], few_labels[2][KMEANS_FEW * N];
+    double plain, more[2], last = 0, other;
+    int64_t found;
+    for (int threads = 1; threads <= 2; threads++) {
+        ddsc_context *ctx = test_context(threads == 1 ? 1 : 3, 4);
+        kmeans_few few = {.labels = few_labels[threads - 1]};
+        kmeans_problem p = {.n = N, .dim = DIM, .rows = rows, .k = K, .restarts = STARTS};
+        assert_int_equal(kmeans_fit(ctx, labels[0], &plain, &found, &p), DDSC_OK);
+        p.most = MOST;
+        p.few = &few;
+        assert_int_equal(kmeans_fit(ctx, labels[threads - 1], &more[threads - 1], &found, &p),
+                         DDSC_OK);
+        assert_true(more[threads - 1] < plain && few.n == KMEANS_FEW);
+        for (int64_t i = 0; i < few.n; i++) {
+            kmeans_problem all = {.n = N, .dim = DIM, .rows = rows, .k = K};
+            assert_int_equal(kmeans_inertia(ctx, &other, few.labels + i * N, &all), DDSC_OK);
+            assert_true(other >= more[threads - 1] && (i == 0 ? other >= plain : other >= last));
+            last = other;
+        }
+        ddsc_context_destroy(ctx);
+    }
+    assert_true(more[0] == more[1]);
+    assert_memory_equal(few_labels[0], few_labels[1], sizeof few_labels[0]);
+    free(rows);
+}
+
 static void test_memory(void **state)
 {
     (void)state;
@@ -387,13 +420,13 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_blobs),    cmocka_unit_test(test_stationary),
-        cmocka_unit_test(test_few_distinct),   cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_restarts),
-        cmocka_unit_test(test_memory),         cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_weights),        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_agreeing),       cmocka_unit_test(test_many_clusters),
-        cmocka_unit_test(test_halves_in_turn),
+        cmocka_unit_test(test_finds_blobs),   cmocka_unit_test(test_stationary),
+        cmocka_unit_test(test_few_distinct),  cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_restarts),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_found_twice),
+        cmocka_unit_test(test_bounds),        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_table),         cmocka_unit_test(test_agreeing),
+        cmocka_unit_test(test_many_clusters), cmocka_unit_test(test_halves_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -300,8 +300,8 @@ static void test_bandwidth(void **state)
     ddsc_context *ctx = test_context(1, 0);
     ddsc_metric_settings set;
     ddsc_metric_settings_init(&set);
-    const int64_t dims[] = {1, 3, 40};
-    for (int a = 0; a < 3; a++) {
+    const int64_t dims[] = {1, 3, 5, 40};
+    for (int a = 0; a < 4; a++) {
         measures *m = test_random_measures(ctx, 30, 20, dims[a], 4);
         double h;
         set.bandwidth_rule = DDSC_BANDWIDTH_NEAR;

@@ -153,8 +153,7 @@ static void test_filled_allocations(void **state)
     assert_true(test_failing_allocations(filled_call, NULL) > 30);
 }
 
-/* A gap decides from a factor of 2 on; one that parts a small cluster from a large one from 2.5 on, where another K has far
- * more modularity and halves of the items agree on it. */
+/* A gap decides from a factor of 3 on, and otherwise the product of modularity and stability. */
 static void test_choice(void **state)
 {
     (void)state;
@@ -177,18 +176,16 @@ static void test_choice(void **state)
                            .stability = 0.8,
                            .smallest = 15,
                            .largest = 25}};
-    assert_true(choose_row(rows, 3, &by_gap) == 2 && !by_gap);
-    rows[2].stability = 0.6; /* halves find other clusters */
-    assert_true(choose_row(rows, 3, &by_gap) == 0 && by_gap);
+    assert_true(choose_row(rows, 3, &by_gap) == 2 && !by_gap); /* 0.6 x 0.8 */
+    rows[2].stability = 0.5;                                   /* 0.3, and 0.36 for K = 3 */
+    assert_true(choose_row(rows, 3, &by_gap) == 1 && !by_gap);
     rows[2].stability = NAN; /* too few items to tell */
+    assert_true(choose_row(rows, 3, &by_gap) == 1 && !by_gap);
+    rows[0].stability = rows[1].stability = NAN; /* for any K: the modularity decides */
+    assert_true(choose_row(rows, 3, &by_gap) == 2 && !by_gap);
+    rows[0].relative_gap = 3;
     assert_true(choose_row(rows, 3, &by_gap) == 0 && by_gap);
-    rows[2].stability = 0.8;
-    rows[0].smallest = 45; /* of like size */
-    assert_true(choose_row(rows, 3, &by_gap) == 0 && by_gap);
-    rows[0].smallest = 20;
-    rows[0].relative_gap = 2.6;
-    assert_true(choose_row(rows, 3, &by_gap) == 0 && by_gap);
-    rows[0].relative_gap = 1.9;
+    rows[0].relative_gap = 2.9;
     assert_true(choose_row(rows, 3, &by_gap) == 2 && !by_gap);
 }
 

@@ -297,6 +297,27 @@ static void say_lopsided(writer *w, const ddsc_clustering_view *v)
                    (long long)c[0].row->smallest, (long long)c[0].row->largest, others);
 }
 
+/* Reports numbers of clusters for which labels say nothing about the items. */
+static void say_extreme_k(writer *w, const ddsc_clustering_view *v)
+{
+    int64_t n_single = 0;
+    for (int64_t r = 0; r < v->n_sweep; r++)
+        if (v->sweep[r]->k == v->k && v->sweep[r]->smallest == 1)
+            n_single = 1;
+    if (v->k == 1)
+        advice_say(w,
+                   "With K = 1, all items are in one cluster. Use the order and the neighbors of "
+                   "the items, or let -k auto suggest K.");
+    else if (v->k == v->n)
+        advice_say(w,
+                   "With K = N = %lld, every item is its own cluster, so the labels say nothing. "
+                   "Choose a smaller K, or -k auto.",
+                   (long long)v->n);
+    else if (n_single > 0)
+        advice_say(w, "Some clusters consist of a single item. Such an item is an outlier rather "
+                      "than a cluster; choose a smaller K or raise min_cluster.");
+}
+
 static void say_clusters(writer *w, const ddsc_clustering_view *v, const decomposition *d,
                          const outcome *o)
 {
@@ -310,7 +331,7 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const decompo
                    "used for tuning, the suggested K was correct in one of four cases and within "
                    "one in fewer than half.",
                    (long long)v->k, (long long)o->k_low, (long long)o->k_high,
-                   o->by_gap ? "the gap in the eigenvalues" : "modularity");
+                   o->by_gap ? "the gap in the eigenvalues" : "modularity and stability");
     if (o->chosen && v->n_sweep > 1)
         say_candidates(w, v);
     if (o->chosen && v->n_sweep > 1 && o->by_gap)
@@ -342,6 +363,7 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
                    (long long)set->eigen_max_iterations);
     say_components(&w, view, d, o, set);
     say_clusters(&w, view, d, o);
+    say_extreme_k(&w, view);
     say_gap(&w, view, d, o->eigenvalues);
     say_affinity(&w, d);
     say_hubs(&w, view, o);

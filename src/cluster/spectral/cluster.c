@@ -215,6 +215,40 @@ static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings 
     return BASE_MIN(BASE_MAX(tau, wide), n - 1);
 }
 
+/* Returns true if all distances are to be computed for the spanning tree of a small set. Metrics
+ * without lower bounds compute them anyway. */
+static bool needs_span(const graph_request *p)
+{
+    bool cheap = !p->metric.backend->bounds || p->m->nnz <= GRAPH_SPAN_POINTS * p->m->n;
+    int64_t most = cheap ? GRAPH_SPAN_MOST : GRAPH_SPAN_ALWAYS;
+    return p->m->n >= GRAPH_SPAN_LEAST && p->m->n <= most && p->graph.sample >= 1 &&
+           p->graph.sample_columns >= 1 && p->graph.neighbors != DDSC_NEIGHBORS_APPROXIMATE;
+}
+
+/* Moves the graph in *from, or its first `tau` neighbors, to *to. */
+static ddsc_status take_nearest(ddsc_context *ctx, ddsc_graph **to, ddsc_graph **from, int64_t tau)
+{
+    if ((*from)->tau > tau)
+        return graph_narrow(ctx, to, *from, tau);
+    *to = *from;
+    *from = NULL;
+    return DDSC_OK;
+}
+
+/* Takes the graph with tau neighbors, and the wider one if `width` is larger, from *all. */
+static ddsc_status take_graphs(ddsc_context *ctx, ddsc_graph **graph, ddsc_graph **wide,
+                               ddsc_graph **all, int64_t tau, int64_t width)
+{
+    CHECK(take_nearest(ctx, graph, all, tau));
+    CHECK(graph_span(ctx, *graph, *all ? *all : *graph));
+    if (width > tau && *all)
+        CHECK(take_nearest(ctx, wide, all, width));
+    graph_sort(*graph);
+    if (*wide)
+        graph_sort(*wide);
+    return DDSC_OK;
+}
+
 /* Computes the graph of one metric and, if K is to be chosen, a wider one. */
 static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph **graph,
                               ddsc_graph **wide, const ddsc_measures *data,
@@ -222,20 +256,13 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
 {
     ddsc_status status = DDSC_OK;
     graph_request p = {0};
+    ddsc_graph *all = NULL;
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     TRY(plan_resolve(ctx, &p, data, metric, set->graph));
     p.fills = !set->paper;
     int64_t width = search_width(data->n, p.tau, set);
-    TRY(plan_neighbors(ctx, wide, &stats, &p, width));
-    if (width > p.tau) {
-        TRY(graph_narrow(ctx, graph, *wide, p.tau));
-    } else {
-        *graph = *wide;
-        *wide = NULL;
-    }
-    graph_sort(*graph);
-    if (*wide)
-        graph_sort(*wide);
+    TRY(plan_neighbors(ctx, &all, &stats, &p, needs_span(&p) ? data->n - 1 : width));
+    TRY(take_graphs(ctx, graph, wide, &all, p.tau, width));
     (*graph)->copies = plan_joins_copies(data, *graph);
     if (metric->metric == set->metric->metric) {
         c->metric = p.metric;
@@ -246,6 +273,7 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
     else
         cluster_join_stats(&c->pairs, &stats);
 done:
+    ddsc_graph_destroy(all);
     metric_resolved_free(&p.metric);
     return status;
 }

@@ -65,15 +65,17 @@ ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, co
 /* Returns true if the k-th smallest eigenvalue of the Laplacian is clearly separated from the next
  * one. */
 bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t k);
+/* Returns the ratio of two consecutive eigenvalues. A small offset keeps the ratio of two tiny
+ * eigenvalues close to 1. */
+double choose_relative_gap(double last, double next);
 /* Computes gap, relative_gap and gap_clear for row->k from the first n eigenvalues. */
 void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *residuals, int64_t n);
 /* Returns true if the gap separates clusters of very different size while another K has a much
  * larger modularity. */
 bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular);
 /* Returns the index of the row to choose. This is the row with the largest relative gap if that gap
- * is at least 2. The minimum is 2.5 if the gap is lopsided and the other K is stable. If the gap is
- * too small, the row with the highest modularity is chosen (ties: smaller K). *by_gap is true if
- * the gap decided. */
+ * is at least 3. Otherwise it is the row with the highest product of modularity and stability (ties:
+ * smaller K). *by_gap is true if the gap decided. */
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
 
 /* A promising K, and the criteria that favor it. */

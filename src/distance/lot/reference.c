@@ -10,6 +10,10 @@
 #include "numeric/kmeans/kmeans.h"
 #include "numeric/linalg/linalg.h"
 
+/* References do not depend on the seed of the run, so that runs with different seeds compare the
+ * same distances. On 1,000 digits, references of different seeds changed the AMI by up to 0.04. */
+enum { REFERENCE_SEED = 0 };
+
 /* ---- a normal sample ---- */
 
 /* Computes the mean and standard deviation of each coordinate over all items, with equal weight for
@@ -37,7 +41,7 @@ static ddsc_status draw_normal(ddsc_context *ctx, double *out, int64_t count, co
     double *mean = NULL;
     TRY(MEM_NEW(ctx, mean, 2 * m->d));
     pooled_scale(m, mean, mean + m->d);
-    rng r = rng_make(ctx_seed(ctx), RNG_REFERENCE, 0);
+    rng r = rng_make(REFERENCE_SEED, RNG_REFERENCE, 0);
     for (int64_t p = 0; p < count; p++)
         for (int64_t k = 0; k < m->d; k++)
             out[p * m->d + k] = mean[k] + mean[m->d + k] * rng_normal(&r);
@@ -54,7 +58,7 @@ typedef struct pooled {
 
 static ddsc_status pool_points(ddsc_context *ctx, pooled *p, int64_t n, const measures *m)
 {
-    rng r = rng_make(ctx_seed(ctx), RNG_REFERENCE_KMEANS, 0);
+    rng r = rng_make(REFERENCE_SEED, RNG_REFERENCE_KMEANS, 0);
     CHECK(MEM_NEW(ctx, p->rows, n * m->d));
     CHECK(MEM_NEW(ctx, p->weight, n));
     CHECK(MEM_NEW(ctx, p->mean, m->d));
@@ -75,7 +79,7 @@ static ddsc_status kmeans_centers(ddsc_context *ctx, double *out, int64_t *count
     pooled p = {0};
     lloyd *l = NULL;
     const int32_t *labels;
-    rng r = rng_make(ctx_seed(ctx), RNG_REFERENCE_KMEANS, 1);
+    rng r = rng_make(REFERENCE_SEED, RNG_REFERENCE_KMEANS, 1);
     kmeans_problem problem = {
         .n = BASE_MIN(m->nnz, KMEANS_SAMPLE), .dim = m->d, .k = *count, .draws = 1};
     TRY(pool_points(ctx, &p, problem.n, m));

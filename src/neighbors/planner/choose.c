@@ -19,6 +19,7 @@ static const char *const reasons[] = {[PLAN_DEFAULT] = "",
                                       [PLAN_ALL_ASKED] = "all pairs requested",
                                       [PLAN_SAMPLE_ASKED] = "a sample of the pairs requested",
                                       [PLAN_NO_PAIRS] = "no pairs",
+                                      [PLAN_ALL_NEAR] = "all items are neighbors",
                                       [PLAN_FEW_ITEMS] = "too few items for a prefilter",
                                       [PLAN_NO_ROWS] = "no float rows with error bounds",
                                       [PLAN_ROUNDING] = "rounding left too many items undecided"};
@@ -36,7 +37,7 @@ static bool is_approximate(const plan_facts *f, const ddsc_graph_settings *set)
 /* Returns PLAN_ASKED or PLAN_CHEAP_BOUNDS if a pruned search should be used, and otherwise the
  * reason not to use one. If a random sample of the pairs is requested, there is nothing to
  * prune. */
-static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *set)
+static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *set, int64_t tau)
 {
     if (f->input == PLAN_OF_VECTORS)
         return PLAN_ALL_ASKED;
@@ -50,6 +51,8 @@ static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *
         return PLAN_NO_PAIRS;
     if (set->exact_graph == DDSC_GRAPH_PRUNED)
         return PLAN_ASKED;
+    if (f->n_old == 0 && tau >= f->n - 1)
+        return PLAN_ALL_NEAR;
     return f->against ? PLAN_ADVISED : PLAN_CHEAP_BOUNDS;
 }
 
@@ -75,7 +78,7 @@ static void choose_unpruned(search_plan *p, const plan_facts *f, const ddsc_grap
 static void choose_path(search_plan *p, const plan_facts *f, const ddsc_graph_settings *set,
                         bool fills)
 {
-    plan_reason why = judge_pruned(f, set);
+    plan_reason why = judge_pruned(f, set, p->tau);
     if (f->n_old == 0 && set->sample_columns < 1 && f->n > 1) {
         p->path = PLAN_COLUMNS;
         p->why = PLAN_ASKED;

@@ -162,8 +162,9 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     TRY(check_squares(&t));
     plan_facts facts = {.input = PLAN_OF_MATRIX, .n = n};
     search_plan plan = plan_choose(&facts, &set, plan_tau(n, &set), false);
+    plan_source from = {.matrix = &t};
     TRY(plan.path == PLAN_COLUMNS ? run_columns(&t, graph, &plan, set.sample_columns)
-                                  : plan_run(context, graph, &plan, &(plan_source){.matrix = &t}));
+                                  : plan_run_spanned(context, graph, &plan, &from));
     graph_sort(*graph);
 done:
     stage_leave(context, NULL);

@@ -106,7 +106,8 @@ typedef enum plan_reason {
     PLAN_ALL_ASKED,
     PLAN_SAMPLE_ASKED,
     PLAN_NO_PAIRS,
-    PLAN_ADVISED, /* the metric advises against a pruned search; see search_plan.against */
+    PLAN_ADVISED,  /* the metric advises against a pruned search; see search_plan.against */
+    PLAN_ALL_NEAR, /* every item is a neighbor of every other */
     PLAN_FEW_ITEMS,
     PLAN_NO_ROWS,
     PLAN_ROUNDING
@@ -173,6 +174,9 @@ typedef struct plan_source {
 /* Runs a plan. Neighbors are listed in the order of their ranking; graph_sort sorts them by D^2. */
 ddsc_status plan_run(ddsc_context *ctx, ddsc_graph **graph, const search_plan *plan,
                      const plan_source *from);
+/* Does the same, sorts the lists, and provides the spanning tree of a small set (graph_span). */
+ddsc_status plan_run_spanned(ddsc_context *ctx, ddsc_graph **graph, const search_plan *plan,
+                             const plan_source *from);
 ddsc_status plan_search_matrix(const given_matrix *matrix, ddsc_graph **graph,
                                const search_plan *plan);
 

@@ -181,8 +181,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     plan_facts facts = {
         .input = PLAN_OF_VECTORS, .metric = metric_vectors.name, .n = n, .rows = true};
     search_plan plan = plan_choose(&facts, &set, plan_tau(n, &set), false);
-    TRY(plan_run(context, graph, &plan, &(plan_source){.pairs = &p}));
-    graph_sort(*graph);
+    TRY(plan_run_spanned(context, graph, &plan, &(plan_source){.pairs = &p}));
 done:
     pairs_close(&p);
     metric_vectors.close(state);

@@ -122,6 +122,34 @@ done:
     return status;
 }
 
+ddsc_status plan_run_spanned(ddsc_context *ctx, ddsc_graph **graph, const search_plan *plan,
+                             const plan_source *from)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph *all = NULL;
+    search_plan whole = *plan;
+    bool spanned = plan->n >= GRAPH_SPAN_LEAST && plan->n <= GRAPH_SPAN_MOST && plan->sample >= 1;
+    if (spanned)
+        whole.tau = plan->n - 1;
+    TRY(plan_run(ctx, &all, &whole, from));
+    if (all->tau > plan->tau) {
+        TRY(graph_narrow(ctx, graph, all, plan->tau));
+        TRY(graph_span(ctx, *graph, all));
+    } else {
+        TRY(graph_span(ctx, all, all));
+        *graph = all;
+        all = NULL;
+    }
+    graph_sort(*graph);
+done:
+    ddsc_graph_destroy(all);
+    if (status < 0) {
+        ddsc_graph_destroy(*graph);
+        *graph = NULL;
+    }
+    return status;
+}
+
 /* ---- choosing and running a search for a metric ---- */
 
 static plan_facts facts_of(const graph_request *p, const plan_metric *r, int64_t n_old)

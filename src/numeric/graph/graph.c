@@ -87,7 +87,7 @@ void ddsc_graph_destroy(ddsc_graph *graph)
         return;
     ddsc_context *ctx = graph->ctx;
     ddsc_graph_destroy(graph->nearest);
-    MEM_FREE(ctx, graph->scale, graph->d2, graph->index, graph->offset);
+    MEM_FREE(ctx, graph->span, graph->scale, graph->d2, graph->index, graph->offset);
     mem_free(ctx, graph);
 }
 

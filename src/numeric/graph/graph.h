@@ -17,6 +17,12 @@ typedef struct in_degrees {
     double skewness;
 } in_degrees;
 
+/* An edge of the minimum spanning tree of all items. */
+typedef struct span_edge {
+    int32_t a, b;
+    double d2;
+} span_edge;
+
 struct ddsc_graph {
     ddsc_context *ctx;
     int64_t n, tau;
@@ -32,6 +38,8 @@ struct ddsc_graph {
     ddsc_graph *nearest;  /* if scale is set: the nearest items of each item, for reports; otherwise
                           * NULL */
     bool copies;          /* true if every edge connects equal items */
+    span_edge *span; /* n - 1 edges of the minimum spanning tree, shortest first; NULL if not all
+                           * distances are known */
 };
 
 /* Creates a graph with arrays for n * tau edges and all offsets zero. */
@@ -45,6 +53,18 @@ enum { GRAPH_NEAREST = 3 };
 bool graph_lists_hold(const ddsc_graph *g);
 /* Creates a copy of the graph that keeps only the tau nearest neighbors of each item. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
+/* The spanning tree is computed for GRAPH_SPAN_LEAST to GRAPH_SPAN_MOST items. Metrics whose search
+ * could skip pairs compute all distances for it only if there are at most GRAPH_SPAN_ALWAYS items,
+ * or if items have at most GRAPH_SPAN_POINTS points on average. */
+enum {
+    GRAPH_SPAN_LEAST = 6,
+    GRAPH_SPAN_ALWAYS = 60,
+    GRAPH_SPAN_MOST = 200,
+    GRAPH_SPAN_POINTS = 32
+};
+/* Computes g->span from a graph of the same items whose lists contain all other items. If a list is
+ * shorter, because distances are unknown, g->span stays NULL. */
+ddsc_status graph_span(ddsc_context *ctx, ddsc_graph *g, const ddsc_graph *all);
 /* Creates the subgraph of some items. place[i] is the index of item i in it, or -1 if the item
  * is excluded; *out has n items. */
 ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,

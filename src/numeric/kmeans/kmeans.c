@@ -120,6 +120,10 @@ typedef struct runner {
     double least;
     int64_t which; /* the restart that found it; -1: no restart has run */
     int32_t *best;
+    /* its best results among the first restarts, best first, if they are wanted */
+    int32_t *few;
+    double few_objective[KMEANS_FEW + 1];
+    int64_t few_which[KMEANS_FEW + 1], few_slot[KMEANS_FEW + 1], n_few;
 } runner;
 
 typedef struct kmeans_tries {
@@ -129,6 +133,7 @@ typedef struct kmeans_tries {
     runner *runners;
     int n_runners;
     bool divided;      /* true if the ranks of a team share the restarts */
+    int64_t most;      /* largest number of restarts */
     int64_t first;     /* restart of loop index 0 */
     double *objective; /* objective of each restart */
 } kmeans_tries;
@@ -136,12 +141,14 @@ typedef struct kmeans_tries {
 static ddsc_status tries_create(kmeans_tries *f)
 {
     CHECK(MEM_ZERO(f->ctx, f->runners, f->n_runners));
-    CHECK(MEM_NEW(f->ctx, f->objective, f->p.restarts));
+    CHECK(MEM_NEW(f->ctx, f->objective, f->most));
     for (int w = 0; w < f->n_runners; w++) {
         runner *r = &f->runners[w];
         r->which = -1;
         CHECK(MEM_NEW(f->ctx, r->row, f->p.k));
         CHECK(MEM_NEW(f->ctx, r->best, f->p.n));
+        if (f->p.few)
+            CHECK(MEM_NEW(f->ctx, r->few, (KMEANS_FEW + 1) * f->p.n));
         CHECK(f->p.pairs ? lloyd_table_create(f->ctx, &r->t, &f->p)
                          : lloyd_create(f->ctx, &r->l, &f->p, false));
     }
@@ -153,7 +160,7 @@ static void tries_free(kmeans_tries *f)
     for (int w = 0; f->runners && w < f->n_runners; w++) {
         lloyd_table_destroy(f->runners[w].t);
         lloyd_destroy(f->runners[w].l);
-        MEM_FREE(f->ctx, f->runners[w].best, f->runners[w].row);
+        MEM_FREE(f->ctx, f->runners[w].few, f->runners[w].best, f->runners[w].row);
     }
     MEM_FREE(f->ctx, f->objective, f->runners);
 }
@@ -168,6 +175,62 @@ static ddsc_status run_from_start(const kmeans_tries *f, runner *r, int64_t k,
         memcpy(lloyd_centers(r->l) + c * dim, f->p.rows + r->row[c] * dim,
                (size_t)dim * sizeof(double));
     return lloyd_run(r->l, k, found);
+}
+
+/* Keeps a result if it is among the best KMEANS_FEW + 1 of this runner. */
+static void keep_few(runner *r, int64_t n, const int32_t *found, double objective, int64_t which)
+{
+    int64_t at = r->n_few, slot = r->n_few;
+    while (at > 0 && (objective < r->few_objective[at - 1] ||
+                      (objective == r->few_objective[at - 1] && which < r->few_which[at - 1])))
+        at--;
+    if (at > KMEANS_FEW)
+        return;
+    if (r->n_few > KMEANS_FEW) /* the worst result makes place */
+        slot = r->few_slot[--r->n_few];
+    for (int64_t i = r->n_few; i > at; i--) {
+        r->few_objective[i] = r->few_objective[i - 1];
+        r->few_which[i] = r->few_which[i - 1];
+        r->few_slot[i] = r->few_slot[i - 1];
+    }
+    r->few_objective[at] = objective;
+    r->few_which[at] = which;
+    r->few_slot[at] = slot;
+    r->n_few++;
+    memcpy(r->few + slot * n, found, (size_t)n * sizeof *found);
+}
+
+static void drop_first(runner *r)
+{
+    r->n_few--;
+    for (int64_t i = 0; i < r->n_few; i++) {
+        r->few_objective[i] = r->few_objective[i + 1];
+        r->few_which[i] = r->few_which[i + 1];
+        r->few_slot[i] = r->few_slot[i + 1];
+    }
+}
+
+/* Copies the best of the few results of all runners, apart from restart `best`. */
+static void give_few(const kmeans_tries *f, int64_t best)
+{
+    kmeans_few *few = f->p.few;
+    for (few->n = 0; few->n < KMEANS_FEW;) {
+        runner *from = NULL;
+        for (int w = 0; w < f->n_runners; w++) {
+            runner *r = &f->runners[w];
+            if (r->n_few > 0 && r->few_which[0] == best)
+                drop_first(r);
+            if (r->n_few > 0 && (!from || r->few_objective[0] < from->few_objective[0] ||
+                                 (r->few_objective[0] == from->few_objective[0] &&
+                                  r->few_which[0] < from->few_which[0])))
+                from = r;
+        }
+        if (!from)
+            return;
+        memcpy(few->labels + few->n++ * f->p.n, from->few + from->few_slot[0] * f->p.n,
+               (size_t)f->p.n * sizeof *few->labels);
+        best = from->few_which[0]; /* the next pass drops it */
+    }
 }
 
 /* Runs restarts [begin, end) of the loop. */
@@ -186,8 +249,10 @@ static ddsc_status run_restarts(void *arg, int64_t begin, int64_t end, int worke
         CHECK(kmeans_start_sampled(f->ctx, r->row, &k, &f->p, &f->sample, &random));
         CHECK(run_from_start(f, r, k, &found));
         CHECK(kmeans_inertia(f->ctx, &objective, found, &f->p));
-        progress_add(f->ctx, f->p.progress);
+        progress_add(f->ctx, t < f->p.restarts ? f->p.progress : 0);
         f->objective[t] = objective;
+        if (f->p.few && t < f->p.restarts)
+            keep_few(r, f->p.n, found, objective, t);
         if (r->which < 0 || objective < r->least || (objective == r->least && t < r->which)) {
             r->least = objective;
             r->which = t;
@@ -213,6 +278,18 @@ static bool all_agree(const kmeans_tries *f, int64_t n)
     return true;
 }
 
+/* Returns true if at least two of the first n restarts found the best partition. */
+static bool found_twice(const kmeans_tries *f, int64_t n)
+{
+    int64_t times = 0;
+    double least = INFINITY;
+    for (int64_t t = 0; t < n; t++) {
+        times = f->objective[t] < least ? 1 : times + (f->objective[t] == least);
+        least = fmin(least, f->objective[t]);
+    }
+    return times > 1;
+}
+
 static bool best_agree(const kmeans_tries *f, int64_t n)
 {
     double best = INFINITY, second = INFINITY;
@@ -224,7 +301,9 @@ static bool best_agree(const kmeans_tries *f, int64_t n)
     return second <= best * (1 + AGREEING_SHARE);
 }
 
-/* Runs restarts until they agree. Returns their number in *n_run. */
+/* Runs restarts until they agree, and then more until the best partition was found twice. With many
+ * clusters, two equal partitions are unlikely, so restarts whose inertia is nearly the best suffice.
+ * Returns the number of restarts in *n_run. */
 static ddsc_status run_until_agreed(kmeans_tries *f, int64_t *n_run)
 {
     int64_t restarts = f->p.restarts;
@@ -236,6 +315,11 @@ static ddsc_status run_until_agreed(kmeans_tries *f, int64_t *n_run)
         agreed = many ? next >= AGREEING && best_agree(f, next) : all_agree(f, next);
     }
     progress_add(f->ctx, (restarts - *n_run) * f->p.progress);
+    while (!many && !agreed && *n_run < f->most && !found_twice(f, *n_run)) {
+        int64_t next = BASE_MIN(*n_run + restarts, f->most);
+        CHECK(run_some(f, *n_run, next));
+        *n_run = next;
+    }
     return DDSC_OK;
 }
 
@@ -275,6 +359,7 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
     kmeans_tries f = {.ctx = ctx, .p = *problem};
     double *pairs = NULL;
     int64_t n_run;
+    f.most = BASE_MAX(problem->restarts, problem->most);
     if (!problem->pairs)
         TRY(kmeans_pairs(ctx, &pairs, problem));
     if (pairs)
@@ -287,6 +372,8 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
     TRY(run_until_agreed(&f, &n_run));
     runner *best = best_runner(&f);
     DDSC_ASSERT(best->which >= 0 || f.divided);
+    if (problem->few && !f.divided)
+        give_few(&f, best->which);
     if (f.divided)
         TRY(share_best(&f, best, n_run));
     TRY(kmeans_renumber(ctx, best->best, n_found, problem->n, problem->k));

@@ -5,6 +5,13 @@
 
 #include "base/base.h"
 
+/* The best of the first `restarts` starts apart from the one that is returned. */
+enum { KMEANS_FEW = 5 };
+typedef struct kmeans_few {
+    int32_t *labels; /* KMEANS_FEW x n, provided by the caller */
+    int64_t n;       /* number of labelings; 0 if the ranks of a team share the restarts */
+} kmeans_few;
+
 typedef struct kmeans_problem {
     int64_t n, dim;
     const double *rows; /* n x dim; digits are best preserved if the mean is near zero */
@@ -17,7 +24,11 @@ typedef struct kmeans_problem {
     /* True if rows have a length of at most 1. No row can then dominate the variance, so initial
      * centers may be drawn from a sample. */
     bool bounded;
-    bool alone; /* true if k-means runs inside a parallel loop and must not use threads */
+    /* Largest number of restarts. After `restarts`, further ones follow until the best partition has
+     * been found twice. 0: no further ones. */
+    int64_t most;
+    kmeans_few *few; /* output, or NULL */
+    bool alone;      /* true if k-means runs inside a parallel loop and must not use threads */
 } kmeans_problem;
 
 static inline double kmeans_weight(const kmeans_problem *p, int64_t row)

@@ -59,9 +59,17 @@ function sayK() {
   byId('k-words').textContent = by.names.length + (by.isChosen ? ' (chosen)' : '') + halves;
   byId('k').setAttribute('aria-valuetext', `${by.names.length} clusters${halves}`);
 }
+let viewBeforeFind = null; // camera of the map before a search moved it
 function find() {
   const wanted = byId('search').value.trim().toLowerCase();
-  if (!wanted) { pick(null); return; }
+  if (!wanted) {
+    pick(null);
+    map.touch(-1, false);
+    if (viewBeforeFind) map.setCamera(viewBeforeFind);
+    viewBeforeFind = null;
+    return;
+  }
+  viewBeforeFind ||= map.getCamera();
   const has = i => idOf(i).toLowerCase().includes(wanted) || nameOf(i).toLowerCase().includes(wanted);
   const found = [];
   for (let i = 0; i < n; i++) if (isThere(i) && has(i)) found.push(i);
@@ -85,6 +93,7 @@ function setUpControls() {
   search.addEventListener('keydown', e => { if (e.key === 'Enter' && state.found && state.found.length) openDrawer(state.found[0]); });
   byId('reset').addEventListener('click', () => {
     search.value = '';
+    viewBeforeFind = null;
     by.value = -1;
     if (slider) slider.value = chosen;
     map.touch(-1, false);

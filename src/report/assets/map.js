@@ -300,5 +300,6 @@ const map = !view ? null : (() => {
   watchers.push(redraw);
   addEventListener('resize', redraw);
   addEventListener('beforeprint', draw);
-  return { redraw, showAll, goTo, lookAtItems: list => lookAt(boundsOf(list), 12), touch };
+  const getCamera = () => ({ ...camera }), setCamera = kept => { camera = kept; redraw(); };
+  return { redraw, showAll, getCamera, setCamera, goTo, lookAtItems: list => lookAt(boundsOf(list), 12), touch };
 })();

@@ -25,6 +25,9 @@ enum {
 /* A column is reported to predict the clusters if its effect is at least PREDICTS_V or
  * PREDICTS_ETA and its corrected p value is below PREDICTS_P. */
 static const double PREDICTS_V = 0.5, PREDICTS_ETA = 0.5, PREDICTS_P = 0.05;
+/* An association is a finding if its corrected p value is below FOUND_P and it explains at least
+ * this share of the variance. */
+static const double FOUND_P = 0.05, FOUND_ETA = 0.05;
 
 typedef struct column {
     const char *name; /* NULL: the number of points */
@@ -355,6 +358,14 @@ ddsc_status result_put_about(ddsc_report *r, json_t *root)
 done:
     MEM_FREE(r->ctx, a.sum, a.shuffled, a.order, a.blocks, a.block, a.label, a.number, a.text, c);
     return status;
+}
+
+bool result_is_association(const json_t *row)
+{
+    const char *effect = json_string_value(json_object_get(row, "effect"));
+    double found = json_number_value(json_object_get(row, "value"));
+    bool tiny = effect && strcmp(effect, "eta squared") == 0 && found < FOUND_ETA;
+    return !tiny && json_number_value(json_object_get(row, "p_holm")) < FOUND_P;
 }
 
 void result_add_about(buffer *t, const json_t *row)

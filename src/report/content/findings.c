@@ -10,10 +10,6 @@
 
 enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
 
-/* Items with a larger ambiguity lie between two clusters. The ambiguity of an item on the
- * boundary is 0.5. */
-static const double AMBIGUOUS = 0.45;
-
 /* An item with its ambiguity as ddsc_standing_run reports it. */
 typedef struct standing_item {
     int64_t item;
@@ -120,7 +116,7 @@ ddsc_status result_put_findings(ddsc_report *r, json_t *root)
         return DDSC_OK;
     int64_t n_ambiguous = 0;
     for (int64_t i = 0; i < r->view.n; i++)
-        n_ambiguous += r->next[i] >= 0 && r->ambiguity[i] > AMBIGUOUS && !result_left_out(r, i);
+        n_ambiguous += r->next[i] >= 0 && r->ambiguity[i] > RESULT_AMBIGUOUS && !result_left_out(r, i);
     put_count(r, root, "ambiguous", n_ambiguous);
     CHECK(put_clusters(r, root));
     put_neighbors(r, root);

@@ -99,6 +99,7 @@ static void put_sweep(ddsc_report *r, json_t *root)
         put_real(r, row, "modularity", k->modularity);
         put_real(r, row, "inertia", k->inertia);
         put_real(r, row, "stability", k->stability);
+        put_real(r, row, "starts_agree", k->starts_agree);
         put_count(r, row, "smallest", k->smallest);
         put_count(r, row, "largest", k->largest);
         if (r->sweep_scores)

@@ -132,6 +132,12 @@ bool result_left_out(const ddsc_report *r, int64_t item);
 /* Converts any bytes to a JSON string. If the text is not UTF-8, as file names and ids may be,
  * each byte of 0x80 or more becomes '?'. Returns NULL if memory runs out. */
 json_t *result_string(const char *value);
+/* Items with a larger ambiguity lie between two clusters. The ambiguity of an item on the boundary
+ * is 0.5. */
+#define RESULT_AMBIGUOUS 0.45
+/* Returns true if a row of "about" is a finding: significant after Holm's correction, and not a
+ * tiny effect that only a large set makes significant. */
+bool result_is_association(const json_t *row);
 /* Describes the agreement between halves in one or two words. */
 const char *result_agreement_word(double halves);
 /* Appends a row of "about" as text, for example "batch (Cramer's V 0.93, corrected p 0.001)". */

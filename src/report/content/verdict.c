@@ -31,6 +31,10 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const ddsc_verdict_vie
     put_count(r, evidence, "components", v->n_components);
     put_real(r, evidence, "chance_of_a_tear", v->chance);
     put_real(r, evidence, "halves_agree", v->halves_agree);
+    put_real(r, evidence, "halves_from", v->halves_from);
+    put_real(r, evidence, "starts_agree", v->starts_agree);
+    put_real(r, evidence, "step_ratio", v->step_ratio);
+    put_real(r, evidence, "step_ratio_from", v->step_ratio_from);
     if (isfinite(v->items_alike_p))
         put_real(r, evidence, "items_alike_p", v->items_alike_p);
     json_t *list = put_array(r, evidence, "clusters");
@@ -43,6 +47,10 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const ddsc_verdict_vie
         put_real(r, row, "valley", g->valley);
         put_real(r, row, "items_across", g->items);
         put_real(r, row, "score", g->score);
+        put_real(r, row, "score_from", g->score_from);
+        if (isfinite(g->held_out))
+            put_real(r, row, "held_out_score", g->held_out);
+        put_bool(r, row, "separate", g->separate);
     }
 }
 
@@ -58,6 +66,9 @@ void result_put_verdict(ddsc_report *r, json_t *root)
     ddsc_verdict_view v;
     ddsc_verdict_get_view(r->verdict, &v);
     json_t *verdict = put_object(r, root, "verdict");
+    const ddsc_level_words *words = ddsc_level_get_words(v.level);
+    put_text(r, verdict, "level", words->name);
+    put_text(r, verdict, "color", words->color);
     put_text(r, verdict, "structure", ddsc_structure_get_words(v.structure)->name);
     put_sentences(r, verdict, &v);
     if (v.judged)

@@ -11,10 +11,6 @@
 #include "report/render/charts.h"
 #include "report/render/html.h"
 
-/* An item with a smaller ambiguity is well inside its cluster. The ambiguity of an item on the
- * boundary is 0.5. */
-static const double LITTLE_AMBIGUITY = 0.3;
-
 enum { CARD_PARTS = 8 };
 
 const json_t *report_page_get(const ddsc_report *r, const char *key, const char *inner)
@@ -88,7 +84,7 @@ static void add_map(buffer *t, const ddsc_report *r)
 
 /* ---- clusters ---- */
 
-static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
+static void add_item(buffer *t, const ddsc_report *r, const json_t *item, size_t copies)
 {
     int64_t row = report_page_row(r, item);
     const json_t *next = json_object_get(item, "next");
@@ -98,6 +94,8 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
     if (r->xy && result_has_pictures(r))
         buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas>", row);
     report_page_item(t, item);
+    if (copies > 1)
+        buffer_addf(t, " <span class=\"faint\">(%zu items)</span>", copies);
     if (next) {
         buffer_add(t, " <span class=\"faint\">(or ");
         report_page_name(t, r, json_integer_value(next));
@@ -106,15 +104,35 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
     buffer_add(t, "</button></li>\n");
 }
 
-/* Returns true if the item is ambiguous: it is not listed as typical and not well inside its
- * cluster. */
+/* Returns true if the item is ambiguous, as counted in the answers, and not listed as typical. */
 static bool lies_between(const json_t *item, const json_t *typical)
 {
     const json_t *row = json_object_get(item, "row");
     for (size_t i = 0; i < json_array_size(typical); i++)
         if (json_equal(json_object_get(json_array_get(typical, i), "row"), row))
             return false;
-    return json_number_value(json_object_get(item, "ambiguity")) > LITTLE_AMBIGUITY;
+    return json_number_value(json_object_get(item, "ambiguity")) > RESULT_AMBIGUOUS;
+}
+
+/* Returns true if both items have the same title. Repeated items are listed once. */
+static bool same_title(const json_t *item, const json_t *other)
+{
+    const json_t *title = json_object_get(item, "title");
+    return title && json_equal(title, json_object_get(other, "title"));
+}
+
+/* Returns how many of the items have this title, or 0 if an earlier one has it. */
+static size_t count_copies(const json_t *items, size_t which)
+{
+    const json_t *item = json_array_get(items, which);
+    size_t n = 1;
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        if (i != which && same_title(item, json_array_get(items, i)))
+            n = i < which ? 0 : n + 1;
+        if (n == 0)
+            return 0;
+    }
+    return n;
 }
 
 /* Lists all items if `typical` is NULL, otherwise only the ambiguous ones. */
@@ -123,11 +141,12 @@ static void add_items(buffer *t, const ddsc_report *r, const json_t *items, cons
     int n = 0;
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i);
-        if (typical && !lies_between(item, typical))
+        size_t copies = count_copies(items, i);
+        if (copies == 0 || (typical && !lies_between(item, typical)))
             continue;
         if (n++ == 0)
             buffer_addf(t, "<h4>%s</h4><ul>\n", typical ? "ambiguous" : "typical");
-        add_item(t, r, item);
+        add_item(t, r, item, copies);
     }
     buffer_add(t, n > 0 ? "</ul>\n" : "");
 }

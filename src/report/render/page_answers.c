@@ -103,14 +103,14 @@ static void begin_answer(buffer *t, const char *question)
     buffer_addf(t, "<div><dt>%s</dt><dd>", question);
 }
 
-/* Returns the texts for the structure level of the verdict. They are empty if result.json has a
- * level that this version does not know. */
-static const ddsc_structure_words *verdict_words(const ddsc_report *r)
+/* Returns the texts for the level of the verdict. Results of older versions have only a structure,
+ * whose name is not that of a level. */
+static const ddsc_level_words *verdict_words(const ddsc_report *r)
 {
-    static const ddsc_structure_words unknown = {"", "", "", "", ""};
-    const char *name = report_page_text(report_page_get(r, "verdict", "structure"));
-    const ddsc_structure_words *words;
-    for (int level = 0; (words = ddsc_structure_get_words((ddsc_structure)level)); level++)
+    static const ddsc_level_words unknown = {"", "", "", "", "", "", ""};
+    const char *name = report_page_text(report_page_get(r, "verdict", "level"));
+    const ddsc_level_words *words;
+    for (int level = 0; (words = ddsc_level_get_words((ddsc_level)level)); level++)
         if (strcmp(words->name, name) == 0)
             return words;
     return &unknown;
@@ -119,10 +119,23 @@ static const ddsc_structure_words *verdict_words(const ddsc_report *r)
 /* Shows the number of clusters in bold only if the data supports it. */
 static void add_group_count(buffer *t, const ddsc_report *r)
 {
-    const ddsc_structure_words *words = verdict_words(r);
+    const ddsc_level_words *words = verdict_words(r);
     bool before = *words->before;
     buffer_addf(t, "<b>%s%s%" PRId64 "%s%s", words->before, before ? "</b> " : "", r->k,
                 before ? "" : "</b>", words->after);
+}
+
+/* Lists the candidates for K, which are more reliable than the choice among them. */
+static void add_candidates(buffer *t, const ddsc_report *r)
+{
+    buffer candidates = {.ctx = t->ctx};
+    if (report_add_candidates(&candidates, r) && candidates.status >= 0) {
+        buffer_add(t, " Worth examining: K = ");
+        buffer_add_html(t, candidates.bytes);
+        buffer_add(t, ".");
+    }
+    t->status = candidates.status < 0 ? candidates.status : t->status;
+    buffer_free(&candidates);
 }
 
 static void answer_how_many(buffer *t, const ddsc_report *r)
@@ -152,6 +165,7 @@ static void answer_how_many(buffer *t, const ddsc_report *r)
                     " to %" JSON_INTEGER_FORMAT ".",
                     tried, json_integer_value(json_object_get(json_array_get(sweep, 0), "k")),
                     json_integer_value(json_object_get(json_array_get(sweep, tried - 1), "k")));
+    add_candidates(t, r);
     buffer_add(t, "</dd></div>\n");
 }
 
@@ -266,14 +280,17 @@ static void add_exactness(buffer *t, const ddsc_report *r)
     buffer_free(&errors);
 }
 
+/* If starts agree less than this, the page reports it. */
+static const double STARTS_LOW = 0.9;
+
 static void answer_belief(buffer *t, const ddsc_report *r)
 {
-    const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
     const json_t *evidence = report_page_get(r, "verdict", "evidence");
     const json_t *halves = json_object_get(evidence, "halves_agree");
+    const json_t *starts = json_object_get(evidence, "starts_agree");
     begin_answer(t, "Can I trust the result?");
     buffer_add(t, "<b class=\"verdict ");
-    buffer_add_html(t, structure);
+    buffer_add(t, verdict_words(r)->color);
     buffer_add(t, "\">");
     buffer_add_html(t, report_page_text(report_page_get(r, "verdict", "text")));
     buffer_add(t, "</b> ");
@@ -282,6 +299,12 @@ static void answer_belief(buffer *t, const ddsc_report *r)
                     "Clusters found in two random halves of the items agree %s (%.2f, where 1 is "
                     "always and 0 is chance). ",
                     result_agreement_word(json_number_value(halves)), json_number_value(halves));
+    if (json_is_number(starts) && json_number_value(starts) < STARTS_LOW)
+        buffer_addf(
+            t,
+            "Another start gives other clusters: the next best starts of k-means agree with "
+            "this one at %.2f. ",
+            json_number_value(starts));
     add_exactness(t, r);
     buffer_add(t, "</dd></div>\n");
 }

@@ -63,4 +63,7 @@ ddsc_status report_path_new(ddsc_context *ctx, report_path *p, const char *folde
 /* Returns "folder/name". The text is valid until the next call. */
 const char *report_path_of(report_path *p, const char *name);
 
+/* Appends the candidates for K with their reasons. Returns false if K was given. */
+bool report_add_candidates(buffer *t, const ddsc_report *r);
+
 #endif

@@ -220,16 +220,13 @@ static void add_next(buffer *t, const ddsc_report *r)
                     words->next_step);
 }
 
-/* A column is listed if its p value, corrected by Holm's procedure, is below this limit. */
-static const double GOES_P = 0.05;
-
 static void add_goes_with(buffer *t, const ddsc_report *r)
 {
     const json_t *about = json_object_get(r->tree, "about");
     bool any = false;
     for (size_t i = 0; i < json_array_size(about); i++) {
         const json_t *row = json_array_get(about, i);
-        if (json_number_value(json_object_get(row, "p_holm")) < GOES_P) {
+        if (result_is_association(row)) {
             buffer_add(t, any ? ", " : "  associated   ");
             result_add_about(t, row);
             any = true;
@@ -242,6 +239,11 @@ static void add_sweep(buffer *t, const ddsc_report *r)
 {
     if (r->view.n_sweep < 2)
         return;
+    buffer candidates = {.ctx = t->ctx};
+    if (report_add_candidates(&candidates, r) && candidates.status >= 0)
+        buffer_addf(t, "  candidates   K = %s\n", candidates.bytes);
+    t->status = candidates.status < 0 ? candidates.status : t->status;
+    buffer_free(&candidates);
     buffer_addf(t, "  sweep           K   gap     relative  modularity  stability  sizes%s\n",
                 r->sweep_scores ? "        AMI     ARI" : "");
     for (int64_t i = 0; i < r->view.n_sweep; i++) {
@@ -292,9 +294,9 @@ static void add_trust(buffer *t, const ddsc_report *r)
         buffer_addf(
             t,
             "  classes      %.1f%% of the neighbors have the same class; components %" PRId64
-            ", classes %" PRId64 "; tolerance xi %.3g\n",
+            ", classes %" PRId64 "\n",
             100 * (double)c->n_intra / (double)(c->n_intra + c->n_inter), c->n_components,
-            c->n_classes, c->xi);
+            c->n_classes);
     if (v->n > 0)
         buffer_addf(t,
                     "  stability    ARI %.3f, |sin Theta| %.3g of %.3g, mean of %" PRId64
