@@ -116,7 +116,8 @@ ddsc_status result_put_findings(ddsc_report *r, json_t *root)
         return DDSC_OK;
     int64_t n_ambiguous = 0;
     for (int64_t i = 0; i < r->view.n; i++)
-        n_ambiguous += r->next[i] >= 0 && r->ambiguity[i] > RESULT_AMBIGUOUS && !result_left_out(r, i);
+        n_ambiguous +=
+            r->next[i] >= 0 && r->ambiguity[i] > RESULT_AMBIGUOUS && !result_left_out(r, i);
     put_count(r, root, "ambiguous", n_ambiguous);
     CHECK(put_clusters(r, root));
     put_neighbors(r, root);
