@@ -1844,7 +1844,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_sampling_constants_run(ddsc_context *context, ddsc_sampling_constants *constants,
                             const ddsc_measures *measures, const ddsc_metric_settings *settings);
 
-/* ==== Tests of columns about items (docs/tests.md) ==== */
+/* ==== Tests of columns about items (docs/p-values.md) ==== */
 
 typedef enum ddsc_column_kind {
     /* A column is numeric if all values are numbers, and there are at least 11 distinct values, or

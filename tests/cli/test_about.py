@@ -25,7 +25,7 @@ def made(tmp_path_factory):
 
 
 def cluster(ddsc, made, out, *more):
-    return ddsc("cluster", made / "cells.csv", "--meta", made / "about.csv", "-k", 2, "-m", "mmd", "-o", out, *more)
+    return ddsc("cluster", made / "cells.csv", "--meta", made / "about.csv", "-k", 2, "-m", "mmd", "-o", out, "-v", *more)
 
 
 def test_effects_and_p(ddsc, made, tmp_path):
@@ -97,7 +97,7 @@ def test_number_of_points_is_told(ddsc, tmp_path):
         for x in rng.normal(size=5 + 40 * (i % 2)) + 8 * (i % 2):
             lines.append(f"{i},{x}")
     (tmp_path / "c.csv").write_text("\n".join(lines) + "\n")
-    done = ddsc("cluster", tmp_path / "c.csv", "-k", 2, "-m", "mmd", "-o", tmp_path / "r")
+    done = ddsc("cluster", tmp_path / "c.csv", "-k", 2, "-m", "mmd", "-o", tmp_path / "r", "-v")
     (row,) = json.loads((tmp_path / "r/result.json").read_text())["about"]
     assert row["column"] == "number of distinct points" and row["predicts"] and "number of distinct points" in done.stdout
 

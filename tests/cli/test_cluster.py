@@ -304,7 +304,7 @@ def test_fcs_and_images(ddsc, data_dir, tmp_path):
 
 
 def test_candidates_in_summary_and_report(ddsc, three_groups, tmp_path):
-    done = ddsc("cluster", three_groups, "-k", "auto", "-o", tmp_path / "r")
+    done = ddsc("cluster", three_groups, "-k", "auto", "-o", tmp_path / "r", "-v")
     line = next(line for line in done.stdout.splitlines() if line.startswith("  candidates"))
     assert "K = 3 (chosen, widest relative gap" in line
     assert "Worth examining: K = 3 (chosen" in (tmp_path / "r/report.html").read_text()

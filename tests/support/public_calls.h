@@ -53,6 +53,7 @@ ddsc_status verdict_run(ddsc_context *ctx, int option);
 ddsc_status outliers_run(ddsc_context *ctx, int option);
 ddsc_status permanova_run(ddsc_context *ctx, int option);
 ddsc_status units_run(ddsc_context *ctx, int option);
+ddsc_status sampling_constants_run(ddsc_context *ctx, int option);
 ddsc_status report_create(ddsc_context *ctx, int option);
 ddsc_status report_read(ddsc_context *ctx, int option);
 ddsc_status report_write(ddsc_context *ctx, int form);

@@ -318,3 +318,16 @@ ddsc_status units_run(ddsc_context *ctx, int option)
     }
     return status;
 }
+
+ddsc_status sampling_constants_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_sampling_constants out;
+    ddsc_sampling_constants_init(&out);
+    ddsc_status status = ddsc_sampling_constants_run(ctx, &out, clouds, NULL);
+    if (status >= 0) {
+        calls_add_answer(&out.kappa, sizeof out.kappa);
+        calls_add_answer(&out.log10_e, sizeof out.log10_e);
+    }
+    return status;
+}

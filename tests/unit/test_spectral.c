@@ -227,7 +227,7 @@ static void test_sweep(void **state)
         assert_groups(v.labels, 6, sizes);
         assert_non_null(strstr(v.advice, "suggestion"));
         ddsc_clustering *automatic = spectral(ctx, &open, g, settings(0, 0, paper));
-        assert_true(open.k == 6 && open.n_sweep == 14 && open.sweep[0]->k == 2);
+        assert_true(open.k == 6 && open.n_sweep == 24 && open.sweep[0]->k == 2);
         assert_groups(open.labels, 6, sizes);
         ddsc_clustering_destroy(automatic);
         ddsc_clustering_destroy(c);
