@@ -690,24 +690,6 @@ static ddsc_status scores_run(ddsc_context *ctx, int option)
     return status;
 }
 
-static ddsc_status stability_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_cluster_settings cluster = cluster_of(0);
-    ddsc_stability_settings set;
-    ddsc_stability_settings_init(&set);
-    set.n_resamples = 2;
-    ddsc_stability *out = UNSET;
-    ddsc_status status = ddsc_stability_run(ctx, &out, clouds, clustering, &cluster, &set);
-    if (calls_gives(status, out)) {
-        ddsc_stability_view v;
-        ddsc_stability_get_view(out, &v);
-        calls_add_answer(v.labels, 2 * N * (int64_t)sizeof *v.labels);
-        ddsc_stability_destroy(out);
-    }
-    return status;
-}
-
 static ddsc_status theory_run(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -742,25 +724,6 @@ static ddsc_status vectors_run(ddsc_context *ctx, int option)
         ddsc_vectors_run(ctx, &out, &n_columns, histograms, (ddsc_vectors_rule)option);
     keeps(status, &n_columns, sizeof n_columns);
     return gives_rows(ctx, status, out, sizeof *out, N, n_columns);
-}
-
-static ddsc_status barycenter_run(ddsc_context *ctx, int option)
-{
-    ddsc_barycenter_settings set;
-    ddsc_barycenter_settings_init(&set);
-    set.method = (ddsc_barycenter_method)option;
-    set.max_rounds = 20;
-    set.max_passes = 5;
-    set.restarts = 2;
-    ddsc_barycenter *out = UNSET;
-    ddsc_status status = ddsc_barycenter_run(ctx, &out, fresh, &set);
-    if (calls_gives(status, out)) {
-        ddsc_barycenter_view v;
-        ddsc_barycenter_get_view(out, &v);
-        calls_add_answer(v.support, v.n * v.dim * (int64_t)sizeof *v.support);
-        ddsc_barycenter_destroy(out);
-    }
-    return status;
 }
 
 static ddsc_status d2_run(ddsc_context *ctx, int option)

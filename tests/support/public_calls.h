@@ -52,6 +52,8 @@ ddsc_status order_run(ddsc_context *ctx, int option);
 ddsc_status verdict_run(ddsc_context *ctx, int option);
 ddsc_status outliers_run(ddsc_context *ctx, int option);
 ddsc_status permanova_run(ddsc_context *ctx, int option);
+ddsc_status stability_run(ddsc_context *ctx, int option);
+ddsc_status barycenter_run(ddsc_context *ctx, int option);
 ddsc_status units_run(ddsc_context *ctx, int option);
 ddsc_status sampling_constants_run(ddsc_context *ctx, int option);
 ddsc_status report_create(ddsc_context *ctx, int option);

@@ -1,5 +1,5 @@
-/* Entries of the calls that make reports, and of what compares metrics. Seconds and threads stand in them: an answer is what comes
- * before these. */
+/* Entries of the calls that make reports, judge a clustering or compute barycenters. Reports contain seconds and threads, so the
+ * answer leaves these out. */
 #include <sys/stat.h>
 
 #include "public_calls.h"
@@ -328,6 +328,43 @@ ddsc_status sampling_constants_run(ddsc_context *ctx, int option)
     if (status >= 0) {
         calls_add_answer(&out.kappa, sizeof out.kappa);
         calls_add_answer(&out.log10_e, sizeof out.log10_e);
+    }
+    return status;
+}
+
+ddsc_status stability_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_cluster_settings cluster = cluster_of(0);
+    ddsc_stability_settings set;
+    ddsc_stability_settings_init(&set);
+    set.n_resamples = 2;
+    ddsc_stability *out = calls_unset;
+    ddsc_status status = ddsc_stability_run(ctx, &out, clouds, clustering, &cluster, &set);
+    if (calls_gives(status, out)) {
+        ddsc_stability_view v;
+        ddsc_stability_get_view(out, &v);
+        calls_add_answer(v.labels, 2 * N * (int64_t)sizeof *v.labels);
+        ddsc_stability_destroy(out);
+    }
+    return status;
+}
+
+ddsc_status barycenter_run(ddsc_context *ctx, int option)
+{
+    ddsc_barycenter_settings set;
+    ddsc_barycenter_settings_init(&set);
+    set.method = (ddsc_barycenter_method)option;
+    set.max_rounds = 20;
+    set.max_passes = 5;
+    set.restarts = 2;
+    ddsc_barycenter *out = calls_unset;
+    ddsc_status status = ddsc_barycenter_run(ctx, &out, fresh, &set);
+    if (calls_gives(status, out)) {
+        ddsc_barycenter_view v;
+        ddsc_barycenter_get_view(out, &v);
+        calls_add_answer(v.support, v.n * v.dim * (int64_t)sizeof *v.support);
+        ddsc_barycenter_destroy(out);
     }
     return status;
 }
