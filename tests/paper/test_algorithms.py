@@ -143,14 +143,23 @@ def test_embedding(ddsc, data):
 
 
 def test_missing_pairs_stay_missing(ddsc, data):
+    """The lists have the nearest items among the sampled pairs, and no others."""
     name, folder, items, _ = data
-    ddsc("cluster", folder / "X.npz", "-m", "w2", "--paper", "--sample", 0.5, "-k", 2, "-o", folder / "part", "-f")
-    done = json.loads((folder / "part" / "result.json").read_text())
-    n, edges = len(items), np.loadtxt(folder / "part" / "graph.mtx", comments="%", skiprows=3)[:, :2].astype(int) - 1
-    assert done["pairs"]["solved"] <= n * (n - 1) // 2 * 0.6
+    words, n = ["-m", "w2", "--paper", "--sample", 0.5], len(items)
+
+    def edges(path):
+        return np.loadtxt(path, comments="%", skiprows=3)[:, :2].astype(int) - 1
+
+    ddsc("neighbors", folder / "X.npz", *words, "--tau", n - 1, "-o", folder / "known.mtx", "-f")
+    known = np.zeros((n, n), bool)
+    known[tuple(edges(folder / "known.mtx").T)] = True
+    ddsc("cluster", folder / "X.npz", *words, "-k", 2, "--tau", 5, "-o", folder / "part", "-f")
+    solved = json.loads((folder / "part" / "result.json").read_text())["pairs"]["solved"]
+    assert (known == known.T).all() and known.sum() == 2 * solved and 0.4 < solved / (n * (n - 1) / 2) < 0.6
     d2 = w2_squared(items, 40 if name == "shapes" else UNITS)
-    lists = neighbor_lists(d2, edges.shape[0] // n)
-    assert {tuple(e) for e in edges} != {(i, c) for c in range(n) for i in lists[:, c]}
+    lists = neighbor_lists(np.where(known, d2, np.inf), 5)
+    expected = {(i, c) for c in range(n) for i in lists[:, c] if known[i, c]}
+    assert {tuple(e) for e in edges(folder / "part" / "graph.mtx")} == expected
 
 
 # ---- every feature is off ----
