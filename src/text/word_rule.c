@@ -136,7 +136,7 @@ static int64_t decode_text(uint32_t *code, const char *text)
 
 typedef enum char_class { BREAK, LETTER, DIGIT, PICTOGRAPH, UNSPACED } char_class;
 
-static bool between(uint32_t c, uint32_t first, uint32_t last)
+static bool code_between(uint32_t c, uint32_t first, uint32_t last)
 {
     return c >= first && c <= last;
 }
@@ -144,24 +144,25 @@ static bool between(uint32_t c, uint32_t first, uint32_t last)
 /* Scripts without blanks between words. */
 static bool is_unspaced(uint32_t c)
 {
-    return between(c, 0x4e00, 0x9fff) || between(c, 0x3400, 0x4dbf) || between(c, 0x3041, 0x309f) ||
-           c == 0x3005 || c == 0x3007 || between(c, 0xf900, 0xfaff) ||
-           between(c, 0x20000, 0x323af) || between(c, 0xe00, 0xeff) || between(c, 0x1000, 0x109f) ||
-           between(c, 0x1780, 0x17ff);
+    return code_between(c, 0x4e00, 0x9fff) || code_between(c, 0x3400, 0x4dbf) ||
+           code_between(c, 0x3041, 0x309f) || c == 0x3005 || c == 0x3007 ||
+           code_between(c, 0xf900, 0xfaff) || code_between(c, 0x20000, 0x323af) ||
+           code_between(c, 0xe00, 0xeff) || code_between(c, 0x1000, 0x109f) ||
+           code_between(c, 0x1780, 0x17ff);
 }
 
-static char_class class_of(uint32_t code)
+static char_class char_class_of(uint32_t code)
 {
     uint32_t c = code & CODE;
-    if (between(c, '0', '9'))
+    if (code_between(c, '0', '9'))
         return DIGIT;
     if (c < 0x80)
         return token_break_nonletter(c) ? BREAK : LETTER;
     if (is_unspaced(c))
         return UNSPACED;
-    if (between(c, 0x1f000, 0x1faff) || between(c, 0x2600, 0x27bf))
+    if (code_between(c, 0x1f000, 0x1faff) || code_between(c, 0x2600, 0x27bf))
         return PICTOGRAPH;
-    if (between(c, 0x300, 0x36f)) /* combining marks */
+    if (code_between(c, 0x300, 0x36f)) /* combining marks */
         return LETTER;
     return c == 0x30fb || token_break_nonletter(c) ? BREAK : LETTER;
 }
@@ -179,7 +180,7 @@ static uint32_t at(const char_text *t, int64_t k)
 
 static char_class class_at(const char_text *t, int64_t k)
 {
-    return k >= 0 && k < t->n ? class_of(t->code[k]) : BREAK;
+    return k >= 0 && k < t->n ? char_class_of(t->code[k]) : BREAK;
 }
 
 static bool is_alphanumeric(const char_text *t, int64_t k)
@@ -282,7 +283,7 @@ typedef struct word_writer {
     int64_t n;
 } word_writer;
 
-static void put(word_writer *w, uint32_t c)
+static void write_character(word_writer *w, uint32_t c)
 {
     w->n = token_encode(w->out + w->n, c) - w->out;
 }
@@ -310,17 +311,17 @@ static bool is_elided(const char_text *t, int64_t begin, int64_t k)
 }
 
 /* Writes the word that begins at k, and returns the end of what was read. */
-static int64_t put_word(word_writer *w, const char_text *t, int64_t k)
+static int64_t write_word(word_writer *w, const char_text *t, int64_t k)
 {
     int64_t begin = k;
     bool abbreviation = false;
     if (at(t, k) == '.') {
-        put(w, '.');
+        write_character(w, '.');
         begin = ++k;
     }
     for (;;) {
         while (is_alphanumeric(t, k))
-            put(w, at(t, k++));
+            write_character(w, at(t, k++));
         if (separates_thousands(t, k)) {
             k++;
             continue;
@@ -331,28 +332,28 @@ static int64_t put_word(word_writer *w, const char_text *t, int64_t k)
             end_word(w);
         } else {
             abbreviation = at(t, k) == '.' && k - begin == 1 && class_at(t, k - 1) == LETTER;
-            put(w, at(t, k));
+            write_character(w, at(t, k));
         }
         begin = ++k;
     }
     for (int64_t more = suffix_length(t, begin, k); more > 0; more--)
-        put(w, at(t, k++));
+        write_character(w, at(t, k++));
     if (abbreviation) /* "u.s." and "u.s" are the same word */
-        put(w, '.');
+        write_character(w, '.');
     end_word(w);
     return k;
 }
 
 /* Writes the pairs of a run without blanks, or its only character. */
-static int64_t put_pairs(word_writer *w, const char_text *t, int64_t k)
+static int64_t write_pairs(word_writer *w, const char_text *t, int64_t k)
 {
     int64_t begin = k;
     while (class_at(t, k) == UNSPACED)
         k++;
     for (int64_t first = begin; first < k && (first + 1 < k || k - begin == 1); first++) {
-        put(w, at(t, first));
+        write_character(w, at(t, first));
         if (k - begin > 1)
-            put(w, at(t, first + 1));
+            write_character(w, at(t, first + 1));
         end_word(w);
     }
     return k;
@@ -371,12 +372,12 @@ ddsc_status token_reader_split_words(ddsc_context *ctx, token_reader *t, const c
     for (int64_t k = 0; k < c.n;) {
         char_class class = class_at(&c, k);
         if (class == UNSPACED) {
-            k = put_pairs(&w, &c, k);
+            k = write_pairs(&w, &c, k);
         } else if (class == PICTOGRAPH) {
-            put(&w, at(&c, k++));
+            write_character(&w, at(&c, k++));
             end_word(&w);
         } else if (class != BREAK || begins_with_period(&c, k)) {
-            k = put_word(&w, &c, k);
+            k = write_word(&w, &c, k);
         } else {
             k++;
         }
