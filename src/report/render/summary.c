@@ -286,7 +286,7 @@ static void add_centers(buffer *t, const ddsc_report *r)
     buffer_add(t, " items x centers\n");
 }
 
-static void add_stability(buffer *t, const ddsc_report *r)
+static void add_resamples(buffer *t, const ddsc_report *r)
 {
     const ddsc_stability_view *v = &r->trust;
     if (v->n > 0)
@@ -351,7 +351,7 @@ void report_summary(buffer *t, const ddsc_report *r, bool details)
     add_cluster_lines(t, r, details ? MANY_CLUSTERS : FEW_CLUSTERS);
     add_left_out(t, r);
     add_scores(t, r);
-    add_stability(t, r);
+    add_resamples(t, r);
     add_next(t, r);
     if (details)
         add_details(t, r);
