@@ -301,7 +301,7 @@ static void add_resamples(buffer *t, const ddsc_report *r)
                     v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
 }
 
-static void add_classes(buffer *t, const ddsc_report *r)
+static void add_neighbor_classes(buffer *t, const ddsc_report *r)
 {
     const ddsc_theory *c = &r->theory;
     if (c->n_intra + c->n_inter > 0)
@@ -346,7 +346,7 @@ static void add_details(buffer *t, const ddsc_report *r)
     add_merged(t, r);
     add_goes_with(t, r);
     add_sweep(t, r);
-    add_classes(t, r);
+    add_neighbor_classes(t, r);
     add_seconds(t, r);
 }
 
