@@ -256,8 +256,8 @@ def time_section(found):
             ours = [found[name, "d2"]] if method == "d2" else [found["time", f"{name}-{method}"]] * 2 + [
                 found[name, f"{method}-defaults"]]
             keys = ("seconds",) if method == "d2" else ("full", "pruned", "seconds")
-            cells.append(" ".join([f"{SECONDS[method][i]:g};", *("-" if r is None else f"{r[k]:.2g}" if r[k] < 10 else
-                                                                 f"{r[k]:.0f}" for r, k in zip(ours, keys))]))
+            times = ["-" if r is None else f"{r[k]:.2g}" if r[k] < 10 else f"{r[k]:.0f}" for r, k in zip(ours, keys)]
+            cells.append(f"{SECONDS[method][i]:g}; {'/'.join(times)}")
         rows.append([method, *cells])
     return ["## Running time (seconds)", "", "The paper; then CPU seconds on one thread here: the distance matrix of all pairs, "
             "as the paper computes it (w2, sinkhorn: extrapolated from a subset); the whole of `--paper`, which skips pairs; the "
