@@ -71,8 +71,8 @@ def protocol(plan):
             "parentheses. **True K**: the same with `-k 5` (text) or `-k 10`.",
             "- **best**: the highest AMI among the paper's algorithm and the program's own rules on this grid, with the paper's "
             "words and with fitted ones.",
-            "- Baselines use the same K and tau. D2 and PD2 have 16 points per center and one start; images are merged to 32 "
-            "points for them. Rows with * are those of Huang et al. (2021), as the paper quotes them.", ""]
+            "- Baselines use the same K and tau. D2 and PD2 have 16 points per center and one start; the two best K of the first "
+            "run are repeated; images are merged to 32 points for them. Rows with * are those of Huang et al. (2021), as the paper quotes them.", ""]
 
 
 def data_section(found):
