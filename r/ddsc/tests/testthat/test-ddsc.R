@@ -44,7 +44,8 @@ test_that("new items get the labels of equal items, before and after saving", {
   model <- ddsc(x, 2, normalize = "standard")
   expect_equal(predict(model, x[1:4]), unname(model$labels[1:4]))
   expect_equal(predict(model), model$labels)
-  all <- predict(model, c(a = x[1], b = list(x[[2]] + 1000)), type = "all")
+  expect_warning(all <- predict(model, c(a = x[1], b = list(x[[2]] + 1000)), type = "all"),
+                 "labels are unreliable", class = "ddsc_warning")
   expect_equal(rownames(all), c("a", "b"))
   expect_equal(all$far, c(FALSE, TRUE))
   file <- tempfile(fileext = ".npz")
