@@ -85,8 +85,9 @@ def main():
                 compute(bench, row, folder)
         say(f"{bench.cpu:.0f} CPU seconds, {time.time() - began:.0f} s")
     output = a.output or (None if a.quick else ROOT / "docs" / "paper.md")
-    text = page.write({(r.section, r.name): r.load(folder) for r in rows.all_rows()}, QUICK if a.quick else FULL,
-                      output.parent if output else None)
+    found = {(r.section, r.name): r.load(folder) for r in rows.all_rows()}
+    seconds = sum(found[r.section, r.name]["cpu_s"] if found[r.section, r.name] else r.seconds for r in rows.all_rows())
+    text = page.write(found, QUICK if a.quick else FULL, output.parent if output else None, seconds)
     if output:
         output.write_text(text)
     else:

@@ -781,7 +781,11 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, co
 typedef enum ddsc_tokens {
     /* words are separated by blanks; ASCII punctuation except ' is treated as a blank */
     DDSC_TOKENS_PUNCTUATION = 0,
-    DDSC_TOKENS_LETTERS /* words are runs of two or more letters */
+    DDSC_TOKENS_LETTERS, /* words are runs of two or more letters */
+    /* default: as people write words. Keeps c#, c++, .net, node.js, at&t, x-ray, u.s. and 1.5, splits
+     * other compounds, and divides scripts without blanks (Chinese, Japanese, Thai) into pairs of
+     * characters */
+    DDSC_TOKENS_WORDS
 } ddsc_tokens;
 
 typedef enum ddsc_weighting {

@@ -141,8 +141,12 @@ def shown(words):
     return joined(shlex.join(["ddsc", *(w for w in words if w not in ("-f", "--json"))]))
 
 
+LONG = {"-m": "--metric", "-k": "--clusters", "-s": "--seed", "-o": "--output"}
+
+
 def joined(command):
-    """Write "--option value" as "--option=value"."""
+    """Write options in their long form and "--option value" as "--option=value"."""
+    command = " ".join(LONG.get(word, word) for word in command.split(" "))
     return re.sub(r"(--[a-z-]+) (?=[^\s-])", r"\1=", command)
 
 
