@@ -71,8 +71,8 @@ static double overlap_of(const ddsc_identity *t, int64_t a, int64_t b)
 
 /* ---- counts ---- */
 
-static ddsc_status check_label(ddsc_context *ctx, const char *what, int64_t i, int32_t label,
-                               int64_t k)
+static ddsc_status identity_check_label(ddsc_context *ctx, const char *what, int64_t i,
+                                        int32_t label, int64_t k)
 {
     if (label < k)
         return DDSC_OK;
@@ -84,8 +84,8 @@ static ddsc_status count_common(ddsc_context *ctx, ddsc_identity *t, const int32
                                 const int32_t *after)
 {
     for (int64_t i = 0; i < t->view.n; i++) {
-        CHECK(check_label(ctx, "old", i, before[i], t->view.k_old));
-        CHECK(check_label(ctx, "new", i, after[i], t->view.k_new));
+        CHECK(identity_check_label(ctx, "old", i, before[i], t->view.k_old));
+        CHECK(identity_check_label(ctx, "new", i, after[i], t->view.k_new));
         if (before[i] >= 0)
             t->in_old[before[i]]++;
         if (after[i] >= 0)

@@ -11,7 +11,7 @@ typedef struct sentence {
     size_t used, size;
 } sentence;
 
-__attribute__((format(printf, 2, 3))) static void add(sentence *s, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(sentence *s, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -24,15 +24,15 @@ __attribute__((format(printf, 2, 3))) static void add(sentence *s, const char *f
 static void add_parts(sentence *s, const ddsc_identity_event *e, bool totals)
 {
     for (int64_t p = 0; p < e->n_parts; p++) {
-        add(s, "%s%lld (",
+        say(s, "%s%lld (",
             p == 0               ? ""
             : p + 1 < e->n_parts ? ", "
                                  : " and ",
             (long long)e->parts[p]);
         if (totals)
-            add(s, "%lld of its %lld)", (long long)e->common[p], (long long)e->of[p]);
+            say(s, "%lld of its %lld)", (long long)e->common[p], (long long)e->of[p]);
         else
-            add(s, "%lld)", (long long)e->common[p]);
+            say(s, "%lld)", (long long)e->common[p]);
     }
 }
 
@@ -46,40 +46,40 @@ static void add_same(sentence *s, const ddsc_identity_event *e)
     if (e->n_parts == 0)
         return;
     if (e->parts[0] == e->cluster)
-        add(s, "cluster %lld stays: ", (long long)e->cluster);
+        say(s, "cluster %lld stays: ", (long long)e->cluster);
     else
-        add(s, "cluster %lld is the former cluster %lld: ", (long long)e->cluster,
+        say(s, "cluster %lld is the former cluster %lld: ", (long long)e->cluster,
             (long long)e->parts[0]);
-    add(s, "%lld of %lld former items and of %lld shared items now, overlap %.2f",
+    say(s, "%lld of %lld former items and of %lld shared items now, overlap %.2f",
         (long long)e->common[0], (long long)e->of[0], (long long)e->n_shared, e->overlap);
 }
 
 static void add_new(sentence *s, const ddsc_identity_event *e)
 {
     int64_t added = e->size - e->n_shared;
-    add(s, "cluster %lld is new: %lld item%s", (long long)e->cluster, (long long)e->size,
+    say(s, "cluster %lld is new: %lld item%s", (long long)e->cluster, (long long)e->size,
         plural(e->size));
     if (added == e->size)
-        add(s, ", none of them in the first result");
+        say(s, ", none of them in the first result");
     else if (added > 0)
-        add(s, ", %lld of them not in the first result", (long long)added);
-    add(s, e->n_parts > 0 ? "; the others come from " : "");
+        say(s, ", %lld of them not in the first result", (long long)added);
+    say(s, e->n_parts > 0 ? "; the others come from " : "");
     add_parts(s, e, false);
 }
 
 static void add_vanished(sentence *s, const ddsc_identity_event *e)
 {
     int64_t gone = e->size - e->n_shared;
-    add(s, "cluster %lld vanished: ", (long long)e->cluster);
+    say(s, "cluster %lld vanished: ", (long long)e->cluster);
     if (gone == e->size)
-        add(s, "none of its %lld item%s are in the second result", (long long)e->size,
+        say(s, "none of its %lld item%s are in the second result", (long long)e->size,
             plural(e->size));
     else if (gone > 0)
-        add(s, "%lld of its %lld item%s are not in the second result", (long long)gone,
+        say(s, "%lld of its %lld item%s are not in the second result", (long long)gone,
             (long long)e->size, plural(e->size));
     else
-        add(s, "its %lld item%s moved", (long long)e->size, plural(e->size));
-    add(s, e->n_parts == 0 ? "" : gone > 0 ? "; the others moved to " : " to ");
+        say(s, "its %lld item%s moved", (long long)e->size, plural(e->size));
+    say(s, e->n_parts == 0 ? "" : gone > 0 ? "; the others moved to " : " to ");
     add_parts(s, e, false);
 }
 
@@ -91,12 +91,12 @@ ddsc_status identity_words(ddsc_context *ctx, char **words, const ddsc_identity_
     switch (e->kind) {
     case DDSC_IDENTITY_SAME: add_same(&s, e); break;
     case DDSC_IDENTITY_SPLIT:
-        add(&s, "cluster %lld (%lld shared item%s) split into ", (long long)e->cluster,
+        say(&s, "cluster %lld (%lld shared item%s) split into ", (long long)e->cluster,
             (long long)e->n_shared, plural(e->n_shared));
         add_parts(&s, e, true);
         break;
     case DDSC_IDENTITY_MERGED:
-        add(&s, "cluster %lld (%lld shared item%s) merges the former clusters ",
+        say(&s, "cluster %lld (%lld shared item%s) merges the former clusters ",
             (long long)e->cluster, (long long)e->n_shared, plural(e->n_shared));
         add_parts(&s, e, true);
         break;
