@@ -18,5 +18,7 @@ const char *paper_replaced_option(const cli_options *o)
         return "--min-cluster";
     if (option_given(o, "words") && o->text.words == DDSC_WORDS_FITTED)
         return "--words fitted";
+    if (option_given(o, "tokens") && o->text.tokens == DDSC_TOKENS_WORDS)
+        return "--tokens words";
     return NULL;
 }

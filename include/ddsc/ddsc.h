@@ -1747,13 +1747,16 @@ typedef struct ddsc_compare_row {
      * metric */
     double agreement;
     double seconds;
-    ddsc_structure structure; /* verdict on the metric's clusters in its graph */
+    ddsc_structure structure; /* the level in the words of version 0.2; will be removed */
+    ddsc_level level;         /* verdict on the metric's clusters in its graph */
 } ddsc_compare_row;
 
+/* The size of the lead in stability. It does not predict how much better the recommended metric is
+ * (docs/guide.md). Will be removed. */
 typedef enum ddsc_sure {
-    DDSC_SURE_NOT = 0, /* no meaningful difference */
+    DDSC_SURE_NOT = 0, /* below 0.02, or nearly the same clusters */
     DDSC_SURE_SLIGHT,
-    DDSC_SURE_CLEAR
+    DDSC_SURE_CLEAR /* at least 0.06 */
 } ddsc_sure;
 
 typedef struct ddsc_compare ddsc_compare;
@@ -1779,6 +1782,9 @@ typedef struct ddsc_compare_view {
     int64_t recommended;
     ddsc_sure sure;
     const char *words; /* summary in one or two sentences */
+    /* Stability of the recommended metric minus that of the next one. Infinite if only the
+     * recommended metric finds separate clusters; NaN if there is only one metric. */
+    double lead;
 } ddsc_compare_view;
 
 #define ddsc_compare_get_view(compare, view) \

@@ -144,6 +144,11 @@ static bool one_cluster(const verdict_evidence *e)
     return e->k == 1;
 }
 
+static bool one_item_each(const verdict_evidence *e)
+{
+    return e->n > 0 && e->k >= e->n;
+}
+
 static bool not_examined(const verdict_evidence *e)
 {
     return e->n_examined == 0;
@@ -257,6 +262,7 @@ typedef struct verdict_case {
 
 static const verdict_case cases[] = {
     {one_cluster, DDSC_LEVEL_TOO_FEW, "Not judged: one cluster has no boundary."},
+    {one_item_each, DDSC_LEVEL_TOO_FEW, "Not judged: every item is its own cluster."},
     {not_examined, DDSC_LEVEL_TOO_FEW, "Not judged: this method does not build a graph."},
     {copies_only, DDSC_LEVEL_TOO_FEW,
      "Not decided: many items are exact copies, so their neighbors are only copies and cannot show "

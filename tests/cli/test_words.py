@@ -304,6 +304,7 @@ def test_lemmas_are_asked_for_again(ddsc, files):
     (["--paper"], "words = general needs a file of vectors"),
     (["--paper", "--words", "own"], "paper requires words = general"),
     (["--paper", "--words", "fitted", "--vectors", "v.txt"], "--words fitted contradicts --paper"),
+    (["--paper", "--tokens", "words", "--vectors", "v.txt"], "--tokens words contradicts --paper"),
     (["--words", "fited"], "did you mean 'fitted'?")])
 def test_bad_usage(ddsc, files, words, message):
     assert message in ddsc("text", "d.tsv", "-o", "x.npz", *words, code=2, cwd=files).stderr

@@ -138,8 +138,9 @@ def test_embedding(ddsc, data):
     assert told["norm_shortfall_mean"] == pytest.approx(shortfall.mean(), abs=2e-9)
     assert told["norm_shortfall_max"] == pytest.approx(shortfall.max(), abs=1e-12)
     assert (told["items_with_split_mass"] == 0) == (name == "shapes")  # equal sizes and weights: a permutation
-    own = json.loads(ddsc(*words, "--json").stdout)
-    assert own["reference_size"] == len(x0)
+    own = [json.loads(ddsc(*words, "-s", seed, "-o", folder / f"Z{seed}.npy", "-f", "--json").stdout) for seed in (0, 0, 1)]
+    assert all(o.pop("seconds") >= 0 and o["reference_size"] == len(x0) for o in own) and own[0] == own[1]
+    assert not np.allclose(np.load(folder / "Z0.npy"), np.load(folder / "Z1.npy"))  # X_0 is a random draw
 
 
 def test_missing_pairs_stay_missing(ddsc, data):
@@ -219,7 +220,7 @@ OPEN = {
                             "bandwidth reference_measures w2_max_pivots cost cost_matrix cost_size",
     "ddsc_graph_settings": "tau exact_graph",
     "ddsc_cluster_settings": "k_min k_max metric graph gamma kmeans_restarts eigen_tolerance eigen_max_iterations",
-    "ddsc_text_settings": "text_columns label_column id_columns where stopwords_path lemmas_path tokens idf support "
+    "ddsc_text_settings": "text_columns label_column id_columns where stopwords_path lemmas_path idf support "
                           "on_empty max_bytes"}
 
 

@@ -150,14 +150,18 @@ static void answer_how_many(buffer *t, const ddsc_report *r)
         most = BASE_MAX(most, size);
     }
     begin_answer(t, "How many clusters?");
-    add_group_count(t, r);
+    if (r->k == 1)
+        buffer_add(t, "<b>1</b>");
+    else
+        add_group_count(t, r);
     buffer_add(t, ", of ");
     buffer_add_count(t, BASE_MIN(least, most));
     buffer_add(t, least < most ? " to " : "");
     if (least < most)
         buffer_add_count(t, most);
-    buffer_add(t, " items each");
-    buffer_add(t, verdict_words(r)->where);
+    buffer_add(t, most == 1 ? " item" : " items");
+    buffer_add(t, r->k == 1 ? "" : " each");
+    buffer_add(t, r->k == 1 ? "" : verdict_words(r)->where);
     buffer_add(t, ". ");
     if (tried > 1)
         buffer_addf(t,
