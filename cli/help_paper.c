@@ -42,7 +42,8 @@ static const step algorithm_2[] = {
 
 static const step choices[] = {
     {"gamma", "1 / median of the D^2 in the neighbor lists, so that half of the edges have an "
-              "affinity above 1/e in any unit; --gamma X sets it."},
+              "affinity above 1/e in any unit; --gamma X sets it. If at least half of them are 0, "
+              "the median of the positive ones is used, and gamma is 1 if none is positive."},
     {"tau", "max(10, log2 N), fewer for small N: about log N neighbors keep a graph connected; "
             "--tau sets it."},
     {"K", "An input, as in the paper. -k A:B and -k auto suggest one from the same eigenvectors."},

@@ -57,7 +57,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="list the rows and exit")
     parser.add_argument("--page", action="store_true", help="compute nothing")
-    parser.add_argument("--only", nargs="+", choices=[*rows.SECTIONS, *rows.GROUPS], metavar="SECTION")
+    parser.add_argument("--only", nargs="+", choices=[*rows.SECTIONS, *rows.GROUPS], metavar="SECTION",
+                        help=", ".join([*rows.SECTIONS, *rows.GROUPS]))
     parser.add_argument("--row", nargs="+", metavar="NAME", help="NAME or SECTION/NAME, as in --list")
     parser.add_argument("--method", nargs="+", choices=rows.METHODS)
     parser.add_argument("--resume", action="store_true", help="the default: rows that are stored are not computed again")
@@ -95,4 +96,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("paper: interrupted; the same command continues with the missing rows") from None

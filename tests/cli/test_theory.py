@@ -93,6 +93,20 @@ def test_neighbor_sets(ddsc, noisy, tmp_path):
     assert np.allclose([float(r["xi"]) for r in table], xi)
 
 
+@pytest.mark.parametrize("words, holds", [(["--tau", 7, "--gamma", 0.01], True), (["--tau", 7, "--gamma", 50], False),
+                                          (["--tau", 9, "--gamma", 0.01], False)])
+def test_theorem_2(ddsc, tmp_path, words, holds):
+    """Complete clusters of 8 items. A large gamma makes zeta exceed xi / 2; more than 7 neighbors connect the clusters."""
+    ddsc("generate", "gaussians", "--groups", 2, "--items", 8, "--points", 200, "--separation", 20, "-o", tmp_path / "X.npz")
+    done = json.loads(ddsc("cluster", tmp_path / "X.npz", "-k", 2, *words, "--paper", "--stability", 3, "--json").stdout)
+    theorem = done["theory"]["theorem_2"]
+    assert theorem["holds"] is holds
+    assert theorem["zeta"] == done["stability"]["worst"]["zeta"] and theorem["zeta_allowed"] == done["theory"]["xi"] / 2
+    components = words[1] == 7
+    assert theorem["resamples_with_k_components"] == (3 if components else 0) and done["theory"]["connected"] is components
+    assert holds == (components and theorem["zeta"] <= theorem["zeta_allowed"])
+
+
 def test_lemmas(ddsc, noisy):
     """The bounds hold, every run has its number of components, and Lemma 1 has its constants."""
     done = json.loads(ddsc("cluster", noisy, "-k", 3, "-m", "sinkhorn", "--epsilon", 1, "--stability", 3, "--paper",

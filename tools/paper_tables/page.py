@@ -71,8 +71,8 @@ def protocol(plan):
             "parentheses. **True K**: the same with `-k 5` (text) or `-k 10`.",
             "- **best**: the highest AMI among the paper's algorithm and the program's own rules on this grid, with the paper's "
             "words and with fitted ones.",
-            "- Baselines use the same K and tau. D2 and PD2 have 16 points per center and one start; images are merged to 32 "
-            "points for them. Rows with * are those of Huang et al. (2021), as the paper quotes them.", ""]
+            "- Baselines use the same K and tau. D2 and PD2 have 16 points per center and one start; the two best K of the first "
+            "run are repeated; images are merged to 32 points for them. Rows with * are those of Huang et al. (2021), as the paper quotes them.", ""]
 
 
 def data_section(found):
@@ -256,8 +256,8 @@ def time_section(found):
             ours = [found[name, "d2"]] if method == "d2" else [found["time", f"{name}-{method}"]] * 2 + [
                 found[name, f"{method}-defaults"]]
             keys = ("seconds",) if method == "d2" else ("full", "pruned", "seconds")
-            cells.append(" ".join([f"{SECONDS[method][i]:g};", *("-" if r is None else f"{r[k]:.2g}" if r[k] < 10 else
-                                                                 f"{r[k]:.0f}" for r, k in zip(ours, keys))]))
+            times = ["-" if r is None else f"{r[k]:.2g}" if r[k] < 10 else f"{r[k]:.0f}" for r, k in zip(ours, keys)]
+            cells.append(f"{SECONDS[method][i]:g}; {'/'.join(times)}")
         rows.append([method, *cells])
     return ["## Running time (seconds)", "", "The paper; then CPU seconds on one thread here: the distance matrix of all pairs, "
             "as the paper computes it (w2, sinkhorn: extrapolated from a subset); the whole of `--paper`, which skips pairs; the "

@@ -291,10 +291,19 @@ static void add_centers(buffer *t, const ddsc_report *r)
     buffer_add(t, " items x centers\n");
 }
 
-static void add_trust(buffer *t, const ddsc_report *r)
+static void add_resamples(buffer *t, const ddsc_report *r)
+{
+    const ddsc_stability_view *v = &r->trust;
+    if (v->n > 0)
+        buffer_addf(t,
+                    "  stability    ARI %.3f, |sin Theta| %.3g of %.3g, mean of %" PRId64
+                    " resamples; %" PRId64 " items changed cluster\n",
+                    v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
+}
+
+static void add_neighbor_classes(buffer *t, const ddsc_report *r)
 {
     const ddsc_theory *c = &r->theory;
-    const ddsc_stability_view *v = &r->trust;
     if (c->n_intra + c->n_inter > 0)
         buffer_addf(
             t,
@@ -302,11 +311,6 @@ static void add_trust(buffer *t, const ddsc_report *r)
             ", classes %" PRId64 "\n",
             100 * (double)c->n_intra / (double)(c->n_intra + c->n_inter), c->n_components,
             c->n_classes);
-    if (v->n > 0)
-        buffer_addf(t,
-                    "  stability    ARI %.3f, |sin Theta| %.3g of %.3g, mean of %" PRId64
-                    " resamples; %" PRId64 " items changed cluster\n",
-                    v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
 }
 
 /* Stages whose share of the total time is smaller are listed only in result.json. */
@@ -342,7 +346,7 @@ static void add_details(buffer *t, const ddsc_report *r)
     add_merged(t, r);
     add_goes_with(t, r);
     add_sweep(t, r);
-    add_trust(t, r);
+    add_neighbor_classes(t, r);
     add_seconds(t, r);
 }
 
@@ -353,6 +357,7 @@ void report_summary(buffer *t, const ddsc_report *r, bool details)
     add_cluster_lines(t, r, details ? MANY_CLUSTERS : FEW_CLUSTERS);
     add_left_out(t, r);
     add_scores(t, r);
+    add_resamples(t, r);
     add_next(t, r);
     if (details)
         add_details(t, r);
