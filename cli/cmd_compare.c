@@ -7,13 +7,14 @@
 #include "json.h"
 #include "options.h"
 
+/* The size of the lead, in the words of version 0.2. */
 static const char *const sureness[] = {"no difference", "slight", "clear"};
 
 typedef struct compare_result {
     cli_input in;
     ddsc_compare *table;
     ddsc_compare_view view;
-    bool scored;
+    bool scored, k_given;
     ddsc_scores score[8]; /* scores of each metric */
 } compare_result;
 
@@ -55,14 +56,15 @@ static void add_cell(text *t, double value, int width)
 
 static void add_rows(text *t, const compare_result *r)
 {
-    bool starred = r->view.n_metrics > 1 && r->view.sure != DDSC_SURE_NOT;
-    text_addf(t, "  metric        K  structure  stability  modularity  agreement  seconds%s\n",
-              r->scored ? "     AMI     ARI" : "");
+    bool starred = r->view.n_metrics > 1;
+    text_addf(t, "  metric  %s  verdict       stability  modularity  agreement  seconds%s\n",
+              r->k_given ? "  " : "    suggests K", r->scored ? "     AMI     ARI" : "");
     for (int64_t i = 0; i < r->view.n_metrics; i++) {
         const ddsc_compare_row *row = r->view.rows[i];
-        text_addf(t, "%c %-9s  %4" PRId64, starred && i == r->view.recommended ? '*' : ' ',
-                  metric_name(row), row->k);
-        text_addf(t, "  %-9s", ddsc_structure_get_words(row->structure)->name);
+        text_addf(t, "%c %-8s", starred && i == r->view.recommended ? '*' : ' ', metric_name(row));
+        if (!r->k_given)
+            text_addf(t, "  %10" PRId64, row->k);
+        text_addf(t, "  %-12s", ddsc_level_get_words(row->level)->name);
         add_cell(t, row->stability, 9);
         add_cell(t, row->modularity, 10);
         add_cell(t, row->agreement, 9);
@@ -102,16 +104,11 @@ static bool print_table(session *s, const compare_result *r, int *code)
     text t = {0};
     text_add_count(&t, r->view.n);
     text_addf(&t, " items in %" PRId64 " cluster%s%s\n", r->view.k, r->view.k == 1 ? "" : "s",
-              s->set.cluster.k_min == s->set.cluster.k_max && s->set.cluster.k_min
-                  ? ""
-                  : ", the K that most metrics suggest");
+              r->k_given ? "" : ", the K that most metrics suggest");
     add_rows(&t, r);
     add_agreement(&t, &r->view);
-    text_add(&t, "  recommended  ");
-    if (r->view.sure != DDSC_SURE_NOT)
-        text_addf(&t, "%s (%s lead). ", metric_name(r->view.rows[r->view.recommended]),
-                  sureness[r->view.sure]);
-    text_addf(&t, "%s\n", r->view.words);
+    text_addf(&t, "  recommended  %s. %s\n", metric_name(r->view.rows[r->view.recommended]),
+              r->view.words);
     bool good = output_text(s, &t, NULL, false, code);
     text_free(&t);
     return good;
@@ -139,7 +136,9 @@ static json_t *to_json(const compare_result *r)
         json_t *row = json_object();
         json_add(rows, row);
         json_put_text(row, "metric", metric_name(v->rows[i]));
-        json_put_count(row, "suggests_k", v->rows[i]->k);
+        if (!r->k_given)
+            json_put_count(row, "suggests_k", v->rows[i]->k);
+        json_put_text(row, "level", ddsc_level_get_words(v->rows[i]->level)->name);
         json_put_text(row, "structure", ddsc_structure_get_words(v->rows[i]->structure)->name);
         json_put_real(row, "stability", v->rows[i]->stability);
         json_put_real(row, "modularity", v->rows[i]->modularity);
@@ -151,6 +150,7 @@ static json_t *to_json(const compare_result *r)
     put_square(root, "ari", v->ari, v->n_metrics);
     put_square(root, "ami", v->ami, v->n_metrics);
     json_put_text(root, "recommended", metric_name(v->rows[v->recommended]));
+    json_put_real(root, "lead", v->lead);
     json_put_text(root, "sure", sureness[v->sure]);
     json_put_text(root, "words", v->words);
     return root;
@@ -159,7 +159,8 @@ static json_t *to_json(const compare_result *r)
 static int run(session *s)
 {
     int code = EXIT_GOOD;
-    compare_result r = {0};
+    compare_result r = {.k_given = s->set.cluster.k_min > 0 &&
+                                   s->set.cluster.k_min == s->set.cluster.k_max};
     if (!option_given(&s->opt, "metrics")) {
         s->set.metric.metric = DDSC_METRIC_W2;
         s->set.cluster.joined =
@@ -194,13 +195,13 @@ const cli_verb verb_compare = {
     .summary = "compare metrics on one set: stability, agreement, time, recommendation",
     .description =
         "Clusters INPUT with each metric and reports, without using labels, how reliable each "
-        "result is. structure is the verdict on whether there are clusters at all (clear, weak, "
-        "none, undecided). stability is the agreement with the clusters of random subsamples, each "
+        "result is. verdict is the level that ddsc cluster reports, such as separate or continuum. "
+        "stability is the agreement with the clusters of random subsamples, each "
         "with four fifths of the items. modularity measures how well the clusters fit the average "
         "graph of all metrics. agreement is the agreement with the clusters of the other metrics. "
-        "The most stable metric is recommended, together with a confidence. A metric with the "
-        "verdict none or undecided is never recommended if another has the verdict clear. "
-        "docs/guide.md reports how often the recommended metric was the best one.",
+        "The most stable metric is recommended. The size of its lead does not show how much better "
+        "it is. A metric whose clusters nothing confirms is not recommended if those of another "
+        "are separate. docs/guide.md reports how often the recommended metric was the best one.",
     .groups = groups,
     .examples =
         "ddsc compare clouds.npz -k 5\tall metrics, five clusters\n"

@@ -238,7 +238,9 @@ static int run(session *s)
         return code;
     x.set = o->text;
     x.set.paper = o->cluster.paper;
-    if (x.set.paper && x.set.words == DDSC_WORDS_FITTED) /* as the library does, for the report */
+    if (x.set.paper && x.set.tokens == DDSC_TOKENS_WORDS) /* as the library does, for the report */
+        x.set.tokens = DDSC_TOKENS_PUNCTUATION;
+    if (x.set.paper && x.set.words == DDSC_WORDS_FITTED)
         x.set.words = DDSC_WORDS_GENERAL;
     if (x.set.words == DDSC_WORDS_GENERAL && x.set.weighting == DDSC_WEIGHTING_AUTO)
         x.set.weighting = DDSC_WEIGHTING_TFIDF; /* as the library does */

@@ -3,8 +3,10 @@
 
 #define AT(field) offsetof(cli_options, text.field)
 
-const option_choice choices_tokens[] = {
-    {"punctuation", DDSC_TOKENS_PUNCTUATION}, {"letters", DDSC_TOKENS_LETTERS}, {NULL, 0}};
+const option_choice choices_tokens[] = {{"words", DDSC_TOKENS_WORDS},
+                                        {"punctuation", DDSC_TOKENS_PUNCTUATION},
+                                        {"letters", DDSC_TOKENS_LETTERS},
+                                        {NULL, 0}};
 const option_choice choices_weighting[] = {{"auto", DDSC_WEIGHTING_AUTO},
                                            {"tfidf", DDSC_WEIGHTING_TFIDF},
                                            {"tf", DDSC_WEIGHTING_TF},
@@ -70,8 +72,10 @@ static const option_spec words_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(tokens),
      .choices = choices_tokens,
-     .help = "words are separated by blanks and punctuation (default; an apostrophe is part of a "
-             "word), or are runs of two or more letters; all words are converted to lower case"},
+     .help =
+         "how text is split: words as people write them (default; keeps c#, .net, node.js, at&t, "
+         "covid-19), separated by blanks and ASCII punctuation except the apostrophe, or runs "
+         "of two or more letters. All words are converted to lower case"},
     {.name = "stopwords",
      .kind = OPTION_FILE,
      .offset = AT(stopwords_path),

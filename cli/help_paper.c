@@ -42,7 +42,8 @@ static const step algorithm_2[] = {
 
 static const step choices[] = {
     {"gamma", "1 / median of the D^2 in the neighbor lists, so that half of the edges have an "
-              "affinity above 1/e in any unit; --gamma X sets it."},
+              "affinity above 1/e in any unit; --gamma X sets it. If at least half of them are 0, "
+              "the median of the positive ones is used, and gamma is 1 if none is positive."},
     {"tau", "max(10, log2 N), fewer for small N: about log N neighbors keep a graph connected; "
             "--tau sets it."},
     {"K", "An input, as in the paper. -k A:B and -k auto suggest one from the same eigenvectors."},
@@ -58,6 +59,10 @@ static const step choices[] = {
     {"kernel and bandwidth of mmd",
      "Gaussian, with the 5% quantile of the distances between points as its width; --bandwidth "
      "sets it. The paper gives the width only for its noise experiment (1)."},
+    {"other distances",
+     "-m w1, --cost and --mmd-kernel are accepted: the paper defines W_k for any k, Sinkhorn for "
+     "any cost and mmd for any kernel. Its experiments use W_2, squared costs and the Gaussian "
+     "kernel, which are the defaults."},
     {"weights in mmd", "The printed estimator has equal weights. With weights w, the sums over "
                        "i != j are divided by 1 - sum w_i^2, which is the same for equal weights."},
     {"negative MMD^2",
@@ -75,6 +80,10 @@ static const step choices[] = {
     {"text",
      "Tokens, stop words, lemmas and the form of the idf are options of `ddsc text`, because "
      "the paper names them without details. 16 points per document is the default."},
+    {"preparation of the data",
+     "Transforms (--normalize, --arcsinh, --pca, --align, ...), --compress and "
+     "--subset-per-class are off by default. If you give them, they change the input, and the "
+     "algorithm stays as printed."},
     {0}};
 
 static void add_steps(text *t, const char *title, const step *s)

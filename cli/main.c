@@ -65,6 +65,9 @@ static int run_parsed(session *s)
         text_free(&t);
         return EXIT_GOOD;
     }
+    const char *contradiction = s->opt.cluster.paper ? paper_replaced_option(&s->opt) : NULL;
+    if (contradiction)
+        return message_usage(s->verb, "%s contradicts --paper; remove one of them", contradiction);
     if (!session_open(s))
         return EXIT_MEMORY;
     if (input_is_not_resumed(s, &code))

@@ -114,6 +114,10 @@ void option_words(text *t, const option_spec *option);
 void help_program(text *t);
 void help_verb(text *t, const cli_verb *verb);
 void help_paper(text *t);
+
+/* Returns an option that was given and contradicts --paper although its value may be the default.
+ * The library replaces these defaults, because it cannot see whether a value was given. NULL: none. */
+const char *paper_replaced_option(const cli_options *o);
 void help_metrics(text *t);
 void help_man(text *t);
 bool completion_script(text *t, const char *shell);

@@ -24,7 +24,6 @@ static inline ddsc_status fuzz_documents(ddsc_context *ctx, measures_parts *part
     int64_t number;
     bool is_new;
     ddsc_text_settings_init(&set);
-    set.tokens = DDSC_TOKENS_LETTERS;
     set.idf = DDSC_IDF_SMOOTH;
     TRY(text_table_add(ctx, &stop, "the", 3, &number, &is_new));
     TRY(documents_read(ctx, &docs, &report, s, &set, &stop, NULL));

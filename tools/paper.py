@@ -57,7 +57,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="list the rows and exit")
     parser.add_argument("--page", action="store_true", help="compute nothing")
-    parser.add_argument("--only", nargs="+", choices=[*rows.SECTIONS, *rows.GROUPS], metavar="SECTION")
+    parser.add_argument("--only", nargs="+", choices=[*rows.SECTIONS, *rows.GROUPS], metavar="SECTION",
+                        help=", ".join([*rows.SECTIONS, *rows.GROUPS]))
     parser.add_argument("--row", nargs="+", metavar="NAME", help="NAME or SECTION/NAME, as in --list")
     parser.add_argument("--method", nargs="+", choices=rows.METHODS)
     parser.add_argument("--resume", action="store_true", help="the default: rows that are stored are not computed again")
@@ -85,8 +86,9 @@ def main():
                 compute(bench, row, folder)
         say(f"{bench.cpu:.0f} CPU seconds, {time.time() - began:.0f} s")
     output = a.output or (None if a.quick else ROOT / "docs" / "paper.md")
-    text = page.write({(r.section, r.name): r.load(folder) for r in rows.all_rows()}, QUICK if a.quick else FULL,
-                      output.parent if output else None)
+    found = {(r.section, r.name): r.load(folder) for r in rows.all_rows()}
+    seconds = sum(found[r.section, r.name]["cpu_s"] if found[r.section, r.name] else r.seconds for r in rows.all_rows())
+    text = page.write(found, QUICK if a.quick else FULL, output.parent if output else None, seconds)
     if output:
         output.write_text(text)
     else:
@@ -94,4 +96,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("paper: interrupted; the same command continues with the missing rows") from None

@@ -39,5 +39,4 @@ figure.colorbar(picture, label="AMI between metrics")
 
 # %%
 # If the metrics agree, use the fastest one. If they do not, inspect the items on which they differ
-# in the report of each metric. Following the recommendation is no better than always using ``w2``;
-# see the guide.
+# in the report of each metric. The guide lists how good the recommended metric is.

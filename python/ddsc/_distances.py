@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union, cast
 
 import numpy as np
@@ -140,21 +141,22 @@ def compare(
     -------
     dict
         - "k": the number of clusters.
-        - "metrics": one dict per metric with "metric"; "k" (suggested); "stability" (agreement with the clusters
-          of subsamples with 80% of the items); "modularity" (on the average graph of all metrics); "agreement"
-          (with the other metrics, NaN for a single metric); "seconds"; "structure" ("clear", "weak", "none" or
-          "undecided", see `verdict_`); and, if classes are known, "ami" and "ari".
+        - "metrics": one dict per metric with "metric"; "suggests_k" unless K was given; "level" of the verdict (see
+          `verdict_`); "stability" (agreement with the clusters of subsamples with 80% of the items); "modularity"
+          (on the average graph of all metrics); "agreement" (with the other metrics, NaN for a single metric);
+          "seconds"; and, if classes are known, "ami" and "ari". "structure" is the level of version 0.2.
         - "labels": the labels by metric.
         - "ari", "ami": agreement between the metrics.
-        - "recommended": the recommended metric. "sure" is its confidence ("no difference", "slight" or "clear"), and
-          "words" explains it.
+        - "recommended": the most stable metric, which "words" explains. "lead" is its stability minus that of the
+          next metric. The lead does not predict how much better the metric is. "sure" is the size of the lead in the
+          words of version 0.2.
 
     Examples
     --------
     >>> import ddsc
     >>> told = ddsc.compare(ddsc.make_shapes(), 2, metrics=("w2", "mmd"))
-    >>> told["k"], told["sure"]
-    (2, 'no difference')
+    >>> told["k"], "same clusters" in told["words"]
+    (2, True)
     """
     names = list(metrics)
     if not names:
@@ -173,6 +175,10 @@ def compare(
     told["labels"] = {}
     for row, mine in zip(rows, found):
         row["metric"] = by_number[row["metric"]]
+        suggested = row.pop("k")
+        if not isinstance(n_clusters, numbers.Integral):
+            row["suggests_k"] = suggested
+        row["level"] = ("too_few", "one_cloud", "continuum", "reproducible", "partly", "separate")[row["level"]]
         row["structure"] = ("undecided", "none", "weak", "clear")[row["structure"]]
         told["labels"][row["metric"]] = measures._by_row(mine, -1)
         if truth is not None:

@@ -70,7 +70,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
     epsilon : float or str
         sinkhorn: strength of the entropy, as an absolute value or a percentage of the median cost ("5%").
     sinkhorn_value : {"regularized", "sharp", "debiased", "paper"}
-        sinkhorn: "paper" is the regularized value as D itself; the others are D^2.
+        sinkhorn: "paper" is the regularized value as D itself; the others are D^2. With `paper`, the default is "paper".
     tolerance, max_iterations : float, int, optional
         sinkhorn: L1 error of the marginals at convergence, and largest number of iterations. For w2, w1 and lot,
         `max_iterations` is the largest number of pivots.
@@ -105,7 +105,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         Use the algorithm of the paper as printed and nothing else. Parameters that contradict it raise a ValueError;
         ``ddsc help paper`` lists every line.
     min_cluster : float
-        Size below which clusters are merged, as a fraction of N / K; 0 for no limit.
+        Size below which clusters are merged, as a fraction of N / K; 0 for no limit, which is the default with `paper`.
     restarts : int, optional
         Number of k-means starts, of which the best is used. None: 30, or 3 with `method` "d2" and "pd2".
     method : {"ddsc", "kmeans", "sc", "d2", "pd2"}

@@ -153,11 +153,16 @@ class Transforms(TypedDict, total=False):
     random_state: RandomState
 
 
+Level = Literal["separate", "partly", "reproducible", "continuum", "one_cloud", "too_few"]
+
+
 class ComparedMetric(TypedDict, total=False):
     """Results of one metric in `compare`, with scores if classes are known."""
 
     metric: Metric
-    k: int
+    suggests_k: int
+    level: Level
+    structure: Literal["clear", "weak", "none", "undecided"]
     stability: float
     modularity: float
     agreement: float
@@ -175,6 +180,7 @@ class Comparison(TypedDict):
     ari: Floats
     ami: Floats
     recommended: Metric
+    lead: float
     sure: Literal["no difference", "slight", "clear"]
     words: str
 
@@ -203,7 +209,7 @@ class Candidate(TypedDict):
 
 
 class _Sentence(TypedDict):
-    level: Literal["separate", "partly", "reproducible", "continuum", "one_cloud", "too_few"]
+    level: Level
     color: Literal["green", "teal", "blue", "amber", "gray"]
     structure: Literal["clear", "weak", "none", "undecided"]
     text: str

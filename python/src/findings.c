@@ -138,10 +138,10 @@ static PyObject *compare_rows(const ddsc_compare_view *v)
     PyObject *list = PyList_New((Py_ssize_t)v->n_metrics);
     for (int64_t i = 0; list && i < v->n_metrics; i++) {
         const ddsc_compare_row *r = v->rows[i];
-        PyObject *row =
-            Py_BuildValue("{sisLsdsdsdsdsi}", "metric", (int)r->metric, "k", (long long)r->k,
-                          "stability", r->stability, "modularity", r->modularity, "agreement",
-                          r->agreement, "seconds", r->seconds, "structure", (int)r->structure);
+        PyObject *row = Py_BuildValue(
+            "{sisLsdsdsdsdsisi}", "metric", (int)r->metric, "k", (long long)r->k, "stability",
+            r->stability, "modularity", r->modularity, "agreement", r->agreement, "seconds",
+            r->seconds, "structure", (int)r->structure, "level", (int)r->level);
         if (!row || PyList_SetItem(list, (Py_ssize_t)i, row) < 0) {
             Py_DECREF(list);
             list = NULL;
@@ -166,6 +166,7 @@ static PyObject *compare_result(const ddsc_compare *found)
         put(d, "ari", bytes_of(v.ari, square, sizeof *v.ari)) &&
         put(d, "ami", bytes_of(v.ami, square, sizeof *v.ami)) &&
         put(d, "recommended", PyLong_FromLongLong(v.recommended)) &&
+        put(d, "lead", PyFloat_FromDouble(v.lead)) &&
         put(d, "sure", PyLong_FromLong((long)v.sure)) &&
         put(d, "words", PyUnicode_FromString(v.words)))
         return d;

@@ -62,14 +62,15 @@ def test_names_of_metrics(groups, metric, told):
 def test_compare(groups):
     told = ddsc.compare(groups, metrics=("mmd", "w2", "lot"))
     assert told["k"] == 3 and [m["metric"] for m in told["metrics"]] == ["mmd", "w2", "lot"]
-    assert told["sure"] == "no difference" and "same clusters" in told["words"]
+    assert told["sure"] == "no difference" and "same clusters" in told["words"] and 0 <= told["lead"] < 0.1
     for i, row in enumerate(told["metrics"]):
         alone = DDSC(3, metric=row["metric"]).fit(groups)
         assert (told["labels"][row["metric"]] == alone.labels_).all() and row["ami"] == row["ari"] == 1
-        assert row["stability"] > 0.9 and told["ari"][i, i] == 1
+        assert row["stability"] > 0.9 and told["ari"][i, i] == 1 and row["suggests_k"] == 3
     np.testing.assert_array_equal(told["ami"], told["ami"].T)
     alone = ddsc.compare(groups, 3, metrics=["lot"])
     assert [row["metric"] for row in alone["metrics"]] == ["lot"] and alone["metrics"][0]["structure"] == "clear"
+    assert alone["metrics"][0]["level"] == "separate" and "suggests_k" not in alone["metrics"][0]
     with pytest.raises(ValueError, match="at least one metric"):
         ddsc.compare(groups, metrics=[])
     with pytest.raises(ValueError, match="did you mean 'w2'"):

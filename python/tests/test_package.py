@@ -21,7 +21,8 @@ def test_versions_agree():
     package = re.search(r'^version = "([0-9.]+)"', (ROOT / "python" / "pyproject.toml").read_text(), re.M)
     assert version == package.group(1) == ddsc.__version__
     recipe = ("packaging/conda-forge/recipe.yaml", f'version: "{version}"')
-    for file, wanted in (("CITATION.cff", f"version: {version}\n"), ("man/ddsc.1", f'"ddsc {version}"'), recipe):
+    for file, wanted in (("CITATION.cff", f"version: {version}\n"), ("man/ddsc.1", f'"ddsc {version}"'), recipe,
+                         ("r/ddsc/DESCRIPTION", f"Version: {version}\n")):
         if (ROOT / file).exists():
             assert wanted in (ROOT / file).read_text(), file
 

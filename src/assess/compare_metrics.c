@@ -1,8 +1,8 @@
 /* Compares several metrics on one data set: the clusters that each metric finds, how stable they
  * are, and how well they agree with those of the other metrics. Also recommends one metric. Of the
- * unsupervised criteria tested, the stability of the clusters is the best basis for this choice,
- * but no criterion is reliable (bench/compare.py). The result therefore states how certain the
- * recommendation is. */
+ * unsupervised criteria tested, the stability of the clusters is the best basis for this choice
+ * (bench/compare.py). The size of the lead in stability does not predict the gain in accuracy
+ * (docs/guide.md), so the result does not rate the recommendation. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +21,7 @@ static const double PART_SHARE = 0.8;
 /* If the mean ARI of every metric with the others is at least this value, the metrics are treated
  * as equivalent. */
 static const double SAME = 0.9;
-/* A lead in stability below LEAD_SLIGHT can be due to chance. A lead of at least LEAD_CLEAR is
- * significant. */
+/* Limits of ddsc_sure, which version 0.2 reported. */
 static const double LEAD_SLIGHT = 0.02, LEAD_CLEAR = 0.06;
 
 struct ddsc_compare {
@@ -160,6 +159,7 @@ static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
                         .data = data,
                         .cost = cost};
     TRY(verdict_judge(ctx, &found, &in));
+    t->rows[i].level = found.level;
     t->rows[i].structure = verdict_structure(found.level);
     t->unsupported[i] = found.level <= DDSC_LEVEL_ONE_CLOUD ||
                         (found.level == DDSC_LEVEL_CONTINUUM && found.items < VERDICT_FEW_ACROSS);
@@ -185,20 +185,21 @@ static ddsc_status compare_labels(ddsc_context *ctx, ddsc_compare *t)
     return DDSC_OK;
 }
 
-static int64_t count_structure(const ddsc_compare *t, ddsc_structure structure)
+/* Returns the highest level that a metric reaches. */
+static ddsc_level best_level(const ddsc_compare *t)
 {
-    int64_t n = 0;
+    ddsc_level best = DDSC_LEVEL_TOO_FEW;
     for (int64_t i = 0; i < t->view.n_metrics; i++)
-        n += t->rows[i].structure == structure;
-    return n;
+        best = BASE_MAX(best, t->rows[i].level);
+    return best;
 }
 
-/* Returns true if metric i finds no clusters while another metric finds clear ones. The labels of
- * metric i may still be stable, because cutting a single cloud always in the same place is stable
- * too. */
+/* Returns true if nothing supports the clusters of metric i while another metric finds separate
+ * ones. The labels of metric i may still be stable, because cutting a single cloud always in the
+ * same place is stable too. */
 static bool stands_back(const ddsc_compare *t, int64_t i)
 {
-    return t->unsupported[i] && count_structure(t, DDSC_STRUCTURE_CLEAR) > 0;
+    return t->unsupported[i] && best_level(t) >= DDSC_LEVEL_PARTLY;
 }
 
 /* Returns the most stable metric for which stands_back is false. If the stabilities are unknown or
@@ -223,7 +224,8 @@ static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
     return t->rows[best].stability - second;
 }
 
-/* Rates the lead. Only a lead over all metrics can be clear. */
+/* Returns the size of the lead in the words of version 0.2. Only a lead over all metrics can be
+ * clear. */
 static ddsc_sure how_sure(const ddsc_compare *t, int64_t best)
 {
     double lead = lead_of(t, best, false);
@@ -250,15 +252,13 @@ static void say_structure(ddsc_compare *t)
     int64_t n = t->view.n_metrics, n_back = 0;
     if (t->view.k < 2)
         return;
-    if (count_structure(t, DDSC_STRUCTURE_CLEAR) == 0) {
-        bool none = count_structure(t, DDSC_STRUCTURE_NONE) == n;
-        say_more(t, n > 1 ? " No metric finds " : " It finds no ",
-                 none ? "clusters" : "clear clusters");
-        say_more(t, ", so do not rely on the cluster boundaries.", "");
-    }
+    if (best_level(t) < DDSC_LEVEL_REPRODUCIBLE)
+        say_more(t, n > 1 ? " No metric confirms its clusters" : " Its clusters are not confirmed",
+                 ", so do not rely on the cluster boundaries.");
     for (int64_t i = 0; i < n; i++)
         if (stands_back(t, i))
-            say_more(t, n_back++ ? ", " : " Not recommended because they find no clusters: ",
+            say_more(t,
+                     n_back++ ? ", " : " Not recommended because nothing confirms their clusters: ",
                      name_of(&t->rows[i]));
     say_more(t, n_back ? "." : "", "");
 }
@@ -269,7 +269,7 @@ static void judge(ddsc_compare *t)
     ddsc_compare_view *v = &t->view;
     v->recommended = recommend(t);
     const ddsc_compare_row *best = &t->rows[v->recommended];
-    double lead = lead_of(t, v->recommended, false);
+    v->lead = v->n_metrics < 2 ? (double)NAN : lead_of(t, v->recommended, false);
     for (int64_t i = 0; i < v->n_metrics; i++)
         least = fmin(least, t->rows[i].agreement);
     v->sure = v->n_metrics < 2 || least >= SAME ? DDSC_SURE_NOT : how_sure(t, v->recommended);
@@ -279,22 +279,22 @@ static void judge(ddsc_compare *t)
     else if (least >= SAME)
         snprintf(
             t->words, sizeof t->words,
-            "All metrics find nearly the same clusters (agreement at least %.2f). Use the fastest.",
+            "All metrics find nearly the same clusters (agreement at least %.2f), so the choice "
+            "matters little: a faster metric will do.",
             least);
-    else if (v->sure == DDSC_SURE_NOT)
+    else if (isinf(v->lead))
         snprintf(t->words, sizeof t->words,
-                 "The metrics find different clusters of similar stability (%.2f at best), so the "
-                 "data do not show which is right. Examine where they disagree, or join them.",
+                 "Only %s finds separate clusters (agreement of subsamples %.2f).", name_of(best),
                  best->stability);
-    else if (isinf(lead))
+    else if (isfinite(v->lead))
         snprintf(t->words, sizeof t->words,
-                 "Only %s finds clear clusters (agreement of subsamples %.2f).", name_of(best),
-                 best->stability);
+                 "%s finds the most stable clusters (agreement of subsamples %.2f, %.2f more than "
+                 "the next metric). The size of the lead does not show how much better the metric "
+                 "is. Examine the items on which the metrics disagree.",
+                 name_of(best), best->stability, v->lead);
     else
         snprintf(t->words, sizeof t->words,
-                 "%s is the most stable metric (agreement of subsamples %.2f, a lead of %.2f)%s.",
-                 name_of(best), best->stability, lead,
-                 v->sure == DDSC_SURE_CLEAR ? "" : ", but the lead may be due to chance");
+                 "The items are too few to measure stability, so the metrics cannot be compared.");
     say_structure(t);
     v->words = t->words;
 }

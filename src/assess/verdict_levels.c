@@ -65,9 +65,9 @@ static const ddsc_level_words levels[] = {
             .after = " were formed",
             .where = ", without confirmed boundaries",
             .next_step =
-                "A continuum cut into K parts looks the same. Use the order of the items rather "
-                "than the boundaries, unless independent data (classes, other columns, new items) "
-                "confirm the clusters.",
+                "Use the order of the items rather than the boundaries, unless independent data "
+                "(classes, other columns, new items) confirm the clusters. A continuum cut into K "
+                "parts looks the same.",
         },
     [DDSC_LEVEL_REPRODUCIBLE] =
         {
@@ -144,6 +144,11 @@ static bool one_cluster(const verdict_evidence *e)
     return e->k == 1;
 }
 
+static bool one_item_each(const verdict_evidence *e)
+{
+    return e->n > 0 && e->k >= e->n;
+}
+
 static bool not_examined(const verdict_evidence *e)
 {
     return e->n_examined == 0;
@@ -167,6 +172,11 @@ static bool steps_separate(const verdict_evidence *e)
 static bool all_separate(const verdict_evidence *e)
 {
     return e->n_parted == e->k && e->halves >= HALVES_AGREE;
+}
+
+static bool both_separate(const verdict_evidence *e)
+{
+    return e->k == 2 && all_separate(e);
 }
 
 static bool most_separate(const verdict_evidence *e)
@@ -257,6 +267,7 @@ typedef struct verdict_case {
 
 static const verdict_case cases[] = {
     {one_cluster, DDSC_LEVEL_TOO_FEW, "Not judged: one cluster has no boundary."},
+    {one_item_each, DDSC_LEVEL_TOO_FEW, "Not judged: every item is its own cluster."},
     {not_examined, DDSC_LEVEL_TOO_FEW, "Not judged: this method does not build a graph."},
     {copies_only, DDSC_LEVEL_TOO_FEW,
      "Not decided: many items are exact copies, so their neighbors are only copies and cannot show "
@@ -264,6 +275,9 @@ static const verdict_case cases[] = {
     {steps_separate, DDSC_LEVEL_SEPARATE,
      "The clusters are separate: the smallest distance between parts of the data is {steps} times "
      "the longest step within a part."},
+    {both_separate, DDSC_LEVEL_SEPARATE,
+     "The clusters are separate: a gap isolates them, and halves of the items give the same "
+     "clusters ({halves})."},
     {all_separate, DDSC_LEVEL_SEPARATE,
      "The clusters are separate: gaps isolate all {k} of them, and halves of the items give the "
      "same clusters ({halves})."},

@@ -62,6 +62,9 @@ static const paper_rule rules[] = {
      "rows of V_K with equal weights; by default more vectors with smaller weights are used"},
     {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(words), DDSC_WORDS_FITTED, DDSC_WORDS_GENERAL, 0, "general",
      "word vectors are used as they are in the file"},
+    {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(tokens), DDSC_TOKENS_WORDS, DDSC_TOKENS_PUNCTUATION,
+     BIT(DDSC_TOKENS_LETTERS), "punctuation",
+     "words are separated by blanks and punctuation; the Reuters set uses runs of letters"},
     {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(weighting), DDSC_WEIGHTING_AUTO, DDSC_WEIGHTING_TFIDF, 0,
      "tfidf", "TF-IDF weights, normalized per document"},
 };

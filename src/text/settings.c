@@ -6,7 +6,7 @@
 #include "base/paper.h"
 #include "base/sized.h"
 
-static const ddsc_text_settings defaults = {.tokens = DDSC_TOKENS_PUNCTUATION,
+static const ddsc_text_settings defaults = {.tokens = DDSC_TOKENS_WORDS,
                                             .weighting = DDSC_WEIGHTING_AUTO,
                                             .idf = DDSC_IDF_PLAIN,
                                             .support = 16,
@@ -25,7 +25,7 @@ static ddsc_status check_text_choice(ddsc_context *ctx, const char *name, int va
 
 static ddsc_status check_text_settings(ddsc_context *ctx, const ddsc_text_settings *set)
 {
-    CHECK(check_text_choice(ctx, "tokens", (int)set->tokens, 2));
+    CHECK(check_text_choice(ctx, "tokens", (int)set->tokens, 3));
     CHECK(check_text_choice(ctx, "weighting", (int)set->weighting, 3));
     CHECK(check_text_choice(ctx, "idf", (int)set->idf, 2));
     CHECK(check_text_choice(ctx, "on_empty", (int)set->on_empty, 2));

@@ -19,6 +19,11 @@ ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *rep
 
 typedef bool (*token_break_fn)(uint32_t code_point);
 
+/* Reads the next character. An invalid byte is read as Latin-1. */
+uint32_t token_decode(const unsigned char **at);
+/* Writes a character as UTF-8 and returns the end of it. */
+char *token_encode(char *out, uint32_t c);
+uint32_t token_lower(uint32_t c);
 /* Returns true for Unicode white space. */
 bool token_break_blank(uint32_t c);
 /* Returns true for white space and !"#$%&()*+,-./:;<=>?@[\]^_`{|}~ (not the apostrophe). */
@@ -27,16 +32,20 @@ bool token_break_punctuation(uint32_t c);
 bool token_break_nonletter(uint32_t c);
 
 typedef struct token_reader {
-    token_break_fn breaks;
-    int64_t shortest; /* minimum number of characters of a token */
-    char *folded;     /* the text in lower case, with breaks replaced with blanks */
+    token_break_fn breaks; /* NULL: the rule of word_rule.c */
+    int64_t shortest;      /* minimum number of characters of a token */
+    char *folded;          /* the text in lower case, with breaks replaced with blanks */
     int64_t room;
     char *at;
+    uint32_t *code; /* characters of the text, if breaks is NULL */
+    int64_t code_room;
 } token_reader;
 
 token_reader token_reader_make(ddsc_tokens rule);
 /* Starts reading tokens of a text. Bytes that are not UTF-8 are read as Latin-1. */
 ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text);
+/* The same if breaks is NULL. */
+ddsc_status token_reader_split_words(ddsc_context *ctx, token_reader *t, const char *text);
 /* Returns the next token, or NULL at the end. It is not NUL-terminated, and it is valid until the
  * next call of token_reader_begin. */
 const char *token_reader_next(token_reader *t, size_t *n);

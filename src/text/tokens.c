@@ -1,5 +1,6 @@
 /* Splits text into words. The text is first folded into a buffer: it is converted to lower case,
- * and every break becomes a blank. It is then split at blanks. The locale is not used, so the
+ * and every break becomes a blank. It is then split at blanks. The default rule is in word_rule.c.
+ * The locale is not used, so the
  * same bytes produce the same words everywhere. */
 #include "text/text.h"
 
@@ -56,7 +57,7 @@ bool token_break_nonletter(uint32_t c)
 
 /* Ranges of capital letters in Latin, Greek, Cyrillic and Armenian. Adding `shift` converts
  * every `step`-th character of a range to lower case. */
-static uint32_t lower(uint32_t c)
+uint32_t token_lower(uint32_t c)
 {
     static const struct {
         char_range range;
@@ -85,7 +86,7 @@ static uint32_t lower(uint32_t c)
 /* ---- UTF-8 ---- */
 
 /* Returns the next character. An invalid byte is read as Latin-1. */
-static uint32_t decode(const unsigned char **at)
+uint32_t token_decode(const unsigned char **at)
 {
     const unsigned char *from = *at;
     int64_t c = text_next_char(at);
@@ -95,7 +96,7 @@ static uint32_t decode(const unsigned char **at)
     return *from;
 }
 
-static char *encode(char *out, uint32_t c)
+char *token_encode(char *out, uint32_t c)
 {
     if (c < 0x80) {
         *out++ = (char)c;
@@ -114,19 +115,23 @@ token_reader token_reader_make(ddsc_tokens rule)
 {
     if (rule == DDSC_TOKENS_LETTERS)
         return (token_reader){.breaks = token_break_nonletter, .shortest = 2};
+    if (rule == DDSC_TOKENS_WORDS)
+        return (token_reader){.shortest = 1};
     return (token_reader){.breaks = token_break_punctuation, .shortest = 1};
 }
 
 ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text)
 {
+    if (!t->breaks)
+        return token_reader_split_words(ctx, t, text);
     /* A Latin-1 byte may become two bytes. A lower-case letter never needs more bytes than its
      * capital. */
     int64_t need = 2 * (int64_t)strlen(text) + 1;
     CHECK(MEM_RESERVE(ctx, t->folded, &t->room, need));
     char *out = t->folded;
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        uint32_t c = decode(&at);
-        out = encode(out, t->breaks(c) ? ' ' : lower(c));
+        uint32_t c = token_decode(&at);
+        out = token_encode(out, t->breaks(c) ? ' ' : token_lower(c));
     }
     *out = '\0';
     t->at = t->folded;
@@ -159,9 +164,10 @@ const char *token_reader_next(token_reader *t, size_t *n)
 
 void token_reader_free(ddsc_context *ctx, token_reader *t)
 {
-    mem_free(ctx, t->folded);
+    MEM_FREE(ctx, t->folded, t->code);
     t->folded = NULL;
-    t->room = 0;
+    t->code = NULL;
+    t->room = t->code_room = 0;
 }
 
 ddsc_status tokens_read_list(ddsc_context *ctx, text_table *words, io_stream *s)

@@ -1,9 +1,9 @@
-"""docs/reliability.md names tests that exist."""
+"""tests/README.md names tests that exist."""
 import re
 
 
 def test_named_tests_exist(source):
-    text = (source / "docs" / "reliability.md").read_text()
+    text = (source / "tests" / "README.md").read_text()
     named = re.findall(r"`((?:\w+/)+\w+\.(?:c|py|sh))`(?: \(([\w, ]+)\))?", text)
     assert len(named) > 20
     for path, tests in named:

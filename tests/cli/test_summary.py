@@ -1,4 +1,4 @@
-"""The terminal summary: six lines and one per cluster, and everything with -v."""
+"""The terminal summary: six lines, one for the candidates if K is not given, one per cluster, and everything with -v."""
 import re
 
 import numpy as np
@@ -24,10 +24,11 @@ def test_lines(ddsc, sets, tmp_path, name, k):
     clusters = [line for line in lines if re.match(r"  cluster \d+ ", line)]
     found = int(re.search(r"items in ([\d,]+) cluster", lines[0]).group(1))
     more = [line for line in lines if re.fullmatch(r" +and \d+ more", line)]
-    assert len(clusters) == min(found, 10) and len(lines) - len(clusters) - len(more) <= 6
+    assert len(clusters) == min(found, 10) and len(lines) - len(clusters) - len(more) <= (6 if k == "K" else 7)
     assert [line.split()[1] for line in more] == ([str(found - 10)] if found > 10 else [])
     assert lines[1].startswith("  verdict ") and lines[-1].split() == ["report", str(tmp_path / "r" / "report.html")]
     assert lines[-2].startswith("  next ")
+    assert [line.split()[:3] for line in lines if "candidates" in line] == ([] if k == "K" else [["candidates", "K", "="]])
     whole = ddsc(*words, "-v", "-f").stdout.splitlines()
     brief = [line for line in lines if line not in more]
     assert [line for line in whole if line in brief] == brief and len(whole) > len(lines)

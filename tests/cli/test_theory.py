@@ -22,7 +22,7 @@ def rows(path):
 
 
 def test_separated(ddsc, three_groups, tmp_path):
-    done = ddsc("cluster", three_groups, "-k", 3, "--stability", 4, "-o", tmp_path / "r")
+    done = ddsc("cluster", three_groups, "-k", 3, "--stability", 4, "-v", "-o", tmp_path / "r")
     assert "stability    ARI 1.000" in done.stdout
     assert "4 resamples: the labels agree" in done.stderr
     result = json.loads((tmp_path / "r" / "result.json").read_text())
@@ -91,6 +91,20 @@ def test_neighbor_sets(ddsc, noisy, tmp_path):
     table = rows(tmp_path / "r" / "stability.csv")
     assert [int(r["intra"]) for r in table] == intra_all and [int(r["inter"]) for r in table] == inter_all
     assert np.allclose([float(r["xi"]) for r in table], xi)
+
+
+@pytest.mark.parametrize("words, holds", [(["--tau", 7, "--gamma", 0.01], True), (["--tau", 7, "--gamma", 50], False),
+                                          (["--tau", 9, "--gamma", 0.01], False)])
+def test_theorem_2(ddsc, tmp_path, words, holds):
+    """Complete clusters of 8 items. A large gamma makes zeta exceed xi / 2; more than 7 neighbors connect the clusters."""
+    ddsc("generate", "gaussians", "--groups", 2, "--items", 8, "--points", 200, "--separation", 20, "-o", tmp_path / "X.npz")
+    done = json.loads(ddsc("cluster", tmp_path / "X.npz", "-k", 2, *words, "--paper", "--stability", 3, "--json").stdout)
+    theorem = done["theory"]["theorem_2"]
+    assert theorem["holds"] is holds
+    assert theorem["zeta"] == done["stability"]["worst"]["zeta"] and theorem["zeta_allowed"] == done["theory"]["xi"] / 2
+    components = words[1] == 7
+    assert theorem["resamples_with_k_components"] == (3 if components else 0) and done["theory"]["connected"] is components
+    assert holds == (components and theorem["zeta"] <= theorem["zeta_allowed"])
 
 
 def test_lemmas(ddsc, noisy):

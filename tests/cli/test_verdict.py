@@ -239,7 +239,20 @@ def test_real_texts_have_structure(ddsc, data_dir, tmp_path, name, k):
     text = data_dir / "text"
     ddsc("text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz", "--text",
          "title,body" if name == "reuters5" else "abstract", "--words", "general", "-q", "-o", tmp_path / "t.npz")
-    assert judge(ddsc, tmp_path / "t.npz", k)["level"] in ("partly", "separate")
+    assert judge(ddsc, tmp_path / "t.npz", k)["level"] in ("reproducible", "partly", "separate")
+
+
+@pytest.mark.parametrize("k, told", [(1, "one cluster has no boundary"), (90, "every item is its own cluster")])
+def test_extreme_k_is_not_judged(ddsc, tmp_path, k, told):
+    """Three far clusters tear the graph, but that says nothing on K = 1 and K = N."""
+    rng = np.random.default_rng(1)
+    path = write(tmp_path / "x.npz", [20 * (i % 3) + rng.normal(size=(4, 2)) for i in range(90)])
+    done = ddsc("cluster", path, "-k", k, "-o", tmp_path / "r")
+    verdict = json.loads((tmp_path / "r" / "result.json").read_text())["verdict"]
+    assert verdict["level"] == "too_few" and told in verdict["text"] and f"K = {'N = 90' if k > 1 else 1}" in done.stderr
+    assert "too small to form a cluster" not in done.stderr
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert ("<b>1</b>, of 90 items. " if k == 1 else "<b>90</b> were formed, of 1 item each. ") in page
 
 
 def test_no_clusters_and_a_small_far_group(ddsc, tmp_path):

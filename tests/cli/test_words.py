@@ -303,6 +303,8 @@ def test_lemmas_are_asked_for_again(ddsc, files):
     (["--words", "general"], "words = general needs a file of vectors"),
     (["--paper"], "words = general needs a file of vectors"),
     (["--paper", "--words", "own"], "paper requires words = general"),
+    (["--paper", "--words", "fitted", "--vectors", "v.txt"], "--words fitted contradicts --paper"),
+    (["--paper", "--tokens", "words", "--vectors", "v.txt"], "--tokens words contradicts --paper"),
     (["--words", "fited"], "did you mean 'fitted'?")])
 def test_bad_usage(ddsc, files, words, message):
     assert message in ddsc("text", "d.tsv", "-o", "x.npz", *words, code=2, cwd=files).stderr
@@ -321,3 +323,25 @@ def test_fitted_words_find_the_sports(ddsc, tmp_path, data_dir):
         score[mode] = found["scores"]["ami"]
     assert score["fitted"] > score["general"] + .02
     assert score["own"] > score["general"] - .06
+
+
+# ---- the default rule for words ----
+
+def test_words_keep_their_punctuation(ddsc, tmp_path):
+    texts = ["C# and .NET, node.js", "c# or ASP.NET with node.js", ".net; AT&T café 机器学习",
+             "at&amp;t cafe\u0301 asp.net 机器学习"]
+    write_table(tmp_path / "d.tsv", ["text"], [[t] for t in texts])
+    ddsc("text", tmp_path / "d.tsv", "-o", tmp_path / "o.npz")
+    assert set(words_of(tmp_path / "o.npz")) >= {"c#", ".net", "node.js", "asp.net", "at&t", "café", "机器", "学习"}
+    ddsc("text", tmp_path / "d.tsv", "--tokens", "punctuation", "-o", tmp_path / "p.npz")
+    assert set(words_of(tmp_path / "p.npz")) >= {"c", "net", "node", "js", "机器学习"}
+    # later documents are split by the rule of the stored words
+    write_table(tmp_path / "new.tsv", ["text"], [["C#, Node.js"]])
+    ddsc("text", tmp_path / "new.tsv", "--vectors", tmp_path / "o.npz", "-o", tmp_path / "new.npz")
+    with np.load(tmp_path / "new.npz") as z:
+        assert len(z["weights"]) == 2
+
+
+def test_words_of_the_paper(ddsc, files):
+    json_of = ddsc("text", files / "d.tsv", "--vectors", files / "v.txt", "--paper", "--json", "-o", files / "o.npz").stdout
+    assert json.loads(json_of)["settings"]["tokens"] == "punctuation"

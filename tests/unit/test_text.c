@@ -5,60 +5,6 @@
 
 #include "text/text.h"
 
-/* ---- tokens ---- */
-
-/* The tokens of a text, each followed by "|". */
-static void assert_tokens(token_reader t, const char *text, const char *wanted)
-{
-    ddsc_context *ctx = test_context(1, 0);
-    char joined[512] = "";
-    size_t n;
-    assert_ok(ctx, token_reader_begin(ctx, &t, text), text);
-    for (const char *w = token_reader_next(&t, &n); w; w = token_reader_next(&t, &n)) {
-        strncat(joined, w, n);
-        strcat(joined, "|");
-    }
-    assert_string_equal(joined, wanted);
-    token_reader_free(ctx, &t);
-    ddsc_context_destroy(ctx);
-}
-
-static void test_punctuation(void **state)
-{
-    (void)state;
-    token_reader t = token_reader_make(DDSC_TOKENS_PUNCTUATION);
-    assert_tokens(t, "", "");
-    assert_tokens(t, " \t.-", "");
-    assert_tokens(t, "Don't e-mail U.S. $1.13bn", "don't|e|mail|u|s|1|13bn|");
-    assert_tokens(t, "a!b\"c#d$e%f&g(h)i*j+k,l-m.n/o:p;q<r=s>t?u@v[w\\x]y^z_0`1{2|3}4~5",
-                  "a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p|q|r|s|t|u|v|w|x|y|z|0|1|2|3|4|5|");
-    assert_tokens(t, "\xc3\x89T\xc3\x89\xc2\xa0\xc3\x97 \xe2\x80\x9cx\xe2\x80\x9d",
-                  "\xc3\xa9t\xc3\xa9|\xc3\x97|\xe2\x80\x9cx\xe2\x80\x9d|");
-}
-
-static void test_letters(void **state)
-{
-    (void)state;
-    token_reader t = token_reader_make(DDSC_TOKENS_LETTERS);
-    assert_tokens(t, "Don't e-mail b2b x2yz", "don|mail|yz|");
-    assert_tokens(t, "\xc3\x89 \xc3\x89t \xd0\x9c\xd0\xbe", "\xc3\xa9t|\xd0\xbc\xd0\xbe|");
-}
-
-/* Bytes that are no UTF-8: cut, overlong, surrogate, too large, stray; each is a Latin-1 letter. */
-static void test_broken_utf8(void **state)
-{
-    (void)state;
-    token_reader t = token_reader_make(DDSC_TOKENS_PUNCTUATION);
-    assert_tokens(t, "x\xc3", "x\xc3\xa3|");
-    assert_tokens(t, "\xe2\x82", "\xc3\xa2\xc2\x82|");
-    assert_tokens(t, "\xc0\xaf", "\xc3\xa0\xc2\xaf|");
-    assert_tokens(t, "\xe0\x81\x81", "\xc3\xa0\xc2\x81\xc2\x81|");
-    assert_tokens(t, "\xed\xa0\x80", "\xc3\xad|\xc2\x80|"); /* 0xa0 is a blank */
-    assert_tokens(t, "\xf4\x90\x80\x80", "\xc3\xb4\xc2\x90\xc2\x80\xc2\x80|");
-    assert_tokens(t, "\xff\xfe", "\xc3\xbf\xc3\xbe|");
-    assert_tokens(t, "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80|");
-}
-
 /* ---- vectors ---- */
 
 /* Read these bytes for the words a, b, c; the status, and the vectors if they are good. */
@@ -230,7 +176,7 @@ static void test_settings(void **state)
     files wrong[11] = {f, f, f, f, f, f, f, f, f, f, f};
     wrong[0].set.struct_size = 0;
     wrong[1].set.struct_size++;
-    wrong[2].set.tokens = 2;
+    wrong[2].set.tokens = 3;
     wrong[3].set.idf = 9;
     wrong[4].set.support = -1;
     wrong[5].set.where = "keep";
@@ -467,12 +413,10 @@ static void test_row_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_punctuation), cmocka_unit_test(test_letters),
-        cmocka_unit_test(test_broken_utf8), cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_cut_vectors), cmocka_unit_test(test_lemmas),
-        cmocka_unit_test(test_settings),    cmocka_unit_test(test_small),
-        cmocka_unit_test(test_allocations), cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_threads),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_row_order)};
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_cut_vectors),
+        cmocka_unit_test(test_lemmas),  cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_small),   cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_cancel),  cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_row_order)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -270,6 +270,28 @@ static double entry_of_operator(const double *a, int64_t n, int64_t i, int64_t j
 }
 
 /* zeta, alpha and |L - L'|_F from dense matrices of the very runs, made one by one. */
+/* Checks both sides of Lemma 2 over the entries that the lists of both runs contain. */
+static void check_lemma_2(const ddsc_stability_row *row, const ddsc_clustering *first,
+                          const ddsc_clustering *again)
+{
+    ddsc_graph_view a, b;
+    double change = 0, bound = 0;
+    ddsc_graph_get_view(first->view.graph, &a);
+    ddsc_graph_get_view(again->view.graph, &b);
+    for (int64_t i = 0; i < a.n; i++)
+        for (int64_t p = a.offset[i]; p < a.offset[i + 1]; p++)
+            for (int64_t q = b.offset[i]; q < b.offset[i + 1]; q++) {
+                double x = first->view.gamma * a.d2[p], y = again->view.gamma * b.d2[q];
+                if (a.index[p] != b.index[q])
+                    continue;
+                change = fmax(change, fabs(exp(-x) - exp(-y)));
+                bound = fmax(bound, fabs(sqrt(x) - sqrt(y)));
+            }
+    assert_true(change > 0 && change <= bound);
+    assert_close(row->similarity_change, change, 1e-12, 0);
+    assert_close(row->lemma_2_bound, bound, 1e-9, 0);
+}
+
 static void test_ingredients(void **state)
 {
     (void)state;
@@ -303,14 +325,9 @@ static void test_ingredients(void **state)
                 largest = fmax(largest, fabs(h));
             }
         const ddsc_stability_row *row = r.v.rows[round];
-        double room = alpha - zeta;
         assert_close(row->laplacian_largest, largest, 1e-12, 0);
-        assert_true(
-            room > 0 ? row->laplacian_largest <= row->lemma_3_bound &&
-                           fabs(row->lemma_3_bound * (double)graph.tau * room * room / (2 * zeta) -
-                                1) < 1e-12
-                     : isinf(row->lemma_3_bound));
-        assert_true(row->similarity_change > 0 && row->similarity_change <= row->lemma_2_bound);
+        assert_true(alpha <= zeta && isinf(row->lemma_3_bound)); /* test_theorem_bound: finite */
+        check_lemma_2(row, r.first, again);
         assert_true(row->n_components == again->view.n_components);
         assert_close(row->zeta, zeta, 1e-15, 0);
         assert_close(r.v.rows[round]->laplacian, sqrt(sum), 1e-12, 0);
@@ -410,6 +427,8 @@ static void test_theorem_bound(void **state)
         assert_true(row->zeta > 0 && row->zeta < r.v.alpha && row->edges_kept == 1);
         assert_close(row->theorem_bound,
                      2 * row->zeta * sqrt(16) / (r.v.gap * room * room * sqrt(7)), 1e-12, 0);
+        assert_close(row->lemma_3_bound, 2 * row->zeta / (7 * room * room), 1e-12, 0);
+        assert_true(row->laplacian_largest > 0 && row->laplacian_largest <= row->lemma_3_bound);
         assert_true(row->sin_theta <= row->theorem_bound);
         assert_true(row->direct_bound <= row->theorem_bound);
     }

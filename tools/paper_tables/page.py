@@ -2,6 +2,7 @@
 import numpy as np
 
 from . import claims, figure
+from .claims import best_of, difference
 from .extras import EPSILONS, INCOMPLETE_WORDS, NOISY, SIGMAS
 from .quoted import (AVERAGE, BASELINES, COMPLEXITY, DATA, IMAGES, INCOMPLETE, METRICS, SCORES, SECONDS, SETS, SHAPES,
                      STARRED, TEXTS, TITLE)
@@ -28,45 +29,50 @@ def signed(x):
 
 def score(row, which="ami"):
     """Return "mean±standard deviation"; without the latter if all runs agree."""
-    if row is None:
-        return MISSING
     sd = row[which + "_sd"]
     return number(row[which]) + (f"±{number(sd)}" if sd >= .0005 else "")
 
 
+def scores(row):
+    return MISSING if row is None else f"{score(row)}/{score(row, 'ari')}"
+
+
 def both(row):
-    return MISSING if row is None else f"{number(row['ami'])} / {number(row['ari'])}"
+    return MISSING if row is None else pair(row["ami"], row["ari"])
 
 
-def best_of(found, name, metric):
-    """Return the better of the program's grid and the paper's algorithm, as the program can run both."""
-    rows = [r for r in (found[name, f"{metric}-best"], found[name, f"{metric}-paper"]) if r]
-    return max(rows, key=lambda r: r["ami"]) if found[name, f"{metric}-best"] else None
+def pair(ami, ari, text=number):
+    return f"{text(ami)}/{text(ari)}"
 
 
-def intro(plan):
+def intro(found, seconds):
+    missing = sum(row is None for row in found.values())
     return ["# The paper's tables next to ours", "",
-            "`./run paper` generates this page from stored rows (`./run paper --list` shows them with their CPU time). "
-            "The paper is Wang, Qiao, Fan, \"Spectral Clustering for Discrete Distributions\". `ddsc help paper` says what "
-            "the program does at each line of its algorithms and at each choice that it leaves open.", ""]
+            "`./run paper` generates this page from stored rows (`./run paper --list`). All rows take about "
+            f"{seconds:.0f} CPU seconds, {seconds / 7200:.1f} hours on two free cores" +
+            (f"; {missing} of the {len(found)} rows are not computed yet. " if missing else ". ") +
+            "The paper is Wang, Qiao, Fan, \"Spectral Clustering for Discrete Distributions\". `ddsc help paper` lists every "
+            "line of its algorithms and every choice that it leaves open. Cells with two values are AMI/ARI.", ""]
 
 
 def protocol(plan):
     bandwidths = plan["bandwidths"]
     return ["## Protocol", "",
             f"K runs from 5 to 10 and the best is reported, as in the paper: **with the labels**. Values are means over "
-            f"{plan['runs']} runs ± their standard deviation. On text a run is a seed (k-means, X_0 of lot); on images it is "
-            f"another random subset of {plan['per_class']} per class.", "",
+            f"{plan['runs']} runs ± their standard deviation. On text, a run is a seed (k-means, X_0 of lot). On images, run R "
+            f"is another random subset of {plan['per_class']} per class (`-s R`).", "",
             "- **paper's algorithm**: `--paper`. Sinkhorn epsilon " + ", ".join(map(str, plan["epsilons"])) +
             " (the paper: 1 to 10). The paper does not give the other parameters; ours are tau " +
             ", ".join(map(str, plan["taus"])) + "; gamma " + ", ".join(f"{g:g}" for g in plan["gammas"]) +
             " times 1/median D^2; bandwidth " + ", ".join(map(str, bandwidths["text"])) + " (text), " +
             ", ".join(map(str, bandwidths["image"])) + f" (images). The grid is searched on the first run, and its best "
-            f"{plan['again']} settings are repeated.",
-            "- **defaults**: the program without options, words fitted, K from the data. No labels are used.",
-            "- **best**: the highest AMI among the paper's algorithm and the program's rules on the same grid.",
-            "- Baselines use the same K and tau. D2 and PD2 have 16 points per center and one start; images are merged to 32 "
-            "points for them.", ""]
+            f"{plan['again']} settings are repeated on all.",
+            "- **defaults**: `ddsc cluster FILE -m METRIC -k auto -s R`, words fitted, no labels. K that were chosen are in "
+            "parentheses. **True K**: the same with `-k 5` (text) or `-k 10`.",
+            "- **best**: the highest AMI among the paper's algorithm and the program's own rules on this grid, with the paper's "
+            "words and with fitted ones.",
+            "- Baselines use the same K and tau. D2 and PD2 have 16 points per center and one start; the two best K of the first "
+            "run are repeated; images are merged to 32 points for them. Rows with * are those of Huang et al. (2021), as the paper quotes them.", ""]
 
 
 def data_section(found):
@@ -76,9 +82,9 @@ def data_section(found):
         values = [MISSING] * 4 if ours is None else [
             ours["n_items"], ours["d"], f"{ours['points_mean']:g} (at most {ours['points_max']})", ours["k"]]
         coverage = f"{100 * ours['coverage']:.0f}%" if ours and "coverage" in ours else ""
-        rows.append([TITLE[name], " / ".join(map(str, quoted)), *values, coverage])
+        rows.append([TITLE[name], "/".join(map(str, quoted)), *values, coverage])
     commands = [joined(found["data", name]["command"]) for name in SETS if found["data", name]]
-    return ["## Data (Table 2)", "", *table(["set", "paper: N / d / n / K", "N", "d", "n", "K", "tokens with a vector"], rows),
+    return ["## Data (Table 2)", "", *table(["set", "paper: N/d/n/K", "N", "d", "n", "K", "tokens with a vector"], rows),
             "Documents have fewer than 16 points if they have fewer words. n of images counts the pixels with ink; the "
             "paper counts all 784. BBC and BBCSport: abstracts, plain idf. Reuters: title and body, runs of letters, smooth "
             "idf, the ModApte split, as in the code that the paper cites for its data. Words are not lemmatized unless "
@@ -87,8 +93,11 @@ def data_section(found):
 
 
 def shapes_section(found):
-    rows = [[m, "" if m not in SHAPES else number(SHAPES[m], 1), score(found["synthetic", m]),
-             score(found["synthetic", m] and found["synthetic", m]["defaults"])] for m in (*BASELINES, *METRICS)]
+    rows = []
+    for m in (*BASELINES, *METRICS):
+        row = found["synthetic", m]
+        rows.append([m, "" if m not in SHAPES else number(SHAPES[m], 1),
+                     *([MISSING] * 2 if row is None else [score(row), score(row["defaults"])])])
     command = joined(found["synthetic", "w2"]["command"]) if found["synthetic", "w2"] else MISSING
     return ["## Shapes (Table 1, Figure 2), AMI", "", *table(["method", "paper", "paper's algorithm", "defaults"], rows),
             f"`{command}` and the other methods. The figure is the output of `ddsc demo`; `--paper` gives the same labels.", "",
@@ -106,22 +115,22 @@ def set_section(found, name):
         for source in sources:
             row = found[name, method if source is None else f"{method}-{source}"]
             title = BASELINE_TITLE[method] + (f", {SOURCE[source]}" if source else "")
-            paper = quoted[method] if source in (None, "mean", "pixels") else None
-            rows.append([title, *(map(number, paper) if paper else ("", "")), score(row), score(row, "ari"), "", "", ""])
+            paper = pair(*quoted[method]) if source in (None, "mean", "pixels") else ""
+            rows.append([title, paper, scores(row), "", "", ""])
             if row:
                 commands.append(joined(row["command"]))
         if name in TEXTS and method in STARRED:
-            rows.append([BASELINE_TITLE[method] + "*", number(STARRED[method][TEXTS.index(name)]), "", "", "", "", "", ""])
+            rows.append([BASELINE_TITLE[method] + "*", number(STARRED[method][TEXTS.index(name)]), "", "", "", ""])
     for metric in METRICS:
         row, plain, best = found[name, f"{metric}-paper"], found[name, f"{metric}-defaults"], best_of(found, name, metric)
         ks = "/".join(map(str, sorted(set(plain["ks"])))) if plain else ""
-        rows.append([f"**{metric}**", *map(number, quoted[metric]), f"**{score(row)}**" if row else MISSING, score(row, "ari"),
-                     both(plain) + (f" (K {ks})" if plain else ""), both(plain["true_k"]) if plain else MISSING, both(best)])
+        rows.append([f"**{metric}**", pair(*quoted[metric]), f"**{scores(row)}**" if row else MISSING,
+                     both(plain) + (f" ({ks})" if plain else ""), both(plain["true_k"]) if plain else MISSING, both(best)])
         if row:
             commands.append(joined(row["command"]))
-        if found[name, f"{metric}-best"]:
+        if best and best is not row:
             commands.append(joined(best["command"]))
-    heads = ["method", "paper AMI", "ARI", "ours AMI", "ARI", "defaults AMI / ARI", "with the true K", "best"]
+    heads = ["method", "paper", "paper's algorithm", "defaults", "true K", "best"]
     return [f"## {TITLE[name]}", "", *table(heads, rows), *(["```sh", *commands, "```", ""] if commands else [])]
 
 
@@ -129,76 +138,89 @@ def average_section(found):
     """The columns "Average Score": means over the three text sets, and for images over the two."""
     rows = []
     for sets, title in ((TEXTS, "text"), (IMAGES, "images")):
-        for metric in METRICS:
-            quoted = np.mean([SCORES[n][metric] for n in sets], axis=0) if sets is IMAGES else AVERAGE[metric]
-            cells = [" / ".join(map(number, quoted))]
-            for what in ("paper", "defaults"):
-                ours = [found[n, f"{metric}-{what}"] for n in sets]
-                cells.append(MISSING if None in ours else
-                             " / ".join(number(np.mean([r[k] for r in ours])) for k in ("ami", "ari")))
-            best = [best_of(found, n, metric) for n in sets]
-            cells.append(MISSING if None in best else " / ".join(number(np.mean([r[k] for r in best])) for k in ("ami", "ari")))
-            rows.append([f"{metric}, {title}", *cells])
-    rows += [[f"{BASELINE_TITLE[m]}*, text (AMI)", number(STARRED[m][3]), "", "", ""] for m in STARRED]
-    return ["## Average score, AMI / ARI", "", *table(["method", "paper", "paper's algorithm", "defaults", "best"], rows),
-            "The rows marked * are those of Huang et al. (2021) as the paper quotes them.", ""]
+        for method in (*BASELINES, *METRICS):
+            if any(method not in SCORES[n] for n in sets):
+                continue
+            quoted = np.mean([SCORES[n][method] for n in sets], axis=0) if sets is IMAGES else AVERAGE[method]
+            cells = [pair(*quoted)]
+            source = {"kmeans": "mean", "sc": "mean"} if sets is TEXTS else {"kmeans": "pixels", "sc": "pixels"}
+            names = [f"{method}-{source[method]}" if method in source else method] if method in BASELINES else \
+                [f"{method}-{what}" for what in ("paper", "defaults")]
+            for key in names:
+                cells.append(mean_of([found[n, key] for n in sets]))
+            cells += ["", ""] if method in BASELINES else [mean_of([best_of(found, n, method) for n in sets])]
+            rows.append([f"{BASELINE_TITLE.get(method, method)}, {title}", *cells])
+            if sets is TEXTS and method in STARRED:
+                rows.append([f"{BASELINE_TITLE[method]}*, text", number(STARRED[method][3]), "", "", ""])
+    return ["## Average Score", "", *table(["method", "paper", "paper's algorithm", "defaults", "best"], rows),
+            "K-means and SC are those of mean vectors and pixels. The paper's averages of lot and of the ARI of w2 differ "
+            "slightly from the means of its rows.", ""]
+
+
+def mean_of(rows):
+    return MISSING if None in rows else pair(*(np.mean([r[k] for r in rows]) for k in ("ami", "ari")))
 
 
 def difference_section(found):
-    rows, ami, ari = [], [], []
+    rows = []
     for metric in METRICS:
-        cells = []
-        for name in SETS:
-            row = found[name, f"{metric}-paper"]
-            if row is None:
-                cells.append(MISSING)
-                continue
-            change = row["ami"] - SCORES[name][metric][0], row["ari"] - SCORES[name][metric][1]
-            ami.append(change[0])
-            ari.append(change[1])
-            cells.append(" / ".join(map(signed, change)))
-        rows.append([metric, *cells])
-    text = (f"Mean of the {len(ami)} AMI differences {signed(np.mean(ami))}, of the ARI differences {signed(np.mean(ari))}; "
-            f"{sum(x < -.02 for x in ami)} rows are more than .02 below the paper's AMI. {20 - len(ami)} of 20 rows are not "
-            "computed." if ami else "No row is computed.")
-    return ["## The paper's algorithm minus the paper, AMI / ARI", "", *table(["metric", *(TITLE[n] for n in SETS)], rows),
-            text, "", *cause_lines(found)]
+        changes = [difference(found, name, metric) for name in SETS]
+        rows.append([metric, *(MISSING if c is None else pair(*c, signed) for c in changes)])
+    return ["## The paper's algorithm minus the paper", "", *table(["metric", *(TITLE[n] for n in SETS)], rows),
+            *cause_lines(found)]
 
 
-CAUSES = {"lemmas": "lemmatized words", "300": "300-d word2vec vectors", "fitted": "fitted 100-d vectors"}
+CAUSES = {"lemmas": "lemmas", "300": "300-d", "fitted": "fitted", "50": "50-d"}
+
+
+def tested_changes(found, name, metric):
+    """Return the change of AMI for each tested cause: None if not computed, "" if the cause does not apply."""
+    changes = []
+    for variant in CAUSES:
+        row = found["causes", f"{name}-{variant}"] if name in TEXTS else ""
+        if row and metric not in row["after"]:
+            row = ""
+        changes.append(row["after"][metric][0] - row["before"][metric][0] if row else row)
+    row = found["causes", f"{name}-reference"] if name in TEXTS and metric == "lot" else ""
+    changes.append(row["standard"][0] - row["fitted"][0] if row else row)
+    row = found["causes", f"{name}-subsets"] if name in IMAGES else ""
+    if row:
+        row = row.get(metric, "")
+    changes.append(row["ami"] - found[name, f"{metric}-paper"]["ami"] if row else row)
+    return changes
+
+
+def explained(gap, changes, titles):
+    """Name the tested causes that leave at most .02 of the gap."""
+    if any(c is None for c in changes):
+        return MISSING
+    found = [t for c, t in zip(changes, titles) if c != "" and gap + c >= -.02]
+    return ", ".join(found) if found else "none of these"
 
 
 def cause_lines(found):
+    titles = [*CAUSES.values(), "X_0", "subsets"]
     rows = []
-    for name in TEXTS:
-        for variant, title in CAUSES.items():
-            row = found["causes", f"{name}-{variant}"]
-            rows.append([f"{TITLE[name]}, {title}", *(MISSING if row is None else
-                                                      signed(row["after"][m][0] - row["before"][m][0]) for m in METRICS)])
-    for name in TEXTS:
-        row = found["causes", f"{name}-reference"]
-        change = MISSING if row is None else signed(row["standard"][0] - row["fitted"][0])
-        rows.append([f"{TITLE[name]}, standard normal X_0", "", "", "", change])
-    coverage = {n: found["data", n].get("coverage_300") for n in TEXTS if found["data", n]}
-    share = ", ".join(f"{100 * c:.0f}% ({TITLE[n]})" for n, c in coverage.items() if c)
-    lines = ["Tested causes on text: change of AMI when only the words or the vectors change (`--paper`, the best of K 5 to 10 "
-             "and tau 10, 20).", "", *table(["set, change", *METRICS], rows),
-             f"The freely available 300-d vectors are word2vec and cover few tokens: {share or MISSING}. They are therefore "
-             "not a substitute for the paper's 300-d GloVe. Lemmas need Debian's `wordnet-base`.", ""]
-    below = []
     for name in SETS:
         for metric in METRICS:
-            row = found[name, f"{metric}-paper"]
-            if row and row["ami"] < SCORES[name][metric][0] - .02:
-                gap, sd = SCORES[name][metric][0] - row["ami"], row["ami_sd"]
-                reach = "inside" if gap <= 2 * sd else "outside"
-                below.append([f"{TITLE[name]} {metric}", signed(-gap), number(sd), reach])
-    if below:
-        lines += ["Rows more than .02 below the paper. If the gap is within two standard deviations of our runs, the subset "
-                  "or the seed can explain it. Otherwise the table above says whether other words or vectors do; a cause "
-                  "that is not tested is not claimed.", "",
-                  *table(["row", "gap", "sd of our runs", "within 2 sd"], below)]
-    return lines
+            row, change = found[name, f"{metric}-paper"], difference(found, name, metric)
+            below = change is not None and change[0] < -.02
+            if not below and name in IMAGES:
+                continue
+            changes = tested_changes(found, name, metric)
+            cells = [MISSING if c is None else c if c == "" else signed(c) for c in changes]
+            rows.append([f"{TITLE[name]} {metric}", MISSING if change is None else signed(change[0]),
+                         MISSING if row is None else number(row["ami_sd"]), *cells,
+                         explained(change[0], changes, titles) if below else ""])
+    coverage = {n: found["data", n].get("coverage_300") for n in TEXTS if found["data", n]}
+    share = ", ".join(f"{100 * c:.0f}% ({TITLE[n]})" for n, c in coverage.items() if c)
+    return ["Tested causes of the AMI differences: the change of AMI when a single thing changes. *lemmas*: plural nouns become "
+            "singular (Debian's `wordnet-base`). *300-d*: word2vec, the only 300-d vectors that are available here; it covers "
+            f"few tokens ({share or MISSING}) and is no substitute for the paper's GloVe. *fitted*: GloVe fitted to the "
+            "documents. *50-d*: the first 50 principal components of the 100-d vectors. *X_0*: standard normal reference. "
+            "*subsets*: ten other random subsets with the same settings. Changes of text are for the best of K 5 to 10 and tau "
+            "10, 20. The last column names the changes that bring a row that is more than .02 below the paper to within .02.",
+            "", *table(["row", "difference", "sd", *titles, "explained by"], rows)]
 
 
 def per_value(grid, column, value):
@@ -216,10 +238,10 @@ def sensitivity_section(found, plan):
                 continue
             grid = row["grid"]
             choices = list(dict.fromkeys(g[0] for g in grid))
-            parts = [f"{c.split(',')[1].strip(' )').strip(chr(39))} {per_value(grid, 0, c)}" for c in choices if "," in c]
+            parts = [f"{c.split(',')[1].strip(' )').strip(chr(39))}:{per_value(grid, 0, c)}" for c in choices if "," in c]
             rows.append([f"{TITLE[name]} {metric}", *(per_value(grid, 1, str(t)) for t in plan["taus"]),
-                         *(per_value(grid, 2, str(g)) for g in plan["gammas"]), "; ".join(parts)])
-    heads = ["set, metric", *(f"tau {t}" for t in plan["taus"]), *(f"gamma x {g:g}" for g in plan["gammas"]),
+                         *(per_value(grid, 2, str(g)) for g in plan["gammas"]), " ".join(parts)])
+    heads = ["set, metric", *(f"tau {t}" for t in plan["taus"]), *(f"gamma*{g:g}" for g in plan["gammas"]),
              "epsilon or bandwidth"]
     return ["## Sensitivity", "", "Best AMI of the first run when one parameter is fixed and the others are free "
             "(`--paper`). The reference of lot is normal in all of them; the standard deviation of the text rows of lot is "
@@ -231,13 +253,16 @@ def time_section(found):
     for method in ("d2", *METRICS):
         cells = []
         for i, name in enumerate(SETS):
-            row = found[name, method if method == "d2" else f"{method}-defaults"]
-            ours = MISSING if row is None else f"{row['seconds']:g}" + (
-                "" if method == "d2" else f" / {row['paper_seconds']:g}")
-            cells.append(f"{SECONDS[method][i]:g}; {ours}")
+            ours = [found[name, "d2"]] if method == "d2" else [found["time", f"{name}-{method}"]] * 2 + [
+                found[name, f"{method}-defaults"]]
+            keys = ("seconds",) if method == "d2" else ("full", "pruned", "seconds")
+            times = ["-" if r is None else f"{r[k]:.2g}" if r[k] < 10 else f"{r[k]:.0f}" for r, k in zip(ours, keys)]
+            cells.append(f"{SECONDS[method][i]:g}; {'/'.join(times)}")
         rows.append([method, *cells])
-    return ["## Running time (seconds)", "", "The paper's seconds; CPU seconds of one run on one thread with the true K: "
-            "defaults / `--paper` (d2: mean over K, one start).", "", *table(["method", *(TITLE[n] for n in SETS)], rows)]
+    return ["## Running time (seconds)", "", "The paper; then CPU seconds on one thread here: the distance matrix of all pairs, "
+            "as the paper computes it (w2, sinkhorn: extrapolated from a subset); the whole of `--paper`, which skips pairs; the "
+            "defaults, both with the true K (-: not computed). d2: one start, mean over K.", "",
+            *table(["method", *(TITLE[n] for n in SETS)], rows)]
 
 
 def incomplete_section(found):
@@ -246,15 +271,20 @@ def incomplete_section(found):
         cells = []
         for what in INCOMPLETE_WORDS:
             row = found["incomplete", f"{what}-{p}"]
-            cells.append(MISSING if row is None else both(row) + (f" ({100 * row['solved']:.0f}% of the pairs)"
-                                                                    if what == "columns" else ""))
-        rows.append([f"{p}%", " / ".join(map(number, quoted)), *cells])
+            cells.append(MISSING if row is None else both(row) + (f" ({100 * row['solved']:.0f}%)" if what == "columns" else ""))
+        rows.append([f"{p}%", pair(*quoted), *cells])
     commands = [joined(found["incomplete", f"{w}-10"]["command"]) for w in INCOMPLETE_WORDS if found["incomplete", f"{w}-10"]]
-    return ["## Incomplete matrix: mmd on MNIST, AMI / ARI", "",
+    return ["## Incomplete matrix: mmd on MNIST", "",
             *table(["pairs", "paper", "`--sample P --paper`", "`--sample P`", "`--sample-columns P`"], rows),
             "With `--paper`, missing pairs are no edges. Without it, the program estimates them. `--sample-columns` draws items "
-            "at random and computes their whole columns, which are P (2 - P) of the pairs, not P.", "",
+            "at random and computes their whole columns: P (2 - P) of the pairs, as shown in parentheses.", "",
             *(["```sh", *commands, "```", ""] if commands else [])]
+
+
+def short(key):
+    """Return "W_eps, epsilon 5" as one word."""
+    name, comma, epsilon = key.partition(", epsilon ")
+    return f"{name.split()[0]}({epsilon})" if comma else key
 
 
 def noise_section(found, folder):
@@ -265,7 +295,7 @@ def noise_section(found, folder):
             row = found["noise", f"{name}-{key.replace(', ', '-').replace(' ', '-')}"]
             if row:
                 errors[name, key] = row["errors"]
-            rows.append([key, *(MISSING if row is None else signed(e) for e in (row["errors"][1:] if row else SIGMAS[1:]))])
+            rows.append([short(key), *(MISSING if row is None else signed(e) for e in (row["errors"][1:] if row else SIGMAS[1:]))])
         sections += [f"### {title[0].upper() + title[1:]}", "", *table(["D", *(f"sigma {s}" for s in SIGMAS[1:])], rows)]
     picture = figure.noise(errors, SIGMAS, EPSILONS) if any(n == "digits" for n, _ in errors) else None
     if picture and folder:
@@ -273,26 +303,24 @@ def noise_section(found, folder):
     return ["## Robustness against noise (appendix E)", "",
             "Each point moves by a normal step of size sigma. The value is the median over the pairs of (D_sigma - D_0) / D_0. "
             "mmd has bandwidth 1; its unbiased D is 0 where the estimate is negative, and pairs with D_0 = 0 are left out. "
-            "\"W_eps\" is the paper's D; its root and the debiased divergence are shown next to it.", "",
+            "W_eps(5) is the paper's D with epsilon 5; root(5) is its root, debiased(5) the debiased divergence.", "",
             *(["![Relative error over sigma, MNIST digits](noise.svg)", ""] if picture else []), *sections]
 
 
 def complexity_section(found):
-    rows = [[m, f"O({COMPLEXITY[m]})", *([""] * 4 if m == "d2" else [MISSING] * 4 if found["complexity", m] is None else
-                                         [found["complexity", m][k] for k in ("N_paper", "m_paper", "N", "m")])]
-            for m in ("d2", *METRICS)]
+    rows = []
+    for m in ("d2", *METRICS):
+        row, keys = found["complexity", m], ("N_paper", "m_paper", "N", "m")
+        rows.append([m, f"O({COMPLEXITY[m]})", *(MISSING if row is None else row.get(k, "") for k in keys)])
     return ["## Time complexities", "", "Measured exponents of the CPU seconds of a whole run on Gaussian clouds: `--paper` and "
             "defaults. The searches prune and the graph is sparse, so no N^3 appears ([performance](performance.md)).", "",
             *table(["method", "paper", "N, `--paper`", "m, `--paper`", "N", "m"], rows)]
 
 
-class Found(dict):
-    """The stored rows; a name that does not exist is an error, a row that is not stored is None."""
-
-
-def write(found, plan, folder):
-    found = Found(found)
-    lines = [*intro(plan), *claims.section(found, table), *protocol(plan), *shapes_section(found), *data_section(found)]
+def write(found, plan, folder, seconds):
+    """Return the page. found: the stored rows, None where a row is missing. seconds: CPU seconds of all rows."""
+    lines = [*intro(found, seconds), *claims.section(found, table), *protocol(plan), *shapes_section(found),
+             *data_section(found)]
     for name in SETS:
         lines += set_section(found, name)
     lines += [*average_section(found), *difference_section(found), *sensitivity_section(found, plan), *time_section(found),

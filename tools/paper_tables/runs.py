@@ -45,6 +45,8 @@ class Bench:
         self.plan, self.folder = plan, folder
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
         self.lock, self.cpu = threading.Lock(), 0.0
+        if not PROGRAM.exists():
+            raise SystemExit(f"paper: {PROGRAM} does not exist; build it with ./run build, or set DDSC to another ddsc")
         library = next(iter(sorted(PROGRAM.parent.glob("libddsc.so*"))), PROGRAM)
         self.version = hashlib.sha256(library.read_bytes()).hexdigest()
         (folder / "runs").mkdir(parents=True, exist_ok=True)
@@ -141,8 +143,12 @@ def shown(words):
     return joined(shlex.join(["ddsc", *(w for w in words if w not in ("-f", "--json"))]))
 
 
+LONG = {"-m": "--metric", "-k": "--clusters", "-s": "--seed", "-o": "--output"}
+
+
 def joined(command):
-    """Write "--option value" as "--option=value"."""
+    """Write options in their long form and "--option value" as "--option=value"."""
+    command = " ".join(LONG.get(word, word) for word in command.split(" "))
     return re.sub(r"(--[a-z-]+) (?=[^\s-])", r"\1=", command)
 
 

@@ -90,7 +90,7 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
         advice_say(w, "Items without a neighbor at a known distance: %lld.",
                    (long long)d->n_isolated);
     say_sample(w, d, set);
-    if (o->n_without_row > 0)
+    if (o->n_without_row > 0 && v->k > 1)
         advice_say(w,
                    "Items in disconnected components too small to form a cluster, which were added "
                    "to the largest cluster: %lld. Raise tau to connect them.",

@@ -90,7 +90,7 @@ static ddsc_status read_rules(archive *z, measures_words *w)
     w->weighting = rule[2];
     w->idf = rule[3];
     w->lemmas = rule[4];
-    if (w->n_documents < 1 || w->tokens > 1 || w->weighting > 2 || w->idf > 1 || w->lemmas > 1)
+    if (w->n_documents < 1 || w->tokens > 2 || w->weighting > 2 || w->idf > 1 || w->lemmas > 1)
         TRY(stream_fail(z->s, "the array '%s' contains invalid settings", names[3]));
 done:
     mem_free(z->ctx, rule);

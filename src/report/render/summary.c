@@ -30,6 +30,16 @@ static void add_head(buffer *t, const ddsc_report *r)
                     result_agreement_word(json_number_value(halves)), json_number_value(halves));
 }
 
+/* Lists the candidates for K, if K was not given. */
+static void add_candidate_line(buffer *t, const ddsc_report *r)
+{
+    buffer candidates = {.ctx = t->ctx};
+    if (report_add_candidates(&candidates, r) && candidates.status >= 0)
+        buffer_addf(t, "  candidates   K = %s\n", candidates.bytes);
+    t->status = candidates.status < 0 ? candidates.status : t->status;
+    buffer_free(&candidates);
+}
+
 static void add_parameters(buffer *t, const ddsc_report *r)
 {
     const ddsc_pair_stats *p = &r->pairs;
@@ -212,7 +222,7 @@ static void add_next(buffer *t, const ddsc_report *r)
         return;
     ddsc_verdict_view v;
     ddsc_verdict_get_view(r->verdict, &v);
-    const ddsc_structure_words *words = ddsc_structure_get_words(v.structure);
+    const ddsc_level_words *words = ddsc_level_get_words(v.level);
     const char *end = words ? strstr(words->next_step, ". ") : NULL;
     if (words && *words->next_step)
         buffer_addf(t, "  next         %.*s\n",
@@ -239,11 +249,6 @@ static void add_sweep(buffer *t, const ddsc_report *r)
 {
     if (r->view.n_sweep < 2)
         return;
-    buffer candidates = {.ctx = t->ctx};
-    if (report_add_candidates(&candidates, r) && candidates.status >= 0)
-        buffer_addf(t, "  candidates   K = %s\n", candidates.bytes);
-    t->status = candidates.status < 0 ? candidates.status : t->status;
-    buffer_free(&candidates);
     buffer_addf(t, "  sweep           K   gap     relative  modularity  stability  sizes%s\n",
                 r->sweep_scores ? "        AMI     ARI" : "");
     for (int64_t i = 0; i < r->view.n_sweep; i++) {
@@ -286,10 +291,19 @@ static void add_centers(buffer *t, const ddsc_report *r)
     buffer_add(t, " items x centers\n");
 }
 
-static void add_trust(buffer *t, const ddsc_report *r)
+static void add_resamples(buffer *t, const ddsc_report *r)
+{
+    const ddsc_stability_view *v = &r->trust;
+    if (v->n > 0)
+        buffer_addf(t,
+                    "  stability    ARI %.3f, |sin Theta| %.3g of %.3g, mean of %" PRId64
+                    " resamples; %" PRId64 " items changed cluster\n",
+                    v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
+}
+
+static void add_neighbor_classes(buffer *t, const ddsc_report *r)
 {
     const ddsc_theory *c = &r->theory;
-    const ddsc_stability_view *v = &r->trust;
     if (c->n_intra + c->n_inter > 0)
         buffer_addf(
             t,
@@ -297,11 +311,6 @@ static void add_trust(buffer *t, const ddsc_report *r)
             ", classes %" PRId64 "\n",
             100 * (double)c->n_intra / (double)(c->n_intra + c->n_inter), c->n_components,
             c->n_classes);
-    if (v->n > 0)
-        buffer_addf(t,
-                    "  stability    ARI %.3f, |sin Theta| %.3g of %.3g, mean of %" PRId64
-                    " resamples; %" PRId64 " items changed cluster\n",
-                    v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
 }
 
 /* Stages whose share of the total time is smaller are listed only in result.json. */
@@ -337,16 +346,18 @@ static void add_details(buffer *t, const ddsc_report *r)
     add_merged(t, r);
     add_goes_with(t, r);
     add_sweep(t, r);
-    add_trust(t, r);
+    add_neighbor_classes(t, r);
     add_seconds(t, r);
 }
 
 void report_summary(buffer *t, const ddsc_report *r, bool details)
 {
     add_head(t, r);
+    add_candidate_line(t, r);
     add_cluster_lines(t, r, details ? MANY_CLUSTERS : FEW_CLUSTERS);
     add_left_out(t, r);
     add_scores(t, r);
+    add_resamples(t, r);
     add_next(t, r);
     if (details)
         add_details(t, r);

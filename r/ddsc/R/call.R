@@ -1,0 +1,85 @@
+# Calls of the library, and their conditions.
+
+# Runs a routine and turns its answer into a value, warnings or an error. Errors have the classes
+# "ddsc_error" and, for example, "ddsc_bad_input". Ctrl-C is an ordinary R interrupt.
+answer_of <- function(answer) {
+  for (words in strsplit(answer$warnings, "\n", fixed = TRUE)[[1]]) {
+    warning(warningCondition(words, class = "ddsc_warning"))
+  }
+  if (answer$interrupted) {
+    condition <- structure(class = c("interrupt", "condition"),
+                           list(message = "interrupted", call = NULL))
+    signalCondition(condition)
+    invokeRestart("abort")
+  }
+  if (answer$status < 0) {
+    message <- if (nzchar(answer$message)) answer$message else answer$kind
+    # The library's messages start with the name of the function that failed.
+    message <- sub("^(measures|cluster|graph|metric|settings|model|transform): ", "", message)
+    kind <- paste0("ddsc_", gsub("[^a-z]+", "_", answer$kind))
+    stop(errorCondition(message, class = c(kind, "ddsc_error")))
+  }
+  if (answer$status > 0) {
+    warning(warningCondition(
+      "an iteration limit was reached; the result is marked as not converged",
+      class = c("ddsc_not_converged", "ddsc_warning")
+    ))
+  }
+  answer$value
+}
+
+fail <- function(...) {
+  stop(errorCondition(paste0(...), class = c("ddsc_bad_argument", "ddsc_error")))
+}
+
+# Seed, threads and progress of one call.
+run_of <- function(seed = 0, threads = 0, verbose = FALSE) {
+  seed <- whole("seed", seed, 0, 2^53)
+  threads <- whole("threads", threads, 0, 4096)
+  if (!is_flag(verbose)) fail("verbose must be TRUE or FALSE")
+  list(as.double(seed), as.integer(threads), verbose)
+}
+
+is_flag <- function(x) is.logical(x) && length(x) == 1 && !is.na(x)
+is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)
+
+number <- function(name, value, low = -Inf, high = Inf) {
+  if (!is.numeric(value) || length(value) != 1 || !is.finite(value)) {
+    fail(name, " must be one number, not ", shown(value))
+  }
+  if (value < low || value > high) {
+    fail(name, " = ", format(value), " is out of range: it must be at least ", format(low),
+         if (is.finite(high)) paste(" and at most", format(high)))
+  }
+  value
+}
+
+whole <- function(name, value, low, high = 2^53) {
+  value <- number(name, value, low, high)
+  if (value != round(value)) fail(name, " = ", format(value), " must be a whole number")
+  value
+}
+
+# A short description of a wrong argument.
+shown <- function(value) {
+  if (is.character(value) && length(value) == 1) return(paste0("\"", value, "\""))
+  if (is.atomic(value) && length(value) == 1) return(format(value))
+  paste0("a ", class(value)[1], " of length ", length(value))
+}
+
+# The nearest of the known words, as a question, or "".
+did_you_mean <- function(word, known) {
+  distance <- utils::adist(word, known, ignore.case = TRUE)[1, ]
+  best <- which.min(distance)
+  if (length(best) && distance[best] <= max(2, nchar(word) %/% 3) &&
+      distance[best] < nchar(word)) {
+    paste0(" (did you mean \"", known[best], "\"?)")
+  } else {
+    ""
+  }
+}
+
+expand <- function(path) {
+  if (!is.character(path) || !length(path) || anyNA(path)) fail("expected the path of a file")
+  path.expand(path)
+}

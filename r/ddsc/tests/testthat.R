@@ -1,0 +1,4 @@
+library(testthat)
+library(ddsc)
+
+test_check("ddsc")
