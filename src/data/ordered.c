@@ -13,7 +13,7 @@ typedef struct row_sort {
 } row_sort;
 
 /* Sorts the rows order[begin .. end) by the coordinates from k on. Equal rows keep their order. */
-static void sort_rows(const row_sort *s, int64_t begin, int64_t end, int64_t k)
+static void sort_support(const row_sort *s, int64_t begin, int64_t end, int64_t k)
 {
     int32_t *row = s->order + begin;
     int64_t n = end - begin;
@@ -29,7 +29,7 @@ static void sort_rows(const row_sort *s, int64_t begin, int64_t end, int64_t k)
         double x = measures_point(s->m, row[from])[k];
         for (to = from + 1; to < n && measures_point(s->m, row[to])[k] == x;)
             to++;
-        sort_rows(s, begin + from, begin + to, k + 1);
+        sort_support(s, begin + from, begin + to, k + 1);
     }
 }
 
@@ -51,7 +51,7 @@ static bool is_ordered(const measures *m)
     return true;
 }
 
-static ddsc_status order_rows(ddsc_context *ctx, int32_t *order, const measures *m)
+static ddsc_status order_support(ddsc_context *ctx, int32_t *order, const measures *m)
 {
     ddsc_status status = DDSC_OK;
     row_sort s = {.m = m, .order = order};
@@ -60,7 +60,7 @@ static ddsc_status order_rows(ddsc_context *ctx, int32_t *order, const measures 
     TRY(MEM_NEW(ctx, s.key, m->v));
     for (int64_t r = 0; r < m->v; r++)
         order[r] = (int32_t)r;
-    sort_rows(&s, 0, m->v, 0);
+    sort_support(&s, 0, m->v, 0);
 done:
     MEM_FREE(ctx, s.part, s.copy, s.key);
     return status;
@@ -76,7 +76,7 @@ ddsc_status measures_ordered(ddsc_context *ctx, measures **out, const measures *
         return DDSC_OK;
     TRY(MEM_NEW(ctx, order, m->v));
     TRY(MEM_NEW(ctx, rank, m->v));
-    TRY(order_rows(ctx, order, m));
+    TRY(order_support(ctx, order, m));
     TRY(MEM_NEW(ctx, p.support, m->v * m->d));
     TRY(MEM_COPY(ctx, p.offset, m->offset, m->n + 1));
     TRY(MEM_NEW(ctx, p.index, m->nnz));
