@@ -18,6 +18,11 @@ def table(heads, rows):
     return [*lines, *("|" + "|".join("" if c is None else str(c) for c in row) + "|" for row in rows), ""]
 
 
+def block(commands):
+    """Show commands. The check of the documentation does not run them, because they need the real data."""
+    return ["<!-- not run: data -->", "```sh", *commands, "```", ""] if commands else []
+
+
 def number(x, digits=3):
     text = f"{x:.{digits}f}"
     return text.replace("0.", ".", 1) if -1 < x < 1 else text
@@ -88,8 +93,10 @@ def data_section(found):
             "Documents have fewer than 16 points if they have fewer words. n of images counts the pixels with ink; the "
             "paper counts all 784. BBC and BBCSport: abstracts, plain idf. Reuters: title and body, runs of letters, smooth "
             "idf, the ModApte split, as in the code that the paper cites for its data. Words are not lemmatized unless "
-            "stated, and vectors are the 100-d GloVe that is freely redistributed (the paper: 300-d).", "",
-            "```sh", *commands, "```", ""]
+            "stated, and vectors are the 100-d GloVe that is freely redistributed (the paper: 300-d). Files `NAME-words.npz` "
+            "(all words) are made with `--support=0` in addition, `NAME-fitted.npz` without `--paper`, and `NAME-R.npz` "
+            "(images) with `-s R`.", "",
+            *block(commands)]
 
 
 def shapes_section(found):
@@ -131,7 +138,7 @@ def set_section(found, name):
         if best and best is not row:
             commands.append(joined(best["command"]))
     heads = ["method", "paper", "paper's algorithm", "defaults", "true K", "best"]
-    return [f"## {TITLE[name]}", "", *table(heads, rows), *(["```sh", *commands, "```", ""] if commands else [])]
+    return [f"## {TITLE[name]}", "", *table(heads, rows), *block(commands)]
 
 
 def average_section(found):
@@ -278,7 +285,7 @@ def incomplete_section(found):
             *table(["pairs", "paper", "`--sample P --paper`", "`--sample P`", "`--sample-columns P`"], rows),
             "With `--paper`, missing pairs are no edges. Without it, the program estimates them. `--sample-columns` draws items "
             "at random and computes their whole columns: P (2 - P) of the pairs, as shown in parentheses.", "",
-            *(["```sh", *commands, "```", ""] if commands else [])]
+            *block(commands)]
 
 
 def short(key):
