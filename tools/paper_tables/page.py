@@ -180,20 +180,22 @@ def difference_section(found):
 CAUSES = {"lemmas": "lemmas", "300": "300-d", "fitted": "fitted", "50": "50-d"}
 
 
-def tested_changes(found, name, metric):
-    """Return the change of AMI for each tested cause: None if not computed, "" if the cause does not apply."""
-    changes = []
-    for variant in CAUSES:
-        row = found["causes", f"{name}-{variant}"] if name in TEXTS else ""
-        if row and metric not in row["after"]:
-            row = ""
-        changes.append(row["after"][metric][0] - row["before"][metric][0] if row else row)
-    row = found["causes", f"{name}-reference"] if name in TEXTS and metric == "lot" else ""
-    changes.append(row["standard"][0] - row["fitted"][0] if row else row)
-    row = found["causes", f"{name}-subsets"] if name in IMAGES else ""
-    if row:
-        row = row.get(metric, "")
-    changes.append(row["ami"] - found[name, f"{metric}-paper"]["ami"] if row else row)
+def tested_changes(found, name, metric, below):
+    """Return the change of AMI for each tested cause: None if not computed, "" if the cause does not apply. Rows that are
+    not below the paper have lemmas and X_0 only."""
+    def change(applies, key, before, after):
+        row = found["causes", f"{name}-{key}"]
+        try:
+            return after(row) - before(row) if applies and row else None if applies else ""
+        except KeyError:  # the row was computed when this metric needed no cause
+            return None
+
+    text, image = name in TEXTS, name in IMAGES
+    changes = [change(text and (below or v == "lemmas"), v, lambda r: r["before"][metric][0], lambda r: r["after"][metric][0])
+               for v in CAUSES]
+    changes.append(change(text and metric == "lot", "reference", lambda r: r["fitted"][0], lambda r: r["standard"][0]))
+    changes.append(change(image and below, "subsets", lambda r: found[name, f"{metric}-paper"]["ami"],
+                          lambda r: r[metric]["ami"]))
     return changes
 
 
@@ -214,7 +216,7 @@ def cause_lines(found):
             below = change is not None and change[0] < -.02
             if not below and name in IMAGES:
                 continue
-            changes = tested_changes(found, name, metric)
+            changes = tested_changes(found, name, metric, below)
             cells = [MISSING if c is None else c if c == "" else signed(c) for c in changes]
             rows.append([f"{TITLE[name]} {metric}", MISSING if change is None else signed(change[0]),
                          MISSING if row is None else number(row["ami_sd"]), *cells,
