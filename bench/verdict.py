@@ -4,6 +4,7 @@
     bench/verdict.py [--law one,u,...] [--runs 0:150] [--seed 1] [--out runs.jsonl] [--jobs 2]
     bench/verdict.py --sum-up --out runs.jsonl
     bench/verdict.py --real [--out real.jsonl]
+    bench/verdict.py --spread [--out spread.jsonl]
 
 Every run is one random set, one metric and one K. Its law, its number and the seed determine it: 20 to 800 items
 of 8 to 24 points in 1, 2, 10 or 50 dimensions, K from 2 to 10 or auto, metric w2, mmd or lot. Runs that are
@@ -18,7 +19,9 @@ five3, five5 (five clusters at distances of 2, 3 and 5 standard deviations), spr
 The exit code is 1 if, without clusters, more than 0.5% of the runs (2% of any law) are separate or partly separate,
 or more than 1% reproducible; or if less than 85% of the clusters found (AMI >= 0.9) are separate, partly separate
 or reproducible, or any of these sets is called one cloud. --real prints level and AMI of the real sets of
-bench/defaults.py at the true K, and their rank correlation. 150 runs of one law take about 25 CPU seconds.
+bench/defaults.py at the true K, `starts_agree`, and the rank correlation of level and AMI. --spread prints the AMI of
+two clusters of different spread (60, 200 and 800 items in 10 and 50 dimensions; w2, lot, sinkhorn); the exit code is 1
+if a mean is below 0.95. 150 runs of one law take about 50 CPU seconds, --real 150, --spread 60.
 """
 import argparse
 import collections
@@ -174,10 +177,7 @@ def make_runs(args):
     rows = []
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for row in pool.map(lambda job: one_run(args, folder, *job), jobs):
-            rows.append(row)
-            if args.out:
-                with open(args.out, "a", encoding="utf-8") as f:
-                    f.write(json.dumps(row) + "\n")
+            rows.append(append(args, row))
     return rows
 
 
@@ -214,6 +214,32 @@ def ranks(x):
     return (x[:, None] > x).sum(1) + 0.5 * (x[:, None] == x).sum(1)
 
 
+def append(args, row):
+    if args.out:
+        with open(args.out, "a", encoding="utf-8") as f:
+            f.write(json.dumps(row) + "\n")
+    return row
+
+
+def spread(args):
+    """Return True if clusters that differ by spread are missed."""
+    rows, bad = read_runs(args.out), False
+    known = {(r["n"], r["d"], r["metric"], r["run"]) for r in rows}
+    jobs = [(n, d, m, run) for n in (60, 200, 800) for d in (10, 50) for m in ("w2", "lot", "sinkhorn") for run in range(3)]
+    with tempfile.TemporaryDirectory() as folder:
+        for n, d, metric, run in (job for job in jobs if job not in known):
+            items, label = law_spread(n, d, np.random.default_rng([args.seed, n, d, run]))
+            common.write_items(f"{folder}/x.npz", [(np.ones(len(x)), x) for x in items], label)
+            rows.append(append(args, {"n": n, "d": d, "metric": metric, "run": run, **judge(args.ddsc, f"{folder}/x.npz", 2, metric)}))
+    for n, d, metric in sorted({(r["n"], r["d"], r["metric"]) for r in rows}):
+        some = [r for r in rows if (r["n"], r["d"], r["metric"]) == (n, d, metric)]
+        mean = np.mean([r["ami"] for r in some])
+        bad |= mean < 0.95
+        print(f"{n:4} items, {d:2} dimensions, {metric:8} AMI {mean:.3f} (least {min(r['ami'] for r in some):.3f}), "
+              f"{', '.join(sorted({r['level'] for r in some}))}")
+    return bad
+
+
 def real(args):
     rows = read_runs(args.out)
     known = {(r["law"], r["metric"]) for r in rows}
@@ -227,16 +253,13 @@ def real(args):
             for metric in METRICS:
                 if (name, metric) in known:
                     continue
-                rows.append({"law": name, "metric": metric, "n": len(truth),
-                             **judge(args.ddsc, path, len(set(truth.tolist())), metric)})
-                if args.out:
-                    with open(args.out, "a", encoding="utf-8") as f:
-                        f.write(json.dumps(rows[-1]) + "\n")
-    print(f"{'set':14} {'items':>6} {'metric':7} {'level':13} {'AMI':>6} {'halves':>7} {'separate':>9}")
+                rows.append(append(args, {"law": name, "metric": metric, "n": len(truth),
+                                          **judge(args.ddsc, path, len(set(truth.tolist())), metric)}))
+    print(f"{'set':14} {'items':>6} {'metric':7} {'level':13} {'AMI':>6} {'halves':>7} {'separate':>9} {'starts':>7}")
     for r in rows:
         e = r["evidence"]
         print(f"{r['law']:14} {r['n']:6} {r['metric']:7} {r['level']:13} {r['ami']:6.3f} {e['halves_agree']:7.2f} "
-              f"{e['items_parted'] / r['n']:9.2f}")
+              f"{e['items_parted'] / r['n']:9.2f} {e['starts_agree'] or np.nan:7.2f}")
     level = ranks([-LEVELS.index(r["level"]) for r in rows])
     print(f"rank correlation of the level with AMI, {len(rows)} runs: {np.corrcoef(level, ranks([r['ami'] for r in rows]))[0, 1]:.2f}")
     return False
@@ -253,11 +276,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--sum-up", action="store_true", help="only print the table for the runs in --out")
     parser.add_argument("--real", action="store_true", help="real sets of bench/defaults.py at the true K")
+    parser.add_argument("--spread", action="store_true", help="clusters that differ by spread: AMI of w2, lot and sinkhorn")
     parser.add_argument("--words", default="general", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="five runs of every law")
     args = parser.parse_args()
     if args.real:
         return int(os.path.isdir(args.data) and real(args))
+    if args.spread:
+        return int(spread(args))
     if args.quick:
         args.runs = "0:5"
     rows = [] if args.sum_up else make_runs(args)

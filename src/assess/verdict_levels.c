@@ -65,9 +65,9 @@ static const ddsc_level_words levels[] = {
             .after = " were formed",
             .where = ", without confirmed boundaries",
             .next_step =
-                "A continuum cut into K parts looks the same. Use the order of the items rather "
-                "than the boundaries, unless independent data (classes, other columns, new items) "
-                "confirm the clusters.",
+                "Use the order of the items rather than the boundaries, unless independent data "
+                "(classes, other columns, new items) confirm the clusters. A continuum cut into K "
+                "parts looks the same.",
         },
     [DDSC_LEVEL_REPRODUCIBLE] =
         {
@@ -174,6 +174,11 @@ static bool all_separate(const verdict_evidence *e)
     return e->n_parted == e->k && e->halves >= HALVES_AGREE;
 }
 
+static bool both_separate(const verdict_evidence *e)
+{
+    return e->k == 2 && all_separate(e);
+}
+
 static bool most_separate(const verdict_evidence *e)
 {
     return most_items(e) && e->halves >= HALVES_AGREE;
@@ -270,6 +275,9 @@ static const verdict_case cases[] = {
     {steps_separate, DDSC_LEVEL_SEPARATE,
      "The clusters are separate: the smallest distance between parts of the data is {steps} times "
      "the longest step within a part."},
+    {both_separate, DDSC_LEVEL_SEPARATE,
+     "The clusters are separate: a gap isolates them, and halves of the items give the same "
+     "clusters ({halves})."},
     {all_separate, DDSC_LEVEL_SEPARATE,
      "The clusters are separate: gaps isolate all {k} of them, and halves of the items give the "
      "same clusters ({halves})."},

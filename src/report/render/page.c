@@ -104,13 +104,9 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item, size_t
     buffer_add(t, "</button></li>\n");
 }
 
-/* Returns true if the item is ambiguous, as counted in the answers, and not listed as typical. */
-static bool lies_between(const json_t *item, const json_t *typical)
+/* Returns true if the item is ambiguous, as counted in the answers. */
+static bool lies_between(const json_t *item)
 {
-    const json_t *row = json_object_get(item, "row");
-    for (size_t i = 0; i < json_array_size(typical); i++)
-        if (json_equal(json_object_get(json_array_get(typical, i), "row"), row))
-            return false;
     return json_number_value(json_object_get(item, "ambiguity")) > RESULT_AMBIGUOUS;
 }
 
@@ -135,17 +131,17 @@ static size_t count_copies(const json_t *items, size_t which)
     return n;
 }
 
-/* Lists all items if `typical` is NULL, otherwise only the ambiguous ones. */
-static void add_items(buffer *t, const ddsc_report *r, const json_t *items, const json_t *typical)
+/* Lists all items, or only the ambiguous ones. */
+static void add_items(buffer *t, const ddsc_report *r, const json_t *items, bool ambiguous)
 {
     int n = 0;
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i);
         size_t copies = count_copies(items, i);
-        if (copies == 0 || (typical && !lies_between(item, typical)))
+        if (copies == 0 || (ambiguous && !lies_between(item)))
             continue;
         if (n++ == 0)
-            buffer_addf(t, "<h4>%s</h4><ul>\n", typical ? "ambiguous" : "typical");
+            buffer_addf(t, "<h4>%s</h4><ul>\n", ambiguous ? "ambiguous" : "typical");
         add_item(t, r, item, copies);
     }
     buffer_add(t, n > 0 ? "</ul>\n" : "");
@@ -214,8 +210,8 @@ static void add_card(buffer *t, const ddsc_report *r, int64_t c)
     add_traits_of(t, cluster);
     add_moves_of(t, cluster);
     const json_t *typical = json_object_get(cluster, "representatives");
-    add_items(t, r, typical, NULL);
-    add_items(t, r, json_object_get(cluster, "borderline"), typical);
+    add_items(t, r, typical, false);
+    add_items(t, r, json_object_get(cluster, "borderline"), true);
     buffer_add(t, "</section>\n");
 }
 

@@ -319,18 +319,23 @@ void report_page_item(buffer *t, const json_t *item)
     buffer_add_html(t, report_page_text(title ? title : json_object_get(item, "id")));
 }
 
-/* Returns the item with the largest ambiguity below `below`, or NULL if none is left. */
-static const json_t *most_ambiguous(const ddsc_report *r, double below, double *ambiguity)
+/* Returns the ambiguous item that follows `last` (NULL: the first one) in descending order of
+ * ambiguity, or NULL if none is left. Equal items are ordered by their row. */
+static const json_t *next_ambiguous(const ddsc_report *r, const json_t *last)
 {
     const json_t *found = NULL;
-    *ambiguity = -1;
+    double most = RESULT_AMBIGUOUS;
+    double below = last ? json_number_value(json_object_get(last, "ambiguity")) : INFINITY;
     for (int64_t c = 0; c < r->k; c++) {
         const json_t *items = json_object_get(report_page_cluster(r, c), "borderline");
         for (size_t i = 0; i < json_array_size(items); i++) {
             const json_t *item = json_array_get(items, i);
             double d = json_number_value(json_object_get(item, "ambiguity"));
-            if (d < below && d > *ambiguity && report_page_row(r, item) >= 0) {
-                *ambiguity = d;
+            int64_t row = report_page_row(r, item);
+            bool follows = d < below || (d == below && row > report_page_row(r, last));
+            if (row >= 0 && follows &&
+                (d > most || (found && d == most && row < report_page_row(r, found)))) {
+                most = d;
                 found = item;
             }
         }
@@ -372,7 +377,7 @@ static void answer_ambiguity(buffer *t, const ddsc_report *r)
 {
     const json_t *ambiguous = report_page_get(r, "ambiguous", NULL);
     int64_t n = json_integer_value(ambiguous);
-    double ambiguity, below = INFINITY;
+    const json_t *item = NULL;
     if (!json_is_integer(ambiguous))
         return;
     begin_answer(t, "Which items are ambiguous?");
@@ -382,10 +387,9 @@ static void answer_ambiguity(buffer *t, const ddsc_report *r)
     buffer_add(t, n == 1 ? "</b> is nearly as close to another cluster as to its own"
                          : "</b> are nearly as close to another cluster as to their own");
     for (int64_t i = 0; i < n && i < ITEMS_FIRST; i++) {
-        const json_t *item = most_ambiguous(r, below, &ambiguity);
+        item = next_ambiguous(r, item);
         if (!item)
             break;
-        below = ambiguity;
         add_item_button(t, item, i ? ", " : ", most of all ");
     }
     buffer_add(t, ".</dd></div>\n");
