@@ -184,9 +184,11 @@ def tested_changes(found, name, metric, below):
     """Return the change of AMI for each tested cause: None if not computed, "" if the cause does not apply. Rows that are
     not below the paper have lemmas and X_0 only."""
     def change(applies, key, before, after):
+        if not applies:
+            return ""
         row = found["causes", f"{name}-{key}"]
         try:
-            return after(row) - before(row) if applies and row else None if applies else ""
+            return after(row) - before(row) if row else None
         except KeyError:  # the row was computed when this metric needed no cause
             return None
 
