@@ -1854,6 +1854,89 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_sampling_constants_run(ddsc_context *context, ddsc_sampling_constants *constants,
                             const ddsc_measures *measures, const ddsc_metric_settings *settings);
 
+/* ==== Identity of clusters between two results (docs/updates.md) ==== */
+
+typedef enum ddsc_identity_kind {
+    DDSC_IDENTITY_SAME = 0, /* a new cluster that is the same as an old one */
+    DDSC_IDENTITY_SPLIT,    /* an old cluster whose items form several new clusters */
+    DDSC_IDENTITY_MERGED,   /* a new cluster that consists of several old ones */
+    DDSC_IDENTITY_NEW,      /* a new cluster that continues no old one */
+    DDSC_IDENTITY_VANISHED  /* an old cluster that no new cluster continues */
+} ddsc_identity_kind;
+
+typedef struct ddsc_identity_settings {
+    size_t struct_size;
+    /* A new cluster is the same as an old one if their overlap is at least this value. The overlap
+     * is the number of shared items in both clusters, divided by the number in either. If several
+     * old clusters qualify, the assignment has the largest sum of overlaps. (0, 1], default 0.5: at
+     * most one old cluster can then exceed it. */
+    double overlap;
+    /* A cluster is part of a split or merged one if it holds at least this fraction of its items,
+     * and if more than half of its own items come from it or go to it. (0, 1], default 0.2. */
+    double part;
+    /* Numbers from 0 to n_numbers - 1 have been used, including those of clusters that no longer
+     * exist. 0: k_old. */
+    int64_t n_numbers;
+    /* 1: the labels of the new clusters are their numbers. 0: a new cluster gets the number of the
+     * old cluster that it continues, or the next number that was never used. */
+    int keep_numbers;
+    /* Number of items of each cluster in its own result (k_old and k_new entries), if the results
+     * also have items that they do not share. NULL: all items are shared. */
+    const int64_t *old_sizes, *new_sizes;
+} ddsc_identity_settings;
+
+#define ddsc_identity_settings_init(settings) \
+    ddsc_identity_settings_init_sized((settings), sizeof *(settings))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_identity_settings_init_sized(ddsc_identity_settings *settings,
+                                                                  size_t size);
+
+typedef struct ddsc_identity_event {
+    ddsc_identity_kind kind;
+    /* Number of the cluster: an old one for SPLIT and VANISHED, otherwise a new one. */
+    int32_t cluster;
+    int64_t size;     /* number of items of the cluster in its own result */
+    int64_t n_shared; /* number of them that both results have */
+    /* Clusters of the other result, by decreasing number of common items: the same cluster (SAME),
+     * the parts (SPLIT, MERGED), or up to five clusters that have items in common. */
+    int64_t n_parts;
+    const int32_t *parts;  /* their numbers */
+    const int64_t *common; /* numbers of items in common with each of them */
+    const int64_t *of;     /* their numbers of shared items */
+    double overlap;        /* largest overlap with a cluster of the other result */
+    const char *words;     /* the event as a sentence */
+} ddsc_identity_event;
+
+typedef struct ddsc_identity ddsc_identity;
+
+typedef struct ddsc_identity_view {
+    int64_t n, k_old, k_new;
+    const int32_t *numbers; /* k_new: number of each new cluster; -1 for an empty one */
+    const int32_t *same;    /* k_new: label of the same old cluster, or -1 */
+    const int64_t *common;  /* k_old x k_new: number of items with both labels */
+    int64_t n_events;       /* ordered by kind, then by cluster */
+    const ddsc_identity_event *const *events;
+    int64_t n_numbers; /* numbers below this one have been used */
+    int64_t n_unused;
+    const int32_t *unused; /* numbers below n_numbers that no new cluster has, ascending */
+} ddsc_identity_view;
+
+/* Compares two labelings of n shared items, for example before and after items were added. Labels
+ * are below k_old and k_new, or negative for an item in no cluster. Old labels are the numbers of
+ * the old clusters. Reports which clusters are the same, and which ones split, merged, appeared or
+ * vanished (compare Spiliopoulou et al. 2006). */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_identity_run(ddsc_context *context,
+                                                         ddsc_identity **identity, int64_t n,
+                                                         const int32_t *old_labels, int64_t k_old,
+                                                         const int32_t *new_labels, int64_t k_new,
+                                                         const ddsc_identity_settings *settings);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_identity_destroy(ddsc_identity *identity);
+#define ddsc_identity_get_view(identity, view) \
+    ddsc_identity_get_view_sized((identity), (view), sizeof *(view))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_identity_get_view_sized(const ddsc_identity *identity,
+                                                             ddsc_identity_view *view, size_t size);
+/* Returns the name of a kind, such as "split", or NULL. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_identity_get_kind_name(ddsc_identity_kind kind);
+
 /* ==== Tests of columns about items (docs/p-values.md) ==== */
 
 typedef enum ddsc_column_kind {

@@ -102,6 +102,10 @@ ddsc_status lemma_2_measure(ddsc_context *ctx, ddsc_stability_row *row, const dd
 double spectrum_gap(const decomposition *d, int64_t k);
 double theory_smallest_affinity(const sparse *a);
 
+/* Computes into[c], the column assigned to row c, such that the sum of the assigned costs (k x k)
+ * is minimal. */
+ddsc_status identity_match(ddsc_context *ctx, int32_t *into, const double *cost, int64_t k);
+
 /* Renumbers `labels` to match `first`. Both have values below k. Clusters are paired so that as
  * many items as possible keep their label. *n_changed is the number of items whose label still
  * differs. */

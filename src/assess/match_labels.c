@@ -2,9 +2,9 @@
 #include "assess/assess.h"
 #include "distance/exact/exact.h"
 
-/* Computes into[c], the new number of cluster c. The assignment is solved as a transport problem
- * with unit weights. Its optimal basic plan moves only whole units, so it is a matching. */
-static ddsc_status solve_matching(ddsc_context *ctx, int32_t *into, const double *cost, int64_t k)
+/* The assignment is solved as a transport problem with unit weights. Its optimal basic plan moves
+ * only whole units, so it is a matching. */
+ddsc_status identity_match(ddsc_context *ctx, int32_t *into, const double *cost, int64_t k)
 {
     ddsc_status status = DDSC_OK;
     exact_solver *solver = NULL;
@@ -39,7 +39,7 @@ ddsc_status theory_match_labels(ddsc_context *ctx, int32_t *labels, int64_t *n_c
         into[c] = (int32_t)c;
     for (int64_t i = 0; i < n; i++)
         cost[labels[i] * k + first[i]]--;
-    TRY(solve_matching(ctx, into, cost, k));
+    TRY(identity_match(ctx, into, cost, k));
     *n_changed = 0;
     for (int64_t i = 0; i < n; i++) {
         labels[i] = into[labels[i]];

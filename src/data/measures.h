@@ -69,6 +69,25 @@ typedef struct measures_grid {
     double origin[GRID_MAX_DIM], step[GRID_MAX_DIM];
 } measures_grid;
 
+/* What the value of a pair depends on besides its items and the settings: the method, and its unit
+ * and starting point. A frame is chosen from the whole set. A later set that is given the same frame
+ * has the same values for the same items, bit for bit. */
+typedef enum frame_kind {
+    FRAME_NONE,         /* not chosen yet */
+    FRAME_PLAIN,        /* the method for point clouds; no start */
+    FRAME_GRID,         /* w2, sinkhorn, mmd: along the axes of a grid */
+    FRAME_DENSE,        /* w2: starts from dense kernels */
+    FRAME_FIELD,        /* mmd: a field on the support, kept as a whole */
+    FRAME_FIELD_STRIPS, /* mmd: the same, computed strip by strip */
+    FRAME_GRID_STRIPS,  /* mmd: along the axes of a grid, strip by strip */
+    FRAME_KINDS
+} frame_kind;
+
+typedef struct pair_frame {
+    int64_t kind;
+    double unit, spread, step[2]; /* unit of length, mean trace of the covariances, grid steps */
+} pair_frame;
+
 /* The names of a set and of its raw parts. Both structs contain them as `names`, to be copied as a
  * whole, and as separate fields. This is a macro because a named struct type cannot be an unnamed
  * member in C. */
@@ -168,6 +187,14 @@ void measures_free_names(ddsc_context *ctx, measures *m);
 /* Creates a set of the listed items, in that order. If `items` is NULL, all items are included. */
 ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
                             const int64_t *items);
+/* Creates a copy without names whose support rows ascend in the order of their coordinates. Sets
+ * *out to NULL if those of m do already. */
+ddsc_status measures_ordered(ddsc_context *ctx, measures **out, const measures *m);
+/* Orders the items of an ordered set by their contents: by size, then by points, then by weights.
+ * Returns true if i comes before j. Equal items are ordered by number. */
+bool measures_precedes(const measures *m, int64_t i, int64_t j);
+/* Computes the position of each item in that order. */
+ddsc_status measures_rank(ddsc_context *ctx, int32_t **rank, const measures *m);
 /* Resamples every item: item i becomes n_i draws with replacement from its n_i points, with
  * their weights as probabilities. Names are preserved. */
 ddsc_status measures_resample(ddsc_context *ctx, measures **out, const measures *m, uint64_t round);

@@ -91,6 +91,8 @@ INIT(report_origin)
 INIT(outliers)
 INIT(team_eigen)
 INIT(comparison)
+INIT(identity_settings)
+INIT(sampling_constants)
 
 /* A table of an older or a newer age; what is handed over (team_eigen) is made by the library and only ever grows at its end. */
 static int find_none(void *state, ddsc_team_eigen *problem)
@@ -127,6 +129,8 @@ static void (*const inits[])(void) = {init_context_settings,
                                       init_standing,
                                       init_scores,
                                       init_team,
+                                      init_identity_settings,
+                                      init_sampling_constants,
                                       use_team,
                                       init_stability_settings,
                                       init_theory,
@@ -404,6 +408,34 @@ static void try_units(ddsc_context *ctx, const ddsc_measures *items)
     UNTOUCHED(units);
 }
 
+static void try_sampling_constants(ddsc_context *ctx, const ddsc_measures *items)
+{
+    GUARDED(sampling_constants, constants);
+    ddsc_sampling_constants_init(constants);
+    GOOD(ddsc_sampling_constants_run(ctx, constants, items, NULL));
+    CHECK(constants->diameter > 0);
+    TAIL_IS_ZERO(constants);
+    UNTOUCHED(constants);
+}
+
+static void try_identity(ddsc_context *ctx)
+{
+    GUARDED(identity_settings, set);
+    GUARDED(identity_view, v);
+    const int32_t before[] = {0, 0, 1, 1}, after[] = {1, 1, 0, 0};
+    ddsc_identity *found = NULL;
+    ddsc_identity_settings_init(set);
+    CHECK(set->overlap == 0.5);
+    GOOD(ddsc_identity_run(ctx, &found, 4, before, 2, after, 2, set));
+    ddsc_identity_get_view(found, v);
+    const ddsc_identity_event *identity_event = v->events[0];
+    CHECK(v->numbers[0] == 1 && v->n_events == 2 && identity_event->overlap == 1);
+    TAIL_IS_ZERO(v);
+    UNTOUCHED(set);
+    UNTOUCHED(v);
+    ddsc_identity_destroy(found);
+}
+
 static void try_permanova(ddsc_context *ctx, const ddsc_measures *items)
 {
     GUARDED(permanova_settings, set);
@@ -597,6 +629,8 @@ int main(int argc, char **argv)
     try_clustering(ctx, items);
     try_compare(ctx, items);
     try_units(ctx, items);
+    try_sampling_constants(ctx, items);
+    try_identity(ctx);
     try_permanova(ctx, items);
     try_transport(ctx, items);
     try_barycenters(ctx, items);

@@ -917,6 +917,8 @@ const call_entry calls[] = {
     E(compare_run, "", 1 << DDSC_METRIC_MMD),
     E(theory_run, "", 0),
     E(sampling_constants_run, "", 0),
+    E(identity_run, "", 0),
+    E(identity_run, "numbers kept", 1),
     E(vectors_run, "histograms", DDSC_VECTORS_HISTOGRAM),
     E(vectors_run, "means", DDSC_VECTORS_MEAN),
     E(barycenter_run, "admm", DDSC_BARYCENTER_ADMM),

@@ -332,6 +332,25 @@ ddsc_status sampling_constants_run(ddsc_context *ctx, int option)
     return status;
 }
 
+ddsc_status identity_run(ddsc_context *ctx, int option)
+{
+    const int32_t before[] = {0, 0, 0, 0, 1, 1, 2, 2}, after[] = {0, 0, 1, 1, 2, 2, 2, 2};
+    ddsc_identity_settings set;
+    ddsc_identity_settings_init(&set);
+    set.keep_numbers = option;
+    ddsc_identity *out = calls_unset;
+    ddsc_status status = ddsc_identity_run(ctx, &out, 8, before, 3, after, 3, &set);
+    if (calls_gives(status, out)) {
+        ddsc_identity_view v;
+        ddsc_identity_get_view(out, &v);
+        calls_add_answer(v.numbers, v.k_new * (int64_t)sizeof *v.numbers);
+        for (int64_t e = 0; e < v.n_events; e++)
+            calls_add_answer(v.events[e]->words, (int64_t)strlen(v.events[e]->words));
+        ddsc_identity_destroy(out);
+    }
+    return status;
+}
+
 ddsc_status stability_run(ddsc_context *ctx, int option)
 {
     (void)option;

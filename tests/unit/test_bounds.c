@@ -184,7 +184,7 @@ static double check_refined(ddsc_context *ctx, const measures *m)
 {
     bound_refined *bound = NULL;
     assert_true(bound_refined_applies(m));
-    assert_int_equal(bound_refined_create(ctx, &bound, m), DDSC_OK);
+    assert_int_equal(bound_refined_create(ctx, &bound, m, NULL), DDSC_OK);
     double ratio = check_all(ctx, m, "refined", refined_value, bound);
     bound_refined_destroy(bound);
     return ratio;
@@ -355,7 +355,7 @@ static void test_starts(void **state)
     bound_refined *bound = NULL;
     double fresh[144];
     (void)state;
-    assert_int_equal(bound_refined_create(ctx, &bound, m), DDSC_OK);
+    assert_int_equal(bound_refined_create(ctx, &bound, m, NULL), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = i + 1; j < m->n; j++) {
             size_t size = (size_t)measures_item(m, j).n * sizeof *fresh;
@@ -406,7 +406,7 @@ static void test_refinement_stops(void **state)
     measures *m = random_images(ctx, 12, 14, 14, origin, step, 4);
     bound_refined *bound = NULL;
     (void)state;
-    assert_int_equal(bound_refined_create(ctx, &bound, m), DDSC_OK);
+    assert_int_equal(bound_refined_create(ctx, &bound, m, NULL), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = i + 1; j < m->n; j++) {
             double full = bound_refined_pair(bound, i, j, 1e300, 0);
@@ -441,7 +441,7 @@ static void test_real_images(void **state)
 static ddsc_status make_refined(ddsc_context *ctx, void *arg)
 {
     bound_refined *bound = NULL;
-    ddsc_status status = bound_refined_create(ctx, &bound, arg);
+    ddsc_status status = bound_refined_create(ctx, &bound, arg, NULL);
     bound_refined_destroy(bound);
     return status;
 }

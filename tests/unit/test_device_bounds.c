@@ -129,7 +129,7 @@ static void test_transport_bounds(void **state)
         set.metric = DDSC_METRIC_W2;
         assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, DDSC_DISTANCE_SQUARED),
                          DDSC_OK);
-        assert_int_equal(bound_refined_create(ctx, &refined, m), DDSC_OK);
+        assert_int_equal(bound_refined_create(ctx, &refined, m, NULL), DDSC_OK);
         assert_true(device_open(ctx, &d, 0));
         assert_int_equal(d.table.load_grid(d.state, bound_refined_for_device(refined), why), 0);
         for (int kind = 0; kind < 6; kind++) {

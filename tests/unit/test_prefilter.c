@@ -412,7 +412,9 @@ static void test_other_device(void **state)
         prefilter_rows rows = {0};
         bool done = true;
         assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
-        assert_int_equal(plan_metric_open(ctx, &r, m, &metric, false, NULL), DDSC_OK);
+        assert_int_equal(metric_settle(ctx, &metric, m, NULL), DDSC_OK);
+        assert_int_equal(
+            plan_metric_open(ctx, &r, metric_measures(&metric, m), &metric, false, NULL), DDSC_OK);
         r.p.device = &naive_device;
         if (metric.backend->bounds) {
             assert_int_equal(pairs_open_bounds(&r.p, &r.job), DDSC_OK);

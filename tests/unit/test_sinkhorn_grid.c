@@ -113,7 +113,7 @@ static int64_t check_values(const measures *m, double epsilon)
     sinkhorn_grid *grid = NULL;
     sinkhorn_rule rule = rule_of(epsilon);
     sinkhorn_solver *solver = NULL;
-    assert_int_equal(sinkhorn_grid_create(ctx, &grid, m, &rule), DDSC_OK);
+    assert_int_equal(sinkhorn_grid_create(ctx, &grid, m, &rule, m->grid.step), DDSC_OK);
     assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = i; j < m->n; j++) {
@@ -209,7 +209,7 @@ static void check_bounds(const measures *m, double epsilon, double least, double
     sinkhorn_grid *grid = NULL;
     sinkhorn_rule rule = rule_of(epsilon);
     sinkhorn_solver *solver = NULL;
-    assert_int_equal(sinkhorn_grid_create(ctx, &grid, m, &rule), DDSC_OK);
+    assert_int_equal(sinkhorn_grid_create(ctx, &grid, m, &rule, m->grid.step), DDSC_OK);
     assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = 0; j < m->n; j++) {
@@ -288,7 +288,7 @@ static void check_minorants(const measures *m, double epsilon, double least)
     sinkhorn_grid *grid = NULL;
     sinkhorn_rule rule = rule_of(epsilon);
     assert_true(m->n > SIDE + 8);
-    assert_int_equal(sinkhorn_grid_create(m->ctx, &grid, m, &rule), DDSC_OK);
+    assert_int_equal(sinkhorn_grid_create(m->ctx, &grid, m, &rule, m->grid.step), DDSC_OK);
     for (int64_t n_old = 0; n_old < m->n; n_old += m->n - 20) {
         bound_minorant b;
         int64_t tile[3][4] = {

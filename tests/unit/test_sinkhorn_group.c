@@ -187,7 +187,12 @@ static void check_set(ddsc_context *ctx, const measures *m, ddsc_sinkhorn_value 
     assert_int_equal(status, cap < CAP ? DDSC_NOT_CONVERGED : DDSC_OK);
     metric_resolved resolved;
     assert_int_equal(metric_resolve(ctx, &resolved, m, &set), DDSC_OK);
-    pair_job job = {.ctx = ctx, .m = m, .set = &resolved.set, .n_workers = parallel_width(ctx)};
+    assert_int_equal(metric_settle(ctx, &resolved, m, NULL), DDSC_OK);
+    pair_job job = {.ctx = ctx,
+                    .m = metric_measures(&resolved, m),
+                    .set = &resolved.set,
+                    .frame = resolved.frame,
+                    .n_workers = parallel_width(ctx)};
     void *state = NULL;
     assert_int_equal(metric_sinkhorn.open(&state, &job, &open), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++)
@@ -201,6 +206,7 @@ static void check_set(ddsc_context *ctx, const measures *m, ddsc_sinkhorn_value 
     assert_int_equal(open.n_not_converged, all.n_not_converged);
     assert_true(open.max_gap == all.max_gap);
     metric_sinkhorn.close(state);
+    metric_resolved_free(&resolved);
     free(matrix);
 }
 
@@ -309,7 +315,12 @@ static void test_one_large(void **state)
         DDSC_OK);
     metric_resolved resolved;
     assert_int_equal(metric_resolve(ctx, &resolved, m, &set), DDSC_OK);
-    pair_job job = {.ctx = ctx, .m = m, .set = &resolved.set, .n_workers = parallel_width(ctx)};
+    assert_int_equal(metric_settle(ctx, &resolved, m, NULL), DDSC_OK);
+    pair_job job = {.ctx = ctx,
+                    .m = metric_measures(&resolved, m),
+                    .set = &resolved.set,
+                    .frame = resolved.frame,
+                    .n_workers = parallel_width(ctx)};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     pair_shape shape = {0};
     void *backend = NULL;

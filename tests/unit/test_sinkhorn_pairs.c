@@ -33,7 +33,9 @@ static void check_matrix(ddsc_context *ctx, const measures *m, double percent)
                                                x.weight, y.weight, cost, stats.epsilon,
                                                (ddsc_sinkhorn_value)which, 1e-9, CAP),
                                  DDSC_OK);
-                assert_close(matrix[i * n + j], value, 1e-9, 1e-9 * stats.epsilon);
+                /* the rows and columns of the problem may be exchanged, and both solves stop at a
+                 * marginal error of 1e-9 */
+                assert_close(matrix[i * n + j], value, 5e-9, 5e-9 * stats.epsilon);
                 assert_true(matrix[i * n + j] == matrix[j * n + i]);
             }
     }

@@ -18,6 +18,11 @@ def table(heads, rows):
     return [*lines, *("|" + "|".join("" if c is None else str(c) for c in row) + "|" for row in rows), ""]
 
 
+def block(commands):
+    """Show commands. The check of the documentation does not run them, because they need the real data."""
+    return ["<!-- not run: data -->", "```sh", *commands, "```", ""] if commands else []
+
+
 def number(x, digits=3):
     text = f"{x:.{digits}f}"
     return text.replace("0.", ".", 1) if -1 < x < 1 else text
@@ -88,8 +93,10 @@ def data_section(found):
             "Documents have fewer than 16 points if they have fewer words. n of images counts the pixels with ink; the "
             "paper counts all 784. BBC and BBCSport: abstracts, plain idf. Reuters: title and body, runs of letters, smooth "
             "idf, the ModApte split, as in the code that the paper cites for its data. Words are not lemmatized unless "
-            "stated, and vectors are the 100-d GloVe that is freely redistributed (the paper: 300-d).", "",
-            "```sh", *commands, "```", ""]
+            "stated, and vectors are the 100-d GloVe that is freely redistributed (the paper: 300-d). Files `NAME-words.npz` "
+            "(all words) are made with `--support=0` in addition, `NAME-fitted.npz` without `--paper`, and `NAME-R.npz` "
+            "(images) with `-s R`.", "",
+            *block(commands)]
 
 
 def shapes_section(found):
@@ -131,7 +138,7 @@ def set_section(found, name):
         if best and best is not row:
             commands.append(joined(best["command"]))
     heads = ["method", "paper", "paper's algorithm", "defaults", "true K", "best"]
-    return [f"## {TITLE[name]}", "", *table(heads, rows), *(["```sh", *commands, "```", ""] if commands else [])]
+    return [f"## {TITLE[name]}", "", *table(heads, rows), *block(commands)]
 
 
 def average_section(found):
@@ -173,20 +180,24 @@ def difference_section(found):
 CAUSES = {"lemmas": "lemmas", "300": "300-d", "fitted": "fitted", "50": "50-d"}
 
 
-def tested_changes(found, name, metric):
-    """Return the change of AMI for each tested cause: None if not computed, "" if the cause does not apply."""
-    changes = []
-    for variant in CAUSES:
-        row = found["causes", f"{name}-{variant}"] if name in TEXTS else ""
-        if row and metric not in row["after"]:
-            row = ""
-        changes.append(row["after"][metric][0] - row["before"][metric][0] if row else row)
-    row = found["causes", f"{name}-reference"] if name in TEXTS and metric == "lot" else ""
-    changes.append(row["standard"][0] - row["fitted"][0] if row else row)
-    row = found["causes", f"{name}-subsets"] if name in IMAGES else ""
-    if row:
-        row = row.get(metric, "")
-    changes.append(row["ami"] - found[name, f"{metric}-paper"]["ami"] if row else row)
+def tested_changes(found, name, metric, below):
+    """Return the change of AMI for each tested cause: None if not computed, "" if the cause does not apply. Rows that are
+    not below the paper have lemmas and X_0 only."""
+    def change(applies, key, before, after):
+        if not applies:
+            return ""
+        row = found["causes", f"{name}-{key}"]
+        try:
+            return after(row) - before(row) if row else None
+        except KeyError:  # the row was computed when this metric needed no cause
+            return None
+
+    text, image = name in TEXTS, name in IMAGES
+    changes = [change(text and (below or v == "lemmas"), v, lambda r: r["before"][metric][0], lambda r: r["after"][metric][0])
+               for v in CAUSES]
+    changes.append(change(text and metric == "lot", "reference", lambda r: r["fitted"][0], lambda r: r["standard"][0]))
+    changes.append(change(image and below, "subsets", lambda r: found[name, f"{metric}-paper"]["ami"],
+                          lambda r: r[metric]["ami"]))
     return changes
 
 
@@ -207,7 +218,7 @@ def cause_lines(found):
             below = change is not None and change[0] < -.02
             if not below and name in IMAGES:
                 continue
-            changes = tested_changes(found, name, metric)
+            changes = tested_changes(found, name, metric, below)
             cells = [MISSING if c is None else c if c == "" else signed(c) for c in changes]
             rows.append([f"{TITLE[name]} {metric}", MISSING if change is None else signed(change[0]),
                          MISSING if row is None else number(row["ami_sd"]), *cells,
@@ -278,7 +289,7 @@ def incomplete_section(found):
             *table(["pairs", "paper", "`--sample P --paper`", "`--sample P`", "`--sample-columns P`"], rows),
             "With `--paper`, missing pairs are no edges. Without it, the program estimates them. `--sample-columns` draws items "
             "at random and computes their whole columns: P (2 - P) of the pairs, as shown in parentheses.", "",
-            *(["```sh", *commands, "```", ""] if commands else [])]
+            *block(commands)]
 
 
 def short(key):

@@ -89,13 +89,6 @@ static double first_transform(const bound_refined *b, refined_pair *w, int level
     return transform(b, w, 1, largest);
 }
 
-/* Returns the difference of the means along axis c, side 0 - side 1. */
-static double shift(const bound_refined *b, const refined_pair *w, int64_t c)
-{
-    int64_t d = b->m->d, i = w->side[0].item, j = w->side[1].item;
-    return b->step[c] * (b->mean[i * d + c] - b->mean[j * d + c]);
-}
-
 /* Returns the value of the feasible pair (f^cc, f^c) from the current f^c. The rounding margin
  * covers only the second transform, because the pair uses the first one as computed. */
 static double second_transform(const bound_refined *b, refined_pair *w, double first,
@@ -104,7 +97,7 @@ static double second_transform(const bound_refined *b, refined_pair *w, double f
     const double *rounding = b->rounding;
     double value = first + transform(b, w, 0, &largest);
     for (int64_t c = 0; c < b->m->d; c++)
-        value += shift(b, w, c) * shift(b, w, c);
+        value += b->coupling->shift(b, w, c) * b->coupling->shift(b, w, c);
     value -= rounding[0] + rounding[1] * sqrt(largest) + rounding[2] * largest;
     value *= b->unit * b->unit;
     return isfinite(value) ? value : 0;
@@ -148,8 +141,10 @@ double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough,
 static double start_levels(const bound_refined *b, refined_pair *w, int64_t i, int64_t j,
                            double *largest)
 {
-    double y[BOUND_POINT_DIM];
+    double y[BOUND_POINT_DIM], shift[BOUND_POINT_DIM];
     begin(b, w, i, j);
+    for (int64_t c = 0; c < b->m->d; c++)
+        shift[c] = b->coupling->shift(b, w, c);
     refine_levels(b, w, 0, BOUND_START_LEVELS);
     double first = first_transform(b, w, BOUND_START_LEVELS - 1, largest);
     w->started[0] = i;
@@ -159,7 +154,7 @@ static double start_levels(const bound_refined *b, refined_pair *w, int64_t i, i
         double g = (double)w->packed[k];
         b->coupling->point(b, w, k, y);
         for (int64_t c = 0; c < b->m->d; c++)
-            g -= 2 * shift(b, w, c) * y[c];
+            g -= 2 * shift[c] * y[c];
         w->start[k] = b->unit * b->unit * g;
     }
     return first;
@@ -243,6 +238,12 @@ bool bound_refined_applies(const measures *m)
     return m->n >= BOUND_REFINED_ITEMS && (sinkhorn_grid_fits(m) || bound_refined_dense_applies(m));
 }
 
+bool bound_refined_may_start(const bound_refined *b, int64_t i, int64_t j)
+{
+    return b->frame.kind == FRAME_GRID || (measures_item(b->m, i).n <= BOUND_START_SIZE &&
+                                           measures_item(b->m, j).n <= BOUND_START_SIZE);
+}
+
 /* For large point clouds, solves that start from the solver's own potentials are just as fast. */
 bool bound_refined_starts(const measures *m)
 {
@@ -280,18 +281,21 @@ static ddsc_status scalings_open(bound_refined *b)
     return DDSC_OK;
 }
 
-ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const measures *m)
+ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const measures *m,
+                                 const pair_frame *frame)
 {
     ddsc_status status = DDSC_OK;
     bound_refined *b = NULL;
     TRY(MEM_ZERO(ctx, b, 1));
     *b = (bound_refined){.ctx = ctx, .m = m};
     b->largest = (measures_largest_item(m) / BOUND_VECTOR + 1) * BOUND_VECTOR;
-    b->coupling = sinkhorn_grid_fits(m) ? &bound_refined_grid : &bound_refined_dense;
+    b->frame = frame ? *frame : bound_refined_frame(m);
+    b->unit = b->frame.unit;
+    b->coupling = b->frame.kind == FRAME_GRID ? &bound_refined_grid : &bound_refined_dense;
     TRY(MEM_NEW(ctx, b->mean, m->n * m->d));
     TRY(b->coupling->open(b));
     for (int k = 0; k < BOUND_REFINED_LEVELS; k++)
-        b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->spread, -k);
+        b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->frame.spread, -k);
     TRY(team_table_new(ctx, &b->self,
                        (BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR) * (int64_t)sizeof *b->self));
     if (!team_table_of(ctx, b->self)) /* shared memory is already zero */

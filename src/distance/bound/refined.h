@@ -46,6 +46,8 @@ typedef struct refined_coupling {
     void (*transform)(const bound_refined *b, refined_pair *w, int to);
     /* Writes the coordinates of point k of side 1 to x. */
     void (*point)(const bound_refined *b, const refined_pair *w, int64_t k, double *x);
+    /* Returns the difference of the means along axis c, side 0 - side 1. */
+    double (*shift)(const bound_refined *b, const refined_pair *w, int64_t c);
 } refined_coupling;
 
 struct bound_refined {
@@ -59,9 +61,10 @@ struct bound_refined {
     float *floats; /* memory for the arrays of all workers */
     double *doubles;
 
+    pair_frame frame;
+    double unit; /* unit of length, from the frame */
+
     /* Set by the coupling. */
-    double unit;                  /* unit of length */
-    double spread;                /* mean of the traces of the covariances */
     double step[BOUND_POINT_DIM]; /* step of the means along each axis, in units */
     double *mean;                 /* n x d, in steps */
     int64_t n_own;                /* floats per worker */

@@ -128,6 +128,12 @@ static void dense_point(const bound_refined *b, const refined_pair *w, int64_t k
         x[c] = point[c] / b->unit;
 }
 
+static double dense_shift(const bound_refined *b, const refined_pair *w, int64_t c)
+{
+    int64_t d = b->m->d, i = w->side[0].item, j = w->side[1].item;
+    return b->step[c] * (b->mean[i * d + c] - b->mean[j * d + c]);
+}
+
 /* ---- preparation ---- */
 
 /* Computes the mean and the variances of an item. Returns the largest coordinate relative to the
@@ -159,13 +165,8 @@ static ddsc_status dense_open(bound_refined *b)
     int64_t n = b->m->n, d = b->m->d;
     double farthest = 0;
     CHECK(MEM_NEW(b->ctx, b->variance, n * d));
-    b->unit = bound_unit(b->m);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         farthest = fmax(farthest, item_moments(b, i));
-        for (int64_t c = 0; c < d; c++)
-            b->spread += b->variance[i * d + c] / (double)n;
-    }
-    b->spread = fmax(b->spread, 1e-6);
     for (int64_t c = 0; c < d; c++)
         b->step[c] = 1;
     double e = sqrt((double)d) * 0x1p-23 * farthest;
@@ -181,4 +182,5 @@ const refined_coupling bound_refined_dense = {.open = dense_open,
                                               .affine = dense_affine,
                                               .sums = dense_sums,
                                               .transform = dense_transform,
-                                              .point = dense_point};
+                                              .point = dense_point,
+                                              .shift = dense_shift};

@@ -41,12 +41,13 @@ static void grid_couple(const bound_refined *b, refined_pair *w, double epsilon)
             own->wall[k][p] = INFINITY;
         }
     for (int axis = 0; axis < 2; axis++) {
+        double gap = sinkhorn_grid_gap(x, y, axis);
         float *cost = own->cost + (axis == 0 ? ROW : COLUMN) + GRID_TABLE_ZERO;
         float *kernel = own->kernel + (axis == 0 ? ROW : COLUMN) + GRID_TABLE_ZERO;
         int low, high;
         sinkhorn_grid_reach(x, y, axis, &low, &high);
         for (int t = low; t <= high; t++) {
-            double off = b->step[axis] * ((double)t - (x->mean[axis] - y->mean[axis]));
+            double off = b->step[axis] * ((double)t - gap);
             cost[t] = (float)(off * off);
         }
         bound_kernel_exp(kernel + low, cost + low, (float)(-1 / epsilon), high - low + 1);
@@ -105,24 +106,31 @@ static void grid_transform(const bound_refined *b, refined_pair *w, int to)
 static void grid_affine(const bound_refined *b, refined_pair *w, int k)
 {
     const grid_item *own = item_of(b, w, k);
-    const uint16_t *cell = b->items.cell + b->m->offset[w->side[k].item];
+    const uint16_t *place = places_of(b, w, k);
     const double *step = b->step;
     double m[3];
     sinkhorn_grid_affine(own->cov, item_of(b, w, 1 - k)->cov, m);
     double xx = (1 - m[0]) * step[0] * step[0], yy = (1 - m[2]) * (step[1] * step[1]);
     double xy = -2 * m[1] * step[0] * step[1];
     for (int64_t p = 0; p < w->side[k].n; p++) {
-        double x = (double)(cell[p] / SINKHORN_GRID_SIDE) - own->mean[0];
-        double y = (double)(cell[p] % SINKHORN_GRID_SIDE) - own->mean[1];
+        double x = (double)(place[p] / own->ld) - own->local[0];
+        double y = (double)(place[p] % own->ld) - own->local[1];
         w->wide[p] = xx * x * x + xy * x * y + yy * y * y;
     }
 }
 
+/* Positions are relative to the box of side 1. This changes all potentials of a start by the same
+ * amount, which has no effect. */
 static void grid_point(const bound_refined *b, const refined_pair *w, int64_t k, double *x)
 {
-    int cell = b->items.cell[b->m->offset[w->side[1].item] + k];
-    x[0] = b->step[0] * (cell / SINKHORN_GRID_SIDE);
-    x[1] = b->step[1] * (cell % SINKHORN_GRID_SIDE);
+    int place = places_of(b, w, 1)[k], ld = item_of(b, w, 1)->ld;
+    x[0] = b->step[0] * (place / ld);
+    x[1] = b->step[1] * (place % ld);
+}
+
+static double grid_shift(const bound_refined *b, const refined_pair *w, int64_t c)
+{
+    return b->step[c] * sinkhorn_grid_gap(item_of(b, w, 0), item_of(b, w, 1), (int)c);
 }
 
 /* Bounds the rounding errors. Each of the two sums of a transform has an error of 2^-24 of terms
@@ -133,12 +141,9 @@ static ddsc_status grid_open(bound_refined *b)
 {
     const measures *m = b->m;
     const measures_grid *grid = &m->grid;
-    for (int axis = 0; axis < 2; axis++)
-        if (grid->shape[axis] > 1)
-            b->unit = fmax(b->unit, grid->step[axis]);
     b->rounding[2] = 0x1p-20;
     for (int axis = 0; axis < 2; axis++) {
-        b->step[axis] = grid->shape[axis] > 1 ? grid->step[axis] / b->unit : 1;
+        b->step[axis] = b->frame.step[axis] / b->unit;
         double extent = b->step[axis] * (double)grid->shape[axis];
         b->rounding[0] += 1e-8 * extent * extent;
     }
@@ -149,10 +154,7 @@ static ddsc_status grid_open(bound_refined *b)
         memcpy(b->cov + 3 * i, item->cov, sizeof item->cov);
         b->mean[2 * i] = item->mean[0];
         b->mean[2 * i + 1] = item->mean[1];
-        b->spread += (item->cov[0] + item->cov[2]) / (double)m->n;
     }
-    /* A spread of fewer than a few cells is not meaningful. */
-    b->spread = fmax(b->spread, 20 * b->step[0] * b->step[1]);
     b->n_own = sizeof(grid_own) / sizeof(float);
     return DDSC_OK;
 }
@@ -162,4 +164,5 @@ const refined_coupling bound_refined_grid = {.open = grid_open,
                                              .affine = grid_affine,
                                              .sums = grid_sums,
                                              .transform = grid_transform,
-                                             .point = grid_point};
+                                             .point = grid_point,
+                                             .shift = grid_shift};

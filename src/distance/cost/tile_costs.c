@@ -102,9 +102,23 @@ static bool tile_holds(const cost_tile *a, const block_points *p, const measures
            measures_item(m, i).n <= a->most;
 }
 
+/* Copies the costs of a pair whose items are on the other sides of the tile. */
+static void fill_turned(const cost_tile *a, double *cost, const measures *m, int64_t i, int64_t j)
+{
+    const int32_t *column = cost_tile_places(&a->y, m, i), *row = cost_tile_places(&a->x, m, j);
+    int64_t n_x = measures_item(m, i).n, n_y = measures_item(m, j).n;
+    for (int64_t p = 0; p < n_x; p++)
+        for (int64_t q = 0; q < n_y; q++)
+            cost[p * n_y + q] = a->cost[row[q] * a->y.n + column[p]];
+}
+
 bool cost_tile_fill(const cost_tile *a, double *cost, const measures *mx, int64_t i,
                     const measures *my, int64_t j)
 {
+    if (mx == my && tile_holds(a, &a->y, mx, i) && tile_holds(a, &a->x, my, j)) {
+        fill_turned(a, cost, mx, i, j);
+        return true;
+    }
     if (!tile_holds(a, &a->x, mx, i) || !tile_holds(a, &a->y, my, j))
         return false;
     const int32_t *row = cost_tile_places(&a->x, mx, i), *column = cost_tile_places(&a->y, my, j);

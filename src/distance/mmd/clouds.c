@@ -1,6 +1,8 @@
 /* Computes MMD between items with separate supports. The kernel between two items is computed in
- * blocks of points, which are summed and discarded. Entries of neighboring items are contiguous, so
- * a block of columns may contain many small items or a part of a large one. */
+ * blocks of points, which are summed and discarded. A block of columns contains several small items
+ * or a part of a large one. The parts of an item start at multiples of MMD_COLUMNS from its first
+ * point, and the item that comes first in rank provides the rows, so the sums of a pair do not depend
+ * on the other items. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -53,27 +55,105 @@ ddsc_status mmd_clouds_open(mmd *s)
     return team_fill(s->ctx, s->self, s->m->n, 1, sizeof *s->self, cloud_self_terms, s);
 }
 
-/* The loaded columns: entries [e0, e1), which belong to items [first, last]. */
-typedef struct strip_of_entries {
-    int64_t e0, e1, first, last;
-} strip_of_entries;
+/* Items of one side of a tile in the order of their rank, and the loaded part of them: whole items
+ * [first, last], or points [begin, begin + n) of one item. */
+typedef struct cloud_columns {
+    const mmd *s;
+    int64_t n_items, first, last, begin, n;
+    int64_t item[CLOUDS_SIDE];
+    int32_t index[MMD_COLUMNS];
+} cloud_columns;
 
-static bool any_wanted(const int64_t range[4], const uint8_t *wanted, int64_t i,
-                       const strip_of_entries *c)
+/* A tile, and whether its rows and columns are exchanged. */
+typedef struct cloud_tile {
+    const int64_t *range;
+    const uint8_t *wanted;
+    double *d2;
+    int64_t ld;
+} cloud_tile;
+
+/* Returns the entry of a pair, or NULL if the pair is not wanted or the first item comes after the
+ * second in rank. The other order of the items is then the one that is computed. */
+static double *pair_entry(const mmd *s, const cloud_tile *t, int64_t row, int64_t column)
 {
-    for (int64_t j = BASE_MAX(c->first, i + 1); j <= c->last; j++)
-        if (!wanted || wanted[(i - range[0]) * (range[3] - range[2]) + (j - range[2])])
-            return true;
-    return false;
+    int64_t i = BASE_MIN(row, column), j = BASE_MAX(row, column);
+    int64_t di = i - t->range[0], dj = j - t->range[2];
+    if (s->rank[row] >= s->rank[column] || i >= t->range[1] || dj < 0 ||
+        (t->wanted && !t->wanted[di * (t->range[3] - t->range[2]) + dj]))
+        return NULL;
+    return t->d2 + di * t->ld + dj;
 }
 
-/* Adds the sums of item i to the items that own the columns. */
-static void share_sums(const measures *m, const strip_of_entries *c, const double *sums,
-                       double *cross)
+static void rank_columns(const mmd *s, cloud_columns *c, int64_t begin, int64_t end)
 {
-    for (int64_t j = c->first; j <= c->last; j++) {
-        int64_t from = BASE_MAX(c->e0, m->offset[j]), to = BASE_MIN(c->e1, m->offset[j + 1]);
-        cross[j - c->first] += la_dot(to - from, m->weight + from, sums + (from - c->e0));
+    c->n_items = end - begin;
+    for (int64_t k = 0; k < c->n_items; k++) {
+        int64_t at = k;
+        for (; at > 0 && s->rank[c->item[at - 1]] > s->rank[begin + k]; at--)
+            c->item[at] = c->item[at - 1];
+        c->item[at] = begin + k;
+    }
+    c->first = c->last = c->begin = c->n = 0;
+}
+
+/* Lists the next columns: as many whole items as fit, or the next part of a large one. Returns false
+ * at the end. */
+static bool next_columns(cloud_columns *c)
+{
+    const measures *m = c->s->m;
+    bool more =
+        c->n > 0 && c->first == c->last && c->begin + c->n < measures_item(m, c->item[c->first]).n;
+    c->begin = more ? c->begin + c->n : 0;
+    c->first = more || c->n == 0 ? c->first : c->last + 1;
+    c->n = 0;
+    if (c->first >= c->n_items)
+        return false;
+    for (c->last = c->first; c->last < c->n_items; c->last++) {
+        item_view item = measures_item(m, c->item[c->last]);
+        int64_t n = BASE_MIN(MMD_COLUMNS, item.n - c->begin);
+        if (c->n + n > MMD_COLUMNS || (c->n > 0 && n < item.n))
+            break;
+        memcpy(c->index + c->n, item.index + c->begin, (size_t)n * sizeof *c->index);
+        c->n += n;
+        if (n < item.n)
+            return true;
+    }
+    c->last--;
+    return true;
+}
+
+/* Adds the kernel sums of `row` to the entries of the loaded columns that need them. */
+static void add_row_sums(const mmd *s, const cloud_tile *t, const cloud_columns *c, int64_t row,
+                         mmd_worker *w)
+{
+    bool any = false;
+    for (int64_t k = c->first; k <= c->last; k++)
+        any |= pair_entry(s, t, row, c->item[k]) != NULL;
+    if (!any)
+        return;
+    kernel_sums(s, row, w);
+    const double *sums = w->sums;
+    for (int64_t k = c->first; k <= c->last; k++) {
+        item_view item = measures_item(s->m, c->item[k]);
+        int64_t n = BASE_MIN(MMD_COLUMNS, item.n - c->begin);
+        double *to = pair_entry(s, t, row, c->item[k]);
+        if (to)
+            *to += la_dot(n, item.weight + c->begin, sums);
+        sums += n;
+    }
+}
+
+/* Adds the sums of all rows [i0, i1) with the columns [j0, j1) that follow them in rank. */
+static void add_side(const mmd *s, const cloud_tile *t, const int64_t side[4], mmd_worker *w)
+{
+    cloud_columns c = {.s = s};
+    for (int64_t j = side[2]; j < side[3]; j += CLOUDS_SIDE) {
+        rank_columns(s, &c, j, BASE_MIN(side[3], j + CLOUDS_SIDE));
+        while (next_columns(&c)) {
+            points_panel_load(&w->columns, &s->table, c.n, c.index, 0);
+            for (int64_t i = side[0]; i < side[1]; i++)
+                add_row_sums(s, t, &c, i, w);
+        }
     }
 }
 
@@ -82,28 +162,18 @@ void mmd_clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, doub
 {
     const measures *m = s->m;
     int64_t i0 = range[0], i1 = range[1], j0 = range[2], j1 = range[3];
+    cloud_tile t = {range, wanted, d2, ld};
+    const int64_t turned[4] = {j0, j1, i0, i1};
     for (int64_t i = i0; i < i1; i++)
         memset(d2 + (i - i0) * ld, 0, (size_t)(j1 - j0) * sizeof *d2);
-    strip_of_entries c = {.first = j0};
-    for (c.e0 = m->offset[j0]; c.e0 < m->offset[j1]; c.e0 = c.e1) {
-        c.e1 = BASE_MIN(m->offset[j1], c.e0 + MMD_COLUMNS);
-        while (m->offset[c.first + 1] <= c.e0)
-            c.first++;
-        for (c.last = c.first; m->offset[c.last + 1] < c.e1;)
-            c.last++;
-        points_panel_load(&w->columns, &s->table, c.e1 - c.e0, m->index + c.e0, 0);
-        for (int64_t i = i0; i < i1; i++)
-            if (any_wanted(range, wanted, i, &c)) {
-                kernel_sums(s, i, w);
-                share_sums(m, &c, w->sums, d2 + (i - i0) * ld + (c.first - j0));
-            }
-    }
+    add_side(s, &t, range, w);
+    if (i0 != j0)
+        add_side(s, &t, turned, w);
     for (int64_t i = i0; i < i1; i++)
         for (int64_t j = BASE_MAX(j0, i + 1); j < j1; j++) {
             double *value = d2 + (i - i0) * ld + (j - j0);
             *value = (s->self[i] + s->self[j]) - 2.0 * *value;
-            /* The blocks divide the sums of i and j at different points, so their rounding may
-             * differ. Equal items have distance 0. */
+            /* The self terms are summed in another order. Equal items have distance 0. */
             if (s->set.biased && measures_equal_items(m, i, j))
                 *value = 0;
         }

@@ -124,9 +124,17 @@ static bool lanes_wanted(const uint8_t *wanted, int64_t n)
     return false;
 }
 
+static bool any_later(const mmd *s, int64_t i, int64_t j, int64_t end)
+{
+    for (; j < end; j++)
+        if (s->rank[j] > s->rank[i])
+            return true;
+    return false;
+}
+
 /* Adds sum_p a_p g_j(p) to cross(i, j) for items i of `range`. The entry is at d2[i * rows + j *
- * columns]. */
-static void add_cross(const mmd *s, const int64_t range[4], double *d2, int64_t rows,
+ * columns]. If `later` is true, only items j that come after i in rank are added. */
+static void add_cross(const mmd *s, const int64_t range[4], bool later, double *d2, int64_t rows,
                       int64_t columns)
 {
     double cross[MMD_LANES];
@@ -135,14 +143,19 @@ static void add_cross(const mmd *s, const int64_t range[4], double *d2, int64_t 
         end = BASE_MIN(range[3], j + MMD_LANES - lane);
         for (int64_t i = range[0]; i < range[1]; i++) {
             double *to = d2 + (i - range[0]) * rows + (j - range[2]) * columns;
+            if (later && !any_later(s, i, j, end))
+                continue;
             mmd_gather(measures_item(s->m, i), mmd_field_block(s, j), cross);
             for (int64_t k = 0; k < end - j; k++)
-                to[k * columns] += cross[lane + k];
+                if (!later || s->rank[j + k] > s->rank[i])
+                    to[k * columns] += cross[lane + k];
         }
     }
 }
 
-/* Computes a tile. If the field uses L only, it adds both halves: a^T K b = a^T L b + b^T L a. */
+/* Computes a tile. If the field uses L only, it adds both halves: a^T K b = a^T L b + b^T L a. With
+ * the fields of all items, it uses that of the item that comes second in rank, so that the sum of a
+ * pair does not depend on the numbers of its items. */
 void mmd_field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
                     int64_t ld)
 {
@@ -152,11 +165,11 @@ void mmd_field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted,
         const int64_t one[4] = {i, i + 1, range[2], range[3]};
         memset(row, 0, (size_t)columns * sizeof *row);
         if (!wanted || lanes_wanted(wanted + (i - range[0]) * columns, columns))
-            add_cross(s, one, row, 0, 1);
+            add_cross(s, one, s->whole_field && !s->half, row, 0, 1);
     }
-    if (s->half) {
+    if (s->whole_field) {
         const int64_t other[4] = {range[2], range[3], range[0], range[1]};
-        add_cross(s, other, d2, 1, ld);
+        add_cross(s, other, !s->half, d2, 1, ld);
     }
     for (int64_t i = range[0]; i < range[1]; i++)
         for (int64_t k = 0; k < columns; k++) {

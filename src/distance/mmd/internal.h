@@ -34,10 +34,12 @@ struct mmd {
     points table;
     int64_t largest;            /* largest number of points of an item */
     double *self;               /* s_i */
+    int32_t *rank;              /* n: position in the order of measures_precedes */
     int64_t side, strip, first; /* first: first column of the stored field */
     /* The field holds all items and sums over q <= v only, with half of the term q = v. */
     bool half;
-    bool filled;        /* half: the field has been computed */
+    bool whole_field;   /* the field holds all items */
+    bool filled;        /* whole_field: the field has been computed */
     double *field;      /* [block of MMD_LANES items][support row][lane] */
     points_panel whole; /* field: the table in panel layout */
     mmd_grid grid;

@@ -63,6 +63,57 @@ static mmd_way choose_way(const mmd *s)
     return way;
 }
 
+static mmd sized(ddsc_context *ctx, const measures *m, const mmd_settings *set)
+{
+    mmd s = {.ctx = ctx, .m = m, .set = *set};
+    if (s.set.budget == 0)
+        s.set.budget = BASE_MIN(FIELD_BUDGET, ctx_memory_left(ctx) / 2);
+    return s;
+}
+
+static bool field_is_whole(const mmd *s)
+{
+    return field_strip(s) >= s->m->n;
+}
+
+pair_frame mmd_frame(ddsc_context *ctx, const measures *m, const mmd_settings *set)
+{
+    mmd s = sized(ctx, m, set);
+    mmd_way way = choose_way(&s);
+    bool whole = field_is_whole(&s);
+    return (pair_frame){.kind = way == MMD_CLOUDS ? FRAME_PLAIN
+                                : way == MMD_GRID ? (whole ? FRAME_GRID : FRAME_GRID_STRIPS)
+                                : whole           ? FRAME_FIELD
+                                                  : FRAME_FIELD_STRIPS,
+                        .unit = 1,
+                        .spread = 1,
+                        .step = {1, 1}};
+}
+
+bool mmd_fits(ddsc_context *ctx, const measures *m, const mmd_settings *set,
+              const pair_frame *frame)
+{
+    mmd s = sized(ctx, m, set);
+    bool grid = m->grid.found && set->kernel.kind == DDSC_KERNEL_GAUSSIAN,
+         whole = field_is_whole(&s);
+    bool may =
+        m->v <= FIELD_MAX_TABLE && m->v * FIELD_SIDE * (int64_t)sizeof(double) <= s.set.budget;
+    switch (frame->kind) {
+    case FRAME_PLAIN: return true;
+    case FRAME_GRID: return may && grid && whole;
+    case FRAME_GRID_STRIPS: return may && grid;
+    case FRAME_FIELD: return may && whole;
+    case FRAME_FIELD_STRIPS: return may;
+    default: return false;
+    }
+}
+
+static mmd_way way_of(const pair_frame *frame)
+{
+    bool grid = frame->kind == FRAME_GRID || frame->kind == FRAME_GRID_STRIPS;
+    return frame->kind == FRAME_PLAIN ? MMD_CLOUDS : grid ? MMD_GRID : MMD_FIELD;
+}
+
 /* Returns the side of tiles for separate supports. A tile has about four million kernel values, or
  * fewer if there would not be enough tiles for all threads. */
 static int64_t clouds_side(const measures *m)
@@ -103,7 +154,9 @@ static ddsc_status field_create(mmd *s)
     s->side = FIELD_SIDE;
     s->strip = field_strip(s);
     columns = BASE_MIN(s->strip, items);
-    s->half = s->way == MMD_FIELD && s->strip >= s->m->n;
+    s->whole_field = field_is_whole(s) && s->set.frame.kind != FRAME_FIELD_STRIPS &&
+                     s->set.frame.kind != FRAME_GRID_STRIPS;
+    s->half = s->way == MMD_FIELD && s->whole_field;
     CHECK(MEM_NEW(s->ctx, s->field, columns * s->m->v));
     if (s->way == MMD_FIELD) {
         CHECK(points_panel_create(s->ctx, &s->whole, &s->table, s->m->v));
@@ -119,12 +172,14 @@ ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_
     arena a = {0};
     *out = NULL;
     TRY(MEM_ZERO(ctx, s, 1));
-    *s = (mmd){.ctx = ctx, .m = m, .set = *set};
-    if (s->set.budget == 0)
-        s->set.budget = BASE_MIN(FIELD_BUDGET, ctx_memory_left(ctx) / 2);
-    s->way = set->way >= 0 ? (mmd_way)set->way : choose_way(s);
+    *s = sized(ctx, m, set);
+    if (set->frame.kind != FRAME_NONE)
+        s->way = way_of(&set->frame);
+    else
+        s->way = set->way >= 0 ? (mmd_way)set->way : choose_way(s);
     TRY(points_open(ctx, &s->table, m->v, m->d, m->support));
     TRY(MEM_NEW(ctx, s->self, m->n));
+    TRY(measures_rank(ctx, &s->rank, m));
     if (s->way == MMD_GRID)
         TRY(mmd_grid_open(s));
     s->largest = measures_largest_item(m);
@@ -146,7 +201,7 @@ void mmd_close(mmd *s)
     scratch_free(s->ctx, &s->worker);
     mem_free(s->ctx, s->field);
     points_panel_free(s->ctx, &s->whole);
-    mem_free(s->ctx, s->self);
+    MEM_FREE(s->ctx, s->self, s->rank);
     mmd_grid_close(s);
     points_close(s->ctx, &s->table);
     mem_free(s->ctx, s);
@@ -232,14 +287,14 @@ ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1)
 {
     if (s->way == MMD_CLOUDS || s->filled)
         return DDSC_OK;
-    if (s->half) { /* every pair needs the field of both items, so all columns are computed */
+    if (s->whole_field) { /* a pair may need the field of either item, so all columns are computed */
         j0 = 0;
         j1 = s->m->n;
     }
     s->first = j0;
     CHECK(s->way == MMD_GRID ? mmd_grid_fill(s, j0, j1) : mmd_field_fill(s, j0, j1));
     CHECK(parallel_for(s->ctx, j1 - j0, 64, field_self_terms, s));
-    s->filled = s->half;
+    s->filled = s->whole_field;
     return DDSC_OK;
 }
 

@@ -45,8 +45,15 @@ typedef struct mmd_settings {
     bool biased;
     /* Maximum number of bytes of the field; 0: 1 GiB, or less under a memory limit. */
     int64_t budget;
-    int way; /* an mmd_way, or -1 for the cheapest */
+    int way;          /* an mmd_way, or -1 for the cheapest */
+    pair_frame frame; /* if its kind is not FRAME_NONE, it selects the method instead */
 } mmd_settings;
+
+/* Returns the frame of the cheapest method for the set. Methods differ in the last bits. */
+pair_frame mmd_frame(ddsc_context *ctx, const measures *m, const mmd_settings *set);
+/* Returns true if the method of the frame can be used for the set. */
+bool mmd_fits(ddsc_context *ctx, const measures *m, const mmd_settings *set,
+              const pair_frame *frame);
 
 ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_settings *set);
 void mmd_close(mmd *s);

@@ -110,10 +110,13 @@ void sinkhorn_panel_row(sinkhorn_costs *c, int64_t i, int worker)
 
 /* ---- eight columns ---- */
 
-/* Computes out[(p * m + q) * G + problem] = panel[word of point q of that problem][p] for p < n. */
+/* Computes out[(p * m + q) * G + problem] = panel[word of point q of that problem][p] for p < n. If
+ * `turned` is true, the entry is at (q * n + p) * G. */
 SIMD_CLONES static void spread_costs(const cost_scratch *w, const int32_t *const *place,
-                                     const int64_t *size, int64_t n, int64_t m, double *out)
+                                     const int64_t *size, int64_t n, int64_t m, bool turned,
+                                     double *out)
 {
+    int64_t p_step = turned ? G : m * G, q_step = turned ? n * G : G;
     for (int64_t q = 0; q < m; q++) {
         const double *from[G];
         for (int k = 0; k < G; k++)
@@ -127,13 +130,13 @@ SIMD_CLONES static void spread_costs(const cost_scratch *w, const int32_t *const
 #pragma GCC unroll 8
             for (int k = 0; k < G; k++)
                 if (p + k < n)
-                    simd_store(out + ((p + k) * m + q) * G, x[k]);
+                    simd_store(out + (p + k) * p_step + q * q_step, x[k]);
         }
     }
 }
 
 void sinkhorn_panel_group(const sinkhorn_costs *c, int64_t i, const int64_t *item, int64_t m,
-                          double *out, int worker)
+                          bool turned, double *out, int worker)
 {
     const cost_scratch *w = &c->scratch[worker];
     const int32_t *place[G];
@@ -143,5 +146,5 @@ void sinkhorn_panel_group(const sinkhorn_costs *c, int64_t i, const int64_t *ite
         size[k] = j < 0 ? 0 : measures_item(c->m, j).n;
         place[k] = j < 0 ? NULL : cost_tile_places(&w->tile.y, c->m, j);
     }
-    spread_costs(w, place, size, measures_item(c->m, i).n, m, out);
+    spread_costs(w, place, size, measures_item(c->m, i).n, m, turned, out);
 }

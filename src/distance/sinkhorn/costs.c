@@ -1,6 +1,7 @@
-/* Computes the costs of a pair. A small shared support in many dimensions has a precomputed
- * table. Without such a table, costs are computed from differences in few dimensions and from
- * matrix products in many dimensions. All callers obtain the same bits. */
+/* Computes the costs of a pair. They are computed from differences in few dimensions and from inner
+ * products in many dimensions. A small shared support in many dimensions has a precomputed table. A
+ * cost depends on its two points only, so all callers obtain the same bits, with and without a
+ * table. */
 #include "distance/sinkhorn/costs.h"
 
 #include "distance/cost/cost.h"
@@ -19,28 +20,51 @@ static bool wants_table(const measures *m, const ground_cost *ground)
 
 static ddsc_status scratch_open(const sinkhorn_costs *c, cost_scratch *w)
 {
-    int64_t size = 0, n_points = c->table ? TABLE_BLOCK : c->largest;
+    int64_t size = 0;
     if (!mul_ok(c->largest, c->largest, &size))
         return ctx_fail(c->ctx, DDSC_ERROR_MEMORY, "an item of %lld points is too large",
                         (long long)c->largest);
     CHECK(MEM_NEW(c->ctx, w->cost, size));
     if (sinkhorn_costs_by_lists(c)) {
         CHECK(MEM_NEW(c->ctx, w->norm2, 2 * c->largest));
-    } else {
-        CHECK(points_panel_create(c->ctx, &w->rows, &c->support, n_points));
-        CHECK(points_panel_create(c->ctx, &w->columns, &c->support, n_points));
+    } else if (!c->table) {
+        CHECK(points_panel_create(c->ctx, &w->rows, &c->support, c->largest));
+        CHECK(points_panel_create(c->ctx, &w->columns, &c->support, c->largest));
     }
     return c->group_side > 0 ? sinkhorn_panel_open(c, w) : DDSC_OK;
 }
 
+/* The rows of the table. */
+typedef struct table_rows {
+    sinkhorn_costs *c;
+    int32_t *row;
+    double *norm2;
+} table_rows;
+
 static ddsc_status table_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    sinkhorn_costs *c = arg;
-    cost_scratch *w = &c->scratch[worker];
-    int64_t v = c->m->v;
-    points_distance2_rows(&c->support, &w->rows, &w->columns, begin, end, c->table + begin * v, v);
-    ground_finish(c->ground.kind, c->table + begin * v, (end - begin) * v);
+    const table_rows *t = arg;
+    const measures *m = t->c->m;
+    point_list rows = {m, end - begin, t->row + begin}, all = {m, m->v, t->row};
+    (void)worker;
+    ground_lists(&t->c->ground, t->c->table + begin * m->v, &rows, t->norm2 + begin, &all,
+                 t->norm2);
     return DDSC_OK;
+}
+
+static ddsc_status fill_table(sinkhorn_costs *c)
+{
+    ddsc_status status = DDSC_OK;
+    table_rows t = {.c = c};
+    TRY(MEM_NEW(c->ctx, t.row, c->m->v));
+    TRY(MEM_NEW(c->ctx, t.norm2, c->m->v));
+    for (int64_t r = 0; r < c->m->v; r++)
+        t.row[r] = (int32_t)r;
+    cost_norms(&(point_list){c->m, c->m->v, t.row}, t.norm2);
+    TRY(parallel_for(c->ctx, c->m->v, TABLE_BLOCK, table_range, &t));
+done:
+    MEM_FREE(c->ctx, t.row, t.norm2);
+    return status;
 }
 
 ddsc_status sinkhorn_costs_open(ddsc_context *ctx, sinkhorn_costs *c, const measures *m,
@@ -56,7 +80,7 @@ ddsc_status sinkhorn_costs_open(ddsc_context *ctx, sinkhorn_costs *c, const meas
         CHECK(MEM_NEW(ctx, c->table, m->v * m->v));
     for (int w = 0; w < c->n_workers; w++)
         CHECK(scratch_open(c, &c->scratch[w]));
-    return c->table ? parallel_for(ctx, m->v, TABLE_BLOCK, table_range, c) : DDSC_OK;
+    return c->table ? fill_table(c) : DDSC_OK;
 }
 
 void sinkhorn_costs_close(sinkhorn_costs *c)

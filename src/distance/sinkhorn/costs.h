@@ -9,7 +9,7 @@
 
 /* The arrays of one worker. */
 typedef struct cost_scratch {
-    points_panel rows, columns; /* for few dimensions, and to fill the table */
+    points_panel rows, columns; /* for few dimensions */
     double *norm2;              /* squared norms of the points of both items, for many dimensions */
     double *cost;               /* costs of a pair */
     cost_tile tile;             /* points of a tile and, for many dimensions, their costs */
@@ -60,8 +60,9 @@ ddsc_status sinkhorn_panel_tile(sinkhorn_costs *c, const item_block *block, int 
 /* Sets the worker's current row of that tile and computes its panel. */
 void sinkhorn_panel_row(sinkhorn_costs *c, int64_t i, int worker);
 /* Writes the costs between the current row and eight columns of at most m points each. A column of
- * -1 is empty. Unused entries are infinite. */
+ * -1 is empty. Unused entries are infinite. If `turned` is true, the points of the columns are the
+ * rows of the problems. */
 void sinkhorn_panel_group(const sinkhorn_costs *c, int64_t i, const int64_t *item, int64_t m,
-                          double *out, int worker);
+                          bool turned, double *out, int worker);
 
 #endif

@@ -61,14 +61,14 @@ void sinkhorn_grid_destroy(sinkhorn_grid *g)
 }
 
 ddsc_status sinkhorn_grid_create(ddsc_context *ctx, sinkhorn_grid **out, const measures *m,
-                                 const sinkhorn_rule *rule)
+                                 const sinkhorn_rule *rule, const double step[2])
 {
     ddsc_status status = DDSC_OK;
     sinkhorn_grid *g = NULL;
     int n_workers = parallel_width(ctx);
     TRY(MEM_ZERO(ctx, g, 1));
     *g = (sinkhorn_grid){.ctx = ctx, .m = m, .rule = *rule};
-    TRY(sinkhorn_grid_items_make(ctx, &g->items, m, m->grid.step));
+    TRY(sinkhorn_grid_items_make(ctx, &g->items, m, step));
     TRY(MEM_ZERO(ctx, g->pair, n_workers));
     for (int k = 0; k < n_workers; k++)
         g->pair[k].grid = g;
@@ -105,8 +105,8 @@ static void load_end(const sinkhorn_grid *g, grid_end *end, int64_t i)
  * means. */
 static double distance(const grid_pair *w, int axis, int t)
 {
-    const double *x = w->end[0].item->mean, *y = w->end[1].item->mean;
-    return w->grid->items.step[axis] * ((double)t - (x[axis] - y[axis]));
+    double gap = sinkhorn_grid_gap(w->end[0].item, w->end[1].item, axis);
+    return w->grid->items.step[axis] * ((double)t - gap);
 }
 
 /* across[0][s][c] is the table entry for the distance between column c of side 0 and column s of
@@ -138,7 +138,7 @@ static void load_pair(grid_pair *w, int64_t i, int64_t j)
     for (int axis = 0; axis < 2; axis++) {
         int low, high;
         double *table = w->table[axis] + GRID_TABLE_ZERO;
-        double d = step[axis] * (x->mean[axis] - y->mean[axis]);
+        double d = step[axis] * sinkhorn_grid_gap(x, y, axis);
         w->apart += d * d;
         sinkhorn_grid_reach(x, y, axis, &low, &high);
         for (int t = low; t <= high; t++) {
@@ -149,8 +149,8 @@ static void load_pair(grid_pair *w, int64_t i, int64_t j)
     }
     expand_columns(w);
     sinkhorn_grid_affine(x->cov, y->cov, m);
-    grid_form form = {.y0 = step[0] * ((double)x->first[0] - x->mean[0]),
-                      .x0 = step[1] * ((double)x->first[1] - x->mean[1]),
+    grid_form form = {.y0 = -step[0] * x->local[0],
+                      .x0 = -step[1] * x->local[1],
                       .y_step = step[0],
                       .x_step = step[1],
                       .yy = (1 - m[0]) / epsilon,

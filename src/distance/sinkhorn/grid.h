@@ -17,9 +17,9 @@ typedef struct sinkhorn_grid sinkhorn_grid;
  * rounding, epsilon must be neither far above nor far below the costs, and boxes must be cheaper
  * than lists of points. */
 bool sinkhorn_grid_applies(const measures *m, double epsilon);
-/* Creates the engine with scratch memory for each worker of the context. */
+/* Creates the engine for a grid with these steps, with scratch memory for each worker of the context. */
 ddsc_status sinkhorn_grid_create(ddsc_context *ctx, sinkhorn_grid **out, const measures *m,
-                                 const sinkhorn_rule *rule);
+                                 const sinkhorn_rule *rule, const double step[2]);
 void sinkhorn_grid_destroy(sinkhorn_grid *g);
 const grid_items *sinkhorn_grid_get_items(const sinkhorn_grid *g);
 

@@ -41,6 +41,15 @@ bool sinkhorn_grid_is_exact(const measures *m)
     return true;
 }
 
+bool sinkhorn_grid_is_in(const measures *m, const pair_frame *frame)
+{
+    for (int axis = 0; axis < 2; axis++)
+        if (m->grid.shape[axis] > 1 &&
+            fabs(m->grid.step[axis] - frame->step[axis]) > 1e-9 * frame->step[axis])
+            return false;
+    return true;
+}
+
 static void find_box(const measures *m, item_view view, grid_item *item)
 {
     int32_t last[2] = {-1, -1}, at[2];
@@ -82,21 +91,24 @@ static void find_places(const measures *m, item_view view, const grid_item *item
     }
 }
 
-/* Computes the mean and the covariance. The covariance of a single cell is added, so that a map
+/* Computes the mean and the covariance from the positions in the box, so that rounding does not
+ * depend on the origin of the grid. The covariance of a single cell is added, so that a map
  * also exists for items on a line or at a point. */
-static void find_moments(item_view view, const uint16_t *cell, const double step[2],
+static void find_moments(item_view view, const uint16_t *place, const double step[2],
                          grid_item *item)
 {
-    item->mean[0] = item->mean[1] = item->cov[1] = 0;
+    item->local[0] = item->local[1] = item->cov[1] = 0;
     for (int64_t k = 0; k < view.n; k++) {
-        item->mean[0] += view.weight[k] * (double)(cell[k] / SIDE);
-        item->mean[1] += view.weight[k] * (double)(cell[k] % SIDE);
+        item->local[0] += view.weight[k] * (double)(place[k] / item->ld);
+        item->local[1] += view.weight[k] * (double)(place[k] % item->ld);
     }
+    for (int axis = 0; axis < 2; axis++)
+        item->mean[axis] = (double)item->first[axis] + item->local[axis];
     item->cov[0] = step[0] * step[0] / 12;
     item->cov[2] = step[1] * step[1] / 12;
     for (int64_t k = 0; k < view.n; k++) {
-        double y = step[0] * ((double)(cell[k] / SIDE) - item->mean[0]);
-        double x = step[1] * ((double)(cell[k] % SIDE) - item->mean[1]);
+        double y = step[0] * ((double)(place[k] / item->ld) - item->local[0]);
+        double x = step[1] * ((double)(place[k] % item->ld) - item->local[1]);
         item->cov[0] += view.weight[k] * y * y;
         item->cov[1] += view.weight[k] * y * x;
         item->cov[2] += view.weight[k] * x * x;
@@ -115,10 +127,10 @@ static ddsc_status items_range(void *arg, int64_t begin, int64_t end, int worker
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
         item_view view = measures_item(j->m, i);
-        uint16_t *cell = out->cell + j->m->offset[i];
+        uint16_t *place = out->place + j->m->offset[i];
         find_box(j->m, view, &out->item[i]);
-        find_places(j->m, view, &out->item[i], cell, out->place + j->m->offset[i]);
-        find_moments(view, cell, out->step, &out->item[i]);
+        find_places(j->m, view, &out->item[i], out->cell + j->m->offset[i], place);
+        find_moments(view, place, out->step, &out->item[i]);
     }
     return DDSC_OK;
 }

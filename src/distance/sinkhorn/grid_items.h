@@ -21,8 +21,9 @@ enum {
 typedef struct grid_item {
     int32_t first[2], size[2]; /* bounding box: rows, columns */
     int32_t ld;
-    double mean[2]; /* in steps */
-    double cov[3];  /* covariances: row-row, row-column, column-column */
+    double mean[2];  /* in steps */
+    double local[2]; /* the same, from the first row and column of the box */
+    double cov[3];   /* covariances: row-row, row-column, column-column */
 } grid_item;
 
 typedef struct grid_items {
@@ -32,10 +33,19 @@ typedef struct grid_items {
     uint16_t *place; /* nnz: index of an entry in its item's box */
 } grid_items;
 
+/* Returns the difference of the means along an axis, in steps. Unlike the difference of `mean`, its
+ * rounding does not depend on the origin of the grid. */
+static inline double sinkhorn_grid_gap(const grid_item *x, const grid_item *y, int axis)
+{
+    return (double)(x->first[axis] - y->first[axis]) + (x->local[axis] - y->local[axis]);
+}
+
 /* Returns true for a plane grid of at most SINKHORN_GRID_SIDE cells along each axis. */
 bool sinkhorn_grid_fits(const measures *m);
 /* Returns true if the points lie on the grid up to rounding. */
 bool sinkhorn_grid_is_exact(const measures *m);
+/* Returns true if the steps of the set's grid are those of the frame, up to rounding. */
+bool sinkhorn_grid_is_in(const measures *m, const pair_frame *frame);
 /* Returns true if an iteration over the boxes is cheaper than one over all pairs of points. */
 bool sinkhorn_grid_pays(const measures *m);
 /* Creates the items in a unit of length in which the grid has these steps. The caller frees them

@@ -1,10 +1,12 @@
 /* Solves each pair of a set with the engine that suits it.
  *
- * In a tile of small items, the columns are ordered by size and split into groups of eight, and
- * each row is solved with every group. Problems that a group cannot solve are passed to the
+ * In a tile of small items, the columns are ordered by size and split into groups of eight, first
+ * those that the row precedes and then the others. Each row is solved with every group. Problems that a group cannot solve are passed to the
  * dense solver, which would have computed the same bits for all of them. A value therefore
  * depends neither on the grouping nor on the shape of the tile. */
 #include "distance/sinkhorn/set.h"
+
+#include <string.h>
 
 #include "distance/sinkhorn/costs.h"
 #include "distance/sinkhorn/grid.h"
@@ -76,18 +78,32 @@ void sinkhorn_set_close(sinkhorn_set *s)
     mem_free(s->ctx, s);
 }
 
+pair_frame sinkhorn_set_frame(const measures *m, const ground_cost *ground, double epsilon)
+{
+    if (ground->kind != DDSC_COST_SQEUCLIDEAN || !sinkhorn_grid_applies(m, epsilon))
+        return (pair_frame){.kind = FRAME_PLAIN};
+    return (pair_frame){
+        .kind = FRAME_GRID, .unit = 1, .spread = 1, .step = {m->grid.step[0], m->grid.step[1]}};
+}
+
+bool sinkhorn_set_fits(const measures *m, const pair_frame *frame)
+{
+    return frame->kind == FRAME_GRID && sinkhorn_grid_fits(m) && sinkhorn_grid_is_exact(m) &&
+           sinkhorn_grid_is_in(m, frame);
+}
+
 ddsc_status sinkhorn_set_open(ddsc_context *ctx, sinkhorn_set **out, const measures *m,
-                              const ground_cost *ground, const sinkhorn_rule *rule)
+                              const ground_cost *ground, const sinkhorn_rule *rule,
+                              const pair_frame *frame)
 {
     ddsc_status status = DDSC_OK;
     sinkhorn_set *s = NULL;
-    bool grid = ground->kind == DDSC_COST_SQEUCLIDEAN && sinkhorn_grid_applies(m, rule->epsilon),
-         groups = !grid && sinkhorn_group_applies(m);
+    bool grid = frame->kind == FRAME_GRID, groups = !grid && sinkhorn_group_applies(m);
     TRY(MEM_ZERO(ctx, s, 1));
     *s = (sinkhorn_set){.ctx = ctx, .m = m, .rule = *rule, .n_workers = parallel_width(ctx)};
     s->side = tile_side(m, groups);
     if (grid)
-        TRY(sinkhorn_grid_create(ctx, &s->grid, m, rule));
+        TRY(sinkhorn_grid_create(ctx, &s->grid, m, rule, frame->step));
     TRY(sinkhorn_costs_open(ctx, &s->costs, m, ground, groups ? s->side : 0));
     TRY(MEM_ZERO(ctx, s->solver, s->n_workers));
     for (int w = 0; w < s->n_workers; w++)
@@ -113,6 +129,16 @@ int64_t sinkhorn_set_side(const sinkhorn_set *s)
 
 /* ---- one pair ---- */
 
+/* Swaps the items of a pair if the second one precedes the first. */
+static void order_pair(const sinkhorn_set *s, int64_t *i, int64_t *j)
+{
+    if (measures_precedes(s->m, *j, *i)) {
+        int64_t first = *j;
+        *j = *i;
+        *i = first;
+    }
+}
+
 static sinkhorn_problem problem_of(sinkhorn_set *s, int64_t i, int64_t j, int worker)
 {
     item_view x = measures_item(s->m, i), y = measures_item(s->m, j);
@@ -126,6 +152,7 @@ ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i
 {
     if (ctx_canceled(s->ctx))
         return DDSC_ERROR_CANCELED;
+    order_pair(s, &i, &j);
     if (s->grid && sinkhorn_grid_solve(s->grid, found, i, j, worker))
         return DDSC_OK;
     sinkhorn_problem problem = problem_of(s, i, j, worker);
@@ -148,6 +175,7 @@ ddsc_status sinkhorn_set_reserve(sinkhorn_set *s)
 double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int looks,
                           int worker)
 {
+    order_pair(s, &i, &j);
     if (s->grid)
         return sinkhorn_grid_bound(s->grid, i, j, enough, looks, worker);
     sinkhorn_problem problem = problem_of(s, i, j, worker);
@@ -183,9 +211,32 @@ static int64_t order_columns(const sinkhorn_set *s, const item_block *block, int
     return n;
 }
 
-/* Solves row i with up to eight columns, the last of which is the largest. */
+/* Moves the columns that item i precedes to the front. Both parts remain in order. Returns the number
+ * of these columns. */
+static int64_t split_columns(const sinkhorn_set *s, int64_t i, int64_t *column, int64_t n)
+{
+    int64_t later[SINKHORN_GROUP_TILE_SIDE], n_later = 0, n_first = 0;
+    for (int64_t k = 0; k < n; k++)
+        if (measures_precedes(s->m, i, column[k]))
+            column[n_first++] = column[k];
+        else
+            later[n_later++] = column[k];
+    memcpy(column + n_first, later, (size_t)n_later * sizeof *later);
+    return n_first;
+}
+
+/* Loads one problem of a group. */
+static void put_problem(sinkhorn_set *s, sinkhorn_group *group, int p, int64_t row, int64_t column)
+{
+    const measures *m = s->m;
+    sinkhorn_group_put(group, p, measures_item(m, row).n, s->group_weight + m->offset[row],
+                       measures_item(m, column).n, s->group_weight + m->offset[column]);
+}
+
+/* Solves item i with up to eight columns, the last of which is the largest. If `turned` is true, the
+ * columns precede item i, so they are the rows of the problems. */
 static ddsc_status row_by_group(sinkhorn_set *s, const sinkhorn_tile *t, int64_t i,
-                                const int64_t *column, int64_t n_columns, int worker)
+                                const int64_t *column, int64_t n_columns, bool turned, int worker)
 {
     ddsc_status status = DDSC_OK;
     sinkhorn_group *group = s->group[worker];
@@ -199,13 +250,12 @@ static ddsc_status row_by_group(sinkhorn_set *s, const sinkhorn_tile *t, int64_t
         n_wanted += item[p] >= 0;
     }
     if (n_wanted > 1) {
-        double *cost = sinkhorn_group_begin(group, n, largest);
-        sinkhorn_panel_group(&s->costs, i, item, largest, cost, worker);
+        double *cost = turned ? sinkhorn_group_begin(group, largest, n)
+                              : sinkhorn_group_begin(group, n, largest);
+        sinkhorn_panel_group(&s->costs, i, item, largest, turned, cost, worker);
         for (int p = 0; p < G; p++)
             if (item[p] >= 0)
-                sinkhorn_group_put(group, p, n, s->group_weight + m->offset[i],
-                                   measures_item(m, item[p]).n,
-                                   s->group_weight + m->offset[item[p]]);
+                put_problem(s, group, p, turned ? item[p] : i, turned ? i : item[p]);
         sinkhorn_group_solve(group, found, solved, &s->rule);
     }
     for (int p = 0; p < G; p++) {
@@ -228,7 +278,7 @@ ddsc_status sinkhorn_set_tile(sinkhorn_set *s, const sinkhorn_tile *t, int worke
 {
     ddsc_status status = DDSC_OK;
     const item_block *b = &t->block;
-    int64_t column[SINKHORN_GROUP_TILE_SIDE], n_columns = 0;
+    int64_t column[SINKHORN_GROUP_TILE_SIDE], part[SINKHORN_GROUP_TILE_SIDE], n_columns = 0;
     bool groups =
         s->group && b->j1 - b->j0 > 1 && b->i1 - b->i0 <= s->side && b->j1 - b->j0 <= s->side;
     if (groups) {
@@ -244,8 +294,14 @@ ddsc_status sinkhorn_set_tile(sinkhorn_set *s, const sinkhorn_tile *t, int worke
                 TRY(solve_and_take(s, t, i, j, worker));
         if (grouped)
             sinkhorn_panel_row(&s->costs, i, worker);
-        for (int64_t k = 0; grouped && k < n_columns; k += G)
-            TRY(row_by_group(s, t, i, column + k, BASE_MIN(G, n_columns - k), worker));
+        if (!grouped)
+            continue;
+        memcpy(part, column, (size_t)n_columns * sizeof *part);
+        int64_t n_first = split_columns(s, i, part, n_columns);
+        for (int64_t k = 0; k < n_first; k += G)
+            TRY(row_by_group(s, t, i, part + k, BASE_MIN(G, n_first - k), false, worker));
+        for (int64_t k = n_first; k < n_columns; k += G)
+            TRY(row_by_group(s, t, i, part + k, BASE_MIN(G, n_columns - k), true, worker));
     }
 done:
     return status;

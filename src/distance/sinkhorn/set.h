@@ -1,7 +1,7 @@
 /* Entropic transport between the items of a set. Images are solved by the grid engine and small
  * items by the group engine, eight pairs at a time. The dense engine solves all other pairs, and
- * the pairs that the first two could not solve. Each value depends only on its pair, not on the
- * other pairs of the run. */
+ * the pairs that the first two could not solve. Each value depends only on its pair and on the
+ * frame. The item that precedes the other (measures_precedes) is the row of the problem. */
 #ifndef DDSC_DISTANCE_SINKHORN_SET_H
 #define DDSC_DISTANCE_SINKHORN_SET_H
 
@@ -14,8 +14,13 @@ typedef struct sinkhorn_set sinkhorn_set;
 /* Returns true if the items are small enough on average for the group engine. */
 bool sinkhorn_group_applies(const measures *m);
 
+/* Returns the frame that suits an ordered set: FRAME_GRID for the grid engine, else FRAME_PLAIN. */
+pair_frame sinkhorn_set_frame(const measures *m, const ground_cost *ground, double epsilon);
+/* Returns true if the grid engine can solve this set with the steps of the frame. */
+bool sinkhorn_set_fits(const measures *m, const pair_frame *frame);
 ddsc_status sinkhorn_set_open(ddsc_context *ctx, sinkhorn_set **out, const measures *m,
-                              const ground_cost *ground, const sinkhorn_rule *rule);
+                              const ground_cost *ground, const sinkhorn_rule *rule,
+                              const pair_frame *frame);
 void sinkhorn_set_close(sinkhorn_set *s);
 /* Returns the grid items of a set that the grid engine solves, or NULL. */
 const grid_items *sinkhorn_set_grid(const sinkhorn_set *s);

@@ -13,7 +13,7 @@ typedef struct transport {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;       /* per worker: the pair that its solver last solved */
+    pair_ij *last;       /* per worker: the pair that its solver last solved, as it was solved */
     bool starts;         /* true if solves start from the potentials of a dual bound */
     bound_refined *dual; /* NULL if the set has no dual bounds, or before they are created */
 } transport;
@@ -22,6 +22,14 @@ typedef struct transport {
 static bool has_squares(const transport *s)
 {
     return s->ground.kind == DDSC_COST_SQEUCLIDEAN && !s->is_distance;
+}
+
+/* Returns the pair in the order in which it is solved. The order depends on the contents of the
+ * items, so that the value has the same bits for (i, j) and (j, i), and in other sets. */
+static pair_ij solved_as(const transport *s, int64_t i, int64_t j)
+{
+    return measures_precedes(s->m, i, j) ? (pair_ij){(int32_t)i, (int32_t)j}
+                                         : (pair_ij){(int32_t)j, (int32_t)i};
 }
 
 static void transport_close(void *state)
@@ -48,9 +56,10 @@ static ddsc_status transport_open(void **state, const pair_job *job, ddsc_pair_s
     TRY(ground_check(job->ctx, &s->ground, job->m));
     TRY(exact_create_team(job->ctx, &s->solver, &s->ground));
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
-    s->starts = has_squares(s) && bound_refined_starts(job->m);
+    s->starts = job->frame.kind == FRAME_GRID || job->frame.kind == FRAME_DENSE;
+    DDSC_ASSERT(!s->starts || has_squares(s));
     if (s->starts)
-        TRY(bound_refined_create(job->ctx, &s->dual, job->m));
+        TRY(bound_refined_create(job->ctx, &s->dual, job->m, &job->frame));
     ctx_note(job->ctx, "solver",
              s->starts                                ? "network simplex from dual potentials"
              : exact_tile_applies(job->m, &s->ground) ? "network simplex, costs of whole tiles"
@@ -91,10 +100,11 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
             exact_result result;
             if (!tile_wants(t, i, j))
                 continue;
-            if (s->starts)
-                exact_start(solver, bound_refined_start(s->dual, i, j, worker));
+            pair_ij pair = solved_as(s, i, j);
+            if (s->starts && bound_refined_may_start(s->dual, pair.i, pair.j))
+                exact_start(solver, bound_refined_start(s->dual, pair.i, pair.j, worker));
             ddsc_status solved =
-                exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
+                exact_solve_items(solver, &result, s->m, pair.i, s->m, pair.j, s->max_pivots);
             if (solved < 0)
                 return solved;
             worst = solved == DDSC_OK ? worst : solved;
@@ -103,7 +113,7 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
             stats->n_iterations += result.pivots;
             stats->max_gap = BASE_MAX(stats->max_gap, result.gap);
             stats->n_not_converged += solved == DDSC_NOT_CONVERGED;
-            s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
+            s->last[worker] = pair;
         }
     }
     return worst;
@@ -149,7 +159,7 @@ static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job 
     offer->level[BOUND_TIGHT] = dual;
     offer->level[BOUND_CUT] = !dual && has_squares(s) && bound_cut_applies(m);
     if (dual && !s->dual)
-        TRY(bound_refined_create(job->ctx, &s->dual, m));
+        TRY(bound_refined_create(job->ctx, &s->dual, m, NULL));
     offer->grid = dual ? bound_refined_for_device(s->dual) : NULL;
     if (offer->level[BOUND_CUT])
         TRY(bound_cut_table_make(job->ctx, &b->cuts, m));
@@ -166,8 +176,9 @@ static double bounds_pair(void *state, bound_level level, int64_t i, int64_t j, 
     const bounds_state *b = state;
     if (level == BOUND_FRAME || !b->refined)
         return metric_first_pair(b->first, i, j, enough, worker);
-    return level == BOUND_DUAL ? bound_refined_pair(b->s->dual, i, j, enough, worker)
-                               : bound_refined_last(b->s->dual, i, j, enough, worker);
+    pair_ij pair = solved_as(b->s, i, j);
+    return level == BOUND_DUAL ? bound_refined_pair(b->s->dual, pair.i, pair.j, enough, worker)
+                               : bound_refined_last(b->s->dual, pair.i, pair.j, enough, worker);
 }
 
 static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
@@ -175,8 +186,9 @@ static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
     const bounds_state *b = state;
     const exact_solver *solver = b->s->solver[worker];
     pair_ij last = b->s->last[worker];
-    bound_cut_make(&b->cuts, measures_item(b->s->m, side == 0 ? last.i : last.j),
-                   side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
+    bool row = (last.i < last.j) == (side == 0);
+    bound_cut_make(&b->cuts, measures_item(b->s->m, row ? last.i : last.j),
+                   row ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
     cut->unit = b->cuts.unit2;
 }
 

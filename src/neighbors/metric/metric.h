@@ -20,18 +20,24 @@ typedef struct metric_resolved {
                                   * request it */
     measures *reference;         /* owns set.reference_measures if the library computed it */
     double *cost_matrix;         /* owns set.cost_matrix, a copy */
-    measures *unit; /* the set with points scaled to length 1, used instead of the original; or
-                     * NULL */
+    measures *own; /* the set whose items are compared if it is not the original: its points are
+                    * scaled to length 1, or its support is in ascending order; or NULL */
+    pair_frame frame;
 } metric_resolved;
 
 /* Resolves settings that plan_take_metric has checked. Resolving them twice changes nothing. */
 ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
                            const ddsc_metric_settings *set);
-/* Returns the set whose items are compared, which is m itself unless the cost requires scaled
- * points. */
+/* Fixes what the values of pairs depend on besides the settings: the order of the points within an
+ * item, and the frame. A value is then a function of its two items, the settings and the frame. If
+ * `given` is a frame (its kind is not FRAME_NONE) in which the items can be compared, it is used;
+ * otherwise, the frame that suits the set is chosen. */
+ddsc_status metric_settle(ddsc_context *ctx, metric_resolved *r, const measures *m,
+                          const pair_frame *given);
+/* Returns the set whose items are compared, which is m itself unless r has a set of its own. */
 static inline const measures *metric_measures(const metric_resolved *r, const measures *m)
 {
-    return r->unit ? r->unit : m;
+    return r->own ? r->own : m;
 }
 void metric_resolved_free(metric_resolved *r);
 /* Creates a copy with points scaled to length 1, for cosine costs. */

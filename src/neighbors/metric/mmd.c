@@ -6,7 +6,8 @@ static ddsc_status open_state(void **state, const pair_job *job, ddsc_pair_stats
 {
     mmd_settings set = {.kernel = {job->set->mmd_kernel, job->set->bandwidth},
                         .biased = job->set->mmd_estimator == DDSC_MMD_BIASED,
-                        .way = -1};
+                        .way = -1,
+                        .frame = job->frame};
     mmd *opened = NULL;
     (void)stats;
     static const char *const ways[] = {[MMD_CLOUDS] = "point by point",

@@ -115,7 +115,7 @@ static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const m
     if (own->cost == DDSC_COST_DEFAULT)
         own->cost = own->metric == DDSC_METRIC_W1 ? DDSC_COST_EUCLIDEAN : DDSC_COST_SQEUCLIDEAN;
     if (own->cost == DDSC_COST_COSINE)
-        return metric_to_unit_length(ctx, &out->unit, m);
+        return metric_to_unit_length(ctx, &out->own, m);
     if (own->cost != DDSC_COST_MATRIX) {
         own->cost_matrix = NULL;
         own->cost_size = 0;
@@ -166,7 +166,7 @@ ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measur
 void metric_resolved_free(metric_resolved *r)
 {
     ddsc_measures_destroy(r->reference);
-    ddsc_measures_destroy(r->unit);
+    ddsc_measures_destroy(r->own);
     if (r->cost_matrix)
         mem_free(r->ctx, r->cost_matrix);
     *r = (metric_resolved){0};

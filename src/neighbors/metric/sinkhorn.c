@@ -127,7 +127,7 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
                               .tolerance = set->sinkhorn_tolerance,
                               .max_iterations = set->sinkhorn_max_iterations,
                               .sharp = set->sinkhorn_value == DDSC_SINKHORN_SHARP};
-    TRY(sinkhorn_set_open(job->ctx, &s->set, job->m, &s->ground, &s->rule));
+    TRY(sinkhorn_set_open(job->ctx, &s->set, job->m, &s->ground, &s->rule, &job->frame));
     if (s->value == DDSC_SINKHORN_DEBIASED)
         TRY(find_self_terms(s, stats));
     if (job->matrix)

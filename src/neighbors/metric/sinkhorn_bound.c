@@ -128,7 +128,7 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     }
     b->offered = s->is_distance ? b->unit * b->unit : b->unit;
     if ((s->rule.sharp || (small && !soft)) && squares && bound_refined_applies(s->m))
-        TRY(bound_refined_create(job->ctx, &b->refined, s->m));
+        TRY(bound_refined_create(job->ctx, &b->refined, s->m, NULL));
     bool dual = (!s->rule.sharp && !soft) || b->refined;
     if (dual && !b->refined)
         TRY(sinkhorn_set_reserve(s->set));

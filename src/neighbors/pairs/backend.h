@@ -1,7 +1,7 @@
 /* The interface between the pair service and a metric. A metric is a table of functions (a
- * backend), and its lower bounds are a second table. A value depends only on the input, the
- * resolved settings and its two items. It has the same bits in any tile or list, and on any
- * worker. */
+ * backend), and its lower bounds are a second table. A value depends only on its two items, the
+ * resolved settings and the frame. It has the same bits in any tile or list, on any worker, and in
+ * any other set. docs/numerics.md lists the exceptions. */
 #ifndef DDSC_NEIGHBORS_PAIRS_BACKEND_H
 #define DDSC_NEIGHBORS_PAIRS_BACKEND_H
 
@@ -13,6 +13,7 @@ typedef struct pair_job {
     ddsc_context *ctx;
     const measures *m;
     const ddsc_metric_settings *set; /* resolved: rules replaced with values (metric.h) */
+    pair_frame frame;
     int n_workers;
     bool matrix;   /* true if all values are requested, in which case a device may compute them */
     int64_t n_old; /* if > 0: only pairs of one of the first n_old items and a later item are

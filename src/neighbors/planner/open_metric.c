@@ -23,6 +23,7 @@ ddsc_status plan_metric_open(ddsc_context *ctx, plan_metric *r, const measures *
     r->job = (pair_job){.ctx = ctx,
                         .m = m,
                         .set = &metric->set,
+                        .frame = metric->frame,
                         .n_workers = parallel_width(ctx),
                         .matrix = matrix};
     CHECK(open_journal(ctx, r, kept_as));

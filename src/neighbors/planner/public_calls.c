@@ -64,6 +64,7 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     TRY(to_unit(ctx, &scaled, &unit, m, may_scale(&set) && !(flags & DDSC_DISTANCE_SQUARED)));
     m = scaled ? scaled : m;
     TRY(metric_resolve(ctx, &metric, m, &set));
+    TRY(metric_settle(ctx, &metric, m, NULL));
     TRY(plan_metric_open(ctx, &r, metric_measures(&metric, m), &metric, n_old < 0,
                          n_old < 0 ? "of the matrix" : NULL));
     TRY(pairs_matrix(&r.p, out, n_old, flags));

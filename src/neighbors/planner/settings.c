@@ -251,6 +251,7 @@ ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
 {
     *p = (graph_request){.m = m, .graph = *graph, .tau = plan_tau(m->n, graph)};
     CHECK(metric_resolve(ctx, &p->metric, m, metric));
+    CHECK(metric_settle(ctx, &p->metric, m, NULL));
     p->m = metric_measures(&p->metric, m);
     return DDSC_OK;
 }
