@@ -3,7 +3,7 @@
 
     bench/verdict.py [--law one,u,...] [--runs 0:150] [--seed 1] [--out runs.jsonl] [--jobs 2]
     bench/verdict.py --sum-up --out runs.jsonl
-    bench/verdict.py --real [--out real.jsonl]
+    bench/verdict.py --real [--before PROGRAM] [--out real.jsonl]
     bench/verdict.py --spread [--out spread.jsonl]
 
 Every run is one random set, one metric and one K. Its law, its number and the seed determine it: 20 to 800 items
@@ -18,8 +18,8 @@ five3, five5 (five clusters at distances of 2, 3 and 5 standard deviations), spr
 
 The exit code is 1 if, without clusters, more than 0.5% of the runs (2% of any law) are separate or partly separate,
 or more than 1% reproducible; or if less than 85% of the clusters found (AMI >= 0.9) are separate, partly separate
-or reproducible, or any of these sets is called one cloud. --real prints level and AMI of the real sets of
-bench/defaults.py at the true K, `starts_agree`, and the rank correlation of level and AMI. --spread prints the AMI of
+or reproducible, or any of these sets is called one cloud. --real prints level, AMI and `starts_agree` of the
+real sets of bench/defaults.py (whole sets, 1,000 images) at the true K, and the rank correlation of level and AMI. --spread prints the AMI of
 two clusters of different spread (60, 200 and 800 items in 10 and 50 dimensions; w2, lot, sinkhorn); the exit code is 1
 if a mean is below 0.95. 150 runs of one law take about 50 CPU seconds, --real 150, --spread 60.
 """
@@ -240,28 +240,46 @@ def spread(args):
     return bad
 
 
+def whole_set(args, name, out, folder):
+    """Write a whole set (1,000 images) without the rules of `ddsc text`, which older programs cannot read."""
+    if name in defaults.IMAGES:
+        return common.image_set(args.ddsc, args.data, name, 1000, out)
+    path = f"{args.data}/more/{name}.npz"
+    if name in defaults.TEXT:
+        defaults.make_text(args, name, path := f"{folder}/text.npz")
+    z = np.load(path)
+    np.savez(out, **{key: z[key] for key in ("support", "indices", "points", "weights", "offsets", "labels") if key in z})
+    return None
+
+
+def strength(row):
+    """Return the rank of the level, or of the word that versions up to 0.2 printed."""
+    levels = LEVELS if "level" in row else ("clear", "weak", "undecided", "none")
+    return -levels.index(row.get("level", row["structure"]))
+
+
 def real(args):
     rows = read_runs(args.out)
-    known = {(r["law"], r["metric"]) for r in rows}
-    with tempfile.TemporaryDirectory() as folder:
-        for name in defaults.IMAGES + defaults.MORE + defaults.TEXT:
-            path = f"{folder}/{name}-101.npz"
-            if all((name, metric) in known for metric in METRICS):
-                continue
-            defaults.make_subset(args, name, path, 101, folder)
-            truth = np.load(path)["labels"]
-            for metric in METRICS:
-                if (name, metric) in known:
-                    continue
-                rows.append(append(args, {"law": name, "metric": metric, "n": len(truth),
-                                          **judge(args.ddsc, path, len(set(truth.tolist())), metric)}))
-    print(f"{'set':14} {'items':>6} {'metric':7} {'level':13} {'AMI':>6} {'halves':>7} {'separate':>9} {'starts':>7}")
+    known = {(r["law"], r["metric"], r["program"]) for r in rows}
+    programs = {"now": args.ddsc} | ({"before": args.before} if args.before else {})
+    for name in defaults.IMAGES + defaults.MORE + defaults.TEXT:
+        jobs = [(m, title) for m in METRICS for title in programs if (name, m, title) not in known]
+        with tempfile.TemporaryDirectory() as folder:
+            if jobs:
+                whole_set(args, name, f"{folder}/x.npz", folder)
+            for metric, title in jobs:
+                truth = np.load(f"{folder}/x.npz")["labels"]
+                found = judge(programs[title], f"{folder}/x.npz", len(set(truth.tolist())), metric)
+                rows.append(append(args, {"law": name, "metric": metric, "program": title, "n": len(truth), **found}))
+    print(f"{'set':14} {'items':>6} {'metric':7} {'program':7} {'level':13} {'AMI':>6} {'halves':>7} {'separate':>9} {'starts':>7}")
     for r in rows:
         e = r["evidence"]
-        print(f"{r['law']:14} {r['n']:6} {r['metric']:7} {r['level']:13} {r['ami']:6.3f} {e['halves_agree']:7.2f} "
-              f"{e['items_parted'] / r['n']:9.2f} {e['starts_agree'] or np.nan:7.2f}")
-    level = ranks([-LEVELS.index(r["level"]) for r in rows])
-    print(f"rank correlation of the level with AMI, {len(rows)} runs: {np.corrcoef(level, ranks([r['ami'] for r in rows]))[0, 1]:.2f}")
+        print(f"{r['law']:14} {r['n']:6} {r['metric']:7} {r['program']:7} {r.get('level', r['structure']):13} {r['ami']:6.3f} "
+              f"{e['halves_agree']:7.2f} {e['items_parted'] / r['n']:9.2f} {e.get('starts_agree') or np.nan:7.2f}")
+    for title in programs:
+        some = [r for r in rows if r["program"] == title]
+        rank = np.corrcoef(ranks([strength(r) for r in some]), ranks([r["ami"] for r in some]))[0, 1]
+        print(f"rank correlation of the level with AMI, {title}, {len(some)} runs: {rank:.2f}")
     return False
 
 
@@ -277,6 +295,7 @@ def main():
     parser.add_argument("--sum-up", action="store_true", help="only print the table for the runs in --out")
     parser.add_argument("--real", action="store_true", help="real sets of bench/defaults.py at the true K")
     parser.add_argument("--spread", action="store_true", help="clusters that differ by spread: AMI of w2, lot and sinkhorn")
+    parser.add_argument("--before", help="--real: another program, on the same files")
     parser.add_argument("--words", default="general", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="five runs of every law")
     args = parser.parse_args()

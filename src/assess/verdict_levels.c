@@ -306,7 +306,7 @@ static const verdict_case cases[] = {
      "There are too few items to decide: {n} items cannot distinguish a gap from chance."},
     {halves_same, DDSC_LEVEL_REPRODUCIBLE,
      "The clusters touch, but halves of the items give the same ones ({halves}; data without "
-     "clusters stay below {limit} at this K)."},
+     "clusters rarely reach {limit} at this K)."},
     {alike, DDSC_LEVEL_ONE_CLOUD,
      "One cloud: nothing separates the items, and their points differ no more than chance explains "
      "(p {p})."},

@@ -244,7 +244,9 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v, const outcome *o)
         advice_say(
             w,
             "Item %lld of the %lld clustered (from 0) is a neighbor of %lld of them (a hub), "
-            "and %.0f%% of the items are neighbors of none.",
+            "and %.0f%% of the items are neighbors of none. hubs = always (--hubs always) would "
+            "choose "
+            "neighbors by a locally rescaled distance.",
             (long long)o->hub, (long long)v->n, (long long)v->in_degree_largest, nobody);
 }
 
@@ -315,7 +317,7 @@ static void say_extreme_k(writer *w, const ddsc_clustering_view *v)
                    (long long)v->n);
     else if (n_single > 0)
         advice_say(w, "Some clusters consist of a single item. Such an item is an outlier rather "
-                      "than a cluster; choose a smaller K or raise min_cluster.");
+                      "than a cluster; choose a smaller K or raise min_cluster (--min-cluster).");
 }
 
 static void say_clusters(writer *w, const ddsc_clustering_view *v, const decomposition *d,

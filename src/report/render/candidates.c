@@ -37,7 +37,7 @@ static void add_candidate(buffer *t, const ddsc_report *r, const json_t *candida
     if (json_is_true(json_object_get(candidate, "highest_modularity")))
         add_reason(t, &n, row, "modularity", "highest modularity");
     if (json_is_true(json_object_get(candidate, "halves_agree")))
-        add_reason(t, &n, row, "stability", "most clusters on which halves agree");
+        add_reason(t, &n, row, "stability", "largest stable K");
     if (json_is_true(json_object_get(candidate, "large_may_hide")))
         add_reason(t, &n, NULL, "", "may divide a large cluster");
     buffer_add(t, n ? ")" : "");
