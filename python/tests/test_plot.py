@@ -118,10 +118,21 @@ def test_distances(fitted):
     assert ddsc.plot.distances(model.affinity_matrix_, model).images
 
 
+def outside_view(ax):
+    """Labels of ticks beyond the limits of their axis, which matplotlib keeps but does not draw."""
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        for tick in axis.get_major_ticks():
+            if not low <= tick.get_loc() <= high:
+                yield from (tick.label1, tick.label2)
+
+
 def overlaps(figure):
     """Pairs of visible texts of a figure that overlap."""
     figure.draw_without_rendering()
+    undrawn = {id(label) for ax in figure.axes for label in outside_view(ax)}
     texts = [t for t in figure.findobj(matplotlib.text.Text) if t.get_visible() and t.get_text().strip()]
+    texts = [t for t in texts if id(t) not in undrawn]
     texts = [t for t in texts if t.axes is None or t.axes.axison or t not in t.axes.findobj(matplotlib.axis.Tick)]
     boxes = [(t.get_text(), t.get_window_extent()) for t in texts]
     boxes = [(text, box.padded(-0.5)) for text, box in boxes if box.width > 1]
