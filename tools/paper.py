@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Computes the tables of the paper next to ours and writes docs/paper.md.
+"""Computes the tables of the paper next to ours and writes docs/paper.md and docs/notes/paper-details.md.
 
 Every row is computed on its own and stored in tools/paper_tables/rows, so a run can be interrupted, resumed, or done
 in parts. The page is made from the stored rows; a missing row is shown as "not computed".
@@ -88,11 +88,14 @@ def main():
     output = a.output or (None if a.quick else ROOT / "docs" / "paper.md")
     found = {(r.section, r.name): r.load(folder) for r in rows.all_rows()}
     seconds = sum(found[r.section, r.name]["cpu_s"] if found[r.section, r.name] else r.seconds for r in rows.all_rows())
-    text = page.write(found, QUICK if a.quick else FULL, output.parent if output else None, seconds)
+    plan = QUICK if a.quick else FULL
+    text, details = page.write(found, plan, seconds), page.details(found, plan, output.parent if output else None)
     if output:
         output.write_text(text)
+        (output.parent / "notes").mkdir(exist_ok=True)
+        (output.parent / "notes" / "paper-details.md").write_text(details)
     else:
-        print(text)
+        print(text + "\n" + details)
 
 
 if __name__ == "__main__":

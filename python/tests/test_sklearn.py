@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 POINTS = "sample_weight weighs the points of an item, not the items: an (N, d) array has one point each"
 
-# Checks that do not apply, and why. The list is in docs/python.md.
+# Checks that do not apply, and why.
 EXCEPTIONS = {
     "check_sample_weights_invariance": POINTS,
     "check_sample_weight_equivalence": POINTS,

@@ -1,6 +1,7 @@
 """tools/paper.py: single rows, resuming, and the page, which is made from the stored rows alone."""
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -19,6 +20,8 @@ def test_committed_page_is_made_from_the_stored_rows(source, tmp_path):
     """Renew it with: ./run paper --page"""
     run(source, tmp_path, "--page", "-o", tmp_path / "paper.md")
     assert (tmp_path / "paper.md").read_text() == (source / "docs" / "paper.md").read_text()
+    details = pathlib.Path("notes", "paper-details.md")
+    assert (tmp_path / details).read_text() == (source / "docs" / details).read_text()
     picture = tmp_path / "noise.svg"
     assert not picture.exists() or picture.read_text() == (source / "docs" / "noise.svg").read_text()
     assert len((source / "docs" / "paper.md").read_text().split()) <= 2500

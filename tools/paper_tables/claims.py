@@ -118,7 +118,8 @@ def small_tau(found):
     won = sum(wins.values())
     verdict = "holds" if won == sum(n.values()) else "does not hold" if won == 0 else "holds in part"
     return verdict, ("the smallest tau is best in " + " and ".join(f"{wins[t]} of {n[t]} {t} rows" for t in n) +
-                     " (Sensitivity). The remark after Theorem 1 contradicts the theorem, whose bound falls with tau "
+                     " ([sensitivity](notes/paper-details.md#sensitivity)). The remark after Theorem 1 contradicts the theorem, whose "
+                     "bound falls with tau "
                      "([theory](theory.md))")
 
 

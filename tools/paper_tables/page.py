@@ -1,4 +1,4 @@
-"""Writes docs/paper.md from stored rows. Everything on the page comes from here; a missing row says so."""
+"""Writes docs/paper.md and docs/notes/paper-details.md from stored rows. Missing rows are shown as "not computed"."""
 import numpy as np
 
 from . import claims, figure
@@ -174,7 +174,8 @@ def difference_section(found):
         changes = [difference(found, name, metric) for name in SETS]
         rows.append([metric, *(MISSING if c is None else pair(*c, signed) for c in changes)])
     return ["## The paper's algorithm minus the paper", "", *table(["metric", *(TITLE[n] for n in SETS)], rows),
-            *cause_lines(found)]
+            "[Further comparisons](notes/paper-details.md) have the tested causes of these differences, the sensitivity to each "
+            "parameter, the effect of noise (appendix E), and measured time complexities.", ""]
 
 
 CAUSES = {"lemmas": "lemmas", "300": "300-d", "fitted": "fitted", "50": "50-d"}
@@ -225,7 +226,7 @@ def cause_lines(found):
                          explained(change[0], changes, titles) if below else ""])
     coverage = {n: found["data", n].get("coverage_300") for n in TEXTS if found["data", n]}
     share = ", ".join(f"{100 * c:.0f}% ({TITLE[n]})" for n, c in coverage.items() if c)
-    return ["Tested causes of the AMI differences: the change of AMI when a single thing changes. *lemmas*: plural nouns become "
+    return ["## Causes of the differences", "", "Change of AMI when a single thing changes. *lemmas*: plural nouns become "
             "singular (Debian's `wordnet-base`). *300-d*: word2vec, the only 300-d vectors that are available here; it covers "
             f"few tokens ({share or MISSING}) and is no substitute for the paper's GloVe. *fitted*: GloVe fitted to the "
             "documents. *50-d*: the first 50 principal components of the 100-d vectors. *X_0*: standard normal reference. "
@@ -315,7 +316,7 @@ def noise_section(found, folder):
             "Each point moves by a normal step of size sigma. The value is the median over the pairs of (D_sigma - D_0) / D_0. "
             "mmd has bandwidth 1; its unbiased D is 0 where the estimate is negative, and pairs with D_0 = 0 are left out. "
             "W_eps(5) is the paper's D with epsilon 5; root(5) is its root, debiased(5) the debiased divergence.", "",
-            *(["![Relative error over sigma, MNIST digits](noise.svg)", ""] if picture else []), *sections]
+            *(["![Relative error over sigma, MNIST digits](../noise.svg)", ""] if picture else []), *sections]
 
 
 def complexity_section(found):
@@ -324,16 +325,23 @@ def complexity_section(found):
         row, keys = found["complexity", m], ("N_paper", "m_paper", "N", "m")
         rows.append([m, f"O({COMPLEXITY[m]})", *(MISSING if row is None else row.get(k, "") for k in keys)])
     return ["## Time complexities", "", "Measured exponents of the CPU seconds of a whole run on Gaussian clouds: `--paper` and "
-            "defaults. The searches prune and the graph is sparse, so no N^3 appears ([performance](performance.md)).", "",
+            "defaults. The searches prune and the graph is sparse, so no N^3 appears ([performance](../performance.md)).", "",
             *table(["method", "paper", "N, `--paper`", "m, `--paper`", "N", "m"], rows)]
 
 
-def write(found, plan, folder, seconds):
+def write(found, plan, seconds):
     """Return the page. found: the stored rows, None where a row is missing. seconds: CPU seconds of all rows."""
     lines = [*intro(found, seconds), *claims.section(found, table), *protocol(plan), *shapes_section(found),
              *data_section(found)]
     for name in SETS:
         lines += set_section(found, name)
-    lines += [*average_section(found), *difference_section(found), *sensitivity_section(found, plan), *time_section(found),
-              *incomplete_section(found), *noise_section(found, folder), *complexity_section(found)]
+    lines += [*average_section(found), *difference_section(found), *time_section(found), *incomplete_section(found)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def details(found, plan, folder):
+    """Return the page of further tables. folder: where noise.svg is written, or None."""
+    lines = ["# The paper's tables: further comparisons", "",
+             "`./run paper` generates this page together with [the paper's tables](../paper.md), which describes the protocol.", "",
+             *cause_lines(found), *sensitivity_section(found, plan), *noise_section(found, folder), *complexity_section(found)]
     return "\n".join(lines).rstrip() + "\n"
