@@ -94,7 +94,10 @@ def test_moves_do_not_depend_on_the_order_of_documents(ddsc, documents, tmp_path
                      for c in clusters_of(tmp_path / name)})
     assert told[0].keys() == told[1].keys()
     for words, moves in told[0].items():
-        assert moves == pytest.approx(told[1][words], abs=0.05)
+        other = told[1][words]
+        last = max(min(moves.values()), min(other.values()))  # words that nearly tie for the last row may be on one list only
+        for word in moves.keys() | other.keys():
+            assert moves.get(word, last) == pytest.approx(other.get(word, last), abs=0.05)
 
 
 def test_words_alike_everywhere_are_no_sign(ddsc, tmp_path):
