@@ -7,8 +7,8 @@
  * that keeps two such words apart.
  *
  * Vectors learned from the documents alone (learned_vectors.c) are appended to these vectors.
- * They are shorter for words that occur with few other words. docs/numerics.md has the
- * measurements on which the constants are based. */
+ * They are shorter for words that occur with few other words. docs/notes/words.md has the
+ * formulas. */
 #include <math.h>
 #include <string.h>
 

@@ -17,7 +17,7 @@
  * It is multiplied by n_w / (n_w + 10), because it is uncertain for rare words. LEAST is a lower
  * limit, so that a word without coherence keeps a small mass and no document becomes empty.
  *
- * The cost is O(entries x dim). docs/numerics.md has the measurements. */
+ * The cost is O(entries x dim). docs/notes/words.md has the formulas. */
 #include <math.h>
 
 #include "numeric/linalg/linalg.h"

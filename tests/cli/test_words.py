@@ -44,7 +44,7 @@ def read_vectors(path):
 # ---- against a second implementation ----
 
 def oracle(rows, general):
-    """Word -> (fitted general part or None, unit company, own part) by docs/numerics.md."""
+    """Word -> (fitted general part or None, unit company, own part) by docs/notes/words.md."""
     texts = [set(r[2].split()) for r in rows]
     words = sorted(set().union(*texts))
     B = np.array([[w in t for w in words] for t in texts], float)
