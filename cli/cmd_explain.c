@@ -109,9 +109,10 @@ static void add_picture(text *t, const json_t *picture)
 static void add_cluster(text *t, const json_t *cluster)
 {
     const char *name = string_at(cluster, "name");
-    text_addf(t, "cluster %" JSON_INTEGER_FORMAT "%s%s: %" JSON_INTEGER_FORMAT " items\n",
-              json_integer_value(json_object_get(cluster, "label")), *name ? " " : "", name,
-              json_integer_value(json_object_get(cluster, "size")));
+    json_int_t size = json_integer_value(json_object_get(cluster, "size"));
+    text_addf(t, "cluster %" JSON_INTEGER_FORMAT "%s%s: %" JSON_INTEGER_FORMAT " item%s\n",
+              json_integer_value(json_object_get(cluster, "label")), *name ? " " : "", name, size,
+              size == 1 ? "" : "s");
     add_typical(t, cluster);
     add_reasons(t, cluster);
     add_moves(t, cluster);

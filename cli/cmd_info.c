@@ -367,6 +367,9 @@ static int run(session *s)
     count_coordinates(&f, &in.view);
     if (!measure_scales(s, &f, &in, &code))
         goto done;
+    if (f.units.advice != DDSC_UNITS_FINE)
+        add_problem(&f, f.units.n_small,
+                    "coordinates spread less than 1/20 of the widest and have almost no effect");
     if (s->opt.json) {
         json_print(s, to_json(s, &in, &f), &code);
     } else {

@@ -78,7 +78,7 @@ static void bash_script(text *t)
             add_bash_verb(t, *v);
     text_add(t, "        help) words=\"");
     add_verb_names(t);
-    text_add(t, " metrics\" ;;\n        esac\n"
+    text_add(t, " metrics paper\" ;;\n        esac\n"
                 "        case $word in\n"
                 "        -*) ;;\n"
                 "        *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
@@ -192,7 +192,7 @@ static void fish_script(text *t)
     text_add(t, "complete -c ddsc -n '__fish_seen_subcommand_from generate' -fa "
                 "'shapes gaussians'\n"
                 "complete -c ddsc -n '__fish_seen_subcommand_from completion' -fa 'bash zsh fish'\n"
-                "complete -c ddsc -n '__fish_seen_subcommand_from help' -fa metrics\n");
+                "complete -c ddsc -n '__fish_seen_subcommand_from help' -fa 'metrics paper'\n");
 }
 
 bool completion_script(text *t, const char *shell)

@@ -240,14 +240,20 @@ json_t *test_to_json(const test_result *t, double seconds)
 
 /* ---- as text ---- */
 
-static void add_number(text *out, const char *format, double value)
+static void add_number(text *out, double value)
 {
-    char number[32];
     if (isnan(value))
-        snprintf(number, sizeof number, "-");
+        text_addf(out, " %9s", "-");
     else
-        snprintf(number, sizeof number, format, value);
-    text_addf(out, " %9s", number);
+        text_addf(out, " %9.4g", value);
+}
+
+static void add_share(text *out, double value)
+{
+    if (isnan(value))
+        add_number(out, value);
+    else
+        text_addf(out, " %9.5f", value);
 }
 
 static void add_row(text *out, const ddsc_permanova_row *r, bool many)
@@ -259,12 +265,12 @@ static void add_row(text *out, const ddsc_permanova_row *r, bool many)
         snprintf(kind, sizeof kind, "%" PRId64 " classes", r->n_levels);
     text_addf(out, "%-24s %-11s %-6s %3" PRId64, r->name, kind,
               r->role == DDSC_COLUMN_BY ? "tested" : "adjust", r->df);
-    add_number(out, "%.5f", r->r2);
-    add_number(out, "%.4g", r->f);
-    add_number(out, "%.4g", r->p);
+    add_share(out, r->r2);
+    add_number(out, r->f);
+    add_number(out, r->p);
     if (many)
-        add_number(out, "%.4g", r->role == DDSC_COLUMN_BY ? r->p_adjusted : (double)NAN);
-    add_number(out, "%.4g", r->dispersion_p);
+        add_number(out, r->role == DDSC_COLUMN_BY ? r->p_adjusted : (double)NAN);
+    add_number(out, r->dispersion_p);
     text_add(out, "\n");
 }
 
@@ -279,10 +285,10 @@ static void add_pairs(text *out, const ddsc_permanova_view *v)
         text_addf(&pair, "%s: %s, %s", r->name, r->levels[p->a], r->levels[p->b]);
         text_addf(out, "%-37s", text_get(&pair));
         text_free(&pair);
-        add_number(out, "%.5f", p->r2);
-        add_number(out, "%.4g", p->f);
-        add_number(out, "%.4g", p->p);
-        add_number(out, "%.4g", p->p_adjusted);
+        add_share(out, p->r2);
+        add_number(out, p->f);
+        add_number(out, p->p);
+        add_number(out, p->p_adjusted);
         text_addf(out, "%s%s\n", p->problem ? "  " : "", p->problem ? p->problem : "");
     }
 }
@@ -317,7 +323,7 @@ void test_to_text(text *out, const test_result *t)
         add_row(out, v->rows[k], n_by > 1);
     if (v->residual_df > 0) {
         text_addf(out, "%-24s %-11s %-6s %3" PRId64, "residual", "", "", v->residual_df);
-        add_number(out, "%.5f", v->residual_sum_of_squares / v->total_sum_of_squares);
+        add_share(out, v->residual_sum_of_squares / v->total_sum_of_squares);
         text_add(out, "\n");
     }
     if (v->n_pairs > 0)

@@ -317,8 +317,8 @@ static const verdict_case cases[] = {
      "The data do not show whether these are clusters or a continuum: items are as dense across "
      "the boundaries as inside the clusters."},
     {gap_not_held, DDSC_LEVEL_CONTINUUM,
-     "The data do not show whether these are clusters or a continuum: the deepest gap is absent in "
-     "items that were not used to find it."},
+     "The data do not show whether these are clusters or a continuum: the deepest gap is not "
+     "confirmed by items that were not used to find it."},
     {otherwise, DDSC_LEVEL_CONTINUUM,
      "The data do not show whether these are clusters or a continuum: no gap is deeper than those "
      "of a continuum."},

@@ -66,6 +66,8 @@ def test_table(ddsc, tmp_path):
     assert np.allclose([row["outliers"] for row in rows], want)
     assert told["units"]["differ"] and told["units"]["advice"] == "standard" and told["units"]["small"] == 3
     shown = ddsc("info", path).stdout
+    assert "  3 coordinates spread less than 1/20 of the widest" in shown and len(told["problems"]) == 1
+    assert json.loads(ddsc("info", write(tmp_path / "b.csv", [1, 1, 1]), "--json").stdout)["problems"] == []
     assert "spread" in shown and all(f"\n  c{k} " in shown for k in range(5))
 
 

@@ -232,6 +232,8 @@ def test_baselines_are_not_judged(ddsc, tmp_path):
     path = write(tmp_path / "n.npz", [rng.normal(size=(8, 4)) for _ in range(20)])
     done = ddsc("cluster", path, "-k", 3, "--method", "kmeans", "--json", "-q")
     assert json.loads(done.stdout)["verdict"]["structure"] == "undecided"
+    ddsc("cluster", path, "-k", 3, "--method", "kmeans", "-o", tmp_path / "r", "-q")
+    assert "Collect more items" not in (tmp_path / "r" / "report.html").read_text()
 
 
 @pytest.mark.parametrize("name, levels", [("bbc", ("reproducible", "partly", "separate")),
@@ -254,6 +256,7 @@ def test_extreme_k_is_not_judged(ddsc, tmp_path, k, told):
     assert verdict["level"] == "too_few" and told in verdict["text"] and f"K = {'N = 90' if k > 1 else 1}" in done.stderr
     assert "too small to form a cluster" not in done.stderr
     page = (tmp_path / "r" / "report.html").read_text()
+    assert "  next " not in done.stdout and "Collect more items" not in page  # 90 items are not too few
     assert ("<b>1</b>, of 90 items. " if k == 1 else "<b>90</b> were formed, of 1 item each. ") in page
 
 

@@ -62,6 +62,7 @@ ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_center
  * distances between its rows. */
 typedef struct kmeans_sample {
     int64_t *from;        /* row numbers */
+    double *rows, *pairs; /* of `among`, which refers to them */
     kmeans_problem among; /* n is 0 if there is no common sample */
 } kmeans_sample;
 

@@ -182,18 +182,17 @@ static ddsc_status draw_sample(ddsc_context *ctx, kmeans_sample *s, const kmeans
 {
     ddsc_status status = DDSC_OK;
     int64_t dim = problem->dim, n = problem->n;
-    double *rows = NULL;
     *s = (kmeans_sample){0};
     TRY(MEM_NEW(ctx, s->from, count));
-    TRY(MEM_NEW(ctx, rows, count * dim));
+    TRY(MEM_NEW(ctx, s->rows, count * dim));
     for (int64_t i = 0; i < count; i++) {
         int64_t first = i * n / count;
         s->from[i] = first + rng_below(r, (i + 1) * n / count - first);
-        memcpy(rows + i * dim, problem->rows + s->from[i] * dim, (size_t)dim * sizeof *rows);
+        memcpy(s->rows + i * dim, problem->rows + s->from[i] * dim, (size_t)dim * sizeof *s->rows);
     }
     s->among = *problem;
     s->among.n = count;
-    s->among.rows = rows;
+    s->among.rows = s->rows;
     return DDSC_OK;
 done:
     kmeans_sample_free(ctx, s);
@@ -202,9 +201,7 @@ done:
 
 void kmeans_sample_free(ddsc_context *ctx, kmeans_sample *s)
 {
-    mem_free(ctx, s->from);
-    mem_free(ctx, (void *)s->among.rows);
-    mem_free(ctx, (void *)s->among.pairs);
+    MEM_FREE(ctx, s->pairs, s->rows, s->from);
     *s = (kmeans_sample){0};
 }
 
@@ -218,14 +215,13 @@ ddsc_status kmeans_sample_create(ddsc_context *ctx, kmeans_sample *s, const kmea
     ddsc_status status = DDSC_OK;
     int64_t count = BASE_MAX(TABLE_LEAST, SAMPLE_PER_CENTER * problem->k);
     rng r = rng_make(ctx_seed(ctx), RNG_KMEANS, UINT64_MAX);
-    double *pairs = NULL;
     *s = (kmeans_sample){0};
     if (problem->k <= MANY || count > TABLE_MOST || !is_sampled(problem, count) ||
-        count * count > ctx_memory_left(ctx) / 4 / (int64_t)sizeof *pairs)
+        count * count > ctx_memory_left(ctx) / 4 / (int64_t)sizeof *s->pairs)
         return DDSC_OK;
     TRY(draw_sample(ctx, s, problem, count, &r));
-    TRY(kmeans_pairs_fill(ctx, &pairs, &s->among));
-    s->among.pairs = pairs;
+    TRY(kmeans_pairs_fill(ctx, &s->pairs, &s->among));
+    s->among.pairs = s->pairs;
 done:
     if (status < 0)
         kmeans_sample_free(ctx, s);

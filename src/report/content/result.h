@@ -135,6 +135,9 @@ json_t *result_string(const char *value);
 /* Items with a larger ambiguity lie between two clusters. The ambiguity of an item on the boundary
  * is 0.5. */
 #define RESULT_AMBIGUOUS 0.45
+/* Returns true if the next step of the level applies. One cluster, clusters of one item each, and the
+ * clusters of methods without a graph are not judged; the advice has a note on the first two. */
+bool result_has_next_step(const ddsc_report *r);
 /* Returns true if a row of "about" is a finding: significant after Holm's correction, and not a
  * tiny effect that only a large set makes significant. */
 bool result_is_association(const json_t *row);

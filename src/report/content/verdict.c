@@ -16,6 +16,19 @@ bool result_judged(const ddsc_report *r)
     return v.judged;
 }
 
+bool result_has_next_step(const ddsc_report *r)
+{
+    const json_t *sizes = json_object_get(json_object_get(r->tree, "sizes"), "clusters"), *size;
+    json_int_t largest = 0;
+    size_t c;
+    json_array_foreach(sizes, c, size)
+    {
+        largest = BASE_MAX(largest, json_integer_value(size));
+    }
+    return json_array_size(sizes) > 1 && largest > 1 &&
+           json_object_get(json_object_get(r->tree, "verdict"), "evidence");
+}
+
 static void put_evidence(ddsc_report *r, json_t *verdict, const ddsc_verdict_view *v)
 {
     json_t *evidence = put_object(r, verdict, "evidence");

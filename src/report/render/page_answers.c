@@ -405,7 +405,7 @@ static void add_advice(buffer *t, const char *words, bool bad)
 static void answer_next(buffer *t, const ddsc_report *r)
 {
     const char *advice = report_page_text(report_page_get(r, "advice", NULL));
-    const char *next_step = verdict_words(r)->next_step;
+    const char *next_step = result_has_next_step(r) ? verdict_words(r)->next_step : "";
     bool exact = json_is_true(report_page_get(r, "certificates", "certified"));
     if (!*next_step && !*advice && exact)
         return;

@@ -218,7 +218,7 @@ static void add_cluster_lines(buffer *t, const ddsc_report *r, int64_t most)
 /* Adds the first sentence of the next step that the verdict recommends. */
 static void add_next(buffer *t, const ddsc_report *r)
 {
-    if (!r->from.clustering || !r->verdict)
+    if (!r->from.clustering || !r->verdict || !result_has_next_step(r))
         return;
     ddsc_verdict_view v;
     ddsc_verdict_get_view(r->verdict, &v);
