@@ -112,7 +112,7 @@ static int by_frequency(const void *x, const void *y)
     return p->n != q->n ? (p->n < q->n) - (p->n > q->n) : by_words(x, y);
 }
 
-static double mutual_information(const corpus *c, const phrase *p)
+static double association(const corpus *c, const phrase *p)
 {
     double n = (double)c->n, joint = p->n / n;
     double apart = (double)c->df[p->a] / n * ((double)c->df[p->b] / n);
@@ -129,7 +129,7 @@ static ddsc_status list_candidates(ddsc_context *ctx, phrase_search *s, const wo
         phrase p = {(int32_t)((key >> 32) - 1), (int32_t)(uint32_t)key, pairs->slot[k].n, 0};
         if (key == 0 || p.n < LEAST_DOCUMENTS || p.a == p.b)
             continue;
-        if (v->row[p.a] >= 0 && v->row[p.b] >= 0 && mutual_information(s->c, &p) >= LEAST_NPMI)
+        if (v->row[p.a] >= 0 && v->row[p.b] >= 0 && association(s->c, &p) >= LEAST_NPMI)
             s->list[s->n++] = p;
     }
     qsort(s->list, (size_t)s->n, sizeof *s->list, by_words);

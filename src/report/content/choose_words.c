@@ -39,7 +39,7 @@ static bool same_letters(const char *a, const char *b, size_t n)
     return true;
 }
 
-static bool ends_with(result_word w, const char *ending)
+static bool has_ending(result_word w, const char *ending)
 {
     size_t n = strlen(ending);
     return w.length >= n && same_letters(w.text + w.length - n, ending, n);
@@ -50,11 +50,11 @@ static bool is_plural(result_word one, result_word more)
 {
     if (one.length < 3 || more.length <= one.length)
         return false;
-    if (ends_with(one, "y") && ends_with(more, "ies") && more.length == one.length + 2)
+    if (has_ending(one, "y") && has_ending(more, "ies") && more.length == one.length + 2)
         return same_letters(one.text, more.text, one.length - 1);
     bool ending = more.length == one.length + 1
-                      ? ends_with(more, "s")
-                      : more.length == one.length + 2 && ends_with(more, "es");
+                      ? has_ending(more, "s")
+                      : more.length == one.length + 2 && has_ending(more, "es");
     return ending && same_letters(one.text, more.text, one.length);
 }
 
@@ -88,7 +88,8 @@ static bool overlap(const word_counts *w, int64_t x, int64_t y)
 
 /* Computes the value of a word, and its shares in the cluster and elsewhere. The value is 0 if the
  * word does not distinguish the cluster. */
-static finding measure(const word_counts *w, word_contrast s, int64_t which, double least_lift)
+static finding contrast_word(const word_counts *w, word_contrast s, int64_t which,
+                             double least_lift)
 {
     int64_t size = w->size[s.cluster], at = s.cluster * w->n + which;
     double p = w->mass[at] / (double)size, smooth = 1 / (double)w->n_words;
@@ -108,7 +109,7 @@ static int rank_words(finding *best, const word_counts *w, word_contrast s, doub
 {
     int n = 0;
     for (int64_t k = 0; k < w->n_words; k++) {
-        finding f = measure(w, s, k, least_lift);
+        finding f = contrast_word(w, s, k, least_lift);
         if (f.value > 0)
             result_keep_finding(best, &n, N_CANDIDATES, f);
     }
@@ -128,7 +129,7 @@ static finding phrase_of(const word_counts *w, word_contrast s, finding f, doubl
         if ((w->phrase[k].a != f.which && w->phrase[k].b != f.which) || items[which] <= most ||
             2 * items[which] < items[f.which])
             continue;
-        finding found = measure(w, s, which, least_lift);
+        finding found = contrast_word(w, s, which, least_lift);
         if (found.value <= 0)
             continue;
         best = found;
