@@ -223,12 +223,12 @@ DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 /* Selects the device that computes products over all pairs: "cpu" (the default, also selected by
- * NULL), "cuda", "cuda:1" or "auto". In this version, "auto" selects the CPU. CUDA uses the plug-in
- * libddsc_cuda.so. The library searches for it in its own folder or in the folder named by the
- * environment variable DDSC_PLUGIN_PATH. "cuda" is experimental and warns once, because the plug-in
- * has not been tested on a GPU since it was merged. The metric computes the final values on the
- * CPU, so a graph has the same bytes on every device. If a device is missing, has too little memory
- * or fails, the library issues one warning and uses the CPU. */
+ * NULL), "cuda", "cuda:1" or "auto". "auto" selects a GPU for work that takes it less time than the
+ * CPU, and the CPU without a message if there is no GPU. CUDA uses the plug-in libddsc_cuda.so. The
+ * library searches for it in its own folder or in the folder named by the environment variable
+ * DDSC_PLUGIN_PATH. The metric computes the final values on the CPU, so a graph has the same bytes
+ * on every device. If a named device is missing, or a device has too little memory or fails, the
+ * library issues one warning and uses the CPU. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_device(ddsc_context *context,
                                                                const char *device);
 /* Returns the device used since ddsc_context_set_device, such as "cuda:0", or "cpu" if no device

@@ -141,9 +141,9 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         Largest memory of the library in bytes, including the set created from X. MemoryError is raised if it is
         exceeded. A set passed as `Distributions` is not counted.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Device for the products over all pairs. "auto" means the CPU in this version. "cuda" is experimental and
-        issues a warning. Results do not depend on the device. If the GPU is missing or fails, a warning is issued
-        and the CPU is used.
+        Device for the products over all pairs. "auto" uses a GPU for large sets, if there is one. Results do not
+        depend on the device. If a GPU that was named is missing, or a GPU fails, a warning is issued and the CPU is
+        used.
 
     Attributes
     ----------
