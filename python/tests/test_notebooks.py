@@ -1,4 +1,4 @@
-"""Results in a real notebook, run by nbclient. python/tests/scanpy.sh installs it; elsewhere these tests are skipped."""
+"""Tests results in real notebooks, run by nbclient. python/tests/scanpy.sh installs it; elsewhere these tests are skipped."""
 
 import pathlib
 import re
@@ -48,7 +48,7 @@ def test_results(tmp_path):
 
 @pytest.mark.parametrize("name", ["01_digits", "02_documents", "04_cells", "07_new_items", "08_choosing_k"])
 def test_the_gallery_as_notebooks(name, tmp_path):
-    """The tutorials, cell by cell as a reader runs them."""
+    """Runs the tutorials cell by cell."""
     text = (GALLERY / f"{name}.py").read_text(encoding="utf-8")
     cells = [part for part in re.split(r"(?m)^# %%.*$|^#{20,}$", text) if re.search(r"(?m)^[^#\n]", part)]
     assert len(cells) >= 3

@@ -67,7 +67,7 @@ def test_stable_borders_without_clusters_are_passed_over(ddsc, tmp_path):
     assert mmd["stability"] > w2["stability"] + 0.06  # a clear lead, by itself
     assert told["recommended"] == "w2" and told["sure"] == "slight"
     assert "Only w2 finds separate clusters" in told["words"]
-    assert told["words"].endswith("Not recommended because nothing confirms their clusters: mmd.")
+    assert told["words"].endswith("Not recommended, because their clusters are not confirmed: mmd.")
     assert "* w2" in ddsc(*words).stdout
 
 
