@@ -201,7 +201,7 @@ const cli_verb verb_compare = {
         "graph of all metrics. agreement is the agreement with the clusters of the other metrics. "
         "The most stable metric is recommended. The size of its lead does not show how much better "
         "it is. A metric with unconfirmed clusters is not recommended if another metric finds "
-        "separate ones. docs/guide.md reports how often the recommended metric was the best one.",
+        "separate ones. docs/metrics.md reports how often the recommended metric was the best one.",
     .groups = groups,
     .examples =
         "ddsc compare clouds.npz -k 5\tall metrics, five clusters\n"

@@ -1752,7 +1752,7 @@ typedef struct ddsc_compare_row {
 } ddsc_compare_row;
 
 /* The size of the lead in stability. It does not predict how much better the recommended metric is
- * (docs/guide.md). Will be removed. */
+ * (docs/metrics.md). Will be removed. */
 typedef enum ddsc_sure {
     DDSC_SURE_NOT = 0, /* below 0.02, or nearly the same clusters */
     DDSC_SURE_SLIGHT,
@@ -2379,7 +2379,7 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_report_get_view_sized(const ddsc_report *re
                                                            ddsc_report_view *view, size_t size);
 
 /* The format of result.json, items.csv and the program's JSON output: their key `format_version`.
- * Version 0.2.0 wrote format 1, which has no such key. docs/results.md lists the changes. */
+ * Version 0.2.0 wrote format 1, which has no such key. docs/notes/formats.md lists the changes. */
 enum { DDSC_FORMAT_VERSION = 2 };
 
 /* Forms of a report. The call fails if the form has no content, such as the stability of a result

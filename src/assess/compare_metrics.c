@@ -2,7 +2,7 @@
  * are, and how well they agree with those of the other metrics. Also recommends one metric. Of the
  * unsupervised criteria tested, the stability of the clusters is the best basis for this choice
  * (bench/compare.py). The size of the lead in stability does not predict the gain in accuracy
- * (docs/guide.md), so the result does not rate the recommendation. */
+ * (docs/metrics.md), so the result does not rate the recommendation. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
