@@ -8,6 +8,7 @@
 #include "estimate.h"
 #include "json.h"
 #include "options.h"
+#include "over.h"
 
 /* Settings that only the program knows, added to the report. */
 enum { MORE_SETTINGS = 8 };
@@ -149,7 +150,8 @@ static bool compute(cluster_result *r, int *code)
     session *s = r->s;
     r->has_items = !s->opt.precomputed;
     if (r->has_items)
-        return input_open(s, &r->in, code) && run_method(r, code) && run_stability(r, code);
+        return input_open(s, &r->in, code) && over_check(s, &r->in, code) && run_method(r, code) &&
+               run_stability(r, code);
     return run_precomputed(r, code);
 }
 
@@ -243,6 +245,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.block = o->block;
     from.map = !output_is_stdout(o->output);
     from.outliers = o->outliers;
+    from.over = o->over;
     return from;
 }
 
@@ -390,6 +393,10 @@ static bool check_usage(session *s, int *code)
         *code = message_usage(
             s->verb, "--stability resamples the points of each item and cannot be combined with %s",
             o->precomputed ? "--precomputed" : "a baseline");
+    else if (o->over && o->precomputed)
+        *code =
+            message_usage(s->verb, "--over needs items with columns, which --precomputed does not "
+                                   "have");
     if (own_files(s))
         s->overwrite = true;
     return *code == EXIT_GOOD && session_device(s, code) &&
@@ -437,10 +444,13 @@ static int run(session *s)
 }
 
 static const option_group *const groups[] = {
-    &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,  &group_about,
-    &group_metric,  &group_reference, &group_graph,       &group_input,  &group_input_format,
-    &group_table,   &group_transform, &group_precomputed, &group_subset, &group_resume,
-    &group_device,  &group_paper,     &group_run,         &group_help,   NULL};
+    &group_cluster,   &group_baseline,     &group_dir_output,
+    &group_truth,     &group_about,        &group_over,
+    &group_metric,    &group_reference,    &group_graph,
+    &group_input,     &group_input_format, &group_table,
+    &group_transform, &group_precomputed,  &group_subset,
+    &group_resume,    &group_device,       &group_paper,
+    &group_run,       &group_help,         NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",
