@@ -14,6 +14,7 @@ from ._arrays import is_sparse
 from ._base import check_fitted
 from ._distributions import Distributions, as_distributions
 from ._naming import COLORS, color_of
+from ._plot_changes import _axes, diff
 from ._run import Run
 from ._types import Array, ArrayLike, Items, Labels, SparseRows
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from ._estimator import DDSC
 
-__all__ = ["about", "clusters", "distances", "eigengap", "embedding", "map", "tree"]
+__all__ = ["about", "clusters", "diff", "distances", "eigengap", "embedding", "map", "tree"]
 
 
 def __dir__() -> List[str]:
@@ -42,18 +43,6 @@ FUNCTION_WORDS = frozenset(
     "said same she should so some such than that the their them then there these they this those through to too under "
     "until up us very was we were what when where which while who whom why will with would you your".split()
 )
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("ddsc.plot needs matplotlib: pip install matplotlib") from None
-    return plt
-
-
-def _axes(ax: Any, size: Tuple[float, float]) -> Any:
-    return _pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 def _panels(ax: Any, rows: int, columns: int, size: Tuple[float, float]) -> Tuple[Any, Array]:
