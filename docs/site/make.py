@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "build" / "site-src"
 OUT = ROOT / "build" / "site-html"
 # Pages of the repository's root that others link to, and files that readers may take with them.
-OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "tests/README.md")
 
 
 def link_within(text):
@@ -38,10 +38,11 @@ def link_within(text):
 
 
 def link_outside(text):
-    """The same for pages of the root, which lie under repository/ here."""
+    """The same for pages of the root, which lie under repository/ here, and for tests/README.md."""
     text = re.sub(r"\]\(include/ddsc/ddsc\.h\)", "](../reference/c.rst)", text)
     text = text.replace("](docs/gallery)", "](../gallery/index.rst)")
     text = re.sub(r"\]\(docs/", "](../", text)
+    text = text.replace("](../docs/", "](../../")
     return text
 
 

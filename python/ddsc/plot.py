@@ -33,7 +33,7 @@ COLOURS = COLORS  # the name in version 0.2.0
 MARKS = "osD"
 TREE: Any = {"orientation": "left", "color_threshold": 0, "above_threshold_color": "0.35"}
 NAMES_UP_TO = 60  # largest number of items whose names are shown in a heat map or a tree
-# English words without meaning of their own, which `about` leaves out. Explanations may contain them if the documents
+# English words without meaning of their own, which `about` and `map` leave out. Explanations may contain them if the documents
 # were read without a list of stop words.
 FUNCTION_WORDS = frozenset(
     "a about above after again all also am an and any are as at be because been before being below between both but by "
@@ -193,11 +193,17 @@ def _telling(model: Any, n: int) -> List[str]:
     """Return the words or signed coordinates of each cluster, or an empty list if there are no names."""
     out = []
     for cluster in model.explain():
-        rows = cluster.get("words") or cluster.get("markers") or []
+        rows = _features(cluster)
         text = [r["word"] if "word" in r else f"{r['name']}{'+' if r['effect'] > 0 else '-'}" for r in rows
                 if "word" in r or r.get("name")]  # fmt: skip
         out.append(", ".join(text[:n]))
     return out if any(out) else []
+
+
+def _features(cluster: Any) -> List[Any]:
+    """Return the distinctive words, without function words, or the markers."""
+    words = cluster.get("words") or []
+    return [r for r in words if str(r["word"]).lower() not in FUNCTION_WORDS] or words or cluster.get("markers") or []
 
 
 def embedding(
@@ -376,8 +382,7 @@ def about(model: "DDSC", *, n: int = 8, ax: Optional["Axes"] = None) -> "Axes":
 
 def _draw_about(box: Any, cluster: Any, color: str, n: int) -> None:
     words = cluster.get("words")
-    rows = [r for r in words or [] if str(r["word"]).lower() not in FUNCTION_WORDS] or words or cluster.get("markers") or []
-    rows = rows[:n]
+    rows = _features(cluster)[:n]
     texts = [str(r["word"] if words else r.get("name") or f"coordinate {r['coordinate']}") for r in rows]
     place = np.arange(len(rows))[::-1]
     if words:
