@@ -13,7 +13,7 @@ static bool is_same_folder(const char *first, const char *second)
            a.st_ino == b.st_ino;
 }
 
-/* Checks everything that needs no reading. */
+/* Checks everything that does not require reading the folders. */
 static bool check_call(session *s, int *code)
 {
     const cli_options *o = &s->opt;
