@@ -189,6 +189,11 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
  * Returns false if there are no more metrics. */
 bool cluster_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, int before);
 
+/* Applies the transforms of the model's items to `data`, and checks dimension, coordinates and
+ * words. *moved is NULL if `data` needs no transform. */
+ddsc_status cluster_take_items(ddsc_context *ctx, measures **moved, const ddsc_model *m,
+                               const measures *data);
+
 /* Clusters a set of items. The settings must come from cluster_settings_take. */
 ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
                         const ddsc_measures *data, const ddsc_cluster_settings *set);
