@@ -49,7 +49,7 @@ BELOW = {
                           "neighbors/search", "numeric/graph", "numeric/linalg"],
     "cluster/baseline": ["base", "data", "distance/exact", "distance/simd", "neighbors/metric", "neighbors/planner",
                          "numeric/linalg"],
-    "cluster/spectral": ["base", "data", "distance/lot", "neighbors/metric", "neighbors/planner", "numeric/eigen",
+    "cluster/spectral": ["base", "data", "distance/lot", "io/format", "neighbors/metric", "neighbors/planner", "numeric/eigen",
                          "numeric/graph", "numeric/kmeans", "numeric/labels", "numeric/linalg"],
     "assess": ["base", "cluster/spectral", "distance/exact", "neighbors/planner", "numeric/labels", "numeric/linalg"],
     "report/content": ["base", "io/stream"],

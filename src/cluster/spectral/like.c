@@ -27,8 +27,8 @@ static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const mea
 }
 
 /* Checks that the coordinates have the same names in the same order. */
-static ddsc_status check_coordinates(ddsc_context *ctx, const measures_texts *there, int64_t d,
-                                     const measures *data)
+static ddsc_status like_check_coordinates(ddsc_context *ctx, const measures_texts *there, int64_t d,
+                                          const measures *data)
 {
     const measures_texts *here = &data->coordinates;
     if (data->d != d)
@@ -57,7 +57,7 @@ static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const 
                         "the items were transformed differently from those of the model, or the "
                         "transforms were fitted to other data; pass untransformed items, and the "
                         "model's transforms are applied");
-    CHECK(check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));
+    CHECK(like_check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));
     return recipe_apply(ctx, moved, data, there);
 }
 
@@ -66,7 +66,7 @@ ddsc_status cluster_take_items(ddsc_context *ctx, measures **moved, const ddsc_m
 {
     CHECK(repeat_transforms(ctx, moved, m, data));
     data = *moved ? *moved : data;
-    CHECK(check_coordinates(ctx, &m->items->coordinates, m->items->d, data));
+    CHECK(like_check_coordinates(ctx, &m->items->coordinates, m->items->d, data));
     return check_words(ctx, m, data);
 }
 

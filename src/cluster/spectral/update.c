@@ -43,7 +43,8 @@ static ddsc_status choose_kept(ddsc_context *ctx, cluster_update *u, int32_t *pl
     return DDSC_OK;
 }
 
-static ddsc_status check_sizes(ddsc_context *ctx, const cluster_update *u, const ddsc_model *m)
+static ddsc_status update_check_sizes(ddsc_context *ctx, const cluster_update *u,
+                                      const ddsc_model *m)
 {
     int64_t n = u->n_kept + u->n_added, least = BASE_MAX(m->tau + 1, m->run.k);
     if (u->n_added == 0 && u->n_removed == 0)
@@ -62,8 +63,8 @@ static ddsc_status check_sizes(ddsc_context *ctx, const cluster_update *u, const
 /* ---- ids ---- */
 
 /* Checks that no id occurs twice. The first n_kept items are kept. */
-static ddsc_status check_ids(ddsc_context *ctx, const measures_parts *kept,
-                             const measures_parts *added)
+static ddsc_status update_check_ids(ddsc_context *ctx, const measures_parts *kept,
+                                    const measures_parts *added)
 {
     ddsc_status status = DDSC_OK;
     text_table table = {0};
@@ -111,7 +112,7 @@ static ddsc_status number_items(ddsc_context *ctx, measures_parts *added, const 
 /* ---- the set ---- */
 
 /* Removes the labels, which are the clusters of the model or the classes of the new items. */
-static void drop_labels(ddsc_context *ctx, measures_parts *p)
+static void update_drop_labels(ddsc_context *ctx, measures_parts *p)
 {
     MEM_FREE(ctx, p->label, p->name_text, p->name_at);
     p->label = NULL;
@@ -120,21 +121,21 @@ static void drop_labels(ddsc_context *ctx, measures_parts *p)
     p->n_names = 0;
 }
 
-static ddsc_status make_set(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
-                            const measures *added)
+static ddsc_status make_updated_set(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
+                                    const measures *added)
 {
     ddsc_status status = DDSC_OK;
     measures_parts kept = {0}, more = {0};
     measures *moved = NULL;
     TRY(measures_take_parts(ctx, &kept, m->items, u->n_kept, u->kept));
-    drop_labels(ctx, &kept);
+    update_drop_labels(ctx, &kept);
     if (added) {
         TRY(cluster_take_items(ctx, &moved, m, added));
         TRY(measures_take_parts(ctx, &more, moved ? moved : added, added->n, NULL));
-        drop_labels(ctx, &more);
+        update_drop_labels(ctx, &more);
         if (!added->id_text)
             TRY(number_items(ctx, &more, m->items));
-        TRY(check_ids(ctx, &kept, &more));
+        TRY(update_check_ids(ctx, &kept, &more));
         TRY(sets_join(ctx, &kept, &more, "the new items"));
     }
     TRY(measures_build(ctx, &u->set, &kept, DDSC_EMPTY_ERROR, "updated set"));
@@ -162,8 +163,8 @@ static bool list_is_valid(const ddsc_model *m, int64_t i)
 }
 
 /* Copies the lists of the kept items without the removed ones. */
-static ddsc_status take_lists(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
-                              const int32_t *place)
+static ddsc_status take_kept_lists(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
+                                   const int32_t *place)
 {
     int64_t n = u->n_kept + u->n_added, at = 0;
     CHECK(graph_create(ctx, &u->lists, n, m->tau));
@@ -200,10 +201,10 @@ ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc
                         "version");
     TRY(MEM_NEW(ctx, place, m->n));
     TRY(choose_kept(ctx, u, place, m, n_removed, removed));
-    TRY(check_sizes(ctx, u, m));
-    TRY(make_set(ctx, u, m, added));
+    TRY(update_check_sizes(ctx, u, m));
+    TRY(make_updated_set(ctx, u, m, added));
     if (m->list_offset)
-        TRY(take_lists(ctx, u, m, place));
+        TRY(take_kept_lists(ctx, u, m, place));
 done:
     mem_free(ctx, place);
     return status;

@@ -199,7 +199,7 @@ static ddsc_status take_setting(void *arg, int64_t element, const char *text, si
     return stream_fail(r->z->member, "has an invalid setting: \"%s\"", text_quote(quoted, text, n));
 }
 
-static ddsc_status read_table(archive *z, ddsc_model *m, const field_table *table)
+static ddsc_status read_settings_of(archive *z, ddsc_model *m, const field_table *table)
 {
     settings_reader r = {.z = z, .m = m, .table = table};
     CHECK(archive_open_array(z, table->array, 1));
@@ -215,10 +215,10 @@ ddsc_status archive_read_model_settings(archive *z, ddsc_model *m)
     if (!archive_has(z, model_table.array))
         return stream_fail(z->s, "is not a complete model: the array '%s' is missing",
                            model_table.array);
-    CHECK(read_table(z, m, &model_table));
+    CHECK(read_settings_of(z, m, &model_table));
     ddsc_metric_settings *metric = &m->metric;
     bool kernel = metric->metric == DDSC_METRIC_MMD && metric->mmd_kernel != DDSC_KERNEL_ENERGY;
     metric->bandwidth_rule = kernel ? DDSC_BANDWIDTH_VALUE : DDSC_BANDWIDTH_AUTO;
     metric->epsilon_is_percent = metric->metric != DDSC_METRIC_SINKHORN;
-    return archive_has(z, run_table.array) ? read_table(z, m, &run_table) : DDSC_OK;
+    return archive_has(z, run_table.array) ? read_settings_of(z, m, &run_table) : DDSC_OK;
 }

@@ -80,8 +80,10 @@ typedef struct plan_known {
     int64_t n_kept;
 } plan_known;
 
+/* Returns NULL if plan_update can compute the graph, or the reason why it cannot. */
+const char *plan_update_refused(ddsc_context *ctx, const graph_request *p);
 /* Computes the same graph as plan_neighbors from the lists of an earlier graph with the same settings
- * and frame, in proportion to the change. Neighbors must be the nearest items, without rescaling. */
+ * and frame, in proportion to the change. */
 ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                         const graph_request *p, const plan_known *known);
 

@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/team.h"
 #include "neighbors/planner/plan.h"
+#include "neighbors/planner/tuning.h"
 #include "numeric/graph/graph.h"
 
 enum { WORDS_SIZE = 256 };
@@ -231,6 +233,23 @@ done:
         *graph = NULL;
     }
     return status;
+}
+
+const char *plan_update_refused(ddsc_context *ctx, const graph_request *p)
+{
+    const ddsc_graph_settings *set = &p->graph;
+    if (team_size(ctx) > 1)
+        return "several processes share the run";
+    if (set->hubs != DDSC_HUBS_OFF)
+        return "a change of the set changes the scales of the distances";
+    if (set->sample < 1 || set->sample_columns < 1)
+        return "the distances of most pairs are estimated";
+    if (set->neighbors == DDSC_NEIGHBORS_APPROXIMATE ||
+        (set->neighbors == DDSC_NEIGHBORS_AUTO && p->m->n > EXACT_ITEMS))
+        return "neighbors are approximate";
+    if (p->metric.set.mmd_features > 0 || p->metric.set.lot_components > 0)
+        return "the metric is approximated for the whole set";
+    return NULL;
 }
 
 ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,

@@ -31,8 +31,8 @@ typedef struct update {
     pairs *p;
     int64_t n, n_kept;
     nearest near;
-    uint8_t *is_open; /* n */
-    int32_t *open;    /* n_open items, ascending */
+    uint8_t *is_open;      /* n */
+    int32_t *open;         /* n_open items, ascending */
     int64_t n_open, begin; /* begin: first open item of the block */
     int32_t *place;        /* n: position of each item in the order of the first bounds */
     offer_list *offers;    /* per worker */
@@ -55,7 +55,7 @@ static void offer_once(nearest *near, int64_t item, int64_t other, double d2)
 }
 
 /* A solve that does not converge is counted, and the search continues. */
-static ddsc_status value_of(update *u, int64_t i, int64_t j, double *d2, int worker)
+static ddsc_status compute_pair(update *u, int64_t i, int64_t j, double *d2, int worker)
 {
     pair_ij pair = {(int32_t)BASE_MIN(i, j), (int32_t)BASE_MAX(i, j)};
     ddsc_status status = pairs_value(u->p, pair, d2, worker);
@@ -69,7 +69,7 @@ static ddsc_status solve_for(update *u, int64_t item, int64_t other, int worker)
 {
     offer_list *l = &u->offers[worker];
     double d2;
-    CHECK(value_of(u, item, other, &d2, worker));
+    CHECK(compute_pair(u, item, other, &d2, worker));
     offer_once(&u->near, item, other, d2);
     CHECK(MEM_RESERVE(u->p->ctx, l->at, &l->capacity, l->n + 1));
     l->at[l->n++] = (offered){d2, (int32_t)other, (int32_t)item};
@@ -183,7 +183,7 @@ static ddsc_status refill_range(void *arg, int64_t begin, int64_t end, int worke
         for (int64_t k = 0; u->is_open[j] ? k < j : k < u->n_open && u->open[k] < j; k++) {
             int64_t i = u->is_open[j] ? k : u->open[k];
             double d2;
-            CHECK(value_of(u, i, j, &d2, worker));
+            CHECK(compute_pair(u, i, j, &d2, worker));
             offer_once(&u->near, i, j, d2);
             offer_once(&u->near, j, i, d2);
         }
@@ -213,7 +213,7 @@ static ddsc_status by_values(update *u)
 /* ---- the search ---- */
 
 /* Copies the kept lists to the heaps, and finds the open items. */
-static ddsc_status take_lists(update *u, const ddsc_graph *kept)
+static ddsc_status take_known_lists(update *u, const ddsc_graph *kept)
 {
     ddsc_context *ctx = u->p->ctx;
     CHECK(MEM_ZERO(ctx, u->is_open, u->n));
@@ -234,7 +234,7 @@ ddsc_status search_update(pairs *p, ddsc_graph **out, int64_t tau, const ddsc_gr
     ddsc_status status = DDSC_OK;
     update u = {.p = p, .n = p->n, .n_kept = n_kept};
     TRY(nearest_create(p->ctx, &u.near, 0, p->n, tau));
-    TRY(take_lists(&u, kept));
+    TRY(take_known_lists(&u, kept));
     *n_open = u.n_open;
     TRY(p->bounds ? by_bounds(&u) : by_values(&u));
     TRY(nearest_finish(p->ctx, &u.near, out));
