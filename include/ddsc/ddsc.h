@@ -2496,10 +2496,11 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *conte
 
 /* ---- differences between two results (docs/compare-results.md) ---- */
 
-/* One of the two results. */
+/* One of the two results: a folder, or labels of n items. */
 typedef struct ddsc_diff_side {
     size_t struct_size;
-    const char *name; /* shown in texts, for example the name of the folder */
+    const char *folder; /* written by ddsc_report_save; the fields from n on are then not used */
+    const char *name;   /* shown in texts; NULL: the name of the folder */
     int64_t n;
     const char *const *ids; /* n distinct ids; NULL: row numbers */
     const int32_t *labels;  /* n; negative: in no cluster */
@@ -2516,16 +2517,12 @@ typedef struct ddsc_diff ddsc_diff;
 /* Compares two results of the same or of overlapping items. Items are matched by id. Clusters are
  * matched by ddsc_identity_run, of whose settings only `overlap` and `part` are used (NULL: the
  * defaults). It is an error if no item is in both results or if an id occurs twice in one of them.
- * Warns if the ids of both results are row numbers. */
+ * Warns if the ids of both results are row numbers. Of a folder, only result.json and labels.csv
+ * are read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff,
                                                         const ddsc_diff_side *first,
                                                         const ddsc_diff_side *second,
                                                         const ddsc_identity_settings *settings);
-/* Does the same for two folders that ddsc_report_save wrote. Only result.json and labels.csv are
- * read. */
-DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_read(ddsc_context *context, ddsc_diff **diff,
-                                                      const char *first, const char *second,
-                                                      const ddsc_identity_settings *settings);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_destroy(ddsc_diff *diff);
 
 typedef struct ddsc_diff_view {
