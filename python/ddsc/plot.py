@@ -14,6 +14,7 @@ from ._arrays import is_sparse
 from ._base import check_fitted
 from ._distributions import Distributions, as_distributions
 from ._naming import COLORS, color_of
+from ._plot_changes import _axes, diff
 from ._run import Run
 from ._types import Array, ArrayLike, Items, Labels, SparseRows
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from ._estimator import DDSC
 
-__all__ = ["about", "clusters", "distances", "eigengap", "embedding", "map", "tree"]
+__all__ = ["about", "clusters", "diff", "distances", "eigengap", "embedding", "map", "tree"]
 
 
 def __dir__() -> List[str]:
@@ -33,18 +34,6 @@ COLOURS = COLORS  # the name in version 0.2.0
 MARKS = "osD"
 TREE: Any = {"orientation": "left", "color_threshold": 0, "above_threshold_color": "0.35"}
 NAMES_UP_TO = 60  # largest number of items whose names are shown in a heat map or a tree
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("ddsc.plot needs matplotlib: pip install matplotlib") from None
-    return plt
-
-
-def _axes(ax: Any, size: Tuple[float, float]) -> Any:
-    return _pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 def _panels(ax: Any, rows: int, columns: int, size: Tuple[float, float]) -> Tuple[Any, Array]:

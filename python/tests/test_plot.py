@@ -166,9 +166,11 @@ def test_every_function_takes_and_returns_axes(fitted):
     D = ddsc.pairwise(X, metric="mmd")
     words = ddsc.Distributions.from_texts(["rain the. cold!", "sun. warm!"] * 6, lambda s: [[len(x), ord(x[0])] for x in s])
     told = ddsc.DDSC(2).fit(words)
+    named = ddsc.Distributions(list(X), ids=[f"s{i}" for i in range(len(X))])
+    first, second = ddsc.DDSC(2).fit(named), ddsc.DDSC(3).fit(named)
     calls = {
         "about": (told,), "clusters": (X, model), "distances": (D, model), "eigengap": (model,), "embedding": (model,),
-        "map": (model,), "tree": (model,),
+        "map": (model,), "tree": (model,), "diff": (first, second),
     }  # fmt: skip
     assert set(calls) == set(ddsc.plot.__all__)
     for name, given in calls.items():
