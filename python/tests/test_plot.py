@@ -189,5 +189,6 @@ def test_function_words_are_left_out():
     model = ddsc.DDSC(5, n_jobs=1).fit(ddsc.datasets.load_documents())
     shown = {t.get_text() for box in ddsc.plot.about(model, n=5).figure.axes if box.axison for t in box.get_yticklabels()}
     told = {row["word"] for cluster in model.explain() for row in cluster["words"]}
-    assert shown & ddsc.plot.FUNCTION_WORDS == set() and told & ddsc.plot.FUNCTION_WORDS and shown - {""} <= told
+    common = set("a an and are as at be but by for from had has have he in is it its of on or said that the them they to was".split())
+    assert len(shown) > 10 and shown - {""} <= told and not told & common
     plt.close("all")
