@@ -386,6 +386,9 @@ static bool check_usage(session *s, int *code)
         *code = message_usage(s->verb,
                               "--outliers needs a neighbor graph, which --method %s does not build",
                               choice_name(choices_method, o->method));
+    else if (o->refine == DDSC_REFINE_WORDS && (o->precomputed || o->method != METHOD_DDSC))
+        *code = message_usage(s->verb, "--refine words cannot be combined with %s",
+                              o->precomputed ? "--precomputed" : "a baseline");
     else if (o->stability && (o->precomputed || o->method != METHOD_DDSC))
         *code = message_usage(
             s->verb, "--stability resamples the points of each item and cannot be combined with %s",
@@ -415,6 +418,7 @@ static int run(session *s)
     if (!check_usage(s, &code))
         return code;
     input_warn_unused(s);
+    s->set.cluster.refine = s->opt.refine;
     if (s->opt.restarts)
         s->set.cluster.kmeans_restarts = s->opt.restarts;
     if (s->opt.dry_run)
@@ -437,10 +441,13 @@ static int run(session *s)
 }
 
 static const option_group *const groups[] = {
-    &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,  &group_about,
-    &group_metric,  &group_reference, &group_graph,       &group_input,  &group_input_format,
-    &group_table,   &group_transform, &group_precomputed, &group_subset, &group_resume,
-    &group_device,  &group_paper,     &group_run,         &group_help,   NULL};
+    &group_cluster,    &group_labels,       &group_baseline,
+    &group_dir_output, &group_truth,        &group_about,
+    &group_metric,     &group_reference,    &group_graph,
+    &group_input,      &group_input_format, &group_table,
+    &group_transform,  &group_precomputed,  &group_subset,
+    &group_resume,     &group_device,       &group_paper,
+    &group_run,        &group_help,         NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

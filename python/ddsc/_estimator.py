@@ -30,6 +30,7 @@ from ._types import (
     PathLike,
     Progress,
     RandomState,
+    Refine,
     ReferenceLike,
     SinkhornValue,
     VectorsFrom,
@@ -108,6 +109,9 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         Size below which clusters are merged, as a fraction of N / K; 0 for no limit, which is the default with `paper`.
     restarts : int, optional
         Number of k-means starts, of which the best is used. None: 30, or 3 with `method` "d2" and "pd2".
+    refine : {"auto", "off", "words"}
+        Whether a mixture model of the word counts of documents refines the labels. "auto" does so if the items have
+        counts (`read_text`), and never with `paper`; "words" raises a ValueError without counts.
     method : {"ddsc", "kmeans", "sc", "d2", "pd2"}
         The method of this package, or a baseline for comparison: k-means or spectral clustering of plain
         vectors ("kmeans", "sc"), or clustering around barycenters ("d2", "pd2"). Baselines cannot predict new
@@ -244,6 +248,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         paper: bool = False,
         min_cluster: float = 0.2,
         restarts: Optional[int] = None,
+        refine: Refine = "auto",
         method: Method = "ddsc",
         vectors_from: VectorsFrom = "auto",
         barycenter: Centers = "admm",
@@ -284,6 +289,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         self.paper = paper
         self.min_cluster = min_cluster
         self.restarts = restarts
+        self.refine = refine
         self.method = method
         self.vectors_from = vectors_from
         self.barycenter = barycenter

@@ -11,6 +11,19 @@ enum { MODEL_PLAIN = 1, MODEL_VERSION = 2 };
 
 #define MODEL_REACH_MOST 1e300
 
+/* A mixture of multinomial distributions over words, one per cluster. It is empty if n_words = 0.
+ * Word w of the mixture is word[w] of the counts of the items. */
+typedef struct word_mixture {
+    int64_t n_words, k;
+    int32_t *word;   /* n_words, ascending */
+    double *theta;   /* n_words x k: probability of the word in the cluster, positive */
+    double *share;   /* k: share of the items, positive */
+    double softness; /* memberships are proportional to likelihoods to the power 1 / softness */
+} word_mixture;
+
+ddsc_status model_copy_mixture(ddsc_context *ctx, word_mixture *to, const word_mixture *from);
+void model_free_mixture(ddsc_context *ctx, word_mixture *mix);
+
 struct ddsc_model {
     ddsc_context *ctx;
     measures *items;             /* labeled by cluster; all rows are items */
@@ -32,7 +45,9 @@ struct ddsc_model {
     int64_t n_centers;
     double *center; /* n_centers x width */
     int32_t *center_label;
-    void *block; /* shared memory, as in measures */
+    word_mixture mixture; /* of refined documents */
+    double softness;      /* of memberships by distance; 0: unknown */
+    void *block;          /* shared memory, as in measures */
 };
 
 /* Sends the model of the first rank to all ranks. Each machine stores its arrays once.

@@ -10,6 +10,9 @@ extern test_folder room;
 extern ddsc_measures *clouds, *fresh, *histograms, *images; /* fresh: 4 items; the others: N */
 extern ddsc_graph *graph;
 extern ddsc_clustering *clustering; /* of clouds by w2 */
+extern ddsc_measures *documents;    /* clouds with word counts */
+extern ddsc_clustering *refined;    /* of documents by w2 */
+extern ddsc_model *word_model;      /* of `refined` */
 extern ddsc_model *models[4];       /* by metric */
 extern double points[N * POINTS * DIM], weights[N * POINTS], matrix[N * N], rows[N * 3];
 extern double support[VOCABULARY * DIM], dense[N * VOCABULARY];

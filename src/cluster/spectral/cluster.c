@@ -37,6 +37,8 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
                     (double)s->eigen_max_iterations, "at least 1"));
     CHECK(ctx_check(ctx, s->joined >= 0 && s->joined < (int64_t)1 << CLUSTER_METRICS, "joined",
                     (double)s->joined, "0 (none) or a sum of 1 << metric"));
+    CHECK(ctx_check(ctx, s->refine >= DDSC_REFINE_AUTO && s->refine <= DDSC_REFINE_WORDS, "refine",
+                    (double)s->refine, "one of 0 .. 2"));
     if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
@@ -125,7 +127,8 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
              clustering->sweep_labels, clustering->sweep_list, clustering->sweep,
              clustering->details, clustering->residuals, clustering->spectrum,
              clustering->eigenvalues, clustering->embedding, clustering->labels,
-             clustering->joined_list, clustering->joined, clustering->resume);
+             clustering->joined_list, clustering->joined, clustering->resume, clustering->spectral);
+    model_free_mixture(ctx, &clustering->mixture);
     mem_free(ctx, clustering);
 }
 
@@ -200,6 +203,9 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "cannot cluster: graph is NULL");
     TRY(cluster_settings_take(context, &plan, settings));
     TRY(cluster_check_items(context, graph->n, &plan.set));
+    if (plan.set.refine == DDSC_REFINE_WORDS)
+        TRY(ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                     "refine = words needs documents, but only a graph is given; use auto or off"));
     TRY(cluster_graph(context, clustering, graph, &plan.set));
 done:
     return status;
@@ -380,6 +386,10 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
     if (plan->set.paper && data->words.n > 0)
         ctx_warn(ctx, "the word vectors were fitted to the documents, which the paper does not do; "
                       "use ddsc text --paper to keep the original vectors");
+    if (plan->set.refine == DDSC_REFINE_WORDS && data->counts.n_words == 0)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "refine = words needs the word counts of documents, which the items do not "
+                        "have; convert the documents again with ddsc text, or use auto or off");
     plan_warn_tau(ctx, data->n, plan->set.graph);
     CHECK(plan_warn_clusters(ctx, data, plan->set.k_max));
     for (int last = -1; cluster_part(&part, &plan->set, last); last = (int)part.metric)
@@ -415,6 +425,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     }
     int64_t resumed = ddsc_context_get_resumed(context);
     TRY(cluster_fit(context, &found, NULL, data, &plan.set));
+    TRY(cluster_refine(context, found, data, &plan.set));
     TRY(take_resumed(context, found, resumed));
     *clustering = found;
     found = NULL;

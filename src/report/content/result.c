@@ -373,6 +373,18 @@ static void put_input(ddsc_report *r, json_t *root)
     put_transforms(r, root);
 }
 
+/* Writes how many labels the words of the documents changed. */
+static void put_refinement(ddsc_report *r, json_t *root)
+{
+    if (r->view.n_refine_rounds == 0 && !r->view.refine_stopped)
+        return;
+    json_t *refined = put_object(r, root, "refinement");
+    put_text(r, refined, "by", "words");
+    put_count(r, refined, "rounds", r->view.n_refine_rounds);
+    put_count(r, refined, "moved", r->view.n_moved);
+    put_bool(r, refined, "stopped_early", r->view.refine_stopped);
+}
+
 static void put_clusters_found(ddsc_report *r, json_t *root)
 {
     put_chosen(r, root);
@@ -383,6 +395,7 @@ static void put_clusters_found(ddsc_report *r, json_t *root)
         put_centers(r, root);
     else
         put_real(r, root, "inertia", r->from.inertia);
+    put_refinement(r, root);
     put_certificates(r, root);
 }
 
