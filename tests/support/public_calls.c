@@ -645,19 +645,6 @@ static ddsc_status cluster_run(ddsc_context *ctx, int option)
                             &out);
 }
 
-static ddsc_status membership_run(ddsc_context *ctx, int words)
-{
-    double out[N * 2];
-    ddsc_membership_report report;
-    unset(out, sizeof out);
-    unset_sized(&report, sizeof report);
-    ddsc_status status = ddsc_membership_run(ctx, out, &report, words ? refined : clustering,
-                                             words ? documents : NULL);
-    keeps(status, out, sizeof out);
-    keeps_sized(status, &report, sizeof report);
-    return status;
-}
-
 static ddsc_status spectral_run(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -806,23 +793,6 @@ static ddsc_status assign_run(ddsc_context *ctx, int metric)
     return status;
 }
 
-static ddsc_status assign_words(ddsc_context *ctx, int option)
-{
-    (void)option;
-    int32_t label[4];
-    double membership[8];
-    ddsc_assignment out;
-    ddsc_assignment_init(&out);
-    out.labels = label;
-    out.membership = membership;
-    unset(label, sizeof label);
-    unset(membership, sizeof membership);
-    ddsc_status status = ddsc_assign_run(ctx, &out, NULL, word_model, fresh, NULL);
-    keeps(status, label, sizeof label);
-    keeps(status, membership, sizeof membership);
-    return status;
-}
-
 static ddsc_status assign_rows(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -936,8 +906,8 @@ const call_entry calls[] = {
     E(cluster_run, "lot", 3),
     E(cluster_run, "sweep", 4),
     E(cluster_run, "refined", 5),
-    E(membership_run, "distances", 0),
-    E(membership_run, "words", 1),
+    {"ddsc_membership_run", "distances", words_membership, 0},
+    {"ddsc_membership_run", "words", words_membership, 1},
     E(spectral_run, "", 0),
     E(cluster_settings_resolve, "", 0),
     E(merges_run, "", 0),
@@ -977,7 +947,7 @@ const call_entry calls[] = {
     E(assign_run, "mmd", 2),
     E(assign_run, "lot", 3),
     {"ddsc_assign_run", "rows", assign_rows, 0},
-    {"ddsc_assign_run", "words", assign_words, 0},
+    {"ddsc_assign_run", "words", words_assign, 0},
     E(report_create, "clustering", 0),
     E(report_create, "labels", 1),
     E(report_create, "pairs", 2),

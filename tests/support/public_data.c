@@ -6,9 +6,6 @@ test_folder room;
 ddsc_measures *clouds, *fresh, *histograms, *images;
 ddsc_graph *graph;
 ddsc_clustering *clustering;
-ddsc_measures *documents;
-ddsc_clustering *refined;
-ddsc_model *word_model;
 ddsc_model *models[4];
 double points[N * POINTS * DIM], weights[N * POINTS], matrix[N * N], rows[N * 3];
 double support[VOCABULARY * DIM], dense[N * VOCABULARY];
@@ -113,43 +110,6 @@ static void make_files(void)
     assert_ok(good, ddsc_matrix_write(good, rows, N, 3, folder_file(&room, "rows.npy"), 0), "npy");
 }
 
-/* Gives the items of a set counts of words: six of one topic for each half of the items, and two
- * that occur everywhere. */
-static void add_counts(ddsc_measures *m)
-{
-    enum { WORDS = 14, PER_ITEM = 4 };
-    static const char *const words[WORDS] = {"all", "any", "a0", "a1", "a2", "a3", "a4",
-                                             "a5",  "b0",  "b1", "b2", "b3", "b4", "b5"};
-    measures_counts *c = &m->counts;
-    c->n_words = WORDS;
-    c->n_rows = m->n_rows;
-    assert_ok(good, texts_pack(good, &c->words, WORDS, words), "words");
-    assert_ok(good, MEM_NEW(good, c->offset, c->n_rows + 1), "offsets");
-    assert_ok(good, MEM_NEW(good, c->word, PER_ITEM * c->n_rows), "words");
-    assert_ok(good, MEM_NEW(good, c->count, PER_ITEM * c->n_rows), "counts");
-    for (int64_t i = 0; i <= c->n_rows; i++)
-        c->offset[i] = PER_ITEM * i;
-    for (int64_t i = 0; i < c->n_rows; i++) {
-        int32_t *word = c->word + PER_ITEM * i, first = 2 * i < c->n_rows ? 2 : 8;
-        word[0] = (int32_t)(i % 2);
-        for (int32_t k = 1; k < PER_ITEM; k++) {
-            word[k] = first + 2 * (k - 1) + (int32_t)(i * k % 2);
-            c->count[PER_ITEM * i + k] = 1 + (int32_t)(i % k);
-        }
-        c->count[PER_ITEM * i] = 1;
-    }
-}
-
-static void make_documents(void)
-{
-    ddsc_cluster_settings set = cluster_of(0);
-    assert_ok(good, ddsc_measures_copy_labeled(good, &documents, clouds, classes), "documents");
-    add_counts(documents);
-    add_counts(fresh);
-    assert_ok(good, ddsc_cluster_run(good, &refined, documents, &set), "refined");
-    assert_ok(good, ddsc_model_create(good, &word_model, documents, refined, &set), "word model");
-}
-
 int calls_set_up(void **state)
 {
     (void)state;
@@ -181,7 +141,7 @@ int calls_set_up(void **state)
         assert_ok(good, ddsc_model_create(good, &models[metric], clouds, clustering, &set),
                   "model");
     }
-    make_documents();
+    words_set_up(good);
     make_files();
     assert_ok(good, ddsc_model_write(good, models[0], folder_file(&room, "model.npz"), 0), "model");
     assert_ok(good, ddsc_model_write(good, word_model, folder_file(&room, "words.npz"), 0),
@@ -198,9 +158,7 @@ int calls_tear_down(void **state)
     reports_tear_down();
     for (int metric = 0; metric < 4; metric++)
         ddsc_model_destroy(models[metric]);
-    ddsc_model_destroy(word_model);
-    ddsc_clustering_destroy(refined);
-    ddsc_measures_destroy(documents);
+    words_tear_down();
     ddsc_clustering_destroy(clustering);
     ddsc_graph_destroy(graph);
     ddsc_measures_destroy(images);
