@@ -438,6 +438,10 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_m
                                                                     int64_t point);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
                                                                int64_t row);
+/* Returns a phrase of two words of the documents, separated by a blank. The most frequent phrase is
+ * phrase 0. Returns NULL after the last phrase. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_phrase(const ddsc_measures *measures,
+                                                                int64_t phrase);
 
 /* Copies the set and replaces its labels (n_rows entries). NULL removes the labels. */
 DDSC_API ddsc_status ddsc_measures_copy_labeled(ddsc_context *context, ddsc_measures **copy,
