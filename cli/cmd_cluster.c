@@ -243,6 +243,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.block = o->block;
     from.map = !output_is_stdout(o->output);
     from.outliers = o->outliers;
+    from.membership = o->membership;
     return from;
 }
 
@@ -386,6 +387,11 @@ static bool check_usage(session *s, int *code)
         *code = message_usage(s->verb,
                               "--outliers needs a neighbor graph, which --method %s does not build",
                               choice_name(choices_method, o->method));
+    else if (o->membership &&
+             (output_is_stdout(o->output) || (o->method != METHOD_DDSC && o->method != METHOD_SC)))
+        *code = message_usage(s->verb, "--membership needs %s",
+                              output_is_stdout(o->output) ? "a folder for its file (-o DIR)"
+                                                          : "an embedding, which baselines lack");
     else if (o->refine == DDSC_REFINE_WORDS && (o->precomputed || o->method != METHOD_DDSC))
         *code = message_usage(s->verb, "--refine words cannot be combined with %s",
                               o->precomputed ? "--precomputed" : "a baseline");

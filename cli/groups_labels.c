@@ -12,5 +12,10 @@ static const option_spec label_options[] = {
          "refine the labels of documents by a mixture model of their words: if ddsc text stored "
          "the word counts (auto, default; not with --paper), never (off), or fail without "
          "counts (words)"},
+    {.name = "membership",
+     .kind = OPTION_FLAG,
+     .offset = AT(membership),
+     .help = "write membership.csv: how strongly each item belongs to each cluster, calibrated on "
+             "held-out items or on halves of documents"},
     {.name = NULL}};
 const option_group group_labels = {"Labels", label_options};

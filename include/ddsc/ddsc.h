@@ -2398,6 +2398,7 @@ typedef struct ddsc_report_source {
     int map;      /* 1: compute a map */
     int outliers; /* 1: outliers receive label -1 and belong to no cluster */
     const ddsc_report_origin *origin;
+    int membership; /* 1: compute the memberships of a clustering (ddsc_membership_run) */
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
@@ -2448,8 +2449,9 @@ typedef enum ddsc_report_form {
     DDSC_REPORT_SWEEP,       /* one column of labels per K, one line per input row */
     DDSC_REPORT_STABILITY,   /* number of resamples in which the label of each item changed */
     DDSC_REPORT_ITEMS,       /* next cluster, ambiguity, outlier score and neighbors of each item */
-    DDSC_REPORT_BRIEF        /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
+    DDSC_REPORT_BRIEF,       /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
                               * at most ten clusters, and warnings about left out items */
+    DDSC_REPORT_MEMBERSHIP   /* membership of each item in each cluster, as csv */
 } ddsc_report_form;
 
 /* Receives the next bytes. If the return value is not zero, the call fails with DDSC_ERROR_IO. */

@@ -110,6 +110,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     center_distance_: Floats
     next_cluster_: Ints
     ambiguity_: Floats
+    membership_: Floats
     stability_: Optional[Stability]
     inertia_: float
     centers_: Optional[Distributions]

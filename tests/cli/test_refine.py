@@ -71,13 +71,10 @@ def test_counts_survive_merging_subsets_and_joins(ddsc, docs):
     assert counts_of(docs / "both.npz") == whole + counts_of(docs / "s.npz")
 
 
-def test_same_bytes_and_none_with_paper(ddsc, docs):
+def test_same_bytes(ddsc, docs):
     for threads in (1, 3):
         ddsc("text", docs / "d.tsv", "-o", docs / f"{threads}.npz", "--threads", threads, "-q")
     assert (docs / "1.npz").read_bytes() == (docs / "3.npz").read_bytes() == (docs / "d.npz").read_bytes()
-    write_vectors(docs / "v.txt", {w: np.random.default_rng(k).normal(size=4) for k, w in enumerate(VOCABULARY)})
-    ddsc("text", docs / "d.tsv", "--vectors", docs / "v.txt", "--paper", "-o", docs / "p.npz", "-q")
-    assert "count_words" not in np.load(docs / "p.npz")
 
 
 def test_dropped_documents(ddsc, docs):

@@ -174,7 +174,7 @@ def test_missing_pairs_stay_missing(ddsc, data):
 
 COMMON = {"method": "ddsc", "k": 2, "kmeans_restarts": 30, "tau": "auto", "exact_graph": "auto", "neighbors": "exact",
           "hubs": "off", "sample": 1, "sample_columns": 1, "gamma": "median", "paper": True, "min_cluster": 0,
-          "eigen_tolerance": 1e-8}
+          "refine": "off", "eigen_tolerance": 1e-8}
 SETTINGS = {
     "mmd": {"metric": "mmd", "mmd_kernel": "gaussian", "mmd_estimator": "unbiased", "bandwidth": "near"},
     "sinkhorn": {"metric": "sinkhorn", "cost": "sqeuclidean", "epsilon": 5, "epsilon_is_percent": True,

@@ -385,6 +385,21 @@ static void put_refinement(ddsc_report *r, json_t *root)
     put_bool(r, refined, "stopped_early", r->view.refine_stopped);
 }
 
+/* Writes how memberships were calibrated. */
+static void put_membership(ddsc_report *r, json_t *root)
+{
+    const ddsc_membership_report *m = &r->membership_fit;
+    if (!r->membership)
+        return;
+    json_t *told = put_object(r, root, "membership");
+    put_text(r, told, "by", m->n_by_words > 0 ? "words" : "distances");
+    put_count(r, told, "items_by_words", m->n_by_words);
+    put_real(r, told, "softness", m->softness);
+    put_count(r, told, "held_out", m->n_held_out);
+    put_real(r, told, "held_out_confidence", m->n_held_out > 0 ? m->confidence : NAN);
+    put_real(r, told, "held_out_agreement", m->n_held_out > 0 ? m->agreement : NAN);
+}
+
 static void put_clusters_found(ddsc_report *r, json_t *root)
 {
     put_chosen(r, root);
@@ -396,6 +411,7 @@ static void put_clusters_found(ddsc_report *r, json_t *root)
     else
         put_real(r, root, "inertia", r->from.inertia);
     put_refinement(r, root);
+    put_membership(r, root);
     put_certificates(r, root);
 }
 
