@@ -24,6 +24,16 @@ typedef struct word_mixture {
 ddsc_status model_copy_mixture(ddsc_context *ctx, word_mixture *to, const word_mixture *from);
 void model_free_mixture(ddsc_context *ctx, word_mixture *mix);
 
+/* Resolved settings of the run that a model needs only to be repeated or updated. The frame is
+ * FRAME_NONE in models of version 0.2.0, which have none of these settings. */
+typedef struct model_run {
+    pair_frame frame;
+    int64_t mmd_features, lot_components; /* new items are assigned without these approximations */
+    int64_t neighbors, paper;
+    double sample, sample_columns, min_cluster;
+    int64_t seed, k; /* k: number of clusters that was requested or chosen */
+} model_run;
+
 struct ddsc_model {
     ddsc_context *ctx;
     measures *items;             /* labeled by cluster; all rows are items */
@@ -47,7 +57,12 @@ struct ddsc_model {
     int32_t *center_label;
     word_mixture mixture; /* of refined documents */
     double softness;      /* of memberships by distance; 0: unknown */
-    void *block;          /* shared memory, as in measures */
+    model_run run;
+    /* The neighbor lists of the graph, as in ddsc_graph_view. NULL in models of version 0.2.0. */
+    int64_t *list_offset; /* n + 1 */
+    int32_t *list_index;
+    double *list_d2;
+    void *block; /* shared memory, as in measures */
 };
 
 /* Sends the model of the first rank to all ranks. Each machine stores its arrays once.

@@ -636,13 +636,10 @@ static ddsc_status layout_run(ddsc_context *ctx, int option)
 static ddsc_status cluster_run(ddsc_context *ctx, int option)
 {
     ddsc_cluster_settings set = cluster_of(option % 4 * (option < 4));
-    if (option == 4) { /* a sweep */
-        set.k_min = 2;
-        set.k_max = 4;
-    }
+    set.k_max += 2 * (option == 4); /* a sweep */
     ddsc_clustering *out = UNSET;
-    return gives_clustering(ddsc_cluster_run(ctx, &out, option == 5 ? documents : clouds, &set),
-                            &out);
+    ddsc_measures *m = option == 5 ? documents : clouds;
+    return gives_clustering(ddsc_cluster_run(ctx, &out, m, &set), &out);
 }
 
 static ddsc_status spectral_run(ddsc_context *ctx, int option)
@@ -749,24 +746,39 @@ static ddsc_status d2_run(ddsc_context *ctx, int option)
 
 static ddsc_status model_create(ddsc_context *ctx, int words)
 {
+    ddsc_measures *m = words ? documents : clouds;
+    ddsc_clustering *c = words ? refined : clustering;
     ddsc_cluster_settings set = cluster_of(0);
     ddsc_model *out = UNSET;
-    return gives_model(ddsc_model_create(ctx, &out, words ? documents : clouds,
-                                         words ? refined : clustering, &set),
-                       &out);
+    return gives_model(ddsc_model_create(ctx, &out, m, c, &set), &out);
+}
+
+static ddsc_status measures_copy_like(ddsc_context *ctx, int option)
+{
+    ddsc_measures *out = UNSET;
+    (void)option;
+    return gives_measures(ddsc_measures_copy_like(ctx, &out, clouds, models[0]), &out);
+}
+
+static ddsc_status cluster_like(ddsc_context *ctx, int metric)
+{
+    ddsc_cluster_settings set;
+    ddsc_clustering *out = UNSET;
+    ddsc_cluster_settings_init(&set);
+    set.like = models[metric];
+    return gives_clustering(ddsc_cluster_run(ctx, &out, clouds, &set), &out);
 }
 
 static ddsc_status model_write(ddsc_context *ctx, int metric)
 {
     const char *path = folder_file(&room, "out.npz");
-    return gives_file(ddsc_model_write(ctx, metric < 4 ? models[metric] : word_model, path, 0),
-                      path);
+    return gives_file(ddsc_model_write(ctx, models[metric], path, 0), path);
 }
 
 static ddsc_status model_read(ddsc_context *ctx, int option)
 {
-    bool shared = option % 2;
     const char *path = folder_file(&room, option < 2 ? "model.npz" : "words.npz");
+    bool shared = option == 1;
     ddsc_model *out = UNSET;
     calls_set_team(ctx, shared);
     return gives_model(
@@ -941,6 +953,8 @@ const call_entry calls[] = {
     E(model_write, "lot", 3),
     E(model_read, "", 0),
     E(model_read, "words", 2),
+    E(measures_copy_like, "", 0),
+    {"ddsc_cluster_run", "like", cluster_like, 0},
     {"ddsc_model_read_shared", "", model_read, 1},
     E(assign_run, "w2", 0),
     E(assign_run, "sinkhorn", 1),

@@ -12,8 +12,7 @@ extern ddsc_graph *graph;
 extern ddsc_clustering *clustering; /* of clouds by w2 */
 extern ddsc_measures *documents;    /* clouds with word counts */
 extern ddsc_clustering *refined;    /* of documents by w2 */
-extern ddsc_model *word_model;      /* of `refined` */
-extern ddsc_model *models[4];       /* by metric */
+extern ddsc_model *models[5];       /* by metric, and of `refined` */
 extern double points[N * POINTS * DIM], weights[N * POINTS], matrix[N * N], rows[N * 3];
 extern double support[VOCABULARY * DIM], dense[N * VOCABULARY];
 extern int64_t offsets[N + 1];

@@ -4,7 +4,6 @@
 
 ddsc_measures *documents;
 ddsc_clustering *refined;
-ddsc_model *word_model;
 
 /* Gives the items of a set counts of words: six of one topic for each half of the items, and two
  * that occur everywhere. */
@@ -40,12 +39,11 @@ void words_set_up(ddsc_context *good)
     add_counts(good, documents);
     add_counts(good, fresh);
     assert_ok(good, ddsc_cluster_run(good, &refined, documents, &set), "refined");
-    assert_ok(good, ddsc_model_create(good, &word_model, documents, refined, &set), "word model");
+    assert_ok(good, ddsc_model_create(good, &models[4], documents, refined, &set), "word model");
 }
 
 void words_tear_down(void)
 {
-    ddsc_model_destroy(word_model);
     ddsc_clustering_destroy(refined);
     ddsc_measures_destroy(documents);
 }
@@ -83,7 +81,7 @@ ddsc_status words_assign(ddsc_context *ctx, int option)
     out.membership = membership;
     for (int64_t i = 0; i < 8; i++)
         membership[i] = -5;
-    ddsc_status status = ddsc_assign_run(ctx, &out, NULL, word_model, fresh, NULL);
+    ddsc_status status = ddsc_assign_run(ctx, &out, NULL, models[4], fresh, NULL);
     keeps(status, membership, 8, -5);
     return status;
 }
