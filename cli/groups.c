@@ -465,8 +465,8 @@ static const option_spec device_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(device),
      .argument = "auto|cpu|cuda[:N]",
-     .help = "device that computes products and bounds of all pairs (default auto: the CPU in this "
-             "version). cuda is experimental; graphs do not depend on the device. For a matrix of "
+     .help = "device that computes products and bounds of all pairs (default auto: a GPU for large "
+             "sets, if there is one). Graphs do not depend on the device. For a matrix of "
              "sinkhorn values on a grid, cuda solves the pairs to the same tolerance"},
     END};
 const option_group group_device = {"Device", device_options};

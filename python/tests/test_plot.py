@@ -1,4 +1,4 @@
-"""Pictures come out, with the right content."""
+"""Tests that figures are drawn with the right content."""
 
 import numpy as np
 import pytest
@@ -119,7 +119,7 @@ def test_distances(fitted):
 
 
 def outside_view(ax):
-    """Labels of ticks beyond the limits of their axis, which matplotlib keeps but does not draw."""
+    """Return tick labels beyond the limits of their axis, which matplotlib stores but does not draw."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = sorted(axis.get_view_interval())
         for tick in axis.get_major_ticks():
@@ -128,7 +128,7 @@ def outside_view(ax):
 
 
 def overlaps(figure):
-    """Pairs of visible texts of a figure that overlap."""
+    """Return pairs of visible texts in a figure that overlap."""
     figure.draw_without_rendering()
     undrawn = {id(label) for ax in figure.axes for label in outside_view(ax)}
     texts = [t for t in figure.findobj(matplotlib.text.Text) if t.get_visible() and t.get_text().strip()]

@@ -1,4 +1,4 @@
-"""The estimator is the program: same defaults, same labels, files of each other."""
+"""Tests that the estimator and the program have the same defaults and labels and read each other's files."""
 import csv
 import json
 import subprocess
@@ -27,7 +27,7 @@ def run_program(program, folder, X, *words):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_every_default_is_the_programs(program, tmp_path, groups, metric):
-    """All settings, as the library states them: nothing is left to a list in this test."""
+    """Return all settings as reported by the library, so that this test needs no list of them."""
     out = run_program(program, tmp_path, groups, "-k", "5", "--metric", metric)
     theirs = json.loads((out / "result.json").read_text())
     ours = DDSC(metric=metric).fit(ddsc.read(tmp_path / "in.npz")).result_json()
@@ -126,7 +126,7 @@ def test_a_loaded_matrix_of_costs(tmp_path):
 
 
 def test_resume_with_the_program(program, tmp_path, groups):
-    """What one of them solved the other need not solve again."""
+    """Pairs solved by one are reused by the other."""
     folder = tmp_path / "kept"
     plain = DDSC(3).fit(groups)
     first = DDSC(3, resume=folder).fit(groups)
