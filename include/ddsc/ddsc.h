@@ -1108,8 +1108,8 @@ typedef enum ddsc_hubs {
 
 typedef struct ddsc_graph_settings {
     size_t struct_size;
-    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), for documents
-                  * max(20, ceil(log2 N)), at most max(3, N/8), below N */
+    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), at least 20
+                  * or 28 for documents; at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
     /* Fraction of the pairs that are computed; 1: all. Clustering estimates the other pairs where
      * possible, except in the paper's plain algorithm. */
@@ -2483,10 +2483,11 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *conte
 
 /* ---- differences between two results (docs/compare-results.md) ---- */
 
-/* One of the two results. */
+/* One of the two results: a folder, or labels of n items. */
 typedef struct ddsc_diff_side {
     size_t struct_size;
-    const char *name; /* shown in texts, for example the name of the folder */
+    const char *folder; /* written by ddsc_report_save; the fields from n on are then not used */
+    const char *name;   /* shown in texts; NULL: the name of the folder */
     int64_t n;
     const char *const *ids; /* n distinct ids; NULL: row numbers */
     const int32_t *labels;  /* n; negative: in no cluster */
@@ -2503,16 +2504,12 @@ typedef struct ddsc_diff ddsc_diff;
 /* Compares two results of the same or of overlapping items. Items are matched by id. Clusters are
  * matched by ddsc_identity_run, of whose settings only `overlap` and `part` are used (NULL: the
  * defaults). It is an error if no item is in both results or if an id occurs twice in one of them.
- * Warns if the ids of both results are row numbers. */
+ * Warns if the ids of both results are row numbers. Of a folder, only result.json and labels.csv
+ * are read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff,
                                                         const ddsc_diff_side *first,
                                                         const ddsc_diff_side *second,
                                                         const ddsc_identity_settings *settings);
-/* Does the same for two folders that ddsc_report_save wrote. Only result.json and labels.csv are
- * read. */
-DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_read(ddsc_context *context, ddsc_diff **diff,
-                                                      const char *first, const char *second,
-                                                      const ddsc_identity_settings *settings);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_destroy(ddsc_diff *diff);
 
 typedef struct ddsc_diff_view {

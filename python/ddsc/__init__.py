@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import datasets, plot
     from ._arrays import CSR
     from ._core import version as __version__
+    from ._diff import Diff, diff
     from ._distances import compare, mmd, neighbors, pairwise
     from ._distributions import Distributions
     from ._estimator import DDSC, Assignment
@@ -36,6 +37,7 @@ __all__ = [
     "CSR",
     "ConvergenceWarning",
     "DDSC",
+    "Diff",
     "Distributions",
     "LinearOT",
     "Transport",
@@ -44,6 +46,7 @@ __all__ = [
     "barycenter",
     "compare",
     "datasets",
+    "diff",
     "emd",
     "make_gaussians",
     "make_shapes",
@@ -69,6 +72,7 @@ _HOMES = {
     "DDSC": "_estimator",
     "LinearOT": "_lot",
     "permanova": "_permanova",
+    **dict.fromkeys("Diff diff".split(), "_diff"),
     "Distributions": "_distributions",
     **dict.fromkeys("compare mmd neighbors pairwise".split(), "_distances"),
     **dict.fromkeys("make_gaussians make_shapes read read_text".split(), "_reading"),

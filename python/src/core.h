@@ -123,8 +123,8 @@ bool put(PyObject *dictionary, const char *name, PyObject *value);
 /* ---- method tables of the module ---- */
 
 extern PyMethodDef measures_methods[], view_methods[], pairs_methods[], cluster_methods[],
-    transport_methods[], model_methods[], findings_methods[], report_methods[], baseline_methods[],
-    permanova_methods[];
+    transport_methods[], model_methods[], findings_methods[], report_methods[], diff_methods[],
+    baseline_methods[], permanova_methods[];
 int context_register(PyObject *module);
 int handle_register(PyObject *module);
 void transport_forget(void);

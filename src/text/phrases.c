@@ -16,7 +16,7 @@
 
 enum {
     MOST_PAIRS = 1 << 19,
-    LEAST_DOCUMENTS = 4, /* fewer documents are no evidence */
+    LEAST_DOCUMENTS = 4, /* fewer documents are not enough evidence */
     MOST_PHRASES = 2000  /* limits the size of the file */
 };
 

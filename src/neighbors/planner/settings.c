@@ -254,8 +254,10 @@ int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings)
 
 int64_t plan_tau_of(const measures *m, const ddsc_graph_settings *settings)
 {
-    bool documents = m->words.n > 0 && !settings->paper;
-    return tau_from(m->n, documents ? TAU_LEAST_OF_DOCUMENTS : TAU_LEAST, settings);
+    int64_t least = TAU_LEAST;
+    if (m->words.n > 0 && !settings->paper)
+        least = m->nnz < SHORT_DOCUMENT * m->n ? TAU_LEAST_OF_TITLES : TAU_LEAST_OF_DOCUMENTS;
+    return tau_from(m->n, least, settings);
 }
 
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name)

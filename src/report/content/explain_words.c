@@ -205,7 +205,7 @@ static ddsc_status count_words(const ddsc_report *r, const vocabulary *v, word_c
     return DDSC_OK;
 }
 
-/* Marks the words that no cluster is described by. */
+/* Marks the words that are excluded from the descriptions of clusters. */
 static ddsc_status mark_function_words(const ddsc_report *r, word_counts *w)
 {
     int64_t n_listed = 0, n_all = 0, n_distinct = 0;
@@ -241,7 +241,7 @@ static json_t *word_text(const result_word *known)
     return result_string(text);
 }
 
-/* Returns the cluster that is the next one of most items of cluster c, or -1. */
+/* Returns the cluster that is the next one for most items of cluster c, or -1. */
 static int64_t nearest_cluster(const ddsc_report *r, int64_t c, int64_t *count)
 {
     int64_t best = -1;
