@@ -1109,8 +1109,8 @@ typedef enum ddsc_hubs {
 
 typedef struct ddsc_graph_settings {
     size_t struct_size;
-    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8),
-                  * below N */
+    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), at least 20
+                  * or 28 for documents; at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
     /* Fraction of the pairs that are computed; 1: all. Clustering estimates the other pairs where
      * possible, except in the paper's plain algorithm. */
@@ -1129,6 +1129,9 @@ DDSC_API void ddsc_graph_settings_init_sized(ddsc_graph_settings *settings, size
 
 /* Returns the value of tau that is used for a graph of n items. */
 DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
+/* Returns the value of tau that is used for these items, or 0 if an argument is not valid. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_measures_get_tau(const ddsc_measures *measures,
+                                                         const ddsc_graph_settings *settings);
 
 /* Builds the neighbor graph of a set of items. stats may be NULL. */
 DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
