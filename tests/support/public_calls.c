@@ -637,9 +637,8 @@ static ddsc_status cluster_run(ddsc_context *ctx, int option)
 {
     ddsc_cluster_settings set = cluster_of(option % 4 * (option < 4));
     set.k_max += 2 * (option == 4); /* a sweep */
-    ddsc_clustering *out = UNSET;
-    ddsc_measures *m = option == 5 ? documents : clouds;
-    return gives_clustering(ddsc_cluster_run(ctx, &out, m, &set), &out);
+    ddsc_clustering *out = UNSET, **to = &out;
+    return gives_clustering(ddsc_cluster_run(ctx, to, option == 5 ? documents : clouds, &set), to);
 }
 
 static ddsc_status spectral_run(ddsc_context *ctx, int option)
@@ -746,11 +745,10 @@ static ddsc_status d2_run(ddsc_context *ctx, int option)
 
 static ddsc_status model_create(ddsc_context *ctx, int words)
 {
-    ddsc_measures *m = words ? documents : clouds;
     ddsc_clustering *c = words ? refined : clustering;
     ddsc_cluster_settings set = cluster_of(0);
     ddsc_model *out = UNSET;
-    return gives_model(ddsc_model_create(ctx, &out, m, c, &set), &out);
+    return gives_model(ddsc_model_create(ctx, &out, words ? documents : clouds, c, &set), &out);
 }
 
 static ddsc_status measures_copy_like(ddsc_context *ctx, int option)
@@ -954,6 +952,8 @@ const call_entry calls[] = {
     E(model_read, "", 0),
     E(model_read, "words", 2),
     E(measures_copy_like, "", 0),
+    E(update_run, "w2", 0),
+    E(update_run, "mmd", 2),
     {"ddsc_cluster_run", "like", cluster_like, 0},
     {"ddsc_model_read_shared", "", model_read, 1},
     E(assign_run, "w2", 0),
