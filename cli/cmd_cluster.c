@@ -152,7 +152,7 @@ static bool compute(cluster_result *r, int *code)
     if (r->has_items)
         return input_open(s, &r->in, code) && over_check(s, &r->in, code) && run_method(r, code) &&
                run_stability(r, code);
-    return run_precomputed(r, code);
+    return over_check(s, &r->in, code) && run_precomputed(r, code);
 }
 
 /* Reads the classes for a distance matrix. Only the report uses them. */
@@ -245,6 +245,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.block = o->block;
     from.map = !output_is_stdout(o->output);
     from.outliers = o->outliers;
+    from.membership = o->membership;
     from.over = o->over;
     return from;
 }
@@ -395,14 +396,18 @@ static bool check_usage(session *s, int *code)
         *code = message_usage(s->verb,
                               "--outliers needs a neighbor graph, which --method %s does not build",
                               choice_name(choices_method, o->method));
+    else if (o->membership &&
+             (output_is_stdout(o->output) || (o->method != METHOD_DDSC && o->method != METHOD_SC)))
+        *code = message_usage(s->verb, "--membership needs %s",
+                              output_is_stdout(o->output) ? "a folder for its file (-o DIR)"
+                                                          : "an embedding, which baselines lack");
+    else if (o->refine == DDSC_REFINE_WORDS && (o->precomputed || o->method != METHOD_DDSC))
+        *code = message_usage(s->verb, "--refine words cannot be combined with %s",
+                              o->precomputed ? "--precomputed" : "a baseline");
     else if (o->stability && (o->precomputed || o->method != METHOD_DDSC))
         *code = message_usage(
             s->verb, "--stability resamples the points of each item and cannot be combined with %s",
             o->precomputed ? "--precomputed" : "a baseline");
-    else if (o->over && o->precomputed)
-        *code =
-            message_usage(s->verb, "--over needs items with columns, which --precomputed does not "
-                                   "have");
     if (own_files(s))
         s->overwrite = true;
     return *code == EXIT_GOOD && session_device(s, code) &&
@@ -428,6 +433,7 @@ static int run(session *s)
     if (!check_usage(s, &code))
         return code;
     input_warn_unused(s);
+    s->set.cluster.refine = s->opt.refine;
     if (s->opt.restarts)
         s->set.cluster.kmeans_restarts = s->opt.restarts;
     if (s->opt.dry_run)
@@ -436,7 +442,7 @@ static int run(session *s)
         message_note(s, "note: ",
                      "joined metrics have no rule for new items, so no model.npz for ddsc assign "
                      "will be written; use a single metric if you need it");
-    if (like_open(s, &code) && compute(&r, &code) && session_alone(s, &code) &&
+    if (like_open(s, s->opt.like, &code) && compute(&r, &code) && session_alone(s, &code) &&
         read_truth(&r, &code) && make_report(&r, &code)) {
         if (session_interrupted()) {
             session_say_interrupted(s);
@@ -450,9 +456,9 @@ static int run(session *s)
 }
 
 static const option_group *const groups[] = {&group_cluster,     &group_like,
-                                             &group_baseline,    &group_dir_output,
-                                             &group_truth,       &group_about,
-                                             &group_over,        &group_metric,
+                                             &group_labels,      &group_baseline,
+                                             &group_dir_output,  &group_truth,
+                                             &group_about,       &group_metric,
                                              &group_reference,   &group_graph,
                                              &group_input,       &group_input_format,
                                              &group_table,       &group_transform,

@@ -6,16 +6,27 @@
 #include "options.h"
 #include "result_items.h"
 
-static const option_spec over_options[] = {
-    {.name = "over",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(cli_options, over),
-     .argument = "COLUMN",
-     .help =
-         "report the size and the words or markers of each cluster per period of a column about "
-         "items: dates (2024-05-31), numbers or texts such as batches"},
-    {0}};
+#define OVER                                                                                       \
+    {                                                                                              \
+        .name = "over", .kind = OPTION_TEXT, .offset = offsetof(cli_options, over),                \
+        .argument = "COLUMN",                                                                      \
+        .help = "report the size and the words or markers of each cluster per period of a column " \
+                "about items: dates (2024-05-31), numbers or texts such as batches"                \
+    }
+
+static const option_spec over_options[] = {OVER, {0}};
 const option_group group_over = {"Clusters over time", over_options};
+
+static const option_spec about_options[] = {
+    {.name = "block",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(cli_options, block),
+     .argument = "COLUMN",
+     .help = "when columns of --meta are compared with the clusters, permute labels only among "
+             "items with the same value of this column (such as a patient)"},
+    OVER,
+    {0}};
+const option_group group_about = {"Associations with the clusters", about_options};
 
 static const option_spec over_meta_options[] = {
     OPTION_META,
@@ -33,6 +44,12 @@ bool over_check(session *s, const cli_input *in, int *code)
     text list = {0};
     if (!over)
         return true;
+    if (s->opt.precomputed) {
+        *code =
+            message_usage(s->verb, "--over needs items with columns, which --precomputed does not "
+                                   "have");
+        return false;
+    }
     for (int64_t c = 0; (name = ddsc_measures_get_meta_name(in->measures, c)); c++) {
         if (strcmp(name, over) == 0) {
             text_free(&list);
