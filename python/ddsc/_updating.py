@@ -104,6 +104,8 @@ class Updating(Fitting, NewItems):
         self.update_ = {**told["update"], "unused_numbers": told["unused_numbers"]}
         view = _core.clustering_view(clustering)
         view.update(_standing(run, clustering, len(np.asarray(view["labels"]))))
+        view["membership"] = np.empty((len(np.asarray(view["labels"])), view["k"]))
+        run(_core.membership, clustering, found["measures"], view["membership"])
         self._take(view, None, measures.rows, len(measures))
         self.stats_["threads"] = run.context.threads
         self.converged_ &= run.worst == 0
