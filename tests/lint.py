@@ -51,7 +51,7 @@ BELOW = {
                          "numeric/linalg"],
     "cluster/spectral": ["base", "data", "distance/lot", "io/format", "neighbors/metric", "neighbors/planner", "numeric/eigen",
                          "numeric/graph", "numeric/kmeans", "numeric/labels", "numeric/linalg"],
-    "assess": ["base", "cluster/spectral", "distance/exact", "neighbors/planner", "numeric/labels", "numeric/linalg"],
+    "assess": ["base", "cluster/spectral", "data", "distance/exact", "neighbors/planner", "numeric/labels", "numeric/linalg"],
     "report/content": ["base", "io/stream"],
     "report/render": ["base", "io/stream", "report/content"],
 }
@@ -86,7 +86,8 @@ PREFIXES = {
     "neighbors/planner": ["plan"],
     "cluster/baseline": ["barycenter", "center", "centers", "d2run", "fit", "method", "moments", "plane",
                          "transport"],
-    "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity",
+    "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "membership",
+                         "mixture", "modularity",
                          "small", "spectral"],
     "assess": ["dispersion", "gaps", "identity", "lemma", "outliers", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
                "variable", "verdict"],

@@ -416,6 +416,7 @@ typedef struct ddsc_measures_view {
                                        * merged into equal points */
     /* documents: number of words whose vectors were fitted to the set; 0 for other sets */
     int64_t n_words;
+    int64_t n_counted_words; /* documents: number of words whose counts are known; otherwise 0 */
 } ddsc_measures_view;
 
 #define ddsc_measures_get_view(measures, view) \
@@ -1108,8 +1109,8 @@ typedef enum ddsc_hubs {
 
 typedef struct ddsc_graph_settings {
     size_t struct_size;
-    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8),
-                  * below N */
+    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), at least 20
+                  * or 28 for documents; at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
     /* Fraction of the pairs that are computed; 1: all. Clustering estimates the other pairs where
      * possible, except in the paper's plain algorithm. */
@@ -1128,6 +1129,9 @@ DDSC_API void ddsc_graph_settings_init_sized(ddsc_graph_settings *settings, size
 
 /* Returns the value of tau that is used for a graph of n items. */
 DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
+/* Returns the value of tau that is used for these items, or 0 if an argument is not valid. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_measures_get_tau(const ddsc_measures *measures,
+                                                         const ddsc_graph_settings *settings);
 
 /* Builds the neighbor graph of a set of items. stats may be NULL. */
 DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
@@ -1203,6 +1207,14 @@ typedef enum ddsc_gamma_rule {
     DDSC_GAMMA_LOCAL
 } ddsc_gamma_rule;
 
+typedef enum ddsc_refine {
+    DDSC_REFINE_AUTO = 0, /* WORDS if the items have word counts, otherwise OFF */
+    DDSC_REFINE_OFF,
+    /* A mixture of multinomial distributions over the words of the documents, started from the
+     * labels of k-means, decides the labels. */
+    DDSC_REFINE_WORDS
+} ddsc_refine;
+
 /* Everything needed to assign new items to the clusters of a clustering, or to repeat or update it:
  * the items, the metric settings, the graph, the embedding and the cluster centers. See ddsc_model_
  * functions below. */
@@ -1233,6 +1245,7 @@ typedef struct ddsc_cluster_settings {
      * with the transforms of the model (ddsc_measures_copy_like). The value of a pair that occurs in
      * both runs is the same. NULL: none */
     const ddsc_model *like;
+    int64_t refine; /* a ddsc_refine; default DDSC_REFINE_AUTO */
 } ddsc_cluster_settings;
 
 #define ddsc_cluster_settings_init(settings) \
@@ -1328,6 +1341,12 @@ typedef struct ddsc_clustering_view {
     int64_t n_joined;   /* otherwise 0 */
     const char *resume; /* folder set by ddsc_context_set_resume during the run; NULL: none */
     int64_t n_resumed;  /* number of pairs read from the resume folder */
+    /* Documents: the labels before refinement, numbered like `labels`, and the number of labels that
+     * refinement changed. sweep_labels are never refined. */
+    const int32_t *spectral_labels; /* n; equal to `labels` if n_refine_rounds is 0 */
+    int64_t n_moved;
+    int64_t n_refine_rounds; /* 0: not refined */
+    int refine_stopped; /* 1: refinement ended early, because a cluster would have become empty */
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \
@@ -1394,6 +1413,35 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_merges_run(ddsc_context *context, dd
                                                        const ddsc_measures *measures,
                                                        const int32_t *left_out);
 
+/* What ddsc_membership_run computed. Both shares are means over the held-out items or half
+ * documents that the calibration used; they are equal if the memberships are calibrated. */
+typedef struct ddsc_membership_report {
+    size_t struct_size;
+    int64_t n_by_words; /* items whose memberships come from the mixture of words */
+    double softness;   /* fitted: larger values give more even memberships. Of the mixture if labels
+                          * were refined, otherwise of the distances to the centers */
+    double confidence; /* mean membership in the cluster that is predicted for a held-out item */
+    double agreement;  /* share of held-out items for which this cluster was found again */
+    int64_t n_held_out; /* 0: too few items, and softness is a default */
+} ddsc_membership_report;
+
+#define ddsc_membership_report_init(report) \
+    ddsc_membership_report_init_sized((report), sizeof *(report))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_membership_report_init_sized(ddsc_membership_report *report,
+                                                                  size_t size);
+
+/* Computes memberships (n x k, rows with sum 1) of the items in the clusters. The largest one is
+ * that of the item's label. For refined documents, they are the tempered probabilities of the
+ * mixture of words; `measures` must be the clustered set. For other items, they decrease with the
+ * squared distance to the centers in the embedding, and `measures` may be NULL. The temperature is
+ * fitted to the cluster that the other half of a document's words, or a clustering of a random half
+ * of the items, finds. report may be NULL. Fails for more than 2^31 cells. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_membership_run(ddsc_context *context,
+                                                           double *membership,
+                                                           ddsc_membership_report *report,
+                                                           const ddsc_clustering *clustering,
+                                                           const ddsc_measures *measures);
+
 /* Orders the items along the slowest direction of the random walk on the graph. rank has n entries
  * with values 0 .. n-1. The items of each component are consecutive, the largest component first.
  * The rank is -1 if the order of an item could not be computed. */
@@ -1446,6 +1494,7 @@ typedef struct ddsc_model_view {
     int64_t n_vectors;             /* number of columns of the embedding */
     /* The settings of the metric, with all parameters that were chosen from the data. */
     const ddsc_metric_settings *metric_settings;
+    int64_t n_mixture_words; /* refined documents: words that assign new documents; otherwise 0 */
 } ddsc_model_view;
 
 #define ddsc_model_get_view(model, view) ddsc_model_get_view_sized((model), (view), sizeof *(view))
@@ -1467,7 +1516,8 @@ DDSC_API void ddsc_assign_settings_init_sized(ddsc_assign_settings *settings, si
 typedef struct ddsc_assignment {
     size_t struct_size;
     int32_t *labels;
-    /* 1 - (distance to the center) / (distance to the nearest center of another cluster) */
+    /* 1 - (distance to the center) / (distance to the nearest center of another cluster); for items
+     * labeled by words, the difference between the two largest memberships */
     double *confidence;
     /* distance to the 7th nearest item of the model, or to the tau-th if tau is smaller */
     double *distance;
@@ -1475,6 +1525,8 @@ typedef struct ddsc_assignment {
                     * items */
     double *rows;  /* n_items x n_vectors of the model: rows of the new items in the embedding */
     int64_t n_far; /* output: number of far items */
+    double *membership; /* n_items x k: membership in each cluster; the sum of each row is 1 */
+    int64_t n_by_words; /* output: number of items labeled by the model's mixture of words */
 } ddsc_assignment;
 
 #define ddsc_assignment_init(assignment) \
@@ -1483,7 +1535,9 @@ DDSC_API void ddsc_assignment_init_sized(ddsc_assignment *assignment, size_t siz
 
 /* Assigns labels to new items. For each new item, the function finds the tau nearest items of the
  * model, extends the eigenvectors to the new item (Nystrom) and chooses the nearest center. An item
- * equal to an item of the model receives that item's row and label. stats may be NULL. */
+ * equal to an item of the model receives that item's row and label. If the model's labels were
+ * refined, documents with known words receive the label of the mixture instead. stats may be
+ * NULL. */
 DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, ddsc_assignment *assignment,
                                      ddsc_pair_stats *stats, const ddsc_model *model,
                                      const ddsc_measures *measures,
@@ -1957,6 +2011,46 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_identity_get_view_sized(const ddsc_identity
 /* Returns the name of a kind, such as "split", or NULL. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_identity_get_kind_name(ddsc_identity_kind kind);
 
+/* ==== Updating a clustering ==== */
+
+typedef struct ddsc_update ddsc_update;
+
+/* Computes the clustering of a changed set: the items of the model without the removed ones, followed
+ * by the added ones. The result is that of ddsc_cluster_run for this set with `like`, except for the
+ * numbers of the clusters. Only the neighbor lists that the change affects are searched, unless the
+ * graph was chosen by rescaled distances, from a sample or approximately, K is a range, or the set
+ * is small. The graph is the same in all cases.
+ *
+ * Clusters keep their number (ddsc_identity_run with keep_numbers = 0). A number that is not used any
+ * more belongs to an empty cluster of the result.
+ *
+ * added (or NULL) is prepared as in ddsc_measures_copy_like. Its labels are ignored. Items without
+ * ids are numbered after those of the model. The call fails if an id occurs twice. removed has
+ * n_removed indices of items of the model. settings->k_min and k_max select another K, and the
+ * k-means and eigenvalue settings are used; `like` and the settings that it determines are ignored.
+ * NULL: the K of the model. The call fails for a model of version 0.2.0. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update,
+                                                       const ddsc_model *model,
+                                                       const ddsc_measures *added,
+                                                       int64_t n_removed, const int64_t *removed,
+                                                       const ddsc_cluster_settings *settings);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_update_destroy(ddsc_update *update);
+
+/* The objects belong to the update. */
+typedef struct ddsc_update_view {
+    int64_t n_kept, n_added, n_removed;
+    int64_t n_searched;  /* number of neighbor lists that were searched */
+    const int64_t *kept; /* n_kept: items of the model; they come first in the set */
+    const ddsc_measures *measures;
+    const ddsc_clustering *clustering;
+    const ddsc_identity *identity; /* compares the clusters on the kept items */
+} ddsc_update_view;
+
+#define ddsc_update_get_view(update, view) \
+    ddsc_update_get_view_sized((update), (view), sizeof *(view))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_update_get_view_sized(const ddsc_update *update,
+                                                           ddsc_update_view *view, size_t size);
+
 /* ==== Tests of columns about items (docs/p-values.md) ==== */
 
 typedef enum ddsc_column_kind {
@@ -2363,6 +2457,11 @@ typedef struct ddsc_report_source {
     int map;      /* 1: compute a map */
     int outliers; /* 1: outliers receive label -1 and belong to no cluster */
     const ddsc_report_origin *origin;
+    const ddsc_update *update; /* the update that computed `clustering`; or NULL */
+    /* Names of clusters 0 .. n_cluster_names - 1; NULL: no name. */
+    const char *const *cluster_names;
+    int64_t n_cluster_names;
+    int membership; /* 1: compute the memberships of a clustering (ddsc_membership_run) */
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
@@ -2413,8 +2512,9 @@ typedef enum ddsc_report_form {
     DDSC_REPORT_SWEEP,       /* one column of labels per K, one line per input row */
     DDSC_REPORT_STABILITY,   /* number of resamples in which the label of each item changed */
     DDSC_REPORT_ITEMS,       /* next cluster, ambiguity, outlier score and neighbors of each item */
-    DDSC_REPORT_BRIEF        /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
+    DDSC_REPORT_BRIEF,       /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
                               * at most ten clusters, and warnings about left out items */
+    DDSC_REPORT_MEMBERSHIP   /* membership of each item in each cluster, as csv */
 } ddsc_report_form;
 
 /* Receives the next bytes. If the return value is not zero, the call fails with DDSC_ERROR_IO. */

@@ -1,5 +1,4 @@
-/* The public functions of clustering: settings, the result object, and runs from measures or from
- * a graph. */
+/* The public functions of clustering: settings, and runs from measures or from a graph. */
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +21,12 @@ static const ddsc_cluster_settings defaults = {
 };
 SIZED_INIT(settings_struct, ddsc_cluster_settings, min_cluster, &defaults);
 
+ddsc_status cluster_settings_copy(ddsc_context *ctx, ddsc_cluster_settings *own,
+                                  const ddsc_cluster_settings *given)
+{
+    return sized_take(ctx, &settings_struct, own, given);
+}
+
 static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings *s)
 {
     CHECK(ctx_check(ctx, s->gamma_rule >= DDSC_GAMMA_AUTO && s->gamma_rule <= DDSC_GAMMA_LOCAL,
@@ -38,6 +43,8 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
                     (double)s->eigen_max_iterations, "at least 1"));
     CHECK(ctx_check(ctx, s->joined >= 0 && s->joined < (int64_t)1 << CLUSTER_METRICS, "joined",
                     (double)s->joined, "0 (none) or a sum of 1 << metric"));
+    CHECK(ctx_check(ctx, s->refine >= DDSC_REFINE_AUTO && s->refine <= DDSC_REFINE_WORDS, "refine",
+                    (double)s->refine, "one of 0 .. 2"));
     if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
@@ -56,51 +63,15 @@ ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan)
     return DDSC_OK;
 }
 
-/* Replaces settings by those that the run of a model resolved. */
-static ddsc_status take_like(ddsc_context *ctx, cluster_plan *plan)
-{
-    const ddsc_model *m = plan->set.like;
-    const model_run *run = &m->run;
-    bool by_seed = run->mmd_features > 0 || run->sample < 1 || run->sample_columns < 1;
-    if (run->frame.kind == FRAME_NONE)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "like: the model was written by version 0.2.0, which did not store all "
-                        "settings; cluster its items again with this version");
-    if (plan->set.joined)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "like: a model has a single metric; set joined = 0");
-    if (by_seed && (uint64_t)run->seed != ctx_seed(ctx))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "like: the model used random features or a sample with seed %lld, but the "
-                        "seed is %lld; use the same seed",
-                        (long long)run->seed, (long long)ctx_seed(ctx));
-    plan->metric = m->metric;
-    plan->metric.mmd_features = run->mmd_features;
-    plan->metric.lot_components = run->lot_components;
-    plan->graph.tau = m->tau;
-    plan->graph.sample = run->sample;
-    plan->graph.sample_columns = run->sample_columns;
-    plan->graph.neighbors = (ddsc_neighbors)run->neighbors;
-    plan->graph.hubs = m->hub_scale ? DDSC_HUBS_ALWAYS : DDSC_HUBS_OFF;
-    plan->metric.paper = plan->graph.paper = plan->set.paper = (int)run->paper;
-    plan->set.gamma_rule = m->gamma > 0 ? DDSC_GAMMA_VALUE : DDSC_GAMMA_LOCAL;
-    plan->set.gamma = m->gamma;
-    plan->set.min_cluster = run->min_cluster;
-    if (plan->set.k_min == 0)
-        plan->set.k_min = plan->set.k_max = run->k;
-    CHECK(plan_check_graph(ctx, &plan->graph));
-    return plan_check_metric(ctx, &plan->metric);
-}
-
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given)
 {
-    CHECK(sized_take(ctx, &settings_struct, &plan->set, given));
+    CHECK(cluster_settings_copy(ctx, &plan->set, given));
     CHECK(settings_check(ctx, &plan->set));
     CHECK(plan_take_metric(ctx, &plan->metric, plan->set.metric));
     CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph, !plan->set.paper));
     if (plan->set.like)
-        CHECK(take_like(ctx, plan));
+        CHECK(cluster_take_like(ctx, plan));
     plan->set.paper = plan->set.paper || plan->metric.paper || plan->graph.paper;
     plan->set.metric = &plan->metric;
     plan->set.graph = &plan->graph;
@@ -151,58 +122,6 @@ static ddsc_status clustering_create(ddsc_context *ctx, ddsc_clustering **out)
     return DDSC_OK;
 }
 
-void ddsc_clustering_destroy(ddsc_clustering *clustering)
-{
-    if (!clustering)
-        return;
-    ddsc_context *ctx = clustering->ctx;
-    ddsc_graph_destroy(clustering->graph);
-    metric_resolved_free(&clustering->metric);
-    mem_free(ctx, clustering->scale);
-    sparse_free(ctx, &clustering->affinity);
-    MEM_FREE(ctx, clustering->advice, clustering->radius, clustering->cells,
-             clustering->sweep_labels, clustering->sweep_list, clustering->sweep,
-             clustering->details, clustering->residuals, clustering->spectrum,
-             clustering->eigenvalues, clustering->embedding, clustering->labels,
-             clustering->joined_list, clustering->joined, clustering->resume);
-    mem_free(ctx, clustering);
-}
-
-void ddsc_clustering_get_view_sized(const ddsc_clustering *clustering, ddsc_clustering_view *view,
-                                    size_t size)
-{
-    static const ddsc_pair_stats none = {0};
-    ddsc_clustering_view own = {.pairs = &none, .advice = ""};
-    if (clustering)
-        own = clustering->view;
-    sized_view(view, size, &own, sizeof own);
-}
-
-const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
-{
-    return clustering ? clustering->labels : NULL;
-}
-
-void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering, ddsc_affinity_view *view,
-                                        size_t size)
-{
-    ddsc_affinity_view own = {0};
-    if (clustering) {
-        const sparse *a = &clustering->affinity;
-        own = (ddsc_affinity_view){.n = a->n,
-                                   .n_entries = a->nnz,
-                                   .offset = a->offset,
-                                   .column = a->column,
-                                   .value = a->value,
-                                   .gamma = clustering->view.gamma,
-                                   .scale = clustering->scale,
-                                   .scale_rank = AFFINITY_NEIGHBOR,
-                                   .scale_floor = clustering->scale_floor,
-                                   .radius = clustering->radius};
-    }
-    sized_view(view, size, &own, sizeof own);
-}
-
 /* Copies the named statistics of the run into the clustering. */
 static ddsc_status take_details(ddsc_context *ctx, ddsc_clustering *c)
 {
@@ -239,6 +158,9 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "cannot cluster: graph is NULL");
     TRY(cluster_settings_take(context, &plan, settings));
     TRY(cluster_check_items(context, graph->n, &plan.set));
+    if (plan.set.refine == DDSC_REFINE_WORDS)
+        TRY(ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                     "refine = words needs documents, but only a graph is given; use auto or off"));
     TRY(cluster_graph(context, clustering, graph, &plan.set));
 done:
     return status;
@@ -454,6 +376,10 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
     if (plan->set.paper && data->words.n > 0)
         ctx_warn(ctx, "the word vectors were fitted to the documents, which the paper does not do; "
                       "use ddsc text --paper to keep the original vectors");
+    if (plan->set.refine == DDSC_REFINE_WORDS && data->counts.n_words == 0)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "refine = words needs the word counts of documents, which the items do not "
+                        "have; convert the documents again with ddsc text, or use auto or off");
     plan_warn_tau(ctx, data->n, plan->set.graph);
     CHECK(plan_warn_clusters(ctx, data, plan->set.k_max));
     for (int last = -1; cluster_part(&part, &plan->set, last); last = (int)part.metric)
@@ -489,6 +415,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     }
     int64_t resumed = ddsc_context_get_resumed(context);
     TRY(cluster_fit(context, &found, NULL, data, &plan.set));
+    TRY(cluster_refine(context, found, data, &plan.set));
     TRY(take_resumed(context, found, resumed));
     *clustering = found;
     found = NULL;

@@ -52,7 +52,7 @@ const ddsc_graph *result_graph(const ddsc_report *r)
 const ddsc_k_row *result_chosen(const ddsc_report *r)
 {
     for (int64_t i = 0; i < r->view.n_sweep; i++)
-        if (r->view.sweep[i]->k == r->view.k)
+        if (r->view.sweep[i]->k == r->view.k || r->view.n_sweep == 1)
             return r->view.sweep[i];
     return NULL;
 }
@@ -110,6 +110,10 @@ static void take_views(ddsc_report *r)
 static ddsc_status check_source(ddsc_report *r)
 {
     const ddsc_report_source *from = &r->from;
+    if (from->n_cluster_names < 0 || (from->n_cluster_names > 0 && !from->cluster_names))
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "report: cluster_names is NULL, but n_cluster_names is %lld",
+                        (long long)from->n_cluster_names);
     if (!!from->clustering + !!from->d2 + !!from->labels > 1)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
                         "a report needs exactly one of a clustering, a d2 result or labels");
@@ -155,7 +159,7 @@ static ddsc_status write_headline(ddsc_report *r)
         n_found += r->size[c] > 0;
     buffer_add_count(&b, r->view.n);
     buffer_addf(&b, " items in %lld cluster%s", (long long)n_found, n_found == 1 ? "" : "s");
-    if (n_found < r->k)
+    if (n_found < r->k && !r->from.update)
         buffer_addf(&b, " (%lld requested)", (long long)r->k);
     if (b.status >= 0)
         snprintf(r->headline, sizeof r->headline, "%s", b.bytes);
@@ -286,6 +290,19 @@ done:
     return status;
 }
 
+static ddsc_status find_memberships(ddsc_report *r)
+{
+    int64_t cells;
+    if (!r->from.membership || !r->from.clustering)
+        return DDSC_OK;
+    if (!mul_ok(r->view.n, r->k, &cells))
+        return ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "memberships: too many items and clusters");
+    ddsc_membership_report_init(&r->membership_fit);
+    CHECK(MEM_NEW(r->ctx, r->membership, cells));
+    return ddsc_membership_run(r->ctx, r->membership, &r->membership_fit, r->from.clustering,
+                               r->measures);
+}
+
 static ddsc_status resolve_settings(ddsc_report *r)
 {
     ddsc_cluster_settings_init(&r->plan.set);
@@ -304,6 +321,7 @@ static ddsc_status result_fill(ddsc_report *r)
         CHECK(take_rows(r));
         CHECK(result_find_standing(r, r->view.labels, r->view.n));
         CHECK(result_find_order(r));
+        CHECK(find_memberships(r));
         CHECK(ddsc_verdict_run(r->ctx, &r->verdict, r->from.clustering, r->measures,
                                result_graph(r)));
         CHECK(score_all(r));
@@ -347,8 +365,9 @@ void ddsc_report_destroy(ddsc_report *r)
     ddsc_verdict_destroy(r->verdict);
     ddsc_measures_destroy(r->own_measures);
     MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->ambiguity,
-             r->next, r->shown, r->outlier, r->outlying, r->order, r->sweep_scores, r->intra,
-             r->inter, r->xi, r->own_coords, r->own_d2, r->own_tried, r->own_index, r->own_offset);
+             r->next, r->shown, r->outlier, r->outlying, r->order, r->membership, r->sweep_scores,
+             r->intra, r->inter, r->xi, r->own_coords, r->own_d2, r->own_tried, r->own_index,
+             r->own_offset);
     mem_free(r->ctx, r);
 }
 
