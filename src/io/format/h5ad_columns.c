@@ -161,7 +161,7 @@ typedef struct constant_column {
 
 /* Compares a text with the first one of its item. Items are numbered in the order of their first
  * rows. Fails without a message if the texts differ, to end the reading. */
-static ddsc_status compare_text(void *arg, int64_t row, const char *text, size_t n)
+static ddsc_status compare_row_text(void *arg, int64_t row, const char *text, size_t n)
 {
     constant_column *c = arg;
     int64_t item = c->item[row];
@@ -186,7 +186,7 @@ static ddsc_status scan_table(h5ad *h, constant_column *c, const char *path)
     h5_array a;
     CHECK(h5_array_open(&h->f, &a, path));
     c->varies = a.n_axes != 1 || a.shape[0] != h->n_rows;
-    ddsc_status status = c->varies ? DDSC_OK : h5_read_texts(&a, compare_text, c);
+    ddsc_status status = c->varies ? DDSC_OK : h5_read_texts(&a, compare_row_text, c);
     h5_array_close(&a);
     return status;
 }
@@ -197,7 +197,7 @@ static ddsc_status scan_texts(h5ad *h, constant_column *c, const char *name)
     ddsc_status status = h5ad_read_column(h, &t, name, "obs");
     for (int64_t row = 0; row < h->n_rows && status >= 0; row++) {
         const char *text = h5ad_text(&t, row);
-        status = compare_text(c, row, text, strlen(text));
+        status = compare_row_text(c, row, text, strlen(text));
     }
     h5ad_texts_free(h->ctx, &t);
     return status;
@@ -223,7 +223,7 @@ static ddsc_status scan_column(h5ad *h, constant_column *c, const char *name)
     return DDSC_OK;
 }
 
-static bool is_listed(const char *list, const char *name)
+static bool names_list_has(const char *list, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
@@ -239,15 +239,15 @@ static bool has_role(const h5ad *h, const char *name, const char *index)
     size_t where = set->where ? strcspn(set->where, "=") : 0;
     return strcmp(name, "__categories") == 0 || strcmp(name, index) == 0 ||
            strcmp(name, "_index") == 0 ||
-           is_listed(set->id_columns ? set->id_columns : "id", name) ||
-           is_listed(set->item_columns, name) ||
+           names_list_has(set->id_columns ? set->id_columns : "id", name) ||
+           names_list_has(set->item_columns, name) ||
            strcmp(name, set->label_column ? set->label_column : "label") == 0 ||
            strcmp(name, set->weight_column ? set->weight_column : "weight") == 0 ||
            (set->where && strlen(name) == where && memcmp(name, set->where, where) == 0);
 }
 
 /* Appends a column to the metadata of the items. */
-static ddsc_status add_constant(h5ad *h, const char *name, const text_rows *value)
+static ddsc_status append_constant(h5ad *h, const char *name, const text_rows *value)
 {
     ddsc_status status = DDSC_OK;
     measures_parts *p = h->out;
@@ -283,7 +283,7 @@ done:
     return status;
 }
 
-static bool has_column(const h5ad *h, const char *name)
+static bool has_metadata(const h5ad *h, const char *name)
 {
     for (int64_t k = 0; k < h->out->meta_names.n; k++)
         if (strcmp(texts_get(&h->out->meta_names, k), name) == 0)
@@ -306,12 +306,12 @@ ddsc_status h5ad_add_constant(h5ad *h, const int64_t *item)
         if (!more)
             return DDSC_OK;
         text_tidy(tidy, name, DDSC_TITLE_MAX);
-        if (!*name || has_role(h, name, index) || has_column(h, tidy))
+        if (!*name || has_role(h, name, index) || has_metadata(h, tidy))
             continue;
         constant_column c = {.item = item, .value = {.ctx = h->ctx}};
         ddsc_status status = scan_column(h, &c, name);
         if (status >= 0 && !c.varies && c.any)
-            status = add_constant(h, name, &c.value);
+            status = append_constant(h, name, &c.value);
         MEM_FREE(h->ctx, c.value.text, c.value.at);
         CHECK(status);
     }
