@@ -48,6 +48,13 @@ def items(folder):
     return list(csv.DictReader(open(folder / "items.csv", newline="")))
 
 
+def evidence(folder):
+    """The evidence for the verdict, whatever the numbers of the clusters."""
+    found = result(folder)["verdict"]["evidence"]
+    clusters = sorted(sorted((k, str(v)) for k, v in c.items() if k != "label") for c in found.pop("clusters", []))
+    return found, clusters
+
+
 def column(folder, name):
     return np.array([int(row[name]) for row in items(folder)])
 
@@ -145,7 +152,7 @@ def test_labels_are_those_of_the_mixture(ddsc, docs, k):
     plain = column(docs / "off", "label")
     assert len(set(zip(plain, spectral))) == k  # the same partition
     assert "refinement" not in result(docs / "off") and "spectral_label" not in items(docs / "off")[0]
-    assert told["verdict"]["evidence"] == result(docs / "off")["verdict"]["evidence"]
+    assert evidence(docs / "r") == evidence(docs / "off")
 
 
 def test_same_bytes_for_any_number_of_threads(ddsc, docs):
@@ -261,4 +268,29 @@ def test_refinement_does_not_make_null_texts_reproducible(ddsc, tmp_path):
     told, plain = result(tmp_path / "auto"), result(tmp_path / "off")
     assert told["refinement"]["moved"] > 0
     assert told["verdict"]["level"] == plain["verdict"]["level"] not in ("separate", "partly", "reproducible")
-    assert told["verdict"]["evidence"] == plain["verdict"]["evidence"]
+    assert evidence(tmp_path / "auto") == evidence(tmp_path / "off")
+
+
+# ---- updates ----
+
+def test_update_refines_like_a_run_on_all_documents(ddsc, docs):
+    ddsc("cluster", docs / "d.npz", "-k", 3, "-o", docs / "r", "-q")
+    write_table(docs / "new.tsv", ["id", "text"], [[f"n{i}", t] for i, t in enumerate(texts(n=21, seed=9))])
+    ddsc("text", docs / "new.tsv", "--vectors", docs / "r" / "model.npz", "-o", docs / "new.npz", "-q")
+    (docs / "gone.txt").write_text("d0\nd7\nd50\n")
+    ddsc("update", docs / "r", docs / "new.npz", "--remove", docs / "gone.txt", "-o", docs / "u", "-q")
+    told, spectral, label = result(docs / "u"), column(docs / "u", "spectral_label"), column(docs / "u", "label")
+    whole = counts_of(docs / "u" / "model.npz")
+    kept = [c for i, c in enumerate(counts_of(docs / "d.npz")) if i not in (0, 7, 50)]
+    assert whole[:117] == kept and len(whole) == len(label) == 138
+    assert (label == mixture(whole, spectral, told["k"])[0]).all()
+    assert told["refinement"]["moved"] == (label != spectral).sum()
+    before = [int(row["label"]) for row in items(docs / "r") if row["id"] not in ("d0", "d7", "d50")]
+    assert (label[:117] == before).mean() > .95  # clusters keep their numbers
+    again = list(csv.DictReader(ddsc("assign", docs / "u" / "model.npz", docs / "new.npz").stdout.splitlines()))
+    assert [int(row["label"]) for row in again] == label[117:].tolist()
+    ddsc("cluster", docs / "u" / "model.npz", "--like", docs / "r", "-o", docs / "l", "-q")
+    assert len(set(zip(column(docs / "l", "label"), label))) == told["k"]
+    ddsc("cluster", docs / "d.npz", "-k", 3, "--refine", "off", "-o", docs / "off", "-q")
+    ddsc("update", docs / "off", docs / "new.npz", "-o", docs / "u2", "-q")
+    assert "refinement" not in result(docs / "u2")
