@@ -815,6 +815,8 @@ typedef enum ddsc_words {
     DDSC_WORDS_OWN      /* vectors learned only from the documents; specifying a file is an error */
 } ddsc_words;
 
+enum { DDSC_TEXT_SUPPORT_AUTO = -1 };
+
 typedef struct ddsc_text_settings {
     size_t struct_size;
     /* comma-separated; NULL: `text`, else `abstract`, else `title` and `body`, else `body` */
@@ -829,8 +831,9 @@ typedef struct ddsc_text_settings {
     ddsc_tokens tokens;
     ddsc_weighting weighting;
     ddsc_idf idf;
-    /* maximum number of points per document (further words are merged into them); default 16; 0: no
-     * limit */
+    /* maximum number of points per document (further words are merged into them); 0: no limit;
+     * default DDSC_TEXT_SUPPORT_AUTO: 16 for documents of more than 32 words, and for all documents
+     * with `paper` */
     int64_t support;
     /* treatment of documents in which no word has a vector and a weight; default drop */
     ddsc_on_empty on_empty;
