@@ -51,7 +51,8 @@ BELOW = {
                          "numeric/linalg"],
     "cluster/spectral": ["base", "data", "distance/lot", "neighbors/metric", "neighbors/planner", "numeric/eigen",
                          "numeric/graph", "numeric/kmeans", "numeric/labels", "numeric/linalg"],
-    "assess": ["base", "cluster/spectral", "distance/exact", "neighbors/planner", "numeric/labels", "numeric/linalg"],
+    "assess": ["base", "cluster/spectral", "distance/exact", "neighbors/planner", "numeric/kmeans", "numeric/labels",
+               "numeric/linalg"],
     "report/content": ["base", "io/stream"],
     "report/render": ["base", "io/stream", "report/content"],
 }
@@ -88,7 +89,7 @@ PREFIXES = {
                          "transport"],
     "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity",
                          "small", "spectral"],
-    "assess": ["dispersion", "gaps", "identity", "lemma", "outliers", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
+    "assess": ["dispersion", "gaps", "identity", "lemma", "outliers", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "states", "effects", "subspace", "tears", "theory",
                "variable", "verdict"],
     "report/content": ["buffer", "picture", "put", "result"],
     "report/render": ["chart", "html", "plot", "report"],
