@@ -11,7 +11,7 @@ static const double SHARE_UNIT = 1000;
 
 /* ---- standardized means ---- */
 
-static void add_means(cells *c)
+static void add_means(cells_summary *c)
 {
     const ddsc_report *r = c->r;
     const ddsc_measures_view *m = &r->items;
@@ -31,7 +31,7 @@ static void add_means(cells *c)
         }
 }
 
-static double largest_mean(const cells *c, int64_t coordinate)
+static double largest_mean(const cells_summary *c, int64_t coordinate)
 {
     double most = 0;
     for (int64_t k = 0; k < c->r->k; k++)
@@ -40,7 +40,7 @@ static double largest_mean(const cells *c, int64_t coordinate)
 }
 
 /* Lists the coordinates and clusters to show, and orders both by similarity. */
-static ddsc_status list_shown(cells *c)
+static ddsc_status list_shown(cells_summary *c)
 {
     const ddsc_report *r = c->r;
     int64_t dim = r->items.dim;
@@ -62,7 +62,7 @@ static ddsc_status list_shown(cells *c)
     return DDSC_OK;
 }
 
-static void put_names(const cells *c, json_t *root)
+static void put_names(const cells_summary *c, json_t *root)
 {
     ddsc_report *r = c->r;
     json_t *list = put_array(r, root, "coordinates");
@@ -75,7 +75,7 @@ static void put_names(const cells *c, json_t *root)
 }
 
 /* Writes the standardized values of the listed coordinates. */
-static void put_row_of_means(const cells *c, json_t *row, const double *mean)
+static void put_row_of_means(const cells_summary *c, json_t *row, const double *mean)
 {
     json_t *list = put_array(c->r, row, "means");
     for (int64_t a = 0; a < c->n_coordinates; a++)
@@ -92,7 +92,7 @@ static void put_shares(ddsc_report *r, json_t *row, const double *share, int64_t
 }
 
 /* Writes the clusters of the heat map with the mean share of each state. */
-static ddsc_status put_clusters(const cells *c, json_t *root, bool with_states)
+static ddsc_status put_clusters(const cells_summary *c, json_t *root, bool with_states)
 {
     ddsc_status status = DDSC_OK;
     ddsc_report *r = c->r;
@@ -118,7 +118,7 @@ done:
     return status;
 }
 
-static ddsc_status put_states(const cells *c, json_t *states)
+static ddsc_status put_states(const cells_summary *c, json_t *states)
 {
     ddsc_status status = DDSC_OK;
     ddsc_report *r = c->r;
@@ -166,7 +166,7 @@ static void sort_items(const ddsc_report *r, int64_t *item)
 }
 
 /* Writes the shares of evenly spaced items in their order. */
-static ddsc_status put_items(const cells *c, json_t *states)
+static ddsc_status put_items(const cells_summary *c, json_t *states)
 {
     ddsc_report *r = c->r;
     int64_t n = r->view.n, shown = BASE_MIN(n, CELLS_ITEMS), n_states = c->view.n_states, *item;
@@ -197,8 +197,8 @@ static int64_t list_items(const ddsc_report *r, int64_t *out, int64_t cluster)
     return n;
 }
 
-static void put_flow(const cells *c, json_t *list, const ddsc_states_flow *flow, int64_t from,
-                     int64_t to)
+static void put_flow(const cells_summary *c, json_t *list, const ddsc_states_flow *flow,
+                     int64_t from, int64_t to)
 {
     ddsc_report *r = c->r;
     json_t *row = put_row(r, list);
@@ -217,7 +217,7 @@ static void put_flow(const cells *c, json_t *list, const ddsc_states_flow *flow,
 }
 
 /* Writes the flows between clusters that are adjacent in the heat map. */
-static ddsc_status put_flows(const cells *c, json_t *root)
+static ddsc_status put_flows(const cells_summary *c, json_t *root)
 {
     ddsc_status status = DDSC_OK;
     ddsc_report *r = c->r;
@@ -261,7 +261,7 @@ static bool applies(const ddsc_report *r)
 ddsc_status result_put_cells(ddsc_report *r, json_t *root)
 {
     ddsc_status status = DDSC_OK;
-    cells c = {.r = r};
+    cells_summary c = {.r = r};
     if (!applies(r))
         return DDSC_OK;
     TRY(ddsc_states_run(r->ctx, &c.states, r->measures, NULL));

@@ -17,20 +17,20 @@ enum {
     CELLS_PAIRS = 11    /* pairs of clusters with a flow diagram */
 };
 
-typedef struct cells {
+typedef struct cells_summary {
     ddsc_report *r;
     ddsc_states *states;
     ddsc_states_view view;
     int64_t n_clusters, *cluster;       /* clusters with items, in the order of the heat map */
     int64_t n_coordinates, *coordinate; /* coordinates, in the order of the heat map */
     double *mean;                       /* r->k x dim: standardized means */
-} cells;
+} cells_summary;
 
 /* Orders n rows so that similar rows are adjacent: a nearest-neighbor chain from the longest row,
  * improved by reversing segments (2-opt). order contains the rows to sort. */
 void result_seriate(int64_t *order, int64_t n, const double *rows, int64_t stride, int64_t dim,
                     int64_t step);
 /* Writes quantiles of the coordinates that differ most, by cluster. */
-ddsc_status result_put_quantiles(const cells *c, json_t *root);
+ddsc_status result_put_quantiles(const cells_summary *c, json_t *root);
 
 #endif

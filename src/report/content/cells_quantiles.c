@@ -57,7 +57,7 @@ static void put_levels(ddsc_report *r, json_t *list, mass_point *value, int64_t 
 }
 
 /* Returns the range of the standardized means of a coordinate. */
-static double contrast(const cells *c, int64_t coordinate)
+static double contrast(const cells_summary *c, int64_t coordinate)
 {
     double low = INFINITY, high = -INFINITY;
     for (int64_t k = 0; k < c->n_clusters; k++) {
@@ -69,7 +69,7 @@ static double contrast(const cells *c, int64_t coordinate)
 }
 
 /* Returns true if fewer than CELLS_DENSITIES coordinates have a larger contrast. */
-static bool is_shown(const cells *c, int64_t position)
+static bool is_shown(const cells_summary *c, int64_t position)
 {
     double own = contrast(c, c->coordinate[position]);
     int64_t larger = 0;
@@ -81,7 +81,7 @@ static bool is_shown(const cells *c, int64_t position)
 }
 
 /* Returns true if fewer than CELLS_DENSITY_CLUSTERS clusters are larger. */
-static bool is_large(const cells *c, int64_t position)
+static bool is_large(const cells_summary *c, int64_t position)
 {
     const int64_t *size = c->r->size;
     int64_t larger = 0;
@@ -91,7 +91,7 @@ static bool is_large(const cells *c, int64_t position)
     return larger < CELLS_DENSITY_CLUSTERS;
 }
 
-ddsc_status result_put_quantiles(const cells *c, json_t *root)
+ddsc_status result_put_quantiles(const cells_summary *c, json_t *root)
 {
     ddsc_report *r = c->r;
     ddsc_status status = DDSC_OK;
