@@ -77,7 +77,8 @@ typedef struct cli_options {
     const char *by, *adjust, *factor, *numeric, *distances, *start;
     int64_t permutations;
     int pairwise, separately;
-    int plots; /* picture_format + 1, or 0 for no pictures */
+    int plots;        /* picture_format + 1, or 0 for no pictures */
+    const char *page; /* diff: a page to write, or NULL */
     /* run */
     int64_t seed, threads, memory;
     int quiet, verbose, progress;
@@ -100,9 +101,14 @@ typedef struct cli_options {
     int n_given;
 } cli_options;
 
-/* The kind of a verb's operands. For OPERAND_RESULT, the first operand is the folder of a
- * result. */
-typedef enum operand_kind { OPERAND_INPUT = 0, OPERAND_RESULT, OPERAND_WORD } operand_kind;
+/* The kind of a verb's operands. For OPERAND_RESULT, the first operand is the folder of a result;
+ * for OPERAND_RESULTS, all operands are. */
+typedef enum operand_kind {
+    OPERAND_INPUT = 0,
+    OPERAND_RESULT,
+    OPERAND_RESULTS,
+    OPERAND_WORD
+} operand_kind;
 
 typedef struct cli_verb cli_verb;
 typedef struct session session;
@@ -123,7 +129,8 @@ struct cli_verb {
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
     verb_convert, verb_generate, verb_score, verb_compare, verb_assign, verb_report, verb_info,
-    verb_demo, verb_help, verb_completion, verb_explain, verb_name, verb_test, verb_order;
+    verb_demo, verb_help, verb_completion, verb_explain, verb_name, verb_test, verb_order,
+    verb_diff;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 

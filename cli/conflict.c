@@ -57,7 +57,7 @@ static bool is_never_read(const char *name)
  * the page, which is generated from the others. */
 static bool is_read(const cli_verb *verb, const char *name)
 {
-    if (verb->operand_kind != OPERAND_RESULT)
+    if (verb->operand_kind != OPERAND_RESULT && verb->operand_kind != OPERAND_RESULTS)
         return !is_never_read(name);
     bool own = false;
     for (int k = 0; ddsc_report_get_file_name(k); k++)

@@ -91,7 +91,7 @@ PREFIXES = {
                          "small", "spectral"],
     "assess": ["dispersion", "gaps", "identity", "lemma", "outliers", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "states", "effects", "subspace", "tears", "theory",
                "variable", "verdict"],
-    "report/content": ["buffer", "picture", "put", "result"],
+    "report/content": ["buffer", "diff", "picture", "put", "result"],
     "report/render": ["chart", "html", "plot", "report"],
 }
 # Each of these headers belongs to one module, or to two.

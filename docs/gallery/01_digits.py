@@ -14,13 +14,18 @@ import matplotlib.pyplot as plt
 import ddsc
 
 X = ddsc.datasets.load_digits()
-print(X)
+X
 
 # %%
-# Compute ten clusters with the exact 2-Wasserstein distance and default settings.
+# Compute ten clusters with the exact 2-Wasserstein distance and default settings. In a notebook, a
+# model shows its verdict, a table of its clusters and a small map.
 model = ddsc.DDSC(n_clusters=10).fit(X)
-print(model.verdict_["text"])
+model
+
+# %%
+# ``clusters_`` and ``items_frame`` are tables of pandas, if it is installed.
 print(f"AMI with the true digits: {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
+model.clusters_[["cluster", "size", "ambiguity", "typical", "class", "class_share"]]
 
 # %%
 # Plot some items of each cluster. The items are drawn at random.

@@ -13,15 +13,17 @@ close to the words of the other, even if the texts share no words.
 import ddsc
 
 X = ddsc.datasets.load_documents()
-print(X)
 print(ddsc.datasets.load_texts().texts[0])
+X
 
 # %%
 # Cluster the documents, and describe each cluster by its distinctive words.
 model = ddsc.DDSC(n_clusters=5).fit(X)
-for cluster in model.explain():
-    words = ", ".join(w["word"] for w in cluster["words"][:6])
-    print(f"cluster {cluster['label']} ({cluster['size']} documents): {words}")
+model.explain()
+
+# %%
+# ``explain_frame`` has the same words as a table: their share of a document's mass in the cluster and elsewhere.
+model.explain_frame().groupby("cluster").head(2)
 
 # %%
 # Compare the clusters with the subjects. The verdict is cautious, because a hundred items are too
@@ -36,7 +38,4 @@ ax = ddsc.plot.embedding(model, labels=X.labels)
 
 # %%
 # List the most ambiguous documents with their cluster and the next nearest cluster.
-table = model.items_
-for i in table["ambiguity"].argsort()[::-1][:5]:
-    print(f"{table['id'][i]:14} is in cluster {table['label'][i]}, nearly in {table['next'][i]} "
-          f"(ambiguity {table['ambiguity'][i]:.2f})")
+model.items_frame().nlargest(5, "ambiguity")[["id", "label", "next", "ambiguity", "neighbor1"]]

@@ -20,18 +20,19 @@ import ddsc
 X = ddsc.datasets.load_digits()
 old, new = X[:400], X[400:]
 model = ddsc.DDSC(n_clusters=10).fit(old)
+model
 
 # %%
 # ``predict`` returns only labels. ``assign`` also returns a confidence for each label and the flag
 # ``far``, which is set if an item is farther from the old items than they are from each other. One
 # flag in a hundred items is expected. There are more in this example, so the new digits differ
 # slightly from the first 400.
-with warnings.catch_warnings(record=True) as told:
+with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     given = model.assign(new)
 print("labels    ", given.labels[:10])
 print("confidence", given.confidence[:10].round(2))
-print("warning:", told[0].message)
+print("warning:", caught[0].message)
 
 # %%
 # Compare the accuracy for the new items with that for the old ones. The digit of a cluster is the

@@ -10,22 +10,20 @@ of criteria for each number, and a list of candidates to consider.
 # Cluster documents on five subjects without specifying K. ``"auto"`` tries 2 to 15, and a pair of
 # numbers specifies another range.
 import matplotlib.pyplot as plt
+import pandas as pd
 
 import ddsc
 
 X = ddsc.datasets.load_documents()
 model = ddsc.DDSC(n_clusters=(2, 12)).fit(X)
 print("chosen:", model.n_clusters_)
-for candidate in model.candidates_:
-    print(candidate)
+pd.DataFrame(model.candidates_)
 
 # %%
 # The table lists three criteria. A wide *relative gap* (2 or more) after K means that K clusters
 # are well separated. *Modularity* compares the connections within clusters with those expected by
 # chance. *Stability* is the agreement between random halves of the items.
-print(" K  relative gap  modularity  stability")
-for row in model.sweep_:
-    print(f"{row['k']:2}  {row['relative_gap']:12.2f}  {row['modularity']:10.2f}  {row['stability']:9.2f}")
+pd.DataFrame(model.sweep_)[["k", "relative_gap", "modularity", "stability"]].round(2)
 
 # %%
 # Plot the eigenvalues, with the gap after the chosen K.

@@ -1,6 +1,7 @@
 """Settings of Sphinx. `make.py` puts the sources together and calls it."""
 
 import re
+from importlib.util import find_spec
 
 import ddsc
 
@@ -35,14 +36,14 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "gallery-src",
     "gallery_dirs": "gallery",
-    "filename_pattern": r"/\d\d_",
+    "filename_pattern": r"/\d\d_" if find_spec("scanpy") else r"/\d\d_(?!scanpy)",  # the latter is shown, not run
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 1000,
     "plot_gallery": True,
-    "capture_repr": (),
+    "capture_repr": ("_repr_html_",),
     "image_scrapers": ("matplotlib",),
     "reset_modules": ("matplotlib",),
     "within_subsection_order": "FileNameSortKey",

@@ -2594,6 +2594,67 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *conte
                                                              int picture, ddsc_write_fn write,
                                                              void *user);
 
+/* ---- differences between two results (docs/compare-results.md) ---- */
+
+/* One of the two results. */
+typedef struct ddsc_diff_side {
+    size_t struct_size;
+    const char *name; /* shown in texts, for example the name of the folder */
+    int64_t n;
+    const char *const *ids; /* n distinct ids; NULL: row numbers */
+    const int32_t *labels;  /* n; negative: in no cluster */
+    /* The result as DDSC_REPORT_JSON, from which K, the names of clusters and the settings are
+     * taken. NULL: K is the largest label plus 1, and clusters have no names. */
+    const char *json;
+} ddsc_diff_side;
+
+#define ddsc_diff_side_init(side) ddsc_diff_side_init_sized((side), sizeof *(side))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_side_init_sized(ddsc_diff_side *side, size_t size);
+
+typedef struct ddsc_diff ddsc_diff;
+
+/* Compares two results of the same or of overlapping items. Items are matched by id. Clusters are
+ * matched by ddsc_identity_run, of whose settings only `overlap` and `part` are used (NULL: the
+ * defaults). It is an error if no item is in both results or if an id occurs twice in one of them.
+ * Warns if the ids of both results are row numbers. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff,
+                                                        const ddsc_diff_side *first,
+                                                        const ddsc_diff_side *second,
+                                                        const ddsc_identity_settings *settings);
+/* Does the same for two folders that ddsc_report_save wrote. Only result.json and labels.csv are
+ * read. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_read(ddsc_context *context, ddsc_diff **diff,
+                                                      const char *first, const char *second,
+                                                      const ddsc_identity_settings *settings);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_destroy(ddsc_diff *diff);
+
+typedef struct ddsc_diff_view {
+    int64_t n_first, n_second, n_shared; /* numbers of items: of each result, and of both */
+    /* Numbers of shared items. n_same: the cluster is the same, or none in both results. n_split and
+     * n_merged: the items follow a split or a merge of their cluster. n_moved: the items go to
+     * another cluster. The remaining items are in a cluster in only one of the results. */
+    int64_t n_same, n_split, n_merged, n_moved;
+    int row_numbers;               /* 1: the ids of both results are row numbers */
+    const ddsc_scores *scores;     /* agreement on shared items that are in a cluster in both */
+    const ddsc_identity *identity; /* the clusters; its new labels are those of the second result */
+} ddsc_diff_view;
+
+#define ddsc_diff_get_view(diff, view) ddsc_diff_get_view_sized((diff), (view), sizeof *(view))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_get_view_sized(const ddsc_diff *diff,
+                                                         ddsc_diff_view *view, size_t size);
+
+typedef enum ddsc_diff_form {
+    DDSC_DIFF_JSON = 0, /* everything */
+    DDSC_DIFF_TEXT,     /* a summary for the terminal, about 20 lines */
+    DDSC_DIFF_TEXT_ALL, /* the summary with all clusters and all items that changed */
+    DDSC_DIFF_CSV,      /* one line per item that changed, or that only one result has */
+    DDSC_DIFF_HTML      /* a self-contained page with a flow diagram */
+} ddsc_diff_form;
+
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_write(ddsc_context *context, const ddsc_diff *diff,
+                                                       ddsc_diff_form form, ddsc_write_fn write,
+                                                       void *user);
+
 #ifdef __cplusplus
 }
 #endif

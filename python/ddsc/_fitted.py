@@ -8,7 +8,7 @@ import numpy as np
 
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin
 from ._distributions import Distributions
-from ._former import FormerName
+from ._former import FormerName, current_dir
 from ._model_handle import _Model
 from ._run import Run
 from ._types import (
@@ -125,6 +125,9 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     _extension: Optional[Dict[str, Any]]
     _source: Tuple[str, ...]
     _classes: Optional[Array]
+
+    def __dir__(self) -> List[str]:
+        return current_dir(super().__dir__(), type(self))
 
     # ---- settings ----
 

@@ -12,6 +12,7 @@ from . import _core
 from ._arrays import CSR, as_doubles, distance_matrix, is_sparse, make_csr, neighbor_lists
 from ._baselines import check_baseline, more_settings, partition, vectors
 from ._distributions import Distributions, as_distributions
+from ._messages import in_python_terms
 from ._model_handle import _Model
 from ._results import Results
 from ._run import Run
@@ -132,7 +133,7 @@ class Fitting(Results):
         self.labels_ = rows._by_row(cut.labels, -1)
         self.n_clusters_, self.inertia_, self.centers_ = cut.k, cut.inertia, cut.centers
         self.converged_ = cut.converged and run.worst == 0
-        self.advice_ = json.loads(self._report[0])["advice"]
+        self.advice_ = in_python_terms(json.loads(self._report[0])["advice"])
         self.stats_ = {"threads": run.context.threads}
         self._extension = None
 
@@ -239,7 +240,7 @@ class Fitting(Results):
         if self.metric != "precomputed" and self._compressed is not None:
             self.stats_["compress_worst"] = self._compressed
         self.converged_ = bool(view["verified"])
-        self.advice_ = view["advice"]
+        self.advice_ = in_python_terms(view["advice"])
         self._extension = None
         if self.metric == "precomputed":
             names = ("labels", "embedding", "radius", "scale", "scale_rank", "scale_floor")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from typing import Any, Callable, Dict, TypeVar
+from typing import Any, Callable, Dict, Iterable, List, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,7 +41,7 @@ def former_arguments(**names: str) -> Callable[[F], F]:
 
 
 class FormerName:
-    """An attribute that has another name now."""
+    """An attribute that has another name now. Tab completion does not list the former name (`current_dir`)."""
 
     def __init__(self, new: str) -> None:
         self._new = new
@@ -58,3 +58,8 @@ class FormerName:
 
     def __set__(self, instance: Any, value: Any) -> None:
         setattr(instance, self._new, value)
+
+
+def current_dir(names: Iterable[str], kind: type) -> List[str]:
+    """Return the names without those of former attributes of a class."""
+    return [name for name in names if not isinstance(getattr(kind, name, None), FormerName)]

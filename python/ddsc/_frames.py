@@ -55,7 +55,7 @@ class Table:
         return self._columns[name]
 
     def __repr__(self) -> str:
-        rows = [self.columns, *([str(v[i]) for v in self._columns.values()] for i in range(min(len(self), ROWS_SHOWN)))]
+        rows = [self.columns, *([_shown(v[i]) for v in self._columns.values()] for i in range(min(len(self), ROWS_SHOWN)))]
         wide = [max(map(len, column)) for column in zip(*rows)]
         lines = ["  ".join(text.ljust(w) for text, w in zip(row, wide)).rstrip() for row in rows]
         more = len(self) - ROWS_SHOWN
@@ -63,7 +63,11 @@ class Table:
 
     def _repr_html_(self) -> str:
         shown = range(min(len(self), ROWS_SHOWN))
-        return html_table(self.columns, [[str(v[i]) for v in self._columns.values()] for i in shown])
+        return html_table(self.columns, [[_shown(v[i]) for v in self._columns.values()] for i in shown])
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
 def make_table(columns: Dict[str, Array]) -> "DataFrame":

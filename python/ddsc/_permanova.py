@@ -154,6 +154,8 @@ def permanova(
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"distances must be a square matrix, not of shape {matrix.shape}")
     n = len(matrix)
+    if n < 3:
+        raise ValueError(f"distances has {n} items; the test needs at least 3")
     columns = _columns(n, kinds or {}, by=by, adjust=adjust, block=block)
     count, given = _permutations(permutations, n)
     counts = None if points is None else np.ascontiguousarray(points, dtype=np.int64)

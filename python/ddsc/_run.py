@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import numpy as np
 
 from . import _core
+from ._messages import in_python_terms
 from ._types import Progress, RandomState
 
 __all__ = ["READ_TIMEOUT", "ConvergenceWarning", "Run", "count_threads", "draw_seed"]
@@ -31,7 +32,6 @@ else:
 
 
 MAX_SEED = 2**64 - 1
-INTERNAL_PREFIX = "measures: "  # how messages of the library call a set that was passed as arrays
 READ_TIMEOUT = 60.0  # seconds without progress while reading an HDF5 file
 _ENCODINGS = {"utf-8": 0, "utf-8-sig": 0, "ascii": 0, "iso8859-1": 1, "cp1252": 2}  # ddsc_encoding
 
@@ -167,13 +167,14 @@ class Run:
         Its warnings are issued as UserWarning, and a positive status as ConvergenceWarning."""
         try:
             result = function(self.context, *args)
-        except ValueError as error:
-            if type(error) is not ValueError or not str(error).startswith(INTERNAL_PREFIX):
+        except (ValueError, OSError) as error:
+            message = in_python_terms(str(error))
+            if len(error.args) != 1 or message == str(error):  # not a message of the library
                 raise
-            raise ValueError(str(error)[len(INTERNAL_PREFIX) :]) from None
+            raise type(error)(message) from None
         finally:
             for text in self.context.take_warnings():
-                warnings.warn(text, UserWarning, stacklevel=4)
+                warnings.warn(in_python_terms(text), UserWarning, stacklevel=4)
         self.worst = max(self.worst, self.context.status)
         if self.context.status > 0:
             text = self.context.message or "a solver reached its iteration limit"

@@ -46,8 +46,9 @@ def word(name: str, value: Any, table: Dict[str, int]) -> int:
     """Return the library's code of an option value, or raise a ValueError that lists the valid values."""
     if isinstance(value, str) and FORMER_VALUES.get(value, value) in table:
         return table[FORMER_VALUES.get(value, value)]
-    near = difflib.get_close_matches(value.lower(), table, n=1) if isinstance(value, str) else []
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    known = {**{name: name for name in table}, **(ALSO_CALLED if "w2" in table else {})}
+    near = difflib.get_close_matches(value.lower(), known, n=1) if isinstance(value, str) else []
+    hint = f" (did you mean {known[near[0]]!r}?)" if near else ""
     raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, table))}{hint}")
 
 
@@ -56,6 +57,8 @@ def one_metric(metric: Any, table: Dict[str, int] = METRICS) -> int:
     meant = ALSO_CALLED.get(metric.lower()) if isinstance(metric, str) else None
     if meant is not None and metric not in table:
         raise ValueError(f"metric={metric!r}: did you mean {meant!r}?")
+    if isinstance(metric, str) and metric in COSTS:
+        raise ValueError(f"metric={metric!r}: this is a cost between points; did you mean metric='w1', cost={metric!r}?")
     if isinstance(metric, str) and "+" in metric:
         raise ValueError(f"metric={metric!r}: only DDSC accepts joined metrics; there is no joined distance")
     return word("metric", metric, table)

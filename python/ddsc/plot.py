@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import is_sparse
+from ._base import check_fitted
 from ._distributions import Distributions, as_distributions
 from ._naming import COLORS, color_of
 from ._run import Run
@@ -106,6 +107,8 @@ def _mark(cluster: int) -> str:
 
 
 def _found(model: Any, labels: Any) -> Array:
+    if hasattr(model, "get_params"):
+        check_fitted(model, "labels_")
     found = getattr(model, "labels_", None) if labels is None else getattr(labels, "labels_", labels)
     if found is None:
         raise ValueError("labels are missing; pass a fitted DDSC or labels")
@@ -166,8 +169,10 @@ def map(  # noqa: A001
     -------
     matplotlib Axes
     """
-    ax_: Any = _axes(ax, (6.5, 5.0))
+    if not hasattr(type(model), "map_"):
+        raise TypeError(f"model must be a fitted DDSC, not {type(model).__name__}")
     found = _found(model, labels)
+    ax_: Any = _axes(ax, (6.5, 5.0))
     _scatter(ax_, model.map_, found, ids)
     drawn: List[Any] = []
     if names and labels is None:
@@ -336,7 +341,8 @@ def about(model: "DDSC", *, n: int = 8, ax: Optional["Axes"] = None) -> "Axes":
     """Draw the distinctive words or coordinates of each cluster as bars.
 
     For words, the bar is the mean share of an item's mass, and the gray bar is the share in the other
-    items. English function words such as "the" are left out. For coordinates, the bar is the effect in standard deviations (see `DDSC.explain`).
+    items. English function words such as "the" are left out. For coordinates, the bar is the effect in
+    standard deviations (see `DDSC.explain`).
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def test_duplicate_ids():
 
 def test_names_of_metrics():
     X = ddsc.make_shapes(4)
-    for wrong, meant in (("precomputd", "precomputed"), ("sinkhon", "sinkhorn"), ("wasserstein", "w2")):
+    for wrong, meant in (("precomputd", "precomputed"), ("sinkhon", "sinkhorn"), ("wasserstein", "w2"), ("wasserstien", "w2")):
         with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
             ddsc.DDSC(2, metric=wrong).fit(X)
     with pytest.raises(ValueError, match="'precomputed'"):
@@ -96,6 +96,40 @@ def test_messages_use_the_terms_of_the_caller():
         with pytest.raises(ValueError) as error:
             make()
         assert not str(error.value).startswith("measures") and len(str(error.value)) > 15
+
+
+def test_messages_name_arguments_of_python(tmp_path):
+    X = ddsc.make_shapes(4)
+    model = ddsc.DDSC(2).fit(X)
+    for write in (X.write, model.save):
+        write(tmp_path / "x.npz", overwrite=True)
+        with pytest.raises(FileExistsError, match="pass overwrite=True"):
+            write(tmp_path / "x.npz")
+    with pytest.warns(UserWarning, match="^n_neighbors = 50, .*lower n_neighbors$"):
+        ddsc.DDSC(2, n_neighbors=50).fit(X)
+    with pytest.raises(ValueError, match="did you mean metric='w1', cost='cosine'"):
+        ddsc.DDSC(2, metric="cosine").fit(X)
+    with pytest.raises(ValueError, match="^pca = 3: the points have 2 coordinates"):
+        X.transformed(pca=3)
+    with pytest.raises(ValueError, match="distances has 2 items"):
+        ddsc.permanova(np.eye(2), {"a": [1, 2]})
+    (tmp_path / "t.csv").write_text("a,b,c\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"\(id=COLUMN\)"):
+        ddsc.read(tmp_path / "t.csv")
+
+
+def test_figures_need_a_fitted_model():
+    with pytest.raises(ValueError, match="not fitted yet"):
+        ddsc.plot.map(ddsc.DDSC(2))
+    with pytest.raises(TypeError, match="must be a fitted DDSC, not Distributions"):
+        ddsc.plot.map(ddsc.make_shapes(4))
+
+
+def test_former_names_are_not_listed():
+    model = ddsc.DDSC(2).fit(ddsc.make_shapes(4))
+    assert not {"doubt_", "centres_", "centre_size"} & set(dir(model)) and "ambiguity_" in dir(model)
+    with pytest.warns(FutureWarning):
+        assert len(model.doubt_) == 8
 
 
 def test_only_public_names_are_listed():

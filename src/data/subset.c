@@ -53,6 +53,34 @@ done:
     return status;
 }
 
+/* Copies the rows of the support that the entries use, and renumbers the entries. Copying only these
+ * rows keeps a small subset of a large set small. */
+static ddsc_status copy_used_rows(ddsc_context *ctx, measures_parts *p, const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    int32_t *row = NULL;
+    int64_t v = 0;
+    TRY(MEM_ZERO(ctx, row, m->v));
+    for (int64_t e = 0; e < p->nnz; e++)
+        row[p->index[e]] = 1;
+    for (int64_t r = 0; r < m->v; r++)
+        v += row[r];
+    TRY(MEM_NEW(ctx, p->support, v * m->d));
+    p->v = 0;
+    for (int64_t r = 0; r < m->v; r++) {
+        if (!row[r])
+            continue;
+        memcpy(p->support + p->v * m->d, measures_point(m, (int32_t)r),
+               (size_t)m->d * sizeof *p->support);
+        row[r] = (int32_t)p->v++;
+    }
+    for (int64_t e = 0; e < p->nnz; e++)
+        p->index[e] = row[p->index[e]];
+done:
+    mem_free(ctx, row);
+    return status;
+}
+
 static ddsc_status copy_entries(ddsc_context *ctx, measures_parts *p, const measures *m, int64_t n,
                                 const int64_t *items)
 {
@@ -67,14 +95,15 @@ static ddsc_status copy_entries(ddsc_context *ctx, measures_parts *p, const meas
     p->nnz = p->offset[n];
     CHECK(MEM_NEW(ctx, p->index, p->nnz));
     CHECK(MEM_NEW(ctx, p->weight, p->nnz));
-    CHECK(MEM_COPY(ctx, p->support, m->support, m->v * m->d));
-    CHECK(texts_copy(ctx, &p->points, &m->points));
     for (int64_t i = 0; i < n; i++) {
         item_view item = measures_item(m, nth(items, i));
         memcpy(p->index + p->offset[i], item.index, (size_t)item.n * sizeof *p->index);
         memcpy(p->weight + p->offset[i], item.weight, (size_t)item.n * sizeof *p->weight);
     }
-    return DDSC_OK;
+    if (items && m->points.n == 0) /* otherwise measures_build drops unused rows and their names */
+        return copy_used_rows(ctx, p, m);
+    CHECK(MEM_COPY(ctx, p->support, m->support, m->v * m->d));
+    return texts_copy(ctx, &p->points, &m->points);
 }
 
 ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,

@@ -405,11 +405,13 @@ static ddsc_status transform_check(ddsc_context *ctx, const ddsc_transform_setti
                         "transform settings: normalize is %d and align is %d; at least one "
                         "is out of range",
                         (int)set->normalize, (int)set->align);
-    if (set->pca < 0 || set->pca > m->d || set->per_item < 0)
+    if (set->pca < 0 || set->pca > m->d)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "transform settings: pca is %lld of %lld coordinates, and per_item "
-                        "is %lld; at least one is out of range",
-                        (long long)set->pca, (long long)m->d, (long long)set->per_item);
+                        "pca = %lld: the points have %lld coordinates; use a number from 1 to %lld",
+                        (long long)set->pca, (long long)m->d, (long long)m->d);
+    if (set->per_item < 0)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "per_item = %lld: must not be negative",
+                        (long long)set->per_item);
     if (m->words.n > 0 && (set->arcsinh || set->logicle || set->log1p || set->batch ||
                            set->normalize || set->pca || set->align))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,

@@ -92,6 +92,7 @@ INIT(outliers)
 INIT(team_eigen)
 INIT(comparison)
 INIT(identity_settings)
+INIT(diff_side)
 INIT(sampling_constants)
 
 /* A table of an older or a newer age; what is handed over (team_eigen) is made by the library and only ever grows at its end. */
@@ -130,6 +131,7 @@ static void (*const inits[])(void) = {init_context_settings,
                                       init_scores,
                                       init_team,
                                       init_identity_settings,
+                                      init_diff_side,
                                       init_sampling_constants,
                                       use_team,
                                       init_stability_settings,
@@ -436,6 +438,32 @@ static void try_identity(ddsc_context *ctx)
     ddsc_identity_destroy(found);
 }
 
+static void try_diff(ddsc_context *ctx)
+{
+    GUARDED(diff_side, first);
+    GUARDED(diff_side, second);
+    GUARDED(diff_view, v);
+    const int32_t before[] = {0, 0, 1, 1}, after[] = {1, 1, 0, 1};
+    const char *const ids[] = {"a", "b", "c", "d"};
+    ddsc_diff *found = NULL;
+    ddsc_diff_side_init(first);
+    ddsc_diff_side_init(second);
+    first->name = "first";
+    second->name = "second";
+    first->n = second->n = 4;
+    first->ids = second->ids = ids;
+    first->labels = before;
+    second->labels = after;
+    GOOD(ddsc_diff_create(ctx, &found, first, second, NULL));
+    ddsc_diff_get_view(found, v);
+    CHECK(v->n_shared == 4 && v->n_same == 3 && !v->row_numbers && v->scores->n == 4);
+    TAIL_IS_ZERO(v);
+    UNTOUCHED(first);
+    UNTOUCHED(second);
+    UNTOUCHED(v);
+    ddsc_diff_destroy(found);
+}
+
 static void try_permanova(ddsc_context *ctx, const ddsc_measures *items)
 {
     GUARDED(permanova_settings, set);
@@ -631,6 +659,7 @@ int main(int argc, char **argv)
     try_units(ctx, items);
     try_sampling_constants(ctx, items);
     try_identity(ctx);
+    try_diff(ctx);
     try_permanova(ctx, items);
     try_transport(ctx, items);
     try_barycenters(ctx, items);

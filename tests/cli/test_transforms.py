@@ -139,7 +139,7 @@ def test_pca(ddsc, cells, tmp_path):
     moments = (full["weights"][:, None] * points(full)).T @ points(full)
     assert np.allclose(moments, np.diag(np.diag(moments)), atol=1e-9)
     assert np.all(np.diff(np.diag(moments)) < 0)
-    assert "pca is 4 of 3" in ddsc("info", cells, "--pca", "4", code=2).stderr
+    assert "pca = 4: the points have 3 coordinates" in ddsc("info", cells, "--pca", "4", code=2).stderr
 
 
 def test_per_item(ddsc, cells, tmp_path):

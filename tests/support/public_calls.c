@@ -951,6 +951,14 @@ const call_entry calls[] = {
     E(report_draw, "", 0),
     E(comparison_write, "page", 0),
     E(comparison_write, "picture", 1),
+    E(diff_create, "", 0),
+    E(diff_create, "row numbers", 1),
+    E(diff_read, "", 0),
+    E(diff_write, "json", DDSC_DIFF_JSON),
+    E(diff_write, "text", DDSC_DIFF_TEXT),
+    E(diff_write, "all text", DDSC_DIFF_TEXT_ALL),
+    E(diff_write, "csv", DDSC_DIFF_CSV),
+    E(diff_write, "html", DDSC_DIFF_HTML),
 };
 const size_t n_calls = sizeof calls / sizeof calls[0];
 

@@ -171,6 +171,67 @@ ddsc_status comparison_write(ddsc_context *ctx, int picture)
     return ddsc_comparison_write(ctx, &c, picture, take_constant, (void *)(uintptr_t) "");
 }
 
+/* ---- differences ---- */
+
+static ddsc_diff *make_diff(ddsc_context *ctx, int numbers, ddsc_status *status)
+{
+    static const char *const one[] = {"a", "b", "c", "d", "e"};
+    static const char *const two[] = {"e", "d", "c", "b", "x"};
+    static const int32_t before[] = {0, 0, 1, 1, -1}, after[] = {1, 0, 0, 1, 1};
+    ddsc_diff_side first, second;
+    ddsc_diff_side_init(&first);
+    ddsc_diff_side_init(&second);
+    first.name = "first";
+    second.name = "second";
+    first.n = second.n = 5;
+    first.labels = before;
+    second.labels = after;
+    first.ids = numbers ? NULL : one;
+    second.ids = numbers ? NULL : two;
+    first.json = "{\"k\": 2, \"clusters\": [{\"name\": \"left\"}, {\"words\": [{\"word\": "
+                 "\"right\"}]}], \"settings\": {\"tau\": 3}}";
+    ddsc_diff *out = calls_unset;
+    *status = ddsc_diff_create(ctx, &out, &first, &second, NULL);
+    return calls_gives(*status, out) ? out : NULL;
+}
+
+static ddsc_status gives_diff(ddsc_status status, ddsc_diff *diff)
+{
+    ddsc_diff_view v;
+    ddsc_diff_get_view(diff, &v);
+    calls_add_answer(&v.n_shared, sizeof v.n_shared);
+    calls_add_answer(&v.n_moved, sizeof v.n_moved);
+    ddsc_diff_destroy(diff);
+    return status;
+}
+
+ddsc_status diff_create(ddsc_context *ctx, int option)
+{
+    ddsc_status status;
+    ddsc_diff *found = make_diff(ctx, option, &status);
+    return gives_diff(status, found);
+}
+
+ddsc_status diff_read(ddsc_context *ctx, int option)
+{
+    char folder[4096];
+    (void)option;
+    snprintf(folder, sizeof folder, "%s", folder_file(&room, "saved"));
+    ddsc_diff *out = calls_unset;
+    ddsc_status status = ddsc_diff_read(ctx, &out, folder, folder, NULL);
+    return gives_diff(status, calls_gives(status, out) ? out : NULL);
+}
+
+ddsc_status diff_write(ddsc_context *ctx, int form)
+{
+    ddsc_status status;
+    ddsc_diff *found = make_diff(own, 0, &status);
+    status =
+        ddsc_diff_write(ctx, found, (ddsc_diff_form)form, take_constant, (void *)(uintptr_t) "");
+    ddsc_diff_destroy(found);
+    return status;
+}
+
 ddsc_status compare_run(ddsc_context *ctx, int option)
 {
     ddsc_cluster_settings cluster = cluster_of(0);

@@ -319,6 +319,38 @@ static void compressing_one_item_can_be_canceled(void **state)
     free(x);
 }
 
+/* A subset without point names allocates memory for its own points only. */
+static void small_subsets_take_little_memory(void **state)
+{
+    (void)state;
+    enum { N = 400, M = 50, D = 20 };
+    const int64_t items[] = {3, 250};
+    ddsc_context *own = test_context(1, 1);
+    ddsc_measures *m = NULL, *some = NULL;
+    ddsc_measures_view v;
+    double *x = malloc(sizeof(double) * N * M * D);
+    int64_t offset[N + 1];
+    rng r = rng_make(5, RNG_KMEANS, 0);
+    for (int64_t p = 0; p < N * M * D; p++)
+        x[p] = rng_normal(&r);
+    for (int64_t i = 0; i <= N; i++)
+        offset[i] = i * M;
+    assert_int_equal(ddsc_measures_create_clouds(own, &m, N, D, x, NULL, offset, DDSC_EMPTY_ERROR),
+                     DDSC_OK);
+    int64_t before = ddsc_context_get_peak_memory(own);
+    assert_int_equal(ddsc_measures_copy_subset(own, &some, m, 2, items), DDSC_OK);
+    assert_true(ddsc_context_get_peak_memory(own) <= before);
+    ddsc_measures_get_view(some, &v);
+    assert_int_equal(v.n_support, 2 * M);
+    for (int64_t e = 0; e < v.n_entries; e++)
+        assert_memory_equal(v.support + v.index[e] * D, x + (items[e / M] * M + e % M) * D,
+                            D * sizeof *x);
+    ddsc_measures_destroy(some);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(own);
+    free(x);
+}
+
 static ddsc_status create_and_copy(ddsc_context *c, void *arg)
 {
     (void)arg;
@@ -365,6 +397,7 @@ int main(void)
         cmocka_unit_test(gaussian_groups_are_apart),
         cmocka_unit_test(compressing_keeps_mass_and_mean),
         cmocka_unit_test(compressing_one_item_can_be_canceled),
+        cmocka_unit_test(small_subsets_take_little_memory),
         cmocka_unit_test(failed_allocations_leave_nothing),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

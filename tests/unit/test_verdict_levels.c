@@ -130,7 +130,7 @@ static void test_continuum(void **state)
     assert_false(verdict_asks_points(&e));
     e.score = 4;
     e.held = -0.5;
-    expect(&e, DDSC_LEVEL_CONTINUUM, "absent in items that were not used");
+    expect(&e, DDSC_LEVEL_CONTINUUM, "not confirmed by items that were not used");
 }
 
 static void test_too_few(void **state)

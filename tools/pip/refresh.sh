@@ -23,7 +23,7 @@ pin() {
     sed -i '/^# WARNING: The following packages were not pinned/,$d' "$name.txt" # --no-deps leaves them to apt
 }
 
-for name in axe pins scanpy wheel wheelhouse; do
+for name in axe macos pins scanpy wheel wheelhouse; do
     pin $name --allow-unsafe "$@"
 done
 # These two share an environment that sees the packages of Debian, so the packages in debian.txt are left out. h5py is

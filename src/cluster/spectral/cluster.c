@@ -265,6 +265,8 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
     TRY(take_graphs(ctx, graph, wide, &all, p.tau, width));
     (*graph)->copies = plan_joins_copies(data, *graph);
     if (metric->metric == set->metric->metric) {
+        ddsc_measures_destroy(p.metric.own); /* a copy of the points, not needed after the search */
+        p.metric.own = NULL;
         c->metric = p.metric;
         p.metric = (metric_resolved){0};
     }

@@ -27,8 +27,7 @@ static ddsc_status load_tree(folder_reader *f)
     ddsc_report *r = f->r;
     r->tree = json_load_file(report_path_of(&f->path, "result.json"), 0, &error);
     if (!r->tree && access(f->path.text, R_OK) != 0)
-        return read_refuse(
-            f, "cannot be read; `ddsc report` needs a folder written by `ddsc cluster -o`");
+        return read_refuse(f, "cannot be read; specify a folder written by `ddsc cluster -o`");
     if (!r->tree)
         return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s: line %d: %s", f->path.text, error.line,
                         error.text);
@@ -43,6 +42,12 @@ static ddsc_status load_tree(folder_reader *f)
         return read_refuse(f,
                            "n and k are missing or invalid; expected a result of `ddsc cluster`");
     return DDSC_OK;
+}
+
+ddsc_status report_load_tree(ddsc_report *r, report_path *path)
+{
+    folder_reader f = {r, *path};
+    return load_tree(&f);
 }
 
 static ddsc_status load_labels(folder_reader *f)

@@ -1,0 +1,37 @@
+"""Messages of the library in the terms of Python: its arguments instead of the options of the program."""
+
+from __future__ import annotations
+
+import re
+
+# How messages of the library begin that concern a set or settings which were passed as arguments.
+_PREFIX = re.compile(r"(measures|transform settings|text settings|read settings): ")
+_OVERWRITE = "overwriting was not requested"
+_ARGUMENTS = {"tau": "n_neighbors", "threads": "n_jobs", "seed": "random_state", "neighbors": "approximate"}
+# An option with one of the values that messages recommend. COLUMN and the like are placeholders.
+_OPTION = re.compile(r"--([a-z][a-z-]*)(?: (auto|always|cp1252|drop|general|h5ad|latin1|median|own|rank|robust|standard|\d+|[A-Z]+)\b)?")
+_SAME = re.compile(r"(\w+) \(\1\)")
+
+
+def _argument(found: "re.Match[str]") -> str:
+    name, value = found.group(1).replace("-", "_"), found.group(2)
+    if name == "precomputed":
+        return 'metric="precomputed"'
+    name = _ARGUMENTS.get(name, name)
+    if not value:
+        return name
+    return f"{name}={value}" if value.isdigit() or value.isupper() else f'{name}="{value}"'
+
+
+def in_python_terms(message: str) -> str:
+    """Return a message in which options are replaced by arguments.
+
+    >>> in_python_terms("a.npz: already exists; overwriting was not requested")
+    'a.npz: already exists; pass overwrite=True to replace it'
+    >>> in_python_terms("specify the column (--id COLUMN), or use --normalize rank")
+    'specify the column (id=COLUMN), or use normalize="rank"'
+    """
+    message = _PREFIX.sub("", message, count=1) if _PREFIX.match(message) else message
+    message = message.replace(_OVERWRITE, "pass overwrite=True to replace it").replace("--neighbors exact", "approximate=False")
+    message = re.sub(r"\btau(?= = \d| \(--tau\))", "n_neighbors", message)
+    return _SAME.sub(r"\1", _OPTION.sub(_argument, message))
