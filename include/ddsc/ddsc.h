@@ -438,6 +438,9 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_m
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
                                                                int64_t row);
 
+/* Returns 1 if the points have types: names that many points share, unlike words. */
+DDSC_EXPERIMENTAL DDSC_API int ddsc_measures_has_types(const ddsc_measures *measures);
+
 /* Copies the set and replaces its labels (n_rows entries). NULL removes the labels. */
 DDSC_API ddsc_status ddsc_measures_copy_labeled(ddsc_context *context, ddsc_measures **copy,
                                                 const ddsc_measures *measures,
@@ -683,6 +686,9 @@ typedef struct ddsc_read_settings {
      * name ends in .h5ad, .h5 or .hdf5. DDSC_FORMAT_HDF5 reads HDF5 under any name and from
      * standard input. */
     ddsc_format format;
+    /* csv, tsv and HDF5: column with the type of each point, such as the type of a cell. The types
+     * become the names of the points. NULL: `point_name` in csv and tsv, if it exists. */
+    const char *type_column;
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \
@@ -2089,7 +2095,7 @@ typedef struct ddsc_states_view {
     const double *deviation; /* n_states x dim: standard deviation */
     const double *overall, *overall_deviation; /* dim: over all points */
     /* Numbers of states that were tried, and how well two halves of the sampled points agree on
-     * each (mean adjusted Rand index). n_tried is 0 if the number was given. */
+     * each. n_tried is 0 if the number was given. */
     int64_t n_tried;
     const int64_t *tried;
     const double *agreement;
@@ -2099,8 +2105,9 @@ typedef struct ddsc_states_view {
  * share), the types are the states. Otherwise, k-means clusters a sample of the pooled points, in
  * which each item has the same number of points, and every point belongs to the state with the
  * nearest mean. The number of states is the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 on which
- * two random halves of the sample agree (mean adjusted Rand index of at least 0.8; otherwise the
- * number with the best agreement). */
+ * two random halves of the sample agree: the states of each half overlap with states of the other by
+ * at least 0.75 (Jaccard, mean over halves of the smallest overlap). If there is no such number, it is
+ * the one with the best agreement. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_run(ddsc_context *context, ddsc_states **states,
                                                        const ddsc_measures *measures,
                                                        const ddsc_states_settings *settings);

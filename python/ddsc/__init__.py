@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         normalized_mutual_info_score,
         purity_score,
     )
+    from ._states import states
     from ._transport import Barycenter, Transport, barycenter, emd, sinkhorn
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "read",
     "read_text",
     "sinkhorn",
+    "states",
     "__version__",
 ]
 
@@ -69,6 +71,7 @@ _HOMES = {
     "DDSC": "_estimator",
     "LinearOT": "_lot",
     "permanova": "_permanova",
+    "states": "_states",
     "Distributions": "_distributions",
     **dict.fromkeys("compare mmd neighbors pairwise".split(), "_distances"),
     **dict.fromkeys("make_gaussians make_shapes read read_text".split(), "_reading"),

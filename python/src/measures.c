@@ -255,6 +255,7 @@ static const core_field read_fields[] = {READ(on_empty, FIELD_INT),
                                          READ(matrix, FIELD_TEXT),
                                          READ(item_columns, FIELD_TEXT),
                                          READ(format, FIELD_INT),
+                                         READ(type_column, FIELD_TEXT),
                                          {NULL, FIELD_INT, 0}};
 
 /* Returns the n texts of a list. The caller frees the array. */

@@ -24,6 +24,8 @@ typedef struct effects_job {
     int64_t *item;     /* used items */
     double *statistic; /* per row */
     int64_t *count;    /* per row: permutations with at least this statistic */
+    double *largest;   /* per row: largest statistic, and how many permutations have it */
+    int64_t *n_largest;
     effects_sum *scratch;
     int64_t n_scratch; /* per worker */
     const int32_t *source;
@@ -34,8 +36,8 @@ static void job_free(ddsc_context *ctx, effects_job *j)
 {
     effects_data *d = &j->data;
     variable_free(ctx, &j->block);
-    MEM_FREE(ctx, j->item, j->statistic, j->count, j->scratch, d->column, d->block, d->value,
-             d->center, d->scale);
+    MEM_FREE(ctx, j->item, j->statistic, j->count, j->largest, j->n_largest, j->scratch, d->column,
+             d->block, d->value, d->center, d->scale);
 }
 
 /* ---- units ---- */
@@ -196,6 +198,19 @@ done:
 
 /* ---- permutations ---- */
 
+/* Values that differ by rounding errors are ties. */
+static void count_one(effects_job *j, int64_t row, double statistic)
+{
+    static const double TIE = 1e-9;
+    double own = j->statistic[row], largest = j->largest[row];
+    j->count[row] += statistic >= own - TIE * fabs(own);
+    if (statistic > largest + TIE * fabs(largest)) {
+        j->largest[row] = statistic;
+        j->n_largest[row] = 0;
+    }
+    j->n_largest[row] += statistic >= j->largest[row] - TIE * fabs(j->largest[row]);
+}
+
 static ddsc_status count_variables(void *arg, int64_t begin, int64_t end, int worker)
 {
     effects_job *j = arg;
@@ -205,10 +220,8 @@ static ddsc_status count_variables(void *arg, int64_t begin, int64_t end, int wo
         for (int64_t b = 0; b < j->n_source; b++) {
             effects_measure(d, v, j->source + b * d->n, j->scratch + worker * j->n_scratch,
                             statistic, NULL);
-            for (int64_t r = 0; r < d->n_compared; r++) {
-                double own = j->statistic[v * d->n_compared + r];
-                j->count[v * d->n_compared + r] += statistic[r] >= own - 1e-9 * fabs(own);
-            }
+            for (int64_t r = 0; r < d->n_compared; r++)
+                count_one(j, v * d->n_compared + r, statistic[r]);
         }
     return DDSC_OK;
 }
@@ -247,9 +260,11 @@ static ddsc_status permute(ddsc_effects *t, effects_job *j, int64_t wanted)
     progress_end(t->ctx);
     t->view.n_permutations = s.n_draws;
     t->view.exhaustive = s.exhaustive;
-    t->view.smallest_p = 1 / (double)(s.n_draws + !s.exhaustive);
+    t->view.smallest_p = 1;
     for (int64_t r = 0; r < t->view.n_rows; r++)
         t->row[r].p = p_of(&s, j->count[r]);
+    for (int64_t r = 0; r < t->view.n_rows; r++)
+        t->view.smallest_p = fmin(t->view.smallest_p, p_of(&s, s.exhaustive ? j->n_largest[r] : 0));
 done:
     shuffle_close(&s);
     MEM_FREE(t->ctx, source, unit);
@@ -330,6 +345,8 @@ static ddsc_status fill_rows(ddsc_effects *t, effects_job *j)
     CHECK(MEM_NEW(t->ctx, t->list, n));
     CHECK(MEM_NEW(t->ctx, j->statistic, n));
     CHECK(MEM_ZERO(t->ctx, j->count, n));
+    CHECK(MEM_ZERO(t->ctx, j->largest, n));
+    CHECK(MEM_ZERO(t->ctx, j->n_largest, n));
     CHECK(MEM_NEW(t->ctx, j->scratch, j->n_scratch * parallel_width(t->ctx)));
     for (int64_t v = 0; v < d->m; v++) {
         ddsc_effect *row = t->row + v * d->n_compared;

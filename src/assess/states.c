@@ -57,14 +57,14 @@ ddsc_status states_draw(ddsc_context *ctx, int32_t **row, int64_t *n, const meas
 
 /* ---- types ---- */
 
-/* Returns true if several points share a name. Words have distinct names. */
+/* Numbers the types of the points, unless there are too many. */
 static ddsc_status find_types(ddsc_states *s, const measures *m, bool *found)
 {
     ddsc_status status = DDSC_OK;
     text_table names = {0};
     bool is_new;
     *found = false;
-    if (m->points.n == 0)
+    if (!measures_has_types(m))
         return DDSC_OK;
     TRY(MEM_NEW(s->ctx, s->of, m->v));
     for (int64_t p = 0; p < m->v && names.n <= STATES_MOST; p++) {
@@ -74,7 +74,7 @@ static ddsc_status find_types(ddsc_states *s, const measures *m, bool *found)
         TRY(text_table_add(s->ctx, &names, name, strlen(name), &number, &is_new));
         s->of[p] = (int32_t)number;
     }
-    *found = names.n <= STATES_MOST && 2 * names.n <= m->v;
+    *found = names.n <= STATES_MOST;
     if (*found) {
         s->view.given = 1;
         s->view.n_states = names.n;

@@ -400,6 +400,25 @@ done:
     return status;
 }
 
+static ddsc_status read_point_types(h5ad *h)
+{
+    ddsc_status status = DDSC_OK;
+    row_texts types = {0};
+    const char **name = NULL;
+    if (!h->set->type_column)
+        return DDSC_OK;
+    TRY(read_column(h, &types, h->set->type_column, "--type"));
+    TRY(MEM_NEW(h->ctx, name, h->out->v));
+    for (int64_t i = 0; i < h->n_rows; i++)
+        if (h->place[i] >= 0)
+            name[h->place[i]] = row_text(&types, i);
+    TRY(texts_pack(h->ctx, &h->out->points, h->out->v, name));
+done:
+    row_texts_free(h->ctx, &types);
+    mem_free(h->ctx, (void *)name);
+    return status;
+}
+
 ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                       const ddsc_read_settings *set)
 {
@@ -409,6 +428,7 @@ ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
     TRY(h5ad_find_matrix(&h));
     TRY(group_rows(&h));
     TRY(read_point_weights(&h));
+    TRY(read_point_types(&h));
     TRY(h5ad_read_matrix(&h));
     for (int64_t k = 0; set->arcsinh > 0 && k < out->v * out->d; k++)
         out->support[k] = asinh(out->support[k] / set->arcsinh);

@@ -244,17 +244,10 @@ done:
 
 /* ---- all ---- */
 
-/* Returns true if the points have names that are not shared, as words have. */
-static bool has_words(const ddsc_report *r)
-{
-    const char *first = ddsc_measures_get_point_name(r->measures, 0);
-    return first != NULL;
-}
-
 static bool applies(const ddsc_report *r)
 {
     return r->measures && !r->items.is_grid && r->items.dim >= CELLS_LEAST_DIM &&
-           ddsc_measures_get_coordinate_name(r->measures, 0) && !has_words(r) && r->view.n > 1 &&
+           ddsc_measures_get_coordinate_name(r->measures, 0) && !result_has_words(r) && r->view.n > 1 &&
            r->items.n_entries > r->view.n && result_cluster_row(r, 0);
 }
 

@@ -220,7 +220,7 @@ static void explain_states(buffer *t, const json_t *states)
                 " points from all items. ",
                 n, json_integer_value(json_object_get(states, "sampled")));
     buffer_add(t, "The number is the largest on which two random halves of the sample agree "
-                  "(adjusted Rand index of at least 0.8). ");
+                  "(every state is found again with an overlap of at least 0.75). ");
     for (size_t i = 0; i < json_array_size(tried); i++) {
         const json_t *row = json_array_get(tried, i);
         buffer_addf(t, "%s%" JSON_INTEGER_FORMAT ": %.2f", i ? ", " : "Agreement by number: ",
