@@ -4,9 +4,9 @@
     bench/compare.py [--words fitted|general] [--sets corel,ng6] [--seeds 101,102,103]
 
 For each set and seed of bench/defaults.py, all metrics are compared with the true K. Labels are only used for
-scores. It prints the AMI of each metric, the recommended metric with its confidence, and the loss relative to
-the best metric. A summary shows how often the recommendation is within 0.02 of the best, by confidence, and
-how often each single metric would have been.
+scores. It prints the AMI of each metric, the recommended metric with its lead in stability, and the loss relative to
+the best metric. A summary shows how often the recommendation is within 0.02 of the best, by the size of the lead,
+and how often each single metric would have been.
 """
 import argparse
 import json

@@ -58,7 +58,7 @@ class Rank:
         return np.load(place).astype(np.float32)
 
     def route(self, rows):
-        """Find the nearest cells of the rank's own rows with products."""
+        """Find the nearest cells of the rank's rows with matrix products."""
         before = resource.getrusage(resource.RUSAGE_SELF)
         centers = rows[np.random.default_rng(1).integers(0, len(rows), self.ranks)]
         half = (centers * centers).sum(1) / 2

@@ -36,8 +36,8 @@ import numpy as np
 LSA_DIMENSIONS = 100
 SAME_SCORE = 1e-9
 METHODS = ("ddsc", "lsa", "nmf", "bertopic")
-# Runs a program, then prints its CPU seconds and its peak memory. A process of its own, because the
-# peak of a child includes the memory of the process that started it.
+# Runs a program, then prints its CPU seconds and its peak memory. This is a separate process, because the peak of a
+# child includes the memory of the process that started it.
 MEASURED = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
@@ -108,7 +108,7 @@ def run_ddsc(args, folder, truth, k, seed):
     return labels, stages_of(result, text_s, cluster_s), max(text_mib, cluster_mib), wrong
 
 
-# ---- peers: each in a process of its own, which prints labels and CPU seconds ----
+# ---- peers: each runs in a separate process, which prints labels and CPU seconds ----
 
 def lsa(texts, k, seed, _):
     from sklearn.cluster import KMeans

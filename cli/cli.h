@@ -48,7 +48,10 @@ typedef struct cli_options {
     const char *truth, *block;
     int64_t phase, phases;    /* 0: all phases; 0: inferred */
     int64_t subset_per_class; /* 0: all */
-    int64_t compress;         /* 0: no compression */
+    /* 0: no compression; -1: the smallest number of points that keeps the fraction compress_keep of
+     * the neighbors */
+    int64_t compress;
+    double compress_keep;
     ddsc_transform_settings transform;
     int private_; /* omit names and titles */
     int precomputed, squared_input;
@@ -198,6 +201,8 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
 /* Returns EXIT_NOT_CONVERGED if a call did not converge, else EXIT_GOOD. */
 int session_exit(const session *s);
 bool session_interrupted(void);
+/* Creates a context for trial runs: no team, progress or warnings. NULL on failure. */
+ddsc_context *session_quiet_context(const session *s);
 /* Reports that the run was interrupted, and how to resume it. */
 void session_say_interrupted(const session *s);
 
@@ -247,16 +252,24 @@ void choose_kernels(char **argv);
 
 /* ---- input: read, label, subsample and compress; the same for all verbs ---- */
 
+/* The merging of points by --compress, and its accuracy on the pairs of a few items. */
+typedef struct cli_merging {
+    int64_t points; /* maximum number of points of an item; 0: nothing was merged */
+    ddsc_compress_report report;
+    int64_t n_items, n_pairs, n_near; /* n_pairs is 0 if the accuracy was not measured */
+    /* relative change of D: median and 95% quantile; fraction of the n_near nearest neighbors that
+     * are the same */
+    double error_median, error_95, kept;
+} cli_merging;
+
 typedef struct cli_input {
     ddsc_context *ctx;
     ddsc_measures *measures;
     ddsc_measures_view view;
     /* Known only on the rank that reads; used for the report. truth_name is the source of the
-     * labels ("the input" or a file; NULL without labels), and `compress` is the result of the
-     * compression. */
+     * labels ("the input" or a file; NULL without labels). */
     const char *truth_name;
-    ddsc_compress_report compress;
-    bool compressed;
+    cli_merging merging;      /* result of --compress */
     ddsc_measures *reference; /* LOT reference, or NULL */
     double *cost;             /* cost matrix, or NULL */
     double seconds;
@@ -269,6 +282,9 @@ bool input_open(session *s, cli_input *in, int *code);
 ddsc_status input_join_meta(session *s, ddsc_measures **measures, int first,
                             const char *id_columns);
 ddsc_status input_keep_numbers(session *s, ddsc_measures **measures);
+/* Implements --compress. *copy is NULL if nothing is merged. */
+ddsc_status input_compress(session *s, cli_merging *m, ddsc_measures **copy,
+                           const ddsc_measures *set);
 void input_close(cli_input *in);
 /* Reads the labels of a truth file, which must contain exactly n labels. The caller frees them
  * with free(). */

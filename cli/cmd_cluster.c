@@ -219,8 +219,8 @@ static ddsc_report_origin origin_of(const cluster_result *r, const setting_list 
         origin.truth_name = "...";
     origin.settings = more->at;
     origin.n_settings = more->n;
-    origin.compress = r->in.compressed ? &r->in.compress : NULL;
-    origin.compress_points = o->compress;
+    origin.compress = r->in.merging.points > 0 ? &r->in.merging.report : NULL;
+    origin.compress_points = r->in.merging.points;
     return origin;
 }
 

@@ -200,8 +200,8 @@ const cli_verb verb_compare = {
         "with four fifths of the items. modularity measures how well the clusters fit the average "
         "graph of all metrics. agreement is the agreement with the clusters of the other metrics. "
         "The most stable metric is recommended. The size of its lead does not show how much better "
-        "it is. A metric whose clusters nothing confirms is not recommended if those of another "
-        "are separate. docs/guide.md reports how often the recommended metric was the best one.",
+        "it is. A metric with unconfirmed clusters is not recommended if another metric finds "
+        "separate ones. docs/metrics.md reports how often the recommended metric was the best one.",
     .groups = groups,
     .examples =
         "ddsc compare clouds.npz -k 5\tall metrics, five clusters\n"

@@ -5,21 +5,14 @@
 #include "options.h"
 #include "json.h"
 
-static json_t *summary_json(const session *s, const cli_input *in)
+static json_t *summary_json(const cli_input *in)
 {
     json_t *root = json_object();
     json_put_count(root, "n", in->view.n_rows);
     json_put_count(root, "items", in->view.n_items);
     json_put_count(root, "dim", in->view.dim);
     json_put_count(root, "entries", in->view.n_entries);
-    if (in->compressed) {
-        json_t *c = json_put_object(root, "compress");
-        json_put_count(c, "m", s->opt.compress);
-        json_put_count(c, "points_before", in->compress.n_before);
-        json_put_count(c, "points_after", in->compress.n_after);
-        json_put_real(c, "mean_w2", in->compress.mean_w2);
-        json_put_real(c, "max_w2", in->compress.max_w2);
-    }
+    json_put_merging(root, &in->merging);
     return root;
 }
 
@@ -35,13 +28,13 @@ static void summary(const session *s, const cli_input *in)
         text_add(&t, in->view.n_rows - in->view.n_items == 1 ? " item" : " items");
         text_add(&t, " without mass dropped\n");
     }
-    if (in->compressed) {
+    if (in->merging.points > 0) {
         text_add(&t, "supports merged from ");
-        text_add_count(&t, in->compress.n_before);
+        text_add_count(&t, in->merging.report.n_before);
         text_add(&t, " to ");
-        text_add_count(&t, in->compress.n_after);
-        text_addf(&t, " points: W2 error mean %.6g, max %.6g\n", in->compress.mean_w2,
-                  in->compress.max_w2);
+        text_add_count(&t, in->merging.report.n_after);
+        text_addf(&t, " points: W2 error mean %.6g, max %.6g\n", in->merging.report.mean_w2,
+                  in->merging.report.max_w2);
     }
     output_summary(s, &t);
     text_free(&t);
@@ -64,7 +57,7 @@ static int run(session *s)
                    &code)) {
         code = session_exit(s);
         if (o->json)
-            json_print(s, summary_json(s, &in), &code);
+            json_print(s, summary_json(&in), &code);
         summary(s, &in);
     }
     input_close(&in);

@@ -178,7 +178,7 @@ static bool compare(text *t, const demo *d, int picture, int *code)
     c.measures = d->shapes;
     c.title = "Squares and circles";
     c.words = "20 squares and 20 circles of 40 points each, all around one center. Every method "
-              "was asked for two clusters. The first two baselines use only the mean of each item, "
+              "computes two clusters. The first two baselines use only the mean of each item, "
               "and the other two look for round clusters around barycenters. None of the baselines "
               "can separate the shapes.";
     c.n = N_METHODS;

@@ -13,7 +13,7 @@ static bool is_same_folder(const char *first, const char *second)
            a.st_ino == b.st_ino;
 }
 
-/* Checks everything that needs no reading. */
+/* Checks everything that does not require reading the folders. */
 static bool check_call(session *s, int *code)
 {
     const cli_options *o = &s->opt;
@@ -49,12 +49,17 @@ static int run(session *s)
     int code = EXIT_GOOD;
     const cli_options *o = &s->opt;
     ddsc_diff *diff = NULL;
+    ddsc_diff_side side[2];
     bool out = (o->output && output_is_stdout(o->output)) || (o->page && output_is_stdout(o->page));
     ddsc_diff_form form = o->json      ? DDSC_DIFF_JSON
                           : o->verbose ? DDSC_DIFF_TEXT_ALL
                                        : DDSC_DIFF_TEXT;
+    for (int k = 0; k < 2; k++) {
+        ddsc_diff_side_init(&side[k]);
+        side[k].folder = o->operand[k];
+    }
     if (!check_call(s, &code) ||
-        !session_ok(s, ddsc_diff_read(s->ctx, &diff, o->operand[0], o->operand[1], NULL), &code))
+        !session_ok(s, ddsc_diff_create(s->ctx, &diff, &side[0], &side[1], NULL), &code))
         return code;
     bool good = (!o->output || write_form(s, diff, DDSC_DIFF_CSV, o->output, &code)) &&
                 (!o->page || write_form(s, diff, DDSC_DIFF_HTML, o->page, &code)) &&

@@ -80,6 +80,7 @@ static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pa
     json_put_count(root, "bytes", 8 * n_entries(in->view.n_rows, s->opt.condensed));
     json_join(root, told, "pairs");
     json_take(root, told, "plan");
+    json_put_merging(root, &in->merging);
     json_put_text(root, "device", ddsc_context_get_device(s->ctx));
     json_put_resumed(root, s);
     json_put_real(root, "epsilon", stats->epsilon);

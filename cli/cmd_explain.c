@@ -39,16 +39,25 @@ static void add_reasons(text *t, const json_t *cluster)
     }
 }
 
-/* Adds the words whose mass moves to other words when the cluster is transported to the others. */
-static void add_moves(text *t, const json_t *cluster)
+static void add_heavier(text *t, const char *before, const json_t *words)
 {
-    const json_t *row;
+    const json_t *word;
     size_t i;
-    json_array_foreach(json_object_get(cluster, "moves"), i, row) text_addf(
-        t, "%s%s -> %s", i ? ", " : "    moves: ", string_at(row, "word"), string_at(row, "to"));
-    text_add(t, i ? "\n" : "");
-    if (json_is_true(json_object_get(cluster, "moves_left_out")))
-        text_add(t, "    moves: computed only for the first 100 clusters\n");
+    json_array_foreach(words, i, word) text_addf(
+        t, "%s%s", i ? ", " : before, json_string_value(word) ? json_string_value(word) : "");
+}
+
+/* Adds the words that differ most between a cluster and its nearest cluster. */
+static void add_nearest(text *t, const json_t *cluster)
+{
+    const json_t *nearest = json_object_get(cluster, "nearest");
+    const json_t *label = json_object_get(nearest, "label");
+    if (!json_is_integer(label))
+        return;
+    text_addf(t, "    nearest: cluster %" JSON_INTEGER_FORMAT, json_integer_value(label));
+    add_heavier(t, "; more here: ", json_object_get(nearest, "more"));
+    add_heavier(t, "; more there: ", json_object_get(nearest, "less"));
+    text_add(t, "\n");
 }
 
 /* Adds the typical items, by title if they have one. */
@@ -62,6 +71,9 @@ static void add_typical(text *t, const json_t *cluster)
         if (i < TYPICAL)
             text_addf(t, "%s%s", i ? (*title ? "; " : ", ") : "    typical: ",
                       *title ? title : string_at(row, "id"));
+        if (i < TYPICAL && json_object_get(row, "copies"))
+            text_addf(t, " (%" JSON_INTEGER_FORMAT " copies)",
+                      json_integer_value(json_object_get(row, "copies")));
     }
     text_add(t, i ? "\n" : "");
 }
@@ -115,7 +127,7 @@ static void add_cluster(text *t, const json_t *cluster)
               size == 1 ? "" : "s");
     add_typical(t, cluster);
     add_reasons(t, cluster);
-    add_moves(t, cluster);
+    add_nearest(t, cluster);
     add_picture(t, json_object_get(cluster, "picture"));
 }
 

@@ -263,7 +263,7 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
     add_coordinates(t, in, f);
     device_words device = device_look();
     if (device.there)
-        text_addf(t, "device       cuda (experimental), %s\n", device.about);
+        text_addf(t, "device       cuda, %s\n", device.about);
     text_add(t, "memory       ");
     text_add_size(t, (double)ddsc_context_get_peak_memory(s->ctx));
     text_add(t, "\n");

@@ -59,7 +59,7 @@ static void put_details(json_t *root, const left_over *left)
     }
 }
 
-static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n_rows,
+static json_t *summary_json(const session *s, const ddsc_graph *graph, const cli_input *in,
                             const ddsc_pair_stats *stats, const left_over *left)
 {
     ddsc_graph_view g;
@@ -67,12 +67,13 @@ static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n
     from.graph = graph;
     json_t *root = json_object(), *told = json_run(s, &from);
     ddsc_graph_get_view(graph, &g);
-    json_put_count(root, "n", n_rows);
+    json_put_count(root, "n", in->measures ? in->view.n_rows : g.n);
     json_put_count(root, "tau", g.tau);
     json_put_count(root, "edges", g.n_edges);
     json_join(root, told, "pairs");
     put_details(root, left);
     json_take(root, told, "plan");
+    json_put_merging(root, &in->merging);
     json_put_text(root, "device", ddsc_context_get_device(s->ctx));
     json_put_resumed(root, s);
     if (!s->opt.precomputed) {
@@ -141,8 +142,7 @@ static int run(session *s)
     message_pairs(s, &stats);
     code = session_exit(s);
     if (o->json)
-        json_print(s, summary_json(s, graph, in.measures ? in.view.n_rows : view.n, &stats, &left),
-                   &code);
+        json_print(s, summary_json(s, graph, &in, &stats, &left), &code);
     summary(s, &view, &stats);
 done:
     ddsc_graph_destroy(graph);

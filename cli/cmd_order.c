@@ -1,4 +1,4 @@
-/* ddsc order: the items of a result along its main direction. */
+/* ddsc order: describes the items of a result along its main direction. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,9 +10,10 @@
 #include "order.h"
 
 enum { ORDER_SHOWN = 10, ORDER_CURVES = 20 };
-/* Rank correlation of the orders of two halves from which an order is stable. */
+/* An order is stable if the rank correlation of the orders from two halves is at least this. */
 static const double ORDER_STABLE = 0.8;
-/* One direction suffices if the next one holds at most this share of what the main one holds. */
+/* One direction is enough if the variation along the next one is at most this fraction of that
+ * along the main one. */
 static const double ORDER_NEXT = 0.5;
 static const double ORDER_LEVEL = 0.05;
 
@@ -130,16 +131,16 @@ static void add_shares(text *t, const order_result *r)
               "direction); the next direction holds %.1f%%\n",
               100 * r->share, 100 * r->main_share, 100 * r->next_share);
     text_addf(t, "              %s\n",
-              suffices(r) ? "one direction suffices"
-                          : "one direction does not suffice: the items differ in another way, "
-                            "more than half as much");
+              suffices(r) ? "one direction is enough"
+                          : "one direction is not enough: the variation along the next one is more "
+                            "than half as large");
 }
 
 static void add_traits(text *t, const order_result *r)
 {
     text_addf(t,
-              "\n%s that change along the order (a description only: the order was made from "
-              "these data)\n%-28s %8s %10s %10s %10s\n",
+              "\n%s that change along the order (descriptive only, because the order was computed "
+              "from these data)\n%-28s %8s %10s %10s %10s\n",
               r->words ? "words" : "coordinates", "", "rank cor", "start", "middle", "end");
     for (int64_t k = 0; k < r->n_traits && k < ORDER_SHOWN; k++) {
         const order_trait *c = &r->traits[k];
@@ -254,7 +255,8 @@ static const option_spec order_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(start),
      .argument = "ID|COLUMN=VALUE",
-     .help = "turn the order so that this item, or the items with this value of a column about "
+     .help = "reverse the order if needed, so that this item, or the items with this value of a "
+             "column about "
              "items, are in its first half"},
     OPTION_META,
     {.name = "id",
@@ -292,9 +294,9 @@ const cli_verb verb_order = {
         "the order is, from random halves of the points of each item; which share of the squared "
         "distances follows the order (a cubic function of the position), and whether another "
         "direction holds more than half as much; which coordinates or words change along it, with "
-        "smooth curves in --json; and how columns about items are associated with it. The columns "
-        "took no part in the clustering, so their p (999 permutations) is valid. Rank correlations "
-        "of coordinates and words are a description only.",
+        "smooth curves in --json; and how columns about items are associated with it. The "
+        "clustering did not use the columns, so their p (999 permutations) is valid. Rank "
+        "correlations of coordinates and words are only descriptive.",
     .groups = order_groups,
     .examples = "ddsc order result --start status=healthy\tfrom healthy to ill\n"
                 "ddsc order result --meta patients.csv --json\tcurves and associations\n"

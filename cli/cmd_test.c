@@ -172,8 +172,8 @@ const cli_verb verb_test = {
         "Holm. All distances are needed, so the expected time is printed first.\n"
         "\n"
         "The clusters of the result cannot be tested. They are chosen to differ, so p would be "
-        "small for any data, even if half of the points makes the clusters and the other half is "
-        "tested. Columns that took no part in the clustering may be compared with the clusters; "
+        "small for any data, even if half of the points forms the clusters and the other half is "
+        "tested. Columns that the clustering did not use may be compared with the clusters; "
         "see 'ddsc explain'.",
     .groups = test_groups,
     .examples =

@@ -89,23 +89,6 @@ static ddsc_status do_some(ddsc_context *ctx, const session *s, const ddsc_measu
 
 /* ---- samples ---- */
 
-static int stop_asked(void *user)
-{
-    (void)user;
-    return session_interrupted();
-}
-
-static ddsc_context *quiet_context(const session *s)
-{
-    ddsc_context_settings set;
-    ddsc_context *ctx = NULL;
-    ddsc_context_settings_init(&set);
-    set.threads = ddsc_context_get_threads(s->ctx);
-    set.seed = (uint64_t)s->opt.seed;
-    set.cancel = stop_asked;
-    return ddsc_context_create(&ctx, &set) == DDSC_OK ? ctx : NULL;
-}
-
 static double cpu_now(void)
 {
     struct timespec t;
@@ -161,7 +144,7 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
     int n_samples = 0;
     *e = (estimate){.n_items = n, .n_pairs = 0.5 * (double)n * (double)(n - 1)};
     e->tau = ddsc_graph_get_tau(n, &s->set.graph);
-    ddsc_context *ctx = quiet_context(s);
+    ddsc_context *ctx = session_quiet_context(s);
     double began = cpu_now(), threads = ddsc_context_get_threads(s->ctx);
     bool good = ctx != NULL && n >= 2;
     for (int64_t m = FIRST_ITEMS; good && n_samples < MOST_SAMPLES; m *= 2) {

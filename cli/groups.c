@@ -29,11 +29,13 @@ static const option_spec subset_options[] = {
      .argument = "N",
      .help = "use a random subset with N items of every class, drawn with --seed"},
     {.name = "compress",
-     .kind = OPTION_COUNT,
-     .offset = AT(compress),
-     .minimum = 1,
-     .argument = "M",
-     .help = "merge each support to at most M points first; the resulting W2 error is reported"},
+     .kind = OPTION_OTHER,
+     .parse = value_compress,
+     .argument = "M|auto|P%",
+     .help =
+         "merge each support to at most M points first and report the change of D and of the "
+         "nearest neighbors on sampled pairs; P%: the smallest M of 16, 32, ..., 256 that keeps "
+         "P% of the neighbors; auto: 95%"},
     END};
 const option_group group_subset = {"Less data", subset_options};
 
@@ -465,8 +467,8 @@ static const option_spec device_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(device),
      .argument = "auto|cpu|cuda[:N]",
-     .help = "device that computes products and bounds of all pairs (default auto: the CPU in this "
-             "version). cuda is experimental; graphs do not depend on the device. For a matrix of "
+     .help = "device that computes products and bounds of all pairs (default auto: a GPU for large "
+             "sets, if there is one). Graphs do not depend on the device. For a matrix of "
              "sinkhorn values on a grid, cuda solves the pairs to the same tolerance"},
     END};
 const option_group group_device = {"Device", device_options};

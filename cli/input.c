@@ -116,11 +116,8 @@ static ddsc_status cut_down(reader *r)
 static ddsc_status merge(reader *r)
 {
     ddsc_measures *copy = NULL;
-    ddsc_compress_report_init(&r->in->compress);
-    r->in->compressed = true;
-    ddsc_status status =
-        ddsc_measures_compress(r->s->ctx, &copy, &r->in->compress, r->set, r->s->opt.compress);
-    return replace(&r->set, status, copy);
+    ddsc_status status = input_compress(r->s, &r->in->merging, &copy, r->set);
+    return copy ? replace(&r->set, status, copy) : status;
 }
 
 /* Returns true if the metric depends on squared costs, which extreme points dominate. */

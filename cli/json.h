@@ -28,6 +28,9 @@ void json_put_scores(json_t *object, const ddsc_scores *scores);
 /* With --resume, adds the number of pairs taken from an earlier run. */
 void json_put_resumed(json_t *object, const session *s);
 
+/* Adds the result of --compress, if points were merged. */
+void json_put_merging(json_t *object, const cli_merging *m);
+
 /* Returns what the library reports about a run over pairs: settings, pairs, approximation. */
 json_t *json_run(const session *s, const ddsc_report_source *from);
 /* Returns the report source of such a run. */

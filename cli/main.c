@@ -102,7 +102,7 @@ static int version(void)
 #endif
     device_words device = device_look();
     printf("ddsc %s\nfeatures: %s jansson%s\ndevice: %s%s\n", ddsc_version(), ddsc_features(),
-           cairo, device.there ? "cuda (experimental), " : "cpu", device.there ? device.about : "");
+           cairo, device.there ? "cuda, " : "cpu", device.there ? device.about : "");
     return EXIT_GOOD;
 }
 

@@ -76,6 +76,7 @@ const char *value_sample_columns(cli_options *o, const char *value);
 const char *value_memory(cli_options *o, const char *value);
 const char *value_min_cluster(cli_options *o, const char *value);
 const char *value_tolerance(cli_options *o, const char *value);
+const char *value_compress(cli_options *o, const char *value);
 const char *value_where(cli_options *o, const char *value);
 const char *value_meta(cli_options *o, const char *value);
 const char *value_input_format(cli_options *o, const char *value);

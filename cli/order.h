@@ -1,5 +1,5 @@
-/* What `ddsc order` computes: how stable the order of the items is, how much variation it holds, and
- * what changes along it. */
+/* The results of `ddsc order`: the stability of the order of the items, the variation along it, and
+ * the coordinates and columns that change along it. */
 #ifndef DDSC_CLI_ORDER_H
 #define DDSC_CLI_ORDER_H
 

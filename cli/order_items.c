@@ -1,5 +1,5 @@
-/* The order of the items: read from a result, turned, and computed again from halves of the
- * points. */
+/* Reads the order of the items from a result, reverses it if requested, and computes it from halves
+ * of the points. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -223,7 +223,7 @@ static int stop_asked(void *user)
     return session_interrupted();
 }
 
-/* Creates a context without warnings, which would be those of the result, once per half. */
+/* Creates a context without warnings, because each half would repeat the warnings of the result. */
 static ddsc_context *quiet_context(const session *s)
 {
     ddsc_context_settings set;

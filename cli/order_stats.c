@@ -148,8 +148,8 @@ static double largest_within(const double *rows, const double *g, int64_t n)
     return value;
 }
 
-/* The order explains what a cubic polynomial of the position explains, so that curved paths count
- * as one direction. The next direction is the largest eigenvalue of the rest. */
+/* The variation along the order is that explained by a cubic polynomial of the position, so that
+ * curved paths count as one direction. The next direction is the largest eigenvalue of the rest. */
 static void find_shares(order_result *r, double *g, int64_t n)
 {
     double *rows = cli_allocate((DEGREE + 1) * (size_t)n, sizeof *rows);
@@ -187,7 +187,7 @@ bool order_measure(session *s, const result_items *items, order_result *r, int *
         return true;
     int64_t *item = cli_allocate((size_t)n, sizeof *item);
     double *g = cli_allocate((size_t)(n * n), sizeof *g);
-    /* The same items if the order is turned. */
+    /* Selects the same items if the order is reversed. */
     for (int64_t k = 0; k < n; k++)
         item[k] =
             r->item[2 * k < n ? k * (r->n_ordered - 1) / (n - 1)

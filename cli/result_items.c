@@ -130,7 +130,7 @@ const char *result_items_id(const result_items *items, int64_t item)
     return ddsc_measures_get_id(items->in.measures, items->in.view.row[item]);
 }
 
-/* Explains why the clusters cannot be tested, if that is what the name refers to. */
+/* Explains why the clusters cannot be tested, if the name refers to the clusters. */
 static bool is_cluster_name(const char *name)
 {
     static const char *const names[] = {"label", "labels", "cluster", "clusters"};
@@ -150,10 +150,11 @@ static void say_unknown(const result_items *items, const char *name)
     for (size_t k = 0; k < n && k < 20; k++)
         text_addf(&list, "%s%s", k ? ", " : "", items->columns[k]);
     if (is_cluster_name(name))
-        message_error("the clusters cannot be tested on the data that made them: clusters are "
-                      "chosen to differ, so p would be small for any data. Test columns that took "
-                      "no part in the clustering; 'ddsc explain' compares such columns with the "
-                      "clusters");
+        message_error(
+            "the clusters cannot be tested on the data from which they were computed: clusters are "
+            "chosen to differ, so p would be small for any data. Test columns that the clustering "
+            "did not use; 'ddsc explain' compares such columns with the "
+            "clusters");
     else if (n == 0)
         message_error("no column '%s': the result has no columns about items; add them with --meta "
                       "TABLE",

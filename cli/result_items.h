@@ -1,4 +1,5 @@
-/* The items of a result, and columns about them: what the verbs `test` and `order` work on. */
+/* The items of a result and the columns about them, which are the input of the verbs `test` and
+ * `order`. */
 #ifndef DDSC_CLI_RESULT_ITEMS_H
 #define DDSC_CLI_RESULT_ITEMS_H
 
@@ -10,7 +11,7 @@ typedef struct result_items {
     cli_input in;    /* in.measures: the items, with the columns of --meta and after --per-item */
     int64_t *points; /* per item: number of points in the model */
     const char **columns; /* names of the columns about items; NULL after the last */
-    const char **value;   /* n_items: room for result_items_column */
+    const char **value;   /* n_items: space for result_items_column */
     char *log_points;     /* n_items numbers as text, for the column log_points */
 } result_items;
 

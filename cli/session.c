@@ -56,6 +56,17 @@ static int cancel(void *user)
     return interrupted;
 }
 
+ddsc_context *session_quiet_context(const session *s)
+{
+    ddsc_context_settings set;
+    ddsc_context *ctx = NULL;
+    ddsc_context_settings_init(&set);
+    set.threads = ddsc_context_get_threads(s->ctx);
+    set.seed = (uint64_t)s->opt.seed;
+    set.cancel = cancel;
+    return ddsc_context_create(&ctx, &set) == DDSC_OK ? ctx : NULL;
+}
+
 static void warn(void *user, const char *words)
 {
     message_warning(user, "%s", words);

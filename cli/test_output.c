@@ -1,4 +1,4 @@
-/* Describes the result of a test: notes on what it means, JSON, and text. */
+/* Describes the result of a test as notes on its meaning, as JSON and as text. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void add_note(test_result *t, const char *format, ...)
     text_free(&words);
 }
 
-/* Returns true if each cluster has one value of the column and each value one cluster. */
+/* Returns true if the column and the clusters are the same partition. */
 static bool equals_clusters(const test_result *t, int64_t column)
 {
     const char *const *value = t->columns->column[column].text;

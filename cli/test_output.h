@@ -1,4 +1,4 @@
-/* The columns and the result of `ddsc test`, and how they are described. */
+/* The columns and the result of `ddsc test`, and their description. */
 #ifndef DDSC_CLI_TEST_OUTPUT_H
 #define DDSC_CLI_TEST_OUTPUT_H
 

@@ -211,6 +211,28 @@ const char *value_convert_format(cli_options *o, const char *value)
     return "npz, csv, tsv or d2 for the output, or h5ad for the input";
 }
 
+const char *value_compress(cli_options *o, const char *value)
+{
+    static const char wanted[] =
+        "a number of points (32), auto, or a percentage of neighbors (95%)";
+    char *end;
+    errno = 0;
+    o->compress = -1;
+    o->compress_keep = 0.95;
+    if (strcmp(value, "auto") == 0)
+        return NULL;
+    int64_t number = strtoll(value, &end, 10);
+    if (end == value || errno || strchr("0123456789", *value) == NULL || number < 1)
+        return wanted;
+    if (strcmp(end, "%") == 0 && number <= 100)
+        o->compress_keep = (double)number / 100;
+    else if (*end == '\0')
+        o->compress = number;
+    else
+        return wanted;
+    return NULL;
+}
+
 const char *value_where(cli_options *o, const char *value)
 {
     if (*value == '=' || !strchr(value, '='))

@@ -1,4 +1,5 @@
-/* Read before every file on macOS: what Linux has under these names. */
+/* Included before every file on macOS. Maps names that only Linux has to their macOS
+ * equivalents. */
 #ifndef DDSC_DARWIN_H
 #define DDSC_DARWIN_H
 

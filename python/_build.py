@@ -1,5 +1,5 @@
-"""Builds the package by scikit-build-core. Where the system has no OpenBLAS or LAPACKE the build asks PyPI for them
-(scipy-openblas32), and cmake/Dependencies.cmake takes those."""
+"""Builds the package with scikit-build-core. If OpenBLAS or LAPACKE is not installed, the build requests
+scipy-openblas32 from PyPI, which cmake/Dependencies.cmake then uses."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import sys
 from typing import Any, Callable, List, Optional
 
 from scikit_build_core import build as _base
-from scikit_build_core.build import *  # noqa: F403 (the hooks that stay as they are)
+from scikit_build_core.build import *  # noqa: F403 (hooks that are not replaced below)
 
 _PROGRAM = "#include <cblas.h>\n#include <lapacke.h>\nint main(void) { return LAPACKE_get_nancheck() + !cblas_dgemm; }\n"
 _FALLBACK = "scipy-openblas32>=0.3.27"
 
 
 def _has_blas() -> bool:
-    """Whether a program that uses both can be linked; without a compiler CMake says what is missing."""
+    """Return True if a program that uses both can be linked. Without a compiler, CMake reports what is missing."""
     compiler = [*shlex.split(os.environ.get("CC", "cc")), *shlex.split(os.environ.get("CFLAGS", ""))]
     words = ["-x", "c", "-", "-o", os.devnull, *shlex.split(os.environ.get("LDFLAGS", "")), "-llapacke", "-lopenblas"]
     try:
@@ -30,7 +30,7 @@ def _requires(base: Callable[[Any], List[str]], settings: Any) -> List[str]:
     found = base(settings)
     if _has_blas():
         return found
-    print("OpenBLAS or LAPACKE are not installed: taking those of PyPI (scipy-openblas32)", file=sys.stderr)
+    print("OpenBLAS or LAPACKE is not installed: using scipy-openblas32 from PyPI", file=sys.stderr)
     return [*found, _FALLBACK]
 
 

@@ -80,7 +80,7 @@ PREFIXES = {
     "distance/bound": ["bound"],
     "distance/lot": ["lot"],
     "distance/mmd": ["mmd"],
-    "text": ["corpus", "documents", "jsonl", "lemmas", "token", "tokens", "weights", "words"],
+    "text": ["corpus", "documents", "jsonl", "lemmas", "phrases", "token", "tokens", "weights", "words"],
     "neighbors/pairs": ["journal", "nearest", "pairs", "prefilter", "tile", "tiles"],
     "neighbors/metric": ["metric"],
     "neighbors/search": ["pruned", "search"],

@@ -7,7 +7,7 @@ of criteria for each number, and a list of candidates to consider.
 """
 
 # %%
-# Cluster documents on five subjects without specifying K. ``"auto"`` tries 2 to 15, and a pair of
+# Cluster documents on five subjects without specifying K. ``"auto"`` tries 2 to 25, and a pair of
 # numbers specifies another range.
 import matplotlib.pyplot as plt
 import pandas as pd

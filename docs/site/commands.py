@@ -1,21 +1,21 @@
-"""The command reference, made from the manual page that the program prints from its own tables."""
+"""Generates the command reference from the manual page that the program prints."""
 
 import re
 
 
 def plain(text):
-    """Marks of roff as those of Markdown."""
+    """Convert roff markup to Markdown."""
     text = text.replace("\\-", "-").replace("\\e", "\\").replace("\\&", "")
     return re.sub(r"\\f[BI](.*?)\\fR", r"\1", text)
 
 
 def shown(text):
-    """Text in which nothing is taken for a mark."""
+    """Escape all Markdown markup in a text."""
     return re.sub(r"([\\`*_<>\[\]{}$|#~])", r"\\\1", plain(text))
 
 
 def page(roff_lines, title, usage=True):
-    """One section of the manual as Markdown; its first line is how the verb is called, if `usage`."""
+    """Return one section of the manual as Markdown. If `usage` is true, its first line is the usage of the verb."""
     out, state = [f"# {title}", ""], "usage" if usage else "text"
     for line in roff_lines:
         if line.startswith(".SS "):
@@ -39,7 +39,7 @@ def page(roff_lines, title, usage=True):
 
 
 def pages(manual):
-    """{file name: text} of the whole manual."""
+    """Return the pages of the whole manual as {file name: text}."""
     sections, name = {}, None
     for line in manual.split("\n"):
         if line.startswith(".SH "):
@@ -51,7 +51,7 @@ def pages(manual):
     made = {f"{verb}.md": page(sections[f"DDSC {verb}"], f"ddsc {verb}") for verb in verbs}
     about = dict(zip((plain(n) for n in sections["VERBS"][1::3]), sections["VERBS"][2::3]))
     index = ["# Command reference", ""]
-    index += ["Made from the tables of the program itself; `ddsc VERB --help` and `man ddsc` say the same.", ""]
+    index += ["Generated from the option tables of the program, as `ddsc VERB --help` and `man ddsc` are.", ""]
     index += [" ".join(shown(line) for line in sections["DESCRIPTION"]), "", "| verb | |", "|---|---|"]
     index += [f"| [ddsc {verb}]({verb}.md) | {shown(about[verb])} |" for verb in verbs]
     for name in ("FILES", "EXIT STATUS", "ENVIRONMENT"):

@@ -1,4 +1,4 @@
-"""Settings of Sphinx. `make.py` puts the sources together and calls it."""
+"""Settings of Sphinx. `make.py` collects the sources and runs it."""
 
 import re
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ suppress_warnings = ["config.cache"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 
-# Types stand in the text of a parameter, in words; the machine's own would need the pages of numpy.
+# The text of each parameter states its type. Automatic type hints would require links to NumPy's pages.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -53,27 +53,29 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = f"ddsc {version}"
 html_static_path = ["static"]
-html_extra_path = ["../../build/site-src/_extra"]  # a report as it is, for the start page
+html_extra_path = ["../../build/site-src/_extra"]  # a report, linked from the start page
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 
-# Other people's pages are only reported on (./run docs links).
+# External links are only reported (./run docs links).
 linkcheck_timeout = 10
 linkcheck_retries = 1
 linkcheck_workers = 4
 
 
 def plain_words(app, what, name, obj, options, lines):
-    """Docstrings are read as text by most: a lone star, a bar or a name such as labels_ is no mark."""
+    """Escape single stars, bars and names such as labels_, which docstrings use as plain text."""
+    if (getattr(obj, "__module__", None) or "").startswith("sklearn."):  # refers to pages of scikit-learn
+        lines[:] = lines[:1]
     for i, line in enumerate(lines):
         if line.lstrip().startswith((">>>", "..", "* ", "|")):
             continue
         pieces = re.split(r"(`[^`]*`)", line)
         for k in range(0, len(pieces), 2):
             piece = re.sub(r"(?<![\w:])(\w+)_(?!\w)", r"\1\\_", pieces[k])
-            pieces[k] = re.sub(r"(?<=[\s\"/(])([*|])(?=[\s.)])", r"\\\1", piece)
+            pieces[k] = re.sub(r"(?<=[\s\"/(])([*|])(?=[\s.,)])", r"\\\1", piece)
         lines[i] = "".join(pieces)
 
 

@@ -1,7 +1,7 @@
-"""The C reference, made from include/ddsc/ddsc.h: its comments as text, its declarations as entries.
+"""Generates the C reference from include/ddsc/ddsc.h. Comments become text, and declarations become entries.
 
-The header is written for people, in one style: a comment that begins at the left margin belongs to the
-declarations that follow it without a blank line. Subjects stand in lines /* ==== Subject ==== */.
+In the header, a comment that begins at the left margin belongs to the declarations that follow it without a blank
+line. Sections begin with a line /* ==== Section ==== */.
 """
 
 import re
@@ -11,7 +11,7 @@ NAME = re.compile(r"\bddsc_[a-z0-9_]*[a-z0-9]\b|\bDDSC_[A-Z0-9_]*[A-Z0-9]\b")
 
 
 def units(lines):
-    """(kind, text) for each comment, declaration, macro, subject and blank line."""
+    """Yield (kind, text) for each comment, declaration, macro, section title and blank line."""
     at = 0
     while at < len(lines):
         begin, line = at, lines[at]
@@ -44,7 +44,7 @@ def units(lines):
 
 
 def prose(comment, functions, types):
-    """A comment as reStructuredText."""
+    """Convert a comment to reStructuredText."""
     body = re.sub(r"^/\*+ ?|\s*\*/$", "", comment)
     lines = [re.sub(r"^ \* ?", "", line) if i else line for i, line in enumerate(body.split("\n"))]
 
@@ -54,7 +54,7 @@ def prose(comment, functions, types):
         return f":c:type:`{word}`" if word in types else f"``{word}``"
 
     def marked(text):
-        """Names become links, `words` literals, and nothing else is taken for a mark."""
+        """Convert names to links and `words` to literals, and escape all other markup."""
         out = []
         for k, piece in enumerate(re.split(f"(`[^`]+`|{NAME.pattern})", text)):
             if k % 2:
@@ -87,14 +87,14 @@ def indented(text):
 
 
 def signature(text):
-    """A declaration on one line, without the macros in front and the semicolon behind it."""
+    """Return a declaration on one line, without its macros and its semicolon."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"\b(DDSC_API|DDSC_EXPERIMENTAL)\b", "", text)
     return re.sub(r"\s+", " ", text).strip().rstrip(";").strip()
 
 
 def entry(kind, text):
-    """(directive, name, signature, whether the code is to be shown)."""
+    """Return (directive, name, signature, whether to show the code)."""
     if kind == "macro":
         call = re.match(r"#define (\w+)(\([^)]*\))?", text)
         return "c:macro", call.group(1), call.group(1) + (call.group(2) or ""), False
@@ -121,7 +121,7 @@ def page(header):
     types = {name for directive, name, _, _ in entries if directive == "c:type"}
 
     title = "C reference"
-    out = [title, "=" * len(title), "", "Made from the header ``ddsc/ddsc.h``, which says the same.", ""]
+    out = [title, "=" * len(title), "", "Generated from the header ``ddsc/ddsc.h``.", ""]
     out += [prose("\n".join(lines[:head]), functions, types), ""]
     comment, signatures = None, []
 

@@ -1,13 +1,12 @@
-"""Makes the documentation site: ./run docs calls it.
+"""Builds the documentation site; ./run docs calls it.
 
     python docs/site/make.py [links]
 
-The pages of docs/ are the source, as they are. They are put together in build/site-src with what is made from
-elsewhere (the C reference from the header, the command reference from the program's tables, a report), and Sphinx turns
-them into build/site-html; the examples of docs/gallery are run on the way. Every warning is an error: links to pages
-and headings that are not there, names that are not known, examples that fail. Afterwards the pages are
-searched for anything that they would fetch from elsewhere. `links` looks at links to other people's
-pages, and only reports.
+The script copies the pages of docs/ to build/site-src and adds the generated parts: the C reference from the header,
+the command reference from the program's tables, and a report. Sphinx then runs the examples of docs/gallery and
+writes the site to build/site-html. Every warning is an error, such as a link to a missing page or heading, an unknown
+name or a failing example. Finally, the script checks that no page loads external resources. With `links`, it checks
+the external links and only reports the result.
 """
 
 import os
@@ -26,27 +25,28 @@ import ddsc
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "build" / "site-src"
 OUT = ROOT / "build" / "site-html"
-# Pages of the repository's root that others link to, and files that readers may take with them.
-OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+# Pages in the root of the repository that are part of the site, because other pages link to them.
+OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "tests/README.md")
 
 
 def link_within(text):
-    """Links of a page of docs/ to what lies outside it: the C reference, or a copy under repository/."""
+    """Rewrite links from a page of docs/ to files outside docs/: to the C reference, or to a copy under repository/."""
     text = text.replace("](../include/ddsc/ddsc.h)", "](reference/c.rst)")
     text = text.replace("](../examples)", "](repository/examples/index.md)")
     return re.sub(r"\]\(\.\./(?=[\w.])", "](repository/", text)
 
 
 def link_outside(text):
-    """The same for pages of the root, which lie under repository/ here."""
+    """Do the same for pages in the root of the repository, which are copied to repository/, and for tests/README.md."""
     text = re.sub(r"\]\(include/ddsc/ddsc\.h\)", "](../reference/c.rst)", text)
     text = text.replace("](docs/gallery)", "](../gallery/index.rst)")
     text = re.sub(r"\]\(docs/", "](../", text)
+    text = text.replace("](../docs/", "](../../")
     return text
 
 
 def stage():
-    """The sources, in a folder of their own. Files that did not change keep their date."""
+    """Write the sources to build/site-src. Unchanged files keep their modification time."""
     wanted = {}
     for path in sorted((ROOT / "docs").rglob("*")):
         place = path.relative_to(ROOT / "docs")
@@ -62,7 +62,7 @@ def stage():
             wanted[place] = path.read_bytes()
     for name in OUTSIDE:
         wanted[pathlib.Path("repository", name)] = link_outside((ROOT / name).read_text("utf-8")).encode()
-    programs = ["# C examples", "", "Whole programs, compiled and run by the tests.", ""]
+    programs = ["# C examples", "", "Complete programs, which the tests compile and run.", ""]
     for path in sorted((ROOT / "examples").glob("*.c")):
         wanted[pathlib.Path("repository", "examples", path.name)] = path.read_bytes()
         programs += [f"## {path.name}", "", f"```{{literalinclude}} {path.name}", ":language: c", "```", ""]
@@ -98,7 +98,7 @@ def sphinx(builder, out, *options):
 
 
 def fetched():
-    """What a page would take from the network: scripts, styles, fonts, pictures. Links are not meant."""
+    """List the external resources that a page would load: scripts, styles, fonts and pictures, but not links."""
     found = []
     for path in sorted(OUT.rglob("*.html")):
         text = path.read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ def fetched():
 
 
 def missing():
-    """Public names of Python and C that the references lack."""
+    """List the public names of Python and C that the references do not contain."""
     with open(OUT / "objects.inv", "rb") as file:
         known = InventoryFile.load(file, "", lambda base, name: name)
     there = {name for kind, names in known.items() if kind.startswith(("py:", "c:")) for name in names}
@@ -130,15 +130,15 @@ def main():
         sphinx("linkcheck", ROOT / "build" / "site-links")
         return 0
     shutil.rmtree(OUT, ignore_errors=True)
-    made = SOURCE / "gallery" / "index.rst"  # examples are kept while neither they nor the package change
+    made = SOURCE / "gallery" / "index.rst"  # results of examples are reused if neither they nor the package have changed
     if made.exists() and made.stat().st_mtime < pathlib.Path(ddsc.__file__).stat().st_mtime:
         shutil.rmtree(made.parent)
     if sphinx("html", OUT, "-W", "--keep-going", "-j", "2"):
         return 1
-    found = [f"would be fetched from elsewhere: {line}" for line in fetched()]
+    found = [f"external resource: {line}" for line in fetched()]
     found += [f"not in the reference: {name}" for name in missing()]
     if not (OUT / "searchindex.js").exists():
-        found.append("no index to search in")
+        found.append("the search index is missing")
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

@@ -223,12 +223,12 @@ DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 /* Selects the device that computes products over all pairs: "cpu" (the default, also selected by
- * NULL), "cuda", "cuda:1" or "auto". In this version, "auto" selects the CPU. CUDA uses the plug-in
- * libddsc_cuda.so. The library searches for it in its own folder or in the folder named by the
- * environment variable DDSC_PLUGIN_PATH. "cuda" is experimental and warns once, because the plug-in
- * has not been tested on a GPU since it was merged. The metric computes the final values on the
- * CPU, so a graph has the same bytes on every device. If a device is missing, has too little memory
- * or fails, the library issues one warning and uses the CPU. */
+ * NULL), "cuda", "cuda:1" or "auto". "auto" selects a GPU for work that takes it less time than the
+ * CPU, and the CPU without a message if there is no GPU. CUDA uses the plug-in libddsc_cuda.so. The
+ * library searches for it in its own folder or in the folder named by the environment variable
+ * DDSC_PLUGIN_PATH. The metric computes the final values on the CPU, so a graph has the same bytes
+ * on every device. If a named device is missing, or a device has too little memory or fails, the
+ * library issues one warning and uses the CPU. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_device(ddsc_context *context,
                                                                const char *device);
 /* Returns the device used since ddsc_context_set_device, such as "cuda:0", or "cpu" if no device
@@ -437,6 +437,10 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_m
                                                                     int64_t point);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
                                                                int64_t row);
+/* Returns a phrase of two words of the documents, separated by a blank. The most frequent phrase is
+ * phrase 0. Returns NULL after the last phrase. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_phrase(const ddsc_measures *measures,
+                                                                int64_t phrase);
 
 /* Returns 1 if the points have types: names that many points share, unlike words. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_measures_has_types(const ddsc_measures *measures);
@@ -1611,12 +1615,12 @@ DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
 
 /* The levels of the verdict, ordered by the strength of the claim. */
 typedef enum ddsc_level {
-    DDSC_LEVEL_TOO_FEW = 0,  /* too few items to decide, or not judged */
-    DDSC_LEVEL_ONE_CLOUD,    /* nothing separates the items, and their points are alike */
-    DDSC_LEVEL_CONTINUUM,    /* no cluster is confirmed: clusters or a continuum */
-    DDSC_LEVEL_REPRODUCIBLE, /* the clusters touch, but random halves of the items give the same */
-    DDSC_LEVEL_PARTLY,       /* gaps separate some of the clusters from the rest */
-    DDSC_LEVEL_SEPARATE      /* gaps separate clusters with at least 80% of the items */
+    DDSC_LEVEL_TOO_FEW = 0, /* too few items to decide, or not judged */
+    DDSC_LEVEL_ONE_CLOUD,   /* nothing separates the items, and their points are alike */
+    DDSC_LEVEL_CONTINUUM,   /* no cluster is confirmed: clusters or a continuum */
+    DDSC_LEVEL_REPRODUCIBLE, /* the clusters touch, but random halves of the items give the same clusters */
+    DDSC_LEVEL_PARTLY,  /* gaps separate some of the clusters from the rest */
+    DDSC_LEVEL_SEPARATE /* gaps separate clusters with at least 80% of the items */
 } ddsc_level;
 
 /* The texts that describe a level in printed results. */
@@ -1758,7 +1762,7 @@ typedef struct ddsc_compare_row {
 } ddsc_compare_row;
 
 /* The size of the lead in stability. It does not predict how much better the recommended metric is
- * (docs/guide.md). Will be removed. */
+ * (docs/metrics.md). Will be removed. */
 typedef enum ddsc_sure {
     DDSC_SURE_NOT = 0, /* below 0.02, or nearly the same clusters */
     DDSC_SURE_SLIGHT,
@@ -2001,7 +2005,7 @@ typedef struct ddsc_permanova_row {
     int64_t df;
     double sum_of_squares, r2, f; /* of the column after all others in the model (marginal) */
     double p;
-    double p_adjusted; /* p after Benjamini and Hochberg, over all tested columns */
+    double p_adjusted; /* p adjusted over all tested columns (Benjamini and Hochberg) */
     /* Number of permutations, or of all arrangements if `exhaustive` is set, and the smallest p that
      * they can give. */
     int64_t n_permutations;
@@ -2022,7 +2026,7 @@ typedef struct ddsc_permanova_pair {
     int64_t row, a, b; /* the column and its two levels */
     int64_t n_a, n_b;
     double r2, f, p;
-    double p_adjusted; /* p after Holm, over all pairs of the column */
+    double p_adjusted; /* p adjusted over all pairs of the column (Holm) */
     int64_t n_permutations;
     int exhaustive;
     double smallest_p;
@@ -2506,7 +2510,7 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_report_get_view_sized(const ddsc_report *re
                                                            ddsc_report_view *view, size_t size);
 
 /* The format of result.json, items.csv and the program's JSON output: their key `format_version`.
- * Version 0.2.0 wrote format 1, which has no such key. docs/results.md lists the changes. */
+ * Version 0.2.0 wrote format 1, which has no such key. docs/notes/formats.md lists the changes. */
 enum { DDSC_FORMAT_VERSION = 2 };
 
 /* Forms of a report. The call fails if the form has no content, such as the stability of a result
@@ -2603,10 +2607,11 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *conte
 
 /* ---- differences between two results (docs/compare-results.md) ---- */
 
-/* One of the two results. */
+/* One of the two results: a folder, or labels of n items. */
 typedef struct ddsc_diff_side {
     size_t struct_size;
-    const char *name; /* shown in texts, for example the name of the folder */
+    const char *folder; /* written by ddsc_report_save; the fields from n on are then not used */
+    const char *name;   /* shown in texts; NULL: the name of the folder */
     int64_t n;
     const char *const *ids; /* n distinct ids; NULL: row numbers */
     const int32_t *labels;  /* n; negative: in no cluster */
@@ -2623,16 +2628,12 @@ typedef struct ddsc_diff ddsc_diff;
 /* Compares two results of the same or of overlapping items. Items are matched by id. Clusters are
  * matched by ddsc_identity_run, of whose settings only `overlap` and `part` are used (NULL: the
  * defaults). It is an error if no item is in both results or if an id occurs twice in one of them.
- * Warns if the ids of both results are row numbers. */
+ * Warns if the ids of both results are row numbers. Of a folder, only result.json and labels.csv
+ * are read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff,
                                                         const ddsc_diff_side *first,
                                                         const ddsc_diff_side *second,
                                                         const ddsc_identity_settings *settings);
-/* Does the same for two folders that ddsc_report_save wrote. Only result.json and labels.csv are
- * read. */
-DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_read(ddsc_context *context, ddsc_diff **diff,
-                                                      const char *first, const char *second,
-                                                      const ddsc_identity_settings *settings);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_destroy(ddsc_diff *diff);
 
 typedef struct ddsc_diff_view {

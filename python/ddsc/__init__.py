@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import datasets, plot
     from ._arrays import CSR
     from ._core import version as __version__
+    from ._diff import Diff, diff
     from ._distances import compare, mmd, neighbors, pairwise
     from ._distributions import Distributions
     from ._estimator import DDSC, Assignment
@@ -37,6 +38,7 @@ __all__ = [
     "CSR",
     "ConvergenceWarning",
     "DDSC",
+    "Diff",
     "Distributions",
     "LinearOT",
     "Transport",
@@ -45,6 +47,7 @@ __all__ = [
     "barycenter",
     "compare",
     "datasets",
+    "diff",
     "emd",
     "make_gaussians",
     "make_shapes",
@@ -72,6 +75,7 @@ _HOMES = {
     "LinearOT": "_lot",
     "permanova": "_permanova",
     "states": "_states",
+    **dict.fromkeys("Diff diff".split(), "_diff"),
     "Distributions": "_distributions",
     **dict.fromkeys("compare mmd neighbors pairwise".split(), "_distances"),
     **dict.fromkeys("make_gaussians make_shapes read read_text".split(), "_reading"),

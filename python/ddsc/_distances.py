@@ -70,8 +70,8 @@ def pairwise(
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
     device : {"cpu", "auto", "cuda", "cuda:N"}
-        "auto" means the CPU in this version. "cuda" is experimental and issues a warning. A GPU solves sinkhorn
-        pairs on a grid to the same tolerance, but the last digits may differ.
+        "auto" uses a GPU for large sets, if there is one. A GPU that was named solves sinkhorn pairs on a grid to
+        the same tolerance, but the last digits may differ.
     **settings
         `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
         `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, `paper`, as in

@@ -45,11 +45,11 @@ class DDSC(Fitting, ModelFile, ToAnnData):
     Parameters
     ----------
     n_clusters : int, (low, high) or "auto"
-        Number of clusters. With a range or "auto" (2 to 15), the number is chosen by eigenvalues and
+        Number of clusters. With a range or "auto" (2 to 25), the number is chosen by eigenvalues and
         modularity from a single decomposition. `sweep_` has the results for each number.
     metric : {"w2", "w1", "sinkhorn", "mmd", "lot", "precomputed"}, or several joined by "+"
         Exact 2-Wasserstein, exact 1-Wasserstein (word mover's distance), entropic transport, maximum mean
-        discrepancy, or linear optimal transport. Joined metrics, for example "w2+mmd+lot" use the mean of their
+        discrepancy, or linear optimal transport. Joined metrics, for example "w2+mmd+lot", use the mean of their
         normalized affinities. They do not support `predict`, and `graph_` is the graph of the first metric.
         With "precomputed", X is a matrix of distances, with NaN if unknown, or a sparse matrix whose row i
         contains the distances of item i to its neighbors. The methods d2 and pd2 use only `cost`.
@@ -141,9 +141,9 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         Largest memory of the library in bytes, including the set created from X. MemoryError is raised if it is
         exceeded. A set passed as `Distributions` is not counted.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Device for the products over all pairs. "auto" means the CPU in this version. "cuda" is experimental and
-        issues a warning. Results do not depend on the device. If the GPU is missing or fails, a warning is issued
-        and the CPU is used.
+        Device for the products over all pairs. "auto" uses a GPU for large sets, if there is one. Results do not
+        depend on the device. If a GPU that was named is missing, or a GPU fails, a warning is issued and the CPU is
+        used.
 
     Attributes
     ----------

@@ -106,7 +106,7 @@ class Fitting(Results):
         if self.compress is not None:
             measures = rows._compress(run, whole("compress", self.compress))
         self._compressed = None if self.compress is None else measures.max_w2_error
-        self._row_ids = rows.ids if len(measures) < len(rows) else None
+        self._row_ids = rows.ids  # without a graph, there is no table of items that has them
         self._model = self.stability_ = None
         self._source, self._classes = rows._source, rows.labels
         self.n_features_in_ = measures.dim

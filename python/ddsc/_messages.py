@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# How messages of the library begin that concern a set or settings which were passed as arguments.
+# Beginnings of library messages about a set or settings that were passed as arguments.
 _PREFIX = re.compile(r"(measures|transform settings|text settings|read settings): ")
 _OVERWRITE = "overwriting was not requested"
 _ARGUMENTS = {"tau": "n_neighbors", "threads": "n_jobs", "seed": "random_state", "neighbors": "approximate"}

@@ -81,6 +81,8 @@ class ModelFile(Results, NewItems):
             model.labels_, model.embedding_ = arrays["labels"], arrays["embedding"]
             if "left_out" in arrays:
                 model.labels_[arrays["left_out"]] = -1
+            if "ids" in arrays:
+                model._row_ids = [str(name) for name in arrays["ids"]]
         model._model, model._extension = _Model(handle), None
         model.n_clusters_, model.n_features_in_ = view["k"], view["dim"]
         if folder:

@@ -1,4 +1,4 @@
-"""How a set of distributions shows in a notebook."""
+"""The HTML form of a set of distributions in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a fitted model shows in a notebook."""
+"""The HTML form of a fitted model in a notebook."""
 
 from __future__ import annotations
 

@@ -230,8 +230,7 @@ class About(TypedDict, total=False):
     representatives: List[Json]
     borderline: List[Json]
     words: List[Json]
-    moves: List[Json]
-    moves_left_out: bool
+    nearest: Json
     markers: List[Json]
 
 

@@ -14,6 +14,7 @@ from ._arrays import is_sparse
 from ._base import check_fitted
 from ._distributions import Distributions, as_distributions
 from ._naming import COLORS, color_of
+from ._plot_changes import _axes, diff
 from ._run import Run
 from ._types import Array, ArrayLike, Items, Labels, SparseRows
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from ._estimator import DDSC
 
-__all__ = ["about", "clusters", "distances", "eigengap", "embedding", "map", "tree"]
+__all__ = ["about", "clusters", "diff", "distances", "eigengap", "embedding", "map", "tree"]
 
 
 def __dir__() -> List[str]:
@@ -33,27 +34,6 @@ COLOURS = COLORS  # the name in version 0.2.0
 MARKS = "osD"
 TREE: Any = {"orientation": "left", "color_threshold": 0, "above_threshold_color": "0.35"}
 NAMES_UP_TO = 60  # largest number of items whose names are shown in a heat map or a tree
-# English words without meaning of their own, which `about` leaves out. Explanations may contain them if the documents
-# were read without a list of stop words.
-FUNCTION_WORDS = frozenset(
-    "a about above after again all also am an and any are as at be because been before being below between both but by "
-    "can could did do does doing down during each few for from further had has have having he her here hers him his how "
-    "i if in into is it its itself just me more most my no nor not now of off on once only or other our out over own "
-    "said same she should so some such than that the their them then there these they this those through to too under "
-    "until up us very was we were what when where which while who whom why will with would you your".split()
-)
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("ddsc.plot needs matplotlib: pip install matplotlib") from None
-    return plt
-
-
-def _axes(ax: Any, size: Tuple[float, float]) -> Any:
-    return _pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 def _panels(ax: Any, rows: int, columns: int, size: Tuple[float, float]) -> Tuple[Any, Array]:
@@ -341,8 +321,7 @@ def about(model: "DDSC", *, n: int = 8, ax: Optional["Axes"] = None) -> "Axes":
     """Draw the distinctive words or coordinates of each cluster as bars.
 
     For words, the bar is the mean share of an item's mass, and the gray bar is the share in the other
-    items. English function words such as "the" are left out. For coordinates, the bar is the effect in
-    standard deviations (see `DDSC.explain`).
+    items. For coordinates, the bar is the effect in standard deviations (see `DDSC.explain`).
 
     Parameters
     ----------
@@ -376,8 +355,7 @@ def about(model: "DDSC", *, n: int = 8, ax: Optional["Axes"] = None) -> "Axes":
 
 def _draw_about(box: Any, cluster: Any, color: str, n: int) -> None:
     words = cluster.get("words")
-    rows = [r for r in words or [] if str(r["word"]).lower() not in FUNCTION_WORDS] or words or cluster.get("markers") or []
-    rows = rows[:n]
+    rows = (words or cluster.get("markers") or [])[:n]
     texts = [str(r["word"] if words else r.get("name") or f"coordinate {r['coordinate']}") for r in rows]
     place = np.arange(len(rows))[::-1]
     if words:

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Documents as distributions over word vectors
-# A sports report is the cloud of its words, placed by GloVe and weighted by tf-idf. Two documents
-# are near when the words of one can be moved to those of the other at little cost.
-# Run: python documents.py [FOLDER FOR PICTURES]
+# A sports report is represented by the cloud of its GloVe word vectors, weighted by tf-idf. Two
+# documents are close if the words of one can be moved to those of the other at low cost.
+# Usage: python documents.py [FOLDER FOR PICTURES]
 
 # %%
 import os
@@ -19,7 +19,7 @@ import ddsc
 data = pathlib.Path(os.environ.get("DDSC_DATA", "../shared/data")) / "text"
 out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
-# %% Vectors are fitted to the documents; words="general" leaves them as they are.
+# %% Read the documents. Word vectors are fitted to them; words="general" leaves the vectors unchanged.
 X = ddsc.read_text(
     data / "bbcsport.tsv.gz",
     data / "glove.6B.100d.subset.txt.gz",
@@ -28,19 +28,19 @@ X = ddsc.read_text(
 )
 print(X)
 
-# %% Exact W2: most pairs are ruled out by bounds and never solved.
+# %% Cluster with exact W2. Lower bounds exclude most pairs, which are never solved.
 model = ddsc.DDSC(n_clusters=5, metric="w2").fit(X)
 print(f"AMI {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 solved = model.stats_["n_solved"] / model.stats_["n_pairs"]
 print(f"solved {100 * solved:.0f}% of the pairs")
 
-# %% Which sport is in which cluster?
+# %% Print the sports in each cluster.
 for cluster in range(model.n_clusters_):
     sports, counts = np.unique(X.labels[model.labels_ == cluster], return_counts=True)
     order = np.argsort(-counts)
     print(cluster, ", ".join(f"{sports[i]} {counts[i]}" for i in order))
 
-# %% The map, colored by the true class; distances of every fourth document, ordered by cluster.
+# %% Plot the map, colored by the true class, and the distances of every fourth document, sorted by cluster.
 ddsc.plot.embedding(model, labels=X.labels).figure.savefig(out / "documents_map.png", dpi=100)
 some = np.flatnonzero(model.labels_ >= 0)[::4]
 D = ddsc.pairwise(X[some])

@@ -1,12 +1,12 @@
 # %% [markdown]
-# Many models at once: every metric with every number of clusters, side by side in processes.
-# One thread each (`n_jobs=1`), as many processes as there are processors; results do not depend on
-# either.
+# Fits many models in parallel processes, one for each metric and number of clusters. Each model uses
+# one thread (`n_jobs=1`). Results depend neither on the number of threads nor on the number of
+# processes.
 #
 #     python many_models.py
 #
-# With dask the same line is `dask.compute(*[dask.delayed(fit)(X, m, k) for m, k in tasks])`:
-# sets and models are pickled like any other object.
+# With dask, use `dask.compute(*[dask.delayed(fit)(X, m, k) for m, k in tasks])`. Sets and models can
+# be pickled.
 
 # %%
 from joblib import Parallel, delayed
@@ -15,7 +15,7 @@ import ddsc
 
 
 def fit(X, metric, k):
-    """One model; what it says of itself."""
+    """Fit one model, and return its scores."""
     model = ddsc.DDSC(n_clusters=k, metric=metric, n_jobs=1).fit(X)
     return metric, k, model.score(X), ddsc.adjusted_mutual_info_score(X.labels, model.labels_)
 

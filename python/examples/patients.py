@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Patients as clouds of cells
 # Blood of eight donors, with and without stimulation of the B cell receptor, measured by mass
-# cytometry (Bodenmiller et al. 2012): 16 samples of 2,000 cells, 24 markers a cell. A sample is the
-# cloud of its cells. Without any label the clusters separate the stimulated samples from the
-# references, across all donors.
-# Run: python patients.py [FOLDER FOR PICTURES]
+# cytometry (Bodenmiller et al. 2012): 16 samples of 2,000 cells with 24 markers each. A sample is the
+# cloud of its cells. The clusters, computed without labels, separate the stimulated samples from the
+# references for all donors.
+# Usage: python patients.py [FOLDER FOR PICTURES]
 
 # %%
 import csv
@@ -24,7 +24,7 @@ import ddsc
 data = pathlib.Path(os.environ.get("DDSC_DATA", "../shared/data")) / "cytometry"
 out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
-# %% Long table: one row a cell. (With pandas: ddsc.Distributions.from_frame(cells, "sample").)
+# %% Read the table, with one row per cell. (With pandas: ddsc.Distributions.from_frame(cells, "sample").)
 with gzip.open(data / "pbmc8-bcrxl.tsv.gz", "rt", newline="") as file:
     table = csv.reader(file, delimiter="\t")
     markers = next(table)[3:]
@@ -40,20 +40,20 @@ X = ddsc.Distributions(
 )
 print(X)
 
-# %% Linear optimal transport: one exact transport a sample.
+# %% Cluster with linear optimal transport, which solves one exact transport per sample.
 model = ddsc.DDSC(n_clusters=2, metric="lot", n_neighbors=5).fit(X)
 print(f"AMI {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f} with the stimulation")
 for sample, label in zip(samples, model.labels_):
     print(f"  {sample:14s} cluster {label}")
 
-# %% Which markers tell the clusters apart? Difference of the mean, in standard deviations.
+# %% Print the markers that differ most between the clusters: differences of means in standard deviations.
 means = np.array([points.mean(axis=0) for points, _ in X])
 spread = means.std(axis=0)
 change = means[model.labels_ == 1].mean(axis=0) - means[model.labels_ == 0].mean(axis=0)
 order = np.argsort(-np.abs(change / spread))
 print("strongest markers:", ", ".join(markers[i] for i in order[:5]))
 
-# %% Two pictures: the samples, and how far they are from each other.
+# %% Plot the embedding of the samples and the distances between them.
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
 ddsc.plot.embedding(model, labels=X.labels, ids=[s.split("_")[0] for s in samples], ax=left)
 D = ddsc.pairwise(X, metric="lot")

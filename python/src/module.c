@@ -24,6 +24,7 @@ PyMODINIT_FUNC PyInit__core(void)
         PyModule_AddFunctions(module, model_methods) == 0 &&
         PyModule_AddFunctions(module, findings_methods) == 0 &&
         PyModule_AddFunctions(module, report_methods) == 0 &&
+        PyModule_AddFunctions(module, diff_methods) == 0 &&
         PyModule_AddFunctions(module, baseline_methods) == 0 &&
         PyModule_AddFunctions(module, permanova_methods) == 0 &&
         PyModule_AddFunctions(module, states_methods) == 0 &&

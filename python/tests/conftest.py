@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def data():
-    """The folder of real data sets; tests that need it are skipped without it."""
+    """Return the folder of the real data sets. Tests that need it are skipped if it does not exist."""
     for folder in (os.environ.get("DDSC_DATA"), ROOT.parent / "shared" / "data"):
         if folder and os.path.isdir(folder):
             return pathlib.Path(folder)
@@ -20,7 +20,7 @@ def data():
 
 
 def kernels():
-    """The kernels of the OpenBLAS that this process uses: NumPy may have loaded it before the package."""
+    """Return the kernels of the OpenBLAS in this process, which NumPy may have loaded before the package."""
     _ = ddsc.__version__
     with open("/proc/self/maps") as maps:
         found = sorted({line.split()[-1] for line in maps if "libopenblas" in line}, key=lambda p: "ddsc" not in p)
@@ -33,7 +33,7 @@ def kernels():
 
 @pytest.fixture(scope="session")
 def program():
-    """The command-line program of the same sources, with the kernels that Python has: the same bytes."""
+    """Return the program built from the same sources, run with the same BLAS kernels so that results are byte-identical."""
     if "OPENBLAS_CORETYPE" not in os.environ and kernels():
         os.environ["OPENBLAS_CORETYPE"] = kernels()
     path = os.environ.get("DDSC", str(ROOT / "build" / "ddsc"))
@@ -44,7 +44,7 @@ def program():
 
 @pytest.fixture
 def clouds():
-    """Two groups of clouds of different sizes, with weights."""
+    """Return two groups of weighted clouds of different sizes."""
     rng = np.random.default_rng(5)
     points = [rng.normal(4 * (i % 2), 1, (rng.integers(4, 12), 3)) for i in range(24)]
     return points, [rng.uniform(0.1, 1, len(p)) for p in points]

@@ -1,4 +1,4 @@
-"""AnnData: cells to samples, and a fit to an AnnData with one row per sample."""
+"""Tests of AnnData input (cells grouped by sample) and output (one row per sample)."""
 
 import json
 
@@ -18,7 +18,7 @@ NAMES = [f"s{i:02d}" for i in range(N_SAMPLES)]
 
 @pytest.fixture
 def cells():
-    """Cells in random order, of samples that are ill or well; a category of no cell."""
+    """Return cells in random order, from samples of two classes, with one unused category."""
     rng = np.random.default_rng(0)
     rows = np.repeat(np.arange(N_SAMPLES), N_CELLS)
     values = rng.gamma(1.0, 1.0, (len(rows), 4)).astype(np.float32)
@@ -47,7 +47,7 @@ def cells():
 
 
 def expected(cells, values):
-    """The cloud of each sample, in order of first appearance."""
+    """Return the cloud of each sample, in order of first appearance."""
     samples = cells.obs["sample"].astype(str)
     return {name: values[(samples == name).to_numpy()] for name in samples.unique()}
 

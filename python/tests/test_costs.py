@@ -1,4 +1,4 @@
-"""Ground costs: words and matrices, and what is kept of them."""
+"""Tests of ground costs, given by name or as a matrix, and of their storage in models."""
 import numpy as np
 import pytest
 
@@ -27,7 +27,7 @@ def test_costs(clouds):
 
 
 def test_matrix(clouds):
-    """Points by number, and a matrix of their distances: the answer of the points themselves."""
+    """Points given by their index and a cost matrix give the same results as the points themselves."""
     points = np.vstack(clouds)
     cost = np.sqrt(((points[:, None] - points[None]) ** 2).sum(-1))
     ends = np.cumsum([0] + [len(x) for x in clouds])

@@ -1,4 +1,4 @@
-"""The sets that travel with the package."""
+"""Tests of the data sets that are included in the package."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""All pairs, against POT and by properties that a distance must have."""
+"""Tests of the distances of all pairs, against POT and by the properties of a distance."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_w2_equals_pot(clouds):
 
 
 def test_paper():
-    """paper=True means the same everywhere: the settings of the paper, and an error for others."""
+    """paper=True selects the settings of the paper in every function and rejects other settings."""
     X = ddsc.make_shapes()
     W = ddsc.pairwise(X, metric="sinkhorn", epsilon=1.0, squared=True)
     np.testing.assert_array_equal(ddsc.pairwise(X, metric="sinkhorn", epsilon=1.0, paper=True), W)

@@ -1,4 +1,4 @@
-"""Sets from what people have, and what is refused."""
+"""Tests of creating sets from common kinds of data, and of rejected input."""
 
 import os
 import pickle
@@ -231,7 +231,7 @@ def table(path, rows):
 
 
 def test_words(tmp_path):
-    """Vectors learnt from the documents, kept with them and with the model for later documents."""
+    """Vectors learned from the documents are stored with them and with the model, for later documents."""
     topics = ("ball goal team match coach", "bank loan rate price stock")
     draw = np.random.default_rng(3)
     rows = [(i % 2, " ".join(draw.choice(topics[i % 2].split(), 6))) for i in range(60)]
@@ -321,7 +321,7 @@ def test_pickle_keeps_every_bit(clouds):
 
 
 def test_nothing_is_copied_in_vain():
-    """A large float32 list costs the library's own copy and no other."""
+    """A large list of float32 arrays is copied only once, by the library."""
     import tracemalloc
 
     items = [np.random.default_rng(i).normal(size=(20000, 4)).astype(np.float32) for i in range(4)]
@@ -429,7 +429,7 @@ def test_read_hdf5(tmp_path):
 
 
 def test_hdf5_is_read_by_name_and_in_a_child(tmp_path):
-    """Other threads of Python go on; damage is an error, not a crash."""
+    """Other Python threads continue during the call, and a damaged file raises an error."""
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as f:
         f["points"] = np.arange(60.0).reshape(30, 2)

@@ -1,4 +1,4 @@
-"""What the documentation shows runs as written: docstrings, pages, README, examples."""
+"""Runs the code in docstrings, pages, README and examples as written."""
 
 import doctest
 import importlib

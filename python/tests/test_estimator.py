@@ -1,4 +1,4 @@
-"""DDSC and LinearOT: results, parameters, new items, pickles."""
+"""Tests of DDSC and LinearOT: results, parameters, new items, pickling."""
 
 import json
 import pickle
@@ -199,7 +199,7 @@ def test_sparse_precomputed_is_unknown_elsewhere(groups):
 
 
 def test_lists_of_neighbors(groups):
-    """A sparse matrix is taken row by row: no symmetry is asked for, no matrix is made."""
+    """A sparse matrix is read row by row. It need not be symmetric, and no dense matrix is created."""
     sparse = pytest.importorskip("scipy.sparse")
     whole = DDSC(3).fit(groups)
     for make in (sparse.csr_matrix, sparse.coo_matrix, sparse.csc_matrix):
@@ -213,7 +213,7 @@ def test_lists_of_neighbors(groups):
 
 
 def test_lists_equal_the_matrix_with_holes(groups):
-    """What is not stored is unknown, in both forms."""
+    """Entries that are not stored are unknown, in both formats."""
     sparse = pytest.importorskip("scipy.sparse")
     rng = np.random.default_rng(3)
     D = ddsc.pairwise(groups)
@@ -254,7 +254,7 @@ def test_lists_that_are_refused(groups):
 
 
 def test_lists_without_scipy(groups):
-    """The tuple that stands in for SciPy's matrix is taken, too."""
+    """The tuple used in place of SciPy's matrix is accepted as well."""
     from ddsc._arrays import CSR
 
     G = ddsc.neighbors(groups, 10)
@@ -416,7 +416,7 @@ def test_linear_ot(groups):
 
 @pytest.fixture(scope="module")
 def cloudy():
-    """Items around one center in many dimensions: the few near it are neighbors of most."""
+    """Return items around one center in many dimensions. The few items near the center are neighbors of most others."""
     random = np.random.default_rng(4)
     middle = random.normal(size=(240, 1, 60))
     middle[10:20] *= 0.4

@@ -1,4 +1,4 @@
-"""Typical and ambiguous items, and what a resample changes."""
+"""Tests of typical and ambiguous items, outliers, trees and stability."""
 
 import json
 import os
@@ -159,7 +159,7 @@ def test_rooms_are_checked(groups):
 
 
 def test_outliers_get_label_minus_one():
-    """Marked without the parameter, left out with it."""
+    """Outliers are marked without the parameter and left out with it."""
     rng = np.random.default_rng(2)
     clouds = [rng.normal(size=(8, 3)) + 6 * np.eye(3)[i % 3] for i in range(60)]
     clouds[9] = clouds[9] + 50
@@ -178,7 +178,7 @@ def test_outliers_get_label_minus_one():
 
 
 def test_tree_by_brute_force():
-    """Merges, heights and cuts against a plain computation on the affinity."""
+    """Compares merges, heights and cuts with a direct computation from the affinity."""
     X = ddsc.make_gaussians(k=6, n=15, n_points=10, separation=2.5, random_state=4)
     model = ddsc.DDSC(n_clusters=6, metric="mmd").fit(X)
     A, total = model.affinity_matrix_.toarray(), model.affinity_matrix_.sum()
@@ -225,7 +225,7 @@ def test_order_follows_a_gradient():
 
 
 def lonely(n=31, empty=12, far=3):
-    """Clouds of two groups: one far from all, one without mass."""
+    """Return clouds of two groups, with one cloud far from all others and one without mass."""
     rng = np.random.default_rng(4)
     points = [rng.normal(size=(8, 2)) + [9 * (i % 2), 0] for i in range(n)]
     points[far] = points[far] + 70
@@ -270,7 +270,7 @@ def test_a_saved_model_keeps_outliers_left_out(tmp_path, compress):
 
 
 def test_a_model_with_outliers_goes_where_one_without_goes(tmp_path):
-    """Standard output and pipes are written to, and stay what they are."""
+    """Standard output and pipes are written to and not replaced."""
     points, _ = lonely()
     model = DDSC(2, outliers=True).fit(points)
     model.save(tmp_path / "a.npz")

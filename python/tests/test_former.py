@@ -1,4 +1,4 @@
-"""Names of version 0.2.0 still work, with a warning; so do its results and models."""
+"""Names, results and models of version 0.2.0 still work; names cause a warning."""
 
 import inspect
 import pathlib

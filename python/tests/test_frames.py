@@ -1,4 +1,4 @@
-"""Results as tables: the same numbers as items.csv, the report and `explain`, with and without pandas."""
+"""Tests that tables have the same numbers as items.csv, the report and `explain`, with and without pandas."""
 
 import html
 import subprocess
@@ -71,7 +71,7 @@ def test_explain_frame(cells):
 
 
 def names_in_report(model):
-    """Names of the clusters in the question "What are they?"."""
+    """Return the names of the clusters in the answer to "What are they?"."""
     page = model.report()
     answer = page[page.index("What are they?") :]
     answer = answer[: answer.index("</dd>")]

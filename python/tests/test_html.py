@@ -1,4 +1,4 @@
-"""How results show in a notebook: tables and pictures, no dicts, no long hexadecimal text, everything escaped."""
+"""Tests of the HTML that notebooks show: tables and pictures, no dicts, no long hexadecimal text, everything escaped."""
 
 import re
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""A program that asked for decimal commas gets the same files, and reads them, as any other."""
+"""Files are written and read in the same way in a locale with decimal commas."""
 
 import os
 import shutil

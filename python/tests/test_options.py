@@ -1,4 +1,4 @@
-"""docs/options.md: what the program, Python and C call the same setting, held against all three."""
+"""Compares the names in docs/options.md with the program, Python and C."""
 
 import inspect
 import pathlib
@@ -77,7 +77,7 @@ def test_the_header_has_these_names():
 
 @pytest.mark.parametrize("struct", ["metric", "graph", "cluster", "read", "transform"])
 def test_no_setting_of_c_is_forgotten(struct):
-    """Except settings that neither the program nor Python offers, and deprecated spellings."""
+    """All settings are listed, except those that neither the program nor Python offers, and deprecated spellings."""
     inner = {"normalise", "struct_size", "metric", "graph", "eigen_tolerance", "eigen_max_iterations", "joined", "max_bytes", "cost_size"}
     header = (ROOT / "include" / "ddsc" / "ddsc.h").read_text()
     body = re.search(rf"typedef struct ddsc_{struct}_settings {{(.*?)}} ", header, re.S).group(1)

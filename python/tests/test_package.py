@@ -1,4 +1,4 @@
-"""What is shipped."""
+"""Tests of the files in the package."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Distance-based analysis of variance: against vegan, against dense formulas, and its permutations."""
+"""Compares the distance-based analysis of variance with vegan and with dense formulas, and tests its permutations."""
 import itertools
 import math
 import pathlib
@@ -13,7 +13,7 @@ ORACLE = pathlib.Path(__file__).resolve().parents[2] / "tests" / "support" / "pe
 
 
 def make(n=40, seed=0, euclidean=False):
-    """Distances of shifted points and their columns; not Euclidean unless asked for."""
+    """Return distances between shifted points, not Euclidean by default, and the columns about them."""
     random = np.random.default_rng(seed)
     a, b = random.integers(0, 3, n), random.integers(0, 2, n)
     x, block = random.normal(size=n), random.integers(0, 4, n)
@@ -26,7 +26,7 @@ def make(n=40, seed=0, euclidean=False):
 
 
 def dense(D, columns, term):
-    """R^2 and F of a term after all others, from projection matrices."""
+    """Return R^2 and F of a term after all others, computed from projection matrices."""
     n = len(D)
 
     def space(names):
@@ -93,7 +93,7 @@ def test_equals_vegan(tmp_path, euclidean):
 
 
 def exact(D, label, arrangements):
-    """p and the smallest possible p over all distinct arrangements of the labels."""
+    """Return p and the smallest possible p over all distinct arrangements of the labels."""
     values = np.array([dense(D, {"g": list(a)}, "g")[1] for a in sorted(set(arrangements))])
     f = dense(D, {"g": list(label)}, "g")[1]
     return (values >= f - 1e-9).mean(), (values >= values.max() - 1e-9).mean(), len(values)

@@ -1,4 +1,4 @@
-"""The library's report of a fit: the same words as the program's."""
+"""Tests of the report of a fit, which has the same text as the program's report."""
 
 import html
 import json
@@ -21,7 +21,7 @@ def without_times(told):
 
 
 def page_without_times(page):
-    """All but the places where file names, the command and seconds stand."""
+    """Return the page without file names, the command and seconds."""
     page = re.sub(r'<p class="faint">.*?</p>', "", page, count=1)
     page = re.sub(r"<li><b>[^<]*</b>seconds</li>", "", page)
     page = re.sub(r"<h2>Command to reproduce this result</h2>\s*<pre>.*?</pre>\n", "", page, flags=re.S)
@@ -60,7 +60,7 @@ def test_the_same_as_the_program(program, groups, tmp_path, metric):
 
 
 def test_a_page_over_several_k_is_the_programs(program, tmp_path):
-    """The slider over K, neighbors and the heat map come from files that the report is made of."""
+    """The page has the data of the slider over K, the neighbors and the heat map."""
     clouds = np.random.default_rng(2).normal(size=(40, 8, 2)) + 5 * (np.arange(40) % 2)[:, None, None]
     clouds[3] += 70
     ddsc.Distributions(clouds).write(tmp_path / "set.npz")
@@ -112,7 +112,7 @@ def test_before_fit():
 
 
 def test_what_was_read_is_never_overwritten(tmp_path):
-    """Nor by a set that was made from it, nor by its model or page, under any name of the file."""
+    """A derived set, a model or a page does not overwrite the file either, under any of its names."""
     ddsc.make_shapes(6, 10).write(tmp_path / "a.npz")
     ddsc.make_shapes(6, 10).write(tmp_path / "folder.csv")
     (tmp_path / "many").mkdir()

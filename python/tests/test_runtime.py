@@ -1,4 +1,4 @@
-"""Threads, Ctrl-C, callbacks, memory: what a long session depends on."""
+"""Tests of threads, Ctrl-C, callbacks and memory."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ import ddsc
 
 
 def python(code, **more):
-    """Run code in a fresh interpreter that sees the same package."""
+    """Run code in a new interpreter that uses the same package."""
     paths = [os.path.dirname(os.path.dirname(ddsc.__file__)), os.environ.get("PYTHONPATH", "")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p), **more}
     return subprocess.Popen(
@@ -94,7 +94,7 @@ def test_one_set_shared_by_threads():
 
 
 def test_other_threads_run_during_work():
-    """With the lock held no other thread would move within a call, however often it is tried."""
+    """If the call held the interpreter lock, no other thread would make progress during it."""
     X = ddsc.make_gaussians(k=2, n=60, n_points=60)
     ticks = []
     done = threading.Event()
@@ -245,7 +245,7 @@ def test_n_jobs_follows_the_environment():
 
 
 def test_device(tmp_path, monkeypatch):
-    """One that is missing is a warning, and the processor does the work; "auto" says nothing."""
+    """A missing device causes a warning, and the CPU is used; "auto" causes no warning."""
     monkeypatch.setenv("DDSC_PLUGIN_PATH", str(tmp_path))
     X = np.random.default_rng(2).normal(size=(2100, 2, 20))
     plain = ddsc.neighbors(X, metric="lot", device="cpu")
@@ -270,7 +270,7 @@ def test_device(tmp_path, monkeypatch):
     ],
 )
 def test_memory_limit_covers_the_set_that_is_made(call):
-    """Equal points, which a finished set stores once, and integers, which become float64 first."""
+    """Return equal points, which a set stores once, and integers, which are first converted to float64."""
     for dtype in float, np.int8:
         X = [np.full((60000, 5), i, dtype) for i in range(2)]
         tracemalloc.start()

@@ -1,4 +1,4 @@
-"""The estimator is the program: same defaults, same labels, files of each other."""
+"""Tests that the estimator and the program have the same defaults and labels and read each other's files."""
 import csv
 import json
 import subprocess
@@ -27,7 +27,7 @@ def run_program(program, folder, X, *words):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_every_default_is_the_programs(program, tmp_path, groups, metric):
-    """All settings, as the library states them: nothing is left to a list in this test."""
+    """Return all settings as reported by the library, so that this test needs no list of them."""
     out = run_program(program, tmp_path, groups, "-k", "5", "--metric", metric)
     theirs = json.loads((out / "result.json").read_text())
     ours = DDSC(metric=metric).fit(ddsc.read(tmp_path / "in.npz")).result_json()
@@ -61,6 +61,31 @@ def test_labels_of_real_sets(program, tmp_path, data, name):
         theirs = [int(row["label"]) for row in csv.DictReader(file)]
     assert DDSC().fit(ddsc.read(tmp_path / "in.npz")).labels_.tolist() == theirs
     assert DDSC().fit(X).labels_.tolist() == theirs
+
+
+@pytest.mark.parametrize("name,k,metric", [("shapes", 2, "w2"), ("digits", 10, "w2"), ("bbc", 5, "w2"), ("blood", 2, "mmd")])
+def test_labels_of_the_sets_that_the_r_package_compares(program, tmp_path, data, name, k, metric):
+    """The sets and settings of r/ddsc/tests/testthat/test-program.R: R, Python and the program agree."""
+    source, words, read = tmp_path / "x.npz", [], {}
+    if name == "shapes":
+        make = ["generate", "shapes"]
+    elif name == "digits":
+        images, labels = (data / "mnist" / f"t10k-{part}-ubyte.gz" for part in ("images-idx3", "labels-idx1"))
+        make = ["convert", str(images), "--labels", str(labels), "--subset-per-class", "100", "--seed", "1"]
+    elif name == "bbc":
+        make = ["text", str(data / "text" / "bbc.tsv.gz")]
+    else:
+        make, source = [], data / "cytometry" / "pbmc8-bcrxl.tsv.gz"
+        words = ["--id", "sample", "--label", "condition", "--drop", "patient", "--arcsinh", "5"]
+        read = {"id": "sample", "label": "condition", "drop": ["patient"], "arcsinh": 5}
+    if make:
+        subprocess.run([program, *make, "-o", str(source), "-q"], check=True)
+    out = tmp_path / "out"
+    subprocess.run([program, "cluster", str(source), "-k", str(k), "-m", metric, *words, "-o", str(out), "-q"], check=True)
+    with open(out / "labels.csv", newline="") as file:
+        theirs = [(row["id"], int(row["label"])) for row in csv.DictReader(file)]
+    X = ddsc.read(source, **read)
+    assert list(zip(map(str, X.ids), DDSC(k, metric=metric).fit(X).labels_.tolist())) == theirs
 
 
 def test_items_are_those_of_the_program(program, tmp_path, groups):
@@ -126,7 +151,7 @@ def test_a_loaded_matrix_of_costs(tmp_path):
 
 
 def test_resume_with_the_program(program, tmp_path, groups):
-    """What one of them solved the other need not solve again."""
+    """Pairs solved by one are reused by the other."""
     folder = tmp_path / "kept"
     plain = DDSC(3).fit(groups)
     first = DDSC(3, resume=folder).fit(groups)

@@ -1,4 +1,4 @@
-"""scanpy on the AnnData of a fit, unchanged. python/tests/scanpy.sh installs scanpy; elsewhere these tests are skipped."""
+"""Runs scanpy on the AnnData of a fit. python/tests/scanpy.sh installs scanpy; elsewhere these tests are skipped."""
 
 import numpy as np
 import pytest

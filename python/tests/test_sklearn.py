@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, and the package inside its tools."""
+"""Runs scikit-learn's estimator checks, and uses the package with its tools."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_pipelines():
 
 
 def test_against_spectral_clustering_of_vectors():
-    """Items of one point each: the same clusters as scikit-learn finds for the points."""
+    """Items with a single point have the same clusters as the points in scikit-learn."""
     from sklearn.datasets import make_blobs
 
     X, y = make_blobs(90, centers=3, cluster_std=0.4, random_state=0)

@@ -1,4 +1,4 @@
-"""Texts as clouds of sentence vectors."""
+"""Tests of texts as clouds of sentence vectors."""
 
 import pickle
 import zlib
@@ -10,7 +10,7 @@ import ddsc
 
 
 def hashed(sentences):
-    """A bag of words in 64 places: no encoder to download."""
+    """Return hashed bags of words with 64 entries, so that no encoder is needed."""
     rows = np.zeros((len(sentences), 64))
     for k, sentence in enumerate(sentences):
         for word in sentence.lower().strip(".!? ").split():

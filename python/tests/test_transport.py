@@ -1,4 +1,4 @@
-"""Single problems, against POT, numpy and their own certificates."""
+"""Compares single transport problems with POT and NumPy, and checks their certificates."""
 
 import numpy as np
 import pytest

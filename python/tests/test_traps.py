@@ -1,4 +1,4 @@
-"""Mistakes that were accepted silently, or answered in terms that a caller does not know."""
+"""Tests of mistakes that were accepted silently or reported in internal terms."""
 
 import subprocess
 import sys

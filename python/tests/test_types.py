@@ -1,4 +1,4 @@
-"""Types: the package by strict checkers, a user's program with mistakes, words that are the tables'."""
+"""Type checks of the package and of a user program with mistakes, and of the literals for option values."""
 
 import inspect
 import json
@@ -45,7 +45,7 @@ def test_pyright():
     except ValueError:
         pytest.skip("pyright does not run here: " + (done.stderr or done.stdout)[-200:])
     errors = [e for e in told["generalDiagnostics"] if e["severity"] == "error"]
-    # What is not installed is not judged, nor is _base.py, for which _base.pyi speaks.
+    # Modules that are not installed are not checked, and neither is _base.py, which _base.pyi describes.
     errors = [e for e in errors if e.get("rule") != "reportMissingImports" and not e["file"].endswith("_base.py")]
     others = [f"{e['file']}:{e['range']['start']['line'] + 1} {e['message']}" for e in errors if "use.py" not in e["file"]]
     assert not others, "\n".join(others)

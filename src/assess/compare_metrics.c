@@ -2,7 +2,7 @@
  * are, and how well they agree with those of the other metrics. Also recommends one metric. Of the
  * unsupervised criteria tested, the stability of the clusters is the best basis for this choice
  * (bench/compare.py). The size of the lead in stability does not predict the gain in accuracy
- * (docs/guide.md), so the result does not rate the recommendation. */
+ * (docs/metrics.md), so the result does not rate the recommendation. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -197,29 +197,29 @@ static ddsc_level best_level(const ddsc_compare *t)
 /* Returns true if nothing supports the clusters of metric i while another metric finds separate
  * ones. The labels of metric i may still be stable, because cutting a single cloud always in the
  * same place is stable too. */
-static bool stands_back(const ddsc_compare *t, int64_t i)
+static bool is_unsupported(const ddsc_compare *t, int64_t i)
 {
     return t->unsupported[i] && best_level(t) >= DDSC_LEVEL_PARTLY;
 }
 
-/* Returns the most stable metric for which stands_back is false. If the stabilities are unknown or
+/* Returns the most stable metric whose clusters are supported. If the stabilities are unknown or
  * equal, returns the first such metric. */
 static int64_t recommend(const ddsc_compare *t)
 {
     int64_t best = -1;
     for (int64_t i = 0; i < t->view.n_metrics; i++)
-        if (!stands_back(t, i) && (best < 0 || t->rows[i].stability > t->rows[best].stability))
+        if (!is_unsupported(t, i) && (best < 0 || t->rows[i].stability > t->rows[best].stability))
             best = i;
     return best;
 }
 
-/* Returns the lead in stability over the other metrics for which stands_back is false, or over all
+/* Returns the lead in stability over the other metrics whose clusters are supported, or over all
  * other metrics if over_all is true. The lead is infinite if there are no such metrics. */
 static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
 {
     double second = -INFINITY;
     for (int64_t i = 0; i < t->view.n_metrics; i++)
-        if (i != best && (over_all || !stands_back(t, i)))
+        if (i != best && (over_all || !is_unsupported(t, i)))
             second = fmax(second, t->rows[i].stability);
     return t->rows[best].stability - second;
 }
@@ -249,18 +249,20 @@ static void say_more(ddsc_compare *t, const char *words, const char *more)
 /* Adds the sentences about the verdicts. */
 static void say_structure(ddsc_compare *t)
 {
-    int64_t n = t->view.n_metrics, n_back = 0;
+    int64_t n = t->view.n_metrics, n_unsupported = 0;
     if (t->view.k < 2)
         return;
     if (best_level(t) < DDSC_LEVEL_REPRODUCIBLE)
         say_more(t, n > 1 ? " No metric confirms its clusters" : " Its clusters are not confirmed",
                  ", so do not rely on the cluster boundaries.");
     for (int64_t i = 0; i < n; i++)
-        if (stands_back(t, i))
+        if (is_unsupported(t, i))
             say_more(t,
-                     n_back++ ? ", " : " Not recommended because nothing confirms their clusters: ",
+                     n_unsupported++
+                         ? ", "
+                         : " Not recommended, because their clusters are not confirmed: ",
                      name_of(&t->rows[i]));
-    say_more(t, n_back ? "." : "", "");
+    say_more(t, n_unsupported ? "." : "", "");
 }
 
 static void judge(ddsc_compare *t)

@@ -1,7 +1,7 @@
-/* Finds out which clusters of two labelings of the same items are the same, and which ones split,
- * merged, appeared or vanished. The categories follow Spiliopoulou, Ntoutsi, Theodoridis and Schult
- * (MONIC, 2006). The overlap is symmetric (Jaccard), so that neither a large cluster that absorbs a
- * small one nor its remainder counts as the same by containing it. */
+/* Compares two labelings of the same items: finds the clusters that are the same, and those that
+ * split, merged, appeared or vanished. The categories follow Spiliopoulou, Ntoutsi, Theodoridis and
+ * Schult (MONIC, 2006). The overlap is symmetric (Jaccard), so that neither a large cluster that
+ * absorbs a small one nor its remainder counts as the same by containing it. */
 #include "assess/identity.h"
 
 #include "assess/assess.h"

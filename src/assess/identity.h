@@ -1,4 +1,4 @@
-/* identity: which clusters of two results are the same. */
+/* identity: finds the clusters that two results have in common. */
 #ifndef DDSC_ASSESS_IDENTITY_H
 #define DDSC_ASSESS_IDENTITY_H
 

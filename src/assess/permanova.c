@@ -6,8 +6,8 @@
 
 #include "base/sized.h"
 
-/* Permutations of the check of association with the number of points. A column is associated with
- * it from POINTS_P on. */
+/* Number of permutations in the test of association with the number of points. A column is
+ * associated with it if p is at most POINTS_P. */
 enum { PERMANOVA_POINTS_DRAWS = 999, PERMANOVA_MOST = 10000000 };
 static const double POINTS_P = 0.05;
 
@@ -21,7 +21,7 @@ struct ddsc_permanova {
     int64_t n_columns;
     variable *variables;     /* per column */
     variable points;         /* log number of points; empty if they are not checked */
-    const variable **chosen; /* room for the variables of one model */
+    const variable **chosen; /* space for the variables of one model */
     const variable *block;   /* or NULL */
     bool *used;              /* n */
     int64_t *items, n_missing_room;
@@ -90,7 +90,7 @@ static ddsc_status take_variables(ddsc_permanova *t, const ddsc_column *c)
     return DDSC_OK;
 }
 
-/* Makes a variable of the logarithm of the number of points, if the numbers differ. */
+/* Creates a variable from the logarithm of the number of points, if the numbers differ. */
 static ddsc_status log_of_points(ddsc_permanova *t)
 {
     const int64_t *points = t->set.points;
@@ -168,8 +168,8 @@ static void effect_free(ddsc_context *ctx, permanova_effect *e)
     e->distance = e->mean_distance = NULL;
 }
 
-/* Runs one model and keeps the effects of its columns. In a model of a single tested column, the
- * covariates are left as the first model gave them. */
+/* Runs one model and keeps the effects of its columns. If the model has a single tested column, the
+ * effects of the covariates remain those of the first model. */
 static ddsc_status run_model(ddsc_permanova *t, int64_t only, const int64_t *row_of, bool first)
 {
     ddsc_status status = DDSC_OK;
@@ -216,8 +216,8 @@ static void name_row(ddsc_permanova_row *r, const variable *v)
     }
 }
 
-/* Replaces p of the tested columns by p after Benjamini and Hochberg (1995). The k-th smallest of m
- * values is multiplied by m / k, and the results are made monotone from the largest on. */
+/* Adjusts p of the tested columns by the method of Benjamini and Hochberg (1995). The k-th smallest
+ * of m values is multiplied by m / k, and the results are made monotone from the largest on. */
 static void adjust_columns(ddsc_permanova *t)
 {
     int64_t n = t->view.n_rows, m = 0;

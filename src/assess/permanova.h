@@ -1,10 +1,10 @@
 /* permanova: distance-based analysis of variance (Anderson 2001; McArdle and Anderson 2001).
  *
  * G is the double-centered matrix of -D^2 / 2. A model has an orthonormal basis Q of its centered
- * columns. The sum of squares of the model is tr(Q^T G Q), and that of a column is the part which
- * is lost without the column (marginal sums of squares). A permutation exchanges rows and columns
- * of G, which is the same as exchanging rows of Q. All statistics of a permutation follow from the
- * small matrix Y = Q^T G Q, so one product with G serves every column.
+ * columns. The sum of squares of the model is tr(Q^T G Q), and that of a column is the decrease if
+ * the column is left out (marginal sums of squares). A permutation exchanges rows and columns of G,
+ * which is the same as exchanging rows of Q. All statistics of a permutation follow from the small
+ * matrix Y = Q^T G Q, so one product with G serves every column.
  *
  * The tests of the module compare all values with those of the R package vegan. */
 #ifndef DDSC_ASSESS_PERMANOVA_H
@@ -55,7 +55,7 @@ typedef struct shuffle {
     uint64_t part;              /* random stream */
 } shuffle;
 
-/* The model that the permutations are for. item (n) lists the items that are used. */
+/* The model to which the permutations apply. item (n) lists the items that are used. */
 typedef struct shuffle_model {
     const int64_t *item;
     int64_t n, n_variables;

@@ -1,4 +1,4 @@
-/* Checks of the arguments, and columns about items as numbers or as levels of factors. */
+/* Checks the arguments, and converts columns about items to numbers or to levels of factors. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

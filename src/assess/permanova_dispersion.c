@@ -15,9 +15,9 @@ static void count_levels(dispersion *s, const variable *v, const int64_t *item)
         s->n_used += s->size[g] > 0;
 }
 
-/* Computes the distances. The squared distance of item i to its centroid is
- * G_ii - 2 mean_j G_ij + mean_jk G_jk, where j and k have the level of i. It may be negative if the
- * distances are not Euclidean; it is then 0. */
+/* Computes the distances. The squared distance of item i to its centroid is G_ii - 2 mean_j G_ij +
+ * mean_jk G_jk, where j and k have the level of i. If the distances are not Euclidean, it can be
+ * negative and is then replaced by 0. */
 static ddsc_status find_distances(ddsc_context *ctx, dispersion *s, const double *gram)
 {
     ddsc_status status = DDSC_OK;

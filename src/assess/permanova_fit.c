@@ -1,4 +1,4 @@
-/* One model of the distance-based analysis of variance: basis, statistics and permutations. */
+/* Fits one model of the distance-based analysis of variance: basis, statistics and permutations. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -298,7 +298,7 @@ done:
     return status;
 }
 
-/* Computes the statistics of the data as they are, and the residual sum of squares. */
+/* Computes the statistics of the unpermuted data, and the residual sum of squares. */
 static ddsc_status observe(model_fit *f, counter *count)
 {
     ddsc_status status = DDSC_OK;
@@ -354,7 +354,8 @@ static ddsc_status check_arrangements(const model_fit *f, const shuffle *s,
     return DDSC_OK;
 }
 
-/* Tests the variables that are permuted in one way: by items within blocks, or by whole blocks. */
+/* Tests the variables that share one kind of permutation: of items within blocks, or of whole
+ * blocks. */
 static ddsc_status test_one_way(model_fit *f, permanova_effect *e, counter *count, bool whole)
 {
     ddsc_status status = DDSC_OK;

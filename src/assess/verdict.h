@@ -44,7 +44,7 @@ ddsc_status verdict_step_ratio(ddsc_context *ctx, double *ratio, int64_t *n_part
 ddsc_level verdict_level(const verdict_evidence *e);
 /* Returns true if the level depends on items_alike_p or its sentence mentions it. */
 bool verdict_asks_points(const verdict_evidence *e);
-/* Returns true if outliers do not contradict the sentence, so that they are to be mentioned. */
+/* Returns true if outliers do not contradict the sentence and should be mentioned with it. */
 bool verdict_names_outliers(const verdict_evidence *e);
 ddsc_structure verdict_structure(ddsc_level level);
 /* Writes the sentence of the level with its numbers. */

@@ -173,11 +173,6 @@ const char *ctx_device(const ddsc_context *ctx)
 
 void ctx_device_used(ddsc_context *ctx, const char *name)
 {
-    if (!ctx->device_used[0] && strncmp(name, "cuda", 4) == 0)
-        ctx_warn(ctx,
-                 "device %s is experimental: its plug-in has not been tested on a GPU in this "
-                 "version of ddsc; compare important results with those of device cpu",
-                 name);
     snprintf(ctx->device_used, sizeof ctx->device_used, "%s", name);
     ctx->device_served = true;
 }

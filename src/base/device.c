@@ -8,11 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "auto" may use a device only if its plug-in has passed bench/gpu.py on a GPU. The CUDA plug-in of
- * this version has not been run on a GPU since its parts were merged, so "auto" selects the CPU. */
-static const bool AUTO_ASKS = false;
-
-/* Minimum number of multiplications for which "auto" would use a device. Smaller problems take
+/* Minimum number of multiplications for which "auto" uses a device. Smaller problems take
  * less time on the CPU than the 0.2 s that a driver needs to start. In that time, 16 cores
  * perform 4e10 multiplications and two cores 1e10 (docs/gpu.md). */
 static const double WORK_LEAST = 3e10;
@@ -88,7 +84,7 @@ bool device_open(ddsc_context *ctx, device *d, double work)
     const char *name = ctx_device(ctx);
     bool chosen = strcmp(name, "auto") == 0;
     *d = (device){0};
-    if (strcmp(name, "cpu") == 0 || (chosen && !(AUTO_ASKS && work >= WORK_LEAST)))
+    if (strcmp(name, "cpu") == 0 || (chosen && work < WORK_LEAST))
         return false;
     if (open_named(d, chosen ? "cuda" : name, why))
         return true;

@@ -21,8 +21,8 @@ ddsc_status ddsc_context_set_team(ddsc_context *ctx, const ddsc_team *team)
                         own.size);
     bool whole = own.exchange && own.gather && own.scan && own.agree;
     if (own.size > 1 && !(whole && !own.share == !own.ready && !own.share == !own.unshare))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a team of %d ranks has missing functions",
-                        own.size);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "the team of %d ranks does not provide all required functions", own.size);
     ctx->team = own;
     return DDSC_OK;
 }

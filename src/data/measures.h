@@ -7,6 +7,13 @@
 
 enum { GRID_MAX_DIM = 3, NUMBER_ID_SIZE = 21 };
 
+/* Packed strings: text i is text + at[i]. There are none if n = 0. */
+typedef struct measures_texts {
+    int64_t n;
+    char *text;
+    int64_t *at; /* n + 1 */
+} measures_texts;
+
 /* The vocabulary of a set of documents, with all data needed to encode further documents in the
  * same way. It is empty if n = 0. */
 typedef struct measures_words {
@@ -18,18 +25,12 @@ typedef struct measures_words {
     double *mass;  /* per word: weight of one occurrence; NULL unless the weighting is automatic */
     /* as in ddsc_text_settings; lemmas: 1 if plurals were made singular */
     int64_t tokens, weighting, idf, lemmas;
+    measures_texts phrases; /* two words separated by a blank; used only in explanations */
 } measures_words;
 
 ddsc_status measures_words_copy(ddsc_context *ctx, measures_words *to, const measures_words *from);
 bool measures_words_equal(const measures_words *a, const measures_words *b);
 void measures_words_free(ddsc_context *ctx, measures_words *words);
-
-/* Packed strings: text i is text + at[i]. There are none if n = 0. */
-typedef struct measures_texts {
-    int64_t n;
-    char *text;
-    int64_t *at; /* n + 1 */
-} measures_texts;
 
 ddsc_status texts_copy(ddsc_context *ctx, measures_texts *to, const measures_texts *from);
 ddsc_status texts_pack(ddsc_context *ctx, measures_texts *to, int64_t n,

@@ -133,6 +133,11 @@ const char *ddsc_measures_get_title(const ddsc_measures *m, int64_t row)
     return m ? name_or_null(&m->titles, row) : NULL;
 }
 
+const char *ddsc_measures_get_phrase(const ddsc_measures *m, int64_t phrase)
+{
+    return m ? name_or_null(&m->words.phrases, phrase) : NULL;
+}
+
 const char *ddsc_measures_get_meta_name(const ddsc_measures *m, int64_t column)
 {
     return m ? name_or_null(&m->meta_names, column) : NULL;

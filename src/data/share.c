@@ -15,6 +15,7 @@ static void list_words(team_arrays *a, measures_words *w)
     team_array(a, &w->vector, w->n * w->d * (int64_t)sizeof *w->vector);
     team_array(a, &w->df, w->n * (int64_t)sizeof *w->df);
     team_array(a, &w->mass, w->mass ? w->n * (int64_t)sizeof *w->mass : 0);
+    list_texts(a, &w->phrases);
 }
 
 static void share_names(team_arrays *a, measures *m)

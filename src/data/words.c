@@ -11,11 +11,13 @@ ddsc_status measures_words_copy(ddsc_context *ctx, measures_words *to, const mea
     fresh.at = fresh.df = NULL;
     fresh.vector = NULL;
     fresh.mass = NULL;
+    fresh.phrases = (measures_texts){0};
     TRY(MEM_COPY(ctx, fresh.text, from->text, from->n ? from->at[from->n] : 0));
     TRY(MEM_COPY(ctx, fresh.at, from->at, from->n + 1));
     TRY(MEM_COPY(ctx, fresh.vector, from->vector, from->n * from->d));
     TRY(MEM_COPY(ctx, fresh.df, from->df, from->n));
     TRY(MEM_COPY(ctx, fresh.mass, from->mass, from->n));
+    TRY(texts_copy(ctx, &fresh.phrases, &from->phrases));
     *to = fresh;
     fresh = (measures_words){0};
 done:
@@ -43,6 +45,7 @@ bool measures_words_equal(const measures_words *a, const measures_words *b)
 
 void measures_words_free(ddsc_context *ctx, measures_words *words)
 {
+    texts_free(ctx, &words->phrases);
     MEM_FREE(ctx, words->text, words->at, words->vector, words->df, words->mass);
     *words = (measures_words){0};
 }

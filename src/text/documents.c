@@ -293,8 +293,10 @@ static ddsc_status take_words(document_reader *r, const char *text)
         const char *word = token_reader_next(&r->tokens, &n);
         if (!word)
             break;
-        if (text_table_find(r->stop, word, n) >= 0)
+        if (text_table_find(r->stop, word, n) >= 0) {
+            corpus_break(&r->out->words);
             continue;
+        }
         if (r->lemmas)
             word = lemmas_find(r->lemmas, word, n, &n);
         CHECK(corpus_add(r->ctx, &r->out->words, word, n));
@@ -316,8 +318,10 @@ static ddsc_status take_document(document_reader *r)
         const char *label = r->field.text[r->label];
         CHECK(label_list_add(r->ctx, &d->labels, label, strlen(label)));
     }
-    for (int64_t k = 0; k < r->text.n; k++)
+    for (int64_t k = 0; k < r->text.n; k++) {
+        corpus_break(&d->words);
         CHECK(take_words(r, r->field.text[r->text.at[k]]));
+    }
     return DDSC_OK;
 }
 

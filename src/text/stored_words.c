@@ -45,7 +45,7 @@ ddsc_status words_keep(ddsc_context *ctx, measures_words *out, const corpus *c,
     CHECK(MEM_COPY(ctx, out->mass, v->mass, v->n));
     for (int64_t k = 0; k < v->n * v->dim; k++)
         out->vector[k] = (float)v->point[k];
-    return DDSC_OK;
+    return phrases_find(ctx, &out->phrases, c, v);
 }
 
 /* ---- using a stored vocabulary ---- */

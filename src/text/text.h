@@ -70,6 +70,18 @@ void lemmas_free(ddsc_context *ctx, lemma_table *l);
 
 /* ---- corpus: word counts of each document ---- */
 
+/* A word and the word that follows it. */
+typedef struct word_pair {
+    uint64_t key;    /* both numbers; 0: free slot */
+    int32_t n;       /* documents in which they are adjacent */
+    uint32_t latest; /* newest of these documents + 1 */
+} word_pair;
+
+typedef struct word_pairs {
+    word_pair *slot; /* open addressing */
+    int64_t n_slots, n;
+} word_pairs;
+
 typedef struct corpus {
     text_table words;
     int64_t *df;     /* per word: number of documents that contain it */
@@ -79,12 +91,23 @@ typedef struct corpus {
     int32_t *count;  /* of each entry */
     int64_t n, n_entries, n_tokens;
     int64_t df_room, latest_room, offset_room, word_room, count_room;
+    word_pairs pairs;
+    int64_t before; /* the previous word of the document, or -1 */
 } corpus;
 
 /* Starts a new document, to which the following words belong. */
 ddsc_status corpus_begin(ddsc_context *ctx, corpus *c);
 ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n);
+/* Separates the previous word from the next one, for example where a stop word was removed. */
+void corpus_break(corpus *c);
 void corpus_free(ddsc_context *ctx, corpus *c);
+
+/* ---- phrases of two words (phrases.c) ---- */
+
+/* Counts a document in which word b follows word a. Documents must be added in order. */
+ddsc_status phrases_count_pair(ddsc_context *ctx, word_pairs *p, int32_t a, int32_t b,
+                               int64_t document);
+void phrases_free_pairs(ddsc_context *ctx, word_pairs *p);
 
 /* ---- word vectors ---- */
 
@@ -130,6 +153,10 @@ void words_free_own(ddsc_context *ctx, own_vectors *o);
  * automatic weighting, also computes the masses. */
 ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report, const corpus *c,
                       const ddsc_text_settings *set);
+
+/* Lists the phrases among the words with a vector, most frequent first. */
+ddsc_status phrases_find(ddsc_context *ctx, measures_texts *out, const corpus *c,
+                         const word_vectors *v);
 
 /* Creates the vocabulary to be stored with the set: words with their vectors and document
  * counts. */

@@ -10,6 +10,7 @@ ddsc_status corpus_begin(ddsc_context *ctx, corpus *c)
     CHECK(MEM_RESERVE(ctx, c->offset, &c->offset_room, c->n + 2));
     c->offset[c->n++] = c->n_entries;
     c->offset[c->n] = c->n_entries;
+    c->before = -1;
     return DDSC_OK;
 }
 
@@ -46,12 +47,21 @@ ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n)
         CHECK(weighting_add_entry(ctx, c, number));
     c->count[c->latest[number] - 1]++; /* a line has less than 2^28 bytes, so this fits */
     c->n_tokens++;
+    if (c->before >= 0)
+        CHECK(phrases_count_pair(ctx, &c->pairs, (int32_t)c->before, (int32_t)number, c->n - 1));
+    c->before = number;
     return DDSC_OK;
+}
+
+void corpus_break(corpus *c)
+{
+    c->before = -1;
 }
 
 void corpus_free(ddsc_context *ctx, corpus *c)
 {
     text_table_free(ctx, &c->words);
+    phrases_free_pairs(ctx, &c->pairs);
     MEM_FREE(ctx, c->df, c->latest, c->offset, c->word, c->count);
     *c = (corpus){0};
 }

@@ -67,7 +67,7 @@ def test_stable_borders_without_clusters_are_passed_over(ddsc, tmp_path):
     assert mmd["stability"] > w2["stability"] + 0.06  # a clear lead, by itself
     assert told["recommended"] == "w2" and told["sure"] == "slight"
     assert "Only w2 finds separate clusters" in told["words"]
-    assert told["words"].endswith("Not recommended because nothing confirms their clusters: mmd.")
+    assert told["words"].endswith("Not recommended, because their clusters are not confirmed: mmd.")
     assert "* w2" in ddsc(*words).stdout
 
 
@@ -118,7 +118,7 @@ def test_refused(ddsc, groups, words, told):
 
 
 def test_the_lead_is_no_confidence(ddsc, groups, tmp_path):
-    """The lead in stability does not predict the gain (docs/guide.md), so no words rate it."""
+    """The lead in stability does not predict the gain (docs/metrics.md), so no words rate it."""
     noise = tmp_path / "noise.csv"
     rng = np.random.default_rng(5)
     noise.write_text("id,x,y\n" + "\n".join(f"{i},{x},{y}" for i in range(100) for x, y in rng.normal(size=(9, 2)) + (i % 7, 0)))

@@ -114,16 +114,16 @@ def test_no_plugin(ddsc, many, tmp_path):
     assert json.loads(ddsc("info", many, "--json", env=env).stdout)["device"] == {"name": "cpu", "about": ""}
 
 
-def test_cuda_is_experimental(ddsc, many, tmp_path):
-    """The reference device under the name of the CUDA plug-in: only --device cuda uses it, with a warning."""
+def test_auto_uses_cuda_for_large_work_only(ddsc, many, tmp_path):
+    """The reference device under the name of the CUDA plug-in: this set is too small for auto."""
     (tmp_path / "libddsc_cuda.so").symlink_to(pathlib.Path(PLUGINS) / "libddsc_reference.so")
     env = {"DDSC_PLUGIN_PATH": str(tmp_path)}
     words = ["neighbors", many, "--metric", "mmd", "--json", "--progress", "none", "-f", "-o", tmp_path / "g.mtx"]
-    for more, device, n_warnings in ([], "cpu", 0), (["--device", "auto"], "cpu", 0), (["--device", "cuda"], "cuda:0", 1):
+    for more, device in ([], "cpu"), (["--device", "auto"], "cpu"), (["--device", "cuda"], "cuda:0"):
         done = ddsc(*words, *more, env=env)
         assert json.loads(done.stdout)["device"] == device
-        assert done.stderr.count("is experimental") == n_warnings
-    assert "device: cuda (experimental)" in ddsc("--version", env=env).stdout
+        assert "device" not in done.stderr
+    assert "device: cuda, " in ddsc("--version", env=env).stdout
 
 
 def test_resumed_runs_go_on_with_another_device(ddsc, many, tmp_path):

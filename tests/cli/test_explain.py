@@ -49,9 +49,32 @@ def test_words_name_their_topic(ddsc, documents, tmp_path, support):
             assert w["share"] > w["elsewhere"] >= 0 and 1 < w["items"] <= cluster["size"]
 
 
-def test_words_that_move_by_transport(ddsc, documents, tmp_path):
-    """Against linear programming: the same least work, carried by the words named."""
-    optimize = pytest.importorskip("scipy.optimize")
+def write_documents(path, topics, n=90, common="the of and with it said", phrase=None):
+    """Documents of 12 topic words each among common words. `phrase` is added to most documents of the first topic."""
+    rng = random.Random(7)
+    lines = ["label\ttext"]
+    for k in range(n):
+        topic = list(topics)[k % len(topics)]
+        words = rng.choices(topics[topic].split(), k=12) + rng.choices(common.split(), k=10)
+        rng.shuffle(words)
+        if phrase and k % len(topics) == 0 and k % 5 < 4:
+            words.insert(rng.randrange(len(words)), phrase)
+        lines.append(f"{topic}\t{' '.join(words)}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def explained(ddsc, tmp_path, k):
+    ddsc("text", tmp_path / "d.tsv", "-o", tmp_path / "d.npz", "-q", "--force")
+    ddsc("cluster", tmp_path / "d.npz", "-k", k, "-o", tmp_path / "r", "-q", "--force")
+    return clusters_of(tmp_path / "r")
+
+
+def words_of(cluster):
+    return [w["word"] for w in cluster["words"]]
+
+
+def test_clusters_differ_from_their_nearest(ddsc, documents, tmp_path):
+    """The words that separate two clusters are heavier in the one or in the other; everybody prints the same."""
     ddsc("text", documents, "--support", 0, "-o", tmp_path / "t.npz", "-q")
     ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r", "-q")
     z = np.load(tmp_path / "t.npz")
@@ -61,43 +84,108 @@ def test_words_that_move_by_transport(ddsc, documents, tmp_path):
         part = slice(z["offsets"][i], z["offsets"][i + 1])
         np.add.at(share[i], z["indices"][part], z["weights"][part] / z["weights"][part].sum())
     names = list(z["point_names"])
-    for cluster in clusters_of(tmp_path / "r"):
-        own = labels == cluster["label"]
-        off = share[own].mean(axis=0) - share[~own].mean(axis=0)
-        more, less = np.flatnonzero(off > 1e-12), np.flatnonzero(off < -1e-12)
-        cost = np.linalg.norm(z["support"][more][:, None] - z["support"][less][None], axis=2)
-        rows = np.kron(np.eye(len(more)), np.ones(len(less)))
-        columns = np.kron(np.ones(len(more)), np.eye(len(less)))
-        told = optimize.linprog(cost.ravel(), A_eq=np.vstack([rows, columns]),
-                                b_eq=np.r_[off[more] / off[more].sum(), off[less] / off[less].sum()])
-        carried = dict(zip((names[p] for p in more), (told.x.reshape(cost.shape) * cost).sum(axis=1) / told.fun))
-        assert 0 < len(cluster["moves"]) <= 6
-        for move in cluster["moves"]:
-            assert move["mass"] == pytest.approx(off[names.index(move["word"])], rel=1e-9)
-            assert names.index(move["to"]) in less
-        assert sum(m["share"] for m in cluster["moves"]) <= 1 + 1e-9
-        assert sum(carried[m["word"]] for m in cluster["moves"]) == pytest.approx(
-            sum(m["share"] for m in cluster["moves"]), abs=0.05)
-    told = ddsc("explain", tmp_path / "r").stdout
-    assert " -> " in told and "moves: " in told and "moves: " in (tmp_path / "r" / "report.html").read_text()
+    clusters = clusters_of(tmp_path / "r")
+    told, page = ddsc("explain", tmp_path / "r").stdout, (tmp_path / "r" / "report.html").read_text()
+    for cluster in clusters:
+        own, nearest = cluster["label"], cluster["nearest"]
+        assert nearest["label"] != own and nearest["more"] and nearest["less"]
+        off = share[labels == own].mean(axis=0) - share[labels == nearest["label"]].mean(axis=0)
+        assert all(off[names.index(word)] > 0 for word in nearest["more"])
+        assert all(off[names.index(word)] < 0 for word in nearest["less"])
+        for w in cluster["words"]:
+            column = share[:, names.index(w["word"])]
+            assert w["share"] == pytest.approx(column[labels == own].mean(), rel=1e-9)
+            assert w["elsewhere"] == pytest.approx(column[labels != own].mean(), rel=1e-9, abs=1e-12)
+        more, less = ", ".join(nearest["more"]), ", ".join(nearest["less"])
+        assert f"nearest: cluster {nearest['label']}; more here: {more}; more there: {less}" in told
+        assert f"; more here: {more}; more there: {less}</p>" in page
+    assert "moves" not in told and "moves" not in clusters[0]
 
 
-def test_moves_do_not_depend_on_the_order_of_documents(ddsc, documents, tmp_path):
-    """Merged points hold several words, whose places are means over all of them."""
-    head, *lines = documents.read_text().splitlines()
-    told = []
-    for name, rows in (("a", lines), ("b", lines[::-1])):
-        (tmp_path / f"{name}.tsv").write_text("\n".join([head, *rows]) + "\n")
-        ddsc("text", tmp_path / f"{name}.tsv", "--support", 4, "-o", tmp_path / f"{name}.npz", "-q")
-        ddsc("cluster", tmp_path / f"{name}.npz", "-k", 3, "-o", tmp_path / name, "-q")
-        told.append({tuple(sorted(w["word"] for w in c["words"][:5])): {m["word"]: m["share"] for m in c["moves"]}
-                     for c in clusters_of(tmp_path / name)})
-    assert told[0].keys() == told[1].keys()
-    for words, moves in told[0].items():
-        other = told[1][words]
-        last = max(min(moves.values()), min(other.values()))  # words that nearly tie for the last row may be on one list only
-        for word in moves.keys() | other.keys():
-            assert moves.get(word, last) == pytest.approx(other.get(word, last), abs=0.05)
+def test_function_words_name_no_topic(ddsc, tmp_path):
+    """Pronouns and auxiliary verbs are heavier in one topic, as in English news, yet never its name. Documents in
+    another language have no list: words that look like English ones may be topics there."""
+    english = {"match": "goal coach striker penalty he his him had", "law": "court judge appeal verdict its be were"}
+    write_documents(tmp_path / "d.tsv", english, common="the of and with it said to in is that")
+    for cluster in explained(ddsc, tmp_path, 2):
+        assert len(cluster["words"]) >= 3
+        assert not set(words_of(cluster)) & set("he his him had its be were the of and with".split())
+    turkish = {"kitap": "kitap yazar roman her can", "deniz": "deniz gemi liman yelken balik"}
+    write_documents(tmp_path / "d.tsv", turkish, common="ve bir bu ile daha gibi sonra kadar")
+    found = [set(words_of(cluster)) for cluster in explained(ddsc, tmp_path, 2)]
+    assert any({"her", "can"} <= words for words in found)
+    assert not any(words & set("ve bir bu ile daha gibi sonra kadar".split()) for words in found)
+
+
+def test_plurals_and_words_of_phrases_are_listed_once(ddsc, tmp_path):
+    topics = {"state": "election vote party votes parties elections minister", "sea": "ship ships sail harbour wave bus buses",
+              "farm": "cow barn tractor harvest field"}
+    write_documents(tmp_path / "d.tsv", topics, n=150, phrase="prime minister")
+    ddsc("text", tmp_path / "d.tsv", "-o", tmp_path / "d.npz", "-q")
+    phrases = np.load(tmp_path / "d.npz")["text_phrases"].tolist()
+    assert phrases == ["prime minister"]
+    clusters = explained(ddsc, tmp_path, 3)
+    for cluster in clusters:
+        words = words_of(cluster)
+        for one, more in (("vote", "votes"), ("party", "parties"), ("election", "elections"), ("ship", "ships"), ("bus", "buses")):
+            assert len({one, more} & set(words)) <= 1, words
+        assert "prime" not in words and ("prime minister" in words) == bool({"vote", "votes"} & set(words))
+        assert "prime minister" not in words or "minister" not in words
+    line = next(", ".join(words_of(c)[:6]) for c in clusters if "prime minister" in words_of(c))
+    ddsc("cluster", tmp_path / "d.npz", "-k", 3, "-o", tmp_path / "r2", "--private", "-q")
+    assert "prime" not in (tmp_path / "r2" / "result.json").read_text()
+    done = ddsc("cluster", tmp_path / "d.npz", "-k", 3, "-o", tmp_path / "r3")
+    assert line in done.stdout and line in (tmp_path / "r3" / "report.html").read_text()
+
+
+def test_pairs_that_are_no_phrases(ddsc, tmp_path):
+    """Words that are frequent but next to each other by chance, rare pairs, and words between which one was removed."""
+    write_documents(tmp_path / "d.tsv", TOPICS, n=120)
+    with open(tmp_path / "d.tsv", "a") as f:
+        f.write("sea\tship blue whale sail\n" * 3)  # three documents are no evidence
+        f.write("farm\tcow bread and butter barn\n" * 6)
+    (tmp_path / "stop.txt").write_text("and\n")
+    ddsc("text", tmp_path / "d.tsv", "--stopwords", tmp_path / "stop.txt", "-o", tmp_path / "d.npz", "-q")
+    found = np.load(tmp_path / "d.npz").get("text_phrases", np.array([])).tolist()
+    assert "blue whale" not in found and "bread butter" not in found and not any("the" in p.split() for p in found)
+    ddsc("text", tmp_path / "d.tsv", "-o", tmp_path / "d2.npz", "-q")
+    assert "bread butter" not in np.load(tmp_path / "d2.npz").get("text_phrases", np.array([])).tolist()
+
+
+@pytest.mark.parametrize("phrases", [["no-blank"], ["a b c"], [""], [" "], ["ship sail"] * 3, ["ship ship"]])
+def test_any_phrases_of_a_file_are_accepted(ddsc, documents, tmp_path, phrases):
+    ddsc("text", documents, "-o", tmp_path / "t.npz", "-q")
+    arrays = dict(np.load(tmp_path / "t.npz"))
+    arrays["text_phrases"] = np.array(phrases)
+    np.savez(tmp_path / "u.npz", **arrays)
+    ddsc("cluster", tmp_path / "u.npz", "-k", 3, "-o", tmp_path / "r", "-q")
+    assert all(len(set(words_of(c))) == len(c["words"]) for c in clusters_of(tmp_path / "r"))
+    arrays["text_phrases"] = np.zeros((2, 2))
+    np.savez(tmp_path / "v.npz", **arrays)
+    assert "text_phrases" in ddsc("cluster", tmp_path / "v.npz", "-k", 3, "-o", tmp_path / "r2", "-q", code=3).stderr
+
+
+def test_repeated_stories_are_listed_once(ddsc, tmp_path):
+    write_documents(tmp_path / "d.tsv", TOPICS)
+    rows = (tmp_path / "d.tsv").read_text().splitlines()
+    (tmp_path / "d.tsv").write_text("\n".join(rows + rows[1::3]) + "\n")
+    clusters = explained(ddsc, tmp_path, 3)
+    result = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert result["repeated"] == 30
+    copies = []
+    for cluster in clusters:
+        for which in ("representatives", "borderline"):
+            titles = [item["title"] for item in cluster[which]]
+            assert len(set(titles)) == len(titles)
+            copies += [item["copies"] for item in cluster[which] if "copies" in item]
+    assert copies and set(copies) == {2}
+    assert "(2 copies)" in ddsc("explain", tmp_path / "r").stdout
+    assert "(2 copies)" in (tmp_path / "r" / "report.html").read_text()
+    assert "30 items have the title" in ddsc("cluster", tmp_path / "d.npz", "-k", 3, "-o", tmp_path / "r2").stdout
+    explained_once = [rows[0]] + sorted(set(rows[1:]))
+    (tmp_path / "d.tsv").write_text("\n".join(explained_once) + "\n")
+    explained(ddsc, tmp_path, 3)
+    assert "repeated" not in json.loads((tmp_path / "r" / "result.json").read_text())
 
 
 def test_words_alike_everywhere_are_no_sign(ddsc, tmp_path):
@@ -107,36 +195,8 @@ def test_words_alike_everywhere_are_no_sign(ddsc, tmp_path):
              weights=np.ones(120), offsets=np.arange(0, 121, 3), point_names=names)
     ddsc("cluster", tmp_path / "w.npz", "-k", 2, "-o", tmp_path / "r", "-q")
     for cluster in clusters_of(tmp_path / "r"):
-        assert len(cluster["words"]) == 1 and len(cluster["moves"]) == 1
-        assert {cluster["moves"][0]["word"], cluster["moves"][0]["to"]} == {"boat", "car"}
-
-
-@pytest.mark.parametrize("cost, near, far", [("sqeuclidean", np.hypot(9, 0.9), np.hypot(1.5, 0.9)), ("cosine", 0, 1), ("cityblock", 9.9, 2.4)])
-def test_moves_go_by_the_costs_of_the_run(ddsc, tmp_path, cost, near, far):
-    """From `turned` it is no way to `near` by direction; by place the ways are these."""
-    names = np.array(["turned", "near", "far", "base"])
-    rows = [[0, 3] if i % 2 else [1, 2, 3] for i in range(40)]
-    np.savez(tmp_path / "w.npz", support=np.array([[1.0, 0.1], [10, 1], [-0.5, 1.0], [0.1, 5]]),
-             indices=np.concatenate(rows).astype(np.int32), weights=np.concatenate([np.r_[[6 / (len(r) - 1)] * (len(r) - 1), 1] for r in rows]),
-             offsets=np.cumsum([0, *map(len, rows)]), point_names=names)
-    metric = ["-m", "w1", "--cost", cost] if cost == "cityblock" else ["-m", "w2", "--cost", cost]
-    ddsc("cluster", tmp_path / "w.npz", "-k", 2, *metric, "-o", tmp_path / "r", "-q")
-    moves = {m["word"]: m for c in clusters_of(tmp_path / "r") for m in c["moves"]}
-    # what `near` and `far` have is all `turned`'s, so both shares are their ways
-    assert moves["near"]["share"] / moves["far"]["share"] == pytest.approx(near / far, rel=1e-6, abs=1e-6)
-
-
-def test_clusters_without_moves_say_so(ddsc, tmp_path):
-    n = 104
-    points = np.array([[i % 13 * 10.0, i // 13 * 10.0] for i in range(n)])
-    index = np.repeat(np.arange(n), 3)
-    np.savez(tmp_path / "w.npz", support=points, indices=index.astype(np.int32), weights=np.ones(3 * n),
-             offsets=np.arange(3 * n + 1), point_names=np.array([f"w{i}" for i in range(n)]))
-    ddsc("cluster", tmp_path / "w.npz", "-k", n, "--tau", 2, "-o", tmp_path / "r", "-q")
-    told = [("moves" in c, c.get("moves_left_out")) for c in clusters_of(tmp_path / "r")]
-    assert told == [(True, None)] * 100 + [(False, True)] * (n - 100)
-    assert ddsc("explain", tmp_path / "r").stdout.count("computed only for") == n - 100
-    assert (tmp_path / "r" / "report.html").read_text().count("Moves were not computed") == n - 100
+        assert len(cluster["words"]) == 1
+        assert {*cluster["nearest"]["more"], *cluster["nearest"]["less"]} == {"boat", "car"}
 
 
 def test_shares_are_means_over_items(ddsc, documents, tmp_path):
@@ -231,7 +291,7 @@ def test_real_documents(ddsc, data_dir, tmp_path, name, classes):
     for c, cluster in enumerate(told["clusters"]):
         counts = [row[c] for row in table["counts"]]
         main = table["classes"][counts.index(max(counts))]
-        words = [w["word"] for w in cluster["words"]][:6]
+        words = " ".join(w["word"] for w in cluster["words"][:6]).split()
         assert len(set(words) & set(classes[main].split())) >= 2, (main, words)
 
 

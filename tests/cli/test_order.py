@@ -51,7 +51,7 @@ def test_a_line(ddsc, line):
         half = 1.96 * np.sqrt((w ** 2 * (data[:, c] - mean[:, None]) ** 2).sum(1)) / w.sum(1)
         assert np.allclose(traits[name]["curve"], mean) and np.allclose(traits[name]["high"], mean + half)
     assert told == json.loads(ddsc(*words, "-j", 1).stdout)
-    assert "one direction suffices" in ddsc("order", path / "r").stdout
+    assert "one direction is enough" in ddsc("order", path / "r").stdout
 
 
 def test_columns_about_items(ddsc, line):

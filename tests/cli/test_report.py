@@ -258,8 +258,7 @@ def test_cards_agree_with_the_answers(ddsc, tmp_path):
     path = tmp_path / "r/result.json"
     told = json.loads(path.read_text())
     for cluster in told["clusters"]:
-        for item in cluster["representatives"][:2]:
-            item["title"] = "the same story"
+        cluster["representatives"][0].update(title="the same story", copies=2)
         cluster["representatives"].append({key: cluster["borderline"][0][key] for key in ("row", "id")})  # as in clusters of few items
         for at, item in enumerate(cluster["borderline"]):
             item["ambiguity"] = 0.46 - 0.02 * at
@@ -267,7 +266,7 @@ def test_cards_agree_with_the_answers(ddsc, tmp_path):
     path.write_text(json.dumps(told))
     ddsc("report", tmp_path / "r", "-f", "-q")
     page = (tmp_path / "r/report.html").read_text()
-    assert page.count("the same story") == 2 and page.count("(2 items)") == 2
+    assert page.count("the same story") == 2 and page.count("(2 copies)") == 2
     for cluster in told["clusters"]:
         card = page[page.index(f'id="cluster-{cluster["label"]}"'):].split("</section>")[0]
         shown = card.count("(or ")

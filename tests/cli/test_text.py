@@ -422,8 +422,8 @@ def glove(data_dir):
 
 
 def paper_words(data_dir, name):
-    """The command of docs/documents.md, without its -o."""
-    commands = (SOURCE / "docs" / "documents.md").read_text().replace("\\\n", " ").splitlines()
+    """Return the command of docs/notes/words.md, without its -o."""
+    commands = (SOURCE / "docs" / "notes" / "words.md").read_text().replace("\\\n", " ").splitlines()
     line, = (c for c in commands if c.startswith(f"ddsc text {name}."))
     words = shlex.split(line)[1:-2]
     text = data_dir / "text"

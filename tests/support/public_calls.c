@@ -958,7 +958,7 @@ const call_entry calls[] = {
     E(comparison_write, "picture", 1),
     E(diff_create, "", 0),
     E(diff_create, "row numbers", 1),
-    E(diff_read, "", 0),
+    E(diff_create, "folders", 2),
     E(diff_write, "json", DDSC_DIFF_JSON),
     E(diff_write, "text", DDSC_DIFF_TEXT),
     E(diff_write, "all text", DDSC_DIFF_TEXT_ALL),

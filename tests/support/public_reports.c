@@ -195,31 +195,29 @@ static ddsc_diff *make_diff(ddsc_context *ctx, int numbers, ddsc_status *status)
     return calls_gives(*status, out) ? out : NULL;
 }
 
-static ddsc_status gives_diff(ddsc_status status, ddsc_diff *diff)
+/* Compares a folder with itself. */
+static ddsc_diff *make_folders(ddsc_context *ctx, ddsc_status *status)
 {
-    ddsc_diff_view v;
-    ddsc_diff_get_view(diff, &v);
-    calls_add_answer(&v.n_shared, sizeof v.n_shared);
-    calls_add_answer(&v.n_moved, sizeof v.n_moved);
-    ddsc_diff_destroy(diff);
-    return status;
+    char folder[4096];
+    ddsc_diff_side side;
+    snprintf(folder, sizeof folder, "%s", folder_file(&room, "saved"));
+    ddsc_diff_side_init(&side);
+    side.folder = folder;
+    ddsc_diff *out = calls_unset;
+    *status = ddsc_diff_create(ctx, &out, &side, &side, NULL);
+    return calls_gives(*status, out) ? out : NULL;
 }
 
 ddsc_status diff_create(ddsc_context *ctx, int option)
 {
     ddsc_status status;
-    ddsc_diff *found = make_diff(ctx, option, &status);
-    return gives_diff(status, found);
-}
-
-ddsc_status diff_read(ddsc_context *ctx, int option)
-{
-    char folder[4096];
-    (void)option;
-    snprintf(folder, sizeof folder, "%s", folder_file(&room, "saved"));
-    ddsc_diff *out = calls_unset;
-    ddsc_status status = ddsc_diff_read(ctx, &out, folder, folder, NULL);
-    return gives_diff(status, calls_gives(status, out) ? out : NULL);
+    ddsc_diff *found = option == 2 ? make_folders(ctx, &status) : make_diff(ctx, option, &status);
+    ddsc_diff_view v;
+    ddsc_diff_get_view(found, &v);
+    calls_add_answer(&v.n_shared, sizeof v.n_shared);
+    calls_add_answer(&v.n_moved, sizeof v.n_moved);
+    ddsc_diff_destroy(found);
+    return status;
 }
 
 ddsc_status diff_write(ddsc_context *ctx, int form)

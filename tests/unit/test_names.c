@@ -51,6 +51,8 @@ static void test_reading(void **state)
     assert_null(ddsc_measures_get_point_name(m, 3));
     assert_null(ddsc_measures_get_title(m, 2));
     assert_null(ddsc_measures_get_title(NULL, 0));
+    assert_null(ddsc_measures_get_phrase(m, 0));
+    assert_null(ddsc_measures_get_phrase(NULL, 0));
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }

@@ -29,7 +29,7 @@ static ddsc_measures *make_items(ddsc_context *ctx, const char *const *types)
         }
     }
     offset[N] = N * EACH;
-    assert_int_equal(ddsc_measures_create_clouds(ctx, &m, N, DIM, offset, x, NULL, NULL), DDSC_OK);
+    assert_int_equal(ddsc_measures_create_clouds(ctx, &m, N, DIM, x, NULL, offset, DDSC_ON_EMPTY_ERROR), DDSC_OK);
     static const char *const coordinates[] = {"A", "B", "C", "D"};
     assert_int_equal(
         ddsc_measures_copy_described(ctx, &named, m, coordinates, types ? point : NULL, NULL),
@@ -200,7 +200,7 @@ static void test_blocks(void **state)
         class[i] = i % 2 ? "after" : "before";
         pair[i] = names[i / 2];
         y[2 * i] = 100 * (i / 2) + (i % 2 ? 3 : 0);
-        y[2 * i + 1] = i < 2 ? NAN : (i * 7) % 5;
+        y[2 * i + 1] = i < 2 ? (double)NAN : (i * 7) % 5;
     }
     const ddsc_column column = {"time", class, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
     const ddsc_column block = {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK};

@@ -410,13 +410,41 @@ static void test_row_order(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Rare pairs are removed when the table is full, and frequent ones keep nearly all their documents. */
+static void test_pairs_are_bounded(void **state)
+{
+    (void)state;
+    enum { DOCUMENTS = 3000, PAIRS = 400 };
+    word_pairs p = {0};
+    ddsc_context *ctx = test_context(1, 0);
+    for (int32_t i = 0; i < DOCUMENTS; i++) {
+        for (int32_t k = 0; k < PAIRS; k++)
+            assert_ok(ctx, phrases_count_pair(ctx, &p, 10 + i * PAIRS + k, 5, i), "a rare pair");
+        for (int k = 0; k < 2; k++) /* twice in the document: counted once */
+            assert_ok(ctx, phrases_count_pair(ctx, &p, 1, 2, i), "a frequent pair");
+    }
+    int32_t found = 0;
+    for (int64_t k = 0; k < p.n_slots; k++)
+        if (p.slot[k].key == ((uint64_t)2 << 32 | 2))
+            found = p.slot[k].n;
+    assert_in_range(found, DOCUMENTS * 9 / 10, DOCUMENTS);
+    assert_true(p.n_slots <= 1 << 20 && 2 * p.n <= p.n_slots);
+    phrases_free_pairs(ctx, &p);
+    ddsc_context_destroy(ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors), cmocka_unit_test(test_cut_vectors),
-        cmocka_unit_test(test_lemmas),  cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_small),   cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_cancel),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_memory),  cmocka_unit_test(test_row_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vectors),
+                                       cmocka_unit_test(test_cut_vectors),
+                                       cmocka_unit_test(test_lemmas),
+                                       cmocka_unit_test(test_settings),
+                                       cmocka_unit_test(test_small),
+                                       cmocka_unit_test(test_allocations),
+                                       cmocka_unit_test(test_cancel),
+                                       cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_memory),
+                                       cmocka_unit_test(test_row_order),
+                                       cmocka_unit_test(test_pairs_are_bounded)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,9 +1,19 @@
-/* Linear minorants of the regularized value over a plane grid (minorant.h).
+/* Linear minorants of the regularized value over a plane grid.
+ *
+ * For any f on item a, the soft c-transform g(y) = -eps log sum_x a(x) exp((f(x) - |x - y|^2) /
+ * eps) is feasible together with f. The value of (a, b) is therefore at least <a, f> + <b, g> for
+ * every item b (minorant.h). f is the potential of the affine map from the Gaussian of a to that of
+ * a block of similar items, so one g serves the whole block. Bounds of a tile are the matrix
+ * product of the g of its rows with the weights of its columns, and the larger of the minorants of
+ * both sides is used.
  *
  * The transform is computed in double and stored in floats, with each g centered so that |g| <= r.
  * A sum of up to p products of floats, in any order, has an error of at most (p + 3) 2^-24 r
  * (Higham 2002, section 3.1). The weights sum to one, and terms that are 0 add no error. This
- * margin and the rounding of the added constants are subtracted from the constant. */
+ * margin and the rounding of the added constants are subtracted from the constant.
+ *
+ * Each g costs two small matrix products over the grid, and each bound one product of rows of at
+ * most one float per occupied cell. */
 #include "distance/bound/minorant.h"
 
 #include <math.h>

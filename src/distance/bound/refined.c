@@ -1,12 +1,23 @@
-/* The refined bound of W2. It runs a few relaxed Sinkhorn iterations at decreasing epsilon,
- * starting from the potentials of the affine map between the Gaussians of the two items. Two
- * c-transforms follow. For any f, the pair (f^cc, f^c) is feasible, so W2^2 >= sum a f^cc + sum b
- * f^c.
+/* The refined bound of W2 from a few scaling iterations in floats.
+ *
+ * For any f on the points of one item, let f^c(y) = min_x (c(x, y) - f(x)). The pair (f^cc, f^c) is
+ * feasible for the dual of transport, so
+ *
+ *     W2^2 >= sum a f^cc + sum b f^c.
+ *
+ * The bound is tight if f is close to an optimal potential. A good f comes from relaxed Sinkhorn
+ * iterations at decreasing epsilon. They start from the potentials of the affine map between the
+ * Gaussians of the two items.
  *
  * Entropic potentials are too smooth by about the potentials of each item with itself (Feydy et al.
  * 2019, Pooladian et al. 2022), which are stored for every item and level. They are subtracted
  * before the c-transform, and those of the next level are added. This saves several times as many
- * iterations. */
+ * iterations.
+ *
+ * Rounding margins of the second c-transform are subtracted, so the result never exceeds W2^2. An
+ * iteration and a c-transform each cost one product with the coupling: O(h w (h + w)) on a grid
+ * (refined_grid.c) and O(n m) otherwise (refined_dense.c). The computation stops as soon as the
+ * bound reaches the required value or is unlikely to reach it. */
 #include "base/team.h"
 #include "distance/bound/refined.h"
 

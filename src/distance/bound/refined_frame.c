@@ -1,8 +1,15 @@
 /* Chooses the frame of the refined bound: its coupling, unit of length and first epsilon.
  *
- * Solves of exact transport start from potentials of this bound. If a pair has several optimal plans,
- * the start decides which of them is found, and the last bits of the value depend on it. The frame is
- * therefore part of the resolved settings. It does not depend on the order of the items. */
+ * The coupling is the grid if the items are on a plane grid, otherwise the dense matrix. The unit
+ * is the larger grid step, or a power of two close to the size of the support. The first epsilon is
+ * a fraction of the mean trace of the covariances in this unit, rounded to four bits.
+ *
+ * Solves of exact transport start from potentials of this bound. If a pair has several optimal
+ * plans, the start decides which of them is found, and the last bits of the value depend on it. The
+ * frame is therefore part of the resolved settings, and a later set can be given the same frame.
+ *
+ * The frame does not depend on the order of the items, because traces are summed as integers. It
+ * takes one pass over the points of the set. */
 #include <math.h>
 
 #include "distance/bound/refined.h"

@@ -1,6 +1,18 @@
-/* The coupling over a plane grid. Squared distances are sums of one term per axis, so kernels are
- * products. The sums of the iterations and the minima of the c-transforms are computed one axis at
- * a time over the bounding boxes of the items. */
+/* The coupling of the refined bound for items on a plane grid (refined.c has the bound).
+ *
+ * Squared distances are sums of one term per axis, c(x, y) = (x_0 - y_0)^2 + (x_1 - y_1)^2. The
+ * kernel exp(-c / eps) is therefore a product, and its sums are computed one axis at a time over
+ * the bounding boxes of the items. So are the minima of a c-transform, because min_x (c - f) is a
+ * minimum over rows of minima within rows. Each axis has one table of its cost and kernel by
+ * distance.
+ *
+ * Items are moved to their means first, so distances along an axis are (t - gap) step for whole t.
+ * Cells without a point have mass 0 in sums and an infinite wall in minima.
+ *
+ * The start is the potential f(x) = x' (1 - M) x of the affine map M between the Gaussians
+ * (sinkhorn/grid_items.c). A sum or minimum costs O(h w (h + w)) for boxes of h x w cells.
+ * grid_open bounds the rounding errors of two sums and of a cost, so that the final value remains a
+ * valid lower bound. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,15 @@
-/* Kernels of the refined bounds. Floats are accurate enough, because rounding margins are
- * subtracted from the bounds. */
+/* Kernels of the refined bounds in single precision: kernel products, (min, +) products,
+ * exponentials and logarithms.
+ *
+ * The scaling iterations only produce a guess of the potentials. Any f gives a feasible pair (f^cc,
+ * f^c), so errors of the guess weaken the bound but never invalidate it. The last c-transforms
+ * compute minima of c - f over one side, and their rounding error is bounded by the caller and
+ * subtracted. Floats are therefore accurate enough, and a vector holds twice as many of them.
+ *
+ * On a grid, both kinds of products run along one axis at a time, with the sums or minima of a
+ * block of rows in registers. exp uses 2^n 2^r with the Taylor series of 2^r (relative error 2e-7),
+ * and log uses 2 atanh((m - 1) / (m + 1)). A transform costs O(h w (h + w)) on boxes of h x w cells
+ * and O(n m) on lists of points. */
 #include "distance/bound/refined_kernels.h"
 
 enum { CHUNK = 4 }; /* vectors held at once for each of two rows */

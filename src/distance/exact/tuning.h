@@ -74,8 +74,8 @@ enum {
     /* Problems with up to this many costs are finished with 106 bits. */
     POLISH_CELLS = 1 << 22,
     POLISH_PIVOTS = 4, /* maximum number of those pivots per point */
-    /* Pivots between two cancellation checks. Large problems need a good part of a second for this
-     * many. */
+    /* Pivots between two cancellation checks. Large problems need a large part of a second for this
+     * many pivots. */
     CANCEL_PIVOTS = 512
 };
 #define GAP_PROMISED 1e-10 /* largest gap of a result reported as optimal */

@@ -1,9 +1,9 @@
 /* Computes the feature space of any kernel on a table of few points.
  *
  * Let w be the mean weights of all items and K~ = (I - 1 w') K (I - w 1'). K~ is positive
- * semidefinite if K is so on weights that sum to 0, which includes the energy kernel. The
- * coordinates F a are centered at the mean of the items. With K~ = F' F + E, g = K w, c = w' g and
- * weights that sum to 1,
+ * semidefinite if K is positive semidefinite on weights that sum to 0, which includes the energy
+ * kernel. The coordinates F a are centered at the mean of the items. With K~ = F' F + E, g = K w, c
+ * = w' g and weights that sum to 1,
  *
  *     a' K b = F a . F b + a' E b + a . g + b . g - c.
  *

@@ -1,7 +1,13 @@
-/* Computes the costs of a pair. They are computed from differences in few dimensions and from inner
- * products in many dimensions. A small shared support in many dimensions has a precomputed table. A
- * cost depends on its two points only, so all callers obtain the same bits, with and without a
- * table. */
+/* The costs between the points of two items, C_pq = c(x_p, y_q).
+ *
+ * In few dimensions, squared distances are sums of squared differences. In many dimensions, they
+ * come from inner products, |x|^2 + |y|^2 - 2 x y, and entries in which this cancels are recomputed
+ * by differences (distance/cost/points.h). If many items share a small support in many dimensions,
+ * all costs between its rows are computed once, and a pair gathers its entries from this table.
+ *
+ * A cost depends on its two points only. All callers therefore obtain the same bits, with and
+ * without the table and for any order of the pairs. A pair of n x m points costs n m d operations,
+ * or n m loads with the table. */
 #include "distance/sinkhorn/costs.h"
 
 #include "distance/cost/cost.h"

@@ -1,7 +1,13 @@
-/* Kernels of the dense engine, on the layout described in dense_kernel.h. Sums have a fixed order:
- * eight partial sums over the columns congruent modulo 8, then the tree of simd_sum. Rows are
- * processed in blocks of four. The group engine sums in the same order and therefore gets the same
- * bits. */
+/* Kernels of the dense engine: passes over a matrix of costs or of kernel entries (dense_kernel.h).
+ *
+ * One relaxed iteration needs K v and K' u. Both are computed in a single pass over K: the sum of a
+ * row gives its new scaling u_i, and u_i times the row is then added to the column sums. K is thus
+ * read once per iteration. Rows are processed in blocks of four, which share the loaded entries of
+ * v and of the column sums.
+ *
+ * Sums have a fixed order: eight partial sums over the columns congruent modulo 8, then the tree of
+ * simd_sum. The result therefore does not depend on the instruction set. The group engine sums in
+ * the same order and gets the same bits. Every pass costs O(n m). */
 #include "distance/sinkhorn/dense_kernel.h"
 
 #include <math.h>

@@ -1,9 +1,19 @@
 /* Runs the dense engine from starting potentials to a converged plan.
  *
- * If epsilon is far below the costs, it decreases in levels, and each level starts from an
- * extrapolation of the two previous ones. Within a level, scaling iterations run under the pace
- * control of pace.h. Newton steps take over where the iterations are too slow. If sums leave their
- * range, the scalings are absorbed into the potentials. */
+ * If epsilon is far below the costs, the kernel exp(-C / eps) underflows and scaling iterations
+ * converge slowly. Epsilon therefore decreases in levels by a constant factor (epsilon scaling;
+ * Kosowsky and Yuille 1994). The potentials are smooth in epsilon, so each level starts from a
+ * linear extrapolation of the two previous ones.
+ *
+ * Within a level, scaling iterations run under the pace control of pace.h. Newton steps
+ * (dense_newton.c) take over where the iterations are too slow. If sums leave their range, the
+ * scalings are absorbed into the potentials, f += eps log(u / a), and the kernel is computed again
+ * (Schmitzer 2019). Every level but the last ends at a larger tolerance. If a level stalls, the
+ * next attempt uses a smaller one, because mass that was misplaced at a large epsilon may be
+ * impossible to move at a small one.
+ *
+ * The final error is that of the plan at the requested epsilon, so the path of levels affects only
+ * the time. An iteration costs O(n m), and so does a new kernel. */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,13 @@
-/* Kernels that work on eight problems at once. Sums have the order of dense_kernel.c: eight partial
- * sums over the columns congruent modulo 8, then the tree of simd_sum. Rows are processed in blocks
- * of four. The padded zero rows and columns of the dense engine are skipped here, because x + 0 is
- * x. */
+/* Kernels of the group engine: the passes of dense_kernel.c for eight problems at once.
+ *
+ * A vector holds the same entry of eight problems, so no operation combines lanes, and each lane
+ * can be compared with the dense engine step by step. Sums have the order of dense_kernel.c: eight
+ * partial sums over the columns congruent modulo 8, then the tree of simd_sum. Rows are processed
+ * in blocks of four.
+ *
+ * The dense engine pads rows and columns with zeros. These are skipped here, because x + 0 is x and
+ * the bits stay the same. Masks keep the scalings of inactive problems unchanged. A pass costs n m
+ * vector operations for the largest n and m in the group. */
 #include "distance/sinkhorn/group_kernel.h"
 
 #include <math.h>

@@ -1,7 +1,21 @@
-/* Implements the pace control. A window of iterations measures the rate of convergence. The rate
- * determines the over-relaxation (Thibault, Chizat, Dossal, Papadakis 2021, with Young's optimal
- * factor of 1954) and a prediction of the remaining iterations. Over-relaxed iterations leave
- * neither marginal exact, so convergence is declared only after plain iterations. */
+/* Pace control: chooses the over-relaxation of scaling iterations and decides when to stop.
+ *
+ * Sinkhorn's iteration converges linearly with some rate eta < 1, which depends on the problem.
+ * Over-relaxation by a factor omega changes the rate. By Young's theory of successive
+ * over-relaxation (1954), the best factor is
+ *
+ *     omega = 2 / (1 + sqrt(1 - eta)),
+ *
+ * which reduces the rate to omega - 1 (Thibault, Chizat, Dossal, Papadakis 2021 for optimal
+ * transport). eta is unknown, so it is estimated: the errors at the middle and at the end of a
+ * window of iterations give the observed rate, and Young's relation converts it to eta. The rate
+ * also predicts the number of remaining iterations. If that exceeds the limit, another method
+ * (Newton steps or another engine) takes over.
+ *
+ * Over-relaxed iterations leave neither marginal exact. Convergence is therefore declared only
+ * after plain iterations, whose marginal error is known exactly. All decisions depend on counts and
+ * errors, never on a clock, so they are reproducible. The cost is a few operations per
+ * iteration. */
 #include "distance/sinkhorn/pace.h"
 
 #include <math.h>

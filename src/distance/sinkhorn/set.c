@@ -1,9 +1,15 @@
 /* Solves each pair of a set with the engine that suits it.
  *
+ * Images use the grid engine, small items the group engine, and all other pairs the dense engine.
  * In a tile of small items, the columns are ordered by size and split into groups of eight, first
- * those that the row precedes and then the others. Each row is solved with every group. Problems that a group cannot solve are passed to the
- * dense solver, which would have computed the same bits for all of them. A value therefore
- * depends neither on the grouping nor on the shape of the tile. */
+ * those that the row precedes and then the others. Each row is solved with every group. Problems
+ * that the grid or a group cannot solve are passed to the dense engine. For a group, it would have
+ * computed the same bits.
+ *
+ * In every pair, the item that comes first in the order of measures_precedes provides the rows. A
+ * value therefore depends only on its two items, the settings and the frame, and neither on the
+ * grouping nor on the shape of the tile. The work is that of the solves plus O(n log n) for the
+ * order of the columns of a tile. */
 #include "distance/sinkhorn/set.h"
 
 #include <string.h>

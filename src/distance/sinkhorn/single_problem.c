@@ -1,4 +1,13 @@
-/* Implements the public call for one entropic problem: checks the arguments and runs the solver. */
+/* The public call for one entropic problem with a cost matrix.
+ *
+ * It minimizes <P, C> + eps KL(P | a x b) over the plans P with row sums a and column sums b.
+ * Weights of total mass s are divided by s, the dense engine (sinkhorn.h) solves the normalized
+ * problem, and plan and values are multiplied by s again. The potentials do not change.
+ *
+ * The call first checks that weights are non-negative with equal sums, that costs are finite, and
+ * that the tolerance is attainable in double precision. It then costs O(n m) per iteration and O(n
+ * m) memory. If the iteration limit is reached, it returns the current plan with its true marginal
+ * error. */
 #include <math.h>
 
 #include "base/sized.h"

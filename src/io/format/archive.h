@@ -29,8 +29,8 @@ ddsc_status archive_read_strings(archive *z, char **text, int64_t **at);
 ddsc_status archive_read_words(archive *z, measures_words *out);
 /* Reads the transforms that produced the d coordinates. n = 0 if there are none. */
 ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d);
-/* Reads n names. `of` says what they name, for messages. The result is empty if the array does
- * not exist. */
+/* Reads n names. `of` is the kind of object that they name, for messages. The result is empty if
+ * the array does not exist. */
 ddsc_status archive_read_names(archive *z, measures_texts *out, const char *name, int64_t n,
                                const char *of);
 /* Reads the items in any of the three layouts, with ids, labels and words if present. */

@@ -1,13 +1,14 @@
 /* Reads and writes the words of a set of documents in its npz: text_words, text_vectors, text_df
  * and text_rules. They accompany the items of a set or of a model. Either all four exist or none.
- * With automatic weighting, text_masses has the weight of one occurrence of each word. */
+ * With automatic weighting, text_masses has the weight of one occurrence of each word. text_phrases
+ * lists phrases of two words. It is missing if there are none. */
 #include <math.h>
 
 #include "io/format/archive.h"
 
 enum { N_RULES = 5 }; /* number of documents, tokens, weighting, idf, lemmas */
-static const char *const names[] = {"text_words", "text_vectors", "text_df", "text_rules",
-                                    "text_masses"};
+static const char *const names[] = {"text_words", "text_vectors", "text_df",
+                                    "text_rules", "text_masses",  "text_phrases"};
 
 /* ---- writing ---- */
 
@@ -15,6 +16,11 @@ static const char *get_word(const void *arg, int64_t i)
 {
     const measures_words *w = arg;
     return w->text + w->at[i];
+}
+
+static const char *get_phrase(const void *arg, int64_t i)
+{
+    return texts_get(arg, i);
 }
 
 ddsc_status npz_add_words(npz_writer *z, const measures_words *w)
@@ -29,6 +35,8 @@ ddsc_status npz_add_words(npz_writer *z, const measures_words *w)
     CHECK(npz_writer_add(z, names[3], NPY_INT8, 1, &n_rules, 8, NULL, rules));
     if (w->mass)
         CHECK(npz_writer_add(z, names[4], NPY_FLOAT8, 1, &w->n, 8, NULL, w->mass));
+    if (w->phrases.n > 0)
+        CHECK(npz_add_strings(z, names[5], get_phrase, &w->phrases, w->phrases.n));
     return DDSC_OK;
 }
 
@@ -110,6 +118,17 @@ static ddsc_status read_masses(archive *z, measures_words *w)
     return archive_close_array(z);
 }
 
+static ddsc_status read_phrases(archive *z, measures_words *w)
+{
+    if (!archive_has(z, names[5]))
+        return DDSC_OK;
+    CHECK(archive_open_array(z, names[5], 1));
+    if (z->array.count < 1)
+        return stream_fail(z->member, "is empty");
+    w->phrases.n = z->array.count;
+    return archive_read_strings(z, &w->phrases.text, &w->phrases.at);
+}
+
 ddsc_status archive_read_words(archive *z, measures_words *out)
 {
     int n_there = 0;
@@ -126,7 +145,7 @@ ddsc_status archive_read_words(archive *z, measures_words *out)
     CHECK(read_counts(z, &out->df, names[2], out->n, 1, out->n_documents));
     if (out->weighting == DDSC_WEIGHTING_AUTO)
         CHECK(read_masses(z, out));
-    return DDSC_OK;
+    return read_phrases(z, out);
 }
 
 ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s)

@@ -96,7 +96,7 @@ bool folder_is_own(folder_name_fn name, const char *entry);
  * also exist elsewhere. If `home` is NULL, they remain. Returns false if files could not be
  * moved; the stage then remains. */
 bool folder_remove_stage(const char *stage, folder_name_fn name, const char *home);
-/* Removes the stages and files in a folder that processes left which no longer exist. */
+/* Removes stages and files in a folder that were left by processes that no longer exist. */
 void folder_clean(const char *place, folder_name_fn name);
 
 /* Temporary folders have predictable names, so another user can place a link there. Both functions

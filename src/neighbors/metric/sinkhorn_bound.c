@@ -1,10 +1,10 @@
 /* Lower bounds of the sinkhorn values.
  *
- * By duality, any potentials give a lower bound of the regularized value. They also give one of the
- * divergence, whose self terms are known. All values except the divergence are at least the exact
- * transport value, because the entropy term is not negative and the plan is feasible for exact
- * transport. The bounds of exact transport are therefore used for the sharp value, and whenever
- * dual bounds would be expensive.
+ * By duality, any potentials give a lower bound of the regularized value. They also give a lower
+ * bound of the divergence, because its self terms are known. All values except the divergence are
+ * at least the exact transport value, because the entropy term is not negative and the plan is
+ * feasible for exact transport. The bounds of exact transport are therefore used for the sharp
+ * value, and whenever dual bounds would be expensive.
  *
  * For small items in many dimensions, dual bounds cost no more than bounds of exact transport,
  * because they are relaxed transport with soft minima.

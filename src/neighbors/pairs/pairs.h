@@ -74,7 +74,7 @@ typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, in
 
 /* Computes all pairs of a choice, tile by tile. */
 ddsc_status pairs_walk(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
-/* Does the same if every rank of a team must receive every tile, as for a matrix. */
+/* Does the same, but passes every tile to every rank of a team, as a distance matrix requires. */
 ddsc_status pairs_walk_all(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
 /* Offers a tile to the heaps of a `nearest`; a tile_sink. */
 void pairs_offer_tile(void *near, const pair_tile *tile, const double *d2, int64_t ld);

@@ -20,11 +20,11 @@
 
 enum { DEGREE_MAX = 160 };
 
-/* Returns the logarithm of the amplification that is needed for a verdict. An eigenvector at the
+/* Returns the logarithm of the amplification that is needed for a decision. An eigenvector at the
  * bound has a component of about 1/sqrt(n) in a random vector. Amplified by exp(L) relative to
- * everything below the cut, it keeps the largest Ritz value above bound - 2 n exp(-2L). That
- * value must be well above the cut before a Ritz value below the cut proves that no such
- * eigenvector exists. */
+ * everything below the cut, it keeps the largest Ritz value above bound - 2 n exp(-2L). That value
+ * must be well above the cut before a Ritz value below the cut proves that no such eigenvector
+ * exists. */
 static double lift_wanted(const solver *s, double margin)
 {
     return log(200 * (double)s->m->n / margin) / 2;
@@ -71,7 +71,7 @@ typedef struct fresh_state {
     double theta, residual; /* the leading Ritz pair */
 } fresh_state;
 
-/* Applies one filter to the block and draws a verdict from the new leading Ritz pair. */
+/* Applies one filter to the block and decides from the new leading Ritz pair. */
 static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f, panel *fresh,
                                panel *y, panel_noise *noise)
 {
@@ -112,8 +112,8 @@ ddsc_status fresh_search(solver *s, int rounds, fresh_verdict *verdict, panel *f
     TRY(panel_random(s->ctx, fresh, 0, width, &noise));
     TRY(panel_orthonormalize(s->ctx, fresh, 2, known, &noise));
     /* A wide margin needs few products. However, eigenvalues between the cut and the bound also
-     * grow and may prevent a verdict. In that case, the margin is reduced, down to the last
-     * guard value. */
+     * grow and may prevent a decision. In that case, the margin is reduced, down to the last guard
+     * value. */
     fresh_state f = {.bound = s->theta[s->wanted - 1], .residual = INFINITY};
     double least = fmax(f.bound - s->theta[s->v.width - 1], 0.05 * (1 - f.bound));
     f.margin = fmax(0.3 * (1 - f.bound), 1e-3);

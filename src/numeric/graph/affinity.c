@@ -13,8 +13,8 @@ enum { ROW_GRAIN = 1024 };
 static const double SCALE_FLOOR = 0.01;
 
 /* Thresholds for using a single gamma instead of local scaling, measured with bench/defaults.py on
- * ten data sets under every metric. LEANS_SPREAD is the smallest ratio of the 95% to the 5%
- * quantile of the scales. LEANS_ONE_SIDED is the smallest share of one-sided links. LEANS_FAR
+ * ten data sets under every metric. ONE_GAMMA_SPREAD is the smallest ratio of the 95% to the 5%
+ * quantile of the scales. ONE_GAMMA_ONE_SIDED is the smallest share of one-sided links. ONE_GAMMA_FAR
  * limits the 99% quantile of the D^2 to the nearest neighbor, in units of the median D^2 of all
  * edges.
  *
@@ -23,8 +23,8 @@ static const double SCALE_FLOOR = 0.01;
  * the links are one-sided. Text data sets have as many one-sided links, but their scales spread by
  * a factor of at most 2.4. The exception is ng6 under mmd (2.8), where a single gamma does no
  * harm. */
-static const double LEANS_SPREAD = 2.5, LEANS_ONE_SIDED = 0.55, LEANS_FAR = 20;
-enum { LEANS_ITEMS = 40 }; /* with fewer items, the quantiles are not reliable */
+static const double ONE_GAMMA_SPREAD = 2.5, ONE_GAMMA_ONE_SIDED = 0.55, ONE_GAMMA_FAR = 20;
+enum { ONE_GAMMA_ITEMS = 40 }; /* with fewer items, the quantiles are not reliable */
 
 double affinity_median_positive(double *x, int64_t n)
 {
@@ -147,16 +147,16 @@ static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, c
         if (scale[i] > least) /* exclude duplicates */
             sorted[n++] = scale[i];
     }
-    if (n < LEANS_ITEMS)
+    if (n < ONE_GAMMA_ITEMS)
         goto done;
     double low = select_smallest(sorted, n, n / 20),
            high = select_smallest(sorted, n, n - 1 - n / 20);
     TRY(median_d2(ctx, &median, g));
-    if (high < LEANS_SPREAD * low ||
-        select_smallest(near, g->n, g->n - 1 - g->n / 100) > LEANS_FAR * median)
+    if (high < ONE_GAMMA_SPREAD * low ||
+        select_smallest(near, g->n, g->n - 1 - g->n / 100) > ONE_GAMMA_FAR * median)
         goto done;
     TRY(one_sided(ctx, &share, g));
-    *result = share >= LEANS_ONE_SIDED;
+    *result = share >= ONE_GAMMA_ONE_SIDED;
 done:
     MEM_FREE(ctx, sorted, near);
     return status;

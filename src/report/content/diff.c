@@ -76,7 +76,7 @@ ddsc_status diff_add_id(ddsc_diff *d, int side, int64_t row, const char *id)
                     d->side[side].name, (long long)number, (long long)row, QUOTE(id));
 }
 
-static ddsc_status take_labels(ddsc_diff *d, int side, const ddsc_diff_side *from)
+static ddsc_status diff_take_labels(ddsc_diff *d, int side, const ddsc_diff_side *from)
 {
     ddsc_report *r = d->side[side].result;
     char number[RESULT_ID];
@@ -97,23 +97,26 @@ static ddsc_status take_labels(ddsc_diff *d, int side, const ddsc_diff_side *fro
     return DDSC_OK;
 }
 
-static ddsc_status diff_take_side(ddsc_diff *d, int side, const ddsc_diff_side *given)
+ddsc_status diff_check_side(ddsc_context *ctx, ddsc_diff_side *side, const ddsc_diff_side *given)
 {
-    ddsc_diff_side from;
-    CHECK(sized_take(d->ctx, &diff_side_struct, &from, given));
-    if (!from.name || !from.labels || from.n < 1)
-        return ctx_fail(d->ctx, DDSC_ERROR_ARGUMENT,
-                        "diff: each side needs a name and at least one label");
-    CHECK(diff_side_open(d, side, from.name));
+    CHECK(sized_take(ctx, &diff_side_struct, side, given));
+    if (side->folder || (side->name && side->labels && side->n >= 1))
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                    "diff: each side needs a folder, or a name and at least one label");
+}
+
+ddsc_status diff_take_side(ddsc_diff *d, int side, const ddsc_diff_side *from)
+{
     ddsc_report *r = d->side[side].result;
     json_error_t error;
-    r->n_rows = from.n;
-    r->tree = from.json ? json_loads(from.json, 0, &error) : json_object();
+    r->n_rows = from->n;
+    r->tree = from->json ? json_loads(from->json, 0, &error) : json_object();
     if (!json_is_object(r->tree))
         return ctx_fail(d->ctx, DDSC_ERROR_ARGUMENT, "diff: the JSON text of %s is invalid",
-                        from.name);
+                        from->name);
     r->k = json_integer_value(json_object_get(r->tree, "k"));
-    CHECK(take_labels(d, side, &from));
+    CHECK(diff_take_labels(d, side, from));
     r->k = BASE_MAX(r->k, 1);
     return DDSC_OK;
 }
@@ -157,7 +160,7 @@ static void check_numbers(ddsc_diff *d)
                          "the comparison is valid only if the rows are the same items in both");
 }
 
-static ddsc_status count_sizes(ddsc_diff *d, int side)
+static ddsc_status diff_count_sizes(ddsc_diff *d, int side)
 {
     struct diff_side *s = &d->side[side];
     CHECK(MEM_ZERO(d->ctx, s->size, s->result->k));
@@ -255,7 +258,7 @@ static int by_change(const void *a, const void *b)
 }
 
 /* Adds the rows of a side to the table of counts. Shared items are counted on the first side. */
-static void count_rows(ddsc_diff *d, int side, int64_t *count, char *change)
+static void diff_count_rows(ddsc_diff *d, int side, int64_t *count, char *change)
 {
     int64_t columns = d->view.k_new + 2, from, to;
     for (int64_t i = 0; i < d->side[side].result->n_rows; i++) {
@@ -275,8 +278,8 @@ static ddsc_status find_flows(ddsc_diff *d)
     char *change = NULL;
     TRY(MEM_ZERO(d->ctx, count, rows * columns));
     TRY(MEM_ZERO(d->ctx, change, rows * columns));
-    count_rows(d, 0, count, change);
-    count_rows(d, 1, count, change);
+    diff_count_rows(d, 0, count, change);
+    diff_count_rows(d, 1, count, change);
     for (int64_t c = 0; c < rows * columns; c++)
         d->n_flows += count[c] > 0;
     TRY(MEM_NEW(d->ctx, d->flow, d->n_flows));
@@ -293,31 +296,9 @@ ddsc_status diff_run(ddsc_diff *d, const ddsc_identity_settings *settings)
 {
     CHECK(join_rows(d));
     check_numbers(d);
-    CHECK(count_sizes(d, 0));
-    CHECK(count_sizes(d, 1));
+    CHECK(diff_count_sizes(d, 0));
+    CHECK(diff_count_sizes(d, 1));
     CHECK(match_clusters(d, settings));
     CHECK(find_flows(d));
     return diff_put_tree(d);
-}
-
-ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff, const ddsc_diff_side *first,
-                             const ddsc_diff_side *second, const ddsc_identity_settings *settings)
-{
-    ddsc_status status = DDSC_OK;
-    ddsc_diff *d = NULL;
-    if (!context || !diff)
-        return DDSC_ERROR_ARGUMENT;
-    result_call call = result_call_begin(context);
-    *diff = NULL;
-    TRY(MEM_ZERO(context, d, 1));
-    d->ctx = context;
-    TRY(diff_take_side(d, 0, first));
-    TRY(diff_take_side(d, 1, second));
-    TRY(diff_run(d, settings));
-    *diff = d;
-    d = NULL;
-done:
-    ddsc_diff_destroy(d);
-    result_call_end(&call);
-    return status;
 }

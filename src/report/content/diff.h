@@ -50,6 +50,10 @@ struct ddsc_diff {
 /* Takes ownership of the two sides, which have a result with a tree and labels, a name and ids, and
  * compares them. */
 ddsc_status diff_run(ddsc_diff *d, const ddsc_identity_settings *settings);
+/* Copies the caller's struct, and checks that a folder or labels are given. */
+ddsc_status diff_check_side(ddsc_context *ctx, ddsc_diff_side *side, const ddsc_diff_side *given);
+/* Takes the labels, ids and JSON text of an open side that is not a folder. */
+ddsc_status diff_take_side(ddsc_diff *d, int side, const ddsc_diff_side *from);
 /* Creates an empty side, whose result has the context of d. */
 ddsc_status diff_side_open(ddsc_diff *d, int side, const char *name);
 /* Adds the id of a row. Rows must be added in order. */

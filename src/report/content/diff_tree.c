@@ -19,7 +19,7 @@ static const json_t *value_of(const ddsc_diff *d, int side, const char *key, con
     return inner ? json_object_get(found, inner) : found;
 }
 
-static void put_cluster(ddsc_diff *d, int side, int64_t c, json_t *list)
+static void diff_put_cluster(ddsc_diff *d, int side, int64_t c, json_t *list)
 {
     ddsc_report *r = recorder(d);
     const json_t *cluster =
@@ -45,7 +45,7 @@ static void put_cluster(ddsc_diff *d, int side, int64_t c, json_t *list)
                   d->view.same[c] >= 0 ? json_integer(d->view.same[c]) : json_null());
 }
 
-static void put_side(ddsc_diff *d, json_t *root, int side)
+static void diff_put_side(ddsc_diff *d, json_t *root, int side)
 {
     ddsc_report *r = recorder(d), *result = d->side[side].result;
     json_t *object = put_object(r, root, side ? "second" : "first");
@@ -60,7 +60,7 @@ static void put_side(ddsc_diff *d, json_t *root, int side)
         put_text(r, object, "verdict", level);
     json_t *clusters = put_array(r, object, "clusters");
     for (int64_t c = 0; c < result->k; c++)
-        put_cluster(d, side, c, clusters);
+        diff_put_cluster(d, side, c, clusters);
     json_t *alone = put_array(r, object, "only_here");
     for (int64_t i = 0; i < result->n_rows; i++)
         if (d->side[side].other[i] < 0)
@@ -70,7 +70,7 @@ static void put_side(ddsc_diff *d, json_t *root, int side)
 /* ---- settings that differ ---- */
 
 /* Writes a value as text, or "" if it is missing. */
-static void text_of(char text[VALUE_TEXT], const json_t *value)
+static void value_text(char text[VALUE_TEXT], const json_t *value)
 {
     char *dump = value && !json_is_string(value)
                      ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6))
@@ -84,8 +84,8 @@ static void put_setting(ddsc_diff *d, json_t *list, const char *prefix, const ch
                         const json_t *before, const json_t *after)
 {
     char text[2][VALUE_TEXT], name[VALUE_TEXT];
-    text_of(text[0], before);
-    text_of(text[1], after);
+    value_text(text[0], before);
+    value_text(text[1], after);
     if (strcmp(text[0], text[1]) == 0)
         return;
     json_t *row = put_row(recorder(d), list);
@@ -158,7 +158,7 @@ static void put_ends(ddsc_diff *d, json_t *row, int64_t from, int64_t to, diff_c
     put_text(r, row, "change", diff_change_name(change));
 }
 
-static void put_moves(ddsc_diff *d, json_t *root)
+static void diff_put_moves(ddsc_diff *d, json_t *root)
 {
     int64_t from, to;
     json_t *flows = put_array(recorder(d), root, "flows");
@@ -206,13 +206,13 @@ ddsc_status diff_put_tree(ddsc_diff *d)
     put_count(r, root, "format_version", DDSC_FORMAT_VERSION);
     put_text(r, root, "version", ddsc_version());
     put_counts(d, root);
-    put_side(d, root, 0);
-    put_side(d, root, 1);
+    diff_put_side(d, root, 0);
+    diff_put_side(d, root, 1);
     put_settings(d, root);
     json_t *events = put_array(r, root, "events");
     for (int64_t e = 0; e < d->view.n_events; e++)
         put_event(d, events, d->view.events[e]);
-    put_moves(d, root);
+    diff_put_moves(d, root);
     if (r->lost)
         return ctx_fail(d->ctx, DDSC_ERROR_MEMORY, "out of memory for the tree of a comparison");
     return DDSC_OK;

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/text.h"
 #include "report/content/tree.h"
 
 enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
@@ -16,6 +18,13 @@ typedef struct standing_item {
     int32_t next;
     double distance, ambiguity;
 } standing_item;
+
+/* Items with the same title are copies of each other, for example stories that several agencies
+ * printed. Lists of items contain only the first copy. */
+typedef struct titles_seen {
+    int64_t *number; /* per item: number of its title; -1: no title */
+    int64_t *copies; /* per title: items of the current cluster; 0 once the title is listed */
+} titles_seen;
 
 static int by_closeness(const void *a, const void *b)
 {
@@ -31,35 +40,103 @@ static int by_ambiguity(const void *a, const void *b)
                                         : (x->item > y->item) - (x->item < y->item);
 }
 
+static const char *title_of(const ddsc_report *r, int64_t item)
+{
+    const char *title = r->measures ? ddsc_measures_get_title(r->measures, r->row[item]) : NULL;
+    return title && *title ? title : NULL;
+}
+
 static json_t *put_member(ddsc_report *r, json_t *list, const standing_item *m)
 {
     char space[RESULT_ID];
     json_t *item = put_row(r, list);
     put_count(r, item, "row", r->row[m->item]);
     put_text(r, item, "id", result_row_id(r, r->row[m->item], space));
-    const char *title = r->measures ? ddsc_measures_get_title(r->measures, r->row[m->item]) : NULL;
-    if (title && *title)
+    const char *title = title_of(r, m->item);
+    if (title)
         put_text(r, item, "title", title);
     return item;
 }
 
+static ddsc_status number_titles(const ddsc_report *r, titles_seen *s)
+{
+    ddsc_status status = DDSC_OK;
+    text_table titles = {0};
+    bool is_new;
+    TRY(MEM_NEW(r->ctx, s->number, r->view.n));
+    for (int64_t i = 0; i < r->view.n; i++) {
+        const char *title = title_of(r, i);
+        s->number[i] = -1;
+        if (title)
+            TRY(text_table_add(r->ctx, &titles, title, strlen(title), &s->number[i], &is_new));
+    }
+    TRY(MEM_ZERO(r->ctx, s->copies, titles.n));
+done:
+    text_table_free(r->ctx, &titles);
+    return status;
+}
+
+static void count_titles(const titles_seen *s, const standing_item *all, int64_t n)
+{
+    for (int pass = 0; pass < 2; pass++) /* sets the counts to 0 first */
+        for (int64_t i = 0; i < n; i++)
+            if (s->number[all[i].item] >= 0)
+                s->copies[s->number[all[i].item]] =
+                    pass ? s->copies[s->number[all[i].item]] + 1 : 0;
+}
+
+/* Returns the number of items of the cluster with the title of this item, or 0 if it was listed. */
+static int64_t take_copies(const titles_seen *s, int64_t item)
+{
+    int64_t title = s->number[item], copies = title >= 0 ? s->copies[title] : 1;
+    if (title >= 0)
+        s->copies[title] = 0;
+    return copies;
+}
+
+/* Lists the first items of the cluster, each title once. */
+static void put_members(ddsc_report *r, json_t *list, const standing_item *all, int64_t n,
+                        const titles_seen *s, bool borderline)
+{
+    count_titles(s, all, n);
+    for (int64_t i = 0, shown = 0; i < n && shown < N_SHOWN; i++) {
+        if (borderline && all[i].next < 0)
+            break;
+        int64_t copies = take_copies(s, all[i].item);
+        if (copies == 0)
+            continue;
+        shown++;
+        json_t *item = put_member(r, list, &all[i]);
+        if (copies > 1)
+            put_count(r, item, "copies", copies);
+        if (borderline) {
+            put_count(r, item, "next", all[i].next);
+            put_real(r, item, "ambiguity", all[i].ambiguity);
+        }
+    }
+}
+
 static void put_cluster(ddsc_report *r, json_t *clusters, standing_item *all, int64_t n,
-                        int64_t label)
+                        int64_t label, const titles_seen *s)
 {
     json_t *cluster = put_row(r, clusters);
     put_count(r, cluster, "label", label);
     put_count(r, cluster, "size", n);
     qsort(all, (size_t)n, sizeof *all, by_closeness);
-    json_t *shown = put_array(r, cluster, "representatives");
-    for (int64_t i = 0; i < n && i < N_SHOWN; i++)
-        put_member(r, shown, &all[i]);
+    put_members(r, put_array(r, cluster, "representatives"), all, n, s, false);
     qsort(all, (size_t)n, sizeof *all, by_ambiguity);
-    shown = put_array(r, cluster, "borderline");
-    for (int64_t i = 0; i < n && i < N_SHOWN && all[i].next >= 0; i++) {
-        json_t *item = put_member(r, shown, &all[i]);
-        put_count(r, item, "next", all[i].next);
-        put_real(r, item, "ambiguity", all[i].ambiguity);
+    put_members(r, put_array(r, cluster, "borderline"), all, n, s, true);
+}
+
+/* Counts the items whose title an earlier item has. */
+static int64_t count_repeated(const ddsc_report *r, const titles_seen *s)
+{
+    int64_t n_titles = 0, n_items = 0;
+    for (int64_t i = 0; i < r->view.n; i++) {
+        n_items += s->number[i] >= 0;
+        n_titles = BASE_MAX(n_titles, s->number[i] + 1);
     }
+    return n_items - n_titles;
 }
 
 static ddsc_status put_clusters(ddsc_report *r, json_t *root)
@@ -68,6 +145,10 @@ static ddsc_status put_clusters(ddsc_report *r, json_t *root)
     json_t *clusters = put_array(r, root, "clusters");
     standing_item *all = NULL;
     int64_t *at = NULL;
+    titles_seen titles = {0};
+    TRY(number_titles(r, &titles));
+    if (count_repeated(r, &titles) > 0)
+        put_count(r, root, "repeated", count_repeated(r, &titles));
     TRY(MEM_NEW(r->ctx, all, r->view.n));
     TRY(MEM_ZERO(r->ctx, at, r->k + 1));
     for (int64_t c = 0; c < r->k; c++)
@@ -77,9 +158,9 @@ static ddsc_status put_clusters(ddsc_report *r, json_t *root)
             all[at[r->view.labels[i]]++] =
                 (standing_item){i, r->next[i], r->distance[i], r->ambiguity[i]};
     for (int64_t c = 0; c < r->k; c++) /* at[c] is now the end index of cluster c */
-        put_cluster(r, clusters, all + at[c] - r->size[c], r->size[c], c);
+        put_cluster(r, clusters, all + at[c] - r->size[c], r->size[c], c, &titles);
 done:
-    MEM_FREE(r->ctx, at, all);
+    MEM_FREE(r->ctx, at, all, titles.number, titles.copies);
     return status;
 }
 

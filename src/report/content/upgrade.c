@@ -1,5 +1,6 @@
 /* Converts the tree of a result.json of version 0.2.0 (without format_version) to today's keys and
- * values, so that the rest of the module knows only one spelling. docs/results.md has the table. */
+ * values, so that the rest of the module knows only one spelling. docs/notes/formats.md has the
+ * table. */
 #include <string.h>
 
 #include "report/content/result.h"

@@ -173,7 +173,7 @@ static void add_end(buffer *b, const flow_picture *p, int side, const flow_end *
     buffer_free(&words);
 }
 
-static void add_head(buffer *b, const ddsc_diff *d, int side)
+static void add_side_name(buffer *b, const ddsc_diff *d, int side)
 {
     buffer_addf(b, "<text x=\"%d\" y=\"16\" text-anchor=\"%s\">", side ? LEFT + MIDDLE : LEFT + BAR,
                 side ? "start" : "end");
@@ -198,8 +198,8 @@ void report_diff_flows(buffer *b, const ddsc_diff *d, int64_t most)
                     "<svg class=\"flows\" viewBox=\"0 0 %d %d\" role=\"group\" "
                     "aria-label=\"Flow of items between the clusters of both results\">\n",
                     2 * LEFT + MIDDLE + BAR, TOP + HEIGHT + 10);
-        add_head(b, d, 0);
-        add_head(b, d, 1);
+        add_side_name(b, d, 0);
+        add_side_name(b, d, 1);
         add_bands(b, &p, most);
         for (int s = 0; s < 2; s++)
             for (int64_t e = 0; e < p.n[s]; e++)

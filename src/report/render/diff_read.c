@@ -1,4 +1,4 @@
-/* Reads two folders of results for a comparison: result.json and labels.csv of each. */
+/* Creates a comparison of two results. Of a folder, it reads result.json and labels.csv. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "report/render/diff.h"
 #include "report/render/report.h"
 
-static ddsc_status take_line(ddsc_diff *d, int side, io_stream *s, const field_list *field,
-                             int64_t row)
+static ddsc_status take_label_line(ddsc_diff *d, int side, io_stream *s, const field_list *field,
+                                   int64_t row)
 {
     ddsc_report *r = d->side[side].result;
     int64_t label = 0;
@@ -38,7 +38,7 @@ static ddsc_status take_lines(ddsc_diff *d, int side, io_stream *s, field_list *
     CHECK(stream_text_line(s, &line, ','));
     for (; line; row++) {
         CHECK(fields_split(d->ctx, field, s, line, ','));
-        CHECK(take_line(d, side, s, field, row));
+        CHECK(take_label_line(d, side, s, field, row));
         CHECK(stream_text_line(s, &line, ','));
     }
     if (row != r->n_rows)
@@ -47,7 +47,7 @@ static ddsc_status take_lines(ddsc_diff *d, int side, io_stream *s, field_list *
     return DDSC_OK;
 }
 
-static ddsc_status read_labels(ddsc_diff *d, int side, const char *path)
+static ddsc_status read_label_file(ddsc_diff *d, int side, const char *path)
 {
     io_stream *s = NULL;
     field_list field = {0};
@@ -59,23 +59,28 @@ static ddsc_status read_labels(ddsc_diff *d, int side, const char *path)
     return status;
 }
 
-static ddsc_status read_side(ddsc_diff *d, int side, const char *folder)
+static ddsc_status read_result_folder(ddsc_diff *d, int side, const char *folder)
 {
     ddsc_status status = DDSC_OK;
     report_path path = {0};
-    if (!folder)
-        return ctx_fail(d->ctx, DDSC_ERROR_ARGUMENT, "diff: a folder is NULL");
-    CHECK(diff_side_open(d, side, folder));
     TRY(report_path_new(d->ctx, &path, folder));
     TRY(report_load_tree(d->side[side].result, &path));
-    TRY(read_labels(d, side, report_path_of(&path, "labels.csv")));
+    TRY(read_label_file(d, side, report_path_of(&path, "labels.csv")));
 done:
     mem_free(d->ctx, path.text);
     return status;
 }
 
-ddsc_status ddsc_diff_read(ddsc_context *context, ddsc_diff **diff, const char *first,
-                           const char *second, const ddsc_identity_settings *settings)
+static ddsc_status open_side(ddsc_diff *d, int side, const ddsc_diff_side *given)
+{
+    ddsc_diff_side from;
+    CHECK(diff_check_side(d->ctx, &from, given));
+    CHECK(diff_side_open(d, side, from.name ? from.name : from.folder));
+    return from.folder ? read_result_folder(d, side, from.folder) : diff_take_side(d, side, &from);
+}
+
+ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff, const ddsc_diff_side *first,
+                             const ddsc_diff_side *second, const ddsc_identity_settings *settings)
 {
     ddsc_status status = DDSC_OK;
     ddsc_diff *d = NULL;
@@ -85,8 +90,8 @@ ddsc_status ddsc_diff_read(ddsc_context *context, ddsc_diff **diff, const char *
     *diff = NULL;
     TRY(MEM_ZERO(context, d, 1));
     d->ctx = context;
-    TRY(read_side(d, 0, first));
-    TRY(read_side(d, 1, second));
+    TRY(open_side(d, 0, first));
+    TRY(open_side(d, 1, second));
     TRY(diff_run(d, settings));
     *diff = d;
     d = NULL;

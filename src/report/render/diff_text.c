@@ -48,7 +48,7 @@ static void add_title(buffer *b, const ddsc_diff *d, int side)
     buffer_addf(b, " items, %" PRId64 " clusters)", r->k);
 }
 
-static void add_items(buffer *b, const ddsc_diff *d)
+static void add_items_line(buffer *b, const ddsc_diff *d)
 {
     const int64_t *n = d->count;
     double share = 100 * (double)n[DIFF_SAME] / (double)d->n_shared;
@@ -73,7 +73,7 @@ static int64_t count_events(const ddsc_diff *d, int kind)
     return n;
 }
 
-static void add_clusters(buffer *b, const ddsc_diff *d)
+static void add_cluster_line(buffer *b, const ddsc_diff *d)
 {
     static const char *const words[] = {"the same", "split", "merged", "new", "vanished"};
     buffer_add(b, "  clusters     ");
@@ -121,7 +121,7 @@ static void add_events(buffer *b, const ddsc_diff *d, bool all)
         buffer_addf(b, "    and %" PRId64 " more; -v lists all\n", left);
 }
 
-static void add_flows(buffer *b, const ddsc_diff *d, bool all)
+static void add_flow_lines(buffer *b, const ddsc_diff *d, bool all)
 {
     int64_t n = 0, left = 0;
     for (int64_t f = 0; f < d->n_flows && d->flow[f].change != DIFF_SAME; f++) {
@@ -161,11 +161,11 @@ void report_diff_text(buffer *b, const ddsc_diff *d, bool all)
     buffer_add(b, " only in the second\n");
     buffer_addf(b, "  agreement    AMI %.3f, ARI %.3f (1: equal clusters, 0: chance)\n",
                 d->scores.ami, d->scores.ari);
-    add_items(b, d);
-    add_clusters(b, d);
+    add_items_line(b, d);
+    add_cluster_line(b, d);
     add_settings(b, d, all);
     add_events(b, d, all);
-    add_flows(b, d, all);
+    add_flow_lines(b, d, all);
 }
 
 /* ---- table and JSON ---- */

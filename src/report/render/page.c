@@ -84,7 +84,7 @@ static void add_map(buffer *t, const ddsc_report *r)
 
 /* ---- clusters ---- */
 
-static void add_item(buffer *t, const ddsc_report *r, const json_t *item, size_t copies)
+static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
 {
     int64_t row = report_page_row(r, item);
     const json_t *next = json_object_get(item, "next");
@@ -94,8 +94,9 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item, size_t
     if (r->xy && result_has_pictures(r))
         buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas>", row);
     report_page_item(t, item);
+    json_int_t copies = json_integer_value(json_object_get(item, "copies"));
     if (copies > 1)
-        buffer_addf(t, " <span class=\"faint\">(%zu items)</span>", copies);
+        buffer_addf(t, " <span class=\"faint\">(%" JSON_INTEGER_FORMAT " copies)</span>", copies);
     if (next) {
         buffer_add(t, " <span class=\"faint\">(or ");
         report_page_name(t, r, json_integer_value(next));
@@ -110,39 +111,17 @@ static bool lies_between(const json_t *item)
     return json_number_value(json_object_get(item, "ambiguity")) > RESULT_AMBIGUOUS;
 }
 
-/* Returns true if both items have the same title. Repeated items are listed once. */
-static bool same_title(const json_t *item, const json_t *other)
-{
-    const json_t *title = json_object_get(item, "title");
-    return title && json_equal(title, json_object_get(other, "title"));
-}
-
-/* Returns how many of the items have this title, or 0 if an earlier one has it. */
-static size_t count_copies(const json_t *items, size_t which)
-{
-    const json_t *item = json_array_get(items, which);
-    size_t n = 1;
-    for (size_t i = 0; i < json_array_size(items); i++) {
-        if (i != which && same_title(item, json_array_get(items, i)))
-            n = i < which ? 0 : n + 1;
-        if (n == 0)
-            return 0;
-    }
-    return n;
-}
-
 /* Lists all items, or only the ambiguous ones. */
 static void add_items(buffer *t, const ddsc_report *r, const json_t *items, bool ambiguous)
 {
     int n = 0;
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i);
-        size_t copies = count_copies(items, i);
-        if (copies == 0 || (ambiguous && !lies_between(item)))
+        if (ambiguous && !lies_between(item))
             continue;
         if (n++ == 0)
             buffer_addf(t, "<h4>%s</h4><ul>\n", ambiguous ? "ambiguous" : "typical");
-        add_item(t, r, item, copies);
+        add_item(t, r, item);
     }
     buffer_add(t, n > 0 ? "</ul>\n" : "");
 }
@@ -161,20 +140,29 @@ static void add_traits_of(buffer *t, const json_t *cluster)
     buffer_free(&traits);
 }
 
-static void add_moves_of(buffer *t, const json_t *cluster)
+static void add_heavier(buffer *t, const char *before, const json_t *words)
 {
-    const json_t *moves = json_object_get(cluster, "moves"), *row;
+    const json_t *word;
     size_t i;
-    json_array_foreach(moves, i, row)
+    json_array_foreach(words, i, word)
     {
-        buffer_add(t, i ? ", " : "<p class=\"faint\">moves: ");
-        buffer_add_html(t, report_page_text(json_object_get(row, "word")));
-        buffer_add(t, " \xe2\x86\x92 ");
-        buffer_add_html(t, report_page_text(json_object_get(row, "to")));
+        buffer_add(t, i ? ", " : before);
+        buffer_add_html(t, report_page_text(word));
     }
-    buffer_add(t, i ? "</p>\n" : "");
-    if (json_is_true(json_object_get(cluster, "moves_left_out")))
-        html_paragraph(t, "Moves were not computed because there are too many clusters.");
+}
+
+/* Adds the words that differ most between a cluster and its nearest cluster. */
+static void add_nearest(buffer *t, const ddsc_report *r, const json_t *cluster)
+{
+    const json_t *nearest = json_object_get(cluster, "nearest");
+    const json_t *label = json_object_get(nearest, "label");
+    if (!json_is_integer(label))
+        return;
+    buffer_add(t, "<p class=\"faint\">nearest: ");
+    report_page_name(t, r, json_integer_value(label));
+    add_heavier(t, "; more here: ", json_object_get(nearest, "more"));
+    add_heavier(t, "; more there: ", json_object_get(nearest, "less"));
+    buffer_add(t, "</p>\n");
 }
 
 /* Explains the words and numbers shown on the cards. */
@@ -184,9 +172,8 @@ static void explain_traits(buffer *t, const json_t *cluster)
         html_paragraph(
             t,
             "Words: the words with a larger share in this cluster than elsewhere, most distinctive "
-            "first. Moves: an optimal transport plan moves the words that are heavier in this "
-            "cluster to those that are heavier elsewhere. Listed are the words with the largest "
-            "transport cost, each with the word that receives most of its mass.");
+            "first. Nearest: the cluster that is next for most items, and the words by which the "
+            "two clusters differ most.");
     if (json_object_get(cluster, "markers"))
         html_paragraph(
             t, "Coordinates: how much the values in this cluster differ from those elsewhere, in "
@@ -208,7 +195,7 @@ static void add_card(buffer *t, const ddsc_report *r, int64_t c)
     buffer_add_count(t, json_integer_value(json_object_get(cluster, "size")));
     buffer_addf(t, " items<span class=\"picked\" data-cluster=\"%" PRId64 "\"></span></p>\n", c);
     add_traits_of(t, cluster);
-    add_moves_of(t, cluster);
+    add_nearest(t, r, cluster);
     const json_t *typical = json_object_get(cluster, "representatives");
     add_items(t, r, typical, false);
     add_items(t, r, json_object_get(cluster, "borderline"), true);

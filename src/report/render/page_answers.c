@@ -284,7 +284,7 @@ static void add_exactness(buffer *t, const ddsc_report *r)
     buffer_free(&errors);
 }
 
-/* If starts agree less than this, the page reports it. */
+/* If the starts of k-means agree less than this, the page reports it. */
 static const double STARTS_LOW = 0.9;
 
 static void answer_belief(buffer *t, const ddsc_report *r)

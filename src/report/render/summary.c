@@ -164,6 +164,12 @@ static void add_left_out(buffer *t, const ddsc_report *r)
                     r->n_outlying, r->n_outlying == 1 ? " is" : "s are",
                     r->from.outliers ? "label -1, in no cluster"
                                      : "marked in items.csv; --outliers gives them label -1");
+    json_int_t repeated = json_integer_value(json_object_get(r->tree, "repeated"));
+    if (repeated > 0)
+        buffer_addf(t,
+                    "  repeated     %" JSON_INTEGER_FORMAT
+                    " item%s the title of an earlier item (listed once)\n",
+                    repeated, repeated == 1 ? " has" : "s have");
 }
 
 static void add_merged(buffer *t, const ddsc_report *r)

@@ -1,0 +1,118 @@
+"""Figures of changes: the flow of items between two results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
+
+import numpy as np
+
+from ._diff import Diff
+from ._diff import diff as compare
+from ._types import PathLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ._estimator import DDSC
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("ddsc.plot needs matplotlib: pip install matplotlib") from None
+    return plt
+
+
+def _axes(ax: Any, size: Tuple[float, float]) -> Any:
+    return _pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def diff(
+    found: Union[Diff, "DDSC", PathLike],
+    other: Union[None, "DDSC", PathLike] = None,
+    *,
+    ax: Optional["Axes"] = None,
+) -> "Axes":
+    """Draw the flow of items between the clusters of two results (an alluvial diagram).
+
+    The clusters of the first result are on the left. A cluster that is the same in both results has one color, and
+    bands of items that changed are darker.
+
+    Parameters
+    ----------
+    found : Diff, DDSC or path
+        As returned by `ddsc.diff`, or the first result.
+    other : DDSC or path, optional
+        The second result, if `found` is the first one.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if isinstance(found, Diff) != (other is None):
+        raise ValueError("pass either a Diff, or two results")
+    given: Any = other
+    result: Diff = found if isinstance(found, Diff) else compare(found, given)
+    ax_: Any = _axes(ax, (7.0, 5.0))
+    flows = result.result_json()["flows"]
+    ends = _flow_ends(flows)
+    gap = 0.02 * sum(flow["items"] for flow in flows)
+    tops = [_stack(side, gap) for side in ends]
+    for s, side in enumerate(ends):
+        for end, n in side:
+            ax_.bar(s, n, width=0.04, bottom=tops[s][end] - n, color=result.color(s, end), linewidth=0)
+            words = "absent" if end is None else "no cluster" if end < 0 else result.names(s)[end]
+            place = (s + (0.04 if s else -0.04), tops[s][end] - n / 2)
+            ax_.annotate(f"{words} ({n})", place, ha="left" if s else "right", va="center", fontsize=8)
+    _draw_bands(ax_, result, flows, ends, tops)
+    ax_.set_xlim(-0.5, 1.5)
+    ax_.set_title(f"{result.result_json()['first']['name']} → {result.result_json()['second']['name']}", fontsize=10)
+    ax_.axis("off")
+    out: "Axes" = ax_
+    return out
+
+
+def _flow_ends(flows: Any) -> List[List[Tuple[Optional[int], int]]]:
+    """Return (cluster, items) of the left side by number, and of the right side by the mean place of its items."""
+    sums: List[Any] = [{}, {}]
+    for flow in flows:
+        for s, key in enumerate(("from", "to")):
+            sums[s][flow[key]] = sums[s].get(flow[key], 0) + flow["items"]
+    left = sorted(sums[0], key=_place)
+    at = {end: i for i, end in enumerate(left)}
+    mean = {end: sum(at[f["from"]] * f["items"] for f in flows if f["to"] == end) / n for end, n in sums[1].items()}
+    right = sorted(sums[1], key=lambda end: (mean[end], _place(end)))
+    return [[(end, sums[s][end]) for end in side] for s, side in enumerate((left, right))]
+
+
+def _place(end: Optional[int]) -> Tuple[bool, bool, int]:
+    return end is None, end is not None and end < 0, end or 0
+
+
+def _stack(side: List[Tuple[Optional[int], int]], gap: float) -> Any:
+    """Return the upper end of each bar, from the top down."""
+    tops, top = {}, 0.0
+    for end, n in side:
+        tops[end] = top
+        top -= n + gap
+    return tops
+
+
+def _draw_bands(ax: Any, result: Any, flows: Any, ends: Any, tops: Any) -> None:
+    used = [dict(side) for side in tops]
+    found = {(flow["from"], flow["to"]): flow for flow in flows}
+    x = np.linspace(0.02, 0.98, 40)
+    bend = np.linspace(0, 1, 40) ** 2 * (3 - 2 * np.linspace(0, 1, 40))
+    for left, _ in ends[0]:
+        for right, _ in ends[1]:
+            flow = found.get((left, right))
+            if flow is None:
+                continue
+            n, y0, y1 = flow["items"], used[0][left], used[1][right]
+            used[0][left], used[1][right] = y0 - n, y1 - n
+            top = y0 + (y1 - y0) * bend
+            color = result.color(1, right) if left is None or left < 0 else result.color(0, left)
+            alpha = 0.25 if flow["change"] == "same" else 0.6
+            ax.fill_between(x, top - n, top, color=color, alpha=alpha, linewidth=0)

@@ -1,0 +1,106 @@
+/* Compares two results with the library. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+/* Labels and ids of one side, borrowed from the arguments. */
+typedef struct side {
+    ddsc_diff_side of;
+    Py_buffer labels;
+    const char **ids;
+} side;
+
+static void side_free(side *s)
+{
+    if (s->labels.obj)
+        PyBuffer_Release(&s->labels);
+    PyMem_Free((void *)s->ids);
+}
+
+static bool take_ids(side *s, PyObject *ids)
+{
+    Py_ssize_t n = PyList_Check(ids) ? PyList_Size(ids) : -1;
+    if (n != s->of.n) {
+        PyErr_SetString(PyExc_ValueError, "expected a list with one id per label");
+        return false;
+    }
+    s->ids = PyMem_Calloc((size_t)n + 1, sizeof *s->ids);
+    if (!s->ids) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        s->ids[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(ids, i), NULL);
+        if (!s->ids[i])
+            return false;
+    }
+    s->of.ids = s->ids;
+    return true;
+}
+
+/* Takes a folder, or a tuple (name, ids or None, labels, json or None). */
+static bool side_take(side *s, PyObject *given)
+{
+    PyObject *ids, *labels;
+    ddsc_diff_side_init(&s->of);
+    if (PyUnicode_Check(given)) {
+        s->of.folder = PyUnicode_AsUTF8AndSize(given, NULL);
+        return s->of.folder != NULL;
+    }
+    if (!PyArg_ParseTuple(given, "sOOz", &s->of.name, &ids, &labels, &s->of.json) ||
+        !buffer_get(labels, &s->labels, 'i', 0, "labels"))
+        return false;
+    s->of.labels = s->labels.buf;
+    s->of.n = (int64_t)(s->labels.len / (Py_ssize_t)sizeof *s->of.labels);
+    return ids == Py_None || take_ids(s, ids);
+}
+
+typedef struct grown {
+    char *bytes;
+    size_t n;
+} grown;
+
+static int grow_bytes(void *user, const void *bytes, size_t n)
+{
+    grown *t = user;
+    char *more = realloc(t->bytes, t->n + n);
+    if (!more)
+        return 1;
+    memcpy(more + t->n, bytes, n);
+    t->bytes = more;
+    t->n += n;
+    return 0;
+}
+
+static PyObject *diff(PyObject *module, PyObject *args)
+{
+    enum { FORMS = 3 };
+    static const ddsc_diff_form forms[FORMS] = {DDSC_DIFF_JSON, DDSC_DIFF_TEXT, DDSC_DIFF_HTML};
+    core_context *context;
+    PyObject *given[2], *result = NULL;
+    side s[2] = {0};
+    grown text[FORMS] = {0};
+    ddsc_diff *found = NULL;
+    (void)module;
+    if (PyArg_ParseTuple(args, "O!OO", context_type, &context, &given[0], &given[1]) &&
+        side_take(&s[0], given[0]) && side_take(&s[1], given[1]) && context_begin(context)) {
+        ddsc_status status = ddsc_diff_create(context->ctx, &found, &s[0].of, &s[1].of, NULL);
+        for (int f = 0; f < FORMS && status >= 0; f++)
+            status = ddsc_diff_write(context->ctx, found, forms[f], grow_bytes, &text[f]);
+        ddsc_diff_destroy(found);
+        if (context_end(context, status))
+            result = Py_BuildValue(
+                "NNN", PyUnicode_DecodeUTF8(text[0].bytes, (Py_ssize_t)text[0].n, "replace"),
+                PyUnicode_DecodeUTF8(text[1].bytes, (Py_ssize_t)text[1].n, "replace"),
+                PyUnicode_DecodeUTF8(text[2].bytes, (Py_ssize_t)text[2].n, "replace"));
+    }
+    for (int f = 0; f < FORMS; f++)
+        free(text[f].bytes);
+    side_free(&s[0]);
+    side_free(&s[1]);
+    return result;
+}
+
+PyMethodDef diff_methods[] = {{"diff", diff, METH_VARARGS, "(context, first, second)"},
+                              {NULL, NULL, 0, NULL}};

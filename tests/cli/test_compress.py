@@ -1,0 +1,79 @@
+"""--compress: the number of points, and the accuracy that is measured on the pairs of a few items."""
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def large_items(tmp_path_factory):
+    """30 items of 70 to 130 points in 4 dimensions, along a line."""
+    rng = np.random.default_rng(4)
+    sizes = rng.integers(70, 131, 30)
+    points = np.concatenate([rng.normal(size=(n, 4)) + [.2 * i, 0, 0, 0] for i, n in enumerate(sizes)])
+    path = tmp_path_factory.mktemp("compress") / "large.npz"
+    np.savez(path, points=points, weights=np.ones(len(points)), offsets=np.concatenate([[0], np.cumsum(sizes)]))
+    return path
+
+
+def nearest(D, count):
+    D = D + np.diag(np.full(len(D), np.inf))
+    return [set(np.lexsort((np.arange(len(D)), row))[:count]) for row in D]
+
+
+@pytest.mark.parametrize("metric", ["w2", "mmd"])
+def test_accuracy_is_that_of_the_matrices(ddsc, large_items, tmp_path, metric):
+    words = ["--metric", metric, "--bandwidth", "2"] if metric == "mmd" else ["--metric", metric]
+    found = json.loads(ddsc("neighbors", large_items, *words, "--compress", 8, "--json").stdout)["compress"]
+    assert found["m"] == 8 and found["points_after"] == 240 and found["sample_items"] == 24 and found["sample_pairs"] == 276
+    ddsc("distance", large_items, *words, "-o", tmp_path / "before.npy")
+    done = ddsc("distance", large_items, *words, "--compress", 8, "-o", tmp_path / "after.npy")
+    assert "276 pairs of 24 items" in done.stderr and "5 nearest neighbors" in done.stderr
+    few = [k * 30 // 24 for k in range(24)]
+    before, after = (np.load(tmp_path / name)[np.ix_(few, few)] for name in ("before.npy", "after.npy"))
+    pairs = np.triu_indices(24, 1)
+    error = np.sort(abs(after - before)[pairs] / before[pairs])
+    assert found["error_median"] == pytest.approx(error[275 // 2], rel=1e-6)
+    assert found["error_95"] == pytest.approx(error[275 * 95 // 100], rel=1e-6)
+    kept = np.mean([len(a & b) / 5 for a, b in zip(nearest(before, 5), nearest(after, 5))])
+    assert found["neighbors_kept"] == pytest.approx(kept)
+
+
+def test_points_are_chosen_for_the_neighbors(ddsc, large_items):
+    found = {share: json.loads(ddsc("neighbors", large_items, "--compress", share, "--json", "-q").stdout)["compress"]
+             for share in ("1%", "100%", "auto", "95%")}
+    assert found["1%"]["m"] == 16 and found["1%"]["m"] <= found["auto"]["m"] <= found["100%"]["m"] == 32
+    assert found["auto"] == found["95%"]
+    again = json.loads(ddsc("distance", large_items, "--compress", "auto", "--json", "--threads", 1, "-q").stdout)
+    assert again["compress"] == found["auto"]
+
+
+def test_small_items_stay_as_they_are(ddsc, three_groups, tmp_path):
+    done = ddsc("neighbors", three_groups, "--compress", "auto", "--json")
+    assert "nothing is merged" in done.stderr and "compress" not in json.loads(done.stdout)
+    data = json.loads(ddsc("cluster", three_groups, "-k", 3, "--compress", "auto", "--json").stdout)
+    assert "compress" not in data
+    one = tmp_path / "one.npy"
+    np.save(one, np.random.default_rng(0).normal(size=(2, 9, 2)))
+    assert json.loads(ddsc("distance", one, "--compress", 4, "--json").stdout)["compress"]["points_after"] == 8
+
+
+def test_convert_chooses_by_w2(ddsc, large_items, tmp_path):
+    data = json.loads(ddsc("convert", large_items, "--compress", "50%", "--json", "-o", tmp_path / "x.npz").stdout)
+    assert data["compress"]["m"] == 16 and data["compress"]["neighbors_kept"] >= .5
+    assert "sample_pairs" not in json.loads(ddsc("convert", large_items, "--compress", 16, "--json", "-o",
+                                                 tmp_path / "y.npz").stdout)["compress"]
+    with np.load(tmp_path / "x.npz") as x, np.load(tmp_path / "y.npz") as y:
+        assert (x["points"] == y["points"]).all()
+
+
+def test_a_failed_trial_leaves_the_message_to_the_run(ddsc, tmp_path):
+    np.save(tmp_path / "x.npy", np.concatenate([np.ones((5, 7, 2)), np.zeros((1, 7, 2))]))
+    done = ddsc("distance", tmp_path / "x.npy", "--cost", "cosine", "--compress", 3, "--json", code=3)
+    assert done.stderr.count("has no direction") == 1
+
+
+@pytest.mark.parametrize("value", ["0", "-3", "5.5", "x", "0%", "101%", "5%%", "", "99999999999999999999"])
+def test_wrong_values_are_named(ddsc, three_groups, value):
+    done = ddsc("neighbors", three_groups, f"--compress={value}", code=2)
+    assert "--compress" in done.stderr and "95%" in done.stderr
