@@ -51,7 +51,7 @@ BELOW = {
                          "numeric/linalg"],
     "cluster/spectral": ["base", "data", "distance/lot", "neighbors/metric", "neighbors/planner", "numeric/eigen",
                          "numeric/graph", "numeric/kmeans", "numeric/labels", "numeric/linalg"],
-    "assess": ["base", "cluster/spectral", "distance/exact", "neighbors/planner", "numeric/kmeans", "numeric/labels",
+    "assess": ["base", "cluster/spectral", "data", "distance/exact", "neighbors/planner", "numeric/kmeans", "numeric/labels",
                "numeric/linalg"],
     "report/content": ["base", "io/stream"],
     "report/render": ["base", "io/stream", "report/content"],

@@ -1,10 +1,9 @@
 /* Associations of quantities with a column about items: classes or numbers, optionally within
  * blocks. p is computed by permutations of the column, as in permanova. */
-#include "assess/effects.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "assess/permanova.h"
 #include "base/sized.h"
 
 enum { EFFECTS_LEVELS = 50, EFFECTS_MOST = 10000000, EFFECTS_CHUNK = 1 << 20, EFFECTS_PART = 7 };
@@ -32,7 +31,7 @@ typedef struct effects_job {
     int64_t n_source;
 } effects_job;
 
-static void job_free(ddsc_context *ctx, effects_job *j)
+static void release_job(ddsc_context *ctx, effects_job *j)
 {
     effects_data *d = &j->data;
     variable_free(ctx, &j->block);
@@ -336,7 +335,7 @@ static ddsc_status check_levels(ddsc_context *ctx, const variable *column)
     return DDSC_OK;
 }
 
-static ddsc_status fill_rows(ddsc_effects *t, effects_job *j)
+static ddsc_status fill_effects(ddsc_effects *t, effects_job *j)
 {
     effects_data *d = &j->data;
     int64_t n = d->m * d->n_compared;
@@ -391,13 +390,13 @@ ddsc_status ddsc_effects_run(ddsc_context *context, ddsc_effects **effects, int6
     TRY(check_columns(context, column, block, n, &j, &t->column, &used));
     TRY(check_levels(context, &t->column));
     TRY(make_units(&j, &t->column, values, used));
-    TRY(fill_rows(t, &j));
+    TRY(fill_effects(t, &j));
     TRY(permute(t, &j, permutations));
     TRY(adjust(t));
     *effects = t;
     t = NULL;
 done:
-    job_free(context, &j);
+    release_job(context, &j);
     ddsc_effects_destroy(t);
     stage_leave(context, before);
     return status;

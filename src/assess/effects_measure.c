@@ -1,11 +1,13 @@
 /* Effects of one quantity, with confidence intervals. */
 #include <math.h>
 
-#include "assess/effects.h"
+#include "assess/permanova.h"
 
 static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979;
 /* Relative to the largest value, smaller differences are rounding errors. */
 static const double ROUNDING = 1e-12;
+/* Statistic of an effect without any error; finite, so that such values can be compared. */
+static const double LARGEST = 1e300;
 
 /* Returns the 97.5% quantile of Student's t with df >= 1 degrees of freedom (Hill 1970, algorithm
  * 396), with a relative error below 1e-3. */
@@ -78,7 +80,7 @@ static double studentize(const effects_data *d, int64_t v, double effect, double
         return isnan(effect) ? 0 : fabs(effect);
     if (fabs(effect) <= limit)
         return 0;
-    return error > limit ? fabs(effect) / error : INFINITY;
+    return error > limit ? fabs(effect) / error : LARGEST;
 }
 
 typedef struct contrast {
@@ -126,7 +128,7 @@ static contrast compare_within(const effects_data *d, const effects_sum *sums, i
     return c;
 }
 
-static void fill_row(const effects_data *d, int64_t v, const contrast *c, ddsc_effect *row)
+static void fill_effect(const effects_data *d, int64_t v, const contrast *c, ddsc_effect *row)
 {
     double limit = ROUNDING * d->scale[v];
     double both = c->level.n + c->other.n - 2;
@@ -153,7 +155,7 @@ static void measure_factor(const effects_data *d, int64_t v, const int32_t *sour
         contrast c = d->block ? compare_within(d, sums, level) : compare_means(d, sums, level);
         statistic[r] = studentize(d, v, c.effect, c.error);
         if (row)
-            fill_row(d, v, &c, &row[r]);
+            fill_effect(d, v, &c, &row[r]);
     }
 }
 

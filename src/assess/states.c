@@ -29,7 +29,7 @@ static const double NAME_FROM = 0.5;
 
 /* ---- sample ---- */
 
-static void draw_item(int32_t *row, const measures *m, int64_t item, int64_t n)
+static void draw_item_points(int32_t *row, const measures *m, int64_t item, int64_t n)
 {
     item_view v = measures_item(m, item);
     double below = 0;
@@ -50,7 +50,7 @@ ddsc_status states_draw(ddsc_context *ctx, int32_t **row, int64_t *n, const meas
     CHECK(MEM_NEW(ctx, *row, BASE_MAX(*n, 1)));
     for (int64_t u = 0; u < n_used; u++) {
         int64_t i = (int64_t)((double)u * (double)n_items / (double)n_used);
-        draw_item(*row + u * each, m, items ? items[i] : i, each);
+        draw_item_points(*row + u * each, m, items ? items[i] : i, each);
     }
     return DDSC_OK;
 }
@@ -58,7 +58,7 @@ ddsc_status states_draw(ddsc_context *ctx, int32_t **row, int64_t *n, const meas
 /* ---- types ---- */
 
 /* Numbers the types of the points, unless there are too many. */
-static ddsc_status find_types(ddsc_states *s, const measures *m, bool *found)
+static ddsc_status number_types(ddsc_states *s, const measures *m, bool *found)
 {
     ddsc_status status = DDSC_OK;
     text_table names = {0};
@@ -91,16 +91,16 @@ done:
 
 /* ---- k-means ---- */
 
-typedef struct assignment {
+typedef struct nearest_job {
     const measures *m;
     const double *centers, *middle;
     int64_t k;
     int32_t *of;
-} assignment;
+} nearest_job;
 
 static ddsc_status assign_points(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const assignment *a = arg;
+    const nearest_job *a = arg;
     (void)worker;
     for (int64_t p = begin; p < end; p++)
         a->of[p] = states_nearest(a->centers, a->k, a->m->d, a->m->support + p * a->m->d);
@@ -129,7 +129,7 @@ static ddsc_status cluster_points(ddsc_states *s, const measures *m, int64_t wan
     if (!s->of)
         TRY(MEM_NEW(s->ctx, s->of, m->v));
     TRY(parallel_for(s->ctx, m->v, GRAIN, assign_points,
-                     &(assignment){m, centers, middle, k, s->of}));
+                     &(nearest_job){m, centers, middle, k, s->of}));
     s->view.n_states = k;
     s->view.n_sampled = n;
 done:
@@ -213,7 +213,7 @@ static void add_moments(ddsc_states *s, const measures *m, double *state, double
         all[a] = sqrt(all[a]);
 }
 
-static ddsc_status describe(ddsc_states *s, const measures *m)
+static ddsc_status describe_states(ddsc_states *s, const measures *m)
 {
     int64_t k = s->view.n_states;
     CHECK(MEM_ZERO(s->ctx, s->share, m->n * k));
@@ -290,7 +290,7 @@ done:
 
 /* ---- public ---- */
 
-static void fill_view(ddsc_states *s, const measures *m)
+static void fill_states_view(ddsc_states *s, const measures *m)
 {
     ddsc_states_view *v = &s->view;
     v->n_items = m->n;
@@ -327,12 +327,12 @@ ddsc_status ddsc_states_run(ddsc_context *context, ddsc_states **states, const d
         goto done;
     }
     if (set.n_states == 0)
-        TRY(find_types(s, m, &given));
+        TRY(number_types(s, m, &given));
     if (!given)
         TRY(cluster_points(s, m, set.n_states));
-    TRY(describe(s, m));
+    TRY(describe_states(s, m));
     TRY(name_states(s, m));
-    fill_view(s, m);
+    fill_states_view(s, m);
     *states = s;
     s = NULL;
 done:

@@ -63,7 +63,7 @@ typedef struct split {
 } split;
 
 /* Distributes the rows to the halves at random. An odd row is left out. */
-static void split_rows(ddsc_context *ctx, split *s, const double *rows, int64_t part)
+static void draw_halves(ddsc_context *ctx, split *s, const double *rows, int64_t part)
 {
     rng random = rng_make(ctx_seed(ctx), RNG_STATES, (uint64_t)part);
     int64_t left = s->n, to[2] = {0, s->n};
@@ -99,7 +99,7 @@ static double least_overlap(split *s)
 }
 
 /* Adds the agreement of both halves on k states. */
-static ddsc_status add_agreement(ddsc_context *ctx, split *s, int64_t k, double *sum)
+static ddsc_status add_overlap(ddsc_context *ctx, split *s, int64_t k, double *sum)
 {
     for (int side = 0; side < 2; side++)
         CHECK(states_cluster(ctx, s->centers[side], &s->k[side], k, RESTARTS_TO_CHOOSE, s->n,
@@ -117,9 +117,9 @@ static ddsc_status add_agreement(ddsc_context *ctx, split *s, int64_t k, double 
 static ddsc_status measure_agreement(ddsc_states *t, split *s, const double *rows)
 {
     for (int64_t part = 0; part < SPLITS; part++) {
-        split_rows(t->ctx, s, rows, part);
+        draw_halves(t->ctx, s, rows, part);
         for (int64_t a = 0; a < t->view.n_tried; a++)
-            CHECK(add_agreement(t->ctx, s, t->tried[a], &t->agreement[a]));
+            CHECK(add_overlap(t->ctx, s, t->tried[a], &t->agreement[a]));
     }
     return DDSC_OK;
 }

@@ -11,19 +11,19 @@ SIZED_INIT(states_flow_struct, ddsc_states_flow, n_to, NULL);
 
 enum { POOL_MOST = 1000 };
 
-typedef struct pool {
+typedef struct point_pool {
     int64_t n;
     int32_t *row; /* support rows */
     double *weight;
-} pool;
+} point_pool;
 
-static void pool_free(ddsc_context *ctx, pool *p)
+static void pool_free(ddsc_context *ctx, point_pool *p)
 {
     MEM_FREE(ctx, p->row, p->weight);
 }
 
 /* Lists all points of the items, or draws a sample if there are many. */
-static ddsc_status pool_make(ddsc_context *ctx, pool *p, const measures *m, int64_t n_items,
+static ddsc_status pool_make(ddsc_context *ctx, point_pool *p, const measures *m, int64_t n_items,
                              const int64_t *items)
 {
     int64_t n = 0;
@@ -49,7 +49,7 @@ static ddsc_status pool_make(ddsc_context *ctx, pool *p, const measures *m, int6
 }
 
 static ddsc_status transport(const ddsc_states *s, ddsc_states_flow *flow, const measures *m,
-                             const pool *a, const pool *b)
+                             const point_pool *a, const point_pool *b)
 {
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = s->ctx;
@@ -153,7 +153,7 @@ ddsc_status ddsc_states_flow_run(ddsc_context *context, ddsc_states_flow *flow,
 {
     ddsc_status status = DDSC_OK;
     ddsc_states_flow own;
-    pool a = {0}, b = {0};
+    point_pool a = {0}, b = {0};
     CHECK(ctx_enter(context));
     const char *before = stage_enter(context, "states");
     TRY(ctx_need(context, flow, "flow"));

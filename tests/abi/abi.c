@@ -92,6 +92,8 @@ INIT(outliers)
 INIT(team_eigen)
 INIT(comparison)
 INIT(identity_settings)
+INIT(states_settings)
+INIT(states_flow)
 INIT(diff_side)
 INIT(sampling_constants)
 
@@ -131,6 +133,8 @@ static void (*const inits[])(void) = {init_context_settings,
                                       init_scores,
                                       init_team,
                                       init_identity_settings,
+                                      init_states_settings,
+                                      init_states_flow,
                                       init_diff_side,
                                       init_sampling_constants,
                                       use_team,

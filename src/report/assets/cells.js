@@ -229,3 +229,21 @@ function setUpCells() {
   byId('flow-pair').addEventListener('change', drawFlow);
   drawFlow();
 }
+
+// ---- order of the items ----
+
+function orderFigure({ name, rho, mean, half }) {
+  const WIDE = 240, HIGH = 90, low = Math.min(...mean.map((m, c) => m - half[c])), high = Math.max(...mean.map((m, c) => m + half[c]));
+  const x = c => (WIDE * c / (mean.length - 1)).toFixed(1), y = v => (HIGH - 4 - (HIGH - 8) * (high > low ? (v - low) / (high - low) : 0.5)).toFixed(1);
+  const line = list => list.map((v, c) => `${x(c)} ${y(v)}`).join('L');
+  const band = 'M' + line(mean.map((m, c) => m + half[c])) + 'L' + mean.map((m, c) => `${x(c)} ${y(m - half[c])}`).reverse().join('L') + 'Z';
+  const words = `${name}: from ${short(mean[0])} to ${short(mean[mean.length - 1])}, rank correlation ${rho.toFixed(2)}`;
+  return make('figure', null, make('figcaption', null, name, make('span', { class: 'faint' }, ` ${rho > 0 ? '+' : '\u2212'}${Math.abs(rho).toFixed(2)}`)),
+    graphic('svg', { viewBox: `0 0 ${WIDE} ${HIGH + 16}`, role: 'img', 'aria-label': words },
+      graphic('path', { d: band, class: 'c0', fill: 'currentColor', 'fill-opacity': 0.2 }),
+      graphic('path', { d: 'M' + line(mean), class: 'c0', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 }),
+      graphic('text', { x: 0, y: HIGH + 12 }, `${short(low)} to ${short(high)}`)));
+}
+function setUpOrder() {
+  if (byId('order-curves') && data.order) byId('order-curves').replaceChildren(...data.order.map(orderFigure));
+}

@@ -41,6 +41,7 @@ function follow(e) { // in a notebook frame, "#x" would be resolved against the 
 paintCards();
 setUpViews();
 setUpCells();
+setUpOrder();
 setUpContents();
 watchWidth();
 if (map) map.redraw();

@@ -11,7 +11,7 @@ static const double SHARE_UNIT = 1000;
 
 /* ---- standardized means ---- */
 
-static void add_means(cells_summary *c)
+static void add_cluster_means(cells_summary *c)
 {
     const ddsc_report *r = c->r;
     const ddsc_measures_view *m = &r->items;
@@ -92,7 +92,7 @@ static void put_shares(ddsc_report *r, json_t *row, const double *share, int64_t
 }
 
 /* Writes the clusters of the heat map with the mean share of each state. */
-static ddsc_status put_clusters(const cells_summary *c, json_t *root, bool with_states)
+static ddsc_status put_cluster_rows(const cells_summary *c, json_t *root, bool with_states)
 {
     ddsc_status status = DDSC_OK;
     ddsc_report *r = c->r;
@@ -118,7 +118,7 @@ done:
     return status;
 }
 
-static ddsc_status put_states(const cells_summary *c, json_t *states)
+static ddsc_status put_state_rows(const cells_summary *c, json_t *states)
 {
     ddsc_status status = DDSC_OK;
     ddsc_report *r = c->r;
@@ -166,7 +166,7 @@ static void sort_items(const ddsc_report *r, int64_t *item)
 }
 
 /* Writes the shares of evenly spaced items in their order. */
-static ddsc_status put_items(const cells_summary *c, json_t *states)
+static ddsc_status put_item_shares(const cells_summary *c, json_t *states)
 {
     ddsc_report *r = c->r;
     int64_t n = r->view.n, shown = BASE_MIN(n, CELLS_ITEMS), n_states = c->view.n_states, *item;
@@ -217,7 +217,7 @@ static void put_flow(const cells_summary *c, json_t *list, const ddsc_states_flo
 }
 
 /* Writes the flows between clusters that are adjacent in the heat map. */
-static ddsc_status put_flows(const cells_summary *c, json_t *root)
+static ddsc_status put_cluster_flows(const cells_summary *c, json_t *root)
 {
     ddsc_status status = DDSC_OK;
     ddsc_report *r = c->r;
@@ -247,8 +247,8 @@ done:
 static bool applies(const ddsc_report *r)
 {
     return r->measures && !r->items.is_grid && r->items.dim >= CELLS_LEAST_DIM &&
-           ddsc_measures_get_coordinate_name(r->measures, 0) && !result_has_words(r) && r->view.n > 1 &&
-           r->items.n_entries > r->view.n && result_cluster_row(r, 0);
+           ddsc_measures_get_coordinate_name(r->measures, 0) && !result_has_words(r) &&
+           r->view.n > 1 && r->items.n_entries > r->view.n && result_cluster_row(r, 0);
 }
 
 ddsc_status result_put_cells(ddsc_report *r, json_t *root)
@@ -260,18 +260,18 @@ ddsc_status result_put_cells(ddsc_report *r, json_t *root)
     TRY(ddsc_states_run(r->ctx, &c.states, r->measures, NULL));
     ddsc_states_get_view(c.states, &c.view);
     TRY(MEM_ZERO(r->ctx, c.mean, r->k * r->items.dim));
-    add_means(&c);
+    add_cluster_means(&c);
     TRY(list_shown(&c));
     bool with_states = c.view.n_states > 1 && c.view.n_states <= CELLS_STATES;
     json_t *all = put_object(r, root, "cells");
     put_names(&c, all);
-    TRY(put_clusters(&c, all, with_states));
+    TRY(put_cluster_rows(&c, all, with_states));
     TRY(result_put_quantiles(&c, all));
     if (with_states) {
         json_t *states = put_object(r, all, "states");
-        TRY(put_states(&c, states));
-        TRY(put_items(&c, states));
-        TRY(put_flows(&c, states));
+        TRY(put_state_rows(&c, states));
+        TRY(put_item_shares(&c, states));
+        TRY(put_cluster_flows(&c, states));
     }
 done:
     ddsc_states_destroy(c.states);

@@ -10,7 +10,7 @@ typedef struct table {
     int64_t stride, dim, step; /* entry c of row i is value[i * stride + c * step] */
 } table;
 
-static double distance(const table *t, int64_t a, int64_t b)
+static double row_distance(const table *t, int64_t a, int64_t b)
 {
     double sum = 0;
     for (int64_t c = 0; c < t->dim; c++) {
@@ -20,7 +20,7 @@ static double distance(const table *t, int64_t a, int64_t b)
     return sqrt(sum);
 }
 
-static double length(const table *t, int64_t a)
+static double row_length(const table *t, int64_t a)
 {
     double sum = 0;
     for (int64_t c = 0; c < t->dim; c++)
@@ -28,7 +28,7 @@ static double length(const table *t, int64_t a)
     return sum;
 }
 
-static void exchange(int64_t *order, int64_t a, int64_t b)
+static void swap_rows(int64_t *order, int64_t a, int64_t b)
 {
     int64_t kept = order[a];
     order[a] = order[b];
@@ -38,14 +38,15 @@ static void exchange(int64_t *order, int64_t a, int64_t b)
 static void chain(const table *t, int64_t *order, int64_t n)
 {
     for (int64_t i = 1; i < n; i++)
-        if (length(t, order[i]) > length(t, order[0]))
-            exchange(order, 0, i);
+        if (row_length(t, order[i]) > row_length(t, order[0]))
+            swap_rows(order, 0, i);
     for (int64_t at = 1; at < n; at++) {
         int64_t best = at;
         for (int64_t i = at + 1; i < n; i++)
-            if (distance(t, order[at - 1], order[i]) < distance(t, order[at - 1], order[best]))
+            if (row_distance(t, order[at - 1], order[i]) <
+                row_distance(t, order[at - 1], order[best]))
                 best = i;
-        exchange(order, at, best);
+        swap_rows(order, at, best);
     }
 }
 
@@ -55,14 +56,14 @@ static bool shorten(const table *t, int64_t *order, int64_t n)
     bool changed = false;
     for (int64_t a = 0; a < n; a++)
         for (int64_t b = a + 1; b < n; b++) {
-            double before = a > 0 ? distance(t, order[a - 1], order[a]) : 0;
-            double after = a > 0 ? distance(t, order[a - 1], order[b]) : 0;
-            before += b + 1 < n ? distance(t, order[b], order[b + 1]) : 0;
-            after += b + 1 < n ? distance(t, order[a], order[b + 1]) : 0;
+            double before = a > 0 ? row_distance(t, order[a - 1], order[a]) : 0;
+            double after = a > 0 ? row_distance(t, order[a - 1], order[b]) : 0;
+            before += b + 1 < n ? row_distance(t, order[b], order[b + 1]) : 0;
+            after += b + 1 < n ? row_distance(t, order[a], order[b + 1]) : 0;
             if (!(after < before - 1e-9))
                 continue;
             for (int64_t x = a, y = b; x < y; x++, y--)
-                exchange(order, x, y);
+                swap_rows(order, x, y);
             changed = true;
         }
     return changed;

@@ -13,7 +13,7 @@ typedef struct mass_point {
     double value, mass;
 } mass_point;
 
-static int by_value(const void *a, const void *b)
+static int by_coordinate(const void *a, const void *b)
 {
     const mass_point *x = a, *y = b;
     return (x->value > y->value) - (x->value < y->value);
@@ -48,7 +48,7 @@ static void put_levels(ddsc_report *r, json_t *list, mass_point *value, int64_t 
 {
     double below = 0;
     int64_t at = 0;
-    qsort(value, (size_t)n, sizeof *value, by_value);
+    qsort(value, (size_t)n, sizeof *value, by_coordinate);
     for (int k = 0; k < CELLS_LEVELS; k++) {
         while (at + 1 < n && below + value[at].mass < level(k) * mass)
             below += value[at++].mass;

@@ -403,6 +403,7 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
     CHECK(result_put_findings(r, root));
     CHECK(result_put_explanation(r));
     CHECK(result_put_means(r));
+    CHECK(result_put_order(r, root));
     CHECK(result_put_cells(r, root));
     CHECK(result_put_about(r, root));
     put_text(r, root, "advice", r->view.advice ? r->view.advice : "");

@@ -45,6 +45,8 @@ ddsc_status result_put_explanation(ddsc_report *r);
 /* Writes the mean picture of each cluster of planar items, and its difference from the other
  * items. */
 ddsc_status result_put_means(ddsc_report *r);
+/* Writes how stable the order of the items is, and what changes along it. */
+ddsc_status result_put_order(ddsc_report *r, json_t *root);
 /* Writes means, quantiles and states of items whose points have named coordinates. */
 ddsc_status result_put_cells(ddsc_report *r, json_t *root);
 /* Writes the number of items of each class in each cluster, unless the table is too large. */

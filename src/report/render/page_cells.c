@@ -254,7 +254,7 @@ static void add_composition(buffer *t, const ddsc_report *r, const json_t *state
                "use the arrow keys.</p>\n");
 }
 
-static void add_flows(buffer *t, const json_t *states)
+static void add_cluster_flows(buffer *t, const json_t *states)
 {
     if (json_array_size(json_object_get(states, "flows")) == 0)
         return;
@@ -292,6 +292,6 @@ void report_page_cells(buffer *t, const ddsc_report *r)
     }
     if (states) {
         add_composition(t, r, states);
-        add_flows(t, states);
+        add_cluster_flows(t, states);
     }
 }

@@ -36,6 +36,7 @@ typedef struct report_flows {
 report_flows *report_find_flows(buffer *b, const ddsc_report *r);
 /* Writes means, quantiles and states of points with named coordinates. */
 void report_data_cells(buffer *b, const ddsc_report *r);
+void report_data_order(buffer *b, const ddsc_report *r);
 void report_data_pictures(buffer *b, const ddsc_report *r);
 /* Appends the name given by the user ("business"), a name built from the explanation ("oil,
  * shares, growth") or "cluster 3". Names shared by several clusters are followed by the cluster
