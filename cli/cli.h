@@ -71,6 +71,7 @@ typedef struct cli_options {
     int outliers;          /* label outliers -1 */
     const char *reference; /* file with the LOT reference, or NULL */
     const char *cost_file; /* file with a cost matrix, or NULL */
+    const char *like;      /* result whose settings are used, or NULL */
     /* output */
     const char *output;
     int format; /* ddsc_format */
@@ -183,6 +184,7 @@ struct session {
     bool overwrite;  /* --force is set, or the files are from the same run */
     ddsc_context *ctx;
     struct progress *progress;
+    ddsc_model *like;   /* model of --like, or NULL */
     bool not_converged; /* a call did not converge: exit code 4 */
     plan_line plan[32];
     int n_plan;

@@ -364,9 +364,15 @@ static bool check_usage(session *s, int *code)
 {
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;
-    if (!o->k_given)
+    if (!o->k_given && !o->like)
         *code = message_usage(s->verb,
                               "the number of clusters is missing: use -k 5, -k 2:10 or -k auto");
+    else if (like_refused(o))
+        *code = message_usage(s->verb, "--%s cannot be combined with --like, which determines it",
+                              like_refused(o));
+    else if (o->like && o->k_given && o->cluster.k_min == 0)
+        *code = message_usage(s->verb, "-k auto cannot be combined with --like; remove -k to use "
+                                       "the K of that result, or specify a range such as -k 2:15");
     else if (o->method != METHOD_DDSC && o->method != METHOD_SC &&
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code =
@@ -423,8 +429,8 @@ static int run(session *s)
         message_note(s, "note: ",
                      "joined metrics have no rule for new items, so no model.npz for ddsc assign "
                      "will be written; use a single metric if you need it");
-    if (compute(&r, &code) && session_alone(s, &code) && read_truth(&r, &code) &&
-        make_report(&r, &code)) {
+    if (like_open(s, &code) && compute(&r, &code) && session_alone(s, &code) &&
+        read_truth(&r, &code) && make_report(&r, &code)) {
         if (session_interrupted()) {
             session_say_interrupted(s);
             code = EXIT_INTERRUPTED;
@@ -437,10 +443,13 @@ static int run(session *s)
 }
 
 static const option_group *const groups[] = {
-    &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,  &group_about,
-    &group_metric,  &group_reference, &group_graph,       &group_input,  &group_input_format,
-    &group_table,   &group_transform, &group_precomputed, &group_subset, &group_resume,
-    &group_device,  &group_paper,     &group_run,         &group_help,   NULL};
+    &group_cluster,    &group_like,         &group_baseline,
+    &group_dir_output, &group_truth,        &group_about,
+    &group_metric,     &group_reference,    &group_graph,
+    &group_input,      &group_input_format, &group_table,
+    &group_transform,  &group_precomputed,  &group_subset,
+    &group_resume,     &group_device,       &group_paper,
+    &group_run,        &group_help,         NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

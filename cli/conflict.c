@@ -25,6 +25,7 @@ static const struct {
     {"--vectors", AT(vectors)},
     {"--stopwords", AT(text.stopwords_path)},
     {"--lemmas", AT(text.lemmas_path)},
+    {"--like", AT(like)},
 };
 
 typedef struct conflict {

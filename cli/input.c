@@ -169,6 +169,10 @@ static ddsc_status transform(reader *r)
 {
     const ddsc_transform_settings *set = &r->s->set.transform;
     ddsc_measures *copy = NULL;
+    if (r->s->like) {
+        ddsc_status status = ddsc_measures_copy_like(r->s->ctx, &copy, r->set, r->s->like);
+        return replace(&r->set, status, copy);
+    }
     if ((int)set->normalize == NORMALIZE_AUTO) {
         ddsc_status status = choose_normalize(r);
         if (status < 0)

@@ -43,7 +43,7 @@ extern const option_group group_about, group_input, group_table, group_transform
     group_cluster, group_baseline, group_matrix, group_file_output, group_dir_output, group_json,
     group_resume, group_format, group_text, group_words, group_plots, group_page_output,
     group_generate, group_device, group_run, group_man, group_help, group_compare, group_encoding,
-    group_input_format, group_paper;
+    group_input_format, group_paper, group_like;
 
 /* The value of --normalize auto, which the program replaces by a value of ddsc_normalize. */
 enum { NORMALIZE_AUTO = 100 };
@@ -81,6 +81,15 @@ const char *value_where(cli_options *o, const char *value);
 const char *value_meta(cli_options *o, const char *value);
 const char *value_input_format(cli_options *o, const char *value);
 const char *value_convert_format(cli_options *o, const char *value);
+
+/* ---- --like ---- */
+
+/* Returns an option that was given and that --like determines, or NULL. */
+const char *like_refused(const cli_options *o);
+/* Returns the path of the model in a result, which may be given itself. The caller frees it. */
+char *like_path(const char *result);
+/* Reads the model of --like and uses its settings. Does nothing without --like. */
+bool like_open(session *s, int *code);
 
 /* Options of every verb that reads items. */
 #define OPTION_META                                                                              \

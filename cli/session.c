@@ -121,6 +121,7 @@ bool session_open(session *s)
 
 void session_close(session *s)
 {
+    ddsc_model_destroy(s->like);
     ddsc_context_destroy(s->ctx);
     progress_destroy(s->progress);
     s->ctx = NULL;

@@ -49,7 +49,7 @@ BELOW = {
                           "neighbors/search", "numeric/graph", "numeric/linalg"],
     "cluster/baseline": ["base", "data", "distance/exact", "distance/simd", "neighbors/metric", "neighbors/planner",
                          "numeric/linalg"],
-    "cluster/spectral": ["base", "data", "distance/lot", "neighbors/metric", "neighbors/planner", "numeric/eigen",
+    "cluster/spectral": ["base", "data", "distance/lot", "io/format", "neighbors/metric", "neighbors/planner", "numeric/eigen",
                          "numeric/graph", "numeric/kmeans", "numeric/labels", "numeric/linalg"],
     "assess": ["base", "cluster/spectral", "data", "distance/exact", "neighbors/planner", "numeric/kmeans", "numeric/labels",
                "numeric/linalg"],
@@ -122,7 +122,8 @@ IDIOMS = {
     r"lies? apart": "is far",
 }
 # British spellings, in comments, strings and pages. The files of FORMER_NAMES read the names of version 0.2.0.
-FORMER_NAMES = {"cli/options.c", "cli/cmd_name.c", "src/io/format/model.c", "src/report/content/upgrade.c"}
+FORMER_NAMES = {"cli/options.c", "cli/cmd_name.c", "src/io/format/model.c", "src/io/format/model_settings.c",
+                "src/report/content/upgrade.c"}
 BRITISH = re.compile(r"\b(?<!aria-)(neighbour|centre|colour|behaviour|labell|normalis|regularis|standardis|cancell(?!ation))\w*", re.I)
 IDIOM = re.compile(r"\b(" + "|".join(IDIOMS) + r")\b", re.I)
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")

@@ -1209,6 +1209,11 @@ typedef enum ddsc_gamma_rule {
     DDSC_GAMMA_LOCAL
 } ddsc_gamma_rule;
 
+/* Everything needed to assign new items to the clusters of a clustering, or to repeat or update it:
+ * the items, the metric settings, the graph, the embedding and the cluster centers. See ddsc_model_
+ * functions below. */
+typedef struct ddsc_model ddsc_model;
+
 typedef struct ddsc_cluster_settings {
     size_t struct_size;
     int64_t k_min, k_max; /* equal: use that K; k_min < k_max: try each K from k_min to k_max; both
@@ -1228,6 +1233,12 @@ typedef struct ddsc_cluster_settings {
      * The clusters are computed from the mean of the normalized affinities of all metrics. The
      * graph, the map and the neighbors of items are those of metric->metric. 0: none. */
     int64_t joined;
+    /* A model of an earlier run. Its resolved settings are used: metric, bandwidth, epsilon,
+     * reference, tau, gamma, hub rule, min_cluster and sampling. These fields of this struct,
+     * `metric` and `graph` are ignored, and k_min = k_max = 0 selects the K of the model. Pass items
+     * with the transforms of the model (ddsc_measures_copy_like). The value of a pair that occurs in
+     * both runs is the same. NULL: none */
+    const ddsc_model *like;
 } ddsc_cluster_settings;
 
 #define ddsc_cluster_settings_init(settings) \
@@ -1403,9 +1414,7 @@ DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, dou
 
 /* ==== New items ==== */
 
-/* Everything needed to assign new items to the clusters of a clustering: the items, the metric
- * settings, the embedding and the cluster centers. */
-typedef struct ddsc_model ddsc_model;
+/* ddsc_model is declared with the settings of a clustering. */
 
 /* Creates a model from the clustering that ddsc_cluster_run computed for `measures` with these
  * settings. The data is copied. The call fails for a clustering computed from a graph, because it
@@ -1425,6 +1434,13 @@ DDSC_API ddsc_status ddsc_model_read(ddsc_context *context, ddsc_model **model, 
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_model_read_shared(ddsc_context *context,
                                                               ddsc_model **model, const char *path);
 DDSC_API void ddsc_model_destroy(ddsc_model *model);
+
+/* Copies items for a run like that of the model: applies the transforms of the model's items to items
+ * without transforms, and checks that dimension, coordinate names and words are the same. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_like(ddsc_context *context,
+                                                               ddsc_measures **copy,
+                                                               const ddsc_measures *measures,
+                                                               const ddsc_model *model);
 
 typedef struct ddsc_model_view {
     int64_t n_items, dim, k, tau;

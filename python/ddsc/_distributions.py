@@ -306,6 +306,13 @@ class Distributions(Constructors, Derived):
         made.mean_w2_error, made.max_w2_error = mean, largest
         return made
 
+    def _like(self, run: Run, model: Any) -> "Distributions":
+        """Return the items with the transforms of a model."""
+        handle = run(_core.measures_copy_like, self._handle, model)
+        if len(self._rows) != self._n_rows:
+            handle = run(_core.subset, handle, np.arange(self.n_items))
+        return self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels(), self._source)
+
     def _kept_labels(self) -> Optional[Array]:
         return None if self._labels is None else self._labels[self._rows]
 

@@ -137,6 +137,10 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         1 shows a progress bar (with tqdm, if installed).
     callback : callable, optional
         Called as callback(stage, done, total) from the calling thread. An exception that it raises stops `fit`.
+    like : DDSC or path, optional
+        A fit, a model.npz or a folder of ``ddsc cluster -o``. Its resolved settings are used: number of clusters,
+        metric, bandwidth, epsilon, reference, transforms, n_neighbors, gamma, hubs and sampling. The parameters of
+        the same names are ignored. The distance of two items is then the same in both fits.
     memory_limit : int, optional
         Largest memory of the library in bytes, including the set created from X. MemoryError is raised if it is
         exceeded. A set passed as `Distributions` is not counted.
@@ -255,6 +259,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         outliers: bool = False,
         verbose: Union[int, bool] = 0,
         callback: Optional[Progress] = None,
+        like: Optional[Union["DDSC", PathLike]] = None,
         memory_limit: Optional[int] = None,
         device: str = "auto",
     ) -> None:
@@ -295,6 +300,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         self.outliers = outliers
         self.verbose = verbose
         self.callback = callback
+        self.like = like
         self.memory_limit = memory_limit
         self.device = device
 

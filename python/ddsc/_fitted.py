@@ -86,6 +86,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     outliers: bool
     verbose: Union[int, bool]
     callback: Optional[Progress]
+    like: Any
     memory_limit: Optional[int]
     device: str
 

@@ -144,6 +144,10 @@ class Fitting(Results):
         if resamples is not None and resamples < 1:
             raise ValueError(f"stability={resamples}: must be at least 1, or None")
         rows = measures
+        if self.like is not None:
+            model = _model_of(run, self.like)
+            measures = measures._like(run, model)
+            settings[2].update(like=model, k_min=0, k_max=0, joined=0)
         if self.compress is not None:
             measures = measures._compress(run, whole("compress", self.compress))
         if self.resume is not None:
@@ -255,6 +259,14 @@ class Fitting(Results):
     def fit_transform(self, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Floats:
         """Cluster X and return `embedding_`."""
         return self.fit(X, y, sample_weight=sample_weight).embedding_
+
+
+def _model_of(run: Run, like: Any) -> Any:
+    """Return the model of a fit, a model.npz or a folder."""
+    if hasattr(like, "_kept_model"):
+        return like._kept_model()
+    file = os.fspath(like)
+    return run(_core.model_read, os.path.join(file, "model.npz") if os.path.isdir(file) else file)
 
 
 def _resume_line(c: Dict[str, Any]) -> str:

@@ -17,13 +17,29 @@ static const core_field cluster_fields[] = {CLUSTER(k_min, FIELD_INT64),
                                             CLUSTER(joined, FIELD_INT64),
                                             {NULL, FIELD_INT, 0}};
 
+/* Fills the settings. The model of `like` is passed as a handle. */
+static bool like_take(PyObject *dictionary, ddsc_cluster_settings *set)
+{
+    PyObject *like = PyDict_GetItemString(dictionary, "like");
+    if (!like)
+        return fields_take(dictionary, set, cluster_fields);
+    core_handle *handle = NULL;
+    PyObject *rest = PyDict_Copy(dictionary);
+    bool good = rest && PyDict_DelItemString(rest, "like") == 0 && handle_model(like, &handle) &&
+                fields_take(rest, set, cluster_fields);
+    Py_XDECREF(rest);
+    if (good)
+        set->like = handle->pointer;
+    return good;
+}
+
 bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, core_cluster *c)
 {
     ddsc_cluster_settings_init(&c->set);
     c->set.metric = &c->metric;
     c->set.graph = &c->graph;
     return metric_take(metric, &c->metric) && graph_take(graph, &c->graph) &&
-           fields_take(rest, &c->set, cluster_fields);
+           like_take(rest, &c->set);
 }
 
 static PyObject *cluster_result(core_context *context, ddsc_clustering *found, ddsc_status status)

@@ -22,6 +22,24 @@ static PyObject *model_create(PyObject *module, PyObject *args)
     return NULL;
 }
 
+static PyObject *measures_copy_like(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *measures, *model;
+    ddsc_measures *made = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&O&", context_type, &context, handle_measures, &measures,
+                          handle_model, &model) ||
+        !context_begin(context))
+        return NULL;
+    ddsc_status status =
+        ddsc_measures_copy_like(context->ctx, &made, measures->pointer, model->pointer);
+    if (context_end(context, status))
+        return handle_new(context, CORE_MEASURES, made);
+    ddsc_measures_destroy(made);
+    return NULL;
+}
+
 static PyObject *model_read(PyObject *module, PyObject *args)
 {
     core_context *context;
@@ -204,6 +222,7 @@ static PyObject *barycenter(PyObject *module, PyObject *args)
 PyMethodDef model_methods[] = {
     {"model_create", model_create, METH_VARARGS,
      "(context, measures, clustering, metric, graph, settings)"},
+    {"measures_copy_like", measures_copy_like, METH_VARARGS, "(context, measures, model)"},
     {"model_read", model_read, METH_VARARGS, "(context, path)"},
     {"model_write", model_write, METH_VARARGS, "(context, model, path, overwrite)"},
     {"write_bytes", write_bytes, METH_VARARGS, "(context, path, bytes, overwrite)"},

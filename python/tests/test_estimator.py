@@ -458,3 +458,16 @@ def test_hubs_of_a_matrix(cloudy):
     assert again.predict(cloudy[200:]).tolist() == items.predict(cloudy[200:]).tolist()
     away = ddsc.pairwise(cloudy[200:], cloudy[:200])
     assert np.mean(given.predict(away) == items.predict(cloudy[200:])) > 0.8
+
+
+def test_like_repeats_the_settings_of_a_fit(tmp_path):
+    X = ddsc.make_shapes()
+    first = ddsc.DDSC(n_clusters=3, metric="mmd", n_neighbors=6).fit(X)
+    again = ddsc.DDSC(like=first).fit(X)
+    assert np.array_equal(first.labels_, again.labels_) and again.n_clusters_ == 3
+    assert np.array_equal(first.graph_.data, again.graph_.data)
+    first.save(tmp_path / "model.npz")
+    third = ddsc.DDSC(like=tmp_path / "model.npz").fit(X)
+    assert np.array_equal(first.graph_.data, third.graph_.data)
+    with pytest.raises(ValueError, match="3 coordinates"):
+        ddsc.DDSC(like=first).fit([np.zeros((4, 3))] * 9)

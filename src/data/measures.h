@@ -185,6 +185,9 @@ bool measures_equal_items(const measures *m, int64_t i, int64_t j);
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);
+/* Copies the listed items with their names to empty parts. Items must be in range. */
+ddsc_status measures_take_parts(ddsc_context *ctx, measures_parts *parts, const measures *m,
+                                int64_t n, const int64_t *items);
 /* Creates a set of the listed items, in that order. If `items` is NULL, all items are included. */
 ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
                             const int64_t *items);

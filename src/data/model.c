@@ -14,8 +14,9 @@ void ddsc_model_destroy(ddsc_model *m)
     if (m->block)
         team_unshare(ctx, m->block);
     else
-        MEM_FREE(ctx, m->cost_matrix, m->hub_scale, m->center_label, m->center, m->reach, m->scale,
-                 m->eigenvalue, m->radius, m->embedding);
+        MEM_FREE(ctx, m->list_d2, m->list_index, m->list_offset, m->cost_matrix, m->hub_scale,
+                 m->center_label, m->center, m->reach, m->scale, m->eigenvalue, m->radius,
+                 m->embedding);
     ddsc_measures_destroy(m->reference);
     ddsc_measures_destroy(m->items);
     mem_free(ctx, m);
@@ -29,6 +30,10 @@ static void list_doubles(team_arrays *a, double **x, int64_t n)
 static void list_model(team_arrays *a, void *object)
 {
     ddsc_model *m = object;
+    team_array(a, &m->list_offset, (m->n + 1) * (int64_t)sizeof *m->list_offset);
+    int64_t n_edges = m->list_offset ? m->list_offset[m->n] : 0;
+    list_doubles(a, &m->list_d2, n_edges);
+    team_array(a, &m->list_index, n_edges * (int64_t)sizeof *m->list_index);
     list_doubles(a, &m->cost_matrix, m->metric.cost_size * m->metric.cost_size);
     list_doubles(a, &m->embedding, m->n * m->width);
     list_doubles(a, &m->radius, m->n);
@@ -152,6 +157,26 @@ static bool eigenvalues_within(const double *value, int64_t n)
     return all_within(value, n, -1 - 1e-6, 1 + 1e-6) && value[0] >= 0.5;
 }
 
+static bool lists_within(const ddsc_model *m)
+{
+    for (int64_t i = 0; i < m->n; i++)
+        if (m->list_offset[i + 1] - m->list_offset[i] > m->tau)
+            return false;
+    return true;
+}
+
+/* Whether the frame suits the items is checked when it is used. */
+static bool run_within(const model_run *run)
+{
+    const pair_frame *f = &run->frame;
+    const double values[] = {f->unit, f->spread, f->step[0], f->step[1]};
+    return all_within(values, 4, 0, 1e300) && run->mmd_features >= 0 &&
+           run->mmd_features <= 1 << 20 && run->lot_components >= 0 && run->paper >= 0 &&
+           run->paper <= 1 && run->sample > 0 && run->sample <= 1 && run->sample_columns > 0 &&
+           run->sample_columns <= 1 && run->min_cluster >= 0 && run->min_cluster <= 1 &&
+           run->k >= 1 && run->k <= INT32_MAX;
+}
+
 const char *model_breach(const ddsc_model *m)
 {
     const double most = MODEL_REACH_MOST;
@@ -174,6 +199,10 @@ const char *model_breach(const ddsc_model *m)
         return "a radius, scale or reach is out of range";
     if (m->hub_scale && !all_within(m->hub_scale, m->n, 1e-300, most))
         return "a scale for choosing neighbors is out of range";
+    if (m->list_offset && !lists_within(m))
+        return "a neighbor list is longer than tau";
+    if (m->run.frame.kind != FRAME_NONE && !run_within(&m->run))
+        return "a setting of the run is out of range";
     if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||
         m->far_neighbor < 1)
         return "gamma, the far distance or the far neighbor is out of range";

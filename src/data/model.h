@@ -11,6 +11,16 @@ enum { MODEL_PLAIN = 1, MODEL_VERSION = 2 };
 
 #define MODEL_REACH_MOST 1e300
 
+/* Resolved settings of the run that a model needs only to be repeated or updated. The frame is
+ * FRAME_NONE in models of version 0.2.0, which have none of these settings. */
+typedef struct model_run {
+    pair_frame frame;
+    int64_t mmd_features, lot_components; /* new items are assigned without these approximations */
+    int64_t neighbors, paper;
+    double sample, sample_columns, min_cluster;
+    int64_t seed, k; /* k: number of clusters that was requested or chosen */
+} model_run;
+
 struct ddsc_model {
     ddsc_context *ctx;
     measures *items;             /* labeled by cluster; all rows are items */
@@ -32,6 +42,11 @@ struct ddsc_model {
     int64_t n_centers;
     double *center; /* n_centers x width */
     int32_t *center_label;
+    model_run run;
+    /* The neighbor lists of the graph, as in ddsc_graph_view. NULL in models of version 0.2.0. */
+    int64_t *list_offset; /* n + 1 */
+    int32_t *list_index;
+    double *list_d2;
     void *block; /* shared memory, as in measures */
 };
 

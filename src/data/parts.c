@@ -366,15 +366,27 @@ done:
     return status;
 }
 
+/* Returns the sum of the weights, with an error far below the rounding of a double (Knuth's
+ * two-sum). The result therefore does not depend on the order of the points, which is different in
+ * a set with other items. */
+static double sum_weights(const double *w, int64_t n)
+{
+    double sum = 0, rest = 0;
+    for (int64_t e = 0; e < n; e++) {
+        double next = sum + w[e], part = next - sum;
+        rest += (sum - (next - part)) + (w[e] - part);
+        sum = next;
+    }
+    return sum + rest;
+}
+
 static ddsc_status normalize_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     const parts_pass *pass = arg;
     const measures_parts *p = pass->p;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
-        double sum = 0;
-        for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
-            sum += p->weight[e];
+        double sum = sum_weights(p->weight + p->offset[i], p->offset[i + 1] - p->offset[i]);
         double rounding = DBL_EPSILON * (double)(p->offset[i + 1] - p->offset[i]);
         if (fabs(sum - 1) <= rounding) /* already normalized, as in saved files */
             continue;

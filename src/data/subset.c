@@ -106,6 +106,13 @@ static ddsc_status copy_entries(ddsc_context *ctx, measures_parts *p, const meas
     return texts_copy(ctx, &p->points, &m->points);
 }
 
+ddsc_status measures_take_parts(ddsc_context *ctx, measures_parts *p, const measures *m, int64_t n,
+                                const int64_t *items)
+{
+    CHECK(copy_entries(ctx, p, m, n, items));
+    return copy_item_names(ctx, p, m, n, items);
+}
+
 ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
                             const int64_t *items)
 {
@@ -116,8 +123,7 @@ ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                             "items[%lld] is %lld, but there are only %lld items", (long long)i,
                             (long long)items[i], (long long)m->n);
-    TRY(copy_entries(ctx, &p, m, n, items));
-    TRY(copy_item_names(ctx, &p, m, n, items));
+    TRY(measures_take_parts(ctx, &p, m, n, items));
     TRY(measures_build(ctx, out, &p, DDSC_EMPTY_ERROR, "subset"));
 done:
     measures_parts_free(ctx, &p);

@@ -754,6 +754,22 @@ static ddsc_status model_create(ddsc_context *ctx, int option)
     return gives_model(ddsc_model_create(ctx, &out, clouds, clustering, &set), &out);
 }
 
+static ddsc_status measures_copy_like(ddsc_context *ctx, int option)
+{
+    ddsc_measures *out = UNSET;
+    (void)option;
+    return gives_measures(ddsc_measures_copy_like(ctx, &out, clouds, models[0]), &out);
+}
+
+static ddsc_status cluster_like(ddsc_context *ctx, int metric)
+{
+    ddsc_cluster_settings set;
+    ddsc_clustering *out = UNSET;
+    ddsc_cluster_settings_init(&set);
+    set.like = models[metric];
+    return gives_clustering(ddsc_cluster_run(ctx, &out, clouds, &set), &out);
+}
+
 static ddsc_status model_write(ddsc_context *ctx, int metric)
 {
     const char *path = folder_file(&room, "out.npz");
@@ -935,6 +951,8 @@ const call_entry calls[] = {
     E(model_write, "w2", 0),
     E(model_write, "lot", 3),
     E(model_read, "", 0),
+    E(measures_copy_like, "", 0),
+    {"ddsc_cluster_run", "like", cluster_like, 0},
     {"ddsc_model_read_shared", "", model_read, 1},
     E(assign_run, "w2", 0),
     E(assign_run, "sinkhorn", 1),

@@ -106,7 +106,7 @@ static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int
         graph_request p;
         ddsc_graph_settings_init(&graph_set);
         graph_set.exact_graph = (ddsc_exact_graph)how;
-        assert_int_equal(plan_resolve(ctx, &p, m, &set, &graph_set), DDSC_OK);
+        assert_int_equal(plan_resolve(ctx, &p, m, &set, &graph_set, NULL), DDSC_OK);
         assert_int_equal(plan_query(ctx, &g, &stats, &p, n_old, tau, by), DDSC_OK);
         metric_resolved_free(&p.metric);
         assert_int_equal(g->n, n - n_old);

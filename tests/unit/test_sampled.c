@@ -34,7 +34,7 @@ static ddsc_graph *sampled(ddsc_context *ctx, const measures *m, double sample, 
     ddsc_graph_settings set = graph_settings(8, sample);
     set.hubs = DDSC_HUBS_OFF;
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    assert_int_equal(plan_resolve(ctx, &p, m, &metric, &set), DDSC_OK);
+    assert_int_equal(plan_resolve(ctx, &p, m, &metric, &set, NULL), DDSC_OK);
     p.fills = fills;
     assert_int_equal(plan_neighbors(ctx, &g, &stats, &p, 8), DDSC_OK);
     if (sample < 1)

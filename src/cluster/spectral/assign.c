@@ -13,7 +13,6 @@
 #include "base/workspace.h"
 #include "cluster/spectral/cluster.h"
 #include "data/model.h"
-#include "data/recipe.h"
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
 
@@ -195,62 +194,6 @@ static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const 
                  (long long)out->n_far, (long long)n);
 }
 
-/* Checks that both sets use the same word vectors. Points from different word vectors are not
- * comparable, even if they have the same dimension. */
-static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const measures *data)
-{
-    static const char advice[] =
-        "encode new documents with the words of the model (ddsc text DOCS --vectors MODEL.npz)";
-    if (measures_words_equal(&data->words, &m->items->words))
-        return DDSC_OK;
-    if (data->words.n > 0)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the word vectors of the items were fitted to other documents than those "
-                        "of the model; %s",
-                        advice);
-    ctx_warn(ctx,
-             "the word vectors of the model were fitted to its documents, but the items have no "
-             "word information; %s",
-             advice);
-    return DDSC_OK;
-}
-
-/* Checks that the coordinates have the same names in the same order. */
-static ddsc_status assign_check_coordinates(ddsc_context *ctx, const measures_texts *there,
-                                            int64_t d, const measures *data)
-{
-    const measures_texts *here = &data->coordinates;
-    if (data->d != d)
-        return ctx_fail(
-            ctx, DDSC_ERROR_INPUT,
-            "the points of the items have %lld coordinates, but those of the model have %lld",
-            (long long)data->d, (long long)d);
-    for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
-        if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
-            return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "coordinate %lld of the items is \"%.60s\", but that of the model is "
-                            "\"%.60s\"; the items must have the same coordinates in the same order",
-                            (long long)k + 1, texts_get(here, k), texts_get(there, k));
-    return DDSC_OK;
-}
-
-/* Applies the model's transforms to items that have not been transformed. */
-static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const ddsc_model *m,
-                                     const measures *data)
-{
-    const measures_recipe *there = &m->items->recipe;
-    if (measures_recipe_equal(&data->recipe, there))
-        return DDSC_OK;
-    if (data->recipe.n > 0)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the items were transformed differently from those of the model, or the "
-                        "transforms were fitted to other data; pass untransformed items, and the "
-                        "model's transforms are applied");
-    CHECK(
-        assign_check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));
-    return recipe_apply(ctx, moved, data, there);
-}
-
 static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_stats *stats,
                           const ddsc_model *m, const measures *data,
                           const ddsc_assign_settings *set)
@@ -267,16 +210,14 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
                     .label = out->labels,
                     .confidence = out->confidence,
                     .distance = out->distance};
-    TRY(repeat_transforms(ctx, &moved, m, data));
+    TRY(cluster_take_items(ctx, &moved, m, data));
     data = moved ? moved : data;
-    TRY(assign_check_coordinates(ctx, &m->items->coordinates, m->items->d, data));
-    TRY(check_words(ctx, m, data));
     if (!metric_find(m->metric.metric)->bounds)
         TRY(plan_check_pruned(ctx, set->exact_graph, metric_find(m->metric.metric)->name));
     TRY(measures_join(ctx, &joint, m->items, data));
     ddsc_graph_settings_init(&graph);
     graph.exact_graph = set->exact_graph;
-    TRY(plan_resolve(ctx, &p, joint, &m->metric, &graph));
+    TRY(plan_resolve(ctx, &p, joint, &m->metric, &graph, &m->run.frame));
     if (m->hub_scale)
         TRY(graph_scales_make(ctx, &by, m->hub_scale, m->n));
     TRY(plan_query(ctx, &near, stats, &p, m->n, BASE_MIN(m->n, BASE_MAX(1, m->tau)),

@@ -6,6 +6,7 @@
 #include "base/paper.h"
 #include "base/sized.h"
 #include "cluster/spectral/decompose.h"
+#include "data/model.h"
 #include "neighbors/planner/plan.h"
 
 /* Upper limit for the neighbors per item in the graph that compares values of K by modularity.
@@ -55,6 +56,42 @@ ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan)
     return DDSC_OK;
 }
 
+/* Replaces settings by those that the run of a model resolved. */
+static ddsc_status take_like(ddsc_context *ctx, cluster_plan *plan)
+{
+    const ddsc_model *m = plan->set.like;
+    const model_run *run = &m->run;
+    bool by_seed = run->mmd_features > 0 || run->sample < 1 || run->sample_columns < 1;
+    if (run->frame.kind == FRAME_NONE)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "like: the model was written by version 0.2.0, which did not store all "
+                        "settings; cluster its items again with this version");
+    if (plan->set.joined)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "like: a model has a single metric; set joined = 0");
+    if (by_seed && (uint64_t)run->seed != ctx_seed(ctx))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "like: the model used random features or a sample with seed %lld, but the "
+                        "seed is %lld; use the same seed",
+                        (long long)run->seed, (long long)ctx_seed(ctx));
+    plan->metric = m->metric;
+    plan->metric.mmd_features = run->mmd_features;
+    plan->metric.lot_components = run->lot_components;
+    plan->graph.tau = m->tau;
+    plan->graph.sample = run->sample;
+    plan->graph.sample_columns = run->sample_columns;
+    plan->graph.neighbors = (ddsc_neighbors)run->neighbors;
+    plan->graph.hubs = m->hub_scale ? DDSC_HUBS_ALWAYS : DDSC_HUBS_OFF;
+    plan->metric.paper = plan->graph.paper = plan->set.paper = (int)run->paper;
+    plan->set.gamma_rule = m->gamma > 0 ? DDSC_GAMMA_VALUE : DDSC_GAMMA_LOCAL;
+    plan->set.gamma = m->gamma;
+    plan->set.min_cluster = run->min_cluster;
+    if (plan->set.k_min == 0)
+        plan->set.k_min = plan->set.k_max = run->k;
+    CHECK(plan_check_graph(ctx, &plan->graph));
+    return plan_check_metric(ctx, &plan->metric);
+}
+
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given)
 {
@@ -62,6 +99,8 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
     CHECK(settings_check(ctx, &plan->set));
     CHECK(plan_take_metric(ctx, &plan->metric, plan->set.metric));
     CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph, !plan->set.paper));
+    if (plan->set.like)
+        CHECK(take_like(ctx, plan));
     plan->set.paper = plan->set.paper || plan->metric.paper || plan->graph.paper;
     plan->set.metric = &plan->metric;
     plan->set.graph = &plan->graph;
@@ -249,19 +288,45 @@ static ddsc_status take_graphs(ddsc_context *ctx, ddsc_graph **graph, ddsc_graph
     return DDSC_OK;
 }
 
-/* Computes the graph of one metric and, if K is to be chosen, a wider one. */
+static bool same_frame(const pair_frame *a, const pair_frame *b)
+{
+    return a->kind == b->kind && a->unit == b->unit && a->spread == b->spread &&
+           a->step[0] == b->step[0] && a->step[1] == b->step[1];
+}
+
+/* Returns NULL if the graph can be computed from the lists of an earlier one, or why it cannot. */
+static const char *known_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known,
+                                 int64_t width, const ddsc_cluster_settings *set)
+{
+    if (!known->lists)
+        return "the model has no neighbor lists";
+    if (needs_span(p) || width > p->tau)
+        return width > p->tau ? "several values of K need more neighbors" : "the set is small";
+    if (!same_frame(&p->metric.frame, &set->like->run.frame))
+        return "the new items cannot be compared in the frame of the model";
+    return plan_update_refused(ctx, p);
+}
+
+/* Computes the graph of one metric and, if K is to be chosen, a wider one. known (or NULL) contains
+ * the lists of an earlier graph. */
 static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph **graph,
                               ddsc_graph **wide, const ddsc_measures *data,
-                              const ddsc_metric_settings *metric, const ddsc_cluster_settings *set)
+                              const ddsc_metric_settings *metric, const ddsc_cluster_settings *set,
+                              const plan_known *known)
 {
     ddsc_status status = DDSC_OK;
     graph_request p = {0};
     ddsc_graph *all = NULL;
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    TRY(plan_resolve(ctx, &p, data, metric, set->graph));
+    TRY(plan_resolve(ctx, &p, data, metric, set->graph, set->like ? &set->like->run.frame : NULL));
     p.fills = !set->paper;
     int64_t width = search_width(data->n, p.tau, set);
-    TRY(plan_neighbors(ctx, &all, &stats, &p, needs_span(&p) ? data->n - 1 : width));
+    const char *refused = known ? known_refused(ctx, &p, known, width, set) : NULL;
+    if (refused)
+        ctx_note(ctx, "update", "all neighbor lists", "%s", refused);
+    TRY(known && !refused
+            ? plan_update(ctx, &all, &stats, &p, known)
+            : plan_neighbors(ctx, &all, &stats, &p, needs_span(&p) ? data->n - 1 : width));
     TRY(take_graphs(ctx, graph, wide, &all, p.tau, width));
     (*graph)->copies = plan_joins_copies(data, *graph);
     if (metric->metric == set->metric->metric) {
@@ -324,7 +389,7 @@ static ddsc_status find_joined(ddsc_context *ctx, ddsc_clustering *c, joined_gra
     c->view.joined = c->joined_list;
     for (int last = -1; cluster_part(&part, set, last); last = (int)part.metric) {
         double started = clock_seconds();
-        TRY(find_graph(ctx, c, &graph, &wide, data, &part, set));
+        TRY(find_graph(ctx, c, &graph, &wide, data, &part, set, NULL));
         double seconds = clock_seconds() - started;
         TRY(cluster_join_add(ctx, joined, graph, wide, &how));
         TRY(note_part(ctx, c, graph, part.metric, joined->last_gamma, seconds));
@@ -343,8 +408,9 @@ done:
     return status;
 }
 
-ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
-                        const ddsc_measures *data, const ddsc_cluster_settings *set)
+ddsc_status cluster_fit_known(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
+                              const ddsc_measures *data, const ddsc_cluster_settings *set,
+                              const plan_known *known)
 {
     ddsc_status status = DDSC_OK;
     ddsc_clustering *c = NULL;
@@ -356,7 +422,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     if (set->joined)
         TRY(find_joined(ctx, c, &joined, data, set));
     else
-        TRY(find_graph(ctx, c, &c->graph, &wide, data, set->metric, set));
+        TRY(find_graph(ctx, c, &c->graph, &wide, data, set->metric, set, known));
     c->view.seconds_distances = clock_seconds() - started;
     c->view.graph = c->graph;
     TRY(spectral_fit(ctx, c, kept, c->graph, wide, set->joined ? &joined : NULL, set));
@@ -369,6 +435,12 @@ done:
     ddsc_clustering_destroy(c);
     stage_leave(ctx, before);
     return status;
+}
+
+ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
+                        const ddsc_measures *data, const ddsc_cluster_settings *set)
+{
+    return cluster_fit_known(ctx, out, kept, data, set, NULL);
 }
 
 ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_measures *data,

@@ -189,8 +189,36 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
  * Returns false if there are no more metrics. */
 bool cluster_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, int before);
 
+/* Applies the transforms of the model's items to `data`, and checks dimension, coordinates and
+ * words. *moved is NULL if `data` needs no transform. */
+ddsc_status cluster_take_items(ddsc_context *ctx, measures **moved, const ddsc_model *m,
+                               const measures *data);
+
 /* Clusters a set of items. The settings must come from cluster_settings_take. */
 ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
                         const ddsc_measures *data, const ddsc_cluster_settings *set);
+typedef struct plan_known plan_known; /* neighbors/planner/plan.h */
+/* Does the same. known (or NULL) contains the neighbor lists of the model set->like. */
+ddsc_status cluster_fit_known(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
+                              const ddsc_measures *data, const ddsc_cluster_settings *set,
+                              const plan_known *known);
+
+/* ---- a changed set (update.c) ---- */
+
+/* The items of a model without the removed ones, followed by new ones. */
+typedef struct cluster_update {
+    measures *set;
+    int64_t n_kept, n_added, n_removed;
+    int64_t *kept;     /* n_kept: items of the model, ascending */
+    ddsc_graph *lists; /* what is left of their neighbor lists, in the new numbers; or NULL */
+} cluster_update;
+
+/* Creates the changed set. `added` may be NULL. removed contains items of the model. On error, the
+ * caller still has to call cluster_update_free. */
+ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
+                                const measures *added, int64_t n_removed, const int64_t *removed);
+void cluster_update_free(ddsc_context *ctx, cluster_update *u);
+/* Gives cluster c the number number[c], which is less than k or, for an empty cluster, negative. */
+void cluster_renumber(ddsc_clustering *c, const int32_t *number, int64_t k);
 
 #endif

@@ -88,6 +88,9 @@ done:
 
 static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
+    CHECK(MEM_COPY(ctx, m->list_offset, g->offset, g->n + 1));
+    CHECK(MEM_COPY(ctx, m->list_index, g->index, g->offset[g->n]));
+    CHECK(MEM_COPY(ctx, m->list_d2, g->d2, g->offset[g->n]));
     CHECK(MEM_NEW(ctx, m->scale, m->n));
     CHECK(MEM_NEW(ctx, m->reach, m->n));
     CHECK(affinity_scales(ctx, m->scale, &m->least_scale, g));
@@ -147,6 +150,16 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                       .gamma = clustering->view.gamma,
                       .width = clustering->view.n_vectors};
     TRY(take_metric(ctx, m, data, &clustering->metric.set));
+    m->run = (model_run){.frame = clustering->metric.frame,
+                         .mmd_features = clustering->metric.set.mmd_features,
+                         .lot_components = clustering->metric.set.lot_components,
+                         .neighbors = plan.graph.neighbors,
+                         .paper = plan.set.paper,
+                         .sample = plan.graph.sample,
+                         .sample_columns = plan.graph.sample_columns,
+                         .min_cluster = plan.set.min_cluster,
+                         .seed = (int64_t)ctx_seed(ctx),
+                         .k = clustering->view.k};
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
     TRY(take_graph(ctx, m, clustering->graph));
     TRY(take_embedding(ctx, m, clustering));

@@ -36,6 +36,11 @@ ddsc_status archive_read_names(archive *z, measures_texts *out, const char *name
 /* Reads the items in any of the three layouts, with ids, labels and words if present. */
 ddsc_status archive_read_items(archive *z, measures_parts *out);
 
+/* Reads the settings of a model. Those that version 0.2.0 does not have stay 0 if they are
+ * missing. */
+ddsc_status archive_read_model_settings(archive *z, ddsc_model *m);
+ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m);
+
 /* These functions add the arrays of a set to an archive. The archive may contain other arrays. */
 ddsc_status npz_add_items(npz_writer *z, const measures *m);
 ddsc_status npz_add_recipe(npz_writer *z, const measures_recipe *r);

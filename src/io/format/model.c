@@ -12,107 +12,7 @@
 #include "base/team.h"
 #include "io/format/archive.h"
 
-/* ---- settings: one text per field, "name=value" ---- */
-
-typedef enum field_kind { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE, FIELD_WORD } field_kind;
-
-typedef struct field {
-    const char *name;
-    field_kind kind;
-    size_t offset;       /* of an int64_t, a double, an enum, or an enum stored as int64_t */
-    const char *choices; /* names of the enum values in order, each followed by a blank */
-} field;
-
-#define AT(member) offsetof(struct ddsc_model, member)
-
-static const field fields[] = {
-    {"k", FIELD_COUNT, AT(k), NULL},
-    {"tau", FIELD_COUNT, AT(tau), NULL},
-    {"gamma", FIELD_NUMBER, AT(gamma), NULL},
-    {"least_scale", FIELD_NUMBER, AT(least_scale), NULL},
-    {"far_distance", FIELD_NUMBER, AT(far_distance), NULL},
-    {"far_neighbor", FIELD_COUNT, AT(far_neighbor), NULL},
-    {"metric", FIELD_CHOICE, AT(metric.metric), "w2 sinkhorn mmd lot w1 "},
-    {"epsilon", FIELD_NUMBER, AT(metric.epsilon), NULL},
-    {"sinkhorn_value", FIELD_CHOICE, AT(metric.sinkhorn_value),
-     "regularized sharp debiased paper "},
-    {"sinkhorn_tolerance", FIELD_NUMBER, AT(metric.sinkhorn_tolerance), NULL},
-    {"sinkhorn_max_iterations", FIELD_COUNT, AT(metric.sinkhorn_max_iterations), NULL},
-    {"mmd_kernel", FIELD_CHOICE, AT(metric.mmd_kernel), "gaussian laplace energy "},
-    {"bandwidth", FIELD_NUMBER, AT(metric.bandwidth), NULL},
-    {"mmd_estimator", FIELD_CHOICE, AT(metric.mmd_estimator), "unbiased biased "},
-    {"w2_max_pivots", FIELD_COUNT, AT(metric.w2_max_pivots), NULL},
-    {"cost", FIELD_WORD, AT(metric.cost), "default sqeuclidean euclidean cosine cityblock matrix "},
-};
-/* If the cost is squared Euclidean, the last field is omitted, so that versions that had no other
- * cost can read the settings. */
-enum { N_FIELDS = sizeof fields / sizeof *fields, COST_FIELD = N_FIELDS - 1, FIELD_TEXT = 96 };
-
-static bool tells_cost(const ddsc_model *m)
-{
-    return m->metric.cost != DDSC_COST_DEFAULT && m->metric.cost != DDSC_COST_SQEUCLIDEAN;
-}
-
-typedef struct settings_text {
-    char line[N_FIELDS][FIELD_TEXT];
-} settings_text;
-
-/* Writes word number `which` of `choices` to `out`. */
-static void choice_format(char *out, const char *choices, int which)
-{
-    for (; which > 0; which--)
-        choices += strcspn(choices, " ") + 1;
-    snprintf(out, FIELD_TEXT / 2, "%.*s", (int)strcspn(choices, " "), choices);
-}
-
-static void settings_format(settings_text *t, const ddsc_model *m)
-{
-    for (int k = 0; k < N_FIELDS; k++) {
-        const void *at = (const char *)m + fields[k].offset;
-        char value[FIELD_TEXT / 2];
-        switch (fields[k].kind) {
-        case FIELD_COUNT:
-            snprintf(value, sizeof value, "%lld", (long long)*(const int64_t *)at);
-            break;
-        case FIELD_NUMBER: number_format(value, *(const double *)at); break;
-        case FIELD_CHOICE: choice_format(value, fields[k].choices, *(const int *)at); break;
-        case FIELD_WORD: choice_format(value, fields[k].choices, (int)*(const int64_t *)at); break;
-        }
-        snprintf(t->line[k], FIELD_TEXT, "%s=%s", fields[k].name, value);
-    }
-}
-
-static bool choice_parse(int *out, const char *choices, const char *value)
-{
-    size_t n = strlen(value);
-    *out = 0;
-    for (; *choices; choices += strcspn(choices, " ") + 1, ++*out)
-        if (n > 0 && strcspn(choices, " ") == n && memcmp(choices, value, n) == 0)
-            return true;
-    return false;
-}
-
-static bool field_parse(ddsc_model *m, const field *f, const char *value)
-{
-    void *at = (char *)m + f->offset;
-    switch (f->kind) {
-    case FIELD_COUNT: return number_parse_integer(value, at);
-    case FIELD_NUMBER: return number_parse(value, at);
-    case FIELD_CHOICE: return choice_parse(at, f->choices, value);
-    case FIELD_WORD: break;
-    }
-    int word;
-    bool known = choice_parse(&word, f->choices, value);
-    *(int64_t *)at = word;
-    return known;
-}
-
 /* ---- writing ---- */
-
-static const char *get_line(const void *arg, int64_t i)
-{
-    return ((const settings_text *)arg)->line[i];
-}
 
 static ddsc_status add_doubles(npz_writer *z, const char *name, const double *x, int64_t n)
 {
@@ -132,18 +32,23 @@ static ddsc_status add_reference(npz_writer *z, const measures *reference)
     return add_doubles(z, "reference_weights", reference->weight, reference->nnz);
 }
 
+static ddsc_status add_lists(npz_writer *z, const ddsc_model *m)
+{
+    const int64_t n_offsets = m->n + 1, *n_edges = &m->list_offset[m->n];
+    CHECK(npz_writer_add(z, "graph_offsets", NPY_INT8, 1, &n_offsets, 8, NULL, m->list_offset));
+    CHECK(npz_writer_add(z, "graph_indices", NPY_INT4, 1, n_edges, 4, NULL, m->list_index));
+    return add_doubles(z, "graph_d2", m->list_d2, *n_edges);
+}
+
 ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
 {
     ddsc_status status = DDSC_OK;
     npz_writer *z = NULL;
-    settings_text text;
     const int32_t version = m->hub_scale ? MODEL_VERSION : MODEL_PLAIN;
     const int64_t one = 1;
-    settings_format(&text, m);
     TRY(npz_writer_open(ctx, &z, w));
     TRY(npz_writer_add(z, "model_version", NPY_INT4, 1, &one, 4, NULL, &version));
-    TRY(npz_add_strings(z, "model_settings", get_line, &text,
-                        tells_cost(m) ? N_FIELDS : COST_FIELD));
+    TRY(npz_add_model_settings(z, m));
     TRY(npz_add_items(z, m->items));
     TRY(add_table(z, "embedding", m->embedding, m->n, m->width));
     TRY(add_doubles(z, "eigenvalues", m->eigenvalue, m->width));
@@ -158,6 +63,8 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
         TRY(add_table(z, "cost_matrix", m->cost_matrix, m->metric.cost_size, m->metric.cost_size));
     if (m->reference)
         TRY(add_reference(z, m->reference));
+    if (m->list_offset)
+        TRY(add_lists(z, m));
     TRY(npz_writer_finish(z));
 done:
     npz_writer_close(z);
@@ -211,69 +118,6 @@ static ddsc_status check_version(archive *z, bool *plain)
 done:
     mem_free(z->ctx, version);
     return status;
-}
-
-/* Beginnings of settings as versions up to 0.2.0 spelled them. */
-static const struct {
-    const char *old, *name;
-} renamed[] = {{"far_neighbour=", "far_neighbor="},
-               {"sinkhorn_value=regularised", "sinkhorn_value=regularized"}};
-
-/* Copies a setting in today's spelling, cut to `size` bytes. */
-static void setting_copy(char *out, size_t size, const char *text, size_t n)
-{
-    const char *name = "";
-    size_t skip = 0;
-    for (size_t k = 0; k < sizeof renamed / sizeof *renamed; k++) {
-        size_t length = strlen(renamed[k].old);
-        if (n >= length && memcmp(text, renamed[k].old, length) == 0) {
-            name = renamed[k].name;
-            skip = length;
-        }
-    }
-    snprintf(out, size, "%s%.*s", name, (int)BASE_MIN(n - skip, size), text + skip);
-}
-
-typedef struct settings_reader {
-    archive *z;
-    ddsc_model *m;
-    bool seen[N_FIELDS];
-} settings_reader;
-
-static ddsc_status take_setting(void *arg, int64_t element, const char *text, size_t n)
-{
-    settings_reader *r = arg;
-    char line[FIELD_TEXT], quoted[QUOTE_TEXT];
-    (void)element;
-    setting_copy(line, sizeof line, text, n);
-    char *value = strchr(line, '=');
-    for (int k = 0; value && n < sizeof line && k < N_FIELDS; k++) {
-        size_t length = (size_t)(value - line);
-        if (r->seen[k] || strlen(fields[k].name) != length ||
-            memcmp(fields[k].name, line, length) != 0)
-            continue;
-        r->seen[k] = field_parse(r->m, &fields[k], value + 1);
-        if (r->seen[k])
-            return DDSC_OK;
-    }
-    return stream_fail(r->z->member, "has an invalid setting: \"%s\"", text_quote(quoted, text, n));
-}
-
-static ddsc_status read_settings(archive *z, ddsc_model *m)
-{
-    settings_reader r = {.z = z, .m = m};
-    CHECK(need(z, "model_settings"));
-    CHECK(archive_open_array(z, "model_settings", 1));
-    CHECK(npy_read_text(z->ctx, z->member, &z->array, take_setting, &r));
-    for (int k = 0; k < N_FIELDS; k++)
-        if (!r.seen[k] && k != COST_FIELD)
-            CHECK(stream_fail(z->member, "is missing the setting %s", fields[k].name));
-    CHECK(archive_close_array(z));
-    ddsc_metric_settings *metric = &m->metric;
-    bool kernel = metric->metric == DDSC_METRIC_MMD && metric->mmd_kernel != DDSC_KERNEL_ENERGY;
-    metric->bandwidth_rule = kernel ? DDSC_BANDWIDTH_VALUE : DDSC_BANDWIDTH_AUTO;
-    metric->epsilon_is_percent = metric->metric != DDSC_METRIC_SINKHORN;
-    return DDSC_OK;
 }
 
 static ddsc_status read_items(archive *z, ddsc_model *m)
@@ -358,6 +202,31 @@ static ddsc_status read_cost_matrix(archive *z, ddsc_model *m)
     return DDSC_OK;
 }
 
+/* Reads the neighbor lists. Models of version 0.2.0 have none. The entries are checked where the
+ * lists are used. */
+static ddsc_status read_lists(archive *z, ddsc_model *m)
+{
+    if (!archive_has(z, "graph_offsets"))
+        return DDSC_OK;
+    CHECK(need(z, "graph_indices"));
+    CHECK(archive_open_array(z, "graph_offsets", 1));
+    if (z->array.count != m->n + 1)
+        CHECK(stream_fail(z->member, "has %lld elements instead of %lld", (long long)z->array.count,
+                          (long long)m->n + 1));
+    CHECK(npy_read_integers(z->ctx, &m->list_offset, z->member, &z->array));
+    CHECK(archive_close_array(z));
+    CHECK(archive_open_array(z, "graph_indices", 1));
+    bool good = m->list_offset[0] == 0 && z->array.count == m->list_offset[m->n];
+    for (int64_t i = 0; i < m->n; i++)
+        good &= m->list_offset[i + 1] >= m->list_offset[i];
+    if (!good)
+        CHECK(stream_fail(z->s, "is not a valid model: the array 'graph_offsets' does not match "
+                                "the neighbors"));
+    CHECK(npy_read_indices(z->ctx, &m->list_index, z->member, &z->array));
+    CHECK(archive_close_array(z));
+    return read_doubles(z, &m->list_d2, "graph_d2", m->list_offset[m->n]);
+}
+
 static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
 {
     CHECK(read_items(z, m));
@@ -372,6 +241,7 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
                           &m->width, false));
     CHECK(read_center_labels(z, m));
     CHECK(read_cost_matrix(z, m));
+    CHECK(read_lists(z, m));
     return read_reference(z, m);
 }
 
@@ -392,7 +262,7 @@ ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s)
     TRY(MEM_ZERO(ctx, m, 1));
     m->ctx = ctx;
     m->metric.struct_size = sizeof m->metric;
-    TRY(read_settings(&z, m));
+    TRY(archive_read_model_settings(&z, m));
     TRY(read_arrays(&z, m, plain));
     const char *breach = model_breach(m);
     if (breach)

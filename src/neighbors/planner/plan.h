@@ -58,9 +58,11 @@ typedef struct graph_request {
     bool fills; /* true: estimate the pairs that a sample omits */
 } graph_request;
 
-/* Resolves checked settings for a set. Free p->metric with metric_resolved_free. */
+/* Resolves checked settings for a set. `frame` is the frame of an earlier run or NULL (see
+ * metric_settle). Free p->metric with metric_resolved_free. */
 ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
-                         const ddsc_metric_settings *metric, const ddsc_graph_settings *graph);
+                         const ddsc_metric_settings *metric, const ddsc_graph_settings *graph,
+                         const pair_frame *frame);
 /* Chooses a search and runs it. The graph contains the `tau` nearest items, and this tau may be
  * larger than p->tau. Each list is in the order in which its neighbors were ranked; see
  * graph_sort. */
@@ -70,6 +72,20 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
  * of those items (or NULL). Column c of the graph belongs to item n_old + c. */
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                        const graph_request *p, int64_t n_old, int64_t tau, const local_scales *by);
+
+/* The neighbor lists of an earlier graph, for an updated set: the first n_kept items are kept, and
+ * `lists` contains what is left of their lists, in the new numbers (see search_update). */
+typedef struct plan_known {
+    const ddsc_graph *lists;
+    int64_t n_kept;
+} plan_known;
+
+/* Returns NULL if plan_update can compute the graph, or the reason why it cannot. */
+const char *plan_update_refused(ddsc_context *ctx, const graph_request *p);
+/* Computes the same graph as plan_neighbors from the lists of an earlier graph with the same settings
+ * and frame, in proportion to the change. */
+ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                        const graph_request *p, const plan_known *known);
 
 /* ---- the choice of a search; computes no distances (choose.c) ---- */
 

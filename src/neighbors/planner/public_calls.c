@@ -149,7 +149,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     plan_warn_tau(context, data->n, &graph_set);
     CHECK(plan_warn_bandwidth(context, data, &metric_set));
     CHECK(plan_warn_coordinates(context, data));
-    TRY(plan_resolve(context, &p, data, &metric_set, &graph_set));
+    TRY(plan_resolve(context, &p, data, &metric_set, &graph_set, NULL));
     TRY(plan_neighbors(context, graph, &found, &p, p.tau));
     graph_sort(*graph);
     stats_give(stats, &found);

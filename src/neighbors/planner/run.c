@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/team.h"
 #include "neighbors/planner/plan.h"
+#include "neighbors/planner/tuning.h"
 #include "numeric/graph/graph.h"
 
 enum { WORDS_SIZE = 256 };
@@ -210,17 +212,62 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     const ddsc_graph_settings *set = &p->graph;
     const pair_backend *backend = p->metric.backend;
     plan_metric r = {0};
-    char kept_as[128];
+    char kept_as[320];
+    const pair_frame *frame = &p->metric.frame;
     int64_t n = p->m->n;
     if (!backend->bounds && !backend->rows)
         CHECK(plan_check_pruned(ctx, set->exact_graph, backend->name));
     if (set->sample_columns < 1 && n > 1)
         return neighbors_by_columns(ctx, graph, stats, p, tau);
     snprintf(kept_as, sizeof kept_as,
-             "of the graph, tau %" PRId64 ", search %d, neighbors %d, sample %.17g", tau,
-             (int)set->exact_graph, (int)set->neighbors, set->sample);
+             "of the graph, tau %" PRId64 ", search %d, neighbors %d, sample %.17g, frame %d %.17g "
+             "%.17g %.17g %.17g",
+             tau, (int)set->exact_graph, (int)set->neighbors, set->sample, (int)frame->kind,
+             frame->unit, frame->spread, frame->step[0], frame->step[1]);
     TRY(plan_metric_open(ctx, &r, p->m, &p->metric, false, kept_as));
     TRY(run_over(&r, graph, p, 0, tau, NULL));
+done:
+    status = plan_metric_close(&r, status, n * (n - 1) / 2, stats);
+    if (status < 0) {
+        ddsc_graph_destroy(*graph);
+        *graph = NULL;
+    }
+    return status;
+}
+
+const char *plan_update_refused(ddsc_context *ctx, const graph_request *p)
+{
+    const ddsc_graph_settings *set = &p->graph;
+    if (team_size(ctx) > 1)
+        return "several processes share the run";
+    if (set->hubs != DDSC_HUBS_OFF)
+        return "a change of the set changes the scales of the distances";
+    if (set->sample < 1 || set->sample_columns < 1)
+        return "the distances of most pairs are estimated";
+    if (set->neighbors == DDSC_NEIGHBORS_APPROXIMATE ||
+        (set->neighbors == DDSC_NEIGHBORS_AUTO && p->m->n > EXACT_ITEMS))
+        return "neighbors are approximate";
+    if (p->metric.set.mmd_features > 0 || p->metric.set.lot_components > 0)
+        return "the metric is approximated for the whole set";
+    return NULL;
+}
+
+ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                        const graph_request *p, const plan_known *known)
+{
+    ddsc_status status = DDSC_OK;
+    plan_metric r = {0};
+    int64_t n = p->m->n, n_open = 0;
+    TRY(plan_metric_open(ctx, &r, p->m, &p->metric, false, NULL));
+    r.job.n_old = BASE_MIN(known->n_kept, n - 1);
+    plan_facts facts = facts_of(p, &r, r.job.n_old);
+    search_plan plan = plan_choose(&facts, &p->graph, p->tau, false);
+    TRY(pairs_begin(&r.p, NULL, false));
+    if (plan.path == PLAN_PRUNED)
+        TRY(pairs_open_bounds(&r.p, &r.job));
+    TRY(search_update(&r.p, graph, p->tau, known->lists, known->n_kept, &n_open));
+    ctx_note(ctx, "search", "update", "%" PRId64 " of %" PRId64 " neighbor lists were searched",
+             n_open, n);
 done:
     status = plan_metric_close(&r, status, n * (n - 1) / 2, stats);
     if (status < 0) {

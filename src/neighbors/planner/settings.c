@@ -247,11 +247,12 @@ ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const c
 }
 
 ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
-                         const ddsc_metric_settings *metric, const ddsc_graph_settings *graph)
+                         const ddsc_metric_settings *metric, const ddsc_graph_settings *graph,
+                         const pair_frame *frame)
 {
     *p = (graph_request){.m = m, .graph = *graph, .tau = plan_tau(m->n, graph)};
     CHECK(metric_resolve(ctx, &p->metric, m, metric));
-    CHECK(metric_settle(ctx, &p->metric, m, NULL));
+    CHECK(metric_settle(ctx, &p->metric, m, frame));
     p->m = metric_measures(&p->metric, m);
     return DDSC_OK;
 }

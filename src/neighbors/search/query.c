@@ -1,4 +1,5 @@
-/* Finds the tau nearest old items of each new item, using lower bounds.
+/* Finds the nearest items of some items only, using lower bounds: those of new items among old ones
+ * (search_query), or those that a change of the set requires (search_update, update.c).
  *
  * New items are not compared with each other, so the search for each is an independent best-first
  * search. A heap contains all old items, ordered by a lower bound of D^2. For the top candidate,
@@ -11,30 +12,15 @@
  * n_old first bounds, an O(n_old) heap construction, and O(log n_old) per raised bound or solve. */
 #include "base/team.h"
 #include "base/workspace.h"
-#include "neighbors/search/pruning.h"
-#include "neighbors/search/search.h"
+#include "neighbors/search/query.h"
 #include "neighbors/search/tuning.h"
-
-typedef struct query_entry {
-    double bound;
-    int32_t index;
-    reached reached;
-} query_entry;
-
-typedef struct query {
-    pairs *p;
-    int64_t n_old, ld;
-    nearest near;
-    scratch heap; /* per worker: candidates, with the smallest bound on top */
-    scratch rows; /* per worker: first bounds of QUERY_ITEMS new items */
-} query;
 
 static bool entry_before(query_entry x, query_entry y)
 {
     return x.bound < y.bound || (x.bound == y.bound && x.index < y.index);
 }
 
-static void entry_sift(query_entry *heap, int64_t n, int64_t at)
+void search_candidates_sift(query_entry *heap, int64_t n, int64_t at)
 {
     query_entry moving = heap[at];
     for (int64_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
@@ -48,8 +34,8 @@ static void entry_sift(query_entry *heap, int64_t n, int64_t at)
     heap[at] = moving;
 }
 
-static void heap_make(query_entry *heap, int64_t n, const float *low, const first_bounds *first,
-                      const local_scales *by)
+void search_candidates_make(query_entry *heap, int64_t n, const float *low,
+                            const first_bounds *first, const local_scales *by)
 {
     for (int64_t k = 0; k < n; k++) {
         int64_t j = first_item(first->order, k);
@@ -57,30 +43,39 @@ static void heap_make(query_entry *heap, int64_t n, const float *low, const firs
         heap[k] = (query_entry){local_key(by, j, bound), (int32_t)j, HAS_FIRST};
     }
     for (int64_t at = n / 2 - 1; at >= 0; at--)
-        entry_sift(heap, n, at);
+        search_candidates_sift(heap, n, at);
 }
 
 /* Computes the next bound of the candidate. Returns false if it already has the last bound that is
  * worth computing. Without a limit, a dual bound from a few iterations is accurate enough to order
  * the candidates. */
-static bool raise_top(query *q, query_entry *top, int64_t item, double limit, int worker)
+bool search_candidate_raise(pairs *p, query_entry *top, int64_t item, double limit, int worker)
 {
-    const bool *level = q->p->offer.level;
+    const bool *level = p->offer.level;
     bound_level next = BOUND_FRAME;
     if (top->reached == HAS_FIRST && level[BOUND_FRAME]) {
         top->reached = HAS_FRAME;
     } else if (level[BOUND_DUAL] &&
                (top->reached < HAS_LOOK || (top->reached == HAS_LOOK && isfinite(limit)))) {
-        top->reached = q->p->offer.short_lists || isfinite(limit) ? HAS_DUAL : HAS_LOOK;
+        top->reached = p->offer.short_lists || isfinite(limit) ? HAS_DUAL : HAS_LOOK;
         next = BOUND_DUAL;
     } else {
         return false;
     }
-    double enough = local_limit(q->p->by, top->index, limit);
-    double bound = pairs_bound(q->p, next, top->index, item, enough, worker);
-    top->bound = fmax(top->bound, local_key(q->p->by, top->index, bound));
+    double enough = local_limit(p->by, top->index, limit);
+    int64_t i = BASE_MIN(top->index, item), j = BASE_MAX(top->index, item);
+    double bound = pairs_bound(p, next, i, j, enough, worker);
+    top->bound = fmax(top->bound, local_key(p->by, top->index, bound));
     return true;
 }
+
+typedef struct query {
+    pairs *p;
+    int64_t n_old, ld;
+    nearest near;
+    scratch heap; /* per worker: candidates, with the smallest bound on top */
+    scratch rows; /* per worker: first bounds of QUERY_ITEMS new items */
+} query;
 
 static ddsc_status query_item(query *q, int64_t item, const float *low, int worker)
 {
@@ -88,13 +83,13 @@ static ddsc_status query_item(query *q, int64_t item, const float *low, int work
     query_entry *heap = scratch_of(&q->heap, worker);
     int64_t n = q->n_old;
     const double *limit = &q->near.limit[item - q->n_old];
-    heap_make(heap, n, low, &q->p->offer.first, q->p->by);
+    search_candidates_make(heap, n, low, &q->p->offer.first, q->p->by);
     while (n > 0 && !beyond(heap[0].bound, *limit)) {
-        if (!raise_top(q, &heap[0], item, *limit, worker)) {
+        if (!search_candidate_raise(q->p, &heap[0], item, *limit, worker)) {
             TRY(pairs_solve(q->p, &q->near, (pair_ij){heap[0].index, (int32_t)item}, worker));
             heap[0] = heap[--n];
         }
-        entry_sift(heap, n, 0);
+        search_candidates_sift(heap, n, 0);
     }
     progress_add(q->p->ctx, 1);
 done:

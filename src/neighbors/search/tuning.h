@@ -25,6 +25,8 @@ enum {
                            * processed */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
     QUERY_ITEMS = 8, /* number of new items whose first bounds are computed at once */
+    /* ---- update (bench/update.py) ---- */
+    UPDATE_BLOCK = 64, /* number of items that are searched before other lists are changed */
     /* ---- prefilter: 70,000 digits with mmd and lot (bench/scale.py) ---- */
     SPARE_LEAST = 8, /* minimum number of bounds kept beyond tau, to allow for rounding */
     OPEN_LEAST = 64, /* number of items that may have all others as candidates, ... */

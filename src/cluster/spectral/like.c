@@ -1,0 +1,91 @@
+/* Prepares items for a model: repeats the transforms of its items and checks that the points are
+ * comparable. */
+#include <string.h>
+
+#include "cluster/spectral/cluster.h"
+#include "data/model.h"
+#include "data/recipe.h"
+
+/* Checks that both sets use the same word vectors. Points from different word vectors are not
+ * comparable, even if they have the same dimension. */
+static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const measures *data)
+{
+    static const char advice[] =
+        "encode new documents with the words of the model (ddsc text DOCS --vectors MODEL.npz)";
+    if (measures_words_equal(&data->words, &m->items->words))
+        return DDSC_OK;
+    if (data->words.n > 0)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the word vectors of the items were fitted to other documents than those "
+                        "of the model; %s",
+                        advice);
+    ctx_warn(ctx,
+             "the word vectors of the model were fitted to its documents, but the items have no "
+             "word information; %s",
+             advice);
+    return DDSC_OK;
+}
+
+/* Checks that the coordinates have the same names in the same order. */
+static ddsc_status like_check_coordinates(ddsc_context *ctx, const measures_texts *there, int64_t d,
+                                          const measures *data)
+{
+    const measures_texts *here = &data->coordinates;
+    if (data->d != d)
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "the points of the items have %lld coordinates, but those of the model have %lld",
+            (long long)data->d, (long long)d);
+    for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
+        if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "coordinate %lld of the items is \"%.60s\", but that of the model is "
+                            "\"%.60s\"; the items must have the same coordinates in the same order",
+                            (long long)k + 1, texts_get(here, k), texts_get(there, k));
+    return DDSC_OK;
+}
+
+/* Applies the model's transforms to items that have not been transformed. */
+static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const ddsc_model *m,
+                                     const measures *data)
+{
+    const measures_recipe *there = &m->items->recipe;
+    if (measures_recipe_equal(&data->recipe, there))
+        return DDSC_OK;
+    if (data->recipe.n > 0)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the items were transformed differently from those of the model, or the "
+                        "transforms were fitted to other data; pass untransformed items, and the "
+                        "model's transforms are applied");
+    CHECK(like_check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));
+    return recipe_apply(ctx, moved, data, there);
+}
+
+ddsc_status cluster_take_items(ddsc_context *ctx, measures **moved, const ddsc_model *m,
+                               const measures *data)
+{
+    CHECK(repeat_transforms(ctx, moved, m, data));
+    data = *moved ? *moved : data;
+    CHECK(like_check_coordinates(ctx, &m->items->coordinates, m->items->d, data));
+    return check_words(ctx, m, data);
+}
+
+ddsc_status ddsc_measures_copy_like(ddsc_context *context, ddsc_measures **copy,
+                                    const ddsc_measures *data, const ddsc_model *model)
+{
+    ddsc_status status = DDSC_OK;
+    measures *own = NULL;
+    CHECK(ctx_enter_new(context, copy));
+    CHECK(ctx_need(context, data, "measures"));
+    CHECK(ctx_need(context, model, "model"));
+    TRY(cluster_take_items(context, &own, model, data));
+    if (!own) {
+        TRY(measures_subset(context, &own, data, data->n, NULL));
+        TRY(measures_copy_names(context, own, data));
+    }
+    *copy = own;
+    own = NULL;
+done:
+    ddsc_measures_destroy(own);
+    return status;
+}

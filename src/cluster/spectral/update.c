@@ -1,0 +1,221 @@
+/* Prepares the update of a clustering: the changed set, and what is left of the neighbor lists. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cluster/spectral/cluster.h"
+#include "data/model.h"
+#include "io/format/format.h"
+
+void cluster_update_free(ddsc_context *ctx, cluster_update *u)
+{
+    ddsc_measures_destroy(u->set);
+    ddsc_graph_destroy(u->lists);
+    mem_free(ctx, u->kept);
+    *u = (cluster_update){0};
+}
+
+/* ---- which items ---- */
+
+/* Lists the items of the model that are kept. place[i] becomes the new number of item i, or -1. */
+static ddsc_status choose_kept(ddsc_context *ctx, cluster_update *u, int32_t *place,
+                               const ddsc_model *m, int64_t n_removed, const int64_t *removed)
+{
+    for (int64_t i = 0; i < m->n; i++)
+        place[i] = 0;
+    for (int64_t k = 0; k < n_removed; k++) {
+        if (removed[k] < 0 || removed[k] >= m->n)
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                            "removed[%lld] is %lld, but the model has %lld items", (long long)k,
+                            (long long)removed[k], (long long)m->n);
+        if (place[removed[k]] < 0)
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "item %lld (\"%.60s\") is removed twice",
+                            (long long)removed[k], ddsc_measures_get_id(m->items, removed[k]));
+        place[removed[k]] = -1;
+    }
+    CHECK(MEM_NEW(ctx, u->kept, m->n - n_removed));
+    for (int64_t i = 0; i < m->n; i++)
+        if (place[i] == 0) {
+            place[i] = (int32_t)u->n_kept;
+            u->kept[u->n_kept++] = i;
+        }
+    return DDSC_OK;
+}
+
+static ddsc_status update_check_sizes(ddsc_context *ctx, const cluster_update *u,
+                                      const ddsc_model *m)
+{
+    int64_t n = u->n_kept + u->n_added, least = BASE_MAX(m->tau + 1, m->run.k);
+    if (u->n_added == 0 && u->n_removed == 0)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "there is nothing to update: no items are added or removed");
+    if (u->n_kept == 0 || n < least)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%lld items would remain, and %lld of them would be old ones, but %lld "
+                        "neighbors and %lld clusters need at least %lld items and an old one; "
+                        "remove fewer items, or cluster the remaining items separately",
+                        (long long)n, (long long)u->n_kept, (long long)m->tau, (long long)m->run.k,
+                        (long long)least);
+    return DDSC_OK;
+}
+
+/* ---- ids ---- */
+
+/* Checks that no id occurs twice. The first n_kept items are kept. */
+static ddsc_status update_check_ids(ddsc_context *ctx, const measures_parts *kept,
+                                    const measures_parts *added)
+{
+    ddsc_status status = DDSC_OK;
+    text_table table = {0};
+    const measures_parts *part[2] = {kept, added};
+    for (int k = 0; k < 2; k++)
+        for (int64_t i = 0; i < part[k]->n; i++) {
+            const char *id = part[k]->id_text + part[k]->id_at[i];
+            int64_t number;
+            bool is_new;
+            TRY(text_table_add(ctx, &table, id, strlen(id), &number, &is_new));
+            if (!is_new && k == 1)
+                TRY(ctx_fail(
+                    ctx, DDSC_ERROR_INPUT, "new item %lld: the id \"%.60s\" %s; use another id%s",
+                    (long long)i, id, number < kept->n ? "is already in the model" : "occurs twice",
+                    number < kept->n ? ", or remove the old item in the same update" : ""));
+        }
+done:
+    text_table_free(ctx, &table);
+    return status;
+}
+
+/* Numbers new items without ids after the largest number among the ids of the model. */
+static ddsc_status number_items(ddsc_context *ctx, measures_parts *added, const measures *items)
+{
+    int64_t next = items->n, size = 0;
+    for (int64_t i = 0; i < items->n; i++) {
+        int64_t number;
+        if (number_parse_integer(ddsc_measures_get_id(items, i), &number) && number >= next &&
+            number < INT64_MAX - added->n)
+            next = number + 1;
+    }
+    MEM_FREE(ctx, added->id_text, added->id_at);
+    added->id_text = NULL;
+    added->id_at = NULL;
+    CHECK(MEM_NEW(ctx, added->id_text, added->n * NUMBER_ID_SIZE));
+    CHECK(MEM_NEW(ctx, added->id_at, added->n + 1));
+    for (int64_t i = 0; i < added->n; i++) {
+        added->id_at[i] = size;
+        size += 1 + snprintf(added->id_text + size, NUMBER_ID_SIZE, "%lld", (long long)(next + i));
+    }
+    added->id_at[added->n] = size;
+    return DDSC_OK;
+}
+
+/* ---- the set ---- */
+
+/* Removes the labels, which are the clusters of the model or the classes of the new items. */
+static void update_drop_labels(ddsc_context *ctx, measures_parts *p)
+{
+    MEM_FREE(ctx, p->label, p->name_text, p->name_at);
+    p->label = NULL;
+    p->name_text = NULL;
+    p->name_at = NULL;
+    p->n_names = 0;
+}
+
+static ddsc_status make_updated_set(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
+                                    const measures *added)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts kept = {0}, more = {0};
+    measures *moved = NULL;
+    TRY(measures_take_parts(ctx, &kept, m->items, u->n_kept, u->kept));
+    update_drop_labels(ctx, &kept);
+    if (added) {
+        TRY(cluster_take_items(ctx, &moved, m, added));
+        TRY(measures_take_parts(ctx, &more, moved ? moved : added, added->n, NULL));
+        update_drop_labels(ctx, &more);
+        if (!added->id_text)
+            TRY(number_items(ctx, &more, m->items));
+        TRY(update_check_ids(ctx, &kept, &more));
+        TRY(sets_join(ctx, &kept, &more, "the new items"));
+    }
+    TRY(measures_build(ctx, &u->set, &kept, DDSC_EMPTY_ERROR, "updated set"));
+done:
+    measures_parts_free(ctx, &kept);
+    measures_parts_free(ctx, &more);
+    ddsc_measures_destroy(moved);
+    return status;
+}
+
+/* ---- the lists ---- */
+
+/* Checks one list: other items, each once, in the order of the graph. */
+static bool list_is_valid(const ddsc_model *m, int64_t i)
+{
+    for (int64_t e = m->list_offset[i]; e < m->list_offset[i + 1]; e++) {
+        int32_t index = m->list_index[e];
+        if (index < 0 || index >= m->n || index == i || !(fabs(m->list_d2[e]) <= MODEL_REACH_MOST))
+            return false;
+        for (int64_t p = m->list_offset[i]; p < e; p++)
+            if (m->list_index[p] == index || m->list_d2[p] > m->list_d2[e])
+                return false;
+    }
+    return true;
+}
+
+/* Copies the lists of the kept items without the removed ones. */
+static ddsc_status take_kept_lists(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
+                                   const int32_t *place)
+{
+    int64_t n = u->n_kept + u->n_added, at = 0;
+    CHECK(graph_create(ctx, &u->lists, n, m->tau));
+    for (int64_t k = 0; k < n; k++) {
+        int64_t i = k < u->n_kept ? u->kept[k] : -1;
+        if (i >= 0 && !list_is_valid(m, i))
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "the model is damaged: the neighbor list of item %lld (\"%.60s\") is "
+                            "invalid; cluster its items again",
+                            (long long)i, ddsc_measures_get_id(m->items, i));
+        for (int64_t e = i < 0 ? 0 : m->list_offset[i]; i >= 0 && e < m->list_offset[i + 1]; e++)
+            if (place[m->list_index[e]] >= 0) {
+                u->lists->index[at] = place[m->list_index[e]];
+                u->lists->d2[at++] = m->list_d2[e];
+            }
+        u->lists->offset[k + 1] = at;
+    }
+    return DDSC_OK;
+}
+
+ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
+                                const measures *added, int64_t n_removed, const int64_t *removed)
+{
+    ddsc_status status = DDSC_OK;
+    int32_t *place = NULL;
+    *u = (cluster_update){.n_added = added ? added->n : 0, .n_removed = n_removed};
+    if (n_removed < 0 || (n_removed > 0 && !removed))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n_removed is %lld, and removed is %s",
+                        (long long)n_removed, removed ? "not NULL" : "NULL");
+    if (m->run.frame.kind == FRAME_NONE)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the model was written by version 0.2.0, which stored neither the neighbor "
+                        "lists nor all settings of the run; cluster its items again with this "
+                        "version");
+    TRY(MEM_NEW(ctx, place, m->n));
+    TRY(choose_kept(ctx, u, place, m, n_removed, removed));
+    TRY(update_check_sizes(ctx, u, m));
+    TRY(make_updated_set(ctx, u, m, added));
+    if (m->list_offset)
+        TRY(take_kept_lists(ctx, u, m, place));
+done:
+    mem_free(ctx, place);
+    return status;
+}
+
+void cluster_renumber(ddsc_clustering *c, const int32_t *number, int64_t k)
+{
+    for (int64_t i = 0; i < c->view.n; i++)
+        c->labels[i] = number[c->labels[i]];
+    for (int64_t r = 0; r < c->view.n_sweep; r++)
+        for (int64_t i = 0; c->view.sweep[r]->k == c->view.k && i < c->view.n; i++)
+            c->sweep_labels[r * c->view.n + i] = c->labels[i];
+    c->view.k = k;
+}
