@@ -114,7 +114,8 @@ static ddsc_status cluster_points(ddsc_states *s, const measures *m, int64_t wan
     double *rows = NULL, *middle = NULL, *centers = NULL;
     int64_t n, k = wanted;
     int64_t most = BASE_MAX(BASE_MIN(STATES_SAMPLE, STATES_ENTRIES / m->d), STATES_LEAST);
-    TRY(states_draw(s->ctx, &row, &n, m, m->n, NULL, BASE_MAX(most, 20 * wanted)));
+    most = BASE_MIN(BASE_MAX(most, 20 * wanted), m->nnz);
+    TRY(states_draw(s->ctx, &row, &n, m, m->n, NULL, most));
     TRY(MEM_NEW(s->ctx, rows, n * m->d));
     TRY(MEM_NEW(s->ctx, middle, m->d));
     for (int64_t i = 0; i < n; i++)

@@ -74,7 +74,7 @@ static int is_canceled(void *ctx)
 
 /* Orders the items by half of their points. The context is separate, so that its warnings and stages
  * do not become part of the result. */
-static ddsc_status order_half(ddsc_report *r, int64_t *rank, int side)
+static ddsc_status order_by_half(ddsc_report *r, int64_t *rank, int side)
 {
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = NULL;
@@ -129,7 +129,7 @@ static ddsc_status find_stability(ddsc_report *r, double *rho)
     TRY(MEM_NEW(r->ctx, y, n));
     for (int side = 0; side < 2; side++) {
         TRY(MEM_NEW(r->ctx, rank[side], n));
-        status = order_half(r, rank[side], side);
+        status = order_by_half(r, rank[side], side);
         if (status < 0 && status != DDSC_ERROR_MEMORY &&
             status != DDSC_ERROR_CANCELED) { /* too little data for halves */
             status = DDSC_OK;
@@ -176,7 +176,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Replaces the values by their ranks; equal values get their mean rank. */
-static ddsc_status rank_values(const ddsc_report *r, double *rank, const double *value, int64_t n)
+static ddsc_status rank_means(const ddsc_report *r, double *rank, const double *value, int64_t n)
 {
     ddsc_status status = DDSC_OK;
     int32_t *order = NULL;
@@ -240,7 +240,7 @@ static ddsc_status put_curves(ddsc_report *r, json_t *order, const int64_t *item
         position[k] = (double)k;
     for (int64_t a = 0; a < dim; a++) {
         item_values(r, item, n, a, value);
-        TRY(rank_values(r, rank, value, n));
+        TRY(rank_means(r, rank, value, n));
         traits[a] = (trait){a, correlation(position, rank, n)};
     }
     qsort(traits, (size_t)dim, sizeof *traits, by_size);
