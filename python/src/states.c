@@ -85,7 +85,7 @@ static PyObject *run_flow(core_context *context, PyObject *d, const ddsc_states 
 static PyObject *states(PyObject *module, PyObject *args)
 {
     core_context *context;
-    ddsc_measures *measures;
+    core_handle *measures;
     PyObject *from_of, *to_of, *result = NULL;
     long long n_states;
     Py_buffer from = {0}, to = {0};
@@ -99,10 +99,10 @@ static PyObject *states(PyObject *module, PyObject *args)
     set.n_states = n_states;
     if (buffer_get_or_none(from_of, &from, 'q', "from") &&
         buffer_get_or_none(to_of, &to, 'q', "to") && context_begin(context) &&
-        context_end(context, ddsc_states_run(context->ctx, &found, measures, &set)))
+        context_end(context, ddsc_states_run(context->ctx, &found, measures->pointer, &set)))
         result = states_result(found);
     if (result && from.buf && to.buf)
-        result = run_flow(context, result, found, measures, &from, &to);
+        result = run_flow(context, result, found, measures->pointer, &from, &to);
     ddsc_states_destroy(found);
     PyBuffer_Release(&from);
     PyBuffer_Release(&to);
