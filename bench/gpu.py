@@ -51,7 +51,7 @@ class Table(C.Structure):
 
 
 def pixels(names):
-    """Return images by rows and columns."""
+    """Return images as an array (images, rows, columns)."""
     sets = []
     for name in names:
         data = gzip.open(name).read() if name.endswith(".gz") else pathlib.Path(name).read_bytes()

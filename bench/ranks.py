@@ -1,9 +1,9 @@
 """Measures the overhead of ranks: CPU seconds of ddsc-mpi outside MPI compared with those of ddsc, for one command.
 
-    /usr/bin/python3 bench/ranks.py [--ranks 1,2,4] [--build build] [--beside] VERB WORDS...
+    /usr/bin/python3 bench/ranks.py [--ranks 1,2,4] [--build build] [--compare] VERB WORDS...
 
 The command is run by `ddsc --threads 1` and by `mpirun -n P ddsc-mpi --threads 1`, with -o in a scratch folder.
-graph.mtx or the output file must be byte-identical, and labels must be equal. --beside runs `ddsc` at the same
+graph.mtx or the output file must be byte-identical, and labels must be equal. --compare runs `ddsc` at the same
 time as the ranks, so that varying load on the machine affects both equally. tests/mpi/cpu.c subtracts the
 waiting time inside MPI. Resident memory (RSS) counts shared memory on each rank. The sum of proportional
 shares (PSS) is the actual use of the machine, sampled every 20 ms, or less often if sampling takes long."""
@@ -82,7 +82,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--build", default="build", type=pathlib.Path)
-    parser.add_argument("--beside", action="store_true")
+    parser.add_argument("--compare", action="store_true")
     parser.add_argument("words", nargs=argparse.REMAINDER)
     given = parser.parse_args()
     build = given.build.resolve()
@@ -90,7 +90,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor() as pool:
         folder = pathlib.Path(scratch)
         alone = pool.submit(run_alone, build, given.words, folder / f"alone{ending}")
-        if not given.beside:
+        if not given.compare:
             alone.result()
         ranks = {n: run_ranks(build, n, given.words, folder / f"ranks{n}{ending}", folder) for n in map(int, given.ranks.split(","))}
         cpu, wall, resident = alone.result()

@@ -27,6 +27,7 @@ typedef struct estimate {
     double n_pairs, bytes; /* peak memory in bytes */
     bool known;            /* the time is known */
     estimate_range seconds;
+    bound_trial trial;
     ddsc_pair_stats used; /* statistics of the largest sample: bandwidth, epsilon */
 } estimate;
 
@@ -89,11 +90,23 @@ static ddsc_status do_some(ddsc_context *ctx, const session *s, const ddsc_measu
 
 /* ---- samples ---- */
 
-static double cpu_now(void)
+double estimate_cpu(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+ddsc_measures *estimate_items(ddsc_context *ctx, const cli_input *in, int64_t n)
+{
+    int64_t *items = cli_allocate((size_t)n, sizeof *items);
+    ddsc_measures *some = NULL;
+    for (int64_t k = 0; k < n; k++)
+        items[k] = (int64_t)((double)k * (double)in->view.n_items / (double)n);
+    if (ddsc_measures_copy_subset(ctx, &some, in->measures, n, items) < 0)
+        some = NULL;
+    free(items);
+    return some;
 }
 
 /* Measures one sample and returns the best of a few repetitions, because interference only makes
@@ -101,22 +114,18 @@ static double cpu_now(void)
 static bool take_sample(ddsc_context *ctx, const session *s, const cli_input *in, int64_t tau,
                         estimate_sample *out, ddsc_pair_stats *stats)
 {
-    int64_t n = in->view.n_items, *items = cli_allocate((size_t)out->n, sizeof *items);
-    ddsc_measures *some = NULL;
-    for (int64_t k = 0; k < out->n; k++)
-        items[k] = (int64_t)((double)k * (double)n / (double)out->n);
-    bool good = ddsc_measures_copy_subset(ctx, &some, in->measures, out->n, items) >= 0;
+    ddsc_measures *some = estimate_items(ctx, in, out->n);
+    bool good = some != NULL;
     for (int k = 0; k < TRIES && good && (k == 0 || out->cpu < SHORT_S); k++) {
-        double cpu = cpu_now(), wall = cli_now();
+        double cpu = estimate_cpu(), wall = cli_now();
         good = do_some(ctx, s, some, out->n, tau, stats) >= 0;
-        cpu = cpu_now() - cpu;
+        cpu = estimate_cpu() - cpu;
         wall = cli_now() - wall;
         out->cpu = k == 0 || cpu < out->cpu ? cpu : out->cpu;
         out->wall = k == 0 || wall < out->wall ? wall : out->wall;
     }
     out->bytes = (double)ddsc_context_get_peak_memory(ctx);
     ddsc_measures_destroy(some);
-    free(items);
     return good;
 }
 
@@ -132,6 +141,11 @@ static void extrapolate(estimate *e, const session *s, const estimate_sample *sa
     e->known =
         estimate_fit(&e->seconds, sample, n_samples, n, e->used.n_bounds > 0 ? PRUNED_POWER : 2,
                      ddsc_context_get_threads(s->ctx));
+    if (e->trial.known) {
+        e->known = true;
+        estimate_from_trial(&e->seconds, &e->trial.cost, n, estimate_power(&e->trial, PRUNED_POWER),
+                            ddsc_context_get_threads(s->ctx));
+    }
     e->seconds = (estimate_range){e->seconds.low * runs, e->seconds.high * runs};
     e->bytes = PROGRAM_BYTES + b->bytes + slope * (n - (double)b->n) + matrix_bytes(s, n) +
                (double)ddsc_context_get_peak_memory(s->ctx);
@@ -145,16 +159,18 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
     *e = (estimate){.n_items = n, .n_pairs = 0.5 * (double)n * (double)(n - 1)};
     e->tau = ddsc_graph_get_tau(n, &s->set.graph);
     ddsc_context *ctx = session_quiet_context(s);
-    double began = cpu_now(), threads = ddsc_context_get_threads(s->ctx);
+    double began = estimate_cpu(), threads = ddsc_context_get_threads(s->ctx);
     bool good = ctx != NULL && n >= 2;
     for (int64_t m = FIRST_ITEMS; good && n_samples < MOST_SAMPLES; m *= 2) {
         estimate_sample *now = &sample[n_samples++];
         *now = (estimate_sample){.n = m < n ? m : n};
         good = take_sample(ctx, s, in, e->tau, now, &e->used);
         double least = n_samples < 2 ? LEAST_BUDGET_S : budget; /* a single size is not enough */
-        if (now->n == n || (cpu_now() - began + 4 * now->cpu) / threads > least)
+        if (now->n == n || (estimate_cpu() - began + 4 * now->cpu) / threads > least)
             break;
     }
+    if (good)
+        estimate_bounds(&e->trial, ctx, s, in, e->tau, &sample[n_samples - 1]);
     if (good)
         extrapolate(e, s, sample, n_samples);
     ddsc_context_destroy(ctx);
@@ -208,6 +224,15 @@ void estimate_announce(session *s, const cli_input *in)
     progress_estimate(s->progress, text_get(&t), e.seconds.low, e.seconds.high, e.bytes,
                       s->opt.resume == NULL);
     text_free(&t);
+    if (estimate_needs_alternatives(&e.trial, s, in, e.seconds.high)) {
+        if (e.trial.known)
+            text_addf(&t, "bounds skip about %.0f%% of the pairs (from %" PRId64 " items). ",
+                      100 * e.trial.skipped, e.trial.cost.n);
+        text_add(&t, "Faster approximations: ");
+        estimate_add_alternatives(&t, in);
+        message_note(s, "advice: ", text_get(&t));
+    }
+    text_free(&t);
 }
 
 static void add_metric(text *t, const session *s, const ddsc_pair_stats *used)
@@ -253,9 +278,17 @@ static void add_plan(text *t, const session *s, const cli_input *in, const estim
     add_graph(t, s, e);
     text_add(t, "  pairs        ");
     text_add_count(t, (int64_t)e->n_pairs);
+    if (e->trial.known)
+        text_addf(t, ", about %.0f%% of which bounds can skip (from %" PRId64 " items)",
+                  100 * e->trial.skipped, e->trial.cost.n);
     text_add(t, "\n  about        ");
     add_cost(t, s, e);
     text_add(t, "\n");
+    if (estimate_needs_alternatives(&e->trial, s, in, e->seconds.high)) {
+        text_add(t, "  faster       ");
+        estimate_add_alternatives(t, in);
+        text_add(t, " (approximations)\n");
+    }
     if (!output_is_stdout(s->opt.output))
         text_addf(t, "  results      %s\n", s->opt.output);
     if (session_resumes(s))
@@ -284,6 +317,16 @@ static json_t *plan_json(const session *s, const cli_input *in, const estimate *
     json_put_real(root, "seconds_high", e->known ? e->seconds.high : NAN);
     json_put_real(root, "bytes", e->bytes);
     json_put_count(root, "sampled", e->n_sampled);
+    if (e->trial.known) {
+        json_put_real(root, "bounds_skip", e->trial.skipped);
+        json_put_count(root, "bounds_sampled", e->trial.cost.n);
+    }
+    if (estimate_needs_alternatives(&e->trial, s, in, e->seconds.high)) {
+        text t = {0};
+        estimate_add_alternatives(&t, in);
+        json_put_text(root, "alternatives", text_get(&t));
+        text_free(&t);
+    }
     json_put_count(root, "threads", ddsc_context_get_threads(s->ctx));
     json_put_bool(root, "resumes", session_resumes(s));
     return root;

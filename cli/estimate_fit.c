@@ -51,3 +51,12 @@ bool estimate_fit(estimate_range *out, const estimate_sample *s, int n, double t
     out->high = (overhead + work * pow(ratio, seen_high)) / threads * slowdown * SPREAD;
     return true;
 }
+
+void estimate_from_trial(estimate_range *out, const estimate_sample *trial, double target,
+                         double least, int threads)
+{
+    double ratio = target / (double)trial->n, alone = trial->cpu / threads;
+    double slowdown = clamp(trial->wall / fmax(alone, LEAST_S), 1, fmax(MOST_SLOWDOWN, threads));
+    out->low = alone * pow(ratio, least) / SPREAD;
+    out->high = alone * ratio * ratio * slowdown * SPREAD;
+}

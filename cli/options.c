@@ -75,7 +75,7 @@ const char *choice_name(const option_choice *choices, int value)
 }
 
 /* Spellings of versions up to 0.2.0. They are accepted but not listed in the help
- * (docs/options.md has the list). */
+ * (docs/notes/formats.md has the list). */
 static const char *const former_names[][2] = {{"normalise", "normalize"},
                                               {"centre-size", "center-size"},
                                               {"centre", "center"},

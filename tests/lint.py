@@ -120,6 +120,8 @@ IDIOMS = {
     r"tells? of": "reports",
     r"hangs? on": "depends on",
     r"lies? apart": "is far",
+    r"beside": "next to, compared with",
+    r"one an? (?:line|item|row)": "one per line",
 }
 # British spellings, in comments, strings and pages. The files of FORMER_NAMES read the names of version 0.2.0.
 FORMER_NAMES = {"cli/options.c", "cli/cmd_name.c", "src/io/format/model.c", "src/io/format/model_settings.c",
@@ -234,8 +236,14 @@ def check_words(path, lines):
 
 
 def prose_of(path):
-    """(line number, text) of comments and string literals of C, and of pages outside code blocks."""
+    """(line number, text) of comments and string literals of C, of comments and docstrings of Python, and of pages
+    outside code blocks."""
     text = path.read_text()
+    if path.suffix == ".py":
+        for found in re.finditer(r'"""(.*?)"""|(?m:^\s*#[^\n]*$)', text, flags=re.S):
+            first = text.count("\n", 0, found.start()) + 1
+            yield from enumerate(found.group().split("\n"), first)
+        return
     if path.suffix == ".md":
         text = re.sub(r"(?ms)^```.*?^```", lambda found: "\n" * found.group().count("\n"), text)
         yield from enumerate(re.sub(r"`[^`\n]*`", "", text).split("\n"), 1)
@@ -362,8 +370,8 @@ def main():
         if path.exists():
             breaches += check_sizes(path, path.read_text(encoding="utf-8").split("\n"))
     pages = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    for path in files + [ROOT / name for name in pages if not name.startswith("docs/notes/")]:
-        if path.exists() and path.relative_to(ROOT).parts[0] not in ("tests", "fuzz"):
+    for path in files + [ROOT / name for name in pages + scripts if not name.startswith("docs/notes/")]:
+        if path.exists() and not {"tests", "fuzz"} & set(path.relative_to(ROOT).parts):
             breaches += check_idioms(path)
     breaches += check_used(used)
     sources = [path for path in files if path.is_relative_to(ROOT / "src")]

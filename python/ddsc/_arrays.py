@@ -106,6 +106,8 @@ def _check_mirrored(n: int, row: Array, column: Array, value: Array) -> None:
 
 def as_numbers(x: Any, name: str) -> Array:
     """Convert to a C-ordered array. float32 and float64 keep their type, and all other types become float64."""
+    if hasattr(x, "_handle"):
+        raise ValueError(f"{name} must be a matrix of numbers, not Distributions")
     if is_sparse(x):
         raise TypeError(
             f"{name} is a sparse matrix, whose rows have no unique meaning. Use "
@@ -187,6 +189,8 @@ def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]
     Accepts a dict of items by id, a pandas groupby, an object array, or a list of (points, weights).
     Other types are returned unchanged."""
     ids = None
+    if hasattr(x, "_handle"):
+        raise ValueError("the items are a Distributions already; use it as it is, or list(X) for its points and weights")
     if is_sparse(x):  # one of SciPy's sparse formats is a subclass of dict
         return x, None, None
     if isinstance(x, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Optional, Sequence, Tuple, Union
@@ -196,6 +197,8 @@ class Constructors:
         ['a', 'b']
         """
         table: Any = frame
+        for argument, names in (("groupby", groupby), ("weight", weight), ("label", label), ("columns", columns)):
+            _check_columns(table, argument, names)
         keys = table[groupby]
         if columns is None:
             usual = {"weight", "label"} & set(table.columns) - {groupby}
@@ -329,6 +332,15 @@ class Constructors:
         made: Distributions = make(points, masses, ids=ids, labels=labels, on_empty=on_empty)
         name = {vectors[k].tobytes(): sentence for sentence, k in reversed(list(place.items()))}
         return made.described(point_names=[name[row.tobytes()] for row in made.support])
+
+
+def _check_columns(table: Any, argument: str, names: Any) -> None:
+    """Raise ValueError for a name that is not a column of a frame."""
+    for name in [names] if isinstance(names, str) else names or []:
+        if name not in table.columns:
+            near = difflib.get_close_matches(str(name), map(str, table.columns), n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ValueError(f"{argument}={name!r} is not a column of the frame; it has {', '.join(map(str, table.columns))}{hint}")
 
 
 def _group_labels(column: Any, names: List[str], order: Array, offsets: Array) -> Any:

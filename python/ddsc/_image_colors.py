@@ -18,16 +18,23 @@ def looks_like_colors(images: Any, as_: Any) -> bool:
     """Return True if images are read as colors. Raise ValueError for color images if `as_` is None."""
     shape = np.shape(images)
     is_color = len(shape) == 4 and shape[-1] in (3, 4)
+    channels_first = len(shape) == 4 and not is_color and shape[1] in (3, 4) and min(shape[2:]) >= 8
     if as_ is not None:
         colors = word("as_", as_, {"colors": 1, "volume": 0}) == 1
         if colors and not is_color:
-            raise ValueError(f"as_='colors' needs images of shape (N, height, width, 3 or 4), not {shape}")
+            hint = "; move the channels to the end: images.transpose(0, 2, 3, 1)" if channels_first else ""
+            raise ValueError(f"as_='colors' needs images of shape (N, height, width, 3 or 4), not {shape}{hint}")
         return colors
     if is_color:
         raise ValueError(
             f"histograms of shape {shape} look like color images, whose channels are not coordinates. Pass "
             "as_='colors' to compare colors, images.mean(axis=-1) to compare brightness, or as_='volume' if the last "
             "axis is a coordinate"
+        )
+    if channels_first:
+        raise ValueError(
+            f"histograms of shape {shape} look like color images with the channels first. Pass "
+            "images.transpose(0, 2, 3, 1) with as_='colors', or as_='volume' if the first axis of an item is a coordinate"
         )
     return False
 

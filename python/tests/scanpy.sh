@@ -18,5 +18,6 @@ site=build/venv/lib/ddsc-site
 mkdir -p $venv/site
 ln -sfn "$PWD/$site/ddsc" $venv/site/ddsc
 [ "${1:-}" != install ] || exit 0
-[ $# -gt 0 ] || set -- python/tests/test_scanpy.py python/tests/test_notebooks.py python/tests/test_sklearn.py
+[ $# -gt 0 ] || set -- python/tests/test_scanpy.py python/tests/test_notebooks.py python/tests/test_sklearn.py python/tests/test_anndata.py \
+    python/tests/test_frames.py python/tests/test_html.py
 PYTHONPATH="$PWD/$venv/site" DDSC="$PWD/build/ddsc" exec $venv/bin/python -m pytest -q -p no:cacheprovider -rs "$@"

@@ -86,15 +86,13 @@ def test_larger_sets_are_described(tmp_path):
         datasets.identify(other)
 
 
-def test_the_page_has_the_same_sums():
+def test_the_page_names_the_origins():
     page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "datasets.md"
     if not page.exists():
         pytest.skip("not in the repository")
     text = page.read_text(encoding="utf-8")
     for larger in datasets.LARGER:
         assert larger.origin in text, larger.name
-        for file, digest in larger.sha256.items():
-            assert f"{larger.name} `{file}` | `{digest}` |" in text
 
 
 def test_checksums(data):

@@ -26,6 +26,14 @@ def test_color_images_are_not_volumes(channels):
     np.testing.assert_array_equal(floats.support, colors.support)
 
 
+def test_color_images_with_the_channels_first():
+    images = np.random.default_rng(0).uniform(size=(5, 3, 16, 16))
+    for as_ in (None, "colors"):
+        with pytest.raises(ValueError, match=r"transpose\(0, 2, 3, 1\)"):
+            ddsc.Distributions.from_histograms(images, as_=as_)
+    assert ddsc.Distributions.from_histograms(images, as_="volume").dim == 3
+
+
 def write_png(path, pixels):
     import struct
     import zlib
@@ -68,6 +76,23 @@ def test_duplicate_ids():
             make()
     X = ddsc.Distributions(items, ids=list("abc"))
     assert X[[0, 0, 1]].ids == ["a", "a", "b"]  # resampling with replacement
+
+
+def test_names_of_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"sample": ["a", "b"], "x": [1.0, 2.0]})
+    for given in ({"groupby": "sampel"}, {"groupby": "sample", "weight": "sampl"}, {"groupby": "x", "columns": ["simple"]}):
+        with pytest.raises(ValueError, match=r"it has sample, x \(did you mean 'sample'\?\)"):
+            ddsc.Distributions.from_frame(frame, **given)
+
+
+def test_a_set_is_not_a_list_of_items():
+    X = ddsc.make_shapes(4)
+    with pytest.raises(ValueError, match="Distributions already"):
+        ddsc.Distributions(X, ids=range(8))
+    with pytest.raises(ValueError, match="X must be a matrix of numbers, not Distributions"):
+        ddsc.DDSC(2, metric="precomputed").fit(ddsc.pairwise(X)).predict(X)
+    assert len(ddsc.Distributions(list(X), ids=range(8))) == 8
 
 
 def test_names_of_metrics():

@@ -47,7 +47,7 @@ typedef struct verdict_evidence {
     int64_t n, k, n_components;
     int64_t n_examined, n_parted, items_parted;
     bool torn;            /* the graph has more disconnected components than expected by chance */
-    bool stepped;         /* the items form parts that are separate by their steps */
+    bool stepped;         /* the step ratio separates the items into parts */
     bool by_steps;        /* the parts alone separate 80% of the items */
     bool copies;          /* the neighbors of many items are all copies, so gaps prove nothing */
     double score, items;  /* of the gap with the largest score */

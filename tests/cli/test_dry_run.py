@@ -80,3 +80,32 @@ def test_estimate_on_a_terminal(program, slow_set):
     os.close(ours)
     os.close(theirs)
     assert "estimated cost" in text and "--resume DIR" in text
+
+
+def clouds(path, n, points, dim, shift):
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(n * points, dim))
+    values[:, 0] += shift * np.repeat(np.arange(n), points)
+    np.savez(path, points=values, weights=np.ones(n * points), offsets=np.arange(0, n * points + 1, points))
+    return path
+
+
+def test_says_what_bounds_can_skip(ddsc, tmp_path):
+    """Distant clouds leave the bounds nearly nothing to solve; samples of one law leave more."""
+    found = {}
+    for shift in (0, 50):
+        path = clouds(tmp_path / f"{shift}.npz", 300, 300, 50, shift)
+        words = ["neighbors", path, "-n", "--json", "--threads", 1]
+        found[shift] = json.loads(ddsc(*words).stdout)
+        assert 16 <= found[shift]["bounds_sampled"] <= 128 and found[shift]["seconds_low"] > 0
+    assert 0 <= found[0]["bounds_skip"] < found[50]["bounds_skip"] <= 1
+
+
+def test_names_alternatives_to_long_runs(ddsc, tmp_path):
+    alike = clouds(tmp_path / "alike.npz", 4000, 100, 20, 0)
+    done = ddsc("neighbors", alike, "-n", "--threads", 1)
+    assert "bounds can skip" in done.stdout and "--compress auto, --metric lot, --metric mmd" in done.stdout
+    data = json.loads(ddsc("distance", alike, "-n", "--json", "--threads", 1).stdout)
+    assert data["alternatives"].startswith("--compress auto") and "bounds_skip" not in data
+    assert "faster" not in ddsc("neighbors", alike, "-n", "--metric", "mmd", "--mmd-features", 64).stdout
+    assert "faster" not in ddsc("neighbors", alike, "-n", "--compress", 2, "-q").stdout

@@ -166,3 +166,27 @@ def test_help_lists_metrics_and_completion(ddsc):
         assert re.search(rf"^  {metric} ", told, re.M)
     assert max(map(len, told.splitlines())) <= 80
     assert re.search(r"^  completion +print", ddsc("--help").stdout, re.M)
+
+
+def test_the_version_is_set_in_one_step(source, tmp_path):
+    """tools/version.py before a release."""
+    names = ["include/ddsc/ddsc.h", "python/pyproject.toml", "CITATION.cff", "r/ddsc/DESCRIPTION", "man/ddsc.1",
+             "packaging/conda-forge/recipe.yaml", "CHANGELOG.md", "tools/version.py"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / name, tmp_path / name)
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n- A change.\n")
+
+    def run(*words):
+        return subprocess.run(["/usr/bin/python3", tmp_path / "tools" / "version.py", *words], capture_output=True, text=True)
+
+    for _ in range(2):  # a second time changes nothing
+        assert run("7.8.9", "2030-01-02").returncode == 0
+    for name in names[1:-2]:
+        assert "7.8.9" in (tmp_path / name).read_text(), name
+    header = (tmp_path / names[0]).read_text()
+    assert all(f"#define DDSC_VERSION_{part} {n}\n" in header for part, n in (("MAJOR", 7), ("MINOR", 8), ("PATCH", 9)))
+    assert (tmp_path / "CHANGELOG.md").read_text() == "# Changelog\n\n## 7.8.9 - 2030-01-02\n\n- A change.\n"
+    assert "usage" in run("7.8").stderr
+    (tmp_path / "CITATION.cff").write_text("title: no version\n")
+    assert "CITATION.cff: found 0 places" in run("7.9.0").stderr

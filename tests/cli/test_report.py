@@ -157,7 +157,7 @@ def test_dropped_items_are_not_drawn(ddsc, tmp_path):
 
 
 @pytest.mark.parametrize("name, text, words", [
-    ("result.json", None, "needs a folder"), ("result.json", "{", "line 1"),
+    ("result.json", None, "specify a folder"), ("result.json", "{", "line 1"),
     ("result.json", "{}", "n and k"), ("result.json", '{"n": 40, "k": 1e9}', "n and k"),
     ("labels.csv", "id,label\na,0\n", "number of labels"),
     ("labels.csv", "id,label\n" + "a,7\n" * 40, "not from -1 to K - 1"), ("map.npy", "x", "map.npy"),
