@@ -66,8 +66,10 @@ function densityOf(quantiles, low, high, bins) {
     return sum / weight;
   });
 }
+const drawing = document.createElement('template');
+drawing.innerHTML = '<svg></svg>';
 const graphic = (tag, attributes, ...children) => {
-  const node = document.createElementNS(new DOMParser().parseFromString('<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml').documentElement.namespaceURI, tag);
+  const node = document.createElementNS(drawing.content.firstChild.namespaceURI, tag);
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
   node.append(...children);
   return node;
