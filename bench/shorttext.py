@@ -2,11 +2,14 @@
 """Measures the clustering of short documents without a vector file, next to LSA, NMF and BERTopic.
 
     bench/shorttext.py [SET.tsv[.gz]...] [--ddsc PROGRAM] [--data DIR] [--seeds 0,1,2] [--k K] [--limit N]
-                       [--peers lsa,nmf,bertopic] [--model DIR] [-- OPTIONS OF `ddsc cluster`]
+                       [--grow N] [--topics K] [--peers lsa,nmf,bertopic] [--model DIR]
+                       [-- OPTIONS OF `ddsc cluster`]
 
 A set is a table with the columns `label` and `text` (default: every file in DIR/shorttext). `ddsc text` and `ddsc
 cluster` run on one thread with the true K, or with K clusters, and defaults otherwise. Options after `--` go to
-`ddsc cluster`. `--limit` draws N documents of each set. The peers get the same documents and the same K:
+`ddsc cluster`. `--limit` draws N documents of each set. `--grow` draws N documents with repetition from each set and
+replaces one word in five by a random word of the set. `--topics` generates a set of K topics instead of the default
+sets: 40 documents per topic, each with 4 to 8 words of its topic and 2 of all topics. The peers get the same documents and the same K:
 - lsa: 100 singular vectors of log(1 + count) x idf with rows of length 1, k-means with 10 starts (scikit-learn)
 - nmf: factors of that matrix with rows of length 1; the cluster of a document is its largest factor (scikit-learn)
 - bertopic: BERTopic with the sentence-transformers model in --model and k-means instead of HDBSCAN, so that it
@@ -34,6 +37,7 @@ import common
 import numpy as np
 
 LSA_DIMENSIONS = 100
+REPLACED = 0.2  # share of replaced words in grown sets
 SAME_SCORE = 1e-9
 METHODS = ("ddsc", "lsa", "nmf", "bertopic")
 # Runs a program, then prints its CPU seconds and its peak memory. This is a separate process, because the peak of a
@@ -58,6 +62,28 @@ def read_set(path, limit):
         rows = [rows[i] for i in sorted(random.Random(0).sample(range(len(rows)), limit))]
     names = sorted({row["label"] for row in rows})
     return [" ".join(row["text"].split()) for row in rows], np.array([names.index(row["label"]) for row in rows])
+
+
+def grow(texts, truth, n):
+    """Draw documents with repetition, and replace words by words of random documents."""
+    source, words = random.Random(0), [text.split() for text in texts]
+    everything = [word for text in words for word in text]
+    picked = [source.randrange(len(words)) for _ in range(n)]
+    grown = [" ".join(source.choice(everything) if source.random() < REPLACED else w for w in words[i]) for i in picked]
+    return grown, truth[picked]
+
+
+def write_topics(path, k):
+    """Write a set of k topics. A topic has 20 words, a third of which it shares with the next one; frequencies are Zipf's."""
+    source, zipf = random.Random(0), [1 / rank for rank in range(1, 21)]
+    common = [f"common{i}" for i in range(200)]
+    with open(path, "w", encoding="utf-8", newline="\n") as f:
+        f.write("label\ttext\n")
+        for topic in range(k):
+            own = [f"word{14 * topic + i}" for i in range(20)]
+            for _ in range(40):
+                words = source.choices(own, zipf, k=source.randint(4, 8)) + source.choices(common, k=2)
+                f.write(f"t{topic}\t{' '.join(source.sample(words, len(words)))}\n")
 
 
 def scores_of(truth, labels):
@@ -171,6 +197,8 @@ def why_skipped(args, name):
 def run_set(args, name, path, methods, seeds):
     """Print the rows of a set. Return the mean NMI of each method, and whether all checks passed."""
     texts, truth = read_set(path, args.limit)
+    if args.grow:
+        texts, truth = grow(texts, truth, args.grow)
     k, rows, stages, wrong = args.k or len(set(truth)), {}, [], []
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/texts.json", "w", encoding="utf-8") as f:
@@ -196,23 +224,8 @@ def run_set(args, name, path, methods, seeds):
     return {method: np.mean(row, 0)[:3] for method, row in rows.items()}, not wrong
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("sets", nargs="*", help="tables with the columns label and text")
-    parser.add_argument("--ddsc", default=f"{common.BUILD}/ddsc")
-    parser.add_argument("--data", default=common.DATA)
-    parser.add_argument("--seeds", default="0,1,2")
-    parser.add_argument("--k", type=int, default=0, help="number of clusters (default: that of the classes)")
-    parser.add_argument("--limit", type=int, default=0, help="number of documents to draw (default: all)")
-    parser.add_argument("--peers", default=",".join(METHODS[1:]), help="comma-separated; empty: none")
-    parser.add_argument("--model", help="folder of a sentence-transformers model for bertopic")
-    at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
-    args = parser.parse_args(sys.argv[1:at])
-    args.options = sys.argv[at + 1:]
-    paths = args.sets or sorted(glob.glob(f"{args.data}/shorttext/*.tsv.gz"))
-    if not paths or not importlib.util.find_spec("sklearn"):
-        print("skipped: no folder of real data" if not paths else "skipped: scikit-learn is not installed")
-        return 0
+def compare(parser, args, paths):
+    """Print the table of all sets. Return 1 if a check failed."""
     methods, fine, table = ["ddsc"], True, []
     for name in filter(None, args.peers.split(",")):
         if name not in METHODS[1:]:
@@ -230,6 +243,32 @@ def main():
     for method, (nmi, acc, ami) in means.items():
         print(f"{'mean':16} {'':6} {'':4} {method:9} {nmi:6.3f} {acc:6.3f} {ami:6.3f}")
     return int(not fine or ("lsa" in means and means["ddsc"][0] < means["lsa"][0]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("sets", nargs="*", help="tables with the columns label and text")
+    parser.add_argument("--ddsc", default=f"{common.BUILD}/ddsc")
+    parser.add_argument("--data", default=common.DATA)
+    parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--k", type=int, default=0, help="number of clusters (default: that of the classes)")
+    parser.add_argument("--limit", type=int, default=0, help="number of documents to draw (default: all)")
+    parser.add_argument("--grow", type=int, default=0, help="number of documents to draw with repetition and noise")
+    parser.add_argument("--topics", type=int, default=0, help="number of topics of a generated set")
+    parser.add_argument("--peers", default=",".join(METHODS[1:]), help="comma-separated; empty: none")
+    parser.add_argument("--model", help="folder of a sentence-transformers model for bertopic")
+    at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    args = parser.parse_args(sys.argv[1:at])
+    args.options = sys.argv[at + 1:]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = args.sets or sorted(glob.glob(f"{args.data}/shorttext/*.tsv.gz"))
+        if args.topics:
+            paths = [*args.sets, f"{folder}/topics{args.topics}.tsv"]
+            write_topics(paths[-1], args.topics)
+        if not paths or not importlib.util.find_spec("sklearn"):
+            print("skipped: no folder of real data" if not paths else "skipped: scikit-learn is not installed")
+            return 0
+        return compare(parser, args, paths)
 
 
 if __name__ == "__main__":

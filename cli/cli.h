@@ -72,6 +72,7 @@ typedef struct cli_options {
     const char *reference; /* file with the LOT reference, or NULL */
     const char *cost_file; /* file with a cost matrix, or NULL */
     const char *like;      /* result whose settings are used, or NULL */
+    const char *remove;    /* update: file with ids, or NULL */
     /* output */
     const char *output;
     int format; /* ddsc_format */
@@ -133,8 +134,8 @@ struct cli_verb {
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
     verb_convert, verb_generate, verb_score, verb_compare, verb_assign, verb_report, verb_info,
-    verb_demo, verb_help, verb_completion, verb_explain, verb_name, verb_test, verb_order,
-    verb_diff, verb_states;
+    verb_demo, verb_update, verb_help, verb_completion, verb_explain, verb_name, verb_test,
+    verb_order, verb_diff, verb_states;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 

@@ -429,7 +429,7 @@ static int run(session *s)
         message_note(s, "note: ",
                      "joined metrics have no rule for new items, so no model.npz for ddsc assign "
                      "will be written; use a single metric if you need it");
-    if (like_open(s, &code) && compute(&r, &code) && session_alone(s, &code) &&
+    if (like_open(s, s->opt.like, &code) && compute(&r, &code) && session_alone(s, &code) &&
         read_truth(&r, &code) && make_report(&r, &code)) {
         if (session_interrupted()) {
             session_say_interrupted(s);

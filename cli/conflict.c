@@ -26,6 +26,7 @@ static const struct {
     {"--stopwords", AT(text.stopwords_path)},
     {"--lemmas", AT(text.lemmas_path)},
     {"--like", AT(like)},
+    {"--remove", AT(remove)},
 };
 
 typedef struct conflict {

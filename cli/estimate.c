@@ -157,7 +157,7 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
     estimate_sample sample[MOST_SAMPLES];
     int n_samples = 0;
     *e = (estimate){.n_items = n, .n_pairs = 0.5 * (double)n * (double)(n - 1)};
-    e->tau = ddsc_graph_get_tau(n, &s->set.graph);
+    e->tau = ddsc_measures_get_tau(in->measures, &s->set.graph);
     ddsc_context *ctx = session_quiet_context(s);
     double began = estimate_cpu(), threads = ddsc_context_get_threads(s->ctx);
     bool good = ctx != NULL && n >= 2;

@@ -189,8 +189,8 @@ static const option_spec graph_options[] = {
      .offset = AT(graph.tau),
      .minimum = 1,
      .argument = "T",
-     .help = "neighbors kept per item (default: max(10, log2 N), fewer for small N; reported in "
-             "the output)"},
+     .help = "neighbors kept per item (default: max(10, log2 N), for documents at least 20 or 28, "
+             "fewer for small N; reported in the output)"},
     {.name = "exact-graph",
      .kind = OPTION_CHOICE,
      .offset = AT(graph.exact_graph),

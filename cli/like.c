@@ -46,12 +46,12 @@ char *like_path(const char *result)
     return path;
 }
 
-bool like_open(session *s, int *code)
+bool like_open(session *s, const char *result, int *code)
 {
     ddsc_model_view view;
-    if (!s->opt.like)
+    if (!result)
         return true;
-    char *path = like_path(s->opt.like);
+    char *path = like_path(result);
     bool good = session_ok(s, ddsc_model_read_shared(s->ctx, &s->like, path), code);
     free(path);
     if (!good)

@@ -88,8 +88,8 @@ const char *value_convert_format(cli_options *o, const char *value);
 const char *like_refused(const cli_options *o);
 /* Returns the path of the model in a result, which may be given itself. The caller frees it. */
 char *like_path(const char *result);
-/* Reads the model of --like and uses its settings. Does nothing without --like. */
-bool like_open(session *s, int *code);
+/* Reads the model of a result and uses its settings. Does nothing if `result` is NULL. */
+bool like_open(session *s, const char *result, int *code);
 
 /* Options of every verb that reads items. */
 #define OPTION_META                                                                              \

@@ -1,9 +1,10 @@
 """
-New items
-=========
+New items and updates
+=====================
 
 A fitted model can assign new items to its clusters without clustering again. It also returns the
-confidence of each assignment, and flags items that are far from all items of the fit.
+confidence of each assignment, and flags items that are far from all items of the fit. If many new items have come, fit
+again and compare the two results.
 """
 
 # %%
@@ -67,3 +68,20 @@ with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=Tru
     model.save(os.path.join(folder, "model.npz"))
     again = ddsc.DDSC.load(os.path.join(folder, "model.npz"))
     print("the same labels after loading:", (again.predict(new) == given.labels).all())
+
+# %%
+# Cluster all 500 digits. ``ddsc.diff`` compares the result with the model of the first 400: it matches the clusters by the
+# items that both share, and lists the clusters that split or merged and the items that moved.
+updated = ddsc.DDSC(n_clusters=10).fit(X)
+changes = ddsc.diff(model, updated)
+changes
+
+# %%
+# The flow of the items as a figure, and the same as tables.
+ddsc.plot.diff(changes)
+
+# %%
+changes.clusters[["kind", "cluster", "size", "shared", "overlap"]].round(2)
+
+# %%
+changes.moves.head()

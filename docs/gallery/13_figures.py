@@ -48,3 +48,7 @@ ddsc.plot.tree(D[some][:, some], model.labels_[some], ids=[documents.titles[i] f
 figure, boxes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 ddsc.plot.embedding(model, labels=documents.labels, ax=boxes[0])
 ddsc.plot.eigengap(model, ax=boxes[1])
+
+# %%
+# ``diff`` draws the changes between two results, here from five clusters to three.
+ddsc.plot.diff(model, ddsc.DDSC(n_clusters=3).fit(documents))

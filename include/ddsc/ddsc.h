@@ -1114,8 +1114,8 @@ typedef enum ddsc_hubs {
 
 typedef struct ddsc_graph_settings {
     size_t struct_size;
-    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8),
-                  * below N */
+    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), at least 20
+                  * or 28 for documents; at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
     /* Fraction of the pairs that are computed; 1: all. Clustering estimates the other pairs where
      * possible, except in the paper's plain algorithm. */
@@ -1134,6 +1134,9 @@ DDSC_API void ddsc_graph_settings_init_sized(ddsc_graph_settings *settings, size
 
 /* Returns the value of tau that is used for a graph of n items. */
 DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
+/* Returns the value of tau that is used for these items, or 0 if an argument is not valid. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_measures_get_tau(const ddsc_measures *measures,
+                                                         const ddsc_graph_settings *settings);
 
 /* Builds the neighbor graph of a set of items. stats may be NULL. */
 DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
@@ -1963,6 +1966,46 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_identity_get_view_sized(const ddsc_identity
 /* Returns the name of a kind, such as "split", or NULL. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_identity_get_kind_name(ddsc_identity_kind kind);
 
+/* ==== Updating a clustering ==== */
+
+typedef struct ddsc_update ddsc_update;
+
+/* Computes the clustering of a changed set: the items of the model without the removed ones, followed
+ * by the added ones. The result is that of ddsc_cluster_run for this set with `like`, except for the
+ * numbers of the clusters. Only the neighbor lists that the change affects are searched, unless the
+ * graph was chosen by rescaled distances, from a sample or approximately, K is a range, or the set
+ * is small. The graph is the same in all cases.
+ *
+ * Clusters keep their number (ddsc_identity_run with keep_numbers = 0). A number that is not used any
+ * more belongs to an empty cluster of the result.
+ *
+ * added (or NULL) is prepared as in ddsc_measures_copy_like. Its labels are ignored. Items without
+ * ids are numbered after those of the model. The call fails if an id occurs twice. removed has
+ * n_removed indices of items of the model. settings->k_min and k_max select another K, and the
+ * k-means and eigenvalue settings are used; `like` and the settings that it determines are ignored.
+ * NULL: the K of the model. The call fails for a model of version 0.2.0. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update,
+                                                       const ddsc_model *model,
+                                                       const ddsc_measures *added,
+                                                       int64_t n_removed, const int64_t *removed,
+                                                       const ddsc_cluster_settings *settings);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_update_destroy(ddsc_update *update);
+
+/* The objects belong to the update. */
+typedef struct ddsc_update_view {
+    int64_t n_kept, n_added, n_removed;
+    int64_t n_searched;  /* number of neighbor lists that were searched */
+    const int64_t *kept; /* n_kept: items of the model; they come first in the set */
+    const ddsc_measures *measures;
+    const ddsc_clustering *clustering;
+    const ddsc_identity *identity; /* compares the clusters on the kept items */
+} ddsc_update_view;
+
+#define ddsc_update_get_view(update, view) \
+    ddsc_update_get_view_sized((update), (view), sizeof *(view))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_update_get_view_sized(const ddsc_update *update,
+                                                           ddsc_update_view *view, size_t size);
+
 /* ==== Tests of columns about items (docs/p-values.md) ==== */
 
 typedef enum ddsc_column_kind {
@@ -2490,6 +2533,10 @@ typedef struct ddsc_report_source {
     int map;      /* 1: compute a map */
     int outliers; /* 1: outliers receive label -1 and belong to no cluster */
     const ddsc_report_origin *origin;
+    const ddsc_update *update; /* the update that computed `clustering`; or NULL */
+    /* Names of clusters 0 .. n_cluster_names - 1; NULL: no name. */
+    const char *const *cluster_names;
+    int64_t n_cluster_names;
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))

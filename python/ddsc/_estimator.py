@@ -54,7 +54,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         With "precomputed", X is a matrix of distances, with NaN if unknown, or a sparse matrix whose row i
         contains the distances of item i to its neighbors. The methods d2 and pd2 use only `cost`.
     n_neighbors : int or "auto"
-        Number of neighbors of each item. "auto" is max(10, log2 N), or less for small N.
+        Number of neighbors of each item. "auto" is max(10, log2 N), at least 20 or 28 for documents, or less for small N.
     gamma : {"auto", "local", "median"} or float
         Scale of the affinity exp(-gamma D^2): local scaling, 1 / median of D^2 over the edges, or a number.
         "auto" uses local scaling, or the median where a sparse cluster borders a dense one.

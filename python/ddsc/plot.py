@@ -54,19 +54,22 @@ def _panels(ax: Any, rows: int, columns: int, size: Tuple[float, float]) -> Tupl
 
 
 def _separate(texts: List[Any]) -> None:
-    """Move annotations down until no two of them overlap."""
-    if len(texts) < 2:
+    """Move annotations into their Axes, and down until no two of them overlap."""
+    if not texts:
         return
     figure = texts[0].figure
     figure.draw_without_rendering()
+    frame = texts[0].axes.get_window_extent()
     placed: List[Any] = []
     for text in sorted(texts, key=lambda t: -t.get_window_extent().y0):
         box, down = text.get_window_extent().padded(2), 0.0
+        across = max(0.0, frame.x0 - box.x0) or min(0.0, frame.x1 - box.x1)
+        box = box.translated(across, 0)
         for other in sorted(placed, key=lambda b: -b.y0):
             if box.overlaps(other):
                 down += box.y1 - other.y0 + 1
                 box = box.translated(0, other.y0 - box.y1 - 1)
-        text.set_position((0, -down * 72 / figure.dpi))
+        text.set_position((across * 72 / figure.dpi, -down * 72 / figure.dpi))
         placed.append(box)
 
 

@@ -1,5 +1,7 @@
 """Tests that figures are drawn with the right content."""
 
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -159,6 +161,22 @@ def test_no_text_overlaps_another():
     ):
         assert overlaps(ax.figure) == []
     plt.close("all")
+
+
+def test_names_on_the_map_stay_inside():
+    ax = ddsc.plot.map(ddsc.DDSC(5, n_jobs=1).fit(ddsc.datasets.load_documents()))
+    ax.figure.draw_without_rendering()
+    frame = ax.get_window_extent()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) == 5 and all(frame.x0 - 1 <= box.x0 and box.x1 <= frame.x1 + 1 for box in boxes)
+    plt.close("all")
+
+
+def test_the_gallery_shows_every_function():
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "gallery" / "13_figures.py"
+    if not page.exists():
+        pytest.skip("not in the repository")
+    assert [name for name in ddsc.plot.__all__ if f"ddsc.plot.{name}(" not in page.read_text(encoding="utf-8")] == []
 
 
 def test_every_function_takes_and_returns_axes(fitted):

@@ -373,15 +373,12 @@ static void identity_show(ddsc_identity *t)
     t->view.events = t->event_list;
 }
 
-ddsc_status ddsc_identity_run(ddsc_context *context, ddsc_identity **identity, int64_t n,
-                              const int32_t *old_labels, int64_t k_old, const int32_t *new_labels,
-                              int64_t k_new, const ddsc_identity_settings *settings)
+ddsc_status identity_find(ddsc_context *context, ddsc_identity **identity, int64_t n,
+                          const int32_t *old_labels, int64_t k_old, const int32_t *new_labels,
+                          int64_t k_new, const ddsc_identity_settings *settings)
 {
     ddsc_status status = DDSC_OK;
     ddsc_identity *t = NULL;
-    CHECK(ctx_enter_new(context, identity));
-    CHECK(ctx_need(context, old_labels, "old_labels"));
-    CHECK(ctx_need(context, new_labels, "new_labels"));
     TRY(MEM_ZERO(context, t, 1));
     t->ctx = context;
     t->view = (ddsc_identity_view){.n = n, .k_old = k_old, .k_new = k_new};
@@ -399,4 +396,14 @@ ddsc_status ddsc_identity_run(ddsc_context *context, ddsc_identity **identity, i
 done:
     ddsc_identity_destroy(t);
     return status;
+}
+
+ddsc_status ddsc_identity_run(ddsc_context *context, ddsc_identity **identity, int64_t n,
+                              const int32_t *old_labels, int64_t k_old, const int32_t *new_labels,
+                              int64_t k_new, const ddsc_identity_settings *settings)
+{
+    CHECK(ctx_enter_new(context, identity));
+    CHECK(ctx_need(context, old_labels, "old_labels"));
+    CHECK(ctx_need(context, new_labels, "new_labels"));
+    return identity_find(context, identity, n, old_labels, k_old, new_labels, k_new, settings);
 }

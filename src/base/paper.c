@@ -58,6 +58,8 @@ static const paper_rule rules[] = {
     {PAPER_CLUSTER, ANY, TYPE_DOUBLE, CLUSTER(min_cluster), 0.2, 0, 0, "0",
      "small clusters are not merged, and small components are not left out"},
     {PAPER_CLUSTER, ANY, TYPE_INT64, CLUSTER(joined), 0, 0, 0, "0", "one distance per clustering"},
+    {PAPER_STEP, ANY, TYPE_NONE, "tau of documents", 0, 0, 0, 0, "max(10, log2 N)",
+     "the default tau is the same for all data; documents have at least 20 or 28 otherwise"},
     {PAPER_STEP, ANY, TYPE_NONE, "embedding", 0, 0, 0, 0, "K eigenvectors",
      "rows of V_K with equal weights; by default more vectors with smaller weights are used"},
     {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(words), DDSC_WORDS_FITTED, DDSC_WORDS_GENERAL, 0, "general",

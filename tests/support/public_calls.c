@@ -952,6 +952,8 @@ const call_entry calls[] = {
     E(model_write, "lot", 3),
     E(model_read, "", 0),
     E(measures_copy_like, "", 0),
+    E(update_run, "w2", 0),
+    E(update_run, "mmd", 2),
     {"ddsc_cluster_run", "like", cluster_like, 0},
     {"ddsc_model_read_shared", "", model_read, 1},
     E(assign_run, "w2", 0),

@@ -518,3 +518,33 @@ ddsc_status barycenter_run(ddsc_context *ctx, int option)
     }
     return status;
 }
+
+ddsc_status update_run(ddsc_context *ctx, int metric)
+{
+    static const int64_t removed[] = {2, 5};
+    ddsc_update *out = calls_unset;
+    ddsc_measures *more = NULL;
+    const int64_t item = 0;
+    const char *id = "new";
+    ddsc_status status = ddsc_measures_copy_subset(ctx, &more, clouds, 1, &item);
+    if (status >= 0) {
+        ddsc_measures *named = NULL;
+        status = ddsc_measures_copy_named(ctx, &named, more, &id);
+        ddsc_measures_destroy(more);
+        more = named;
+    }
+    if (status < 0)
+        return status;
+    status = ddsc_update_run(ctx, &out, models[metric], more, 2, removed, NULL);
+    if (calls_gives(status, out)) {
+        ddsc_update_view v;
+        ddsc_clustering_view c;
+        ddsc_update_get_view(out, &v);
+        ddsc_clustering_get_view(v.clustering, &c);
+        calls_add_answer(c.labels, c.n * (int64_t)sizeof *c.labels);
+        calls_add_answer(v.kept, v.n_kept * (int64_t)sizeof *v.kept);
+        ddsc_update_destroy(out);
+    }
+    ddsc_measures_destroy(more);
+    return status;
+}

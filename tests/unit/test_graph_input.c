@@ -145,6 +145,30 @@ static void test_tau_default(void **state)
         assert_int_equal(plan_tau(n[k], &set), tau[k]);
 }
 
+/* Documents get more neighbors, unless the paper's algorithm or a value is requested. */
+static void test_tau_of_documents(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t n, points, n_words, asked, paper, tau;
+    } cases[] = {{1000, 5, 1, 0, 0, 20},   {1000, 11, 1, 0, 0, 20}, {1000, 12, 1, 0, 0, 28},
+                 {1000, 16, 1, 0, 0, 28},  {1000, 16, 0, 0, 0, 10}, {1000, 16, 1, 0, 1, 10},
+                 {1000, 16, 1, 12, 0, 12}, {80, 16, 1, 0, 0, 10},   {1, 16, 1, 0, 0, 0},
+                 {1 << 29, 5, 1, 0, 0, 29}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ddsc_graph_settings set = {.struct_size = sizeof set,
+                                   .tau = cases[k].asked,
+                                   .paper = cases[k].paper,
+                                   .sample = 1,
+                                   .sample_columns = 1};
+        measures m = {
+            .n = cases[k].n, .nnz = cases[k].n * cases[k].points, .words = {.n = cases[k].n_words}};
+        assert_int_equal(plan_tau_of(&m, &set), cases[k].tau);
+        assert_int_equal(ddsc_measures_get_tau(&m, &set), cases[k].tau);
+    }
+    assert_int_equal(ddsc_measures_get_tau(NULL, &(ddsc_graph_settings){0}), 0);
+}
+
 /* ---- matrices ---- */
 
 static void test_from_matrix(void **state)
@@ -295,9 +319,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),       cmocka_unit_test(test_bad_metric_settings),
         cmocka_unit_test(test_short_settings), cmocka_unit_test(test_bad_graph_settings),
-        cmocka_unit_test(test_tau_default),    cmocka_unit_test(test_from_matrix),
-        cmocka_unit_test(test_bad_matrix),     cmocka_unit_test(test_from_vectors),
-        cmocka_unit_test(test_bad_vectors),
+        cmocka_unit_test(test_tau_default),    cmocka_unit_test(test_tau_of_documents),
+        cmocka_unit_test(test_from_matrix),    cmocka_unit_test(test_bad_matrix),
+        cmocka_unit_test(test_from_vectors),   cmocka_unit_test(test_bad_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

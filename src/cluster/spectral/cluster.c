@@ -22,6 +22,12 @@ static const ddsc_cluster_settings defaults = {
 };
 SIZED_INIT(settings_struct, ddsc_cluster_settings, min_cluster, &defaults);
 
+ddsc_status cluster_settings_copy(ddsc_context *ctx, ddsc_cluster_settings *own,
+                                  const ddsc_cluster_settings *given)
+{
+    return sized_take(ctx, &settings_struct, own, given);
+}
+
 static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings *s)
 {
     CHECK(ctx_check(ctx, s->gamma_rule >= DDSC_GAMMA_AUTO && s->gamma_rule <= DDSC_GAMMA_LOCAL,
@@ -56,51 +62,15 @@ ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan)
     return DDSC_OK;
 }
 
-/* Replaces settings by those that the run of a model resolved. */
-static ddsc_status take_like(ddsc_context *ctx, cluster_plan *plan)
-{
-    const ddsc_model *m = plan->set.like;
-    const model_run *run = &m->run;
-    bool by_seed = run->mmd_features > 0 || run->sample < 1 || run->sample_columns < 1;
-    if (run->frame.kind == FRAME_NONE)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "like: the model was written by version 0.2.0, which did not store all "
-                        "settings; cluster its items again with this version");
-    if (plan->set.joined)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "like: a model has a single metric; set joined = 0");
-    if (by_seed && (uint64_t)run->seed != ctx_seed(ctx))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "like: the model used random features or a sample with seed %lld, but the "
-                        "seed is %lld; use the same seed",
-                        (long long)run->seed, (long long)ctx_seed(ctx));
-    plan->metric = m->metric;
-    plan->metric.mmd_features = run->mmd_features;
-    plan->metric.lot_components = run->lot_components;
-    plan->graph.tau = m->tau;
-    plan->graph.sample = run->sample;
-    plan->graph.sample_columns = run->sample_columns;
-    plan->graph.neighbors = (ddsc_neighbors)run->neighbors;
-    plan->graph.hubs = m->hub_scale ? DDSC_HUBS_ALWAYS : DDSC_HUBS_OFF;
-    plan->metric.paper = plan->graph.paper = plan->set.paper = (int)run->paper;
-    plan->set.gamma_rule = m->gamma > 0 ? DDSC_GAMMA_VALUE : DDSC_GAMMA_LOCAL;
-    plan->set.gamma = m->gamma;
-    plan->set.min_cluster = run->min_cluster;
-    if (plan->set.k_min == 0)
-        plan->set.k_min = plan->set.k_max = run->k;
-    CHECK(plan_check_graph(ctx, &plan->graph));
-    return plan_check_metric(ctx, &plan->metric);
-}
-
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given)
 {
-    CHECK(sized_take(ctx, &settings_struct, &plan->set, given));
+    CHECK(cluster_settings_copy(ctx, &plan->set, given));
     CHECK(settings_check(ctx, &plan->set));
     CHECK(plan_take_metric(ctx, &plan->metric, plan->set.metric));
     CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph, !plan->set.paper));
     if (plan->set.like)
-        CHECK(take_like(ctx, plan));
+        CHECK(cluster_take_like(ctx, plan));
     plan->set.paper = plan->set.paper || plan->metric.paper || plan->graph.paper;
     plan->set.metric = &plan->metric;
     plan->set.graph = &plan->graph;

@@ -173,11 +173,17 @@ typedef struct cluster_plan {
     ddsc_graph_settings graph;
 } cluster_plan;
 
+/* Copies the caller's fields, or the defaults. */
+ddsc_status cluster_settings_copy(ddsc_context *ctx, ddsc_cluster_settings *own,
+                                  const ddsc_cluster_settings *given);
 /* Checks that every joined metric accepts the settings, in particular the cost. */
 ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan);
 /* Starts from the defaults, copies the caller's fields and checks them all. */
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given);
+
+/* Replaces the settings by those that the run of the model plan->set.like resolved. */
+ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan);
 
 /* Clusters the items of a graph and creates a clustering. */
 ddsc_status cluster_graph(ddsc_context *ctx, ddsc_clustering **out, const ddsc_graph *graph,

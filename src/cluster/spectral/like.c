@@ -1,10 +1,11 @@
-/* Prepares items for a model: repeats the transforms of its items and checks that the points are
- * comparable. */
+/* Repeats the settings of a model, and prepares items for it: repeats the transforms of its items and
+ * checks that the points are comparable. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
 #include "data/model.h"
 #include "data/recipe.h"
+#include "neighbors/planner/plan.h"
 
 /* Checks that both sets use the same word vectors. Points from different word vectors are not
  * comparable, even if they have the same dimension. */
@@ -88,4 +89,39 @@ ddsc_status ddsc_measures_copy_like(ddsc_context *context, ddsc_measures **copy,
 done:
     ddsc_measures_destroy(own);
     return status;
+}
+
+ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan)
+{
+    const ddsc_model *m = plan->set.like;
+    const model_run *run = &m->run;
+    bool by_seed = run->mmd_features > 0 || run->sample < 1 || run->sample_columns < 1;
+    if (run->frame.kind == FRAME_NONE)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "like: the model was written by version 0.2.0, which did not store all "
+                        "settings; cluster its items again with this version");
+    if (plan->set.joined)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "like: a model has a single metric; set joined = 0");
+    if (by_seed && (uint64_t)run->seed != ctx_seed(ctx))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "like: the model used random features or a sample with seed %lld, but the "
+                        "seed is %lld; use the same seed",
+                        (long long)run->seed, (long long)ctx_seed(ctx));
+    plan->metric = m->metric;
+    plan->metric.mmd_features = run->mmd_features;
+    plan->metric.lot_components = run->lot_components;
+    plan->graph.tau = m->tau;
+    plan->graph.sample = run->sample;
+    plan->graph.sample_columns = run->sample_columns;
+    plan->graph.neighbors = (ddsc_neighbors)run->neighbors;
+    plan->graph.hubs = m->hub_scale ? DDSC_HUBS_ALWAYS : DDSC_HUBS_OFF;
+    plan->metric.paper = plan->graph.paper = plan->set.paper = (int)run->paper;
+    plan->set.gamma_rule = m->gamma > 0 ? DDSC_GAMMA_VALUE : DDSC_GAMMA_LOCAL;
+    plan->set.gamma = m->gamma;
+    plan->set.min_cluster = run->min_cluster;
+    if (plan->set.k_min == 0)
+        plan->set.k_min = plan->set.k_max = run->k;
+    CHECK(plan_check_graph(ctx, &plan->graph));
+    return plan_check_metric(ctx, &plan->metric);
 }

@@ -113,6 +113,14 @@ static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_c
     return model_find_centers(ctx, m, c);
 }
 
+/* Returns the number of clusters of a run that is like this one. The numbers of clusters that
+ * vanished in an update do not count. */
+static int64_t requested_clusters(const ddsc_clustering *c, const ddsc_cluster_settings *set)
+{
+    bool fixed = set->k_min == set->k_max && set->k_min > 0;
+    return fixed ? set->k_min : c->view.n_sweep == 1 ? c->view.sweep[0]->k : c->view.k;
+}
+
 static ddsc_status check_call(ddsc_context *ctx, const measures *data, const ddsc_clustering *c)
 {
     CHECK(ctx_need(ctx, data, "measures"));
@@ -159,7 +167,7 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                          .sample_columns = plan.graph.sample_columns,
                          .min_cluster = plan.set.min_cluster,
                          .seed = (int64_t)ctx_seed(ctx),
-                         .k = clustering->view.k};
+                         .k = requested_clusters(clustering, &plan.set)};
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
     TRY(take_graph(ctx, m, clustering->graph));
     TRY(take_embedding(ctx, m, clustering));

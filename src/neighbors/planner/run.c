@@ -268,6 +268,7 @@ ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *
     TRY(search_update(&r.p, graph, p->tau, known->lists, known->n_kept, &n_open));
     ctx_note(ctx, "search", "update", "%" PRId64 " of %" PRId64 " neighbor lists were searched",
              n_open, n);
+    ctx_detail(ctx, "lists_searched", (double)n_open);
 done:
     status = plan_metric_close(&r, status, n * (n - 1) / 2, stats);
     if (status < 0) {

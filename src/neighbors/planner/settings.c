@@ -5,6 +5,7 @@
 #include "base/paper.h"
 #include "base/sized.h"
 #include "neighbors/planner/plan.h"
+#include "neighbors/planner/tuning.h"
 
 /* With this limit, h^2 and 1/h^2 are finite. The limit for coordinates is the same
  * (data/parts.c). */
@@ -35,6 +36,14 @@ int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
     if (!sized_copy(&graph_struct, &own, settings) || n < 1 || own.tau < 0)
         return 0;
     return plan_tau(n, &own);
+}
+
+int64_t ddsc_measures_get_tau(const ddsc_measures *m, const ddsc_graph_settings *settings)
+{
+    ddsc_graph_settings own;
+    if (!m || !sized_copy(&graph_struct, &own, settings) || own.tau < 0)
+        return 0;
+    return plan_tau_of(m, &own);
 }
 
 /* Checks that the value of an enumeration is between 0 and `last`. Callers in other languages can
@@ -227,15 +236,28 @@ ddsc_status plan_follow_paper(ddsc_context *ctx, ddsc_metric_settings *metric,
 
 /* ---- resolved settings ---- */
 
-/* Returns max(10, ceil(log2 n)), limited to n/8 for small sets (but at least 3) and to n - 1. */
-int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings)
+/* Returns max(least, ceil(log2 n)), limited to n/8 for small sets (but at least 3) and to n - 1. */
+static int64_t tau_from(int64_t n, int64_t least, const ddsc_graph_settings *settings)
 {
     int64_t bits = 0, tau = settings->tau;
     while (bits < 62 && ((int64_t)1 << bits) < n)
         bits++;
     if (tau == 0)
-        tau = BASE_MIN(BASE_MAX(3, (n + 7) / 8), BASE_MAX(10, bits));
+        tau = BASE_MIN(BASE_MAX(3, (n + 7) / 8), BASE_MAX(least, bits));
     return BASE_MAX(0, BASE_MIN(tau, n - 1));
+}
+
+int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings)
+{
+    return tau_from(n, TAU_LEAST, settings);
+}
+
+int64_t plan_tau_of(const measures *m, const ddsc_graph_settings *settings)
+{
+    int64_t least = TAU_LEAST;
+    if (m->words.n > 0 && !settings->paper)
+        least = m->nnz < SHORT_DOCUMENT * m->n ? TAU_LEAST_OF_TITLES : TAU_LEAST_OF_DOCUMENTS;
+    return tau_from(m->n, least, settings);
 }
 
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name)
@@ -250,7 +272,8 @@ ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
                          const ddsc_metric_settings *metric, const ddsc_graph_settings *graph,
                          const pair_frame *frame)
 {
-    *p = (graph_request){.m = m, .graph = *graph, .tau = plan_tau(m->n, graph)};
+    *p = (graph_request){.m = m, .graph = *graph, .tau = plan_tau_of(m, graph)};
+    p->graph.tau = p->tau; /* also for the in-degrees of hubs */
     CHECK(metric_resolve(ctx, &p->metric, m, metric));
     CHECK(metric_settle(ctx, &p->metric, m, frame));
     p->m = metric_measures(&p->metric, m);

@@ -11,6 +11,16 @@ enum {
     /* Largest number of items for which the automatic choice is an exact search. 100,000 digits
      * take minutes (bench/scale.py). */
     EXACT_ITEMS = 100000,
+    /* Smallest default of tau. With 10 to 13 neighbors, the smallest k-means inertia of AgNews and
+     * Reuters belongs to a partition far from the classes; with 25 or more it is near them. NMI of
+     * refined labels, for 10 to 15 neighbors, 20, 30 and 40 (bench/shorttext.py -- --tau T):
+     * AgNews .535, .497, .629, .626; Reuters .540, .651, .663, .661; BBC .727, .727, .723, .740;
+     * BBCSport .748, .768, .750, .741; SearchSnippets .656, .663, -, .657; StackOverflow .688, .689,
+     * -, .687. Documents of few points gain little, and 40 neighbors nearly double their time. */
+    TAU_LEAST = 10,
+    TAU_LEAST_OF_TITLES = 20,
+    TAU_LEAST_OF_DOCUMENTS = 28,
+    SHORT_DOCUMENT = 12, /* mean number of points below which documents are titles */
     /* ---- rows that represent items in an approximate search (bench/scale.py) ---- */
     ROWS_MOST = 64,        /* number of columns; if there are more, they are reduced to their
                             * principal components */

@@ -52,7 +52,7 @@ const ddsc_graph *result_graph(const ddsc_report *r)
 const ddsc_k_row *result_chosen(const ddsc_report *r)
 {
     for (int64_t i = 0; i < r->view.n_sweep; i++)
-        if (r->view.sweep[i]->k == r->view.k)
+        if (r->view.sweep[i]->k == r->view.k || r->view.n_sweep == 1)
             return r->view.sweep[i];
     return NULL;
 }
@@ -110,6 +110,10 @@ static void take_views(ddsc_report *r)
 static ddsc_status check_source(ddsc_report *r)
 {
     const ddsc_report_source *from = &r->from;
+    if (from->n_cluster_names < 0 || (from->n_cluster_names > 0 && !from->cluster_names))
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "report: cluster_names is NULL, but n_cluster_names is %lld",
+                        (long long)from->n_cluster_names);
     if (!!from->clustering + !!from->d2 + !!from->labels > 1)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
                         "a report needs exactly one of a clustering, a d2 result or labels");
@@ -155,7 +159,7 @@ static ddsc_status write_headline(ddsc_report *r)
         n_found += r->size[c] > 0;
     buffer_add_count(&b, r->view.n);
     buffer_addf(&b, " items in %lld cluster%s", (long long)n_found, n_found == 1 ? "" : "s");
-    if (n_found < r->k)
+    if (n_found < r->k && !r->from.update)
         buffer_addf(&b, " (%lld requested)", (long long)r->k);
     if (b.status >= 0)
         snprintf(r->headline, sizeof r->headline, "%s", b.bytes);

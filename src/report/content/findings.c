@@ -121,6 +121,8 @@ static void put_cluster(ddsc_report *r, json_t *clusters, standing_item *all, in
 {
     json_t *cluster = put_row(r, clusters);
     put_count(r, cluster, "label", label);
+    if (label < r->from.n_cluster_names && r->from.cluster_names[label])
+        put_text(r, cluster, "name", r->from.cluster_names[label]);
     put_count(r, cluster, "size", n);
     qsort(all, (size_t)n, sizeof *all, by_closeness);
     put_members(r, put_array(r, cluster, "representatives"), all, n, s, false);

@@ -421,6 +421,7 @@ ddsc_status result_tree(ddsc_report *r)
         put_count(r, root, "k", r->k);
     }
     CHECK(result_put_settings(r, root));
+    result_put_update(r, root);
     if (r->k > 0)
         put_clusters_found(r, root);
     if (result_by_metric(r))

@@ -21,6 +21,8 @@ json_t *put_row(ddsc_report *r, json_t *array); /* appends an object */
 
 /* Builds the whole tree in r->tree. */
 ddsc_status result_tree(ddsc_report *r);
+/* Writes what an update changed to the keys "update" and "unused_numbers". */
+void result_put_update(ddsc_report *r, json_t *root);
 ddsc_status result_put_settings(ddsc_report *r, json_t *root);
 /* Writes r->verdict to the key "verdict". */
 void result_put_verdict(ddsc_report *r, json_t *root);

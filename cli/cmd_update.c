@@ -1,0 +1,290 @@
+/* ddsc update: adds items to a result and removes items from it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "json.h"
+#include "options.h"
+
+typedef struct update_job {
+    session *s;
+    const char *dir; /* the result */
+    json_t *root;    /* its result.json; NULL if the model itself was given */
+    cli_input in;    /* the new items, if any */
+    int64_t *removed, n_removed;
+    const char **name; /* names of clusters, from `root` */
+    ddsc_update *update;
+    ddsc_update_view view;
+    ddsc_report *report;
+} update_job;
+
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Checks, before any work, that the new result can be written. The old result may be replaced, which
+ * is one step. */
+static bool check_output(session *s, int *code)
+{
+    const char *names[32] = {NULL}, *dir = s->opt.output;
+    struct stat info;
+    *code = EXIT_GOOD;
+    if (!dir || output_is_stdout(dir))
+        *code = message_usage(s->verb, "the output folder is missing: use -o DIR2");
+    else if (s->opt.n_operands < 2 && !s->opt.remove)
+        *code = message_usage(s->verb, "there is nothing to update: specify new items or --remove");
+    else if (s->opt.k_given && s->opt.cluster.k_min == 0)
+        *code = message_usage(s->verb, "-k auto is not possible here; remove -k to keep the number "
+                                       "of clusters, or specify a range such as -k 2:15");
+    else if (is_same_folder(dir, s->opt.operand[0]) && !s->opt.force)
+        *code = message_usage(s->verb, "%s is the old result; use --force to replace it", dir);
+    if (*code != EXIT_GOOD)
+        return false;
+    for (int i = 0; i < 31 && ddsc_report_get_file_name(i); i++)
+        names[i] = ddsc_report_get_file_name(i);
+    bool there = stat(dir, &info) == 0 && S_ISDIR(info.st_mode);
+    return (!there || session_ok(s, ddsc_report_check(s->ctx, dir, DDSC_WRITE_OVERWRITE), code)) &&
+           (is_same_folder(dir, s->opt.operand[0]) || output_check_dir(s, dir, names, false, code));
+}
+
+/* ---- items to remove ---- */
+
+/* Finds the item of the model with this id. Ids of models are unique or numbers. */
+static int64_t find_item(const ddsc_measures *items, int64_t n, const char *id)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (strcmp(ddsc_measures_get_id(items, i), id) == 0)
+            return i;
+    return -1;
+}
+
+static char *read_whole(const char *path)
+{
+    char bytes[1 << 14];
+    text t = {0};
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    text_add(&t, "");
+    for (size_t n; file && (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        text_add_bytes(&t, bytes, n);
+    bool good = file && !ferror(file);
+    if (file && file != stdin)
+        fclose(file);
+    if (good)
+        return t.bytes;
+    text_free(&t);
+    return NULL;
+}
+
+/* Reads the ids of --remove, one per line. */
+static bool read_removed(update_job *u, int *code)
+{
+    ddsc_model_view m;
+    const char *path = u->s->opt.remove;
+    int64_t line = 0;
+    if (!path)
+        return true;
+    ddsc_model_get_view(u->s->like, &m);
+    char *whole = read_whole(path), *at = whole;
+    *code = EXIT_INPUT;
+    if (!whole) {
+        message_error("%s: cannot be read; --remove needs a file with one id per line", path);
+        return false;
+    }
+    u->removed = cli_allocate((size_t)m.n_items, sizeof *u->removed);
+    while (at && *at) {
+        char *end = at + strcspn(at, "\n"), *next = *end ? end + 1 : end;
+        line++;
+        for (*end = '\0'; end > at && end[-1] == '\r';)
+            *--end = '\0';
+        int64_t item = *at ? find_item(m.measures, m.n_items, at) : -1;
+        bool twice = false;
+        for (int64_t k = 0; k < u->n_removed; k++)
+            twice |= u->removed[k] == item;
+        if (*at && (item < 0 || twice)) {
+            message_error("%s: line %" PRId64 ": %s \"%.60s\"", path, line,
+                          item < 0 ? "the result has no item with the id" : "repeated id", at);
+            free(whole);
+            return false;
+        }
+        if (*at)
+            u->removed[u->n_removed++] = item;
+        at = next;
+    }
+    free(whole);
+    *code = EXIT_GOOD;
+    return true;
+}
+
+/* ---- the old result ---- */
+
+/* Reads the names of clusters and the rule for outliers. */
+static bool read_result(update_job *u, int *code)
+{
+    struct stat info;
+    if (stat(u->dir, &info) != 0 || !S_ISDIR(info.st_mode))
+        return true;
+    u->root = json_load_result(u->s, u->dir, code);
+    if (!u->root)
+        return false;
+    const json_t *clusters = json_object_get(u->root, "clusters");
+    u->name = cli_allocate(json_array_size(clusters) + 1, sizeof *u->name);
+    for (size_t c = 0; c < json_array_size(clusters); c++)
+        u->name[c] = json_string_value(json_object_get(json_array_get(clusters, c), "name"));
+    return true;
+}
+
+/* ---- the new result ---- */
+
+static bool make_report(update_job *u, int *code)
+{
+    session *s = u->s;
+    ddsc_report_source from;
+    ddsc_report_origin origin;
+    const json_t *outliers = json_object_get(u->root, "outliers");
+    ddsc_report_origin_init(&origin);
+    origin.command = s->opt.command;
+    origin.inputs = s->opt.operand;
+    origin.n_inputs = s->opt.private_ ? 0 : s->opt.n_operands;
+    ddsc_report_source_init(&from);
+    from.clustering = u->view.clustering;
+    from.measures = u->view.measures;
+    from.settings = &s->set.cluster;
+    from.status = s->not_converged ? DDSC_NOT_CONVERGED : DDSC_OK;
+    from.map = 1;
+    from.outliers = json_is_true(json_object_get(outliers, "left_out"));
+    from.origin = &origin;
+    from.update = u->update;
+    from.cluster_names = u->name;
+    from.n_cluster_names =
+        (int64_t)json_array_size(json_object_get(u->root, "clusters")) * (u->name != NULL);
+    return session_ok(s, ddsc_report_create(s->ctx, &u->report, &from), code) &&
+           output_make_parent(s->opt.output, code) &&
+           session_ok(s, ddsc_report_save(s->ctx, u->report, s->opt.output, output_flags(s)), code);
+}
+
+static void add_changes(text *t, const update_job *u)
+{
+    ddsc_identity_view id;
+    ddsc_identity_get_view(u->view.identity, &id);
+    text_add(t, "  update       ");
+    text_add_count(t, u->view.n_added);
+    text_add(t, " added, ");
+    text_add_count(t, u->view.n_removed);
+    text_add(t, " removed; searched ");
+    text_add_count(t, u->view.n_searched);
+    text_add(t, " of ");
+    text_add_count(t, u->view.n_kept + u->view.n_added);
+    text_add(t, " neighbor lists\n");
+    int64_t n_same = 0;
+    for (int64_t e = 0; e < id.n_events; e++)
+        if (id.events[e]->kind == DDSC_IDENTITY_SAME)
+            n_same++;
+        else
+            text_addf(t, "  changed      %s\n", id.events[e]->words);
+    text_addf(t, "  same         %" PRId64 " clusters keep their number\n", n_same);
+}
+
+static bool print_summary(update_job *u, int *code)
+{
+    session *s = u->s;
+    text t = {0};
+    ddsc_report_view view;
+    ddsc_report_form form = s->opt.json      ? DDSC_REPORT_JSON
+                            : s->opt.verbose ? DDSC_REPORT_TEXT
+                                             : DDSC_REPORT_BRIEF;
+    ddsc_report_get_view(u->report, &view);
+    bool good = session_ok(s, ddsc_report_write(s->ctx, u->report, form, text_write, &t), code);
+    if (good && s->opt.json) {
+        good = output_text(s, &t, NULL, false, code);
+    } else if (good) {
+        char *page = output_path(s->opt.output, "report.html");
+        add_changes(&t, u);
+        text_addf(&t, "  report       %s\n", page);
+        free(page);
+        output_summary_bold(s, &t, strlen(view.headline));
+    }
+    text_free(&t);
+    *code = good ? view.certified ? EXIT_GOOD : EXIT_NOT_CONVERGED : *code;
+    return good;
+}
+
+static bool run_update(update_job *u, int *code)
+{
+    session *s = u->s;
+    if (s->opt.restarts)
+        s->set.cluster.kmeans_restarts = s->opt.restarts;
+    s->first_input = 1;
+    if (s->opt.n_operands > 1 && !input_open(s, &u->in, code))
+        return false;
+    if (!session_ok(s,
+                    ddsc_update_run(s->ctx, &u->update, s->like, u->in.measures, u->n_removed,
+                                    u->removed, &s->set.cluster),
+                    code))
+        return false;
+    ddsc_update_get_view(u->update, &u->view);
+    return true;
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    update_job u = {.s = s, .dir = s->opt.operand[0]};
+    if (check_output(s, &code) && session_device(s, &code) && read_result(&u, &code) &&
+        like_open(s, u.dir, &code) && read_removed(&u, &code) && run_update(&u, &code) &&
+        make_report(&u, &code))
+        print_summary(&u, &code);
+    ddsc_report_destroy(u.report);
+    ddsc_update_destroy(u.update);
+    input_close(&u.in);
+    json_decref(u.root);
+    free(u.name);
+    free(u.removed);
+    return code;
+}
+
+static const option_spec update_options[] = {
+    {.name = "remove",
+     .kind = OPTION_FILE,
+     .offset = offsetof(cli_options, remove),
+     .argument = "IDS",
+     .help = "remove the items of the old result whose ids are in this file, one per line"},
+    {.name = "clusters",
+     .letter = 'k',
+     .kind = OPTION_OTHER,
+     .parse = value_clusters,
+     .argument = "K|A:B",
+     .help = "number of clusters, or a sweep over A to B (default: as in the old result)"},
+    {.name = NULL}};
+static const option_group group_update = {"Changes", update_options};
+
+static const option_group *const update_groups[] = {
+    &group_update,       &group_dir_output, &group_input,
+    &group_input_format, &group_table,      &group_device,
+    &group_run,          &group_help,       NULL};
+
+const cli_verb verb_update = {
+    .name = "update",
+    .operands = "DIR [NEW...] -o DIR2",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "add items to an earlier result, or remove some",
+    .description =
+        "Computes the result that `ddsc cluster --like DIR` gives for the items of DIR without the "
+        "removed ones, followed by the items of NEW. DIR is a folder written by `ddsc cluster -o "
+        "DIR`. Only the neighbor lists that the change affects are searched, and the graph is the "
+        "same. With a hub rule, a sample, approximate neighbors or a range of K, all lists are "
+        "computed again. A cluster keeps its number and its name if it shares at least half of its "
+        "items. The summary lists clusters that are new, split, merged or vanished; numbers of "
+        "vanished clusters are not used again. With --force, DIR2 may be DIR, which is then "
+        "replaced "
+        "in one step.",
+    .groups = update_groups,
+    .examples = "ddsc update result new.npz -o result2\tadds the items of new.npz\n"
+                "ddsc update result --remove old.txt -o result --force\tremoves items in place\n"
+                "ddsc update result new.npz --remove old.txt -o result2\tboth at once\n",
+    .run = run,
+};

@@ -1,0 +1,43 @@
+/* Writes what an update changed: items, and clusters that are the same, split, merged, new or
+ * vanished. */
+#include "report/content/tree.h"
+
+static void put_change(ddsc_report *r, json_t *events, const ddsc_identity_event *e)
+{
+    json_t *object = put_row(r, events);
+    bool old = e->kind == DDSC_IDENTITY_SPLIT || e->kind == DDSC_IDENTITY_VANISHED;
+    put_text(r, object, "kind", ddsc_identity_get_kind_name(e->kind));
+    put_count(r, object, old ? "old_cluster" : "cluster", e->cluster);
+    put_count(r, object, "size", e->size);
+    put_count(r, object, "shared", e->n_shared);
+    put_real(r, object, "overlap", e->overlap);
+    json_t *parts = put_array(r, object, "parts");
+    for (int64_t k = 0; k < e->n_parts; k++) {
+        json_t *part = put_row(r, parts);
+        put_count(r, part, old ? "cluster" : "old_cluster", e->parts[k]);
+        put_count(r, part, "shared", e->common[k]);
+        put_count(r, part, "of", e->of[k]);
+    }
+    put_text(r, object, "text", e->words);
+}
+
+void result_put_update(ddsc_report *r, json_t *root)
+{
+    ddsc_update_view u;
+    ddsc_identity_view id;
+    ddsc_update_get_view(r->from.update, &u);
+    if (!u.identity)
+        return;
+    ddsc_identity_get_view(u.identity, &id);
+    json_t *object = put_object(r, root, "update");
+    put_count(r, object, "kept", u.n_kept);
+    put_count(r, object, "added", u.n_added);
+    put_count(r, object, "removed", u.n_removed);
+    put_count(r, object, "lists_searched", u.n_searched);
+    json_t *events = put_array(r, object, "clusters");
+    for (int64_t e = 0; e < id.n_events; e++)
+        put_change(r, events, id.events[e]);
+    json_t *unused = put_array(r, root, "unused_numbers");
+    for (int64_t c = 0; c < id.n_unused; c++)
+        put_last(r, unused, json_integer(id.unused[c]));
+}
