@@ -1,6 +1,6 @@
 /* Divides the points of all items into states: by the types that the input names, or by k-means on
  * a sample of the pooled points. */
-#include "assess/states.h"
+#include "assess/assess.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "assess/states.h"
+#include "assess/assess.h"
 #include "numeric/kmeans/kmeans.h"
 #include "numeric/linalg/linalg.h"
 

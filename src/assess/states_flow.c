@@ -2,7 +2,7 @@
  * change of the coordinates within each state. */
 #include <math.h>
 
-#include "assess/states.h"
+#include "assess/assess.h"
 #include "base/sized.h"
 #include "distance/exact/exact.h"
 #include "numeric/linalg/linalg.h"
