@@ -26,6 +26,8 @@ const option_choice choices_exact_graph[] = {
     {"auto", DDSC_GRAPH_AUTO}, {"full", DDSC_GRAPH_FULL}, {"pruned", DDSC_GRAPH_PRUNED}, {NULL, 0}};
 const option_choice choices_hubs[] = {
     {"auto", DDSC_HUBS_AUTO}, {"off", DDSC_HUBS_OFF}, {"always", DDSC_HUBS_ALWAYS}, {NULL, 0}};
+const option_choice choices_refine[] = {
+    {"auto", DDSC_REFINE_AUTO}, {"off", DDSC_REFINE_OFF}, {"words", DDSC_REFINE_WORDS}, {NULL, 0}};
 const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
                                            {"exact", DDSC_NEIGHBORS_EXACT},
                                            {"approximate", DDSC_NEIGHBORS_APPROXIMATE},

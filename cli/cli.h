@@ -63,6 +63,8 @@ typedef struct cli_options {
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
     int hubs;                      /* ddsc_hubs */
+    int refine;                    /* ddsc_refine */
+    int membership;                /* write membership.csv */
     int barycenter;                /* ddsc_barycenter_method, for d2 */
     int vectors_from;              /* ddsc_vectors_rule */
     int64_t center_size, restarts; /* 0: the defaults */

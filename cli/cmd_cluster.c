@@ -243,6 +243,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.block = o->block;
     from.map = !output_is_stdout(o->output);
     from.outliers = o->outliers;
+    from.membership = o->membership;
     return from;
 }
 
@@ -392,6 +393,14 @@ static bool check_usage(session *s, int *code)
         *code = message_usage(s->verb,
                               "--outliers needs a neighbor graph, which --method %s does not build",
                               choice_name(choices_method, o->method));
+    else if (o->membership &&
+             (output_is_stdout(o->output) || (o->method != METHOD_DDSC && o->method != METHOD_SC)))
+        *code = message_usage(s->verb, "--membership needs %s",
+                              output_is_stdout(o->output) ? "a folder for its file (-o DIR)"
+                                                          : "an embedding, which baselines lack");
+    else if (o->refine == DDSC_REFINE_WORDS && (o->precomputed || o->method != METHOD_DDSC))
+        *code = message_usage(s->verb, "--refine words cannot be combined with %s",
+                              o->precomputed ? "--precomputed" : "a baseline");
     else if (o->stability && (o->precomputed || o->method != METHOD_DDSC))
         *code = message_usage(
             s->verb, "--stability resamples the points of each item and cannot be combined with %s",
@@ -421,6 +430,7 @@ static int run(session *s)
     if (!check_usage(s, &code))
         return code;
     input_warn_unused(s);
+    s->set.cluster.refine = s->opt.refine;
     if (s->opt.restarts)
         s->set.cluster.kmeans_restarts = s->opt.restarts;
     if (s->opt.dry_run)
@@ -442,14 +452,17 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {
-    &group_cluster,    &group_like,         &group_baseline,
-    &group_dir_output, &group_truth,        &group_about,
-    &group_metric,     &group_reference,    &group_graph,
-    &group_input,      &group_input_format, &group_table,
-    &group_transform,  &group_precomputed,  &group_subset,
-    &group_resume,     &group_device,       &group_paper,
-    &group_run,        &group_help,         NULL};
+static const option_group *const groups[] = {&group_cluster,     &group_like,
+                                             &group_labels,      &group_baseline,
+                                             &group_dir_output,  &group_truth,
+                                             &group_about,       &group_metric,
+                                             &group_reference,   &group_graph,
+                                             &group_input,       &group_input_format,
+                                             &group_table,       &group_transform,
+                                             &group_precomputed, &group_subset,
+                                             &group_resume,      &group_device,
+                                             &group_paper,       &group_run,
+                                             &group_help,        NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

@@ -16,6 +16,8 @@ const char *paper_replaced_option(const cli_options *o)
         return "--sinkhorn-value regularized";
     if (option_given(o, "min-cluster") && o->cluster.min_cluster > 0)
         return "--min-cluster";
+    if (option_given(o, "refine") && o->refine == DDSC_REFINE_AUTO)
+        return "--refine auto";
     if (option_given(o, "words") && o->text.words == DDSC_WORDS_FITTED)
         return "--words fitted";
     if (option_given(o, "tokens") && o->text.tokens == DDSC_TOKENS_WORDS)

@@ -104,6 +104,9 @@ static const char man_files[] =
     "\\fBsweep.csv\\fR\n"
     "with a range of K: the labels for every K\n"
     ".TP\n"
+    "\\fBmembership.csv\\fR\n"
+    "with \\-\\-membership: how strongly each item belongs to each cluster\n"
+    ".TP\n"
     "\\fBreport.html\\fR\n"
     "a self\\-contained page\n";
 

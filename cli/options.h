@@ -43,15 +43,16 @@ extern const option_group group_about, group_input, group_table, group_transform
     group_cluster, group_baseline, group_matrix, group_file_output, group_dir_output, group_json,
     group_resume, group_format, group_text, group_words, group_plots, group_page_output,
     group_generate, group_device, group_run, group_man, group_help, group_compare, group_encoding,
-    group_input_format, group_paper, group_like;
+    group_input_format, group_labels, group_paper, group_like;
 
 /* The value of --normalize auto, which the program replaces by a value of ddsc_normalize. */
 enum { NORMALIZE_AUTO = 100 };
 
 extern const option_choice choices_metric[], choices_cost[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_neighbors[], choices_method[],
-    choices_hubs[], choices_barycenter[], choices_vectors[], choices_words[], choices_tokens[],
-    choices_weighting[], choices_idf[], choices_on_empty[], choices_encoding[], choices_format[];
+    choices_hubs[], choices_refine[], choices_barycenter[], choices_vectors[], choices_words[],
+    choices_tokens[], choices_weighting[], choices_idf[], choices_on_empty[], choices_encoding[],
+    choices_format[];
 const char *choice_name(const option_choice *choices, int value);
 
 /* ---- --metric: one metric, or several joined with + ---- */

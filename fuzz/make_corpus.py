@@ -66,6 +66,7 @@ def write_extra():
         "hist/simple": b"3\n0 2 3\n2 0 2\n3 2 0\n",
         "npy/clouds": npy_clouds(),
         "npz/words.npz": words(),
+        "npz/counts.npz": counts(),
         "npz/travelled.npz": travelled(),
         "npz/batches.npz": batches(),
         "csv/batch.csv": b"id,batch,x\na,one,1\nb,two,2\na,one,3\n",
@@ -95,6 +96,8 @@ def write_extra():
         "model/mmd": model(metric="mmd"),
         "model/version": model(version=2),
         "model/short": model(radius=[1.0]),
+        "model/mixture": model(softness=[0.1, 2.0], mixture_words=[1], mixture_theta=[[0.5, 1.0]],
+                               mixture_share=[0.5, 0.5], **COUNTS),
     }
     sys.path.insert(0, os.path.join(HERE, "..", "tests", "support"))
     import clouds
@@ -131,6 +134,19 @@ def npy_clouds():
     import numpy as np
     out = io.BytesIO()
     np.save(out, np.arange(12, dtype=">f4").reshape(2, 3, 2))
+    return out.getvalue()
+
+
+COUNTS = {"count_words": ["a", "\u00e9t\u00e9"], "count_offsets": [0, 1, 3], "count_indices": [1, 0, 1],
+          "count_values": [2, 1, 1]}
+
+
+def counts():
+    """Two documents with word counts."""
+    import io
+    import numpy as np
+    out = io.BytesIO()
+    np.savez_compressed(out, points=[[0.0], [1.0]], weights=[1.0, 1.0], offsets=[0, 1, 2], **COUNTS)
     return out.getvalue()
 
 

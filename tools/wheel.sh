@@ -56,6 +56,11 @@ make_wheel() { # TREE
         say "auditwheel does not accept it as a manylinux wheel"
         exit 1
     fi
+    [ "$(stat -c %s $out/ddsc-*.whl)" -lt 25000000 ] || {
+        ls -l $out >&2
+        say "the wheel must be smaller than 25 MB"
+        exit 1
+    }
     ls -l $out >&2
 }
 

@@ -416,6 +416,7 @@ typedef struct ddsc_measures_view {
                                        * merged into equal points */
     /* documents: number of words whose vectors were fitted to the set; 0 for other sets */
     int64_t n_words;
+    int64_t n_counted_words; /* documents: number of words whose counts are known; otherwise 0 */
 } ddsc_measures_view;
 
 #define ddsc_measures_get_view(measures, view) \
@@ -1212,6 +1213,14 @@ typedef enum ddsc_gamma_rule {
     DDSC_GAMMA_LOCAL
 } ddsc_gamma_rule;
 
+typedef enum ddsc_refine {
+    DDSC_REFINE_AUTO = 0, /* WORDS if the items have word counts, otherwise OFF */
+    DDSC_REFINE_OFF,
+    /* A mixture of multinomial distributions over the words of the documents, started from the
+     * labels of k-means, decides the labels. */
+    DDSC_REFINE_WORDS
+} ddsc_refine;
+
 /* Everything needed to assign new items to the clusters of a clustering, or to repeat or update it:
  * the items, the metric settings, the graph, the embedding and the cluster centers. See ddsc_model_
  * functions below. */
@@ -1242,6 +1251,7 @@ typedef struct ddsc_cluster_settings {
      * with the transforms of the model (ddsc_measures_copy_like). The value of a pair that occurs in
      * both runs is the same. NULL: none */
     const ddsc_model *like;
+    int64_t refine; /* a ddsc_refine; default DDSC_REFINE_AUTO */
 } ddsc_cluster_settings;
 
 #define ddsc_cluster_settings_init(settings) \
@@ -1337,6 +1347,12 @@ typedef struct ddsc_clustering_view {
     int64_t n_joined;   /* otherwise 0 */
     const char *resume; /* folder set by ddsc_context_set_resume during the run; NULL: none */
     int64_t n_resumed;  /* number of pairs read from the resume folder */
+    /* Documents: the labels before refinement, numbered like `labels`, and the number of labels that
+     * refinement changed. sweep_labels are never refined. */
+    const int32_t *spectral_labels; /* n; equal to `labels` if n_refine_rounds is 0 */
+    int64_t n_moved;
+    int64_t n_refine_rounds; /* 0: not refined */
+    int refine_stopped; /* 1: refinement ended early, because a cluster would have become empty */
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \
@@ -1403,6 +1419,35 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_merges_run(ddsc_context *context, dd
                                                        const ddsc_measures *measures,
                                                        const int32_t *left_out);
 
+/* What ddsc_membership_run computed. Both shares are means over the held-out items or half
+ * documents that the calibration used; they are equal if the memberships are calibrated. */
+typedef struct ddsc_membership_report {
+    size_t struct_size;
+    int64_t n_by_words; /* items whose memberships come from the mixture of words */
+    double softness;   /* fitted: larger values give more even memberships. Of the mixture if labels
+                          * were refined, otherwise of the distances to the centers */
+    double confidence; /* mean membership in the cluster that is predicted for a held-out item */
+    double agreement;  /* share of held-out items for which this cluster was found again */
+    int64_t n_held_out; /* 0: too few items, and softness is a default */
+} ddsc_membership_report;
+
+#define ddsc_membership_report_init(report) \
+    ddsc_membership_report_init_sized((report), sizeof *(report))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_membership_report_init_sized(ddsc_membership_report *report,
+                                                                  size_t size);
+
+/* Computes memberships (n x k, rows with sum 1) of the items in the clusters. The largest one is
+ * that of the item's label. For refined documents, they are the tempered probabilities of the
+ * mixture of words; `measures` must be the clustered set. For other items, they decrease with the
+ * squared distance to the centers in the embedding, and `measures` may be NULL. The temperature is
+ * fitted to the cluster that the other half of a document's words, or a clustering of a random half
+ * of the items, finds. report may be NULL. Fails for more than 2^31 cells. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_membership_run(ddsc_context *context,
+                                                           double *membership,
+                                                           ddsc_membership_report *report,
+                                                           const ddsc_clustering *clustering,
+                                                           const ddsc_measures *measures);
+
 /* Orders the items along the slowest direction of the random walk on the graph. rank has n entries
  * with values 0 .. n-1. The items of each component are consecutive, the largest component first.
  * The rank is -1 if the order of an item could not be computed. */
@@ -1455,6 +1500,7 @@ typedef struct ddsc_model_view {
     int64_t n_vectors;             /* number of columns of the embedding */
     /* The settings of the metric, with all parameters that were chosen from the data. */
     const ddsc_metric_settings *metric_settings;
+    int64_t n_mixture_words; /* refined documents: words that assign new documents; otherwise 0 */
 } ddsc_model_view;
 
 #define ddsc_model_get_view(model, view) ddsc_model_get_view_sized((model), (view), sizeof *(view))
@@ -1476,7 +1522,8 @@ DDSC_API void ddsc_assign_settings_init_sized(ddsc_assign_settings *settings, si
 typedef struct ddsc_assignment {
     size_t struct_size;
     int32_t *labels;
-    /* 1 - (distance to the center) / (distance to the nearest center of another cluster) */
+    /* 1 - (distance to the center) / (distance to the nearest center of another cluster); for items
+     * labeled by words, the difference between the two largest memberships */
     double *confidence;
     /* distance to the 7th nearest item of the model, or to the tau-th if tau is smaller */
     double *distance;
@@ -1484,6 +1531,8 @@ typedef struct ddsc_assignment {
                     * items */
     double *rows;  /* n_items x n_vectors of the model: rows of the new items in the embedding */
     int64_t n_far; /* output: number of far items */
+    double *membership; /* n_items x k: membership in each cluster; the sum of each row is 1 */
+    int64_t n_by_words; /* output: number of items labeled by the model's mixture of words */
 } ddsc_assignment;
 
 #define ddsc_assignment_init(assignment) \
@@ -1492,7 +1541,9 @@ DDSC_API void ddsc_assignment_init_sized(ddsc_assignment *assignment, size_t siz
 
 /* Assigns labels to new items. For each new item, the function finds the tau nearest items of the
  * model, extends the eigenvectors to the new item (Nystrom) and chooses the nearest center. An item
- * equal to an item of the model receives that item's row and label. stats may be NULL. */
+ * equal to an item of the model receives that item's row and label. If the model's labels were
+ * refined, documents with known words receive the label of the mixture instead. stats may be
+ * NULL. */
 DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, ddsc_assignment *assignment,
                                      ddsc_pair_stats *stats, const ddsc_model *model,
                                      const ddsc_measures *measures,
@@ -2537,6 +2588,7 @@ typedef struct ddsc_report_source {
     /* Names of clusters 0 .. n_cluster_names - 1; NULL: no name. */
     const char *const *cluster_names;
     int64_t n_cluster_names;
+    int membership; /* 1: compute the memberships of a clustering (ddsc_membership_run) */
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
@@ -2587,8 +2639,9 @@ typedef enum ddsc_report_form {
     DDSC_REPORT_SWEEP,       /* one column of labels per K, one line per input row */
     DDSC_REPORT_STABILITY,   /* number of resamples in which the label of each item changed */
     DDSC_REPORT_ITEMS,       /* next cluster, ambiguity, outlier score and neighbors of each item */
-    DDSC_REPORT_BRIEF        /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
+    DDSC_REPORT_BRIEF,       /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
                               * at most ten clusters, and warnings about left out items */
+    DDSC_REPORT_MEMBERSHIP   /* membership of each item in each cluster, as csv */
 } ddsc_report_form;
 
 /* Receives the next bytes. If the return value is not zero, the call fails with DDSC_ERROR_IO. */

@@ -95,6 +95,9 @@ def scores(context: Context, labels: Any, truth: Any) -> Dict[str, float]: ...
 def standing(
     context: Context, clustering: Handle, distance: Any, ambiguity: Any, next: Any
 ) -> None: ...
+def membership(
+    context: Context, clustering: Handle, measures: Optional[Handle], membership: Any
+) -> None: ...
 def project(context: Context, xy: Any, rows: Any) -> None: ...
 def compare(
     context: Context,
@@ -177,6 +180,7 @@ def assign(
     confidence: Any,
     distance: Any,
     far: Any,
+    membership: Any,
 ) -> None: ...
 def barycenter(
     context: Context, measures: Handle, item_weights: Any, settings: Dict[str, Any]

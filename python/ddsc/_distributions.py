@@ -360,6 +360,9 @@ class Distributions(Constructors, Derived):
                     arrays = dict(stored)
                 sizes = self._by_row(np.diff(arrays["offsets"]), 0)
                 arrays["offsets"] = np.concatenate([[0], np.cumsum(sizes)])
+                if "count_offsets" in arrays:
+                    counted = self._by_row(np.diff(arrays["count_offsets"]), 0)
+                    arrays["count_offsets"] = np.concatenate([[0], np.cumsum(counted)])
                 for name in ("ids", "labels", "label_names", "titles", "meta"):
                     arrays.pop(name, None)  # __getstate__ stores ids and labels separately
                 if self.titles is not None:

@@ -30,6 +30,7 @@ from ._types import (
     PathLike,
     Progress,
     RandomState,
+    Refine,
     ReferenceLike,
     SinkhornValue,
     VectorsFrom,
@@ -108,6 +109,9 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         Size below which clusters are merged, as a fraction of N / K; 0 for no limit, which is the default with `paper`.
     restarts : int, optional
         Number of k-means starts, of which the best is used. None: 30, or 3 with `method` "d2" and "pd2".
+    refine : {"auto", "off", "words"}
+        Whether a mixture model of the word counts of documents refines the labels. "auto" does so if the items have
+        counts (`read_text`), and never with `paper`; "words" raises a ValueError without counts.
     method : {"ddsc", "kmeans", "sc", "d2", "pd2"}
         The method of this package, or a baseline for comparison: k-means or spectral clustering of plain
         vectors ("kmeans", "sc"), or clustering around barycenters ("d2", "pd2"). Baselines cannot predict new
@@ -188,6 +192,12 @@ class DDSC(Fitting, ModelFile, ToAnnData):
     ambiguity_ : (N,) array
         Ambiguity d / (d + e), with the distances d to the center of the item's cluster and e to that other center.
         It is 0 at the center and 1/2 on the boundary.
+    membership_ : (N, n_clusters_) array
+        How strongly each item belongs to each cluster; rows sum to 1, and the largest entry is that of the label. For
+        refined documents, these are probabilities of the mixture of words, tempered until one half of a document's
+        words predicts the cluster of the other half. For other items, they decrease with the distance to the cluster
+        centers as fast as a clustering of a random half of the items confirms. They measure how reproducible a label
+        is, and not whether it agrees with classes of yours.
     stability_ : dict or None
         With `stability`: "rows" (one dict per resample), their "mean" and "worst", "labels" (resamples by items,
         numbered as in `labels_`), and for each item "n_changed" (how often it was in another cluster) and "other"
@@ -248,6 +258,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         paper: bool = False,
         min_cluster: float = 0.2,
         restarts: Optional[int] = None,
+        refine: Refine = "auto",
         method: Method = "ddsc",
         vectors_from: VectorsFrom = "auto",
         barycenter: Centers = "admm",
@@ -289,6 +300,7 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         self.paper = paper
         self.min_cluster = min_cluster
         self.restarts = restarts
+        self.refine = refine
         self.method = method
         self.vectors_from = vectors_from
         self.barycenter = barycenter

@@ -34,6 +34,7 @@ from ._types import (
     PathLike,
     Progress,
     RandomState,
+    Refine,
     ReferenceLike,
     SinkhornValue,
     SparseRows,
@@ -75,6 +76,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     paper: bool
     min_cluster: float
     restarts: Optional[int]
+    refine: Refine
     method: Method
     vectors_from: VectorsFrom
     barycenter: Centers
@@ -109,6 +111,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     center_distance_: Floats
     next_cluster_: Ints
     ambiguity_: Floats
+    membership_: Floats
     stability_: Optional[Stability]
     inertia_: float
     centers_: Optional[Distributions]
@@ -152,7 +155,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     def _cluster(self) -> Dict[str, Any]:
         joined = joined_metrics(self.metric)[1]
         return cluster_settings(
-            self.n_clusters, self.gamma, self.paper, self.min_cluster, joined, self.restarts
+            self.n_clusters, self.gamma, self.paper, self.min_cluster, joined, self.restarts, self.refine
         )
 
     def _run(self) -> Run:

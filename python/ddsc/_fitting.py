@@ -61,6 +61,9 @@ class Fitting(Results):
                 graph, rows, n_rows = None, measures.rows, len(measures)
             view = _core.clustering_view(found)
             view.update(_standing(run, found, len(np.asarray(view["labels"]))))
+            items = None if self.metric == "precomputed" else measures._handle
+            view["membership"] = np.empty((len(np.asarray(view["labels"])), view["k"]))
+            run(_core.membership, found, items, view["membership"])
         self._take(view, graph, rows, n_rows)
         self.stats_["threads"] = run.context.threads
         self.converged_ &= run.worst == 0
@@ -220,6 +223,7 @@ class Fitting(Results):
         self.center_distance_ = spread(view["distance"], np.nan)
         self.next_cluster_ = spread(view["next"], -1)
         self.ambiguity_ = spread(view["ambiguity"], np.nan)
+        self.membership_ = spread(view["membership"], np.nan)
         left_out = self.outliers_ if self.outliers else np.zeros(n_rows, dtype=bool)
         self.labels_[left_out] = -1
         self.eigenvalues_ = np.array(view["eigenvalues"])

@@ -48,6 +48,26 @@ class NewItems(Fitted):
         """
         return self._extend(X, sample_weight)[1]
 
+    def predict_proba(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Floats:
+        """Return how strongly new items belong to each cluster: an (n, n_clusters_) array whose rows sum to 1.
+
+        The largest entry of a row is that of `predict`. Rows of dropped items are NaN. The memberships of the items of
+        `fit` are in `membership_`, which explains how they are calibrated.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_shapes()
+        >>> ddsc.DDSC(n_clusters=2).fit(X).predict_proba(X[:3]).argmax(axis=1)
+        array([0, 0, 0])
+        """
+        check_fitted(self, "labels_")
+        with self._run() as run:
+            model, measures = self._new_items(run, X, sample_weight)
+            out = np.empty((measures.n_items, _core.model_view(model)["k"]))
+            run(_core.assign, model, measures._handle, None, None, None, None, None, out)
+        return measures._by_row(out, np.nan)
+
     def transform(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Floats:
         """Return the rows of the spectral embedding for new items (see `predict`)."""
         return self._extend(X, sample_weight)[0]
@@ -100,7 +120,7 @@ class NewItems(Fitted):
             n = measures.n_items
             labels, far = np.empty(n, np.int32), np.empty(n, np.int32)
             confidence, distance = np.empty(n), np.empty(n)
-            run(_core.assign, model, measures._handle, None, labels, confidence, distance, far)
+            run(_core.assign, model, measures._handle, None, labels, confidence, distance, far, None)
         parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
         return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
 
@@ -130,7 +150,7 @@ class NewItems(Fitted):
             model, measures = self._new_items(run, X, sample_weight)
             rows = np.empty((measures.n_items, self.embedding_.shape[1]))
             labels = np.empty(measures.n_items, np.int32)
-            run(_core.assign, model, measures._handle, rows, labels, None, None, None)
+            run(_core.assign, model, measures._handle, rows, labels, None, None, None, None)
         return measures._by_row(rows, np.nan), measures._by_row(labels, -1)
 
     def _near_by_matrix(

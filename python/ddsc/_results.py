@@ -232,7 +232,7 @@ class Results(Fitted):
         self._check_graph("table of items")
         names, *rows = csv.reader(io.StringIO(self._items, newline=""))
         columns = dict(zip(names, zip(*rows)))
-        whole_numbers, numbers = ("label", "next", "order", "is_outlier"), ("ambiguity", "outlier", "distance")
+        whole_numbers, numbers = ("label", "next", "order", "is_outlier", "spectral_label"), ("ambiguity", "outlier", "distance")
         out: Dict[str, Array] = {}
         for name, values in columns.items():
             if name in whole_numbers:

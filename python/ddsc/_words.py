@@ -30,6 +30,7 @@ REFERENCES = {"normal": 0, "kmeans": 1, "auto": 3}
 GRAPHS = {"auto": 0, "full": 1, "pruned": 2}
 HUBS = {"off": 1, "auto": 2, "always": 3}
 BARYCENTERS = {"admm": 0, "ibp": 1, "projected": 2}
+REFINE = {"auto": 0, "off": 1, "words": 2}
 GAMMAS = {"auto": 0, "median": 1, "local": 3}
 METHODS = {"ddsc": 0, "kmeans": 1, "sc": 2, "d2": 3, "pd2": 4}
 VECTORS = {"auto": 0, "histogram": 1, "mean": 2}
@@ -210,6 +211,7 @@ def cluster_settings(
     min_cluster: Any,
     joined: int = 0,
     restarts: Any = None,
+    refine: Any = "auto",
 ) -> Dict[str, Any]:
     if isinstance(n_clusters, str):
         if n_clusters != "auto":
@@ -223,6 +225,7 @@ def cluster_settings(
         raise ValueError(f"n_clusters={n_clusters!r}: must be at least 1")
     set_: Dict[str, Any] = {"k_min": low, "k_max": high, "paper": int(bool(paper)), "joined": joined}
     set_["min_cluster"] = number("min_cluster", min_cluster)
+    set_["refine"] = word("refine", refine, REFINE)
     if restarts is not None:
         set_["kmeans_restarts"] = whole("restarts", restarts)
     if isinstance(gamma, str):

@@ -34,6 +34,30 @@ static PyObject *standing(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Writes the memberships of the items. measures may be None. */
+static PyObject *membership(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *found, *measures = NULL;
+    PyObject *of, *to;
+    Py_buffer out = {0};
+    ddsc_clustering_view v;
+    bool good = false;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&OO", context_type, &context, handle_clustering, &found, &of,
+                          &to) ||
+        (of != Py_None && !handle_measures(of, &measures)))
+        return NULL;
+    ddsc_clustering_get_view(found->pointer, &v);
+    if (buffer_get_room(to, &out, 'd', v.n * v.k, "membership") && context_begin(context))
+        good = context_end(context, ddsc_membership_run(context->ctx, out.buf, NULL, found->pointer,
+                                                        measures ? measures->pointer : NULL));
+    PyBuffer_Release(&out);
+    if (!good)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *project(PyObject *module, PyObject *args)
 {
     core_context *context;
@@ -195,6 +219,7 @@ static PyObject *compare(PyObject *module, PyObject *args)
 PyMethodDef findings_methods[] = {
     {"compare", compare, METH_VARARGS, "(context, measures, metric, graph, settings)"},
     {"standing", standing, METH_VARARGS, "(context, clustering, distance, ambiguity, next)"},
+    {"membership", membership, METH_VARARGS, "(context, clustering, measures, membership)"},
     {"project", project, METH_VARARGS, "(context, xy, rows)"},
     {"stability", stability, METH_VARARGS,
      "(context, measures, clustering, metric, graph, settings, n_resamples)"},

@@ -107,7 +107,7 @@ static PyObject *model_view(PyObject *module, PyObject *args)
 
 /* Output arrays for new items. Each of them may be None. */
 typedef struct places {
-    Py_buffer rows, labels, confidence, distance, far;
+    Py_buffer rows, labels, confidence, distance, far, membership;
 } places;
 
 static void places_free(places *p)
@@ -117,6 +117,7 @@ static void places_free(places *p)
     PyBuffer_Release(&p->confidence);
     PyBuffer_Release(&p->distance);
     PyBuffer_Release(&p->far);
+    PyBuffer_Release(&p->membership);
 }
 
 /* Assigns new items. If `rows` is given, it also writes their embedding; otherwise it writes
@@ -125,15 +126,15 @@ static PyObject *assign(PyObject *module, PyObject *args)
 {
     core_context *context;
     core_handle *model, *measures;
-    PyObject *object[5];
+    PyObject *object[6];
     places p = {0};
     bool good = false;
     ddsc_measures_view m;
     ddsc_model_view v;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O&O&OOOOO", context_type, &context, handle_model, &model,
+    if (!PyArg_ParseTuple(args, "O!O&O&OOOOOO", context_type, &context, handle_model, &model,
                           handle_measures, &measures, &object[0], &object[1], &object[2],
-                          &object[3], &object[4]))
+                          &object[3], &object[4], &object[5]))
         return NULL;
     ddsc_measures_get_view(measures->pointer, &m);
     ddsc_model_get_view(model->pointer, &v);
@@ -141,7 +142,9 @@ static PyObject *assign(PyObject *module, PyObject *args)
         buffer_get_room(object[1], &p.labels, 'i', m.n_items, "labels") &&
         buffer_get_room(object[2], &p.confidence, 'd', m.n_items, "confidence") &&
         buffer_get_room(object[3], &p.distance, 'd', m.n_items, "distance") &&
-        buffer_get_room(object[4], &p.far, 'i', m.n_items, "far") && context_begin(context)) {
+        buffer_get_room(object[4], &p.far, 'i', m.n_items, "far") &&
+        buffer_get_room(object[5], &p.membership, 'd', m.n_items * v.k, "membership") &&
+        context_begin(context)) {
         ddsc_assignment to;
         ddsc_assignment_init(&to);
         to.rows = p.rows.buf;
@@ -149,6 +152,7 @@ static PyObject *assign(PyObject *module, PyObject *args)
         to.confidence = p.confidence.buf;
         to.distance = p.distance.buf;
         to.far = p.far.buf;
+        to.membership = p.membership.buf;
         ddsc_status status =
             ddsc_assign_run(context->ctx, &to, NULL, model->pointer, measures->pointer, NULL);
         good = context_end(context, status);
@@ -228,6 +232,6 @@ PyMethodDef model_methods[] = {
     {"write_bytes", write_bytes, METH_VARARGS, "(context, path, bytes, overwrite)"},
     {"model_view", model_view, METH_VARARGS, "(model)"},
     {"assign", assign, METH_VARARGS,
-     "(context, model, measures, rows, labels, confidence, distance, far)"},
+     "(context, model, measures, rows, labels, confidence, distance, far, membership)"},
     {"barycenter", barycenter, METH_VARARGS, "(context, measures, item_weights, settings)"},
     {NULL, NULL, 0, NULL}};

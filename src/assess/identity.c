@@ -96,7 +96,7 @@ static ddsc_status count_common(ddsc_context *ctx, ddsc_identity *t, const int32
     return DDSC_OK;
 }
 
-/* Copies the sizes in the own results, which must include the shared items. */
+/* Copies the sizes of the clusters in their own results, which include the shared items. */
 static ddsc_status take_sizes(ddsc_context *ctx, int64_t **sizes, const int64_t *given,
                               const int64_t *shared, int64_t k, const char *what)
 {

@@ -249,7 +249,7 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     TRY(stability_check_call(context, data, first));
     TRY(stability_settings_take(context, &set, settings));
     TRY(stability_job_open(context, &job, first, cluster));
-    job.first_labels = first->labels;
+    job.first_labels = cluster_spectral_labels(first); /* resampled runs are not refined */
     job.first_graph = first->view.graph;
     TRY(stability_create(context, &s, data->n, set.n_resamples));
     s->view.k = first->view.k;

@@ -63,7 +63,7 @@ static ddsc_status keep_numbers(ddsc_context *ctx, ddsc_update *u, const ddsc_mo
     set.new_sizes = new_size;
     TRY(identity_find(ctx, &u->identity, n, label, m->k, u->clustering->labels, k, &set));
     ddsc_identity_get_view(u->identity, &found);
-    cluster_renumber(u->clustering, found.numbers, found.n_numbers);
+    TRY(cluster_renumber(ctx, u->clustering, found.numbers, found.n_numbers));
 done:
     MEM_FREE(ctx, new_size, old_size, label);
     return status;
@@ -100,6 +100,7 @@ ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update, const d
     TRY(cluster_prepare(context, &plan, u->set.set, &own));
     plan_known known = {.lists = u->set.lists, .n_kept = u->set.n_kept};
     TRY(cluster_fit_known(context, &u->clustering, NULL, u->set.set, &plan.set, &known));
+    TRY(cluster_refine(context, u->clustering, u->set.set, &plan.set));
     TRY(keep_numbers(context, u, model));
     u->view = (ddsc_update_view){.n_kept = u->set.n_kept,
                                  .n_added = u->set.n_added,

@@ -187,7 +187,7 @@ static ddsc_status put_outliers(ddsc_context *ctx, char *out, const ddsc_cluster
                                 const ddsc_graph *g)
 {
     ddsc_outliers found = {0};
-    CHECK(outliers_find(ctx, &found, g, c->labels, c->view.k));
+    CHECK(outliers_find(ctx, &found, g, cluster_spectral_labels(c), c->view.k));
     if (found.n_outlying > 0)
         snprintf(out, SENTENCE_SIZE, "Except for %lld item%s that lie%s far from all others.",
                  (long long)found.n_outlying, found.n_outlying == 1 ? "" : "s",
@@ -219,7 +219,7 @@ static ddsc_status find_gaps(ddsc_context *ctx, cluster_gap *gap, const ddsc_clu
         TRY(MEM_NEW(ctx, rank, c->view.n));
         TRY(cluster_direction(ctx, rank, c));
     }
-    TRY(gaps_find(ctx, gap, &c->affinity, c->labels, c->view.k, rank));
+    TRY(gaps_find(ctx, gap, &c->affinity, cluster_spectral_labels(c), c->view.k, rank));
 done:
     mem_free(ctx, rank);
     return status;
@@ -275,7 +275,7 @@ static ddsc_status judge_clustering(ddsc_verdict *v, const ddsc_clustering *c,
         in.halves = verdict_halves(&c->view, in.gap, in.k);
     }
     if (c) {
-        in.labels = c->labels;
+        in.labels = cluster_spectral_labels(c);
         in.affinity = &c->affinity;
         in.n_components = c->view.n_components;
         in.cost = c->metric.set.cost;

@@ -60,6 +60,8 @@ static const paper_rule rules[] = {
     {PAPER_CLUSTER, ANY, TYPE_INT64, CLUSTER(joined), 0, 0, 0, "0", "one distance per clustering"},
     {PAPER_STEP, ANY, TYPE_NONE, "tau of documents", 0, 0, 0, 0, "max(10, log2 N)",
      "the default tau is the same for all data; documents have at least 20 or 28 otherwise"},
+    {PAPER_CLUSTER, ANY, TYPE_INT64, CLUSTER(refine), DDSC_REFINE_AUTO, DDSC_REFINE_OFF, 0, "off",
+     "labels are those of k-means; by default, word counts of documents refine them"},
     {PAPER_STEP, ANY, TYPE_NONE, "embedding", 0, 0, 0, 0, "K eigenvectors",
      "rows of V_K with equal weights; by default more vectors with smaller weights are used"},
     {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(words), DDSC_WORDS_FITTED, DDSC_WORDS_GENERAL, 0, "general",

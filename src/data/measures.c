@@ -20,6 +20,7 @@ static void names_free(ddsc_context *ctx, measures_names *names)
     texts_free(ctx, &names->meta_names);
     texts_free(ctx, &names->meta);
     measures_words_free(ctx, &names->words);
+    measures_counts_free(ctx, &names->counts);
     measures_recipe_free(ctx, &names->recipe);
 }
 
@@ -196,6 +197,7 @@ static void fill_view(const measures *m, ddsc_measures_view *view)
     view->n_zero_dropped = m->n_zero_dropped;
     view->n_merged = m->n_merged;
     view->n_words = m->words.n;
+    view->n_counted_words = m->counts.n_words;
 }
 
 void ddsc_measures_get_view_sized(const ddsc_measures *m, ddsc_measures_view *view, size_t size)

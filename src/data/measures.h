@@ -50,6 +50,29 @@ static inline const char *texts_get(const measures_texts *t, int64_t i)
     return t->n ? t->text + t->at[i] : "";
 }
 
+/* How often each word occurs in each document: rows in CSR form, words ascending, counts positive.
+ * It is empty if n_words = 0. Points of documents may have been merged, and words without a vector
+ * are no points, but all words that occur in several documents are counted. */
+typedef struct measures_counts {
+    int64_t n_words, n_rows;
+    measures_texts words; /* n_words; none in a private set */
+    int64_t *offset;      /* n_rows + 1 */
+    int32_t *word, *count;
+} measures_counts;
+
+ddsc_status measures_counts_copy(ddsc_context *ctx, measures_counts *to,
+                                 const measures_counts *from);
+/* Copies the rows of n items, as texts_pick does. */
+ddsc_status measures_counts_pick(ddsc_context *ctx, measures_counts *to,
+                                 const measures_counts *from, int64_t n, const int64_t *items,
+                                 const int64_t *row);
+/* Appends the rows of b to those of a. If only one of them has counted words, the result has
+ * none. */
+ddsc_status measures_counts_append(ddsc_context *ctx, measures_counts *a, const measures_counts *b);
+/* Sorts every row by word. */
+ddsc_status measures_counts_sort(ddsc_context *ctx, measures_counts *c);
+void measures_counts_free(ddsc_context *ctx, measures_counts *c);
+
 /* Transforms that were applied to a set. There are none if n = 0. */
 typedef struct measures_recipe {
     int64_t n, n_values;
@@ -102,6 +125,7 @@ typedef struct pair_frame {
     measures_texts coordinates, titles; /* d coordinate names and n_rows titles; may be empty */ \
     measures_texts meta_names, meta;    /* names of the metadata columns; values, row by row */  \
     measures_words words;                                                                        \
+    measures_counts counts;                                                                      \
     measures_recipe recipe;
 
 typedef struct measures_names {

@@ -17,6 +17,8 @@ void ddsc_model_destroy(ddsc_model *m)
         MEM_FREE(ctx, m->list_d2, m->list_index, m->list_offset, m->cost_matrix, m->hub_scale,
                  m->center_label, m->center, m->reach, m->scale, m->eigenvalue, m->radius,
                  m->embedding);
+    if (!m->block)
+        model_free_mixture(ctx, &m->mixture);
     ddsc_measures_destroy(m->reference);
     ddsc_measures_destroy(m->items);
     mem_free(ctx, m);
@@ -43,6 +45,9 @@ static void list_model(team_arrays *a, void *object)
     list_doubles(a, &m->hub_scale, m->n);
     list_doubles(a, &m->center, m->n_centers * m->width);
     team_array(a, &m->center_label, m->n_centers * (int64_t)sizeof *m->center_label);
+    team_array(a, &m->mixture.word, m->mixture.n_words * (int64_t)sizeof *m->mixture.word);
+    list_doubles(a, &m->mixture.theta, m->mixture.n_words * m->mixture.k);
+    list_doubles(a, &m->mixture.share, m->mixture.k);
 }
 
 /* Copies the struct of the first rank without its sets. *reference is set to true if the model
@@ -100,7 +105,8 @@ void ddsc_model_get_view_sized(const ddsc_model *m, ddsc_model_view *view, size_
                                 .labels = m->items->label,
                                 .measures = m->items,
                                 .n_vectors = m->width,
-                                .metric_settings = &m->metric};
+                                .metric_settings = &m->metric,
+                                .n_mixture_words = m->mixture.n_words};
     sized_view(view, size, &own, sizeof own);
 }
 
@@ -157,6 +163,21 @@ static bool eigenvalues_within(const double *value, int64_t n)
     return all_within(value, n, -1 - 1e-6, 1 + 1e-6) && value[0] >= 0.5;
 }
 
+static bool mixture_within(const ddsc_model *m)
+{
+    const word_mixture *mix = &m->mixture;
+    double sum = 0;
+    for (int64_t w = 0; w < mix->n_words; w++)
+        if (mix->word[w] < (w ? mix->word[w - 1] + 1 : 0) ||
+            mix->word[w] >= m->items->counts.n_words)
+            return false;
+    for (int64_t c = 0; c < mix->k; c++)
+        sum += mix->share[c];
+    return all_within(mix->theta, mix->n_words * mix->k, 1e-300, 1) &&
+           all_within(mix->share, mix->k, 0, 1) && sum > 0 && mix->softness >= 1e-3 &&
+           mix->softness <= 1e6;
+}
+
 static bool lists_within(const ddsc_model *m)
 {
     for (int64_t i = 0; i < m->n; i++)
@@ -206,5 +227,9 @@ const char *model_breach(const ddsc_model *m)
     if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||
         m->far_neighbor < 1)
         return "gamma, the far distance or the far neighbor is out of range";
+    if (m->mixture.n_words > 0 && !mixture_within(m))
+        return "the mixture of words is inconsistent with the counted words, or out of range";
+    if (!(m->softness == 0 || (m->softness >= 1e-6 && m->softness <= 1e6)))
+        return "the softness of memberships is out of range";
     return NULL;
 }

@@ -11,6 +11,19 @@ enum { MODEL_PLAIN = 1, MODEL_VERSION = 2 };
 
 #define MODEL_REACH_MOST 1e300
 
+/* A mixture of multinomial distributions over words, one per cluster. It is empty if n_words = 0.
+ * Word w of the mixture is word[w] of the counts of the items. */
+typedef struct word_mixture {
+    int64_t n_words, k;
+    int32_t *word;   /* n_words, ascending */
+    double *theta;   /* n_words x k: probability of the word in the cluster, positive */
+    double *share;   /* k: share of the items, positive */
+    double softness; /* memberships are proportional to likelihoods to the power 1 / softness */
+} word_mixture;
+
+ddsc_status model_copy_mixture(ddsc_context *ctx, word_mixture *to, const word_mixture *from);
+void model_free_mixture(ddsc_context *ctx, word_mixture *mix);
+
 /* Resolved settings of the run that a model needs only to be repeated or updated. The frame is
  * FRAME_NONE in models of version 0.2.0, which have none of these settings. */
 typedef struct model_run {
@@ -42,6 +55,8 @@ struct ddsc_model {
     int64_t n_centers;
     double *center; /* n_centers x width */
     int32_t *center_label;
+    word_mixture mixture; /* of refined documents */
+    double softness;      /* of memberships by distance; 0: unknown */
     model_run run;
     /* The neighbor lists of the graph, as in ddsc_graph_view. NULL in models of version 0.2.0. */
     int64_t *list_offset; /* n + 1 */

@@ -163,6 +163,7 @@ ddsc_status ddsc_measures_copy_private(ddsc_context *ctx, ddsc_measures **copy,
     texts_free(ctx, &made->meta_names);
     texts_free(ctx, &made->meta);
     measures_words_free(ctx, &made->words);
+    texts_free(ctx, &made->counts.words);
     texts_free(ctx, &made->recipe.batches);
     MEM_FREE(ctx, made->name_text, made->name_at);
     made->name_text = NULL;

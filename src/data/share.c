@@ -18,6 +18,15 @@ static void list_words(team_arrays *a, measures_words *w)
     list_texts(a, &w->phrases);
 }
 
+static void list_counts(team_arrays *a, measures_counts *c)
+{
+    list_texts(a, &c->words);
+    team_array(a, &c->offset, (c->n_rows + 1) * (int64_t)sizeof *c->offset);
+    int64_t n_entries = c->offset ? c->offset[c->n_rows] : 0;
+    team_array(a, &c->word, n_entries * (int64_t)sizeof *c->word);
+    team_array(a, &c->count, n_entries * (int64_t)sizeof *c->count);
+}
+
 static void share_names(team_arrays *a, measures *m)
 {
     team_array(a, &m->row, m->n * (int64_t)sizeof *m->row);
@@ -33,6 +42,7 @@ static void share_names(team_arrays *a, measures *m)
     list_texts(a, &m->meta_names);
     list_texts(a, &m->meta);
     list_words(a, &m->words);
+    list_counts(a, &m->counts);
     team_array(a, &m->recipe.step, 3 * m->recipe.n * (int64_t)sizeof *m->recipe.step);
     team_array(a, &m->recipe.value, m->recipe.n_values * (int64_t)sizeof *m->recipe.value);
     list_texts(a, &m->recipe.inputs);

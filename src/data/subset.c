@@ -47,6 +47,7 @@ static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const m
     TRY(texts_copy(ctx, &p->meta_names, &m->meta_names));
     TRY(texts_copy(ctx, &p->coordinates, &m->coordinates));
     TRY(measures_words_copy(ctx, &p->words, &m->words));
+    TRY(measures_counts_pick(ctx, &p->counts, &m->counts, n, items, m->row));
     TRY(measures_recipe_copy(ctx, &p->recipe, &m->recipe));
 done:
     MEM_FREE(ctx, id, title);
@@ -212,6 +213,7 @@ ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures 
     TRY(texts_copy(ctx, &fresh.meta_names, &from->meta_names));
     TRY(texts_copy(ctx, &fresh.meta, &from->meta));
     TRY(measures_words_copy(ctx, &fresh.words, &from->words));
+    TRY(measures_counts_copy(ctx, &fresh.counts, &from->counts));
     TRY(measures_recipe_copy(ctx, &fresh.recipe, &from->recipe));
     measures_swap_names(to, &fresh);
 done:

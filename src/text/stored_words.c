@@ -48,6 +48,65 @@ ddsc_status words_keep(ddsc_context *ctx, measures_words *out, const corpus *c,
     return phrases_find(ctx, &out->phrases, c, v);
 }
 
+/* Chooses the words to be counted. code receives the number of each of them, or -1, in the order in
+ * which they first occur. */
+static ddsc_status choose_counted(ddsc_context *ctx, measures_texts *words, int32_t *code,
+                                  const corpus *c, int64_t df_least)
+{
+    ddsc_status status = DDSC_OK;
+    int32_t *df = NULL;
+    const char **text = NULL;
+    int64_t n = 0;
+    TRY(MEM_ZERO(ctx, df, c->words.n));
+    TRY(MEM_NEW(ctx, text, c->words.n));
+    for (int64_t e = 0; e < c->n_entries; e++)
+        df[c->word[e]]++; /* c->df may be that of a given vocabulary */
+    for (int64_t w = 0; w < c->words.n; w++) {
+        code[w] = -1;
+        if (df[w] < df_least || !words_fits(c, w))
+            continue;
+        text[n] = text_table_get(&c->words, w);
+        code[w] = (int32_t)n++;
+    }
+    if (n > 0)
+        TRY(texts_pack(ctx, words, n, text));
+done:
+    MEM_FREE(ctx, text, df);
+    return status;
+}
+
+ddsc_status words_count(ddsc_context *ctx, measures_counts *out, const corpus *c, int64_t df_least)
+{
+    ddsc_status status = DDSC_OK;
+    int32_t *code = NULL;
+    TRY(MEM_NEW(ctx, code, c->words.n));
+    TRY(choose_counted(ctx, &out->words, code, c, df_least));
+    if (out->words.n == 0)
+        goto done;
+    out->n_words = out->words.n;
+    out->n_rows = c->n;
+    int64_t n_entries = 0;
+    for (int64_t e = 0; e < c->n_entries; e++)
+        n_entries += code[c->word[e]] >= 0;
+    TRY(MEM_NEW(ctx, out->offset, c->n + 1));
+    TRY(MEM_NEW(ctx, out->word, n_entries));
+    TRY(MEM_NEW(ctx, out->count, n_entries));
+    out->offset[0] = n_entries = 0;
+    for (int64_t i = 0; i < c->n; i++) {
+        for (int64_t e = c->offset[i]; e < c->offset[i + 1]; e++) {
+            if (code[c->word[e]] < 0)
+                continue;
+            out->word[n_entries] = code[c->word[e]];
+            out->count[n_entries++] = c->count[e];
+        }
+        out->offset[i + 1] = n_entries;
+    }
+    TRY(measures_counts_sort(ctx, out));
+done:
+    mem_free(ctx, code);
+    return status;
+}
+
 /* ---- using a stored vocabulary ---- */
 
 ddsc_status words_read_given(ddsc_context *ctx, measures_words *out, io_stream *s,

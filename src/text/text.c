@@ -272,6 +272,8 @@ static ddsc_status build(text_job *j, measures **out)
 {
     int64_t n_documents = j->given ? j->parts.words.n_documents : j->docs.words.n;
     CHECK(name_points(j));
+    /* Further documents are compared with words that may be rare among them. */
+    CHECK(words_count(j->ctx, &j->parts.counts, &j->docs.words, j->given ? 1 : WORDS_DF_LEAST));
     CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, n_documents, j->set));
     find_empty(j);
     CHECK(check_empty(j));

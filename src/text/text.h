@@ -162,6 +162,8 @@ ddsc_status phrases_find(ddsc_context *ctx, measures_texts *out, const corpus *c
  * counts. */
 ddsc_status words_keep(ddsc_context *ctx, measures_words *out, const corpus *c,
                        const word_vectors *v, const ddsc_text_settings *set);
+/* Copies the counts of all words that occur in at least `df_least` documents. */
+ddsc_status words_count(ddsc_context *ctx, measures_counts *out, const corpus *c, int64_t df_least);
 /* Reads the vocabulary of another set, and copies its rules for splitting and weighting documents
  * to *set. */
 ddsc_status words_read_given(ddsc_context *ctx, measures_words *out, io_stream *s,

@@ -301,6 +301,17 @@ static void try_model(ddsc_context *ctx, const ddsc_measures *items, const ddsc_
     ddsc_model_destroy(model);
 }
 
+static void try_membership(ddsc_context *ctx, const ddsc_clustering *found)
+{
+    GUARDED(membership_report, report);
+    double membership[N * 2];
+    ddsc_membership_report_init(report);
+    GOOD(ddsc_membership_run(ctx, membership, report, found, NULL));
+    CHECK(report->softness > 0 && report->n_by_words == 0);
+    TAIL_IS_ZERO(report);
+    UNTOUCHED(report);
+}
+
 static void try_trust(ddsc_context *ctx, const ddsc_measures *items, const ddsc_clustering *found,
                       const ddsc_cluster_settings *set, const ddsc_graph *graph)
 {
@@ -582,6 +593,7 @@ static void try_clustering(ddsc_context *ctx, const ddsc_measures *items)
     TAIL_IS_ZERO(scores);
     set->k_min = set->k_max = 2;
     try_model(ctx, items, found, set);
+    try_membership(ctx, found);
     try_trust(ctx, items, found, set, v->graph);
     try_report(ctx, items, found, set);
     try_verdict(ctx, items, found, v->graph);

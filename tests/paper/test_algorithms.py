@@ -174,7 +174,7 @@ def test_missing_pairs_stay_missing(ddsc, data):
 
 COMMON = {"method": "ddsc", "k": 2, "kmeans_restarts": 30, "tau": "auto", "exact_graph": "auto", "neighbors": "exact",
           "hubs": "off", "sample": 1, "sample_columns": 1, "gamma": "median", "paper": True, "min_cluster": 0,
-          "eigen_tolerance": 1e-8}
+          "refine": "off", "eigen_tolerance": 1e-8}
 SETTINGS = {
     "mmd": {"metric": "mmd", "mmd_kernel": "gaussian", "mmd_estimator": "unbiased", "bandwidth": "near"},
     "sinkhorn": {"metric": "sinkhorn", "cost": "sqeuclidean", "epsilon": 5, "epsilon_is_percent": True,
@@ -226,7 +226,7 @@ OPEN = {
     "ddsc_metric_settings": "metric epsilon epsilon_is_percent sinkhorn_tolerance sinkhorn_max_iterations mmd_kernel "
                             "bandwidth reference_measures w2_max_pivots cost cost_matrix cost_size",
     "ddsc_graph_settings": "tau exact_graph",
-    "ddsc_cluster_settings": "k_min k_max metric graph gamma kmeans_restarts eigen_tolerance eigen_max_iterations",
+    "ddsc_cluster_settings": "k_min k_max metric graph gamma kmeans_restarts eigen_tolerance eigen_max_iterations like",
     "ddsc_text_settings": "text_columns label_column id_columns where stopwords_path lemmas_path idf support "
                           "on_empty max_bytes"}
 

@@ -260,7 +260,7 @@ static ddsc_status generate_gaussians(ddsc_context *ctx, int option)
 
 static ddsc_status measures_read(ddsc_context *ctx, int option)
 {
-    static const char *const files[] = {"set.npz", "one.csv", "three.d2"};
+    static const char *const files[] = {"set.npz", "one.csv", "three.d2", "counts.npz"};
     ddsc_measures *out = UNSET;
     return gives_measures(ddsc_measures_read(ctx, &out, folder_file(&room, files[option]), NULL),
                           &out);
@@ -635,13 +635,10 @@ static ddsc_status layout_run(ddsc_context *ctx, int option)
 
 static ddsc_status cluster_run(ddsc_context *ctx, int option)
 {
-    ddsc_cluster_settings set = cluster_of(option % 4);
-    if (option == 4) { /* a sweep */
-        set.k_min = 2;
-        set.k_max = 4;
-    }
-    ddsc_clustering *out = UNSET;
-    return gives_clustering(ddsc_cluster_run(ctx, &out, clouds, &set), &out);
+    ddsc_cluster_settings set = cluster_of(option % 4 * (option < 4));
+    set.k_max += 2 * (option == 4); /* a sweep */
+    ddsc_clustering *out = UNSET, **to = &out;
+    return gives_clustering(ddsc_cluster_run(ctx, to, option == 5 ? documents : clouds, &set), to);
 }
 
 static ddsc_status spectral_run(ddsc_context *ctx, int option)
@@ -746,12 +743,12 @@ static ddsc_status d2_run(ddsc_context *ctx, int option)
     return status;
 }
 
-static ddsc_status model_create(ddsc_context *ctx, int option)
+static ddsc_status model_create(ddsc_context *ctx, int words)
 {
-    (void)option;
+    ddsc_clustering *c = words ? refined : clustering;
     ddsc_cluster_settings set = cluster_of(0);
     ddsc_model *out = UNSET;
-    return gives_model(ddsc_model_create(ctx, &out, clouds, clustering, &set), &out);
+    return gives_model(ddsc_model_create(ctx, &out, words ? documents : clouds, c, &set), &out);
 }
 
 static ddsc_status measures_copy_like(ddsc_context *ctx, int option)
@@ -776,9 +773,10 @@ static ddsc_status model_write(ddsc_context *ctx, int metric)
     return gives_file(ddsc_model_write(ctx, models[metric], path, 0), path);
 }
 
-static ddsc_status model_read(ddsc_context *ctx, int shared)
+static ddsc_status model_read(ddsc_context *ctx, int option)
 {
-    const char *path = folder_file(&room, "model.npz");
+    const char *path = folder_file(&room, option < 2 ? "model.npz" : "words.npz");
+    bool shared = option == 1;
     ddsc_model *out = UNSET;
     calls_set_team(ctx, shared);
     return gives_model(
@@ -856,6 +854,7 @@ const call_entry calls[] = {
     E(measures_read, "npz", 0),
     E(measures_read, "csv", 1),
     E(measures_read, "d2", 2),
+    E(measures_read, "word counts", 3),
     E(measures_read_files, "", 0),
     E(measures_write, "npz", 0),
     E(measures_write, "csv.gz", 1),
@@ -916,6 +915,9 @@ const call_entry calls[] = {
     E(cluster_run, "mmd", 2),
     E(cluster_run, "lot", 3),
     E(cluster_run, "sweep", 4),
+    E(cluster_run, "refined", 5),
+    {"ddsc_membership_run", "distances", words_membership, 0},
+    {"ddsc_membership_run", "words", words_membership, 1},
     E(spectral_run, "", 0),
     E(cluster_settings_resolve, "", 0),
     E(merges_run, "", 0),
@@ -948,9 +950,12 @@ const call_entry calls[] = {
     E(d2_run, "admm", DDSC_BARYCENTER_ADMM),
     E(d2_run, "projected", DDSC_BARYCENTER_PROJECTED),
     E(model_create, "", 0),
+    E(model_create, "words", 1),
+    E(model_write, "words", 4),
     E(model_write, "w2", 0),
     E(model_write, "lot", 3),
     E(model_read, "", 0),
+    E(model_read, "words", 2),
     E(measures_copy_like, "", 0),
     E(update_run, "w2", 0),
     E(update_run, "mmd", 2),
@@ -961,6 +966,7 @@ const call_entry calls[] = {
     E(assign_run, "mmd", 2),
     E(assign_run, "lot", 3),
     {"ddsc_assign_run", "rows", assign_rows, 0},
+    {"ddsc_assign_run", "words", words_assign, 0},
     E(report_create, "clustering", 0),
     E(report_create, "labels", 1),
     E(report_create, "pairs", 2),

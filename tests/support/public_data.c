@@ -6,7 +6,7 @@ test_folder room;
 ddsc_measures *clouds, *fresh, *histograms, *images;
 ddsc_graph *graph;
 ddsc_clustering *clustering;
-ddsc_model *models[4];
+ddsc_model *models[5];
 double points[N * POINTS * DIM], weights[N * POINTS], matrix[N * N], rows[N * 3];
 double support[VOCABULARY * DIM], dense[N * VOCABULARY];
 int64_t offsets[N + 1];
@@ -141,8 +141,12 @@ int calls_set_up(void **state)
         assert_ok(good, ddsc_model_create(good, &models[metric], clouds, clustering, &set),
                   "model");
     }
+    words_set_up(good);
     make_files();
     assert_ok(good, ddsc_model_write(good, models[0], folder_file(&room, "model.npz"), 0), "model");
+    assert_ok(good, ddsc_model_write(good, models[4], folder_file(&room, "words.npz"), 0), "words");
+    assert_ok(good, ddsc_measures_write(good, documents, folder_file(&room, "counts.npz"), 0, 0),
+              "counts");
     reports_set_up();
     return 0;
 }
@@ -151,8 +155,9 @@ int calls_tear_down(void **state)
 {
     (void)state;
     reports_tear_down();
-    for (int metric = 0; metric < 4; metric++)
+    for (int metric = 0; metric < 5; metric++)
         ddsc_model_destroy(models[metric]);
+    words_tear_down();
     ddsc_clustering_destroy(clustering);
     ddsc_graph_destroy(graph);
     ddsc_measures_destroy(images);

@@ -4,7 +4,7 @@
 # "ddsc_error" and, for example, "ddsc_bad_input". Ctrl-C is an ordinary R interrupt.
 answer_of <- function(answer) {
   for (words in strsplit(answer$warnings, "\n", fixed = TRUE)[[1]]) {
-    warning(warningCondition(words, class = "ddsc_warning"))
+    warning(warningCondition(in_r_terms(words), class = "ddsc_warning"))
   }
   if (answer$interrupted) {
     condition <- structure(class = c("interrupt", "condition"),
@@ -14,8 +14,7 @@ answer_of <- function(answer) {
   }
   if (answer$status < 0) {
     message <- if (nzchar(answer$message)) answer$message else answer$kind
-    # The library's messages start with the name of the function that failed.
-    message <- sub("^(measures|cluster|graph|metric|settings|model|transform): ", "", message)
+    message <- in_r_terms(message)
     kind <- paste0("ddsc_", gsub("[^a-z]+", "_", answer$kind))
     stop(errorCondition(message, class = c(kind, "ddsc_error")))
   }
@@ -26,6 +25,28 @@ answer_of <- function(answer) {
     ))
   }
   answer$value
+}
+
+# Returns a message of the library with arguments of R instead of options of the program, and
+# without the name of the function that failed.
+in_r_terms <- function(message) {
+  message <- sub(paste0("^(measures|cluster|graph|metric|((transform|read|text) )?settings|model|transform|",
+                        "ddsc_\\w+): "), "", message)
+  message <- sub("overwriting was not requested", "pass overwrite = TRUE to replace it", message)
+  if (grepl("ddsc (text|cluster) ", message)) return(message) # a command of the program
+  message <- gsub("\\btau(?= = \\d| \\(--tau\\))", "n_neighbors", message, perl = TRUE)
+  message <- gsub("(--tau)", "(n_neighbors)", message, fixed = TRUE)
+  option <- "(?<![^\\s(])--[a-z][a-z-]*( (auto|always|drop|rank|robust|standard|[A-Z]+)\\b)?"
+  found <- gregexpr(option, message, perl = TRUE)
+  regmatches(message, found) <- lapply(regmatches(message, found), function(words) {
+    parts <- strsplit(sub("^--", "", words), " ", fixed = TRUE)
+    vapply(parts, function(part) {
+      name <- gsub("-", "_", part[1], fixed = TRUE)
+      if (length(part) == 1) return(name)
+      paste0(name, " = ", if (part[2] == toupper(part[2])) part[2] else shown(part[2]))
+    }, "")
+  })
+  gsub("(\\w+) \\(\\1\\)", "\\1", message)
 }
 
 fail <- function(...) {

@@ -4,12 +4,13 @@
 COUNTS <- c("max_iterations", "mmd_features", "reference_size", "lot_components", "n_neighbors",
             "restarts")
 NUMBERS <- c("tolerance", "sample", "sample_columns", "min_cluster")
-CHOICES <- c("sinkhorn_value", "mmd_kernel", "mmd_estimator", "reference", "neighbors", "hubs")
+CHOICES <- c("sinkhorn_value", "mmd_kernel", "mmd_estimator", "reference", "neighbors", "hubs",
+             "refine")
 METRIC_SETTINGS <- c("cost", "epsilon", "bandwidth", "paper", "tolerance", "max_iterations",
                      "sinkhorn_value", "mmd_kernel", "mmd_estimator", "mmd_features", "reference",
                      "reference_size", "lot_components")
 CLUSTER_SETTINGS <- c(METRIC_SETTINGS, "n_neighbors", "neighbors", "hubs", "sample",
-                      "sample_columns", "gamma", "min_cluster", "restarts")
+                      "sample_columns", "gamma", "min_cluster", "restarts", "refine")
 TRANSFORMS <- c("arcsinh", "logicle", "log1p", "batch", "normalize", "pca", "per_item", "align")
 
 # Other common names of the metrics.

@@ -54,6 +54,8 @@ static const choice neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
                                    END};
 static const choice hubs[] = {
     {"auto", DDSC_HUBS_AUTO}, {"off", DDSC_HUBS_OFF}, {"always", DDSC_HUBS_ALWAYS}, END};
+static const choice refinements[] = {
+    {"auto", DDSC_REFINE_AUTO}, {"off", DDSC_REFINE_OFF}, {"words", DDSC_REFINE_WORDS}, END};
 static const choice gammas[] = {{"auto", DDSC_GAMMA_AUTO},
                                 {"local", DDSC_GAMMA_LOCAL},
                                 {"median", DDSC_GAMMA_MEDIAN},
@@ -100,6 +102,7 @@ static const field fields[] = {
     {"gamma", FIELD_NUMBER, AT(cluster.gamma), NULL},
     {"min_cluster", FIELD_NUMBER, AT(cluster.min_cluster), NULL},
     {"restarts", FIELD_INT64, AT(cluster.kmeans_restarts), NULL},
+    {"refine", FIELD_INT64, AT(cluster.refine), refinements},
     {"joined", FIELD_INT64, AT(cluster.joined), NULL},
     {"paper", FIELD_INT, AT(cluster.paper), NULL},
     {"arcsinh", FIELD_TEXT, AT(transform.arcsinh), NULL},

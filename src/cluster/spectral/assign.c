@@ -12,6 +12,8 @@
 #include "base/sized.h"
 #include "base/workspace.h"
 #include "cluster/spectral/cluster.h"
+#include "cluster/spectral/membership.h"
+#include "cluster/spectral/mixture.h"
 #include "data/model.h"
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
@@ -41,8 +43,12 @@ typedef struct assignment {
     int32_t *far;
     int32_t *label; /* this array and the following ones are NULL if not requested */
     double *confidence, *distance;
-    double *rows; /* n_new x width */
-    scratch work; /* per worker: a row of `width` values and k shares */
+    double *rows;          /* n_new x width */
+    double *membership;    /* n_new x k */
+    const measures *data;  /* the new items */
+    mixture_scorer scorer; /* k = 0: labels do not depend on words */
+    int32_t *by_words;     /* n_new: 1 for items labeled by words */
+    scratch work;          /* per worker: a row of `width` values, k shares and k memberships */
 } assignment;
 
 /* Returns the affinity to a neighbor, computed as in a graph of all items. The new item's list
@@ -141,6 +147,41 @@ static int64_t twin_of(const assignment *a, int64_t item)
     return -1;
 }
 
+/* Returns the difference between the two largest memberships. */
+static double lead(const double *membership, int64_t k)
+{
+    int32_t best = membership_best(membership, k);
+    double next = 0;
+    for (int32_t c = 0; c < k; c++)
+        next = c == best ? next : fmax(next, membership[c]);
+    return membership[best] - next;
+}
+
+/* Computes the memberships of one item, whose row and label by distance are known. Returns the label
+ * by words, if the item has words of the mixture, or the given label. */
+static int32_t join_clusters(const assignment *a, int64_t item, double *membership,
+                             const double *row, const double *share, int32_t label,
+                             double *confidence)
+{
+    const ddsc_model *m = a->m;
+    a->by_words[item] =
+        a->scorer.k > 0 && mixture_score(&a->scorer, membership, a->data->row[item]) > 0;
+    if (a->by_words[item]) {
+        label = membership_best(membership, m->k);
+        membership_soften(membership, m->k, m->mixture.softness);
+        *confidence = lead(membership, m->k);
+        return label;
+    }
+    if (m->softness > 0 && la_norm(m->width, row) > 0) {
+        membership_near(membership, m->k, row, m->width, m->center, m->center_label, m->n_centers);
+        membership_soften(membership, m->k, m->softness);
+    } else {
+        memcpy(membership, share, (size_t)m->k * sizeof *membership);
+    }
+    membership_favor(membership, m->k, label);
+    return label;
+}
+
 /* Computes the label, row and confidence of one new item. */
 static int32_t place_item(const assignment *a, int64_t item, double *row, double *share,
                           double *confidence)
@@ -164,7 +205,9 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
     const ddsc_model *m = a->m;
     for (int64_t i = begin; i < end; i++) {
         double confidence, *row = scratch_of(&a->work, worker), *share = row + m->width;
+        double *membership = a->membership ? a->membership + i * m->k : share + m->k;
         int32_t label = place_item(a, i, row, share, &confidence);
+        label = join_clusters(a, i, membership, row, share, label, &confidence);
         if (a->label)
             a->label[i] = label;
         if (a->rows)
@@ -194,6 +237,32 @@ static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const 
                  (long long)out->n_far, (long long)n);
 }
 
+/* Prepares the assignment of documents by their words. */
+static ddsc_status open_words(ddsc_context *ctx, assignment *a, int32_t **code)
+{
+    const word_mixture *mix = &a->m->mixture;
+    CHECK(MEM_ZERO(ctx, a->by_words, a->data->n));
+    if (mix->n_words == 0)
+        return DDSC_OK;
+    if (a->data->counts.words.n == 0 || a->m->items->counts.words.n == 0) {
+        ctx_warn(
+            ctx,
+            "the labels of the model were refined by the words of its documents, but the items "
+            "have no word counts, so the nearest center decides; convert new documents with "
+            "ddsc text DOCS --vectors MODEL.npz");
+        return DDSC_OK;
+    }
+    CHECK(mixture_code(ctx, code, mix, &a->m->items->counts.words, &a->data->counts));
+    return mixture_open(ctx, &a->scorer, mix, &a->data->counts, *code);
+}
+
+static void count_by_words(ddsc_assignment *out, const assignment *a)
+{
+    out->n_by_words = 0;
+    for (int64_t i = 0; i < a->data->n; i++)
+        out->n_by_words += a->by_words[i];
+}
+
 static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_stats *stats,
                           const ddsc_model *m, const measures *data,
                           const ddsc_assign_settings *set)
@@ -204,8 +273,9 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     ddsc_graph_settings graph;
     graph_request p = {0};
     local_scales by = {0};
-    int32_t *far = NULL;
+    int32_t *far = NULL, *code = NULL;
     assignment a = {.m = m,
+                    .membership = out->membership,
                     .rows = out->rows,
                     .label = out->labels,
                     .confidence = out->confidence,
@@ -226,12 +296,17 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     if (!out->far)
         TRY(MEM_NEW(ctx, far, data->n));
     a.joint = joint;
+    a.data = data;
+    TRY(open_words(ctx, &a, &code));
     a.near = near;
     a.far = out->far ? out->far : far;
-    TRY(scratch_create(ctx, &a.work, m->width + m->k, sizeof(double)));
+    TRY(scratch_create(ctx, &a.work, m->width + 2 * m->k, sizeof(double)));
     TRY(parallel_for(ctx, near->n, 64, assign_range, &a));
     count_far(ctx, out, data->n, a.far);
+    count_by_words(out, &a);
 done:
+    mixture_close(ctx, &a.scorer);
+    MEM_FREE(ctx, code, a.by_words);
     scratch_free(ctx, &a.work);
     graph_scales_free(ctx, &by);
     metric_resolved_free(&p.metric);

@@ -1,5 +1,4 @@
-/* The public functions of clustering: settings, the result object, and runs from measures or from
- * a graph. */
+/* The public functions of clustering: settings, and runs from measures or from a graph. */
 #include <math.h>
 #include <string.h>
 
@@ -44,6 +43,8 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
                     (double)s->eigen_max_iterations, "at least 1"));
     CHECK(ctx_check(ctx, s->joined >= 0 && s->joined < (int64_t)1 << CLUSTER_METRICS, "joined",
                     (double)s->joined, "0 (none) or a sum of 1 << metric"));
+    CHECK(ctx_check(ctx, s->refine >= DDSC_REFINE_AUTO && s->refine <= DDSC_REFINE_WORDS, "refine",
+                    (double)s->refine, "one of 0 .. 2"));
     if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
@@ -121,58 +122,6 @@ static ddsc_status clustering_create(ddsc_context *ctx, ddsc_clustering **out)
     return DDSC_OK;
 }
 
-void ddsc_clustering_destroy(ddsc_clustering *clustering)
-{
-    if (!clustering)
-        return;
-    ddsc_context *ctx = clustering->ctx;
-    ddsc_graph_destroy(clustering->graph);
-    metric_resolved_free(&clustering->metric);
-    mem_free(ctx, clustering->scale);
-    sparse_free(ctx, &clustering->affinity);
-    MEM_FREE(ctx, clustering->advice, clustering->radius, clustering->cells,
-             clustering->sweep_labels, clustering->sweep_list, clustering->sweep,
-             clustering->details, clustering->residuals, clustering->spectrum,
-             clustering->eigenvalues, clustering->embedding, clustering->labels,
-             clustering->joined_list, clustering->joined, clustering->resume);
-    mem_free(ctx, clustering);
-}
-
-void ddsc_clustering_get_view_sized(const ddsc_clustering *clustering, ddsc_clustering_view *view,
-                                    size_t size)
-{
-    static const ddsc_pair_stats none = {0};
-    ddsc_clustering_view own = {.pairs = &none, .advice = ""};
-    if (clustering)
-        own = clustering->view;
-    sized_view(view, size, &own, sizeof own);
-}
-
-const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
-{
-    return clustering ? clustering->labels : NULL;
-}
-
-void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering, ddsc_affinity_view *view,
-                                        size_t size)
-{
-    ddsc_affinity_view own = {0};
-    if (clustering) {
-        const sparse *a = &clustering->affinity;
-        own = (ddsc_affinity_view){.n = a->n,
-                                   .n_entries = a->nnz,
-                                   .offset = a->offset,
-                                   .column = a->column,
-                                   .value = a->value,
-                                   .gamma = clustering->view.gamma,
-                                   .scale = clustering->scale,
-                                   .scale_rank = AFFINITY_NEIGHBOR,
-                                   .scale_floor = clustering->scale_floor,
-                                   .radius = clustering->radius};
-    }
-    sized_view(view, size, &own, sizeof own);
-}
-
 /* Copies the named statistics of the run into the clustering. */
 static ddsc_status take_details(ddsc_context *ctx, ddsc_clustering *c)
 {
@@ -209,6 +158,9 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "cannot cluster: graph is NULL");
     TRY(cluster_settings_take(context, &plan, settings));
     TRY(cluster_check_items(context, graph->n, &plan.set));
+    if (plan.set.refine == DDSC_REFINE_WORDS)
+        TRY(ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                     "refine = words needs documents, but only a graph is given; use auto or off"));
     TRY(cluster_graph(context, clustering, graph, &plan.set));
 done:
     return status;
@@ -424,6 +376,10 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
     if (plan->set.paper && data->words.n > 0)
         ctx_warn(ctx, "the word vectors were fitted to the documents, which the paper does not do; "
                       "use ddsc text --paper to keep the original vectors");
+    if (plan->set.refine == DDSC_REFINE_WORDS && data->counts.n_words == 0)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "refine = words needs the word counts of documents, which the items do not "
+                        "have; convert the documents again with ddsc text, or use auto or off");
     plan_warn_tau(ctx, data->n, plan->set.graph);
     CHECK(plan_warn_clusters(ctx, data, plan->set.k_max));
     for (int last = -1; cluster_part(&part, &plan->set, last); last = (int)part.metric)
@@ -459,6 +415,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     }
     int64_t resumed = ddsc_context_get_resumed(context);
     TRY(cluster_fit(context, &found, NULL, data, &plan.set));
+    TRY(cluster_refine(context, found, data, &plan.set));
     TRY(take_resumed(context, found, resumed));
     *clustering = found;
     found = NULL;

@@ -2,6 +2,7 @@
 #ifndef DDSC_CLUSTER_SPECTRAL_CLUSTER_H
 #define DDSC_CLUSTER_SPECTRAL_CLUSTER_H
 
+#include "data/model.h"
 #include "neighbors/metric/metric.h"
 #include "numeric/eigen/eigen.h"
 #include "numeric/graph/graph.h"
@@ -130,7 +131,33 @@ struct ddsc_clustering {
     double scale_floor;
     ddsc_joined_row *joined;
     const ddsc_joined_row **joined_list; /* pointers to the rows */
+    int32_t *spectral;                   /* n: labels before refinement; NULL: not refined */
+    word_mixture mixture;                /* of refined labels */
 };
+
+/* Returns the labels before refinement. Tests of structure use these, because a mixture of words
+ * divides texts without clusters in a reproducible way, too. */
+static inline const int32_t *cluster_spectral_labels(const ddsc_clustering *c)
+{
+    return c->spectral ? c->spectral : c->labels;
+}
+
+/* Computes the centers of the k-means cells in the embedding, and the labels of the cells before
+ * refinement. Items without a row are ignored. */
+ddsc_status cluster_find_centers(ddsc_context *ctx, double **center, int32_t **center_label,
+                                 int64_t *n_centers, const ddsc_clustering *c);
+/* Fit the softness of memberships by distance to the centers, and by words (membership.h). */
+ddsc_status cluster_distance_softness(ddsc_context *ctx, ddsc_membership_report *report,
+                                      const ddsc_clustering *c);
+ddsc_status cluster_word_softness(ddsc_context *ctx, ddsc_membership_report *report,
+                                  const ddsc_clustering *c, const measures *data);
+
+/* ---- refinement by the words of documents (refine.c) ---- */
+
+/* Replaces the labels of a clustering by those of a mixture of words that starts from them, if the
+ * settings ask for it and the items have word counts. */
+ddsc_status cluster_refine(ddsc_context *ctx, ddsc_clustering *c, const ddsc_measures *data,
+                           const ddsc_cluster_settings *set);
 
 /* Computes rank (n): the order of the items, 0 .. n-1, along the first direction of diffusion. */
 ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clustering *c);
@@ -225,6 +252,7 @@ ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc
                                 const measures *added, int64_t n_removed, const int64_t *removed);
 void cluster_update_free(ddsc_context *ctx, cluster_update *u);
 /* Gives cluster c the number number[c], which is less than k or, for an empty cluster, negative. */
-void cluster_renumber(ddsc_clustering *c, const int32_t *number, int64_t k);
+ddsc_status cluster_renumber(ddsc_context *ctx, ddsc_clustering *c, const int32_t *number,
+                             int64_t k);
 
 #endif

@@ -120,6 +120,7 @@ ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan)
     plan->set.gamma_rule = m->gamma > 0 ? DDSC_GAMMA_VALUE : DDSC_GAMMA_LOCAL;
     plan->set.gamma = m->gamma;
     plan->set.min_cluster = run->min_cluster;
+    plan->set.refine = m->mixture.n_words > 0 ? DDSC_REFINE_AUTO : DDSC_REFINE_OFF;
     if (plan->set.k_min == 0)
         plan->set.k_min = plan->set.k_max = run->k;
     CHECK(plan_check_graph(ctx, &plan->graph));

@@ -34,39 +34,6 @@ static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures 
     return plan_check_metric(ctx, set);
 }
 
-/* Computes the centers of the k-means cells in the embedding. Items without a row are ignored. */
-static ddsc_status model_find_centers(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
-{
-    ddsc_status status = DDSC_OK;
-    int64_t *count = NULL, n_cells = 0, kept = 0, width = m->width;
-    for (int64_t i = 0; i < m->n; i++)
-        n_cells = BASE_MAX(n_cells, c->cells[i] + 1);
-    TRY(MEM_ZERO(ctx, m->center, n_cells * width));
-    TRY(MEM_ZERO(ctx, m->center_label, n_cells));
-    TRY(MEM_ZERO(ctx, count, n_cells));
-    for (int64_t i = 0; i < m->n; i++) {
-        const double *row = m->embedding + i * width;
-        double *center = m->center + c->cells[i] * width;
-        if (la_norm(width, row) == 0)
-            continue;
-        for (int64_t j = 0; j < width; j++)
-            center[j] += row[j];
-        m->center_label[c->cells[i]] = c->labels[i];
-        count[c->cells[i]]++;
-    }
-    for (int64_t k = 0; k < n_cells; k++) {
-        if (count[k] == 0)
-            continue;
-        for (int64_t j = 0; j < width; j++)
-            m->center[kept * width + j] = m->center[k * width + j] / (double)count[k];
-        m->center_label[kept++] = m->center_label[k];
-    }
-    m->n_centers = kept;
-done:
-    mem_free(ctx, count);
-    return status;
-}
-
 /* Computes far_distance, the quantile of the distances to the neighbor of rank far_neighbor. */
 static ddsc_status find_far(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
@@ -103,14 +70,31 @@ static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph
     return find_far(ctx, m, g);
 }
 
-static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
+/* Copies the mixture of words, and fits the softness of memberships. */
+static ddsc_status take_memberships(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c,
+                                    const measures *data)
+{
+    ddsc_membership_report report = {0};
+    CHECK(cluster_distance_softness(ctx, &report, c));
+    m->softness = report.softness;
+    if (c->mixture.n_words == 0)
+        return DDSC_OK;
+    CHECK(model_copy_mixture(ctx, &m->mixture, &c->mixture));
+    CHECK(cluster_word_softness(ctx, &report, c, data));
+    m->mixture.softness = report.softness;
+    return DDSC_OK;
+}
+
+static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c,
+                                  const measures *data)
 {
     CHECK(MEM_COPY(ctx, m->embedding, c->embedding, m->n * m->width));
     CHECK(MEM_COPY(ctx, m->radius, c->radius, m->n));
     CHECK(MEM_NEW(ctx, m->eigenvalue, m->width));
     for (int64_t j = 0; j < m->width; j++)
         m->eigenvalue[j] = 1 - c->eigenvalues[j];
-    return model_find_centers(ctx, m, c);
+    CHECK(cluster_find_centers(ctx, &m->center, &m->center_label, &m->n_centers, c));
+    return take_memberships(ctx, m, c, data);
 }
 
 /* Returns the number of clusters of a run that is like this one. The numbers of clusters that
@@ -170,7 +154,7 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                          .k = requested_clusters(clustering, &plan.set)};
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
     TRY(take_graph(ctx, m, clustering->graph));
-    TRY(take_embedding(ctx, m, clustering));
+    TRY(take_embedding(ctx, m, clustering, data));
     *out = m;
     m = NULL;
 done:

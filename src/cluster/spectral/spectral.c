@@ -328,7 +328,7 @@ static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectr
     c->view.n = n;
     c->view.k = c->sweep[chosen].k;
     c->view.n_vectors = j->width;
-    c->view.labels = c->labels;
+    c->view.labels = c->view.spectral_labels = c->labels;
     c->view.embedding = c->embedding;
     c->view.n_components = j->d.n_components;
     c->view.gamma = j->d.affinity.gamma;

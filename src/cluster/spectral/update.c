@@ -210,12 +210,46 @@ done:
     return status;
 }
 
-void cluster_renumber(ddsc_clustering *c, const int32_t *number, int64_t k)
+/* Moves the parameters of cluster c to number[c]. Numbers without a cluster get no share. */
+static ddsc_status renumber_mixture(ddsc_context *ctx, word_mixture *mix, const int32_t *number,
+                                    int64_t k)
 {
+    ddsc_status status = DDSC_OK;
+    double *theta = NULL, *share = NULL, even = 1 / (double)mix->n_words;
+    TRY(MEM_NEW(ctx, theta, mix->n_words * k));
+    TRY(MEM_ZERO(ctx, share, k));
+    for (int64_t p = 0; p < mix->n_words * k; p++)
+        theta[p] = even;
+    for (int64_t c = 0; c < mix->k; c++) {
+        if (number[c] < 0)
+            continue;
+        share[number[c]] = mix->share[c];
+        for (int64_t w = 0; w < mix->n_words; w++)
+            theta[w * k + number[c]] = mix->theta[w * mix->k + c];
+    }
+    MEM_FREE(ctx, mix->theta, mix->share);
+    mix->theta = theta;
+    mix->share = share;
+    mix->k = k;
+    theta = share = NULL;
+done:
+    MEM_FREE(ctx, theta, share);
+    return status;
+}
+
+ddsc_status cluster_renumber(ddsc_context *ctx, ddsc_clustering *c, const int32_t *number,
+                             int64_t k)
+{
+    const int32_t *spectral = cluster_spectral_labels(c);
+    if (c->mixture.n_words > 0)
+        CHECK(renumber_mixture(ctx, &c->mixture, number, k));
     for (int64_t i = 0; i < c->view.n; i++)
         c->labels[i] = number[c->labels[i]];
+    for (int64_t i = 0; c->spectral && i < c->view.n; i++)
+        c->spectral[i] = number[c->spectral[i]];
     for (int64_t r = 0; r < c->view.n_sweep; r++)
         for (int64_t i = 0; c->view.sweep[r]->k == c->view.k && i < c->view.n; i++)
-            c->sweep_labels[r * c->view.n + i] = c->labels[i];
+            c->sweep_labels[r * c->view.n + i] = spectral[i];
     c->view.k = k;
+    return DDSC_OK;
 }

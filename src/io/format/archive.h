@@ -27,6 +27,11 @@ ddsc_status archive_read_table(archive *z, const char *name, double **out, int64
 ddsc_status archive_read_strings(archive *z, char **text, int64_t **at);
 /* Reads the words that were fitted to a set of documents, if the archive contains any. */
 ddsc_status archive_read_words(archive *z, measures_words *out);
+/* Reads the word counts of n items, if the archive contains any. */
+ddsc_status archive_read_counts(archive *z, measures_counts *out, int64_t n);
+/* Read and write what memberships in the clusters of a model need. */
+ddsc_status archive_read_memberships(archive *z, ddsc_model *m);
+ddsc_status npz_add_memberships(npz_writer *z, const ddsc_model *m);
 /* Reads the transforms that produced the d coordinates. n = 0 if there are none. */
 ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d);
 /* Reads n names. `of` is the kind of object that they name, for messages. The result is empty if
@@ -45,6 +50,8 @@ ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m);
 ddsc_status npz_add_items(npz_writer *z, const measures *m);
 ddsc_status npz_add_recipe(npz_writer *z, const measures_recipe *r);
 ddsc_status npz_add_words(npz_writer *z, const measures_words *words);
+/* Adds the word counts of the items, unless the set has none or their words are private. */
+ddsc_status npz_add_counts(npz_writer *z, const measures *m);
 /* Adds texts as fixed-width Unicode, or as bytes if one of them is not UTF-8. */
 typedef const char *(*npz_string_fn)(const void *arg, int64_t i);
 ddsc_status npz_add_strings(npz_writer *z, const char *name, npz_string_fn get, const void *arg,

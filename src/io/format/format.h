@@ -187,6 +187,7 @@ ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, c
  * bytes. */
 typedef struct npz_writer npz_writer;
 ddsc_status npz_writer_open(ddsc_context *ctx, npz_writer **out, io_writer *w);
+ddsc_context *npz_writer_context(const npz_writer *z);
 /* Adds one array. `fill` writes the rows [begin, end) along the first axis to out. It is called
  * twice for the whole range: once for the checksum and once for the bytes. If `fill` is NULL, `arg`
  * is the array itself. */

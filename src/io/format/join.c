@@ -209,6 +209,7 @@ ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, c
     TRY(texts_append(ctx, &a->meta, a->n * a->meta_names.n, &b->meta, b->n * a->meta_names.n));
     if (a->coordinates.n == 0)
         TRY(texts_copy(ctx, &a->coordinates, &b->coordinates));
+    TRY(measures_counts_append(ctx, &a->counts, &b->counts));
     TRY(join_ids(ctx, a, b));
     TRY(join_entries(ctx, a, b));
     a->n += b->n;

@@ -63,6 +63,7 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
         TRY(add_table(z, "cost_matrix", m->cost_matrix, m->metric.cost_size, m->metric.cost_size));
     if (m->reference)
         TRY(add_reference(z, m->reference));
+    TRY(npz_add_memberships(z, m));
     if (m->list_offset)
         TRY(add_lists(z, m));
     TRY(npz_writer_finish(z));
@@ -241,6 +242,7 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
                           &m->width, false));
     CHECK(read_center_labels(z, m));
     CHECK(read_cost_matrix(z, m));
+    CHECK(archive_read_memberships(z, m));
     CHECK(read_lists(z, m));
     return read_reference(z, m);
 }

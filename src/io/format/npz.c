@@ -286,6 +286,7 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
             return stream_fail(z->s, "has meta_names but no values for them");
     }
     CHECK(archive_read_recipe(z, &out->recipe, out->d));
+    CHECK(archive_read_counts(z, &out->counts, out->n));
     CHECK(archive_read_words(z, &out->words));
     if (out->words.n > 0 && out->words.d != out->d)
         return stream_fail(z->s, "has points with %lld coordinates, but words with %lld",

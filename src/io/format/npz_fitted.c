@@ -1,15 +1,23 @@
-/* Reads and writes what was fitted to a set in its npz.
+/* Reads and writes what was fitted to a set, and what is stored about its documents, in its npz.
  *
- * The words of a set of documents are text_words, text_vectors, text_df and text_rules. They
- * accompany the items of a set or of a model. Either all four exist or none. With automatic
- * weighting, text_masses has the weight of one occurrence of each word. text_phrases lists phrases
- * of two words. It is missing if there are none.
+ * Vocabulary: text_words, text_vectors, text_df and text_rules. They accompany the items of a set or
+ * of a model. Either all four exist or none. With automatic weighting, text_masses has the weight of
+ * one occurrence of each word. text_phrases lists phrases of two words. It is missing if there are
+ * none.
+ *
+ * Counts of the words in each document, in CSR form: count_words, count_offsets, count_indices and
+ * count_values. Either all four exist or none.
+ *
+ * In models, what memberships need: softness (by distance, by words) and, for refined documents,
+ * mixture_words, mixture_theta and mixture_share. Models of version 0.2.0 have none of them.
  *
  * Transforms are transform_steps (n, 3) and transform_values. transform_inputs contains the
  * original names of the coordinates, if they had names. For a step by batch, transform_batches
  * contains the column and its values. */
 #include <math.h>
+#include <string.h>
 
+#include "data/model.h"
 #include "data/recipe.h"
 #include "io/format/archive.h"
 
@@ -163,6 +171,187 @@ ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s)
     TRY(archive_read_words(&z, out));
 done:
     archive_close(&z);
+    return status;
+}
+
+static const char *const count_names[] = {"count_words", "count_offsets", "count_indices",
+                                          "count_values"};
+
+/* ---- writing counts: the rows of dropped items are omitted ---- */
+
+static const char *counted_word(const void *arg, int64_t i)
+{
+    const measures_counts *c = arg;
+    return texts_get(&c->words, i);
+}
+
+ddsc_status npz_add_counts(npz_writer *z, const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_context *ctx = npz_writer_context(z);
+    measures_counts c = {0};
+    int64_t n_offsets = m->n + 1;
+    if (m->counts.words.n == 0)
+        return DDSC_OK;
+    TRY(measures_counts_pick(ctx, &c, &m->counts, m->n, NULL, m->row));
+    TRY(npz_add_strings(z, count_names[0], counted_word, &c, c.n_words));
+    TRY(npz_writer_add(z, count_names[1], NPY_INT8, 1, &n_offsets, 8, NULL, c.offset));
+    TRY(npz_writer_add(z, count_names[2], NPY_INT4, 1, &c.offset[m->n], 4, NULL, c.word));
+    TRY(npz_writer_add(z, count_names[3], NPY_INT4, 1, &c.offset[m->n], 4, NULL, c.count));
+done:
+    measures_counts_free(ctx, &c);
+    return status;
+}
+
+/* ---- reading counts ---- */
+
+static ddsc_status check_distinct(archive *z, const measures_texts *words)
+{
+    ddsc_status status = DDSC_OK;
+    text_table table = {0};
+    for (int64_t w = 0; w < words->n; w++) {
+        const char *text = texts_get(words, w);
+        int64_t number;
+        bool is_new;
+        TRY(text_table_add(z->ctx, &table, text, strlen(text), &number, &is_new));
+        if (!is_new)
+            TRY(stream_fail(z->s, "%s lists \"%s\" twice", count_names[0], QUOTE(text)));
+    }
+done:
+    text_table_free(z->ctx, &table);
+    return status;
+}
+
+static ddsc_status read_counted_words(archive *z, measures_counts *c)
+{
+    CHECK(archive_open_array(z, count_names[0], 1));
+    if (z->array.count < 1 || z->array.count > INT32_MAX)
+        return stream_fail(z->member, "has %lld elements", (long long)z->array.count);
+    c->n_words = c->words.n = z->array.count;
+    CHECK(archive_read_strings(z, &c->words.text, &c->words.at));
+    return check_distinct(z, &c->words);
+}
+
+static ddsc_status read_count_offsets(archive *z, measures_counts *c, int64_t n)
+{
+    CHECK(archive_open_array(z, count_names[1], 1));
+    if (z->array.count != n + 1)
+        return stream_fail(z->member, "has %lld elements for %lld items", (long long)z->array.count,
+                           (long long)n);
+    CHECK(npy_read_integers(z->ctx, &c->offset, z->member, &z->array));
+    c->n_rows = n;
+    for (int64_t i = 0; i <= n; i++)
+        if (c->offset[i] < (i ? c->offset[i - 1] : 0) || c->offset[0] != 0)
+            return stream_fail(z->member,
+                               "element %lld is %lld; offsets begin with 0 and do not decrease",
+                               (long long)i, (long long)c->offset[i]);
+    return archive_close_array(z);
+}
+
+/* Reads the array `name`, which has one integer per entry, and checks that each is at least `low`
+ * and less than `most`. */
+static ddsc_status read_entries(archive *z, int32_t **out, const char *name, int64_t n_entries,
+                                int64_t low, int64_t most)
+{
+    CHECK(archive_open_array(z, name, 1));
+    if (z->array.count != n_entries)
+        return stream_fail(z->member, "has %lld elements instead of %lld",
+                           (long long)z->array.count, (long long)n_entries);
+    CHECK(npy_read_indices(z->ctx, out, z->member, &z->array));
+    for (int64_t e = 0; e < n_entries; e++)
+        if ((*out)[e] < low || (*out)[e] >= most)
+            return stream_fail(z->member, "element %lld is %lld, which is out of range",
+                               (long long)e, (long long)(*out)[e]);
+    return archive_close_array(z);
+}
+
+static ddsc_status check_ascending(const archive *z, const measures_counts *c)
+{
+    for (int64_t i = 0; i < c->n_rows; i++)
+        for (int64_t e = c->offset[i] + 1; e < c->offset[i + 1]; e++)
+            if (c->word[e] <= c->word[e - 1])
+                return stream_fail(z->s, "the words of item %lld in %s are not ascending",
+                                   (long long)i, count_names[2]);
+    return DDSC_OK;
+}
+
+ddsc_status archive_read_counts(archive *z, measures_counts *out, int64_t n)
+{
+    int n_there = 0;
+    for (int k = 0; k < 4; k++)
+        n_there += archive_has(z, count_names[k]);
+    if (n_there == 0)
+        return DDSC_OK;
+    if (n_there < 4)
+        return stream_fail(z->s, "has some of the arrays %s, %s, %s and %s, but not all",
+                           count_names[0], count_names[1], count_names[2], count_names[3]);
+    CHECK(read_counted_words(z, out));
+    CHECK(read_count_offsets(z, out, n));
+    CHECK(read_entries(z, &out->word, count_names[2], out->offset[n], 0, out->n_words));
+    CHECK(read_entries(z, &out->count, count_names[3], out->offset[n], 1, INT32_MAX));
+    return check_ascending(z, out);
+}
+
+/* ---- memberships ---- */
+
+ddsc_status npz_add_memberships(npz_writer *z, const ddsc_model *m)
+{
+    const word_mixture *mix = &m->mixture;
+    const double softness[2] = {m->softness, mix->softness};
+    int64_t two = 2, shape[2] = {mix->n_words, mix->k};
+    if (m->softness > 0)
+        CHECK(npz_writer_add(z, "softness", NPY_FLOAT8, 1, &two, 8, NULL, softness));
+    /* The words of a private set are unknown, so new documents cannot be compared with it. */
+    if (mix->n_words == 0 || m->items->counts.words.n == 0)
+        return DDSC_OK;
+    CHECK(npz_writer_add(z, "mixture_words", NPY_INT4, 1, &mix->n_words, 4, NULL, mix->word));
+    CHECK(npz_writer_add(z, "mixture_theta", NPY_FLOAT8, 2, shape, 8, NULL, mix->theta));
+    return npz_writer_add(z, "mixture_share", NPY_FLOAT8, 1, &mix->k, 8, NULL, mix->share);
+}
+
+static ddsc_status read_exactly(archive *z, double **out, const char *name, int64_t n)
+{
+    CHECK(archive_open_array(z, name, 1));
+    if (z->array.count != n)
+        return stream_fail(z->member, "has %lld elements instead of %lld",
+                           (long long)z->array.count, (long long)n);
+    CHECK(npy_read_doubles(z->ctx, out, z->member, &z->array));
+    return archive_close_array(z);
+}
+
+static ddsc_status read_mixture(archive *z, word_mixture *mix, int64_t k)
+{
+    int64_t rows;
+    if (!archive_has(z, "mixture_theta") || !archive_has(z, "mixture_share"))
+        return stream_fail(z->s, "has mixture_words, but no mixture_theta or no mixture_share");
+    CHECK(archive_open_array(z, "mixture_words", 1));
+    if (z->array.count < 1)
+        return stream_fail(z->member, "is empty");
+    mix->n_words = z->array.count;
+    CHECK(npy_read_indices(z->ctx, &mix->word, z->member, &z->array));
+    CHECK(archive_close_array(z));
+    CHECK(archive_read_table(z, "mixture_theta", &mix->theta, &rows, &mix->k));
+    if (rows != mix->n_words || mix->k != k)
+        return stream_fail(z->s, "mixture_theta has the shape (%lld, %lld) instead of (%lld, %lld)",
+                           (long long)rows, (long long)mix->k, (long long)mix->n_words,
+                           (long long)k);
+    return read_exactly(z, &mix->share, "mixture_share", k);
+}
+
+ddsc_status archive_read_memberships(archive *z, ddsc_model *m)
+{
+    ddsc_status status = DDSC_OK;
+    double *softness = NULL;
+    if (!archive_has(z, "softness"))
+        return DDSC_OK;
+    TRY(read_exactly(z, &softness, "softness", 2));
+    m->softness = softness[0];
+    if (archive_has(z, "mixture_words")) {
+        m->mixture.softness = softness[1];
+        TRY(read_mixture(z, &m->mixture, m->k));
+    }
+done:
+    mem_free(z->ctx, softness);
     return status;
 }
 

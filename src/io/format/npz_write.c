@@ -225,6 +225,11 @@ ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, i
     return status;
 }
 
+ddsc_context *npz_writer_context(const npz_writer *z)
+{
+    return z->ctx;
+}
+
 ddsc_status npz_writer_finish(npz_writer *z)
 {
     int64_t begin = z->at;
@@ -409,6 +414,7 @@ ddsc_status npz_add_items(npz_writer *z, const measures *m)
         CHECK(npz_add_strings(z, "ids", item_id, m, m->n));
     CHECK(npz_add_names(z, m));
     CHECK(npz_add_recipe(z, &m->recipe));
+    CHECK(npz_add_counts(z, m));
     return npz_add_words(z, &m->words);
 }
 

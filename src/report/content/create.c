@@ -290,6 +290,19 @@ done:
     return status;
 }
 
+static ddsc_status find_memberships(ddsc_report *r)
+{
+    int64_t cells;
+    if (!r->from.membership || !r->from.clustering)
+        return DDSC_OK;
+    if (!mul_ok(r->view.n, r->k, &cells))
+        return ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "memberships: too many items and clusters");
+    ddsc_membership_report_init(&r->membership_fit);
+    CHECK(MEM_NEW(r->ctx, r->membership, cells));
+    return ddsc_membership_run(r->ctx, r->membership, &r->membership_fit, r->from.clustering,
+                               r->measures);
+}
+
 static ddsc_status resolve_settings(ddsc_report *r)
 {
     ddsc_cluster_settings_init(&r->plan.set);
@@ -308,6 +321,7 @@ static ddsc_status result_fill(ddsc_report *r)
         CHECK(take_rows(r));
         CHECK(result_find_standing(r, r->view.labels, r->view.n));
         CHECK(result_find_order(r));
+        CHECK(find_memberships(r));
         CHECK(ddsc_verdict_run(r->ctx, &r->verdict, r->from.clustering, r->measures,
                                result_graph(r)));
         CHECK(score_all(r));
@@ -351,8 +365,9 @@ void ddsc_report_destroy(ddsc_report *r)
     ddsc_verdict_destroy(r->verdict);
     ddsc_measures_destroy(r->own_measures);
     MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->ambiguity,
-             r->next, r->shown, r->outlier, r->outlying, r->order, r->sweep_scores, r->intra,
-             r->inter, r->xi, r->own_coords, r->own_d2, r->own_tried, r->own_index, r->own_offset);
+             r->next, r->shown, r->outlier, r->outlying, r->order, r->membership, r->sweep_scores,
+             r->intra, r->inter, r->xi, r->own_coords, r->own_d2, r->own_tried, r->own_index,
+             r->own_offset);
     mem_free(r->ctx, r);
 }
 

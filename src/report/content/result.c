@@ -373,6 +373,33 @@ static void put_input(ddsc_report *r, json_t *root)
     put_transforms(r, root);
 }
 
+/* Writes how many labels the words of the documents changed. */
+static void put_refinement(ddsc_report *r, json_t *root)
+{
+    if (r->view.n_refine_rounds == 0 && !r->view.refine_stopped)
+        return;
+    json_t *refined = put_object(r, root, "refinement");
+    put_text(r, refined, "by", "words");
+    put_count(r, refined, "rounds", r->view.n_refine_rounds);
+    put_count(r, refined, "moved", r->view.n_moved);
+    put_bool(r, refined, "stopped_early", r->view.refine_stopped);
+}
+
+/* Writes how memberships were calibrated. */
+static void put_membership(ddsc_report *r, json_t *root)
+{
+    const ddsc_membership_report *m = &r->membership_fit;
+    if (!r->membership)
+        return;
+    json_t *told = put_object(r, root, "membership");
+    put_text(r, told, "by", m->n_by_words > 0 ? "words" : "distances");
+    put_count(r, told, "items_by_words", m->n_by_words);
+    put_real(r, told, "softness", m->softness);
+    put_count(r, told, "held_out", m->n_held_out);
+    put_real(r, told, "held_out_confidence", m->n_held_out > 0 ? m->confidence : NAN);
+    put_real(r, told, "held_out_agreement", m->n_held_out > 0 ? m->agreement : NAN);
+}
+
 static void put_clusters_found(ddsc_report *r, json_t *root)
 {
     put_chosen(r, root);
@@ -383,6 +410,8 @@ static void put_clusters_found(ddsc_report *r, json_t *root)
         put_centers(r, root);
     else
         put_real(r, root, "inertia", r->from.inertia);
+    put_refinement(r, root);
+    put_membership(r, root);
     put_certificates(r, root);
 }
 

@@ -68,6 +68,8 @@ struct ddsc_report {
     int32_t *outlying;
     double outlier_from;
     int64_t n_outlying;
+    double *membership; /* n x k, or NULL */
+    ddsc_membership_report membership_fit;
     bool scored;
     ddsc_scores scores, *sweep_scores; /* scores of each K in the sweep, or NULL */
     ddsc_theory theory;                /* n = 0 without known classes or without a graph */

@@ -15,6 +15,7 @@ static const char *const bandwidths[] = {"auto", "median", "given", "near"};
 static const char *const estimators[] = {"unbiased", "biased", "biased"};
 static const char *const references[] = {"normal", "kmeans", "measures", "auto"};
 static const char *const exact_graphs[] = {"auto", "full", "pruned"};
+static const char *const refinements[] = {"auto", "off", "words"};
 static const char *const hubs[] = {"default", "off", "auto", "always"};
 static const char *const neighbor_searches[] = {"auto", "exact", "approximate"};
 
@@ -129,6 +130,7 @@ static void put_spectral(ddsc_report *r, json_t *object, const ddsc_cluster_sett
     put_gamma(r, object, set);
     put_bool(r, object, "paper", set->paper);
     put_real(r, object, "min_cluster", set->min_cluster);
+    put_text(r, object, "refine", NAMED(refinements, set->refine));
     if (r->trust.n > 0)
         put_count(r, object, "stability", r->trust.n_resamples);
     put_real(r, object, "eigen_tolerance", set->eigen_tolerance);

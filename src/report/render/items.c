@@ -40,6 +40,14 @@ static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, 
     }
 }
 
+/* Writes the label before refinement. */
+static void add_spectral(buffer *b, const ddsc_report *r, int64_t item)
+{
+    buffer_add(b, ",");
+    if (item >= 0)
+        buffer_addf(b, "%" PRId32, r->view.spectral_labels[item]);
+}
+
 static const char *item_column(const ddsc_report *r, int64_t which)
 {
     return r->measures ? ddsc_measures_get_meta_name(r->measures, which) : NULL;
@@ -78,6 +86,8 @@ static void put_item(buffer *b, const ddsc_report *r, const ddsc_graph_view *nea
         buffer_add(b, ",");
     if (r->edges.n > 0)
         add_near(b, r, near, item);
+    if (r->view.n_refine_rounds > 0)
+        add_spectral(b, r, item);
     for (int64_t k = 0; item_column(r, k); k++) {
         const char *value = ddsc_measures_get_meta(r->measures, row, k);
         buffer_add(b, ",");
@@ -111,6 +121,7 @@ void report_items(buffer *b, const ddsc_report *r)
     buffer_add(b, r->edges.n > 0 ? ",outlier,is_outlier" : "");
     for (int k = 1; r->edges.n > 0 && k <= NEAREST; k++)
         buffer_addf(b, ",neighbor%d,distance%d", k, k);
+    buffer_add(b, r->view.n_refine_rounds > 0 ? ",spectral_label" : "");
     add_meta_names(b, r);
     buffer_add(b, "\n");
     buffer_add_pieces(b, r->n_rows, ROWS_A_PIECE, add_item_rows, r);

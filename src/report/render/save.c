@@ -155,6 +155,7 @@ static const struct {
     {"centers.npz", NO_FORM, has_centers, save_centers},
     {"sweep.csv", DDSC_REPORT_SWEEP, NULL, NULL},
     {"stability.csv", DDSC_REPORT_STABILITY, NULL, NULL},
+    {"membership.csv", DDSC_REPORT_MEMBERSHIP, NULL, NULL},
     {"map.npy", NO_FORM, has_map, save_map},
     {"truth.csv", NO_FORM, has_truth, save_truth},
     {"report.html", DDSC_REPORT_HTML, NULL, NULL},

@@ -108,6 +108,27 @@ static void add_stability_rows(buffer *b, const ddsc_report *r)
     }
 }
 
+/* Writes membership.csv. Dropped items and items without a cluster have empty fields. */
+static void add_membership_rows(buffer *b, const ddsc_report *r)
+{
+    char space[RESULT_ID];
+    buffer_add(b, "id");
+    for (int64_t c = 0; c < r->k; c++)
+        buffer_addf(b, ",cluster%" PRId64, c);
+    buffer_add(b, "\n");
+    for (int64_t row = 0; row < r->n_rows; row++) {
+        int64_t item = r->item[row];
+        bool known = item >= 0 && !result_left_out(r, item);
+        buffer_add_csv(b, result_row_id(r, row, space));
+        for (int64_t c = 0; c < r->k; c++) {
+            buffer_add(b, ",");
+            if (known)
+                buffer_add_double(b, r->membership[item * r->k + c]);
+        }
+        buffer_add(b, "\n");
+    }
+}
+
 bool report_has(const ddsc_report *r, ddsc_report_form form)
 {
     switch (form) {
@@ -120,6 +141,7 @@ bool report_has(const ddsc_report *r, ddsc_report_form form)
     case DDSC_REPORT_SWEEP: return r->view.n_sweep > 1;
     case DDSC_REPORT_STABILITY: return r->trust.n > 0;
     case DDSC_REPORT_ITEMS: return r->from.clustering != NULL;
+    case DDSC_REPORT_MEMBERSHIP: return r->membership != NULL;
     }
     return false;
 }
@@ -136,6 +158,7 @@ void report_text(buffer *b, const ddsc_report *r, ddsc_report_form form)
     case DDSC_REPORT_SWEEP: add_sweep_labels(b, r); break;
     case DDSC_REPORT_STABILITY: add_stability_rows(b, r); break;
     case DDSC_REPORT_ITEMS: report_items(b, r); break;
+    case DDSC_REPORT_MEMBERSHIP: add_membership_rows(b, r); break;
     }
 }
 

@@ -83,6 +83,20 @@ test_that("wrong arguments are refused, with a suggestion", {
   refuses(ddsc(matrix(1:9, 3), 2, "precomputed"), "not symmetric")
 })
 
+test_that("messages name arguments of R", {
+  x <- clouds(8)
+  file <- tempfile(fileext = ".csv")
+  writeLines(c("a,b", "1,2"), file)
+  refuses(ddsc_read(file), "(id = COLUMN)")
+  expect_warning(ddsc(x, 2, n_neighbors = 50), "^n_neighbors = 50, .*lower n_neighbors$",
+                 class = "ddsc_warning")
+  ddsc_write(ddsc_set(x), file, overwrite = TRUE)
+  refuses(ddsc_write(ddsc_set(x), file), "pass overwrite = TRUE")
+  refuses(ddsc_set(x, pca = 3), "pca = 3: the points have 2 coordinates")
+  expect_equal(ddsc:::in_r_terms("a--b.csv: use --min-cluster 0 or --normalize rank"),
+               "a--b.csv: use min_cluster 0 or normalize = \"rank\"")
+})
+
 test_that("messages have no names of internal functions", {
   for (wrong in list(quote(ddsc(clouds(6), 7)), quote(ddsc(clouds(6), 2, "lot", cost = "cityblock")),
                      quote(ddsc_read("none.csv")))) {

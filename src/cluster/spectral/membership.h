@@ -1,0 +1,34 @@
+/* Memberships: how strongly an item belongs to each cluster. They are computed from scores, one per
+ * cluster, and are proportional to exp(score / softness). The softness is a temperature. It is
+ * fitted so that the memberships predict the cluster that other data about the item indicate. */
+#ifndef DDSC_CLUSTER_SPECTRAL_MEMBERSHIP_H
+#define DDSC_CLUSTER_SPECTRAL_MEMBERSHIP_H
+
+#include "data/model.h"
+
+/* Returns the cluster with the highest score, the first one of several. */
+int32_t membership_best(const double *score, int64_t k);
+/* Replaces scores by memberships with sum 1. */
+void membership_soften(double *score, int64_t k, double softness);
+/* Exchanges two memberships, if necessary, so that the one of `label` is the largest. */
+void membership_favor(double *membership, int64_t k, int32_t label);
+
+/* Sets the scores (k) to minus the squared distance from a row to the nearest center of each
+ * cluster. */
+void membership_near(double *score, int64_t k, const double *row, int64_t width,
+                     const double *center, const int32_t *center_label, int64_t n_centers);
+
+/* Scores of held-out items, and the cluster that other data indicate for each. */
+typedef struct held_out {
+    int64_t n, k;
+    double *score;     /* n x k */
+    int32_t *observed; /* n */
+} held_out;
+
+ddsc_status membership_create_held_out(ddsc_context *ctx, held_out *h, int64_t most, int64_t k);
+void membership_free_held_out(ddsc_context *ctx, held_out *h);
+/* Sets softness, confidence, agreement and n_held_out of the report. softness is between low and
+ * high, and is not changed if there are no items. */
+void membership_fit(ddsc_membership_report *report, const held_out *h, double low, double high);
+
+#endif
