@@ -3,8 +3,6 @@
 #include "base/context.h"
 #include "public_data.h"
 
-/* ---- what an entry says of its outputs ---- */
-
 static const call_entry *now; /* the call at work */
 static uint64_t answer_now;
 
@@ -16,7 +14,6 @@ void calls_add_answer(const void *bytes, int64_t n)
     answer_now = hash_bytes(bytes, (size_t)n, answer_now);
 }
 
-/* True when there is a result to look at. */
 bool calls_gives(ddsc_status status, const void *out)
 {
     if (status >= 0 ? out == NULL || out == UNSET : out != NULL && out != UNSET)
@@ -928,7 +925,6 @@ const call_entry calls[] = {
     E(permanova_run, "random", 0),
     E(permanova_run, "all arrangements, whole blocks", 1),
     E(states_run, "chosen", 0),
-    E(states_run, "two", 2),
     E(states_flow_run, "", 0),
     E(effects_run, "classes", 0),
     E(effects_run, "blocks", 1),
@@ -982,11 +978,11 @@ const call_entry calls[] = {
     E(report_draw, "", 0),
     E(comparison_write, "page", 0),
     E(comparison_write, "picture", 1),
+    E(over_run, "texts", 2),
+    E(report_add_over, "", 0),
     E(diff_create, "", 0),
-    E(diff_create, "row numbers", 1),
     E(diff_create, "folders", 2),
     E(diff_write, "json", DDSC_DIFF_JSON),
-    E(diff_write, "text", DDSC_DIFF_TEXT),
     E(diff_write, "all text", DDSC_DIFF_TEXT_ALL),
     E(diff_write, "csv", DDSC_DIFF_CSV),
     E(diff_write, "html", DDSC_DIFF_HTML),

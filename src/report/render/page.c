@@ -297,6 +297,7 @@ void report_page(buffer *t, const ddsc_report *r, const buffer *data)
     if (!report_page_leads(r))
         report_page_order(t, r);
     report_page_cells(t, r);
+    report_page_over(t, r);
     add_joints(t, r);
     add_views(t, r);
     report_page_about(t, r);

@@ -27,6 +27,8 @@ void report_page_answer_order(buffer *b, const ddsc_report *r);
 void report_page_order(buffer *b, const ddsc_report *r);
 /* Writes the sections about points with named coordinates, if the result has any. */
 void report_page_cells(buffer *b, const ddsc_report *r);
+/* Writes the clusters per period of a column. */
+void report_page_over(buffer *b, const ddsc_report *r);
 /* Writes "How this was computed": key figures, charts, settings, command and times. */
 void report_page_how(buffer *b, const ddsc_report *r);
 
