@@ -5,7 +5,6 @@
 
 static const call_entry *now; /* the call at work */
 static uint64_t answer_now;
-
 static char nothing;
 #define UNSET ((void *)&nothing) /* what pointers for results hold before a call */
 
