@@ -1,5 +1,4 @@
 #include "public_calls.h"
-
 #include "base/context.h"
 #include "public_data.h"
 
