@@ -82,7 +82,7 @@ typedef struct cli_options {
     int pair; /* explain: compare two items */
     /* test and order; lists of columns separated by commas */
     const char *by, *adjust, *factor, *numeric, *distances, *start;
-    int64_t permutations;
+    int64_t permutations, n_states;
     int pairwise, separately;
     int plots;        /* picture_format + 1, or 0 for no pictures */
     const char *page; /* diff: a page to write, or NULL */
@@ -138,7 +138,7 @@ struct cli_verb {
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
     verb_convert, verb_generate, verb_score, verb_compare, verb_assign, verb_report, verb_info,
     verb_demo, verb_update, verb_help, verb_completion, verb_explain, verb_name, verb_test,
-    verb_order, verb_diff;
+    verb_order, verb_diff, verb_states;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 

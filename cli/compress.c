@@ -169,6 +169,27 @@ static void check(pilot *p, cli_merging *m, const ddsc_measures *merged)
     ddsc_measures_destroy(few);
 }
 
+/* Adds a fraction as a percentage with two digits or more. */
+static void add_percent(text *t, double fraction)
+{
+    text_addf(t, fraction < 0.095 ? "%.2g%%" : "%.0f%%", 100 * fraction);
+}
+
+static void add_accuracy(text *t, const session *s, const cli_merging *m)
+{
+    text_addf(t,
+              "at most %" PRId64 " point%s per item. On %" PRId64 " pairs of %" PRId64
+              " items, D changes by ",
+              m->points, m->points == 1 ? "" : "s", m->n_pairs, m->n_items);
+    add_percent(t, m->error_median);
+    text_add(t, " (median; 95% quantile: ");
+    add_percent(t, m->error_95);
+    text_addf(t, "), and %.0f%% of the %" PRId64 " nearest neighbors stay the same", 100 * m->kept,
+              m->n_near);
+    if (s->opt.compress < 0 && m->kept < s->opt.compress_keep)
+        text_addf(t, ", fewer than the %.0f%% requested", 100 * s->opt.compress_keep);
+}
+
 static void report(const session *s, const cli_merging *m)
 {
     text t = {0};
@@ -178,12 +199,7 @@ static void report(const session *s, const cli_merging *m)
                   "item; use --compress M",
                   2 * LEVEL_FIRST);
     else if (m->n_pairs > 0)
-        text_addf(&t,
-                  "at most %" PRId64 " points per item. On %" PRId64 " pairs of %" PRId64
-                  " items, D changes by %.2g%% (median; 95%%: %.2g%%), and %.0f%% of the %" PRId64
-                  " nearest neighbors stay the same",
-                  m->points, m->n_pairs, m->n_items, 100 * m->error_median, 100 * m->error_95,
-                  100 * m->kept, m->n_near);
+        add_accuracy(&t, s, m);
     if (t.length > 0)
         message_note(s, "compress: ", text_get(&t));
     text_free(&t);

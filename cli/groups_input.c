@@ -105,6 +105,12 @@ static const option_spec table_options[] = {
      .offset = AT(label_column),
      .argument = "COLUMN",
      .help = "column with the classes of the items (default: label, if it exists)"},
+    {.name = "type",
+     .kind = OPTION_TEXT,
+     .offset = AT(type_column),
+     .argument = "COLUMN",
+     .help = "column with the type of each point, such as the type of a cell; the report and 'ddsc "
+             "states' compare the shares of the types"},
     {.name = "matrix",
      .kind = OPTION_TEXT,
      .offset = AT(matrix),

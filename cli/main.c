@@ -7,10 +7,10 @@
 #include "options.h"
 
 const cli_verb *const cli_verbs[] = {
-    &verb_cluster,  &verb_distance, &verb_neighbors,  &verb_embed,  &verb_text,   &verb_convert,
-    &verb_generate, &verb_score,    &verb_compare,    &verb_assign, &verb_update, &verb_report,
-    &verb_explain,  &verb_name,     &verb_diff,       &verb_order,  &verb_test,   &verb_info,
-    &verb_demo,     &verb_help,     &verb_completion, NULL};
+    &verb_cluster,  &verb_distance, &verb_neighbors, &verb_embed,      &verb_text,   &verb_convert,
+    &verb_generate, &verb_score,    &verb_compare,   &verb_assign,     &verb_update, &verb_report,
+    &verb_explain,  &verb_name,     &verb_diff,      &verb_order,      &verb_test,   &verb_states,
+    &verb_info,     &verb_demo,     &verb_help,      &verb_completion, NULL};
 
 const cli_verb *verb_find(const char *name)
 {

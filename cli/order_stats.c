@@ -304,7 +304,8 @@ static void describe_words(const result_items *items, order_result *r, double *v
 void order_describe(const result_items *items, order_result *r)
 {
     double *value = cli_allocate((size_t)r->n_ordered + 1, sizeof *value);
-    if (ddsc_measures_get_point_name(items->in.measures, 0))
+    if (ddsc_measures_get_point_name(items->in.measures, 0) &&
+        !ddsc_measures_has_types(items->in.measures))
         describe_words(items, r, value);
     if (!r->words) {
         free(r->traits);

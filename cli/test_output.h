@@ -15,6 +15,13 @@ typedef struct test_columns {
     int64_t n;
 } test_columns;
 
+/* Reads the columns that --adjust, --by and --block name. The caller closes them even after a
+ * failure. */
+bool test_columns_open(session *s, result_items *items, test_columns *c, int *code);
+void test_columns_close(test_columns *c);
+/* Returns the number of a column, or -1. */
+int64_t test_columns_find(const test_columns *c, const char *name);
+
 /* One test and everything that is needed to describe it. */
 typedef struct test_result {
     const session *s;

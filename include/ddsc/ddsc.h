@@ -443,6 +443,9 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measur
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_phrase(const ddsc_measures *measures,
                                                                 int64_t phrase);
 
+/* Returns 1 if the points have types: names that many points share, unlike words. */
+DDSC_EXPERIMENTAL DDSC_API int ddsc_measures_has_types(const ddsc_measures *measures);
+
 /* Copies the set and replaces its labels (n_rows entries). NULL removes the labels. */
 DDSC_API ddsc_status ddsc_measures_copy_labeled(ddsc_context *context, ddsc_measures **copy,
                                                 const ddsc_measures *measures,
@@ -688,6 +691,9 @@ typedef struct ddsc_read_settings {
      * name ends in .h5ad, .h5 or .hdf5. DDSC_FORMAT_HDF5 reads HDF5 under any name and from
      * standard input. */
     ddsc_format format;
+    /* csv, tsv and HDF5: column with the type of each point, such as the type of a cell. The types
+     * become the names of the points. NULL: `point_name` in csv and tsv, if it exists. */
+    const char *type_column;
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \
@@ -2233,6 +2239,127 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_permanova_destroy(ddsc_permanova *permanova
 DDSC_EXPERIMENTAL DDSC_API void ddsc_permanova_get_view_sized(const ddsc_permanova *permanova,
                                                               ddsc_permanova_view *view,
                                                               size_t size);
+
+/* ==== States of points, for example of cells ==== */
+
+typedef struct ddsc_states_settings {
+    size_t struct_size;
+    int64_t n_states; /* 1 .. 200; 0 (default): chosen by the rule below */
+} ddsc_states_settings;
+
+#define ddsc_states_settings_init(settings) \
+    ddsc_states_settings_init_sized((settings), sizeof *(settings))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_states_settings_init_sized(ddsc_states_settings *settings,
+                                                                size_t size);
+
+typedef struct ddsc_states ddsc_states;
+
+/* Arrays have one row per item, state or support point. Each item has the same weight. */
+typedef struct ddsc_states_view {
+    int64_t n_items, n_support, dim, n_states;
+    int given;               /* 1: the states are the types of the points that the input names */
+    int64_t n_sampled;       /* number of points that were clustered */
+    const int32_t *of;       /* n_support: state of each point */
+    const double *share;     /* n_items x n_states: share of each state in the weight of the item */
+    const double *total;     /* n_states: mean share over the items, in descending order */
+    const double *mean;      /* n_states x dim: mean of each coordinate in the state */
+    const double *deviation; /* n_states x dim: standard deviation */
+    const double *overall, *overall_deviation; /* dim: over all points */
+    /* Numbers of states that were tried, and how well two halves of the sampled points agree on
+     * each. n_tried is 0 if the number was given. */
+    int64_t n_tried;
+    const int64_t *tried;
+    const double *agreement;
+} ddsc_states_view;
+
+/* Divides the points of all items into states. If the points have types (names that many points
+ * share), the types are the states. Otherwise, k-means clusters a sample of the pooled points, in
+ * which each item has the same number of points, and every point belongs to the state with the
+ * nearest mean. The number of states is the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 on which
+ * two random halves of the sample agree: the states of each half overlap with states of the other by
+ * at least 0.75 (Jaccard, mean over halves of the smallest overlap). If there is no such number, it is
+ * the one with the best agreement. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_run(ddsc_context *context, ddsc_states **states,
+                                                       const ddsc_measures *measures,
+                                                       const ddsc_states_settings *settings);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_states_destroy(ddsc_states *states);
+#define ddsc_states_get_view(states, view) \
+    ddsc_states_get_view_sized((states), (view), sizeof *(view))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_states_get_view_sized(const ddsc_states *states,
+                                                           ddsc_states_view *view, size_t size);
+/* Returns the type, or a number with the coordinates that distinguish the state, for example "S1
+ * (CD3 high, CD20 low)". Returns NULL if there is no such state. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_states_get_name(const ddsc_states *states,
+                                                            int64_t state);
+
+/* The transport of mass between two sets of items, from state to state. */
+typedef struct ddsc_states_flow {
+    size_t struct_size;
+    /* Caller-allocated arrays; a result whose pointer is NULL is not computed. */
+    double *mass;  /* n_states x n_states: mass that moves from the row's to the column's state */
+    double *shift; /* n_states x dim: change of each coordinate within the state, in standard
+                    * deviations of the state; NaN if either side has no points in it */
+    double *from, *to; /* n_states: share of each state on either side */
+    /* Output fields. */
+    double value;         /* squared W2 distance between the points that were transported */
+    int64_t n_from, n_to; /* number of points that were transported */
+} ddsc_states_flow;
+
+#define ddsc_states_flow_init(flow) ddsc_states_flow_init_sized((flow), sizeof *(flow))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_states_flow_init_sized(ddsc_states_flow *flow, size_t size);
+/* Computes an exact optimal transport plan (squared Euclidean costs) from the pooled points of the
+ * items `from` to those of the items `to`, and adds up its mass by state. Pools of more than 1,000
+ * points are sampled. Each item of a pool has the same weight. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_flow_run(ddsc_context *context,
+                                                            ddsc_states_flow *flow,
+                                                            const ddsc_states *states,
+                                                            const ddsc_measures *measures,
+                                                            int64_t n_from, const int64_t *from,
+                                                            int64_t n_to, const int64_t *to);
+
+/* The association of one quantity (a share, a mean) with a column about items. */
+typedef struct ddsc_effect {
+    int64_t variable;
+    /* Factors: the class, and the class it is compared with; NULL: all other classes. Both are NULL
+     * if the column is numeric. */
+    const char *level, *other;
+    int64_t n, n_level, n_other; /* number of items (whole blocks: of blocks) with a value */
+    double mean_level, mean_other;
+    /* Factors: difference of the means; with blocks, the mean of the differences within blocks.
+     * Numbers: rank correlation. low and high are the limits of the 95% confidence interval. */
+    double effect, low, high;
+    double standardized;  /* factors: the difference in pooled standard deviations; else NaN */
+    double p, p_adjusted; /* by permutations; after Benjamini and Hochberg over all rows */
+} ddsc_effect;
+
+typedef struct ddsc_effects ddsc_effects;
+
+typedef struct ddsc_effects_view {
+    int64_t n_rows;
+    const ddsc_effect *const *rows;
+    ddsc_column_kind kind; /* of the column */
+    int whole_blocks; /* 1: the column is constant within blocks, which were compared as a whole */
+    int64_t n_permutations;
+    int exhaustive;
+    double smallest_p;
+} ddsc_effects_view;
+
+/* Measures the association of n_variables quantities (values: n x n_variables, NaN if missing) with
+ * `column`. A factor with two classes has one row per quantity, and a factor with more classes one
+ * row per quantity and class. Intervals: Welch's t between classes, Student's t of the differences
+ * within blocks, Fisher's z for rank correlations. p is the share of `permutations` (within blocks
+ * if `block` is not NULL) whose studentized effect is at least as large. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(ddsc_context *context,
+                                                        ddsc_effects **effects, int64_t n,
+                                                        int64_t n_variables, const double *values,
+                                                        const ddsc_column *column,
+                                                        const ddsc_column *block,
+                                                        int64_t permutations);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_effects_destroy(ddsc_effects *effects);
+#define ddsc_effects_get_view(effects, view) \
+    ddsc_effects_get_view_sized((effects), (view), sizeof *(view))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_effects_get_view_sized(const ddsc_effects *effects,
+                                                            ddsc_effects_view *view, size_t size);
 
 /* ==== Single transport problems ==== */
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         normalized_mutual_info_score,
         purity_score,
     )
+    from ._states import states
     from ._transport import Barycenter, Transport, barycenter, emd, sinkhorn
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "read",
     "read_text",
     "sinkhorn",
+    "states",
     "__version__",
 ]
 
@@ -72,6 +74,7 @@ _HOMES = {
     "DDSC": "_estimator",
     "LinearOT": "_lot",
     "permanova": "_permanova",
+    "states": "_states",
     **dict.fromkeys("Diff diff".split(), "_diff"),
     "Distributions": "_distributions",
     **dict.fromkeys("compare mmd neighbors pairwise".split(), "_distances"),

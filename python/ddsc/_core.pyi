@@ -127,6 +127,15 @@ def permanova(
     pairwise: bool,
     separately: bool,
 ) -> Dict[str, Any]: ...
+def states(context: Context, measures: Handle, n_states: int, start: Any, end: Any) -> Dict[str, Any]: ...
+def effects(
+    context: Context,
+    values: Any,
+    n: int,
+    n_variables: int,
+    columns: List[Tuple[str, Any, int, int]],
+    permutations: int,
+) -> Dict[str, Any]: ...
 def report_json(
     context: Context,
     measures: Optional[Handle],

@@ -54,14 +54,13 @@ class Fitting(Results):
                 rows, n_rows = measures.rows, len(measures)
             elif self.metric == "precomputed":
                 found, graph = self._fit_matrix(run, X)
-                rows = np.arange(self.n_features_in_)
+                rows, items = np.arange(self.n_features_in_), None
                 n_rows = len(rows)
             else:
                 found, measures = self._fit_items(run, X, sample_weight)
-                graph, rows, n_rows = None, measures.rows, len(measures)
+                graph, rows, n_rows, items = None, measures.rows, len(measures), measures._handle
             view = _core.clustering_view(found)
             view.update(_standing(run, found, len(np.asarray(view["labels"]))))
-            items = None if self.metric == "precomputed" else measures._handle
             view["membership"] = np.empty((len(np.asarray(view["labels"])), view["k"]))
             run(_core.membership, found, items, view["membership"])
         self._take(view, graph, rows, n_rows)

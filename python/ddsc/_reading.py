@@ -28,6 +28,7 @@ def read(
     drop: Optional[Sequence[str]] = None,
     weight: Optional[str] = None,
     label: Optional[str] = None,
+    type: Optional[str] = None,
     where: Optional[str] = None,
     matrix: Optional[str] = None,
     as_: ImageAs = "pixels",
@@ -60,6 +61,8 @@ def read(
         * and ?. None: all numeric columns.
     weight, label : str, optional
         csv, h5ad: columns with the weights and the classes. None: "weight" and "label", if they exist.
+    type : str, optional
+        csv, h5ad: column with the type of each point, such as the type of a cell. See `states`.
     where : str, optional
         csv, h5ad: "COLUMN=VALUE" reads only the matching rows.
     matrix : str, optional
@@ -109,7 +112,7 @@ def read(
         settings["item_columns"] = batch
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
-    named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where,
+    named = {"id_columns": id, "weight_column": weight, "label_column": label, "type_column": type, "where": where,
              "matrix": matrix}
     settings.update({name: value for name, value in named.items() if value is not None})
     for name, names in (("columns", columns), ("drop", drop)):

@@ -124,11 +124,23 @@ PyObject *stats_dictionary(const ddsc_pair_stats *stats);
  * NULL. */
 bool put(PyObject *dictionary, const char *name, PyObject *value);
 
+/* Columns about items of one call. `values` keeps the buffers of numbers. */
+typedef struct core_columns {
+    ddsc_column *column;
+    const char **text; /* n_columns x n; NULL entries for columns of numbers */
+    Py_buffer *values;
+    Py_ssize_t n_columns;
+} core_columns;
+
+/* Takes a list of tuples (name, values, kind, role). The caller frees the columns even on failure. */
+bool columns_take(core_columns *c, PyObject *list, int64_t n);
+void columns_free(core_columns *c);
+
 /* ---- method tables of the module ---- */
 
 extern PyMethodDef measures_methods[], view_methods[], pairs_methods[], cluster_methods[],
     transport_methods[], model_methods[], findings_methods[], report_methods[], diff_methods[],
-    baseline_methods[], permanova_methods[];
+    baseline_methods[], permanova_methods[], states_methods[];
 int context_register(PyObject *module);
 int handle_register(PyObject *module);
 void transport_forget(void);

@@ -237,25 +237,17 @@ done:
     {                                                   \
 #name, type, offsetof(ddsc_read_settings, name) \
     }
-static const core_field read_fields[] = {READ(on_empty, FIELD_INT),
-                                         READ(phase, FIELD_INT),
-                                         READ(phases, FIELD_INT),
-                                         READ(labels_path, FIELD_TEXT),
-                                         READ(channels, FIELD_TEXT),
-                                         READ(arcsinh, FIELD_DOUBLE),
-                                         READ(max_bytes, FIELD_INT64),
-                                         READ(id_columns, FIELD_TEXT),
-                                         READ(weight_column, FIELD_TEXT),
-                                         READ(label_column, FIELD_TEXT),
-                                         READ(where, FIELD_TEXT),
-                                         READ(columns, FIELD_TEXT),
-                                         READ(drop, FIELD_TEXT),
-                                         READ(meta_path, FIELD_TEXT),
-                                         READ(image_as, FIELD_INT),
-                                         READ(matrix, FIELD_TEXT),
-                                         READ(item_columns, FIELD_TEXT),
-                                         READ(format, FIELD_INT),
-                                         {NULL, FIELD_INT, 0}};
+static const core_field read_fields[] = {
+    READ(on_empty, FIELD_INT),       READ(phase, FIELD_INT),
+    READ(phases, FIELD_INT),         READ(labels_path, FIELD_TEXT),
+    READ(channels, FIELD_TEXT),      READ(arcsinh, FIELD_DOUBLE),
+    READ(max_bytes, FIELD_INT64),    READ(id_columns, FIELD_TEXT),
+    READ(weight_column, FIELD_TEXT), READ(label_column, FIELD_TEXT),
+    READ(where, FIELD_TEXT),         READ(columns, FIELD_TEXT),
+    READ(drop, FIELD_TEXT),          READ(meta_path, FIELD_TEXT),
+    READ(image_as, FIELD_INT),       READ(matrix, FIELD_TEXT),
+    READ(item_columns, FIELD_TEXT),  READ(format, FIELD_INT),
+    READ(type_column, FIELD_TEXT),   {NULL, FIELD_INT, 0}};
 
 /* Returns the n texts of a list. The caller frees the array. */
 static const char **path_list(PyObject *paths, Py_ssize_t n)

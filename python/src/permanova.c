@@ -2,15 +2,7 @@
  * float64. */
 #include "core.h"
 
-/* Columns of one call. `values` keeps the buffers of numbers. */
-typedef struct columns {
-    ddsc_column *column;
-    const char **text; /* n_columns x n; NULL entries for columns of numbers */
-    Py_buffer *values;
-    Py_ssize_t n_columns;
-} columns;
-
-static void columns_free(columns *c)
+void columns_free(core_columns *c)
 {
     for (Py_ssize_t k = 0; c->values && k < c->n_columns; k++)
         if (c->values[k].obj)
@@ -21,7 +13,7 @@ static void columns_free(columns *c)
 }
 
 /* Takes the values of one column: a buffer of n numbers, or a list of n str or None. */
-static bool column_take(columns *c, Py_ssize_t k, PyObject *values, int64_t n)
+static bool column_take(core_columns *c, Py_ssize_t k, PyObject *values, int64_t n)
 {
     ddsc_column *column = &c->column[k];
     if (!PyList_Check(values)) {
@@ -46,8 +38,7 @@ static bool column_take(columns *c, Py_ssize_t k, PyObject *values, int64_t n)
     return true;
 }
 
-/* Takes a list of tuples (name, values, kind, role). */
-static bool columns_take(columns *c, PyObject *list, int64_t n)
+bool columns_take(core_columns *c, PyObject *list, int64_t n)
 {
     c->n_columns = PyList_Size(list);
     size_t count = c->n_columns > 0 ? (size_t)c->n_columns : 1;
@@ -171,7 +162,7 @@ static PyObject *permanova(PyObject *module, PyObject *args)
     long long n, permutations;
     int squared, pairwise, separately;
     Py_buffer distances = {0}, given = {0}, points = {0};
-    columns c = {0};
+    core_columns c = {0};
     ddsc_permanova_settings set;
     ddsc_permanova *found = NULL;
     (void)module;

@@ -219,7 +219,8 @@ enum rng_stream {
     RNG_POINTS,
     RNG_ABOUT,
     RNG_PERMANOVA,
-    RNG_ORDER
+    RNG_ORDER,
+    RNG_STATES
 };
 
 /* Creates a generator. `part` separates restarts, items or blocks of one stream. */

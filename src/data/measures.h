@@ -234,6 +234,8 @@ ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measur
                                 const int32_t *item_labels);
 /* Sends the set of the first rank to all ranks. Each machine stores its arrays once. Collective. */
 ddsc_status measures_move(ddsc_context *ctx, measures **set);
+/* Returns true if many points share a name, as types of cells do and words do not. */
+bool measures_has_types(const measures *m);
 int64_t measures_largest_item(const measures *m);
 /* Returns true if items share rows of the table, which means that there are fewer rows than half
  * the entries. */

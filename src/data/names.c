@@ -1,6 +1,7 @@
 /* The names in a set: of coordinates, support points and items. */
 #include <string.h>
 
+#include "base/text.h"
 #include "data/measures.h"
 
 ddsc_status texts_copy(ddsc_context *ctx, measures_texts *to, const measures_texts *from)
@@ -104,6 +105,27 @@ const char *ddsc_measures_get_coordinate_name(const ddsc_measures *m, int64_t co
 const char *ddsc_measures_get_point_name(const ddsc_measures *m, int64_t point)
 {
     return m ? name_or_null(&m->points, point) : NULL;
+}
+
+bool measures_has_types(const measures *m)
+{
+    enum { LOOKED_AT = 2000 };
+    ddsc_status status = DDSC_OK;
+    text_table names = {0};
+    int64_t number, n = BASE_MIN(m->points.n, LOOKED_AT);
+    bool is_new;
+    for (int64_t k = 0; k < n && status >= 0; k++) {
+        const char *name = texts_get(&m->points, (int64_t)((double)k * (double)m->v / (double)n));
+        status = text_table_add(m->ctx, &names, name, strlen(name), &number, &is_new);
+    }
+    bool shared = n > 3 && status >= 0 && 2 * names.n <= n;
+    text_table_free(m->ctx, &names);
+    return shared;
+}
+
+int ddsc_measures_has_types(const ddsc_measures *m)
+{
+    return m && measures_has_types(m);
 }
 
 const char *ddsc_measures_get_title(const ddsc_measures *m, int64_t row)

@@ -92,6 +92,8 @@ INIT(outliers)
 INIT(team_eigen)
 INIT(comparison)
 INIT(identity_settings)
+INIT(states_settings)
+INIT(states_flow)
 INIT(diff_side)
 INIT(sampling_constants)
 
@@ -131,6 +133,8 @@ static void (*const inits[])(void) = {init_context_settings,
                                       init_scores,
                                       init_team,
                                       init_identity_settings,
+                                      init_states_settings,
+                                      init_states_flow,
                                       init_diff_side,
                                       init_sampling_constants,
                                       use_team,
@@ -514,6 +518,42 @@ static void try_permanova(ddsc_context *ctx, const ddsc_measures *items)
     ddsc_permanova_destroy(found);
 }
 
+static void try_states(ddsc_context *ctx, const ddsc_measures *items)
+{
+    GUARDED(states_settings, set);
+    GUARDED(states_flow, flow);
+    GUARDED(states_view, v);
+    GUARDED(effects_view, e);
+    ddsc_states *found = NULL;
+    ddsc_effects *effects = NULL;
+    double mass[4], x[N];
+    const int64_t from = 0, to = 1;
+    for (int i = 0; i < N; i++)
+        x[i] = (i * 7 % N) + 0.5;
+    ddsc_states_settings_init(set);
+    set->n_states = 2;
+    GOOD(ddsc_states_run(ctx, &found, items, set));
+    ddsc_states_get_view(found, v);
+    CHECK(v->n_states == 2 && v->n_items == N && !v->given);
+    ddsc_states_flow_init(flow);
+    flow->mass = mass;
+    GOOD(ddsc_states_flow_run(ctx, flow, found, items, 1, &from, 1, &to));
+    CHECK(flow->value > 0 && flow->n_to > 0);
+    const ddsc_column column = {"x", NULL, x, DDSC_COLUMN_NUMBER, DDSC_COLUMN_BY};
+    GOOD(ddsc_effects_run(ctx, &effects, N, 2, v->share, &column, NULL, 99));
+    ddsc_effects_get_view(effects, e);
+    const ddsc_effect *effect = e->rows[0];
+    CHECK(e->n_rows == 2 && effect->n == N && effect->low < 1);
+    TAIL_IS_ZERO(v);
+    TAIL_IS_ZERO(e);
+    UNTOUCHED(set);
+    UNTOUCHED(flow);
+    UNTOUCHED(v);
+    UNTOUCHED(e);
+    ddsc_effects_destroy(effects);
+    ddsc_states_destroy(found);
+}
+
 static void try_compare(ddsc_context *ctx, const ddsc_measures *items)
 {
     GUARDED(cluster_settings, set);
@@ -688,6 +728,7 @@ int main(int argc, char **argv)
     try_diff(ctx);
     try_over(ctx);
     try_permanova(ctx, items);
+    try_states(ctx, items);
     try_transport(ctx, items);
     try_barycenters(ctx, items);
     try_refusals(ctx, items);

@@ -48,6 +48,14 @@ def test_points_are_chosen_for_the_neighbors(ddsc, large_items):
     assert again["compress"] == found["auto"]
 
 
+def test_the_message_has_plain_numbers(ddsc, large_items):
+    told = ddsc("neighbors", large_items, "--compress", 1, "--json").stderr
+    assert "at most 1 point per item" in told and "e+" not in told and "fewer than" not in told
+    ddsc("generate", "shapes", "-o", large_items.with_name("shapes.npz"), "--force", "-q")
+    told = ddsc("neighbors", large_items.with_name("shapes.npz"), "--compress", "auto", "--json").stderr
+    assert "e+" not in told and "fewer than the 95% requested" in told
+
+
 def test_small_items_stay_as_they_are(ddsc, three_groups, tmp_path):
     done = ddsc("neighbors", three_groups, "--compress", "auto", "--json")
     assert "nothing is merged" in done.stderr and "compress" not in json.loads(done.stdout)

@@ -10,7 +10,7 @@ import time
 import pytest
 
 VERBS = ["cluster", "distance", "neighbors", "embed", "text", "convert", "generate", "score",
-         "assign", "report", "explain", "name", "diff", "order", "test", "info", "demo"]
+         "assign", "report", "explain", "name", "diff", "order", "test", "states", "info", "demo"]
 
 
 def test_program_help_lists_the_verbs_in_order(ddsc):

@@ -165,7 +165,8 @@ def test_file_systems_without_flags_of_rename(faulty, two_results, tmp_path, pla
     calls = faulty(words[1], "EIO", 0, tmp_path, DDSC_FAULT_PLAIN=plain).calls
     (tmp_path / "out" / "notes.txt").write_text("mine")
     faulty(words[0], "EIO", 0, tmp_path, DDSC_FAULT_PLAIN=plain)
-    for at in range(1, len(calls) + 1, 1 if DEEP else 3):
+    assert calls[-1].startswith("fsync")  # of the folder: the result is complete by then, so this error is ignored
+    for at in range(1, len(calls), 1 if DEEP else 3):
         assert faulty(words[1], "EIO", at, tmp_path, DDSC_FAULT_PLAIN=plain).returncode == 6
         assert which(tmp_path / "out", known) == 0
 

@@ -1,13 +1,9 @@
 #include "public_calls.h"
-
 #include "base/context.h"
 #include "public_data.h"
 
-/* ---- what an entry says of its outputs ---- */
-
 static const call_entry *now; /* the call at work */
 static uint64_t answer_now;
-
 static char nothing;
 #define UNSET ((void *)&nothing) /* what pointers for results hold before a call */
 
@@ -16,7 +12,6 @@ void calls_add_answer(const void *bytes, int64_t n)
     answer_now = hash_bytes(bytes, (size_t)n, answer_now);
 }
 
-/* True when there is a result to look at. */
 bool calls_gives(ddsc_status status, const void *out)
 {
     if (status >= 0 ? out == NULL || out == UNSET : out != NULL && out != UNSET)
@@ -918,6 +913,10 @@ const call_entry calls[] = {
     E(units_run, "", 0),
     E(permanova_run, "random", 0),
     E(permanova_run, "all arrangements, whole blocks", 1),
+    E(states_run, "chosen", 0),
+    E(states_flow_run, "", 0),
+    E(effects_run, "classes", 0),
+    E(effects_run, "blocks", 1),
     E(kmeans_run, "", 0),
     E(standing_run, "", 0),
     E(project_run, "", 0),

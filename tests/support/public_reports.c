@@ -417,6 +417,78 @@ ddsc_status permanova_run(ddsc_context *ctx, int option)
     return status;
 }
 
+ddsc_status states_run(ddsc_context *ctx, int option)
+{
+    ddsc_states *out = calls_unset;
+    ddsc_states_settings set;
+    ddsc_states_settings_init(&set);
+    set.n_states = option;
+    ddsc_status status = ddsc_states_run(ctx, &out, clouds, &set);
+    if (calls_gives(status, out)) {
+        ddsc_states_view v;
+        ddsc_states_get_view(out, &v);
+        calls_add_answer(v.share, v.n_items * v.n_states * (int64_t)sizeof *v.share);
+        calls_add_answer(v.mean, v.n_states * v.dim * (int64_t)sizeof *v.mean);
+        ddsc_states_destroy(out);
+    }
+    return status;
+}
+
+/* The states come from a context of their own, so that only the flow fails. */
+ddsc_status states_flow_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    static const int64_t from[] = {0, 1}, to[] = {2, 3, 4};
+    double mass[4], shift[2 * DIM];
+    ddsc_states *states = NULL;
+    ddsc_states_flow out;
+    ddsc_states_settings set;
+    ddsc_states_settings_init(&set);
+    set.n_states = 2;
+    ddsc_context *other = test_context(1, 1);
+    assert_int_equal(ddsc_states_run(other, &states, clouds, &set), DDSC_OK);
+    ddsc_states_flow_init(&out);
+    out.mass = mass;
+    out.shift = shift;
+    ddsc_status status = ddsc_states_flow_run(ctx, &out, states, clouds, 2, from, 3, to);
+    if (status >= 0) {
+        calls_add_answer(mass, sizeof mass);
+        calls_add_answer(shift, sizeof shift);
+        calls_add_answer(&out.value, sizeof out.value);
+    }
+    ddsc_states_destroy(states);
+    ddsc_context_destroy(other);
+    return status;
+}
+
+/* Option 1: within blocks. */
+ddsc_status effects_run(ddsc_context *ctx, int option)
+{
+    const char *kind[N], *pair[N];
+    double value[2 * N];
+    for (int i = 0; i < N; i++) {
+        kind[i] = i == 3 ? NULL : item_names[i % 3];
+        pair[i] = item_names[i / 3];
+        value[2 * i] = i * 5 % 7;
+        value[2 * i + 1] = i == 5 ? (double)NAN : i;
+    }
+    const ddsc_column column = {"kind", kind, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
+    const ddsc_column block = {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK};
+    ddsc_effects *out = calls_unset;
+    ddsc_status status =
+        ddsc_effects_run(ctx, &out, N, 2, value, &column, option ? &block : NULL, 39);
+    if (calls_gives(status, out)) {
+        ddsc_effects_view v;
+        ddsc_effects_get_view(out, &v);
+        for (int64_t k = 0; k < v.n_rows; k++) {
+            calls_add_answer(&v.rows[k]->p_adjusted, sizeof v.rows[k]->p_adjusted);
+            calls_add_answer(&v.rows[k]->effect, sizeof v.rows[k]->effect);
+        }
+        ddsc_effects_destroy(out);
+    }
+    return status;
+}
+
 ddsc_status units_run(ddsc_context *ctx, int option)
 {
     (void)option;

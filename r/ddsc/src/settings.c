@@ -119,6 +119,7 @@ static const field fields[] = {
     {"id", FIELD_TEXT, AT(read.id_columns), NULL},
     {"weight", FIELD_TEXT, AT(read.weight_column), NULL},
     {"label", FIELD_TEXT, AT(read.label_column), NULL},
+    {"type", FIELD_TEXT, AT(read.type_column), NULL},
     {"where", FIELD_TEXT, AT(read.where), NULL},
     {"columns", FIELD_TEXT, AT(read.columns), NULL},
     {"drop", FIELD_TEXT, AT(read.drop), NULL},

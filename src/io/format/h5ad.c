@@ -255,6 +255,25 @@ done:
     return status;
 }
 
+static ddsc_status read_point_types(h5ad *h)
+{
+    ddsc_status status = DDSC_OK;
+    h5ad_texts types = {0};
+    const char **name = NULL;
+    if (!h->set->type_column)
+        return DDSC_OK;
+    TRY(h5ad_read_column(h, &types, h->set->type_column, "--type"));
+    TRY(MEM_NEW(h->ctx, name, h->out->v));
+    for (int64_t i = 0; i < h->n_rows; i++)
+        if (h->place[i] >= 0)
+            name[h->place[i]] = h5ad_text(&types, i);
+    TRY(texts_pack(h->ctx, &h->out->points, h->out->v, name));
+done:
+    h5ad_texts_free(h->ctx, &types);
+    mem_free(h->ctx, (void *)name);
+    return status;
+}
+
 /* Notes if the values of cells are raw counts: whole numbers, not negative, and some at least
  * COUNTS_FROM. The program warns unless a transform is requested. */
 static void note_counts(const h5ad *h)
@@ -280,6 +299,7 @@ ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
     TRY(h5ad_find_matrix(&h));
     TRY(group_rows(&h));
     TRY(read_point_weights(&h));
+    TRY(read_point_types(&h));
     TRY(h5ad_read_matrix(&h));
     note_counts(&h);
     for (int64_t k = 0; set->arcsinh > 0 && k < out->v * out->d; k++)

@@ -271,7 +271,7 @@ ddsc_status table_choose(ddsc_context *ctx, table_columns *c, io_stream *s,
     TRY(take_one(&h, &c->weight, set->weight_column, "weight", "--weight"));
     TRY(take_one(&h, &c->label, set->label_column, "label", "--label"));
     TRY(take_one(&h, &c->title, NULL, "title", NULL));
-    TRY(take_one(&h, &c->point, NULL, "point_name", NULL));
+    TRY(take_one(&h, &c->point, set->type_column, "point_name", "--type"));
     TRY(take_where(&h));
     TRY(take_meta(&h));
     TRY(take_coordinates(&h));

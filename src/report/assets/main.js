@@ -40,6 +40,8 @@ function follow(e) { // in a notebook frame, "#x" would be resolved against the 
 
 paintCards();
 setUpViews();
+setUpCells();
+setUpOrder();
 setUpContents();
 watchWidth();
 if (map) map.redraw();
@@ -49,4 +51,4 @@ addEventListener('resize', watchWidth);
 addEventListener('keydown', e => { if (e.key === 'Escape' && drawer.open) closeDrawer(); });
 if (location.protocol === 'about:') addEventListener('click', follow);
 addEventListener('hashchange', () => { if (location.hash === '#how') byId('how').parentNode.open = true; });
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { paintCards(); if (byId('tree')) drawTree(); change({ at: state.at }); });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { paintCards(); if (byId('tree')) drawTree(); if (mix) mix.draw(); change({ at: state.at }); });

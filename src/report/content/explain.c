@@ -162,12 +162,18 @@ void result_add_traits(buffer *t, const json_t *cluster, size_t most)
     }
 }
 
+bool result_has_words(const ddsc_report *r)
+{
+    return r->measures && ddsc_measures_get_point_name(r->measures, 0) &&
+           !ddsc_measures_has_types(r->measures);
+}
+
 ddsc_status result_put_explanation(ddsc_report *r)
 {
     const ddsc_measures_view *m = &r->items;
     if (!r->measures || r->k < 2 || r->k >= r->view.n || !result_cluster_row(r, 0))
         return DDSC_OK;
-    if (ddsc_measures_get_point_name(r->measures, 0))
+    if (result_has_words(r))
         return result_explain_words(r);
     if (ddsc_measures_get_coordinate_name(r->measures, 0) || (!m->is_grid && m->dim <= MARKER_DIM))
         return explain_by_markers(r);

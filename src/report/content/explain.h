@@ -13,7 +13,6 @@ typedef struct finding {
 /* Inserts f into the list of the `most` findings with the largest |value|. Ties keep their
  * order. *n is the current length of the list. */
 void result_keep_finding(finding *best, int *n, int most, finding f);
-json_t *result_cluster_row(const ddsc_report *r, int64_t c);
 ddsc_status result_explain_words(ddsc_report *r);
 
 /* ---- words of clusters ---- */

@@ -35,6 +35,8 @@ ddsc_status result_find_order(ddsc_report *r);
 void result_put_outliers(ddsc_report *r, json_t *root);
 void result_put_theory(ddsc_report *r, json_t *root);
 void result_put_stability(ddsc_report *r, json_t *root);
+/* Returns the entry of a cluster in the tree, or NULL. */
+json_t *result_cluster_row(const ddsc_report *r, int64_t c);
 /* Writes the typical and ambiguous items of each cluster, and the distances between neighbors. */
 ddsc_status result_put_findings(ddsc_report *r, json_t *root);
 /* Writes the association of metadata columns with the clusters. */
@@ -49,6 +51,10 @@ ddsc_status result_put_explanation(ddsc_report *r);
 /* Writes the mean picture of each cluster of planar items, and its difference from the other
  * items. */
 ddsc_status result_put_means(ddsc_report *r);
+/* Writes how stable the order of the items is, and what changes along it. */
+ddsc_status result_put_order(ddsc_report *r, json_t *root);
+/* Writes means, quantiles and states of items whose points have named coordinates. */
+ddsc_status result_put_cells(ddsc_report *r, json_t *root);
 /* Writes the number of items of each class in each cluster, unless the table is too large. */
 ddsc_status result_put_confusion(ddsc_report *r, json_t *scores);
 

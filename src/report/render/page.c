@@ -288,10 +288,15 @@ void report_page(buffer *t, const ddsc_report *r, const buffer *data)
     begin_page(t, r);
     add_files(t, r);
     report_page_answers(t, r);
+    if (report_page_leads(r))
+        report_page_order(t, r);
     add_map(t, r);
     buffer_add(t, "<noscript><p>The map, the tables and the small pictures require "
                   "JavaScript.</p></noscript>\n");
     add_cards(t, r);
+    if (!report_page_leads(r))
+        report_page_order(t, r);
+    report_page_cells(t, r);
     report_page_over(t, r);
     add_joints(t, r);
     add_views(t, r);

@@ -21,6 +21,12 @@ int64_t report_page_row(const ddsc_report *r, const json_t *item);
 void report_page_answers(buffer *b, const ddsc_report *r);
 /* Writes the association of metadata columns with the clusters. */
 void report_page_about(buffer *b, const ddsc_report *r);
+/* Returns true if the order describes the items better than the clusters do. */
+bool report_page_leads(const ddsc_report *r);
+void report_page_answer_order(buffer *b, const ddsc_report *r);
+void report_page_order(buffer *b, const ddsc_report *r);
+/* Writes the sections about points with named coordinates, if the result has any. */
+void report_page_cells(buffer *b, const ddsc_report *r);
 /* Writes the clusters per period of a column. */
 void report_page_over(buffer *b, const ddsc_report *r);
 /* Writes "How this was computed": key figures, charts, settings, command and times. */

@@ -421,6 +421,7 @@ static void answer_next(buffer *t, const ddsc_report *r)
 void report_page_answers(buffer *t, const ddsc_report *r)
 {
     buffer_add(t, "<dl class=\"answers\">\n");
+    report_page_answer_order(t, r);
     answer_how_many(t, r);
     answer_what(t, r);
     answer_belief(t, r);

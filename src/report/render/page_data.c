@@ -207,6 +207,8 @@ void report_page_data(buffer *t, const ddsc_report *r)
         add_merges(t, r);
     add_outliers(t, r);
     report_data_items(t, r);
+    report_data_cells(t, r);
+    report_data_order(t, r);
     if (r->xy) {
         add_places(t, r);
         report_data_pictures(t, r);

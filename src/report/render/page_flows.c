@@ -50,7 +50,7 @@ static bool flows_wanted(const ddsc_report *r)
     const char *metric = json_string_value(json_object_get(settings, "metric"));
     const ddsc_measures_view *v = &r->items;
     double cells = 0;
-    if (!r->measures || !ddsc_measures_get_point_name(r->measures, 0) || r->edges.n != v->n_items)
+    if (!result_has_words(r) || r->edges.n != v->n_items)
         return false;
     if ((cost && strcmp(cost, "sqeuclidean") != 0) ||
         (metric && (strstr(metric, "w1") || strcmp(metric, "mmd") == 0)))

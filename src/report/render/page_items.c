@@ -295,7 +295,7 @@ static void mark_flows(int32_t *number, const report_flows *flows, int64_t n)
 static void add_heavy_words(buffer *t, const ddsc_report *r)
 {
     const ddsc_measures_view *v = &r->items;
-    if (!r->measures || v->n_items > HEAVY_ITEMS || !ddsc_measures_get_point_name(r->measures, 0))
+    if (v->n_items > HEAVY_ITEMS || !result_has_words(r))
         return;
     int32_t *holders = count_holders(t, v);
     int32_t *number = report_data_memory(t, v->n_support, sizeof *number);

@@ -34,6 +34,9 @@ typedef struct report_flows {
 /* Returns the flows of every item. Returns NULL if the points have no names, if the run used
  * another cost, or if the plans would take too long. */
 report_flows *report_find_flows(buffer *b, const ddsc_report *r);
+/* Writes means, quantiles and states of points with named coordinates. */
+void report_data_cells(buffer *b, const ddsc_report *r);
+void report_data_order(buffer *b, const ddsc_report *r);
 void report_data_pictures(buffer *b, const ddsc_report *r);
 /* Appends the name given by the user ("business"), a name built from the explanation ("oil,
  * shares, growth") or "cluster 3". Names shared by several clusters are followed by the cluster

@@ -1,0 +1,297 @@
+/* The sections of the page about points with named coordinates, such as cells with markers: a heat
+ * map of clusters and coordinates, densities, the composition of the items by state, and the flows
+ * between clusters. The script draws them from the data block. The numbers come from result.json,
+ * which may have been edited, so their sizes are checked first. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/content/cells.h"
+#include "report/render/html.h"
+#include "report/render/page.h"
+
+/* ---- checks ---- */
+
+/* Returns true if `list` has n entries, all of them finite numbers. */
+static bool are_numbers(const json_t *list, size_t n)
+{
+    if (!json_is_array(list) || json_array_size(list) != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!json_is_number(json_array_get(list, i)) ||
+            !isfinite(json_number_value(json_array_get(list, i))))
+            return false;
+    return true;
+}
+
+static bool is_label(const ddsc_report *r, const json_t *label)
+{
+    return json_is_integer(label) && json_integer_value(label) >= 0 &&
+           json_integer_value(label) < r->k;
+}
+
+static bool are_named(const json_t *list, size_t most)
+{
+    size_t n = json_array_size(list);
+    for (size_t i = 0; i < n; i++)
+        if (!json_is_string(json_object_get(json_array_get(list, i), "name")))
+            return false;
+    return n > 0 && n <= most;
+}
+
+static bool good_clusters(const ddsc_report *r, const json_t *cells, size_t n_coordinates,
+                          size_t n_states)
+{
+    const json_t *list = json_object_get(cells, "clusters"), *row;
+    size_t i;
+    json_array_foreach(list, i, row)
+    {
+        if (!is_label(r, json_object_get(row, "label")) ||
+            !are_numbers(json_object_get(row, "means"), n_coordinates) ||
+            (n_states > 0 && !are_numbers(json_object_get(row, "shares"), n_states)))
+            return false;
+    }
+    return i > 0 && i <= CELLS_CLUSTERS;
+}
+
+static bool good_densities(const json_t *cells)
+{
+    const json_t *all = json_object_get(cells, "densities"), *row, *list;
+    size_t i, k, n = json_array_size(json_object_get(cells, "clusters"));
+    json_array_foreach(json_object_get(all, "coordinates"), i, row)
+    {
+        const json_t *clusters = json_object_get(row, "clusters");
+        if (!json_is_integer(json_object_get(row, "coordinate")) || json_array_size(clusters) != n)
+            return false;
+        json_array_foreach(clusters, k, list)
+        {
+            if (!json_is_null(list) && !are_numbers(list, CELLS_LEVELS))
+                return false;
+        }
+    }
+    return i <= CELLS_DENSITIES && are_numbers(json_object_get(all, "levels"), CELLS_LEVELS);
+}
+
+static bool good_states(const ddsc_report *r, const json_t *states, size_t n_coordinates)
+{
+    const json_t *list = json_object_get(states, "list"), *row, *line;
+    size_t i, s, n = json_array_size(list);
+    json_array_foreach(list, i, row)
+    {
+        if (!json_is_number(json_object_get(row, "share")) ||
+            !are_numbers(json_object_get(row, "means"), n_coordinates))
+            return false;
+    }
+    json_array_foreach(json_object_get(states, "items"), i, row)
+    {
+        if (report_page_row(r, row) < 0 || !are_numbers(json_object_get(row, "shares"), n))
+            return false;
+    }
+    if (i > CELLS_ITEMS)
+        return false;
+    json_array_foreach(json_object_get(states, "flows"), i, row)
+    {
+        const json_t *mass = json_object_get(row, "mass");
+        if (!is_label(r, json_object_get(row, "from")) ||
+            !is_label(r, json_object_get(row, "to")) || json_array_size(mass) != n)
+            return false;
+        json_array_foreach(mass, s, line)
+        {
+            if (!are_numbers(line, n))
+                return false;
+        }
+    }
+    return i <= CELLS_PAIRS && are_named(list, CELLS_STATES);
+}
+
+/* Returns the checked description, or NULL. *states is NULL if there are no states. */
+static const json_t *cells_of(const ddsc_report *r, const json_t **states)
+{
+    const json_t *cells = report_page_get(r, "cells", NULL);
+    const json_t *names = json_object_get(cells, "coordinates");
+    size_t n = json_array_size(names);
+    *states = json_object_get(cells, "states");
+    if (!are_named(names, CELLS_COORDINATES) || !good_densities(cells) ||
+        !good_clusters(r, cells, n, json_array_size(json_object_get(*states, "list"))) ||
+        (*states && !good_states(r, *states, n)))
+        return NULL;
+    return cells;
+}
+
+/* ---- data ---- */
+
+static void add_dump(buffer *t, const char *key, const json_t *value)
+{
+    char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII |
+                                       JSON_REAL_PRECISION(5));
+    if (!dump)
+        t->status = t->status < 0
+                        ? t->status
+                        : ctx_fail(t->ctx, DDSC_ERROR_MEMORY, "out of memory for the page");
+    buffer_addf(t, ",\"%s\":", key);
+    for (const char *c = dump ? dump : ""; *c; c++)
+        if (*c == '<' || *c == '>' || *c == '&')
+            buffer_addf(t, "\\u%04x", (unsigned)*c);
+        else
+            buffer_add_bytes(t, c, 1);
+    free(dump);
+}
+
+static void add_named(buffer *t, const char *key, const json_t *list)
+{
+    buffer_addf(t, "\"%s\":[", key);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        buffer_add(t, i ? "," : "");
+        report_data_string(t, report_page_text(json_object_get(json_array_get(list, i), "name")));
+    }
+    buffer_add(t, "]");
+}
+
+/* Adds the means of the states as a table of their own, without the names. */
+static void add_states(buffer *t, const json_t *states)
+{
+    const json_t *list = json_object_get(states, "list");
+    buffer_add(t, ",\"states\":{");
+    add_named(t, "names", list);
+    for (int column = 0; column < 2; column++) {
+        const char *key = column ? "means" : "share";
+        json_t *values = json_array();
+        for (size_t s = 0; s < json_array_size(list); s++)
+            json_array_append(values, json_object_get(json_array_get(list, s), key));
+        add_dump(t, key, values);
+        json_decref(values);
+    }
+    add_dump(t, "items", json_object_get(states, "items"));
+    add_dump(t, "flows", json_object_get(states, "flows"));
+    buffer_add(t, "}");
+}
+
+void report_data_cells(buffer *t, const ddsc_report *r)
+{
+    const json_t *states, *cells = cells_of(r, &states);
+    if (!cells)
+        return;
+    buffer_add(t, ",\n\"cells\":{");
+    add_named(t, "names", json_object_get(cells, "coordinates"));
+    json_t *numbers = json_array();
+    for (size_t i = 0; i < json_array_size(json_object_get(cells, "coordinates")); i++)
+        json_array_append(numbers,
+                          json_object_get(json_array_get(json_object_get(cells, "coordinates"), i),
+                                          "coordinate"));
+    add_dump(t, "coordinates", numbers);
+    json_decref(numbers);
+    add_dump(t, "clusters", json_object_get(cells, "clusters"));
+    add_dump(t, "levels", json_object_get(json_object_get(cells, "densities"), "levels"));
+    add_dump(t, "densities", json_object_get(json_object_get(cells, "densities"), "coordinates"));
+    if (states)
+        add_states(t, states);
+    buffer_add(t, "}");
+}
+
+/* ---- sections ---- */
+
+static void add_limits(buffer *t, const ddsc_report *r, const json_t *cells)
+{
+    size_t n = json_array_size(json_object_get(cells, "coordinates"));
+    json_int_t dim = json_integer_value(json_object_get(cells, "dimension"));
+    size_t n_clusters = json_array_size(json_object_get(cells, "clusters"));
+    if (dim > (json_int_t)n)
+        buffer_addf(t,
+                    "<p class=\"faint\">Shown are the %zu coordinates that differ most, of "
+                    "%" JSON_INTEGER_FORMAT ".</p>\n",
+                    n, dim);
+    if (n_clusters == CELLS_CLUSTERS && r->k > CELLS_CLUSTERS)
+        buffer_addf(t, "<p class=\"faint\">Shown are the first %zu clusters of %" PRId64 ".</p>\n",
+                    n_clusters, r->k);
+}
+
+/* Explains where the states come from. */
+static void explain_states(buffer *t, const json_t *states)
+{
+    const json_t *tried = json_object_get(states, "tried");
+    size_t n = json_array_size(json_object_get(states, "list"));
+    if (json_is_true(json_object_get(states, "given"))) {
+        html_paragraph(t, "States are the types of the points that the input names.");
+        return;
+    }
+    buffer_addf(t,
+                "<p>States are %zu k-means clusters of a sample of %" JSON_INTEGER_FORMAT
+                " points from all items. ",
+                n, json_integer_value(json_object_get(states, "sampled")));
+    buffer_add(t, "The number is the largest on which two random halves of the sample agree "
+                  "(every state is found again with an overlap of at least 0.75). ");
+    for (size_t i = 0; i < json_array_size(tried); i++) {
+        const json_t *row = json_array_get(tried, i);
+        buffer_addf(t, "%s%" JSON_INTEGER_FORMAT ": %.2f", i ? ", " : "Agreement by number: ",
+                    json_integer_value(json_object_get(row, "n")),
+                    json_number_value(json_object_get(row, "agreement")));
+    }
+    buffer_add(t, ". <code>ddsc states</code> lists them and compares classes.</p>\n");
+}
+
+static void add_composition(buffer *t, const ddsc_report *r, const json_t *states)
+{
+    size_t shown = json_array_size(json_object_get(states, "items"));
+    html_heading(t, "States of the points");
+    explain_states(t, states);
+    buffer_add(t, "<div class=\"wide\" id=\"state-heat\"></div>\n");
+    html_heading(t, "Composition of the items");
+    buffer_addf(t,
+                "<p>Each column is an item, and its parts are the shares of the states. The "
+                "strip above shows the cluster. Items %s. Choose a state to sort the items by "
+                "its share.",
+                json_is_true(json_object_get(states, "ordered"))
+                    ? "follow the order along the main direction"
+                    : "are in input order");
+    if ((int64_t)shown < json_integer_value(report_page_get(r, "sizes", "items")))
+        buffer_addf(t, " Shown are %zu evenly spaced items.", shown);
+    buffer_add(t,
+               "</p>\n<ul id=\"mix-states\" class=\"states\"></ul>\n<div class=\"wide\"><canvas "
+               "id=\"mix\" tabindex=\"0\" role=\"application\" aria-label=\"Composition of the "
+               "items: left and right step through them, Enter opens the item\"></canvas></div>\n"
+               "<p id=\"mix-said\" class=\"faint\" aria-live=\"polite\">Point at a column, or "
+               "use the arrow keys.</p>\n");
+}
+
+static void add_cluster_flows(buffer *t, const json_t *states)
+{
+    if (json_array_size(json_object_get(states, "flows")) == 0)
+        return;
+    html_heading(t, "Transport between clusters");
+    html_paragraph(t,
+                   "An optimal transport plan between the pooled points of two clusters, added "
+                   "up by state. Wide bands between different states are mass that has to change "
+                   "state; the rest moves within its state. This is a description: the clusters "
+                   "were computed from the same data.");
+    buffer_add(t, "<div class=\"controls\"><label>clusters <select id=\"flow-pair\"></select>"
+                  "</label></div>\n<div class=\"flows\"><div class=\"wide\" id=\"flow\"></div>"
+                  "<div class=\"wide\" id=\"flow-table\"></div></div>\n");
+}
+
+void report_page_cells(buffer *t, const ddsc_report *r)
+{
+    const json_t *states, *cells = cells_of(r, &states);
+    if (!cells)
+        return;
+    html_heading(t, "Coordinates by cluster");
+    html_paragraph(t,
+                   "Mean of each coordinate in each cluster, in standard deviations of all "
+                   "points from the overall mean. Similar rows and columns are adjacent. This is "
+                   "a description: the clusters were computed from the same data.");
+    add_limits(t, r, cells);
+    buffer_add(t, "<div class=\"wide\" id=\"marker-heat\"></div>\n");
+    if (json_array_size(json_object_get(json_object_get(cells, "densities"), "coordinates")) > 0) {
+        html_heading(t, "Densities by cluster");
+        buffer_addf(t,
+                    "<p>Distribution of the points of each cluster, from the 1%% to the 99%% "
+                    "quantile, for the coordinates that differ most (at most %d) and the largest "
+                    "clusters (at most %d). Clusters with fewer than 50 points are left out.</p>"
+                    "\n<div id=\"densities\"></div>\n",
+                    CELLS_DENSITIES, CELLS_DENSITY_CLUSTERS);
+    }
+    if (states) {
+        add_composition(t, r, states);
+        add_cluster_flows(t, states);
+    }
+}
