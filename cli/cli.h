@@ -86,6 +86,7 @@ typedef struct cli_options {
     int pairwise, separately;
     int plots;        /* picture_format + 1, or 0 for no pictures */
     const char *page; /* diff: a page to write, or NULL */
+    const char *over; /* a column about items, whose periods are compared */
     /* run */
     int64_t seed, threads, memory;
     int quiet, verbose, progress;

@@ -8,6 +8,7 @@
 #include "estimate.h"
 #include "json.h"
 #include "options.h"
+#include "over.h"
 
 /* Settings that only the program knows, added to the report. */
 enum { MORE_SETTINGS = 8 };
@@ -149,8 +150,9 @@ static bool compute(cluster_result *r, int *code)
     session *s = r->s;
     r->has_items = !s->opt.precomputed;
     if (r->has_items)
-        return input_open(s, &r->in, code) && run_method(r, code) && run_stability(r, code);
-    return run_precomputed(r, code);
+        return input_open(s, &r->in, code) && over_check(s, &r->in, code) && run_method(r, code) &&
+               run_stability(r, code);
+    return over_check(s, &r->in, code) && run_precomputed(r, code);
 }
 
 /* Reads the classes for a distance matrix. Only the report uses them. */
@@ -244,6 +246,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.map = !output_is_stdout(o->output);
     from.outliers = o->outliers;
     from.membership = o->membership;
+    from.over = o->over;
     return from;
 }
 

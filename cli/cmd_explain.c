@@ -8,6 +8,7 @@
 
 #include "options.h"
 #include "json.h"
+#include "over.h"
 
 enum { MOST_OUTLIERS = 20, TREE_MOST = 100, TYPICAL = 4, MOST_AXES = 10 };
 
@@ -212,6 +213,12 @@ static bool print_clusters(session *s, const json_t *root, int *code)
     text t = {0};
     const json_t *cluster;
     size_t i;
+    if (s->opt.over) {
+        over_to_text(&t, root);
+        bool written = output_text(s, &t, NULL, false, code);
+        text_free(&t);
+        return written;
+    }
     text_addf(&t, "%s\n", string_at(json_object_get(root, "verdict"), "text"));
     json_array_foreach(json_object_get(root, "clusters"), i, cluster) add_cluster(&t, cluster);
     if (i > 2 && i <= TREE_MOST)
@@ -231,6 +238,7 @@ static json_t *told(const json_t *root)
     json_take(out, root, "tree");
     json_take(out, root, "outliers");
     json_take(out, root, "about");
+    json_take(out, root, "over");
     return out;
 }
 
@@ -430,9 +438,14 @@ static int run_explain(session *s)
     int code = EXIT_GOOD;
     if (s->opt.n_operands == 2 || (s->opt.pair && s->opt.n_operands != 3))
         return message_usage(s->verb, "expected two items after the folder: DIR ITEM ITEM");
+    if (s->opt.n_operands == 3 && s->opt.over)
+        return message_usage(s->verb, "--over is not available for two items");
     if (s->opt.n_operands == 3)
         return explain_pair(s);
-    json_t *root = json_load_result(s, s->opt.operand[0], &code);
+    if (!s->opt.over && s->opt.n_meta > 0)
+        return message_usage(s->verb, "--meta is used only with --over COLUMN");
+    json_t *root =
+        s->opt.over ? over_load(s, &code) : json_load_result(s, s->opt.operand[0], &code);
     if (root && s->opt.json)
         json_print(s, told(root), &code);
     else if (root)
@@ -449,8 +462,8 @@ static const option_spec pair_options[] = {
     {0}};
 static const option_group group_pair = {"Two items", pair_options};
 
-static const option_group *const explain_groups[] = {&group_pair, &group_json, &group_run,
-                                                     &group_help, NULL};
+static const option_group *const explain_groups[] = {
+    &group_over, &group_over_meta, &group_pair, &group_json, &group_run, &group_help, NULL};
 
 const cli_verb verb_explain = {
     .name = "explain",
@@ -467,12 +480,18 @@ const cli_verb verb_explain = {
         "items, it is characterized by its mean and by where it has more (+) or less (-) mass than "
         "the others.\n"
         "\n"
+        "With --over COLUMN, it reports instead how the clusters change over the periods of a "
+        "column, "
+        "such as a date: the number of items, their share with a confidence interval, the words or "
+        "markers of each period, and which clusters are new or vanish.\n"
+        "\n"
         "For two items, given by their ids, it explains why they are near or far. The output lists "
         "the largest flows of the exact transport from one to the other, by point name. If the "
         "points have no names, it lists the share of each coordinate in the distance. Items are "
         "read from model.npz in the folder, so the original input is not needed.",
     .groups = explain_groups,
     .examples = "ddsc explain result\tdescribes the clusters\n"
+                "ddsc explain result --meta dates.csv --over date\tclusters over time\n"
                 "ddsc explain result story7 story12\twhich words are matched\n",
     .run = run_explain,
 };

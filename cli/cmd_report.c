@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "over.h"
 #include "pictures.h"
 
 static bool file_has(const char *path, const text *t)
@@ -103,6 +104,8 @@ static int run(session *s)
         ;
     else if (!session_ok(s, ddsc_report_read(s->ctx, &report, dir), &code))
         ;
+    else if (!over_add(s, report, &code))
+        ;
     else if (s->opt.plots)
         write_pictures(s, report, s->opt.output ? s->opt.output : dir, &code);
     else
@@ -112,8 +115,8 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_plots, &group_page_output, &group_run,
-                                             &group_help, NULL};
+static const option_group *const groups[] = {
+    &group_over, &group_over_meta, &group_plots, &group_page_output, &group_run, &group_help, NULL};
 
 const cli_verb verb_report = {
     .name = "report",
@@ -125,7 +128,7 @@ const cli_verb verb_report = {
     .description = "Renders report.html again from a folder written by `ddsc cluster -o DIR`. With "
                    "--plots, each picture of the report is written as a file instead (map, "
                    "representatives, means of planar items, eigenvalues, sizes, neighbors, "
-                   "confusion). The page is a single file that works offline.",
+                   "confusion, over). The page is a single file that works offline.",
     .groups = groups,
     .examples = "ddsc report result -o page.html\twrites the page to another file\n"
                 "ddsc report result --plots pdf -o figures\tpictures for a paper\n",

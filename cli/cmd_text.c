@@ -29,6 +29,12 @@ static json_t *columns_json(const ddsc_text_report *r)
     return columns;
 }
 
+/* Returns the number of points, or "auto". */
+static json_t *support_json(int64_t support)
+{
+    return support == DDSC_TEXT_SUPPORT_AUTO ? json_string("auto") : json_integer(support);
+}
+
 static json_t *settings_json(const ddsc_text_settings *set)
 {
     json_t *settings = json_object();
@@ -37,7 +43,7 @@ static json_t *settings_json(const ddsc_text_settings *set)
     json_put_text(settings, "tokens", choice_name(choices_tokens, (int)set->tokens));
     json_put_text(settings, "weighting", choice_name(choices_weighting, (int)set->weighting));
     json_put_text(settings, "idf", choice_name(choices_idf, (int)set->idf));
-    json_put_count(settings, "support", set->support);
+    json_put(settings, "support", support_json(set->support));
     json_put(settings, "where", set->where ? json_from_text(set->where) : json_null());
     return settings;
 }
@@ -101,7 +107,7 @@ static json_t *to_json(const session *s, const result *x)
     json_put(root, "empty", empty_json(x));
     if (s->opt.text.support) {
         json_t *merged = json_put_object(root, "compress");
-        json_put_count(merged, "m", s->opt.text.support);
+        json_put(merged, "m", support_json(s->opt.text.support));
         json_put_count(merged, "points_before", r->n_points_before);
         json_put_count(merged, "points_after", r->n_points_after);
         json_put_real(merged, "mean_w2", r->mean_w2);

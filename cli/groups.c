@@ -46,15 +46,6 @@ static const option_spec truth_options[] = {
      .argument = "FILE",
      .help = "true classes to score against (default: the labels in the input, if any)"},
     END};
-static const option_spec about_options[] = {
-    {.name = "block",
-     .kind = OPTION_TEXT,
-     .offset = AT(block),
-     .argument = "COLUMN",
-     .help = "when columns of --meta are compared with the clusters, permute labels only among "
-             "items with the same value of this column (such as a patient)"},
-    END};
-const option_group group_about = {"Associations with the clusters", about_options};
 const option_group group_truth = {"Scores", truth_options};
 
 static const option_spec precomputed_options[] = {

@@ -104,7 +104,8 @@ static const option_spec words_options[] = {
      .offset = AT(support),
      .minimum = 0,
      .argument = "M",
-     .help = "merge each document to M points; the resulting W2 error is reported (default: 16; 0: "
-             "keep all words)"},
+     .help =
+         "merge each document to M points; the resulting W2 error is reported (default: 16, and "
+         "documents of at most 32 words are not merged; 0: keep all words)"},
     {.name = NULL}};
 const option_group group_words = {"Words and weights", words_options};

@@ -44,6 +44,22 @@ static void look_for_labels(reader *r)
     r->labeled = view.label != NULL;
 }
 
+/* Warns of raw counts, which the reader of h5ad notes, unless they are going to be transformed. */
+static void warn_counts(const reader *r)
+{
+    const ddsc_transform_settings *t = &r->s->set.transform;
+    const char *stage, *path, *why;
+    for (int64_t k = 0; ddsc_context_get_note(r->s->ctx, k, &stage, &path, &why); k++)
+        if (strcmp(path, "raw counts") == 0 && !t->log1p && !t->arcsinh && !t->logicle &&
+            !t->normalize)
+            message_warning(r->s,
+                            "the matrix holds raw counts (%s), so distances mostly follow the "
+                            "number of reads per cell; normalize first (scanpy: normalize_total, "
+                            "log1p), choose a normalized layer or an embedding (--matrix X_pca), "
+                            "or use --log1p",
+                            why);
+}
+
 static ddsc_status read_files(reader *r)
 {
     const cli_options *o = &r->s->opt;
@@ -58,6 +74,8 @@ static ddsc_status read_files(reader *r)
     set.phases = (int)(o->phases > MAX_PHASES ? MAX_PHASES : o->phases);
     ddsc_status status = n_files == 1 ? ddsc_measures_read(ctx, &r->set, *file, &set)
                                       : ddsc_measures_read_files(ctx, &r->set, n_files, file, &set);
+    if (status >= 0)
+        warn_counts(r);
     if (status >= 0)
         status = input_join_meta(r->s, &r->set, 1, set.id_columns);
     if (status < 0)

@@ -43,7 +43,7 @@ extern const option_group group_about, group_input, group_table, group_transform
     group_cluster, group_baseline, group_matrix, group_file_output, group_dir_output, group_json,
     group_resume, group_format, group_text, group_words, group_plots, group_page_output,
     group_generate, group_device, group_run, group_man, group_help, group_compare, group_encoding,
-    group_input_format, group_labels, group_paper, group_like;
+    group_input_format, group_labels, group_paper, group_like, group_over, group_over_meta;
 
 /* The value of --normalize auto, which the program replaces by a value of ddsc_normalize. */
 enum { NORMALIZE_AUTO = 100 };

@@ -89,7 +89,7 @@ PREFIXES = {
     "cluster/spectral": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "membership",
                          "mixture", "modularity",
                          "small", "spectral"],
-    "assess": ["dispersion", "gaps", "identity", "lemma", "outliers", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
+    "assess": ["dispersion", "gaps", "identity", "lemma", "outliers", "over", "permanova", "permutation", "shuffle", "spectra", "spectrum", "stability", "subspace", "tears", "theory",
                "variable", "verdict"],
     "report/content": ["buffer", "diff", "picture", "put", "result"],
     "report/render": ["chart", "html", "plot", "report"],

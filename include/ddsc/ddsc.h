@@ -815,6 +815,8 @@ typedef enum ddsc_words {
     DDSC_WORDS_OWN      /* vectors learned only from the documents; specifying a file is an error */
 } ddsc_words;
 
+enum { DDSC_TEXT_SUPPORT_AUTO = -1 };
+
 typedef struct ddsc_text_settings {
     size_t struct_size;
     /* comma-separated; NULL: `text`, else `abstract`, else `title` and `body`, else `body` */
@@ -829,8 +831,9 @@ typedef struct ddsc_text_settings {
     ddsc_tokens tokens;
     ddsc_weighting weighting;
     ddsc_idf idf;
-    /* maximum number of points per document (further words are merged into them); default 16; 0: no
-     * limit */
+    /* maximum number of points per document (further words are merged into them); 0: no limit;
+     * default DDSC_TEXT_SUPPORT_AUTO: 16 for documents of more than 32 words, and for all documents
+     * with `paper` */
     int64_t support;
     /* treatment of documents in which no word has a vector and a weight; default drop */
     ddsc_on_empty on_empty;
@@ -2011,6 +2014,60 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_identity_get_view_sized(const ddsc_identity
 /* Returns the name of a kind, such as "split", or NULL. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_identity_get_kind_name(ddsc_identity_kind kind);
 
+/* ==== Clusters per period of a column (docs/compare-results.md) ==== */
+
+typedef enum ddsc_over_kind {
+    DDSC_OVER_DATE = 0, /* all values are dates: 2024-05-31, 2024/05/31, 31.05.2024 or 2024-05 */
+    DDSC_OVER_NUMBER,   /* all values are numbers */
+    DDSC_OVER_TEXT
+} ddsc_over_kind;
+
+/* Changes of a cluster, combined with |. */
+enum {
+    DDSC_OVER_NEW = 1,      /* it has no items in the first periods */
+    DDSC_OVER_VANISHED = 2, /* it has no items in the last periods */
+    DDSC_OVER_EMPTY = 4     /* it has no items with a value */
+};
+
+typedef struct ddsc_over ddsc_over;
+
+typedef struct ddsc_over_view {
+    int64_t n, k;
+    int64_t n_missing; /* items of a cluster whose value is missing */
+    ddsc_over_kind kind;
+    const char
+        *unit; /* "day", "week", "month", "quarter", "year", "decade", "interval" or "value" */
+    int64_t n_periods;
+    const char *const *periods; /* their names, in order; all periods have items */
+    const int32_t *period;      /* n: period of each item, or -1 */
+    const int64_t *items;       /* n_periods: items of all clusters */
+    /* k x n_periods: items of each cluster, their share of the items of the period, and the limits
+     * of its 95% confidence interval (Wilson 1927) */
+    const int64_t *counts;
+    const double *share, *low, *high;
+    const int32_t *first, *last; /* k: first and last period with items, or -1 */
+    /* k: probability that a cluster of this size has no items in the periods before `first`, or
+     * after `last`, if the items are in random order. 1 if there are no such periods. */
+    const double *p_new, *p_vanished;
+    /* k: DDSC_OVER_NEW or DDSC_OVER_VANISHED if 2 k times the probability is at most 0.05 */
+    const int32_t *change;
+} ddsc_over_view;
+
+/* Divides n items into the periods of a column, and counts the items of each cluster per period.
+ * Labels are below k, or negative for an item in no cluster, which is left out. `values` are n texts,
+ * or NULL if missing; ddsc_column lists the texts that also mean missing. Dates are sorted as dates,
+ * numbers as numbers, and other texts by name, where digits compare as numbers. More than 24
+ * distinct dates are joined into weeks, months, quarters, years or decades, and more than 24 numbers
+ * into 12 intervals of equal width. More than 100 distinct texts are an error. `column` is the name
+ * of the column in messages. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_over_run(ddsc_context *context, ddsc_over **over,
+                                                     int64_t n, const int32_t *labels, int64_t k,
+                                                     const char *column, const char *const *values);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_over_destroy(ddsc_over *over);
+#define ddsc_over_get_view(over, view) ddsc_over_get_view_sized((over), (view), sizeof *(view))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_over_get_view_sized(const ddsc_over *over,
+                                                         ddsc_over_view *view, size_t size);
+
 /* ==== Updating a clustering ==== */
 
 typedef struct ddsc_update ddsc_update;
@@ -2462,6 +2519,9 @@ typedef struct ddsc_report_source {
     const char *const *cluster_names;
     int64_t n_cluster_names;
     int membership; /* 1: compute the memberships of a clustering (ddsc_membership_run) */
+    /* A metadata column, such as a date or a batch. The report then has the clusters per period of
+     * this column (ddsc_over_run). NULL: no such section. */
+    const char *over;
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
@@ -2478,6 +2538,12 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_create(ddsc_context *context,
  * HTML, and its pictures can be drawn. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report,
                                                         const char *folder);
+/* Adds the clusters per period of a column to a report, or replaces those of an earlier call.
+ * `values` are n texts, one per item that was not dropped, in the order of the items. If it is NULL,
+ * the values are those of the metadata column of that name. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_add_over(ddsc_context *context,
+                                                            ddsc_report *report, const char *column,
+                                                            const char *const *values, int64_t n);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_report_destroy(ddsc_report *report);
 
 typedef struct ddsc_report_view {

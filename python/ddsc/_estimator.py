@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Dict, Optional, Union
 
 from ._anndata_output import ToAnnData
-from ._fitting import Fitting
 from ._former import former_arguments
 from ._model_file import ModelFile
 from ._model_handle import _Model as _Model  # pickles of version 0.2.0 look for it here
 from ._new_items import Assignment as Assignment
 from ._results import Page as Page
+from ._updating import Updating
 from ._types import (
     Approximate,
     Bandwidth,
@@ -37,7 +37,7 @@ from ._types import (
 )
 
 
-class DDSC(Fitting, ModelFile, ToAnnData):
+class DDSC(Updating, ModelFile, ToAnnData):
     """Spectral clustering of discrete distributions.
 
     The method computes distances between weighted point clouds, the graph of their nearest neighbors and
@@ -181,6 +181,9 @@ class DDSC(Fitting, ModelFile, ToAnnData):
         If several K were compared: the plausible values, starting with the chosen one, each with the criteria that
         support it. The choice is a suggestion. On sets that were not used for tuning, it was correct in a quarter
         of the cases and off by at most one in less than half.
+    update_ : dict
+        After `update` and `partial_fit`: the numbers of items "kept", "added" and "removed", the number of
+        "lists_searched", the "clusters" that are the same, new, split, merged or vanished, and "unused_numbers".
     converged_ : bool
         Whether all solves, the eigenvectors and their verification converged.
     stats_ : dict

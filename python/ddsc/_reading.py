@@ -143,7 +143,7 @@ def read_text(
     meta: Union[None, PathLike, Sequence[PathLike]] = None,
     stopwords: Optional[PathLike] = None,
     weighting: Weighting = "auto",
-    support: int = 16,
+    support: Union[int, Literal["auto"]] = "auto",
     on_empty: OnEmpty = "drop",
     encoding: str = "utf-8",
 ) -> Distributions:
@@ -172,8 +172,9 @@ def read_text(
         File with words to ignore.
     weighting : {"auto", "tfidf", "tf"}
         "auto" learns the weights of words from the documents ("tfidf" with general vectors).
-    support : int
-        Largest number of points per document after merging; 0: words are not merged.
+    support : int or "auto"
+        Largest number of points per document after merging; 0: words are not merged. "auto" merges documents of
+        more than 32 words to 16 points.
     on_empty : {"error", "drop"}
         How to treat documents without known words. Results still have a row for
         each dropped document.
@@ -182,7 +183,7 @@ def read_text(
     """
     settings: Dict[str, Any] = {
         "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1, "auto": 2}),
-        "support": whole("support", support),
+        "support": -1 if isinstance(support, str) and support == "auto" else whole("support", support),
         "on_empty": word("on_empty", on_empty, ON_EMPTY),
         "words": word("words", words, WORDS),
         "paper": int(bool(paper)),

@@ -45,6 +45,7 @@ typedef enum core_kind {
     CORE_STABILITY,
     CORE_D2,
     CORE_MEMORY, /* freed with ddsc_release */
+    CORE_UPDATE,
     CORE_KINDS
 } core_kind;
 
@@ -52,12 +53,15 @@ typedef struct core_handle {
     PyObject_HEAD void *pointer;
     core_context *context;
     core_kind kind;
+    PyObject *owner; /* handle of the object that `pointer` belongs to, or NULL */
 } core_handle;
 
 extern PyTypeObject *handle_type;
 
 /* Takes ownership of `pointer`, even on failure. */
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer);
+/* Returns a handle of an object that belongs to that of `owner`. */
+PyObject *handle_borrow(PyObject *owner, core_kind kind, const void *pointer);
 /* Converters for "O&" of PyArg_ParseTuple. Each accepts a core_handle of its kind. */
 int handle_measures(PyObject *object, void *out);
 int handle_graph(PyObject *object, void *out);

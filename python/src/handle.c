@@ -46,9 +46,14 @@ static void destroy_memory(core_handle *self)
     ddsc_release(self->context->ctx, self->pointer);
 }
 
+static void destroy_update(core_handle *self)
+{
+    ddsc_update_destroy(self->pointer);
+}
+
 static void (*const destroy[CORE_KINDS])(core_handle *) = {
-    destroy_measures,   destroy_graph,     destroy_clustering, destroy_model,
-    destroy_barycenter, destroy_stability, destroy_d2,         destroy_memory};
+    destroy_measures,  destroy_graph, destroy_clustering, destroy_model, destroy_barycenter,
+    destroy_stability, destroy_d2,    destroy_memory,     destroy_update};
 
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer)
 {
@@ -62,6 +67,21 @@ PyObject *handle_new(core_context *context, core_kind kind, void *pointer)
     self->pointer = pointer;
     self->context = context;
     self->kind = kind;
+    self->owner = NULL;
+    return (PyObject *)self;
+}
+
+PyObject *handle_borrow(PyObject *owner, core_kind kind, const void *pointer)
+{
+    core_handle *self = PyObject_New(core_handle, handle_type);
+    if (!self)
+        return NULL;
+    self->context = ((core_handle *)owner)->context;
+    Py_INCREF((PyObject *)self->context);
+    Py_INCREF(owner);
+    self->pointer = (void *)(uintptr_t)pointer;
+    self->kind = kind;
+    self->owner = owner;
     return (PyObject *)self;
 }
 
@@ -69,7 +89,10 @@ static void handle_dealloc(PyObject *object)
 {
     core_handle *self = (core_handle *)object;
     PyTypeObject *type = Py_TYPE(object);
-    destroy[self->kind](self);
+    if (self->owner)
+        Py_DECREF(self->owner);
+    else
+        destroy[self->kind](self);
     Py_DECREF((PyObject *)self->context);
     PyObject_Free(object);
     Py_DECREF((PyObject *)type);

@@ -40,6 +40,65 @@ static PyObject *measures_copy_like(PyObject *module, PyObject *args)
     return NULL;
 }
 
+/* Returns handles of the update, its set and its clustering. */
+static PyObject *update_result(PyObject *owner, const ddsc_update *update)
+{
+    ddsc_update_view v;
+    PyObject *d = PyDict_New();
+    ddsc_update_get_view(update, &v);
+    bool good = owner && d && put(d, "measures", handle_borrow(owner, CORE_MEASURES, v.measures)) &&
+                put(d, "clustering", handle_borrow(owner, CORE_CLUSTERING, v.clustering)) &&
+                PyDict_SetItemString(d, "update", owner) == 0;
+    Py_XDECREF(owner);
+    if (good)
+        return d;
+    Py_XDECREF(d);
+    return NULL;
+}
+
+static PyObject *update(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *model, *measures = NULL;
+    PyObject *added, *removed_of, *metric, *graph, *settings;
+    Py_buffer removed;
+    core_cluster c;
+    ddsc_update *made = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&OOO!O!O!", context_type, &context, handle_model, &model,
+                          &added, &removed_of, &PyDict_Type, &metric, &PyDict_Type, &graph,
+                          &PyDict_Type, &settings) ||
+        (added != Py_None && !handle_measures(added, &measures)) ||
+        !cluster_take(metric, graph, settings, &c) ||
+        !buffer_get(removed_of, &removed, 'q', 0, "removed"))
+        return NULL;
+    PyObject *result = NULL;
+    if (context_begin(context)) {
+        ddsc_status status = ddsc_update_run(context->ctx, &made, model->pointer,
+                                             measures ? measures->pointer : NULL,
+                                             buffer_count(&removed), removed.buf, &c.set);
+        if (context_end(context, status))
+            result = update_result(handle_new(context, CORE_UPDATE, made), made);
+        else
+            ddsc_update_destroy(made);
+    }
+    PyBuffer_Release(&removed);
+    return result;
+}
+
+/* Returns the items of a model. */
+static PyObject *model_items(PyObject *module, PyObject *args)
+{
+    PyObject *model;
+    core_handle *handle;
+    ddsc_model_view v;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O", &model) || !handle_model(model, &handle))
+        return NULL;
+    ddsc_model_get_view(handle->pointer, &v);
+    return handle_borrow(model, CORE_MEASURES, v.measures);
+}
+
 static PyObject *model_read(PyObject *module, PyObject *args)
 {
     core_context *context;
@@ -228,6 +287,8 @@ PyMethodDef model_methods[] = {
      "(context, measures, clustering, metric, graph, settings)"},
     {"measures_copy_like", measures_copy_like, METH_VARARGS, "(context, measures, model)"},
     {"model_read", model_read, METH_VARARGS, "(context, path)"},
+    {"model_items", model_items, METH_VARARGS, "(model)"},
+    {"update", update, METH_VARARGS, "(context, model, added, removed, metric, graph, settings)"},
     {"model_write", model_write, METH_VARARGS, "(context, model, path, overwrite)"},
     {"write_bytes", write_bytes, METH_VARARGS, "(context, path, bytes, overwrite)"},
     {"model_view", model_view, METH_VARARGS, "(model)"},

@@ -52,6 +52,11 @@ static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *lab
         from->labels = labels->buf;
     } else if (PyObject_TypeCheck(found, handle_type) && handle->kind == CORE_D2) {
         from->d2 = handle->pointer;
+    } else if (PyObject_TypeCheck(found, handle_type) && handle->kind == CORE_UPDATE) {
+        ddsc_update_view v;
+        ddsc_update_get_view(handle->pointer, &v);
+        from->update = handle->pointer;
+        from->clustering = v.clustering;
     } else {
         if (!handle_clustering(found, &handle))
             return false;

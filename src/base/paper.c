@@ -58,6 +58,8 @@ static const paper_rule rules[] = {
     {PAPER_CLUSTER, ANY, TYPE_DOUBLE, CLUSTER(min_cluster), 0.2, 0, 0, "0",
      "small clusters are not merged, and small components are not left out"},
     {PAPER_CLUSTER, ANY, TYPE_INT64, CLUSTER(joined), 0, 0, 0, "0", "one distance per clustering"},
+    {PAPER_STEP, ANY, TYPE_NONE, "support of documents", 0, 0, 0, 0, "16",
+     "all documents are merged to 16 points; by default those of at most 32 words are not merged"},
     {PAPER_STEP, ANY, TYPE_NONE, "tau of documents", 0, 0, 0, 0, "max(10, log2 N)",
      "the default tau is the same for all data; documents have at least 20 or 28 otherwise"},
     {PAPER_CLUSTER, ANY, TYPE_INT64, CLUSTER(refine), DDSC_REFINE_AUTO, DDSC_REFINE_OFF, 0, "off",

@@ -7,11 +7,20 @@
 
 SIZED_INIT(report_struct, ddsc_text_report, id_columns, NULL);
 
+/* The automatic limit merges only long documents. A merged point belongs to one document, so merging
+ * short ones enlarges the support: AgNews (17 words per document) has 24,987 points if all documents
+ * are merged to 16, and 10,084 if those of at most 32 words are kept. The graph then takes 8.6 CPU
+ * seconds instead of 12.4, with the same accuracy. Documents of the paper are merged to 16. */
+enum { AUTO_LIMIT = 16, AUTO_KEEP = 32 };
+
 static ddsc_status text_merge(ddsc_context *ctx, measures **out, ddsc_text_report *report,
-                              const measures *whole, int64_t support)
+                              const measures *whole, const ddsc_text_settings *set)
 {
     ddsc_compress_report merged = {0};
-    CHECK(exact_compress_items(ctx, out, &merged, whole, support));
+    bool chosen = set->support == DDSC_TEXT_SUPPORT_AUTO;
+    int64_t limit = chosen ? AUTO_LIMIT : set->support;
+    int64_t keep = chosen && !set->paper ? AUTO_KEEP : limit;
+    CHECK(exact_compress_items(ctx, out, &merged, whole, limit, keep));
     report->n_points_before = merged.n_before;
     report->n_points_after = merged.n_after;
     report->mean_w2 = merged.mean_w2;
@@ -32,8 +41,8 @@ static ddsc_status text_run(ddsc_context *ctx, ddsc_measures **out, ddsc_text_re
     TRY(corpus_settings_take(ctx, &set, settings));
     found = (ddsc_text_report){0};
     TRY(corpus_read(ctx, &whole, &found, n_paths, paths, vectors_path, &set));
-    if (set.support > 0) {
-        TRY(text_merge(ctx, out, &found, whole, set.support));
+    if (set.support != 0) {
+        TRY(text_merge(ctx, out, &found, whole, &set));
     } else {
         *out = whole;
         whole = NULL;

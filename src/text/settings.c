@@ -9,7 +9,7 @@
 static const ddsc_text_settings defaults = {.tokens = DDSC_TOKENS_WORDS,
                                             .weighting = DDSC_WEIGHTING_AUTO,
                                             .idf = DDSC_IDF_PLAIN,
-                                            .support = 16,
+                                            .support = DDSC_TEXT_SUPPORT_AUTO,
                                             .on_empty = DDSC_EMPTY_DROP,
                                             .max_bytes = STREAM_DEFAULT_MAX_BYTES,
                                             .words = DDSC_WORDS_FITTED};
@@ -30,8 +30,9 @@ static ddsc_status check_text_settings(ddsc_context *ctx, const ddsc_text_settin
     CHECK(check_text_choice(ctx, "idf", (int)set->idf, 2));
     CHECK(check_text_choice(ctx, "on_empty", (int)set->on_empty, 2));
     CHECK(check_text_choice(ctx, "words", (int)set->words, 3));
-    if (set->support < 0)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: support is %lld; it must be >= 0",
+    if (set->support < 0 && set->support != DDSC_TEXT_SUPPORT_AUTO)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "text settings: support is %lld; it must be >= 0, or -1 (automatic)",
                         (long long)set->support);
     if (set->max_bytes < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,

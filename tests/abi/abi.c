@@ -449,6 +449,20 @@ static void try_identity(ddsc_context *ctx)
     ddsc_identity_destroy(found);
 }
 
+static void try_over(ddsc_context *ctx)
+{
+    GUARDED(over_view, v);
+    const int32_t label[] = {0, 0, 1, 1};
+    const char *const value[] = {"b 10", "b 9", "b 9", "b 10"};
+    ddsc_over *found = NULL;
+    GOOD(ddsc_over_run(ctx, &found, 4, label, 2, "batch", value));
+    ddsc_over_get_view(found, v);
+    CHECK(v->n_periods == 2 && v->counts[0] == 1 && v->periods[1][2] == '1' && v->share[3] == 0.5);
+    TAIL_IS_ZERO(v);
+    UNTOUCHED(v);
+    ddsc_over_destroy(found);
+}
+
 static void try_diff(ddsc_context *ctx)
 {
     GUARDED(diff_side, first);
@@ -672,6 +686,7 @@ int main(int argc, char **argv)
     try_sampling_constants(ctx, items);
     try_identity(ctx);
     try_diff(ctx);
+    try_over(ctx);
     try_permanova(ctx, items);
     try_transport(ctx, items);
     try_barycenters(ctx, items);

@@ -1,4 +1,5 @@
 """HDF5 files: AnnData's h5ad by sample, layer and embedding, plain tables, and hostile ones."""
+import csv
 import gzip
 import json
 import pathlib
@@ -162,6 +163,91 @@ def test_meta_joins_samples(ddsc, tmp_path):
                     tmp_path / "meta.csv")
     assert list(data["meta_names"]) == ["age"]
     assert list(data["meta"]) == [str(20 + int(i[1:])) for i in data["ids"]]
+
+
+def described(path, n=6, seed=2, prefix="p"):
+    """30 cells of each of n samples, with columns that describe samples or cells."""
+    rng = np.random.default_rng(seed)
+    number = rng.permutation(np.repeat(np.arange(n), 30))
+    sample = np.array([f"{prefix}{k}" for k in range(n)])[number]
+    h5ad.write(path, rng.normal(size=(30 * n, 3)), ["a", "b", "c"], {
+        "sample": (sample, "categorical"), "sex": (np.array(["f", "m"])[number % 2], "categorical"),
+        "site": (np.where(number == 2, "", "here"), "old"), "note": (np.where(number < 3, "x", "y z"), "string"),
+        "age": (np.where(number == 1, np.nan, 40 + number), "number"), "smoker": (number % 2 == 0, "number"),
+        "mixed": (np.where(np.arange(30 * n) == 7, "other", "same"), "string"),
+        "depth": (rng.integers(0, 99, 30 * n), "number"), "void": (np.full(30 * n, ""), "categorical")})
+    with h5py.File(path, "a") as f:
+        made = f["obs"].create_group("stage")
+        made.create_dataset("values", data=number)
+        made.create_dataset("mask", data=number == 0)
+        f["obs"].create_dataset("table", data=np.zeros((30 * n, 2)))
+        f["obs"].create_dataset("packed", data=number, compression="lzf")
+    return [f"p{k}" for k in number[np.sort(np.unique(number, return_index=True)[1])]]
+
+
+def meta_of(ddsc, tmp_path, *words):
+    ddsc("convert", *words, "-o", tmp_path / "meta.csv", "--force", "-q")
+    with open(tmp_path / "meta.csv", newline="") as f:
+        return {row["id"]: {name[5:]: value for name, value in row.items() if name.startswith("meta:")}
+                for row in csv.DictReader(f)}
+
+
+def test_columns_that_describe_samples_are_metadata(ddsc, tmp_path):
+    order = described(tmp_path / "a.h5ad")
+    done = ddsc("info", tmp_path / "a.h5ad", "--id", "sample")
+    assert '"packed" of obs is left out' in done.stderr and "filter" in done.stderr
+    found = meta_of(ddsc, tmp_path, tmp_path / "a.h5ad", "--id", "sample")
+    assert list(found) == order
+    for k in range(6):
+        assert found[f"p{k}"] == {"age": "" if k == 1 else str(40 + k), "note": "x" if k < 3 else "y z",
+                                  "sex": "fm"[k % 2], "site": "" if k == 2 else "here", "smoker": str(int(k % 2 == 0)),
+                                  "stage": str(k) if k else ""}
+    # columns with another role are not repeated
+    some = meta_of(ddsc, tmp_path, tmp_path / "a.h5ad", "--id", "sample", "--label", "sex", "--where", "note=x")
+    assert set(some) == {"p0", "p1", "p2"} and set(some["p0"]) - {"mixed"} == {"age", "site", "smoker", "stage"}
+    (tmp_path / "more.csv").write_text("id,age\n" + "".join(f"p{k},{k}\n" for k in range(6)))
+    table = meta_of(ddsc, tmp_path, tmp_path / "a.h5ad", "--id", "sample", "--meta", tmp_path / "more.csv")
+    assert table["p3"] == {"age": "3"}
+    ddsc("cluster", tmp_path / "a.h5ad", "--id", "sample", "-k", 2, "--metric", "mmd", "-q", "-o", tmp_path / "out")
+    test = json.loads(ddsc("test", tmp_path / "out", "--by", "sex", "--json").stdout)
+    assert test["terms"][0]["p"] > 0
+
+
+def test_metadata_of_several_files(ddsc, tmp_path):
+    described(tmp_path / "a.h5ad")
+    described(tmp_path / "b.h5ad", 3, 5, "q")
+    found = meta_of(ddsc, tmp_path, tmp_path / "a.h5ad", tmp_path / "b.h5ad", "--id", "sample")
+    assert len(found) == 9 and all(set(row) == {"age", "note", "sex", "site", "smoker", "stage"} for row in found.values())
+
+
+def test_raw_counts_are_reported(ddsc, tmp_path):
+    write(tmp_path / "counts.h5ad")
+    words = ["info", tmp_path / "counts.h5ad", "--id", "sample"]
+    told = ddsc(*words).stderr
+    assert "raw counts (whole numbers from 0 to" in told and "--matrix X_pca" in told and "--log1p" in told
+    for more in (["--log1p"], ["--normalize", "rank"], ["--columns", "CD3"]):
+        assert "raw counts" not in ddsc("convert", *words[1:], *more, "-o", tmp_path / "x.npz", "--force").stderr
+    values, sample, _ = cells()
+    h5ad.write(tmp_path / "log.h5ad", np.log1p(values), MARKERS, {"sample": (sample, "string")}, obsm={"X_pca": values})
+    for more in ([], ["--matrix", "X_pca"]):
+        assert "raw counts" not in ddsc("info", tmp_path / "log.h5ad", "--id", "sample", *more).stderr
+
+
+def test_a_dense_copy_larger_than_the_memory_is_refused(ddsc, tmp_path):
+    """2 million rows x 60,000 columns are 960 GB, of which the file holds 16 MB."""
+    n, d = 2_000_000, 60_000
+    with h5py.File(tmp_path / "big.h5ad", "w") as f:
+        x = f.create_group("X")
+        x.attrs.update({"encoding-type": "csr_matrix", "shape": np.array([n, d])})
+        x.create_dataset("data", data=np.ones(1))
+        x.create_dataset("indices", data=np.zeros(1, "i4"))
+        x.create_dataset("indptr", data=np.minimum(np.arange(n + 1), 1), compression="gzip")
+        f.create_dataset("obs/sample/codes", data=np.arange(n) % 4, compression="gzip")
+        f.create_dataset("obs/sample/categories", data=list("abcd"), dtype=h5py.string_dtype())
+        f.create_dataset("var/_index", data=[f"g{k}" for k in range(d)], dtype=h5py.string_dtype())
+    words = ["info", tmp_path / "big.h5ad", "--id", "sample"]
+    assert "choose columns (--columns) or an embedding" in ddsc(*words, code=3).stderr
+    assert "items        4" in ddsc(*words, "--columns", "g0,g1").stdout
 
 
 def test_messages(ddsc, tmp_path):

@@ -172,7 +172,8 @@ def test_documents_get_columns_and_privacy(ddsc, documents, tmp_path):
     open_, closed = dict(np.load(tmp_path / "a.npz")), dict(np.load(tmp_path / "b.npz"))
     assert set(open_) - set(closed) == {"titles", "point_names", "meta", "meta_names", "label_names",
                                         "text_words", "text_vectors", "text_df", "text_rules",
-                                        "text_masses", "text_phrases"} & set(open_)
+                                        "text_masses", "text_phrases", "count_words",
+                                        "count_offsets", "count_indices", "count_values"} & set(open_)
     assert all(np.array_equal(open_[name], closed[name]) for name in closed)
     data = (tmp_path / "b.npz").read_bytes()
     for secret in ("Secret", "1993", "ball"):

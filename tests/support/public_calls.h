@@ -67,6 +67,8 @@ ddsc_status file_check(ddsc_context *ctx, int option);
 ddsc_status report_draw(ddsc_context *ctx, int option);
 ddsc_status comparison_write(ddsc_context *ctx, int picture);
 ddsc_status diff_create(ddsc_context *ctx, int option);
+ddsc_status over_run(ddsc_context *ctx, int option);
+ddsc_status report_add_over(ddsc_context *ctx, int option);
 ddsc_status diff_write(ddsc_context *ctx, int form);
 
 #endif

@@ -171,6 +171,61 @@ ddsc_status comparison_write(ddsc_context *ctx, int picture)
     return ddsc_comparison_write(ctx, &c, picture, take_constant, (void *)(uintptr_t) "");
 }
 
+/* ---- periods ---- */
+
+/* One value per item: dates in three months, numbers in intervals, or two texts. */
+static void periods_of(char value[][16], const char *of[], int64_t n, int option)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (option == 0)
+            snprintf(value[i], 16, "2024-%02d-11", (int)(1 + i % 3));
+        else if (option == 1)
+            snprintf(value[i], 16, "%d", (int)i);
+        else
+            snprintf(value[i], 16, "batch %d", (int)(8 + i % 4));
+        of[i] = i == 1 ? NULL : value[i];
+    }
+}
+
+ddsc_status over_run(ddsc_context *ctx, int option)
+{
+    enum { ITEMS = 40 };
+    char value[ITEMS][16];
+    const char *of[ITEMS];
+    int32_t label[ITEMS];
+    ddsc_over *out = calls_unset;
+    periods_of(value, of, ITEMS, option);
+    for (int i = 0; i < ITEMS; i++)
+        label[i] = i % 5 - 1;
+    ddsc_status status = ddsc_over_run(ctx, &out, ITEMS, label, 4, "when", of);
+    if (calls_gives(status, out)) {
+        ddsc_over_view v;
+        ddsc_over_get_view(out, &v);
+        calls_add_answer(v.counts, 4 * v.n_periods * (int64_t)sizeof *v.counts);
+        calls_add_answer(v.high, 4 * v.n_periods * (int64_t)sizeof *v.high);
+        for (int64_t t = 0; t < v.n_periods; t++)
+            calls_add_answer(v.periods[t], (int64_t)strlen(v.periods[t]));
+        ddsc_over_destroy(out);
+    }
+    return status;
+}
+
+ddsc_status report_add_over(ddsc_context *ctx, int option)
+{
+    (void)option;
+    char value[N][16];
+    const char *of[N];
+    ddsc_report *report = NULL;
+    assert_ok(own, make(own, &report, 0), "report");
+    periods_of(value, of, N, 0);
+    ddsc_status status = ddsc_report_add_over(ctx, report, "when", of, N);
+    if (status >= 0)
+        ddsc_report_write(own, report, DDSC_REPORT_JSON, take_constant,
+                          (void *)(uintptr_t) "\"command\"");
+    ddsc_report_destroy(report);
+    return status;
+}
+
 /* ---- differences ---- */
 
 static ddsc_diff *make_diff(ddsc_context *ctx, int numbers, ddsc_status *status)

@@ -17,9 +17,10 @@
 typedef struct job {
     ddsc_context *ctx;
     const measures *m;
-    int64_t limit, largest; /* points per item: the limit, and the largest number before merging */
-    int64_t *n_left;        /* remaining points of each item */
-    double *points, *mass;  /* item i at offset[i] of m */
+    /* Points per item: the limit, the largest number that is not merged, and the largest one. */
+    int64_t limit, keep, largest;
+    int64_t *n_left;       /* remaining points of each item */
+    double *points, *mass; /* item i at offset[i] of m */
     /* By entry: the merged point that contains it; NULL if points have no names. */
     int64_t *into;
     scratch work; /* per worker: costs, then partners */
@@ -38,7 +39,8 @@ static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker
         merge_work work = {.ctx = j->ctx, .cost = scratch_of(&j->work, worker)};
         work.partner = (int64_t *)(work.cost + j->largest);
         work.into = j->into ? j->into + j->m->offset[i] : NULL;
-        CHECK(compress_item(&work, x, a, item.n, j->m->d, j->limit, &j->n_left[i]));
+        CHECK(compress_item(&work, x, a, item.n, j->m->d, item.n > j->keep ? j->limit : item.n,
+                            &j->n_left[i]));
         progress_add(j->ctx, 1);
     }
     return DDSC_OK;
@@ -159,10 +161,11 @@ done:
 }
 
 ddsc_status exact_compress_items(ddsc_context *ctx, ddsc_measures **merged,
-                                 ddsc_compress_report *report, const measures *m, int64_t limit)
+                                 ddsc_compress_report *report, const measures *m, int64_t limit,
+                                 int64_t keep)
 {
     ddsc_status status = DDSC_OK;
-    job j = {.ctx = ctx, .m = m, .limit = limit, .largest = measures_largest_item(m)};
+    job j = {.ctx = ctx, .m = m, .limit = limit, .keep = keep, .largest = measures_largest_item(m)};
     measures_parts p = {0};
     measures *made = NULL;
     TRY(MEM_NEW(ctx, j.n_left, m->n));
@@ -203,7 +206,7 @@ ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
                         "cannot compress to %lld points; the limit must be at least 1",
                         (long long)limit);
     CHECK(sized_take(ctx, &report_struct, &measured, report));
-    CHECK(exact_compress_items(ctx, merged, &measured, m, limit));
+    CHECK(exact_compress_items(ctx, merged, &measured, m, limit, limit));
     sized_give(&report_struct, report, &measured);
     return DDSC_OK;
 }

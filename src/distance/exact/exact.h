@@ -74,9 +74,10 @@ const double *exact_g(const exact_solver *solver); /* m */
 void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t **column,
                 const double **mass);
 
-/* Creates a new set in which every item is merged to at most `limit` points (limit >= 1). The
- * report holds the exact W2 error of the merge over all items. */
+/* Creates a new set in which every item of more than `keep` points is merged to at most `limit`
+ * points (keep >= limit >= 1). The report holds the exact W2 error of the merge over all items. */
 ddsc_status exact_compress_items(ddsc_context *ctx, ddsc_measures **merged,
-                                 ddsc_compress_report *report, const measures *m, int64_t limit);
+                                 ddsc_compress_report *report, const measures *m, int64_t limit,
+                                 int64_t keep);
 
 #endif

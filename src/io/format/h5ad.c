@@ -9,161 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- columns about rows ---- */
-
-/* Texts of the rows, stored either per row or as categories with a code per row. */
-typedef struct row_texts {
-    text_rows text;
-    int64_t n;
-    int64_t *code; /* NULL if text i belongs to row i; a code of -1: no text */
-} row_texts;
-
-static const char *row_text(const row_texts *t, int64_t row)
-{
-    int64_t at = t->code ? t->code[row] : row;
-    return at < 0 ? "" : t->text.text + t->text.at[at];
-}
-
-static void row_texts_free(ddsc_context *ctx, row_texts *t)
-{
-    MEM_FREE(ctx, t->text.text, t->text.at, t->code);
-}
-
-static ddsc_status add_text(void *arg, int64_t element, const char *text, size_t n)
-{
-    row_texts *t = arg;
-    t->n = element + 1;
-    return text_rows_add(&t->text, element, text, n);
-}
-
-static ddsc_status read_table(h5ad *h, row_texts *t, const char *path)
-{
-    h5_array a;
-    CHECK(h5_array_open(&h->f, &a, path));
-    t->text.ctx = h->ctx;
-    ddsc_status status = h5_read_texts(&a, add_text, t);
-    h5_array_close(&a);
-    return status;
-}
-
-static ddsc_status wrong_length(h5ad *h, const char *path, int64_t n)
-{
-    return stream_fail(h->s, "\"%s\" has %lld elements for the %lld rows of \"%s\"", QUOTE(path),
-                       (long long)n, (long long)h->n_rows, QUOTE(h->matrix));
-}
-
-/* Checks that an array has one element per row of the matrix. */
-static ddsc_status check_row_count(h5ad *h, const h5_array *a)
-{
-    if (a->n_axes != 1)
-        return stream_fail(h->s, "\"%s\" has %d axes (%lld x %lld ...); expected one value per row",
-                           QUOTE(a->path), a->n_axes, (long long)a->shape[0],
-                           (long long)a->shape[1]);
-    return a->shape[0] == h->n_rows ? DDSC_OK : wrong_length(h, a->path, a->shape[0]);
-}
-
-/* Reads one integer per row. */
-static ddsc_status read_codes(h5ad *h, int64_t **code, const char *path)
-{
-    ddsc_status status = DDSC_OK;
-    h5_array a;
-    CHECK(h5_array_open(&h->f, &a, path));
-    TRY(check_row_count(h, &a));
-    if (a.is_float)
-        TRY(stream_fail(h->s, "\"%s\" contains floating-point numbers; expected integers",
-                        QUOTE(path)));
-    TRY(MEM_NEW(h->ctx, *code, h->n_rows));
-    TRY(h5_read_integers(&a, 0, h->n_rows, *code));
-done:
-    h5_array_close(&a);
-    return status;
-}
-
-static ddsc_status read_categories(h5ad *h, row_texts *t, const char *categories, const char *codes)
-{
-    CHECK(read_table(h, t, categories));
-    CHECK(read_codes(h, &t->code, codes));
-    for (int64_t i = 0; i < h->n_rows; i++)
-        if (t->code[i] >= t->n)
-            return stream_fail(h->s,
-                               "row %lld of \"%s\" has category %lld, but there are only %lld",
-                               (long long)i, QUOTE(codes), (long long)t->code[i], (long long)t->n);
-    return DDSC_OK;
-}
-
-/* Reads values that may be missing. A value is missing if its mask is set. */
-static ddsc_status read_masked(h5ad *h, row_texts *t, const char *values, const char *mask)
-{
-    CHECK(read_table(h, t, values));
-    if (t->n != h->n_rows)
-        return wrong_length(h, values, t->n);
-    CHECK(read_codes(h, &t->code, mask));
-    for (int64_t i = 0; i < h->n_rows; i++)
-        t->code[i] = t->code[i] ? -1 : i;
-    return DDSC_OK;
-}
-
-/* Finds obs/NAME, else NAME. */
-static ddsc_status find_obs(h5ad *h, const char *name, char path[H5_PATH], h5_kind *kind)
-{
-    snprintf(path, H5_PATH, "obs/%.400s", name);
-    CHECK(h5_find(&h->f, path, kind));
-    if (*kind == H5_NOTHING) {
-        snprintf(path, H5_PATH, "%.400s", name);
-        CHECK(h5_find(&h->f, path, kind));
-    }
-    return DDSC_OK;
-}
-
-static ddsc_status fail_no_column(h5ad *h, const char *name, const char *option)
-{
-    char list[400];
-    h5_kind kind;
-    CHECK(h5_find(&h->f, "obs", &kind));
-    if (kind == H5_TABLE)
-        return stream_fail(h->s, "was written by AnnData before 0.7, which is not supported; read "
-                                 "and rewrite it with a newer version first");
-    CHECK(h5_list(&h->f, kind == H5_FOLDER ? "obs" : "/", list, sizeof list));
-    if (!name)
-        return stream_fail(h->s,
-                           "specify the column that identifies the items, such as a sample (--id "
-                           "COLUMN); the columns are: %s",
-                           list);
-    return stream_fail(h->s, "has no column named \"%s\" (%s); its columns are: %s", QUOTE(name),
-                       option, list);
-}
-
-static ddsc_status read_column(h5ad *h, row_texts *t, const char *name, const char *option)
-{
-    char path[H5_PATH], first[H5_PATH + 16], second[H5_PATH + 16];
-    h5_kind kind, inner;
-    CHECK(find_obs(h, name, path, &kind));
-    if (kind == H5_NOTHING)
-        return fail_no_column(h, name, option);
-    if (kind == H5_FOLDER) {
-        snprintf(first, sizeof first, "%s/categories", path);
-        snprintf(second, sizeof second, "%s/codes", path);
-        CHECK(h5_find(&h->f, first, &inner));
-        if (inner == H5_TABLE)
-            return read_categories(h, t, first, second);
-        snprintf(first, sizeof first, "%s/values", path);
-        snprintf(second, sizeof second, "%s/mask", path);
-        return read_masked(h, t, first, second);
-    }
-    snprintf(first, sizeof first, "obs/__categories/%.400s", name);
-    CHECK(h5_find(&h->f, first, &inner));
-    if (inner == H5_TABLE)
-        return read_categories(h, t, first, path);
-    CHECK(read_table(h, t, path));
-    return t->n == h->n_rows ? DDSC_OK : wrong_length(h, path, t->n);
-}
+/* Smaller whole numbers may be codes or ranks. */
+static const double COUNTS_FROM = 10;
 
 /* ---- items ---- */
 
 enum { MAX_IDS = 8, MAX_ASKED = 8 };
 
 typedef struct cell_grouping {
-    row_texts id[MAX_IDS], label, where, asked[MAX_ASKED]; /* asked: columns about items */
+    h5ad_texts id[MAX_IDS], label, where, asked[MAX_ASKED]; /* asked: columns about items */
     int n_ids, n_asked;
     const char *asked_name[MAX_ASKED];
     char name_text[MAX_ASKED][H5_PATH];
@@ -184,16 +38,16 @@ static ddsc_status open_ids(h5ad *h, cell_grouping *g)
     char name[H5_PATH], path[H5_PATH];
     h5_kind kind;
     if (!h->set->id_columns) {
-        CHECK(find_obs(h, "id", path, &kind));
+        CHECK(h5ad_find_column(h, "id", path, &kind));
         if (kind == H5_NOTHING)
-            return fail_no_column(h, NULL, NULL);
+            return h5ad_fail_no_column(h, NULL, NULL);
     }
     for (const char *at = names;; at++) {
         size_t n = strcspn(at, ",");
         if (g->n_ids == MAX_IDS)
             return stream_fail(h->s, "at most %d columns may identify an item", MAX_IDS);
         snprintf(name, sizeof name, "%.*s", (int)BASE_MIN(n, (size_t)400), at);
-        CHECK(read_column(h, &g->id[g->n_ids++], name, "--id"));
+        CHECK(h5ad_read_column(h, &g->id[g->n_ids++], name, "--id"));
         at += n;
         if (*at == '\0')
             return DDSC_OK;
@@ -205,14 +59,14 @@ static ddsc_status open_asked(void *arg, const char *name)
     cell_grouping *g = arg;
     char path[H5_PATH];
     h5_kind kind;
-    CHECK(find_obs(g->h, name, path, &kind));
+    CHECK(h5ad_find_column(g->h, name, path, &kind));
     if (kind == H5_NOTHING)
         return DDSC_OK;
     if (g->n_asked == MAX_ASKED)
         return stream_fail(g->h->s, "at most %d columns about items are supported", MAX_ASKED);
     snprintf(g->name_text[g->n_asked], H5_PATH, "%.400s", name);
     g->asked_name[g->n_asked] = g->name_text[g->n_asked];
-    return read_column(g->h, &g->asked[g->n_asked++], name, "--batch");
+    return h5ad_read_column(g->h, &g->asked[g->n_asked++], name, "--batch");
 }
 
 static ddsc_status open_columns(h5ad *h, cell_grouping *g)
@@ -221,15 +75,15 @@ static ddsc_status open_columns(h5ad *h, cell_grouping *g)
     char name[H5_PATH];
     h5_kind kind;
     CHECK(open_ids(h, g));
-    CHECK(find_obs(h, "label", name, &kind));
+    CHECK(h5ad_find_column(h, "label", name, &kind));
     g->has_label = set->label_column || kind != H5_NOTHING;
     if (g->has_label)
-        CHECK(
-            read_column(h, &g->label, set->label_column ? set->label_column : "label", "--label"));
+        CHECK(h5ad_read_column(h, &g->label, set->label_column ? set->label_column : "label",
+                               "--label"));
     if (set->where) {
         size_t n = strcspn(set->where, "=");
         snprintf(name, sizeof name, "%.*s", (int)BASE_MIN(n, (size_t)400), set->where);
-        CHECK(read_column(h, &g->where, name, "--where"));
+        CHECK(h5ad_read_column(h, &g->where, name, "--where"));
         g->where_value = set->where + n + 1;
     }
     return set->item_columns ? text_each_listed(set->item_columns, open_asked, g) : DDSC_OK;
@@ -240,7 +94,7 @@ static ddsc_status join_parts(h5ad *h, cell_grouping *g, int64_t row, int64_t *l
 {
     *length = 0;
     for (int k = 0; k < g->n_ids; k++) {
-        const char *part = row_text(&g->id[k], row);
+        const char *part = h5ad_text(&g->id[k], row);
         int64_t n = (int64_t)strlen(part);
         CHECK(MEM_RESERVE(h->ctx, g->joined, &g->joined_room, *length + n + 1));
         if (k > 0)
@@ -256,7 +110,7 @@ static ddsc_status take_asked_texts(h5ad *h, cell_grouping *g, int64_t row, int6
                                     bool is_new)
 {
     for (int k = 0; k < g->n_asked; k++) {
-        const char *text = row_text(&g->asked[k], row);
+        const char *text = h5ad_text(&g->asked[k], row);
         int64_t at = item * g->n_asked + k, size = 2 * (int64_t)strlen(text) + 1;
         CHECK(MEM_RESERVE(h->ctx, g->joined, &g->joined_room, size));
         size_t n = text_tidy(g->joined, text, DDSC_TITLE_MAX);
@@ -278,7 +132,7 @@ static ddsc_status group_row(h5ad *h, cell_grouping *g, int64_t row)
     int64_t length, number;
     bool is_new;
     g->item[row] = -1;
-    if (g->where_value && strcmp(row_text(&g->where, row), g->where_value) != 0)
+    if (g->where_value && strcmp(h5ad_text(&g->where, row), g->where_value) != 0)
         return DDSC_OK;
     CHECK(join_parts(h, g, row, &length));
     if (length == 0)
@@ -289,7 +143,7 @@ static ddsc_status group_row(h5ad *h, cell_grouping *g, int64_t row)
     CHECK(take_asked_texts(h, g, row, number, is_new));
     if (!g->has_label)
         return DDSC_OK;
-    const char *label = row_text(&g->label, row);
+    const char *label = h5ad_text(&g->label, row);
     if (is_new)
         return label_list_add(h->ctx, &g->labels, label, strlen(label));
     int32_t code = g->labels.code[number];
@@ -343,17 +197,18 @@ static ddsc_status group_rows(h5ad *h)
         h->out->meta = (measures_texts){h->out->n * g.n_asked, g.meta.text, g.meta.at};
         g.meta = (text_rows){0};
     }
+    TRY(h5ad_add_constant(h, g.item));
     h->out->id_text = g.ids.text;
     h->out->id_at = g.ids.at;
     g.ids.text = NULL;
     g.ids.at = NULL;
 done:
     for (int k = 0; k < g.n_ids; k++)
-        row_texts_free(h->ctx, &g.id[k]);
+        h5ad_texts_free(h->ctx, &g.id[k]);
     for (int k = 0; k < g.n_asked; k++)
-        row_texts_free(h->ctx, &g.asked[k]);
-    row_texts_free(h->ctx, &g.label);
-    row_texts_free(h->ctx, &g.where);
+        h5ad_texts_free(h->ctx, &g.asked[k]);
+    h5ad_texts_free(h->ctx, &g.label);
+    h5ad_texts_free(h->ctx, &g.where);
     text_table_free(h->ctx, &g.ids);
     label_list_free(h->ctx, &g.labels);
     MEM_FREE(h->ctx, g.item, g.joined, g.meta.text, g.meta.at);
@@ -364,7 +219,7 @@ done:
 
 static ddsc_status take_weights(h5ad *h, h5_array *a, double *weight)
 {
-    CHECK(check_row_count(h, a));
+    CHECK(h5ad_check_rows(h, a));
     CHECK(h5_read_doubles(a, 0, h->n_rows, weight));
     CHECK(MEM_NEW(h->ctx, h->out->weight, h->out->nnz));
     for (int64_t i = 0; i < h->n_rows; i++)
@@ -381,7 +236,7 @@ static ddsc_status read_point_weights(h5ad *h)
     h5_array a = {.id = -1};
     double *weight = NULL;
     const char *name = h->set->weight_column;
-    TRY(find_obs(h, name ? name : "weight", path, &kind));
+    TRY(h5ad_find_column(h, name ? name : "weight", path, &kind));
     if (kind == H5_NOTHING && !name)
         return DDSC_OK;
     if (kind == H5_FOLDER)
@@ -390,7 +245,7 @@ static ddsc_status read_point_weights(h5ad *h)
                            "categories); weights must be numbers",
                            QUOTE(path));
     if (kind != H5_TABLE)
-        TRY(fail_no_column(h, name, "--weight"));
+        TRY(h5ad_fail_no_column(h, name, "--weight"));
     TRY(h5_array_open(&h->f, &a, path));
     TRY(MEM_NEW(h->ctx, weight, h->n_rows));
     TRY(take_weights(h, &a, weight));
@@ -398,6 +253,22 @@ done:
     h5_array_close(&a);
     mem_free(h->ctx, weight);
     return status;
+}
+
+/* Notes if the values of cells are raw counts: whole numbers, not negative, and some at least
+ * COUNTS_FROM. The program warns unless a transform is requested. */
+static void note_counts(const h5ad *h)
+{
+    const measures_parts *p = h->out;
+    double largest = 0;
+    for (int64_t k = 0; k < p->v * p->d; k++) {
+        double x = p->support[k];
+        if (!(x >= 0) || x != floor(x))
+            return;
+        largest = fmax(largest, x);
+    }
+    if (h->by_cell && strncmp(h->matrix, "obsm/", 5) != 0 && largest >= COUNTS_FROM)
+        ctx_note(h->ctx, "matrix", "raw counts", "whole numbers from 0 to %g", largest);
 }
 
 ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
@@ -410,6 +281,7 @@ ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
     TRY(group_rows(&h));
     TRY(read_point_weights(&h));
     TRY(h5ad_read_matrix(&h));
+    note_counts(&h);
     for (int64_t k = 0; set->arcsinh > 0 && k < out->v * out->d; k++)
         out->support[k] = asinh(out->support[k] / set->arcsinh);
 done:

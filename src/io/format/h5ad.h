@@ -12,13 +12,33 @@ typedef struct h5ad {
     measures_parts *out;
     const ddsc_read_settings *set;
     h5_file f;
-    char matrix[H5_PATH]; /* path of the matrix */
-    bool sparse, by_column;
-    int64_t n_rows, width; /* size of the matrix */
-    text_rows names;       /* names of its columns */
-    int64_t *to;           /* coordinate of each column, or -1 */
-    int64_t *place;        /* point of each row, or -1 */
+    char matrix[H5_PATH];            /* path of the matrix */
+    bool sparse, by_column, by_cell; /* by_cell: the file has the folder obs */
+    int64_t n_rows, width;           /* size of the matrix */
+    text_rows names;                 /* names of its columns */
+    int64_t *to;                     /* coordinate of each column, or -1 */
+    int64_t *place;                  /* point of each row, or -1 */
 } h5ad;
+
+/* Texts of the rows, stored either per row or as categories with a code per row. */
+typedef struct h5ad_texts {
+    text_rows text;
+    int64_t n;
+    int64_t *code; /* NULL if text i belongs to row i; a code of -1: no text */
+} h5ad_texts;
+
+const char *h5ad_text(const h5ad_texts *t, int64_t row);
+void h5ad_texts_free(ddsc_context *ctx, h5ad_texts *t);
+/* Finds obs/NAME, else NAME. */
+ddsc_status h5ad_find_column(h5ad *h, const char *name, char path[H5_PATH], h5_kind *kind);
+/* Fails with the list of columns. If name is NULL, no column identifies the items. */
+ddsc_status h5ad_fail_no_column(h5ad *h, const char *name, const char *option);
+/* Checks that an array has one element per row of the matrix. */
+ddsc_status h5ad_check_rows(h5ad *h, const h5_array *a);
+ddsc_status h5ad_read_column(h5ad *h, h5ad_texts *t, const char *name, const char *option);
+/* Adds the columns of obs that are constant within each item to the metadata, in the order of their
+ * names, except those with another role. With a table of metadata, none is added. `item` contains the item of each row, or -1. */
+ddsc_status h5ad_add_constant(h5ad *h, const int64_t *item);
 
 /* Finds the matrix, its size and the names of its columns, and chooses the coordinates. */
 ddsc_status h5ad_find_matrix(h5ad *h);

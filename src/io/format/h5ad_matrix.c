@@ -6,6 +6,7 @@
 #ifdef DDSC_HAVE_HDF5
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- location ---- */
 
@@ -345,15 +346,23 @@ done:
     return status;
 }
 
+/* Returns the size of the machine's memory. A dense copy of a sparse matrix can exceed it, and the
+ * process would be killed while the copy is filled. */
+static int64_t memory_size(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (int64_t)pages * page : INT64_MAX;
+}
+
 ddsc_status h5ad_read_matrix(h5ad *h)
 {
     measures_parts *p = h->out;
-    int64_t count, bytes;
-    if (!mul_ok(p->v, p->d, &count) || !mul_ok(count, 8, &bytes) || bytes > stream_limit(h->s))
+    int64_t count, bytes, limit = BASE_MIN(stream_limit(h->s), memory_size());
+    if (!mul_ok(p->v, p->d, &count) || !mul_ok(count, 8, &bytes) || bytes > limit)
         return stream_fail(h->s,
                            "%lld rows of %lld columns exceed the limit of %lld bytes; choose "
                            "columns (--columns) or an embedding (--matrix obsm/X_pca)",
-                           (long long)p->v, (long long)p->d, (long long)stream_limit(h->s));
+                           (long long)p->v, (long long)p->d, (long long)limit);
     CHECK(MEM_ZERO(h->ctx, p->support, count));
     return h->sparse ? read_sparse(h) : read_full(h);
 }

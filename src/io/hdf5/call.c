@@ -43,6 +43,7 @@ ddsc_status h5_serve(h5_file *f)
     case H5_VERB_ATTRIBUTE: return h5_raw_attribute(f, x->path, x->name, x->text);
     case H5_VERB_SHAPE: return h5_raw_shape(f, x->path, x->name, x->shape, &x->found);
     case H5_VERB_LIST: return h5_raw_list(f, x->path, x->text, sizeof x->text);
+    case H5_VERB_NAME: return h5_raw_name(f, x->path, x->begin, x->text, &x->found);
     case H5_VERB_ARRAY_OPEN: return h5_raw_array_open(f, &x->array, x->path);
     case H5_VERB_ARRAY_CLOSE: h5_raw_array_close(&x->array); return DDSC_OK;
     case H5_VERB_DOUBLES: return h5_raw_numbers(&x->array, x->begin, x->n, false, x->values);
@@ -138,6 +139,15 @@ ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room)
 {
     CHECK(call_libhdf5(f, H5_VERB_LIST, path, ""));
     snprintf(out, room, "%s", f->exchange->text);
+    return DDSC_OK;
+}
+
+ddsc_status h5_name(h5_file *f, const char *path, int64_t k, char name[H5_NAME], bool *more)
+{
+    f->exchange->begin = k;
+    CHECK(call_libhdf5(f, H5_VERB_NAME, path, ""));
+    snprintf(name, H5_NAME, "%s", f->exchange->text);
+    *more = f->exchange->found;
     return DDSC_OK;
 }
 

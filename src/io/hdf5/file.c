@@ -184,6 +184,26 @@ ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t room)
     return status;
 }
 
+ddsc_status h5_raw_name(h5_file *f, const char *path, int64_t k, char name[H5_NAME], bool *more)
+{
+    hid_t object = -1;
+    H5G_info_t info;
+    h5_turn turn = h5_begin();
+    ddsc_status status = h5_reach(f, path, &object);
+    *more = false;
+    *name = '\0';
+    if (object >= 0) {
+        *more = H5Iget_type(object) == H5I_GROUP && H5Gget_info(object, &info) >= 0 &&
+                (hsize_t)k < info.nlinks;
+        if (*more && H5Lget_name_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, (hsize_t)k, name,
+                                        H5_NAME, H5P_DEFAULT) >= H5_NAME)
+            *name = '\0';
+        H5Oclose(object);
+    }
+    h5_end(turn);
+    return status;
+}
+
 /* ---- attributes ---- */
 
 /* Reads one text of fixed or variable length. */

@@ -8,7 +8,7 @@
 
 #include "io/stream/stream.h"
 
-enum { H5_PATH = 512, H5_ATTRIBUTE = 128, H5_MAX_AXES = 3 };
+enum { H5_PATH = 512, H5_ATTRIBUTE = 128, H5_MAX_AXES = 3, H5_NAME = 400 };
 
 typedef struct h5_exchange h5_exchange;
 
@@ -37,6 +37,10 @@ ddsc_status h5_attribute(h5_file *f, const char *path, const char *name, char ou
 ddsc_status h5_shape(h5_file *f, const char *path, const char *name, int64_t shape[2], bool *found);
 /* Lists the names in a folder as "a, b, c", truncated to the buffer. */
 ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room);
+
+/* Reads the k-th name in a folder, in ascending order. *more is false if there are at most k names.
+ * A name that does not fit is "". */
+ddsc_status h5_name(h5_file *f, const char *path, int64_t k, char name[H5_NAME], bool *more);
 
 typedef struct h5_array {
     h5_file *f;

@@ -36,6 +36,7 @@ ddsc_status h5_raw_attribute(h5_file *f, const char *path, const char *name,
 ddsc_status h5_raw_shape(h5_file *f, const char *path, const char *name, int64_t shape[2],
                          bool *found);
 ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t room);
+ddsc_status h5_raw_name(h5_file *f, const char *path, int64_t k, char name[H5_NAME], bool *more);
 ddsc_status h5_raw_array_open(h5_file *f, h5_array *a, const char *path);
 void h5_raw_array_close(h5_array *a);
 ddsc_status h5_raw_numbers(h5_array *a, int64_t begin, int64_t n, bool integers, void *out);
@@ -44,7 +45,7 @@ ddsc_status h5_raw_texts(h5_array *a, int64_t begin, int64_t n, h5_text_fn fn, v
 
 /* ---- requests ---- */
 
-enum { H5_TEXT_BYTES = 1 << 24, H5_LIST_TEXT = 400, H5_MESSAGE = 1024 };
+enum { H5_TEXT_BYTES = 1 << 24, H5_LIST_TEXT = H5_NAME, H5_MESSAGE = 1024 };
 /* Maximum size of the values in one answer (a batch or one row). */
 #define H5_ROOM ((int64_t)1 << 27)
 
@@ -54,6 +55,7 @@ typedef enum h5_verb {
     H5_VERB_ATTRIBUTE,
     H5_VERB_SHAPE,
     H5_VERB_LIST,
+    H5_VERB_NAME,
     H5_VERB_ARRAY_OPEN,
     H5_VERB_ARRAY_CLOSE,
     H5_VERB_DOUBLES,
@@ -65,7 +67,8 @@ typedef enum h5_verb {
 struct h5_exchange {
     h5_verb verb;
     char path[H5_PATH + 16], name[H5_ATTRIBUTE];
-    int64_t begin, n; /* rows; in an answer, n is the number of texts */
+    int64_t begin,
+        n; /* rows; H5_VERB_NAME: begin is the number of the name; in an answer, n is the number of texts */
     h5_array array;
     ddsc_status status;
     char message[H5_MESSAGE];

@@ -433,6 +433,8 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
     CHECK(result_put_explanation(r));
     CHECK(result_put_means(r));
     CHECK(result_put_about(r, root));
+    if (r->from.over)
+        CHECK(result_add_over(r, r->from.over, NULL, 0));
     put_text(r, root, "advice", r->view.advice ? r->view.advice : "");
     return DDSC_OK;
 }

@@ -39,6 +39,10 @@ void result_put_stability(ddsc_report *r, json_t *root);
 ddsc_status result_put_findings(ddsc_report *r, json_t *root);
 /* Writes the association of metadata columns with the clusters. */
 ddsc_status result_put_about(ddsc_report *r, json_t *root);
+/* Writes the clusters per period of a column to the key "over". `values` are n texts, one per item, or
+ * NULL for the metadata column of that name. */
+ddsc_status result_add_over(ddsc_report *r, const char *column, const char *const *values,
+                            int64_t n_values);
 /* Writes the words or coordinates that distinguish each cluster, if the input has names or few
  * dimensions. */
 ddsc_status result_put_explanation(ddsc_report *r);

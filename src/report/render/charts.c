@@ -104,7 +104,7 @@ bool chart_neighbors(plot *p, const ddsc_report *r)
     return true;
 }
 
-static const char *short_name(const json_t *name, char *room, size_t size)
+const char *chart_short_name(const json_t *name, char *room, size_t size)
 {
     const char *full = json_string_value(name);
     size_t n = full ? strlen(full) : 0;
@@ -140,7 +140,8 @@ bool chart_confusion(plot *p, const ddsc_report *r)
         double sum = 0, y = HEAD + SIDE * (double)i;
         for (size_t c = 0; c < n_clusters; c++)
             sum += json_number_value(json_array_get(row, c));
-        plot_words(p, MARGIN - 8, y + 21, ANCHOR_END, "%s", short_name(name, room, sizeof room));
+        plot_words(p, MARGIN - 8, y + 21, ANCHOR_END, "%s",
+                   chart_short_name(name, room, sizeof room));
         for (size_t c = 0; c < n_clusters; c++) {
             double count = json_number_value(json_array_get(row, c));
             double x = MARGIN + SIDE * (double)c;
@@ -218,7 +219,8 @@ bool chart_representatives(plot *p, const ddsc_report *r)
 
 static const chart_fn charts_all[] = {
     chart_map,   chart_representatives, chart_means,     chart_eigenvalues,
-    chart_sizes, chart_neighbors,       chart_confusion, NULL};
+    chart_sizes, chart_neighbors,       chart_confusion, chart_over,
+    NULL};
 
 ddsc_status ddsc_report_draw(ddsc_context *context, const ddsc_report *report, ddsc_picture_fn draw,
                              void *user)

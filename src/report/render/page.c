@@ -292,6 +292,7 @@ void report_page(buffer *t, const ddsc_report *r, const buffer *data)
     buffer_add(t, "<noscript><p>The map, the tables and the small pictures require "
                   "JavaScript.</p></noscript>\n");
     add_cards(t, r);
+    report_page_over(t, r);
     add_joints(t, r);
     add_views(t, r);
     report_page_about(t, r);

@@ -21,6 +21,8 @@ int64_t report_page_row(const ddsc_report *r, const json_t *item);
 void report_page_answers(buffer *b, const ddsc_report *r);
 /* Writes the association of metadata columns with the clusters. */
 void report_page_about(buffer *b, const ddsc_report *r);
+/* Writes the clusters per period of a column. */
+void report_page_over(buffer *b, const ddsc_report *r);
 /* Writes "How this was computed": key figures, charts, settings, command and times. */
 void report_page_how(buffer *b, const ddsc_report *r);
 

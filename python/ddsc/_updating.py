@@ -1,0 +1,132 @@
+"""Adding items to a fit and removing items from it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, Iterable, List, Optional, Tuple, TypeVar, Union
+
+import numpy as np
+
+from . import _core
+from ._distributions import Distributions, as_distributions
+from ._fitting import Fitting, _standing
+from ._model_handle import _Model
+from ._new_items import NewItems
+from ._run import Run
+from ._types import Array, FitItems, Weights
+from ._words import whole
+
+Own = TypeVar("Own", bound="Updating")
+
+
+class Updating(Fitting, NewItems):
+    """The methods of `DDSC` that change the items of a fit."""
+
+    update_: Dict[str, Any]
+
+    def update(
+        self: Own,
+        X: Optional[FitItems] = None,
+        remove: Optional[Iterable[Union[str, int]]] = None,
+        sample_weight: Optional[Weights] = None,
+        n_clusters: Optional[int] = None,
+    ) -> Own:
+        """Return a new fit with items added and removed. This fit does not change.
+
+        The result is that of ``DDSC(like=self).fit(ALL)`` for the remaining items followed by X, but only the
+        neighbor lists that the change affects are searched. Clusters keep their number and their name if they share
+        at least half of their items. `update_` lists the clusters that are new, split, merged or vanished, and
+        numbers that are not used any more. The new fit has the items in the order of ALL.
+
+        Parameters
+        ----------
+        X : as in `fit`, optional
+            New items. Items without ids are numbered after those of the fit.
+        remove : ids, optional
+            Ids of items of the fit. Without ids, they are the numbers of the items, counted from 0.
+        sample_weight : list of arrays, optional
+        n_clusters : int, optional
+            Number of clusters. None: as in this fit.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_shapes()
+        >>> model = ddsc.DDSC(n_clusters=2).fit(X[:36])
+        >>> later = model.update(X[36:], remove=[0, 1])
+        >>> len(model.labels_), len(later.labels_)
+        (36, 38)
+        """
+        handle = self._kept_model()
+        made: Own = type(self)(**{name: getattr(self, name) for name in self.get_params(deep=False)})
+        made.like = None
+        low = 0 if n_clusters is None else whole("n_clusters", n_clusters)
+        with self._run() as run:
+            added = None if X is None else _items_of(run, as_distributions(X, sample_weight, self.on_empty, run))
+            removed = _find_items(handle, remove)
+            cluster = {**self._cluster(), "like": handle, "k_min": low, "k_max": low, "joined": 0}
+            settings = (self._metric(), self._graph(), cluster)
+            found = run(_core.update, handle, added, removed, *settings)
+            made._take_update(run, found, settings, self._given_names())
+        return made
+
+    def partial_fit(self: Own, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Own:
+        """Add the items of X to this fit (see `update`), or fit X if this is the first call. Returns self."""
+        if not hasattr(self, "labels_"):
+            return self.fit(X, y, sample_weight=sample_weight)
+        later = self.update(X, sample_weight=sample_weight)
+        own = {name: value for name, value in vars(later).items() if name not in self.get_params(deep=False)}
+        self._forget()
+        vars(self).update(own)
+        return self
+
+    def _given_names(self) -> List[Optional[str]]:
+        """Return the names that the user gave to clusters."""
+        report = getattr(self, "_report", None)
+        clusters = json.loads(report[0]).get("clusters", []) if report else []
+        return [cluster.get("name") for cluster in clusters]
+
+    def _take_update(
+        self, run: Run, found: Dict[str, Any], settings: Tuple[Any, ...], names: List[Optional[str]]
+    ) -> None:
+        measures, clustering = Distributions._wrap(found["measures"]), found["clustering"]
+        with Run(n_jobs=1, random_state=run.seed) as single:
+            self._model = _Model(single(_core.model_create, found["measures"], clustering, *settings))
+        self._source, self._compressed, self._row_ids = (), None, None
+        self._classes = self.stability_ = None
+        self.n_features_in_ = measures.dim
+        self._tell(run, found["measures"], found["update"], None, None, settings)
+        told = json.loads(self._report[0])
+        for cluster, name in zip(told["clusters"], names):
+            if name:
+                cluster["name"] = name
+        self._report = (json.dumps(told), *self._report[1:])
+        self.update_ = {**told["update"], "unused_numbers": told["unused_numbers"]}
+        view = _core.clustering_view(clustering)
+        view.update(_standing(run, clustering, len(np.asarray(view["labels"]))))
+        view["membership"] = np.empty((len(np.asarray(view["labels"])), view["k"]))
+        run(_core.membership, clustering, found["measures"], view["membership"])
+        self._take(view, None, measures.rows, len(measures))
+        self.stats_["threads"] = run.context.threads
+        self.converged_ &= run.worst == 0
+
+
+def _items_of(run: Run, measures: Distributions) -> Any:
+    """Return a handle of the items. Default ids are left out, so that the library numbers the items."""
+    if measures.ids == [str(i) for i in range(len(measures))]:
+        return measures._handle
+    return measures._named(run)
+
+
+def _find_items(model: Any, remove: Optional[Iterable[Union[str, int]]]) -> Array:
+    """Return the indices of items with these ids."""
+    if remove is None:
+        return np.empty(0, dtype=np.int64)
+    if isinstance(remove, str):
+        raise TypeError("remove: expected a list of ids, not a single text")
+    place = {name: i for i, name in enumerate(_core.measures_names(_core.model_items(model))["ids"])}
+    ids = [str(name) for name in remove]
+    for name in ids:
+        if name not in place:
+            raise ValueError(f"remove: the fit has no item with the id {name!r}")
+    return np.array([place[name] for name in ids], dtype=np.int64)
