@@ -1,7 +1,7 @@
 /* The h5ad reader on files that libhdf5 itself has written, of parts chosen by the input: a matrix as a
  * table or in rows or columns of nonzeros, names as texts of either kind, numbers or categories, lengths
  * and codes that fit or do not. Damaged files are no use here, since libhdf5 crashes on some before the
- * reader sees anything (docs/dependencies.md). */
+ * reader sees anything (docs/notes/dependencies.md). */
 #include <math.h>
 
 #include "reader.h"

@@ -52,3 +52,9 @@ ddsc.plot.eigengap(model, ax=boxes[1])
 # %%
 # ``diff`` draws the changes between two results, here from five clusters to three.
 ddsc.plot.diff(model, ddsc.DDSC(n_clusters=3).fit(documents))
+
+# %%
+# ``over`` draws the share of each cluster per period of a column, with confidence intervals. Here the periods are batches
+# of one hundred items in the order of the set.
+batches = [f"batch {i // 100}" for i in range(len(documents))]
+ddsc.plot.over(model, batches)

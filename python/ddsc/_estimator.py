@@ -197,7 +197,7 @@ class DDSC(Updating, ModelFile, ToAnnData):
         It is 0 at the center and 1/2 on the boundary.
     membership_ : (N, n_clusters_) array
         How strongly each item belongs to each cluster; rows sum to 1, and the largest entry is that of the label. For
-        refined documents, these are probabilities of the mixture of words, tempered until one half of a document's
+        refined documents, these are probabilities of the mixture of words, tempered so that one half of a document's
         words predicts the cluster of the other half. For other items, they decrease with the distance to the cluster
         centers as fast as a clustering of a random half of the items confirms. They measure how reproducible a label
         is, and not whether it agrees with classes of yours.

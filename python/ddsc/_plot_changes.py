@@ -1,13 +1,17 @@
-"""Figures of changes: the flow of items between two results."""
+"""Figures of changes: the flow of items between two results, and clusters per period."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from . import _core
 from ._diff import Diff
 from ._diff import diff as compare
+from ._naming import color_of
+from ._permanova import _text
+from ._run import Run
 from ._types import PathLike
 
 if TYPE_CHECKING:
@@ -116,3 +120,55 @@ def _draw_bands(ax: Any, result: Any, flows: Any, ends: Any, tops: Any) -> None:
             color = result.color(1, right) if left is None or left < 0 else result.color(0, left)
             alpha = 0.25 if flow["change"] == "same" else 0.6
             ax.fill_between(x, top - n, top, color=color, alpha=alpha, linewidth=0)
+
+
+def over(model: "DDSC", column: Union[str, Sequence[object]], *, ax: Optional["Axes"] = None) -> "Axes":
+    """Draw the share of each cluster per period of a column, with 95% confidence intervals (Wilson 1927).
+
+    Dates, such as "2024-05-31" or `datetime.date`, are sorted as dates, numbers as numbers, and other values by name.
+    Many dates are joined into weeks, months, quarters, years or decades, and many numbers into 12 intervals.
+
+    Parameters
+    ----------
+    model : DDSC
+        Fitted.
+    column : str or sequence
+        Name of a metadata column, or one value per item. None and NaN are missing.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    labels = np.ascontiguousarray(model.labels_, dtype=np.int32)
+    name = column if isinstance(column, str) else str(getattr(column, "name", None) or "column")
+    if isinstance(column, str):
+        columns = model.items_
+        if f"meta:{column}" not in columns:
+            there = ", ".join(key[5:] for key in columns if key.startswith("meta:"))
+            raise ValueError(f"no column {column!r} about items; {f'the columns are {there}' if there else 'there are none'}")
+        values = [str(value) or None for value in columns[f"meta:{column}"]]
+    else:
+        values = [_text(value) for value in column]
+    if len(values) != len(labels):
+        raise ValueError(f"got {len(values)} values for {len(labels)} items")
+    k = int(model.n_clusters_)
+    with Run(n_jobs=1) as run:
+        found = run(_core.over, labels, k, name, values)
+    share, low, high = (np.frombuffer(found[key]).reshape(k, -1) for key in ("share", "low", "high"))
+    ax_: Any = _axes(ax, (7.0, 4.0))
+    at = np.arange(share.shape[1])
+    for c in range(k):
+        shift = 0.3 * (c / max(k - 1, 1) - 0.5)  # so that the intervals do not cover each other
+        error = [share[c] - low[c], high[c] - share[c]]
+        ax_.errorbar(at + shift, share[c], error, fmt="o-", color=color_of(c), markersize=3, linewidth=1, label=f"cluster {c}")
+    step = -(-len(at) // 12)
+    ax_.set_xticks(at[::step])
+    ax_.set_xticklabels(found["periods"][::step], rotation=30, ha="right", fontsize=8)
+    ax_.set_xlabel(name)
+    ax_.set_ylabel("share of the items")
+    ax_.set_ylim(bottom=0)
+    if k <= 20:
+        ax_.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    out: "Axes" = ax_
+    return out

@@ -14,7 +14,7 @@ from ._arrays import is_sparse
 from ._base import check_fitted
 from ._distributions import Distributions, as_distributions
 from ._naming import COLORS, color_of
-from ._plot_changes import _axes, diff
+from ._plot_changes import _axes, diff, over
 from ._run import Run
 from ._types import Array, ArrayLike, Items, Labels, SparseRows
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ._estimator import DDSC
 
-__all__ = ["about", "clusters", "diff", "distances", "eigengap", "embedding", "map", "tree"]
+__all__ = ["about", "clusters", "diff", "distances", "eigengap", "embedding", "map", "over", "tree"]
 
 
 def __dir__() -> List[str]:

@@ -102,5 +102,69 @@ static PyObject *diff(PyObject *module, PyObject *args)
     return result;
 }
 
+/* Copies doubles or counts of n_rows x n_columns as bytes. */
+static PyObject *bytes_of(const void *data, int64_t count)
+{
+    return PyBytes_FromStringAndSize(data, (Py_ssize_t)count * 8);
+}
+
+static PyObject *over_result(const ddsc_over_view *v)
+{
+    PyObject *names = PyList_New((Py_ssize_t)v->n_periods);
+    for (int64_t t = 0; names && t < v->n_periods; t++) {
+        PyObject *name =
+            PyUnicode_DecodeUTF8(v->periods[t], (Py_ssize_t)strlen(v->periods[t]), "replace");
+        if (!name || PyList_SetItem(names, (Py_ssize_t)t, name) < 0)
+            Py_CLEAR(names);
+    }
+    if (!names)
+        return NULL;
+    int64_t cells = v->k * v->n_periods;
+    return Py_BuildValue("{sNsNsNsNsNsNsNsssL}", "periods", names, "items",
+                         bytes_of(v->items, v->n_periods), "counts", bytes_of(v->counts, cells),
+                         "share", bytes_of(v->share, cells), "low", bytes_of(v->low, cells), "high",
+                         bytes_of(v->high, cells), "change",
+                         PyBytes_FromStringAndSize((const char *)v->change, (Py_ssize_t)v->k * 4),
+                         "unit", v->unit, "missing", (long long)v->n_missing);
+}
+
+/* Counts the items of each cluster per period of a list of texts, or None for missing values. */
+static PyObject *over(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    PyObject *labels, *values, *result = NULL;
+    const char *column;
+    long long k;
+    side s = {0};
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!OLsO!", context_type, &context, &labels, &k, &column,
+                          &PyList_Type, &values) ||
+        !buffer_get(labels, &s.labels, 'i', 0, "labels"))
+        return NULL;
+    Py_ssize_t n = PyList_Size(values);
+    bool good = buffer_holds(&s.labels, n, "labels");
+    s.ids = PyMem_Calloc((size_t)n + 1, sizeof *s.ids);
+    if (!s.ids)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; good && s.ids && i < n; i++) {
+        PyObject *value = PyList_GetItem(values, i);
+        s.ids[i] = value == Py_None ? NULL : PyUnicode_AsUTF8AndSize(value, NULL);
+        good = s.ids[i] || value == Py_None;
+    }
+    if (good && s.ids && context_begin(context)) {
+        ddsc_over *found = NULL;
+        ddsc_over_view v;
+        ddsc_status status = ddsc_over_run(context->ctx, &found, n, s.labels.buf, k, column, s.ids);
+        if (context_end(context, status)) {
+            ddsc_over_get_view(found, &v);
+            result = over_result(&v);
+        }
+        ddsc_over_destroy(found);
+    }
+    side_free(&s);
+    return result;
+}
+
 PyMethodDef diff_methods[] = {{"diff", diff, METH_VARARGS, "(context, first, second)"},
+                              {"over", over, METH_VARARGS, "(context, labels, k, column, values)"},
                               {NULL, NULL, 0, NULL}};

@@ -125,3 +125,29 @@ def test_plot(pair, tmp_path):
     with pytest.raises(ValueError, match="either a Diff"):
         ddsc.plot.diff(pair[0])
     plt.close("all")
+
+
+def test_over():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import datetime
+
+    import matplotlib.pyplot as plt
+
+    model = ddsc.DDSC(3).fit(ddsc.Distributions(clouds(PLACES), ids=IDS))
+    days = [datetime.date(2024, 1 + i % 4, 2) for i in range(32)]
+    days[3] = None
+    ax = ddsc.plot.over(model, days)
+    assert [t.get_text() for t in ax.get_xticklabels()] == [f"2024-{m:02}-02" for m in range(1, 5)]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["cluster 0", "cluster 1", "cluster 2"]
+    shares = np.array([box.lines[0].get_ydata() for box in ax.containers])
+    np.testing.assert_allclose(shares.sum(axis=0), 1)
+    kept = [i for i in range(32) if i % 4 == 1]
+    np.testing.assert_allclose(shares[:, 1], [np.mean(model.labels_[kept] == c) for c in range(3)])
+    with pytest.raises(ValueError, match="no column 'when'"):
+        ddsc.plot.over(model, "when")
+    with pytest.raises(ValueError, match="5 values for 32 items"):
+        ddsc.plot.over(model, list("abcde"))
+    with pytest.raises(ValueError, match="one distinct value"):
+        ddsc.plot.over(model, ["a"] * 32)
+    plt.close("all")

@@ -188,7 +188,7 @@ def test_every_function_takes_and_returns_axes(fitted):
     first, second = ddsc.DDSC(2).fit(named), ddsc.DDSC(3).fit(named)
     calls = {
         "about": (told,), "clusters": (X, model), "distances": (D, model), "eigengap": (model,), "embedding": (model,),
-        "map": (model,), "tree": (model,), "diff": (first, second),
+        "map": (model,), "tree": (model,), "diff": (first, second), "over": (model, list(range(len(X)))),
     }  # fmt: skip
     assert set(calls) == set(ddsc.plot.__all__)
     for name, given in calls.items():

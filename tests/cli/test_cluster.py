@@ -90,8 +90,8 @@ def test_stages_begin_with_the_process(three_groups, tmp_path):
 
 
 def test_stages_have_the_names_that_the_page_lists(result):
-    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
-    table = page.split("### Seconds by stage")[1].split("\n## ")[0]
+    page = (Path(__file__).parents[2] / "docs" / "notes" / "performance.md").read_text()
+    table = page.split("## Names of stages")[1].split("\n## ")[0]
     listed = {name for row in table.split("\n| ") for name in re.findall("`([^`]+)`", row.split("|")[0])}
     assert {row["stage"] for row in result[2]["seconds"]["stages"]} <= listed | FILES
 

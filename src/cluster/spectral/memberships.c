@@ -4,7 +4,8 @@
  *
  * Likelihoods treat every word as independent evidence, so their probabilities are far too certain
  * for long documents. The softness is therefore fitted to how well one half of a document's distinct
- * words predicts the cluster of the other half. The probabilities of the document's own cluster are
+ * words predicts the cluster of the other half. It is then doubled, so that the membership is the
+ * geometric mean of the predictions of both halves: only these were tested. The probabilities of the document's own cluster are
  * computed without the document. For distances, k-means on a random half of the items decides which
  * cluster the other items belong to. */
 #include <math.h>
@@ -322,6 +323,7 @@ static ddsc_status fit_word_softness(ddsc_context *ctx, ddsc_membership_report *
     TRY(parallel_for(ctx, j->n_documents, 64, score_documents, j));
     pair_halves(j);
     membership_fit(report, &j->held, WORDS_LOW, WORDS_HIGH);
+    report->softness *= 2;
 done:
     membership_free_held_out(ctx, &j->held);
     MEM_FREE(ctx, j->mass, j->words);

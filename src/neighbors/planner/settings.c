@@ -257,6 +257,7 @@ int64_t plan_tau_of(const measures *m, const ddsc_graph_settings *settings)
     int64_t least = TAU_LEAST;
     if (m->words.n > 0 && !settings->paper)
         least = m->nnz < SHORT_DOCUMENT * m->n ? TAU_LEAST_OF_TITLES : TAU_LEAST_OF_DOCUMENTS;
+    least = BASE_MAX(TAU_LEAST, BASE_MIN(least, m->n / ITEMS_PER_NEIGHBOR));
     return tau_from(m->n, least, settings);
 }
 

@@ -71,7 +71,7 @@ void html_paragraph(buffer *t, const char *words)
 
 void html_table_begin(buffer *t, const char *const *heads)
 {
-    buffer_add(t, "<div class=\"wide\"><table>\n");
+    buffer_add(t, "<div class=\"wide\" tabindex=\"0\"><table>\n");
     if (!heads)
         return;
     buffer_add(t, "<tr>");
