@@ -1,5 +1,6 @@
 /* ddsc text: converts documents to distributions. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
@@ -227,6 +228,8 @@ static bool check_words(session *s, int *code)
                               "the output file is missing: use -o FILE (- is standard output)");
     else if (o->json && output_is_stdout(o->output))
         *code = message_usage(s->verb, "--json and -o - both use standard output; choose one");
+    else if (o->like && o->vectors)
+        *code = message_usage(s->verb, "--like and --vectors both select the words; choose one");
     else if (option_given(o, "idf") && o->text.weighting == DDSC_WEIGHTING_TF)
         message_warning(s, "--idf has no effect with --weighting tf");
     return *code == EXIT_GOOD && output_check_binary(s, code) &&
@@ -250,10 +253,11 @@ static int run(session *s)
         x.set.words = DDSC_WORDS_GENERAL;
     if (x.set.words == DDSC_WORDS_GENERAL && x.set.weighting == DDSC_WEIGHTING_AUTO)
         x.set.weighting = DDSC_WEIGHTING_TFIDF; /* as the library does */
-    if (!session_ok(s,
-                    ddsc_text_read_files(s->ctx, &x.measures, &x.report, o->n_operands, o->operand,
-                                         o->vectors, &x.set),
-                    &code))
+    char *like = o->like ? like_path(o->like) : NULL;
+    ddsc_status status = ddsc_text_read_files(s->ctx, &x.measures, &x.report, o->n_operands,
+                                              o->operand, like ? like : o->vectors, &x.set);
+    free(like);
+    if (!session_ok(s, status, &code))
         return code;
     bool good = session_ok(s, input_join_meta(s, &x.measures, 0, o->text.id_columns), &code) &&
                 session_ok(s, input_keep_numbers(s, &x.measures), &code);

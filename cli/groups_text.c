@@ -62,6 +62,13 @@ static const option_spec words_options[] = {
      .help = "word vectors: GloVe, word2vec or fastText text, word2vec binary, or npy with its "
              "words in a .vocab file next to it. With an npz of `ddsc text` or a model, documents "
              "are encoded with its words and weights (default: none, which implies --words own)"},
+    {.name = "like",
+     .kind = OPTION_FILE,
+     .offset = offsetof(cli_options, like),
+     .argument = "DIR",
+     .help =
+         "encode documents with the words and weights of this result, for ddsc update and assign; "
+         "the same as --vectors DIR/model.npz"},
     {.name = "words",
      .kind = OPTION_CHOICE,
      .offset = AT(words),

@@ -255,3 +255,30 @@ def test_a_failed_update_loses_nothing(ddsc, large, tmp_path):
     assert before == {p.name: p.read_bytes() for p in (tmp_path / "a").iterdir()}
     ddsc("update", tmp_path / "a", new, "-o", tmp_path / "a", "--force")
     assert len((tmp_path / "a" / "labels.csv").read_text().splitlines()) == 244
+
+
+def test_documents(ddsc, tmp_path):
+    """New documents are encoded with the words of the result."""
+    rng = np.random.default_rng(3)
+    words = [[f"{topic}{k}" for k in range(30)] for topic in ("bank", "sport", "film")]
+
+    def write(name, first, n):
+        lines = [f"d{i}\t" + " ".join(rng.choice(words[i % 3], 20)) for i in range(first, first + n)]
+        (tmp_path / name).write_text("id\ttext\n" + "\n".join(lines) + "\n")
+        return lines
+
+    a, b = write("old.tsv", 0, 240), write("new.tsv", 240, 12)
+    (tmp_path / "all.tsv").write_text("id\ttext\n" + "\n".join(a + b) + "\n")
+    ddsc("text", tmp_path / "old.tsv", "-o", tmp_path / "old.npz")
+    ddsc("cluster", tmp_path / "old.npz", "-k", 3, "--hubs", "off", "-o", tmp_path / "a")
+    for name in ("new", "all"):
+        ddsc("text", tmp_path / f"{name}.tsv", "--like", tmp_path / "a", "-o", tmp_path / f"{name}.npz")
+    ddsc("update", tmp_path / "a", tmp_path / "new.npz", "-o", tmp_path / "b")
+    ddsc("cluster", tmp_path / "all.npz", "--like", tmp_path / "a", "-o", tmp_path / "c")
+    for name in SAME:
+        assert (tmp_path / "b" / name).read_bytes() == (tmp_path / "c" / name).read_bytes(), name
+    ddsc("text", tmp_path / "new.tsv", "-o", tmp_path / "other.npz")
+    told = ddsc("update", tmp_path / "a", tmp_path / "other.npz", "-o", tmp_path / "d", code=3).stderr
+    assert "fitted to other documents" in told or "those of the model" in told
+    assert "choose one" in ddsc("text", tmp_path / "new.tsv", "--like", tmp_path / "a", "--vectors", "x", "-o",
+                                tmp_path / "y.npz", code=2).stderr

@@ -283,7 +283,7 @@ static ddsc_status measures_write(ddsc_context *ctx, int option)
 
 static ddsc_status share(ddsc_context *ctx, int team)
 {
-    const char *path = folder_file(&room, "set.npz");
+    const char *path = folder_file(&room, "counts.npz");
     ddsc_measures *out = UNSET;
     calls_set_team(ctx, team);
     return gives_measures(ddsc_measures_share(ctx, &out, calls_read, &path), &out);
@@ -776,7 +776,7 @@ static ddsc_status model_write(ddsc_context *ctx, int metric)
 static ddsc_status model_read(ddsc_context *ctx, int option)
 {
     const char *path = folder_file(&room, option < 2 ? "model.npz" : "words.npz");
-    bool shared = option == 1;
+    bool shared = option % 2;
     ddsc_model *out = UNSET;
     calls_set_team(ctx, shared);
     return gives_model(
@@ -956,6 +956,7 @@ const call_entry calls[] = {
     E(update_run, "mmd", 2),
     {"ddsc_cluster_run", "like", cluster_like, 0},
     {"ddsc_model_read_shared", "", model_read, 1},
+    {"ddsc_model_read_shared", "words", model_read, 3},
     E(assign_run, "w2", 0),
     E(assign_run, "sinkhorn", 1),
     E(assign_run, "mmd", 2),
