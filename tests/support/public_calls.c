@@ -754,15 +754,6 @@ static ddsc_status measures_copy_like(ddsc_context *ctx, int option)
     return gives_measures(ddsc_measures_copy_like(ctx, &out, clouds, models[0]), &out);
 }
 
-static ddsc_status cluster_like(ddsc_context *ctx, int metric)
-{
-    ddsc_cluster_settings set;
-    ddsc_clustering *out = UNSET;
-    ddsc_cluster_settings_init(&set);
-    set.like = models[metric];
-    return gives_clustering(ddsc_cluster_run(ctx, &out, clouds, &set), &out);
-}
-
 static ddsc_status model_write(ddsc_context *ctx, int metric)
 {
     const char *path = folder_file(&room, "out.npz");
