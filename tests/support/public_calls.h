@@ -60,6 +60,7 @@ ddsc_status barycenter_run(ddsc_context *ctx, int option);
 ddsc_status units_run(ddsc_context *ctx, int option);
 ddsc_status identity_run(ddsc_context *ctx, int option);
 ddsc_status update_run(ddsc_context *ctx, int metric);
+ddsc_status cluster_like(ddsc_context *ctx, int metric);
 ddsc_status sampling_constants_run(ddsc_context *ctx, int option);
 ddsc_status report_create(ddsc_context *ctx, int option);
 ddsc_status report_read(ddsc_context *ctx, int option);

@@ -603,3 +603,17 @@ ddsc_status update_run(ddsc_context *ctx, int metric)
     ddsc_measures_destroy(more);
     return status;
 }
+
+ddsc_status cluster_like(ddsc_context *ctx, int metric)
+{
+    ddsc_cluster_settings set;
+    ddsc_clustering *out = calls_unset;
+    ddsc_cluster_settings_init(&set);
+    set.like = models[metric];
+    ddsc_status status = ddsc_cluster_run(ctx, &out, clouds, &set);
+    if (calls_gives(status, out)) {
+        calls_add_answer(ddsc_clustering_get_labels(out), N * (int64_t)sizeof(int32_t));
+        ddsc_clustering_destroy(out);
+    }
+    return status;
+}
