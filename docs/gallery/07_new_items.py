@@ -3,8 +3,8 @@ New items and updates
 =====================
 
 A fitted model can assign new items to its clusters without clustering again. It also returns the
-confidence of each assignment, and flags items that are far from all items of the fit. If many new items have come, fit
-again and compare the two results.
+confidence of each assignment, and flags items that are far from all items of the fit. ``update`` adds new items to the
+fit, and ``ddsc.diff`` compares the two results.
 """
 
 # %%
@@ -70,9 +70,10 @@ with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=Tru
     print("the same labels after loading:", (again.predict(new) == given.labels).all())
 
 # %%
-# Cluster all 500 digits. ``ddsc.diff`` compares the result with the model of the first 400: it matches the clusters by the
-# items that both share, and lists the clusters that split or merged and the items that moved.
-updated = ddsc.DDSC(n_clusters=10).fit(X)
+# Add the new digits to the fit. ``update`` searches only the neighbor lists that change, and clusters keep their numbers.
+# ``ddsc.diff`` compares the result with the model of the first 400: it matches the clusters by the items that both share,
+# and lists the clusters that split or merged and the items that moved.
+updated = model.update(new)
 changes = ddsc.diff(model, updated)
 changes
 

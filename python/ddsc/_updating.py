@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Optional, Tuple, TypeVar, Union
 import numpy as np
 
 from . import _core
-from ._distributions import Distributions, as_distributions
+from ._distributions import Distributions
 from ._fitting import Fitting, _standing
 from ._model_handle import _Model
 from ._new_items import NewItems
@@ -62,7 +62,7 @@ class Updating(Fitting, NewItems):
         made.like = None
         low = 0 if n_clusters is None else whole("n_clusters", n_clusters)
         with self._run() as run:
-            added = None if X is None else _items_of(run, as_distributions(X, sample_weight, self.on_empty, run))
+            added = None if X is None else _items_of(run, self._new_items(run, X, sample_weight)[1])
             removed = _find_items(handle, remove)
             cluster = {**self._cluster(), "like": handle, "k_min": low, "k_max": low, "joined": 0}
             settings = (self._metric(), self._graph(), cluster)

@@ -62,7 +62,7 @@ def test_what_update_refuses():
         model.update(remove=["a7", "a7"])
     with pytest.raises(ValueError, match="remove fewer items"):
         model.update(remove=[f"a{i}" for i in range(235)])
-    with pytest.raises(ValueError, match="3 coordinates"):
+    with pytest.raises(ValueError, match="3 features"):
         model.update([np.zeros((4, 3))])
     with pytest.raises(ValueError, match="nothing to update"):
         model.update()

@@ -255,7 +255,7 @@ static ddsc_status generate_gaussians(ddsc_context *ctx, int option)
 
 static ddsc_status measures_read(ddsc_context *ctx, int option)
 {
-    static const char *const files[] = {"set.npz", "one.csv", "three.d2", "counts.npz"};
+    static const char *const files[] = {"counts.npz", "one.csv", "three.d2"};
     ddsc_measures *out = UNSET;
     return gives_measures(ddsc_measures_read(ctx, &out, folder_file(&room, files[option]), NULL),
                           &out);
@@ -740,10 +740,11 @@ static ddsc_status d2_run(ddsc_context *ctx, int option)
 
 static ddsc_status model_create(ddsc_context *ctx, int words)
 {
-    ddsc_clustering *c = words ? refined : clustering;
     ddsc_cluster_settings set = cluster_of(0);
-    ddsc_model *out = UNSET;
-    return gives_model(ddsc_model_create(ctx, &out, words ? documents : clouds, c, &set), &out);
+    ddsc_model *out = UNSET, **to = &out;
+    return gives_model(words ? ddsc_model_create(ctx, to, documents, refined, &set)
+                             : ddsc_model_create(ctx, to, clouds, clustering, &set),
+                       to);
 }
 
 static ddsc_status measures_copy_like(ddsc_context *ctx, int option)
@@ -762,11 +763,11 @@ static ddsc_status model_write(ddsc_context *ctx, int metric)
 static ddsc_status model_read(ddsc_context *ctx, int option)
 {
     const char *path = folder_file(&room, option < 2 ? "model.npz" : "words.npz");
-    bool shared = option % 2;
     ddsc_model *out = UNSET;
-    calls_set_team(ctx, shared);
-    return gives_model(
-        shared ? ddsc_model_read_shared(ctx, &out, path) : ddsc_model_read(ctx, &out, path), &out);
+    calls_set_team(ctx, option % 2);
+    return gives_model(option % 2 ? ddsc_model_read_shared(ctx, &out, path)
+                                  : ddsc_model_read(ctx, &out, path),
+                       &out);
 }
 
 static ddsc_status assign_run(ddsc_context *ctx, int metric)
@@ -840,7 +841,6 @@ const call_entry calls[] = {
     E(measures_read, "npz", 0),
     E(measures_read, "csv", 1),
     E(measures_read, "d2", 2),
-    E(measures_read, "word counts", 3),
     E(measures_read_files, "", 0),
     E(measures_write, "npz", 0),
     E(measures_write, "csv.gz", 1),
