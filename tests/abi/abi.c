@@ -283,7 +283,10 @@ static void try_model(ddsc_context *ctx, const ddsc_measures *items, const ddsc_
     GUARDED(assign_settings, how);
     GUARDED(assignment, to);
     GUARDED(model_view, v);
+    GUARDED(update_view, after);
     int32_t labels[N];
+    const int64_t removed = N - 1;
+    ddsc_update *update = NULL;
     ddsc_model *model = NULL;
     GOOD(ddsc_model_create(ctx, &model, items, found, set));
     ddsc_model_get_view(model, v);
@@ -295,9 +298,15 @@ static void try_model(ddsc_context *ctx, const ddsc_measures *items, const ddsc_
     GOOD(ddsc_assign_run(ctx, to, NULL, model, items, how));
     CHECK(memcmp(labels, v->labels, sizeof labels) == 0);
     TAIL_IS_ZERO(to);
+    GOOD(ddsc_update_run(ctx, &update, model, NULL, 1, &removed, NULL));
+    ddsc_update_get_view(update, after);
+    CHECK(after->n_kept == N - 1 && after->n_removed == 1 && after->clustering);
+    TAIL_IS_ZERO(after);
     UNTOUCHED(how);
     UNTOUCHED(to);
     UNTOUCHED(v);
+    UNTOUCHED(after);
+    ddsc_update_destroy(update);
     ddsc_model_destroy(model);
 }
 
