@@ -51,7 +51,7 @@ class Fitting(Results):
                 return self
             if self.method == "sc":
                 found, graph, measures = self._fit_vectors(run, X, sample_weight)
-                rows, n_rows = measures.rows, len(measures)
+                rows, n_rows, items = measures.rows, len(measures), measures._handle
             elif self.metric == "precomputed":
                 found, graph = self._fit_matrix(run, X)
                 rows, items = np.arange(self.n_features_in_), None

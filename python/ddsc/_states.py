@@ -10,7 +10,7 @@ from . import _core
 from ._distributions import Distributions, as_distributions
 from ._permanova import ColumnsLike, _columns
 from ._run import Run
-from ._types import Array, Floats, Json, Progress, RandomState
+from ._types import Array, Floats, Items, Json, Progress, RandomState
 from ._words import whole
 
 LEAST_POINTS = 5
@@ -56,13 +56,13 @@ def _compare(run: Run, values: Floats, columns: List[Any], permutations: int, na
 
 
 def states(
-    X: Any,
+    X: Items,
     n_states: Union[int, str] = "auto",
     *,
     by: Optional[Union[ColumnsLike, str]] = None,
     block: Optional[ColumnsLike] = None,
     kinds: Optional[Mapping[str, str]] = None,
-    between: Optional[Tuple[Any, Any]] = None,
+    between: Optional[Tuple[Union[int, Sequence[int]], Union[int, Sequence[int]]]] = None,
     permutations: int = 9999,
     random_state: RandomState = 0,
     n_jobs: Optional[int] = None,
@@ -143,6 +143,12 @@ def states(
     return found
 
 
+def _pick(column: Any, rows: Array) -> Tuple[Any, ...]:
+    """Return a column with the values of these rows only."""
+    name, values, kind, role = column
+    return name, values[rows] if isinstance(values, np.ndarray) else [values[i] for i in rows], kind, role
+
+
 def _by_columns(run: Run, X: Distributions, found: Json, columns: List[Any], permutations: int) -> Json:
     """Compare the states with each tested column."""
     tested, blocks = [c for c in columns if c[3] == 0], [c for c in columns if c[3] == 2]
@@ -153,10 +159,9 @@ def _by_columns(run: Run, X: Distributions, found: Json, columns: List[Any], per
     of_share = [{"state": name} for name in found["names"]]
     of_mean = [{"state": name, "coordinate": a} for name in found["names"] for a in coordinates]
     means = _item_means(X, found)
-    pick = lambda c: (c[0], c[1][kept] if isinstance(c[1], np.ndarray) else [c[1][i] for i in kept], c[2], c[3])  # noqa: E731
     result: Json = {}
     for column in tested:
-        pair = [pick(column), *map(pick, blocks)]
+        pair = [_pick(c, kept) for c in (column, *blocks)]
         result[column[0]] = {
             "shares": _compare(run, found["shares"], pair, permutations, of_share),
             "within": _compare(run, means, pair, permutations, of_mean),

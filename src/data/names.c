@@ -112,13 +112,16 @@ bool measures_has_types(const measures *m)
     enum { LOOKED_AT = 2000 };
     ddsc_status status = DDSC_OK;
     text_table names = {0};
-    int64_t number, n = BASE_MIN(m->points.n, LOOKED_AT);
+    int64_t number, n = BASE_MIN(m->points.n, LOOKED_AT), n_joined = 0;
     bool is_new;
     for (int64_t k = 0; k < n && status >= 0; k++) {
         const char *name = texts_get(&m->points, (int64_t)((double)k * (double)m->v / (double)n));
+        n_joined += strstr(name, " + ") != NULL;
         status = text_table_add(m->ctx, &names, name, strlen(name), &number, &is_new);
     }
-    bool shared = n > 3 && status >= 0 && 2 * names.n <= n;
+    /* Merged points of documents also repeat names, but many of them consist of several words. Few
+     * points of cells are equal to a point of another type. */
+    bool shared = n > 3 && status >= 0 && 2 * names.n <= n && 20 * n_joined <= n;
     text_table_free(m->ctx, &names);
     return shared;
 }
