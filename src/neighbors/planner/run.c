@@ -1,5 +1,5 @@
-/* Runs a plan, which is a single search. If the first graph has hubs, a second search follows with
- * rescaled distances. */
+/* Collects the facts for plan_choose, chooses a search and runs it. If the first graph has hubs, a
+ * second search follows with rescaled distances. */
 #include <inttypes.h>
 #include <stdio.h>
 
