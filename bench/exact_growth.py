@@ -6,7 +6,7 @@
 
 For each N, a random subset of the 70,000 digits (with the same shuffle for all) is passed to `ddsc neighbors`.
 CPU time and memory are those of the whole command. `--rows` random rows are then checked with independent
-code. W2: POT solves every digit that the means and the marginals along rows and columns do not exclude.
+code. W2: POT solves every pair that lower bounds from the means and from the row and column marginals do not exclude.
 Sinkhorn: NumPy iterations over whole images run for all digits while their dual values are within reach, and
 to convergence for the remaining ones. Neighbors and values are compared. The last lines show the exponents
 log(time ratio) / log(N ratio) between the first and the last size.

@@ -149,7 +149,7 @@ static void summary(const assign_result *r)
     text_add_count(&t, r->in.view.n_items);
     text_addf(&t, " new items assigned to %" PRId64 " clusters of ", r->view.k);
     text_add_count(&t, r->view.n_items);
-    text_addf(&t, " items using %s: mean confidence %.3f, far away ",
+    text_addf(&t, " items using %s: mean confidence %.3f, distant items: ",
               choice_name(choices_metric, (int)r->view.metric), r->mean_confidence);
     text_add_count(&t, r->n_far);
     text_add(&t, ", solved ");

@@ -48,7 +48,8 @@ static const step choices[] = {
             "--tau sets it."},
     {"K", "An input, as in the paper. -k A:B and -k auto suggest one from the same eigenvectors."},
     {"epsilon",
-     "5% of the median cost by default. --epsilon X is absolute, as the paper's 1 to 10. "
+     "5% of the median cost by default. --epsilon X sets an absolute value, like the paper's "
+     "values of 1 to 10. "
      "A pair has converged at a marginal error of 1e-9 (--tolerance)."},
     {"sign of the entropy",
      "The printed definition, H = -sum p log(p / ab) with + epsilon H, makes the problem concave. "

@@ -55,6 +55,6 @@ ddsc.plot.diff(model, ddsc.DDSC(n_clusters=3).fit(documents))
 
 # %%
 # ``over`` draws the share of each cluster per period of a column, with confidence intervals. Here the periods are batches
-# of one hundred items in the order of the set.
-batches = [f"batch {i // 100}" for i in range(len(documents))]
+# of twenty-five items in the order of the set.
+batches = [f"batch {i // 25}" for i in range(len(documents))]
 ddsc.plot.over(model, batches)

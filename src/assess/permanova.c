@@ -28,7 +28,7 @@ struct ddsc_permanova {
     ddsc_permanova_missing *missing;
     ddsc_permanova_row *rows;
     const ddsc_permanova_row **row_list;
-    permanova_effect *effects; /* per column; owns the arrays of dispersion */
+    permanova_effect *effects; /* one per column; owns the dispersion arrays */
     ddsc_permanova_pair *pairs;
     const ddsc_permanova_pair **pair_list;
     const double *distances;

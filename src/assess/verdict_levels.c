@@ -1,7 +1,7 @@
-/* Determines the level of the verdict from the evidence, and writes its sentence. The table `levels`
- * holds the name, the color and the claim of each level. The table `cases` lists the findings in the
- * order in which they are tested. The first finding that applies determines the level and the
- * sentence. */
+/* Determines the level of the verdict from the evidence, and writes its sentence. The table `cases`
+ * lists the findings in the order in which they are tested. The first finding that applies
+ * determines the level and the sentence of the result. The table `levels` holds the name, the color,
+ * a general sentence and the next step of each level. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

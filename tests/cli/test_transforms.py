@@ -320,7 +320,7 @@ def test_a_constant_coordinate_is_left_at_its_scale(ddsc, tmp_path, value):
 
     ddsc("cluster", write("old.csv", value), "--normalize", "standard", "-k", 2, "-o", tmp_path / "r", "-q")
     said = ddsc("assign", tmp_path / "r" / "model.npz", write("new.csv", value + 1e-9), "-o", tmp_path / "l.csv")
-    assert "far away 0" in said.stdout + said.stderr
+    assert "distant items: 0" in said.stdout + said.stderr
 
 
 def test_forged_transforms_are_refused(ddsc, cells, tmp_path):

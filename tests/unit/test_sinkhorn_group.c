@@ -338,6 +338,7 @@ static void test_one_large(void **state)
             assert_true(alone == tile[i * 6 + j]);
         }
     metric_sinkhorn.close(backend);
+    metric_resolved_free(&resolved);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
     free(points);

@@ -91,8 +91,8 @@ def data_section(found):
     commands = [joined(found["data", name]["command"]) for name in SETS if found["data", name]]
     return ["## Data (Table 2)", "", *table(["set", "paper: N/d/n/K", "N", "d", "n", "K", "tokens with a vector"], rows),
             "Documents have fewer than 16 points if they have fewer words. n of images counts the pixels with ink; the "
-            "paper counts all 784. BBC and BBCSport: abstracts, plain idf. Reuters: title and body, runs of letters, smooth "
-            "idf, the ModApte split, as in the code that the paper cites for its data. Words are not lemmatized unless "
+            "paper counts all 784. BBC and BBCSport use the abstracts and plain idf. Reuters uses title and body, runs of "
+            "letters as words, smooth idf and the ModApte split, as in the code that the paper cites for its data. Words are not lemmatized unless "
             "stated, and vectors are the 100-d GloVe that is freely redistributed (the paper: 300-d). Files `NAME-words.npz` "
             "(all words) are made with `--support=0` in addition, `NAME-fitted.npz` without `--paper`, and `NAME-R.npz` "
             "(images) with `-s R`.", "",

@@ -345,7 +345,8 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const decompo
     else if (!o->rule_met)
         advice_say(
             w,
-            "The smallest cluster has %lld items: %lld clusters of at least %.0f were not found. "
+            "The smallest cluster has %lld items. No partition into %lld clusters of at least %.0f "
+            "items each was found. "
             "Try a smaller K.",
             (long long)smallest, (long long)v->k, o->least);
 }

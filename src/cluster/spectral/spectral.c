@@ -177,8 +177,8 @@ static ddsc_status compare_starts(ddsc_context *ctx, double *agree, const int32_
     return DDSC_OK;
 }
 
-/* Runs k-means for k clusters. *agree (or NULL) receives the agreement of the best starts; then
- * further starts follow until the best is found twice. */
+/* Runs k-means for k clusters. If agree is not NULL, *agree receives the agreement of the best
+ * starts, and starts are added until the best solution has been found twice. */
 static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int64_t *k_found,
                        int64_t k, int64_t restarts, double *agree)
 {

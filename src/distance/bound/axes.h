@@ -10,7 +10,7 @@ typedef struct bound_axes {
     double unit;       /* unit of the positions */
     int64_t n_axes, bins;
     double *axis;  /* n_axes x d, unit vectors; NULL for the coordinate axes */
-    double *scale; /* n_axes: factors of the quantiles, set by the caller */
+    double *scale; /* n_axes: multipliers for the quantiles, set by the caller */
     /* The set's points sorted along each axis, and their positions on it, n_axes x v. NULL
      * unless each item has many of the set's points. */
     int32_t *order;

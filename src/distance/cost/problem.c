@@ -48,9 +48,10 @@ static ddsc_status check_problem(ddsc_context *ctx, const ddsc_transport_problem
                         sum_b);
     for (int64_t k = 0; k < cells; k++)
         if (!(fabs(p->cost[k]) <= largest))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "cost[%lld][%lld] is %g; costs must be finite and at most %g in size",
-                            (long long)(k / p->m), (long long)(k % p->m), p->cost[k], largest);
+            return ctx_fail(
+                ctx, DDSC_ERROR_INPUT,
+                "cost[%lld][%lld] is %g; costs must be finite and at most %g in absolute value",
+                (long long)(k / p->m), (long long)(k % p->m), p->cost[k], largest);
     *mass = 0.5 * (sum_a + sum_b);
     return DDSC_OK;
 }

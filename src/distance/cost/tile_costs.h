@@ -13,7 +13,7 @@ typedef struct block_points {
     int64_t begin, end;
     int64_t n_entries, n;
     int32_t *row; /* n rows of the table of points */
-    /* By entry of the items: its position in `row`. Unused for items that are left out. */
+    /* For each entry of the items: the index of its point in `row`. Unused for excluded items. */
     int32_t *place;
     double *norm2; /* n, computed before the costs */
 } block_points;

@@ -43,7 +43,7 @@ typedef struct simplex {
     int64_t nodes;   /* sink0 + m, rounded up */
     int64_t ld;      /* length of a row of int32 costs */
     bool dense;      /* int32 costs exist */
-    int64_t *supply; /* by node, all positive; consumed by the start */
+    int64_t *supply; /* one per node, all positive; the first basis overwrites it */
 
     /* The basis: a spanning tree with the given root. */
     int32_t root;

@@ -1,5 +1,5 @@
 /* Reads labels, which are class numbers or names, one per row, from csv, plain lines, npy, npz or
- * idx. */
+ * idx. ddsc_labels_write writes labels.csv. */
 #include "io/format/archive.h"
 
 #include <limits.h>

@@ -176,7 +176,7 @@ static bool child_ended(h5_file *f, int *number)
             *number = info.si_status;
         if (code == 0 || errno == ECHILD)
             f->ended = true;
-        else if (errno != EINTR && by_handle) /* Linux 5.3 cannot wait for a handle */
+        else if (errno != EINTR && by_handle) /* waitid accepts a pidfd from Linux 5.4 on */
             drop_handle(f);
         else if (errno != EINTR)
             f->ended = true;

@@ -98,8 +98,8 @@ typedef struct pair_bounds {
     /* For level CUT: returns the minorant of i (side 0) or j (side 1) after a solve of (i, j) by
      * this worker. */
     void (*cut)(void *state, int worker, int side, pair_cut *cut);
-    /* Optional: returns true if a pruned search is worthwhile for this open metric, and the reason
-     * in *why. NULL: always. */
+    /* Optional: returns true if a pruned search is worthwhile for this open metric. Otherwise sets
+     * *why to the reason against it. NULL: always worthwhile. */
     bool (*pays)(const void *metric, const char **why);
 } pair_bounds;
 

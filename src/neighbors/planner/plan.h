@@ -50,7 +50,7 @@ ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m);
  * indistinguishable, whatever value the metric has for equal items. */
 bool plan_joins_copies(const measures *m, const ddsc_graph *g);
 
-/* ---- a graph request: settings resolved for a set ---- */
+/* ---- a graph request: settings resolved for a set (settings.c, run.c) ---- */
 
 typedef struct graph_request {
     const measures *m;
@@ -102,7 +102,7 @@ typedef struct plan_facts {
     int64_t n, n_old;
     bool bounds, rows;   /* true if the metric has lower bounds; true if it may have float rows for
                           * a prefilter */
-    const char *against; /* the metric's reason against a pruned search, or NULL */
+    const char *against; /* reason of the metric's bounds->pays against a pruned search, or NULL */
 } plan_facts;
 
 typedef enum plan_path {

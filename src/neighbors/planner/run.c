@@ -1,5 +1,5 @@
-/* Runs a plan, which is a single search. If the first graph has hubs, a second search follows with
- * rescaled distances. */
+/* Collects the facts for plan_choose, chooses a search and runs it. If the first graph has hubs, a
+ * second search follows with rescaled distances. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -241,7 +241,7 @@ const char *plan_update_refused(ddsc_context *ctx, const graph_request *p)
     if (team_size(ctx) > 1)
         return "several processes share the run";
     if (set->hubs != DDSC_HUBS_OFF)
-        return "a change of the set changes the scales of the distances";
+        return "adding or removing items would change the rescaling of the distances";
     if (set->sample < 1 || set->sample_columns < 1)
         return "the distances of most pairs are estimated";
     if (set->neighbors == DDSC_NEIGHBORS_APPROXIMATE ||

@@ -129,7 +129,7 @@ ddsc_status la_check_rows(ddsc_context *ctx, const char *who, int64_t least, int
             return ctx_fail(
                 ctx, DDSC_ERROR_INPUT,
                 "%s: row %lld, column %lld is %g; values must be finite and at most 1e150 in "
-                "size",
+                "absolute value",
                 who, (long long)(i / dim), (long long)(i % dim), rows[i]);
     return DDSC_OK;
 }

@@ -95,7 +95,7 @@ static ddsc_status find_words(const ddsc_report *r, vocabulary *v, word_counts *
     return DDSC_OK;
 }
 
-/* Returns the number of a word, or -1. */
+/* Returns the index of a word, or -1 if it is not in the list. */
 static int64_t find_word(const word_counts *w, const char *text, size_t length)
 {
     int64_t low = 0, high = w->n_words;

@@ -1,5 +1,5 @@
 /* Writes the verdict and its evidence to the key "verdict". The texts are those of
- * assess/verdict.c. */
+ * assess/verdict_levels.c. assess/verdict.c adds one about outliers. */
 #include <math.h>
 
 #include "report/content/tree.h"
