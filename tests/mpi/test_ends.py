@@ -141,7 +141,7 @@ def test_a_killed_rank_ends_all_and_the_folder_goes_on(ddsc, ranks, start, long_
     os.kill(own_ranks(job)[victim], signal.SIGKILL)
     told = job.communicate(timeout=60)[1]
     assert time.monotonic() - began < 30 and job.returncode == 7
-    assert told.count("ddsc: ") == told.count("was lost: killed by signal 9") == 1 and "goes on from its --resume" in told
+    assert told.count("ddsc: ") == told.count("was lost: killed by signal 9") == 1 and "resumes from its --resume" in told
     assert_gone(job)
     assert not (tmp_path / "graph.mtx").exists()
     ranks(then, *words)
