@@ -372,8 +372,8 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
 }
 
 /* Fills in the in-degree statistics of the view. */
-static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, outcome *o,
-                             const ddsc_graph *graph)
+static ddsc_status report_hubs(ddsc_context *ctx, ddsc_clustering *c, outcome *o,
+                               const ddsc_graph *graph)
 {
     in_degrees found;
     CHECK(graph_in_degrees(ctx, &found, graph, graph->tau));
@@ -408,7 +408,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     if (j.d.n_left_out > 0)
         TRY(sparse_gather(ctx, &j.d.a));
     TRY(cluster_spectrum(ctx, c, &j.d));
-    TRY(tell_hubs(ctx, c, &o, graph));
+    TRY(report_hubs(ctx, c, &o, graph));
     if (joined) {
         j.wide = joined->wide;
         joined->wide = (sparse){0};

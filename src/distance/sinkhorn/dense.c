@@ -284,7 +284,7 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
 }
 
 /* Look k ends after 2^k iterations, the last of which is a plain iteration. */
-static bool dense_look(void *state, int k, double *value)
+static bool dense_bound_step(void *state, int k, double *value)
 {
     sinkhorn_solver *z = state;
     for (int left = k < 2 ? 1 : 1 << (k - 1); left > 0; left--) {
@@ -305,8 +305,8 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
         sinkhorn_levels(solver->range, epsilon) > 0)
         return -INFINITY;
     sinkhorn_dense_start(solver, epsilon);
-    return sinkhorn_dual_bound(dense_look, solver, SINKHORN_DENSE_LOOKS, SINKHORN_DENSE_PATIENCE,
-                               problem->rule.epsilon, enough);
+    return sinkhorn_dual_bound(dense_bound_step, solver, SINKHORN_DENSE_BOUNDS,
+                               SINKHORN_DENSE_PATIENCE, problem->rule.epsilon, enough);
 }
 
 /* Iterates u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et al. 2019). For the positive

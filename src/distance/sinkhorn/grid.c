@@ -288,7 +288,7 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
 /* ---- bounds ---- */
 
 /* Any f with its optimal g has one exact marginal, and each iteration increases the dual value. */
-static bool grid_look(void *state, int k, double *value)
+static bool grid_bound_step(void *state, int k, double *value)
 {
     grid_pair *w = state;
     if (k > 0 && !in_range(half_pass(w, 0, k < 3 ? 1 : 1.5)))
@@ -299,11 +299,11 @@ static bool grid_look(void *state, int k, double *value)
     return true;
 }
 
-double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int looks,
+double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int n_bounds,
                            int worker)
 {
     grid_pair *w = &g->pair[worker];
     load_pair(w, i, j);
-    return fmax(0, sinkhorn_dual_bound(grid_look, w, looks, SINKHORN_GRID_PATIENCE, g->rule.epsilon,
-                                       enough));
+    return fmax(0, sinkhorn_dual_bound(grid_bound_step, w, n_bounds, SINKHORN_GRID_PATIENCE,
+                                       g->rule.epsilon, enough));
 }

@@ -27,10 +27,10 @@ const grid_items *sinkhorn_grid_get_items(const sinkhorn_grid *g);
  * convergence was too slow. The dense solver must solve such a pair. */
 bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, int64_t j,
                          int worker);
-/* Returns the largest of up to `looks` (at most SINKHORN_GRID_LOOKS) lower bounds on the
+/* Returns the largest of up to `n_bounds` (at most SINKHORN_GRID_BOUNDS) lower bounds on the
  * regularized value. The first look costs half an iteration and each later one a full iteration.
  * Stops as soon as the bound exceeds `enough` or is unlikely to reach it. */
-double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int looks,
+double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int n_bounds,
                            int worker);
 
 #endif

@@ -104,11 +104,11 @@ sinkhorn_verdict sinkhorn_pace_next(sinkhorn_pace *p, const sinkhorn_seen *seen)
     return p->since < window || close ? SINKHORN_GO_ON : decide(p, error, window);
 }
 
-double sinkhorn_dual_bound(sinkhorn_look look, void *state, int looks, double patience,
+double sinkhorn_dual_bound(sinkhorn_bound_step step, void *state, int n_bounds, double patience,
                            double epsilon, double enough)
 {
     double best = -INFINITY, value;
-    for (int k = 0; k < looks && look(state, k, &value); k++) {
+    for (int k = 0; k < n_bounds && step(state, k, &value); k++) {
         double before = best;
         if (isfinite(value))
             best = fmax(best, value - 1e-12 * (fabs(value) + epsilon));

@@ -58,11 +58,11 @@ double sinkhorn_newton_passes(int64_t n, int64_t m);
 /* Advances an iteration to look k (counted from 0), which ends with exact columns. Stores the dual
  * value <a, f> + <b, g>, a lower bound on the regularized value for any row potentials. Returns
  * false if there is no valid value. */
-typedef bool (*sinkhorn_look)(void *state, int k, double *value);
-/* Returns the largest of up to `looks` lower bounds, minus a rounding margin relative to the
+typedef bool (*sinkhorn_bound_step)(void *state, int k, double *value);
+/* Returns the largest of up to `n_bounds` lower bounds, minus a rounding margin relative to the
  * value and epsilon. Returns -infinity if there is no bound. Stops as soon as the bound exceeds
  * `enough` or is unlikely to reach it. */
-double sinkhorn_dual_bound(sinkhorn_look look, void *state, int looks, double patience,
+double sinkhorn_dual_bound(sinkhorn_bound_step step, void *state, int n_bounds, double patience,
                            double epsilon, double enough);
 
 #endif

@@ -180,12 +180,12 @@ ddsc_status sinkhorn_set_reserve(sinkhorn_set *s)
     return DDSC_OK;
 }
 
-double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int looks,
+double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int n_bounds,
                           int worker)
 {
     order_pair(s, &i, &j);
     if (s->grid)
-        return sinkhorn_grid_bound(s->grid, i, j, enough, looks, worker);
+        return sinkhorn_grid_bound(s->grid, i, j, enough, n_bounds, worker);
     sinkhorn_problem problem = problem_of(s, i, j, worker);
     return sinkhorn_bound(s->solver[worker], &problem, enough);
 }

@@ -30,9 +30,9 @@ ddsc_status sinkhorn_set_self(sinkhorn_set *s, sinkhorn_result *found, int64_t i
 /* Reserves the memory for bounds of the dense solver, because sinkhorn_bound cannot report that
  * memory is exhausted. */
 ddsc_status sinkhorn_set_reserve(sinkhorn_set *s);
-/* Returns a lower bound on the regularized value. A set on a grid evaluates up to `looks` bounds.
+/* Returns a lower bound on the regularized value. A set on a grid evaluates up to `n_bounds` bounds.
  */
-double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int looks,
+double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int n_bounds,
                           int worker);
 
 /* A block of items, a predicate that selects its pairs (called once per pair), and a callback that

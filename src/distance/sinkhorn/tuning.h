@@ -29,11 +29,11 @@ enum {
     SINKHORN_POLL_CELLS = 1 << 16, /* size above which every iteration checks for cancellation */
 
     /* ---- lower bounds ---- */
-    SINKHORN_DENSE_LOOKS =
+    SINKHORN_DENSE_BOUNDS =
         5, /* after 1, 2, 4, 8, 16 iterations (bench --parts sets --sets histograms) */
     /* for first bounds on a grid, which have no threshold to exceed yet */
-    SINKHORN_QUICK_LOOKS = 2,
-    SINKHORN_GRID_LOOKS = 17, /* after each iteration (bench --parts sets --sets mnist) */
+    SINKHORN_QUICK_BOUNDS = 2,
+    SINKHORN_GRID_BOUNDS = 17, /* after each iteration (bench --parts sets --sets mnist) */
 };
 
 /* The computation of a bound stops if this many times its last gain would not reach the

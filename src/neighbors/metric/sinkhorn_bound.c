@@ -162,8 +162,8 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
     limit *= 1 + 2e-9;
     if (b->refined)
         return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));
-    int looks = isfinite(enough) ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
-    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
+    int n_bounds = isfinite(enough) ? SINKHORN_GRID_BOUNDS : SINKHORN_QUICK_BOUNDS;
+    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, n_bounds, worker));
 }
 
 /* Returns true if bounds save time. Without a grid, small problems are solved faster than their

@@ -174,29 +174,29 @@ static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
     step->tiles = BASE_MAX(step->least, (int64_t)tiles);
 }
 
-/* Sets looks[i] for the items whose list ended before their limit. If a list contains all other
+/* Sets incomplete[i] for the items whose list ended before their limit. If a list contains all other
  * items, its complete_to is infinite. */
-static ddsc_status set_looks(const pruned *s, bool *looks, bool *any)
+static ddsc_status find_incomplete(const pruned *s, bool *incomplete, bool *any)
 {
     for (int64_t i = s->own.begin; i < s->own.end; i++) {
         double to = s->list[i].complete_to;
-        looks[i] = isfinite(to) && !beyond(to, s->limit[i]);
+        incomplete[i] = isfinite(to) && !beyond(to, s->limit[i]);
     }
-    CHECK(team_gather(s->ctx, looks, s->n, block_rows(s->n), sizeof *looks));
+    CHECK(team_gather(s->ctx, incomplete, s->n, block_rows(s->n), sizeof *incomplete));
     *any = false;
     for (int64_t i = 0; i < s->n; i++)
-        *any = *any || looks[i];
+        *any = *any || incomplete[i];
     return DDSC_OK;
 }
 
 ddsc_status pruned_walk(pruned *s)
 {
     ddsc_status status = DDSC_OK;
-    bool *looks = NULL, any;
+    bool *incomplete = NULL, any;
     int64_t n_tiles = tile_count(s->n, s->p->offer.first.side), all = s->n * (s->n - 1) / 2;
     walk_stride step = {.least = BASE_MAX(WALK_TILES, n_tiles / WALK_STEPS)};
-    TRY(MEM_NEW(s->ctx, looks, s->n));
-    TRY(set_looks(s, looks, &any));
+    TRY(MEM_NEW(s->ctx, incomplete, s->n));
+    TRY(find_incomplete(s, incomplete, &any));
     if (!any)
         goto done;
     /* A pair's mark changes only when the pair is solved, which happens after the walk has reached
@@ -212,7 +212,7 @@ ddsc_status pruned_walk(pruned *s)
         int64_t found_before = step.n_found;
         end = BASE_MIN(n_tiles, begin + step.tiles);
         for (int64_t i = 0; i < s->n; i++) {
-            s->reach[i] = looks[i] ? reach_of(s->limit[i]) : -INFINITY;
+            s->reach[i] = incomplete[i] ? reach_of(s->limit[i]) : -INFINITY;
             s->within[i] = local_limit_any(s->p->by, s->reach[i]);
         }
         TRY(s->p->device->within(s->device, begin, end, s->within, meet_pair, s));
@@ -229,6 +229,6 @@ ddsc_status pruned_walk(pruned *s)
     progress_end(s->ctx);
     pairs_count_first(s->p, all);
 done:
-    mem_free(s->ctx, looks);
+    mem_free(s->ctx, incomplete);
     return status;
 }

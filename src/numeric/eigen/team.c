@@ -23,7 +23,7 @@ typedef struct handed {
     int32_t *item, *place; /* from order_own */
     sparse m;              /* this rank's rows, with columns for all items */
     double *known, *vector;
-    int64_t n_told; /* number of pairs reported to the progress callback */
+    int64_t n_shown; /* number of pairs reported to the progress callback */
 } handed;
 
 static ddsc_status handed_rows(void *arg, int64_t begin, int64_t end, int worker)
@@ -90,10 +90,10 @@ static void tell(void *user, int64_t n_found)
 {
     handed *h = user;
     int64_t n = BASE_MIN(n_found, h->s->wanted);
-    if (n <= h->n_told)
+    if (n <= h->n_shown)
         return;
-    progress_add(h->s->ctx, n - h->n_told);
-    h->n_told = n;
+    progress_add(h->s->ctx, n - h->n_shown);
+    h->n_shown = n;
 }
 
 /* Copies the rows back in their original order. Rows of excluded items are set to zero, because
