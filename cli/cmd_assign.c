@@ -22,8 +22,8 @@ typedef struct assign_result {
     ddsc_scores scores;
 } assign_result;
 
-/* Moves the values of items to their rows and sets the other rows to `empty`. It runs backward,
- * because row[i] >= i. */
+/* Moves the values of items to their rows and sets all other rows to `empty`. Works from the end to
+ * the start, because row[i] >= i. */
 static void spread(double *values, const ddsc_measures_view *view, double empty)
 {
     int64_t item = view->n_items - 1;
@@ -175,7 +175,7 @@ static bool deliver(assign_result *r, int *code)
     return true;
 }
 
-/* Opens the model, which is the first operand, and reads the other operands as in every verb. */
+/* Opens the model, which is the first operand, and reads the other operands as all verbs do. */
 static bool open_all(assign_result *r, int *code)
 {
     session *s = r->s;
@@ -185,7 +185,7 @@ static bool open_all(assign_result *r, int *code)
     const char *batch = ddsc_measures_get_batch(r->view.measures, 0),
                *asked = s->opt.transform.batch;
     s->set.read.item_columns =
-        batch; /* the model maps batches itself, as it did for its own items */
+        batch; /* the model maps the batches of new items, as it did for its own items */
     if (batch && asked && strcmp(batch, asked) == 0)
         s->set.transform.batch = NULL;
     s->first_input = 1;

@@ -1,4 +1,4 @@
-"""Single transport problems and barycenters."""
+"""Solves single transport problems and computes barycenters."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Transport(NamedTuple):
     """The complete solution of a transport problem."""
 
     value: float
-    """Optimal <P, M>; with entropy, the requested value."""
+    """The optimal <P, M>, or the requested value if there is an entropy term."""
     plan: Floats
-    """(n, m): the mass moved from i to j."""
+    """(n, m) array: the mass moved from i to j."""
     f: Floats
-    """(n,) potentials. For exact transport, f_i + g_j <= M_ij."""
+    """(n,) potentials. Dual potential. For exact transport, f_i + g_j <= M_ij."""
     g: Floats
     """(m,) potentials."""
     dual: float
     """Dual objective, a lower bound on the exact value."""
     gap: float
-    """Relative duality gap; with entropy, the error of the marginals."""
+    """Relative duality gap, or the error of the marginals if there is an entropy term."""
     n_iterations: int
     """Number of pivots or iterations."""
 
@@ -163,7 +163,7 @@ def sinkhorn(
     value : {"regularized", "sharp"}
         The minimum of <P, M> + epsilon KL(P | a x b), or the value <P, M> of the minimizing plan.
     tolerance : float
-        L1 error of the marginals at convergence. A larger final error issues a ConvergenceWarning.
+        L1 error of the marginals at convergence. If the final error is larger, a ConvergenceWarning is issued.
     max_iterations : int
     full : bool
         Also return the plan and the potentials.

@@ -1,6 +1,6 @@
-/* ddsc._core: the Python bindings of the C library. It only converts data: buffers, and
- * dictionaries of settings with the help of field tables. The Python files define the names and
- * defaults of options, and the library defines their meaning. The bindings use the buffer
+/* ddsc._core: the Python bindings of the C library. This module only converts data: buffers, and
+ * dictionaries of settings, which field tables map to structs. The Python files define the names
+ * and defaults of options, and the library defines their meaning. The bindings use the buffer
  * protocol instead of numpy's C API, so one build works with every version of numpy. */
 #ifndef DDSC_PYTHON_CORE_H
 #define DDSC_PYTHON_CORE_H
@@ -30,7 +30,7 @@ extern PyTypeObject *context_type;
 /* Releases the interpreter lock. Returns false with an exception if another thread uses the
  * context. */
 bool context_begin(core_context *self);
-/* Takes the interpreter lock again. Returns true if the status is not an error, otherwise sets
+/* Acquires the interpreter lock again. Returns true if the status is not an error, otherwise sets
  * an exception. */
 bool context_end(core_context *self, ddsc_status status);
 
@@ -60,7 +60,7 @@ extern PyTypeObject *handle_type;
 
 /* Takes ownership of `pointer`, even on failure. */
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer);
-/* Returns a handle of an object that belongs to that of `owner`. */
+/* Returns a handle of an object that belongs to the object of `owner`. */
 PyObject *handle_borrow(PyObject *owner, core_kind kind, const void *pointer);
 /* Converters for "O&" of PyArg_ParseTuple. Each accepts a core_handle of its kind. */
 int handle_measures(PyObject *object, void *out);
@@ -85,7 +85,8 @@ bool buffer_is(const Py_buffer *buffer, char type);
 int64_t buffer_count(const Py_buffer *buffer);
 /* Returns true if the buffer has at least `count` numbers, otherwise sets a ValueError. */
 bool buffer_holds(const Py_buffer *buffer, int64_t count, const char *name);
-/* Gets a writable buffer for `count` numbers. None means that the output is not requested. */
+/* Gets a writable buffer for `count` numbers. None means that the caller does not request the
+ * output. */
 bool buffer_get_room(PyObject *object, Py_buffer *buffer, char type, int64_t count,
                      const char *name);
 
@@ -124,7 +125,7 @@ PyObject *stats_dictionary(const ddsc_pair_stats *stats);
  * NULL. */
 bool put(PyObject *dictionary, const char *name, PyObject *value);
 
-/* Columns about items of one call. `values` keeps the buffers of numbers. */
+/* The columns about items that one call uses. `values` keeps the buffers of numbers alive. */
 typedef struct core_columns {
     ddsc_column *column;
     const char **text; /* n_columns x n; NULL entries for columns of numbers */
@@ -132,7 +133,8 @@ typedef struct core_columns {
     Py_ssize_t n_columns;
 } core_columns;
 
-/* Takes a list of tuples (name, values, kind, role). The caller frees the columns even on failure. */
+/* Converts a list of tuples (name, values, kind, role). The caller frees the columns even on
+ * failure. */
 bool columns_take(core_columns *c, PyObject *list, int64_t n);
 void columns_free(core_columns *c);
 

@@ -21,7 +21,7 @@ static int grow(void *user, const void *bytes, size_t n)
     return 0;
 }
 
-/* Decodes text in which ids may not be valid UTF-8. */
+/* Decodes text whose ids may be invalid UTF-8. */
 static PyObject *decode(const grown_text *t)
 {
     return PyUnicode_DecodeUTF8(t->bytes, (Py_ssize_t)t->n, "replace");
@@ -40,7 +40,7 @@ static bool handle_or_none(PyObject *object, int (*of)(PyObject *, void *), cons
     return true;
 }
 
-/* Takes the clusters from a clustering, a D2 result or a tuple (labels, inertia). */
+/* Reads the clusters of a clustering, a D2 result or a tuple (labels, inertia). */
 static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *labels)
 {
     core_handle *handle = (core_handle *)found;
