@@ -95,12 +95,11 @@ char *like_path(const char *result);
 bool like_open(session *s, const char *result, int *code);
 
 /* The options of every verb that reads items. */
-#define OPTION_META                                                                              \
-    {                                                                                            \
-        .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",          \
-        .help = "table with columns about items (batch, age, ...), joined by its column id, or " \
-                "by the "                                                                        \
-                "--id; can be given several times"                                               \
+#define OPTION_META                                                                           \
+    {                                                                                         \
+        .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",       \
+        .help = "table with columns about items (batch, age, ...), joined by its column id, " \
+                "or by the columns of --id; can be given several times"                       \
     }
 #define OPTION_ENCODING                                                                         \
     {                                                                                           \

@@ -11,8 +11,7 @@
         .name = "over", .kind = OPTION_TEXT, .offset = offsetof(cli_options, over),              \
         .argument = "COLUMN",                                                                    \
         .help = "report the size and the words or markers of each cluster for each period of a " \
-                "column "                                                                        \
-                "about items: dates (2024-05-31), numbers or texts such as batches"              \
+                "column about items: dates (2024-05-31), numbers or texts such as batches"       \
     }
 
 static const option_spec over_options[] = {OVER, {0}};

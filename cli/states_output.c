@@ -280,7 +280,7 @@ static void put_shares(json_t *root, const states_result *r)
         json_add(list, row);
     }
     json_put_text(root, "clusters_note",
-                  "descriptive: the clusters were computed from these points");
+                  "a description: the clusters were computed from these points");
     list = json_put_array(root, "items");
     for (int64_t i = 0; i < r->v.n_items; i++) {
         json_t *row = json_object();

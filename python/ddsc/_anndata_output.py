@@ -25,7 +25,8 @@ class ToAnnData(Shown):
     """Methods of `DDSC` that return results as AnnData."""
 
     def to_anndata(self, X: Optional["Distributions"] = None) -> "AnnData":
-        """Return the fit as an AnnData with one row per item, for scanpy and other packages (requires anndata and SciPy).
+        """Return the fit as an AnnData with one row per item, for scanpy and other packages (requires anndata and
+        SciPy).
 
         Items that were dropped because they have no mass are omitted.
 

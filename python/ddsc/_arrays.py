@@ -65,7 +65,11 @@ def neighbor_lists(x: Any, most: int) -> Tuple[Array, Array, Array]:
     """Return the `most` nearest entries of each row as offsets, indices and squared distances.
 
     NaN entries are unknown, and diagonal entries must be zero. If the entries (i, j) and (j, i) are both stored, they
-    must be equal. """ n = x.shape[0] row, column, value = sparse_entries(x) if (value < 0).any():
+    must be equal.
+    """
+    n = x.shape[0]
+    row, column, value = sparse_entries(x)
+    if (value < 0).any():
         at = int((value < 0).argmax())
         raise ValueError(f"X[{row[at]}, {column[at]}] is {value[at]}: distances must not be negative")
     own = (row == column) & ~np.isnan(value)

@@ -279,7 +279,8 @@ class Constructors:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "drop",
     ) -> "Distributions":
-        """Create items from texts. Each item is the cloud of the sentence vectors of a text, computed by a given encoder.
+        """Create items from texts. Each item is the cloud of the sentence vectors of a text, computed by a given
+        encoder.
 
         Parameters
         ----------

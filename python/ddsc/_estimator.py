@@ -103,8 +103,8 @@ class DDSC(Updating, ModelFile, ToAnnData):
         Whether neighbors are chosen by a locally rescaled distance, so that no item becomes a neighbor of most
         others. "auto" does so if the in-degrees of the nearest neighbor graph are skewed, and never with `paper`.
     paper : bool
-        Use the algorithm of the paper as printed and nothing else. Parameters that contradict `paper` raise a ValueError;
-        ``ddsc help paper`` lists every line.
+        Use the algorithm of the paper as printed and nothing else. Parameters that contradict `paper` raise a
+        ValueError; ``ddsc help paper`` lists every line.
     min_cluster : float
         Size below which clusters are merged, as a fraction of N / K; 0 for no limit, which is the default with `paper`.
     restarts : int, optional

@@ -20,7 +20,8 @@ def as_paths(given: Union[None, AnyPath, Sequence[AnyPath]]) -> List[str]:
 
 
 class _Files(Tuple[str, ...]):
-    """Paths of files that were read. Pickles do not include the paths, because they may be loaded on another machine."""
+    """Paths of files that were read. Pickles do not include the paths, because they may be loaded on another
+    machine."""
 
     def __reduce__(self) -> Any:
         return _Files, ()

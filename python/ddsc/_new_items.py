@@ -186,7 +186,10 @@ def _nystrom(
     """Return rows and labels of new items with neighbors `index` at squared distances `d2`.
 
     For the eigenvectors u of the random walk, u_k(x) = 1 / lambda_k sum_j a_xj u_k(j) / sum_j a_xj. Constant factors of
-    a row have no effect, because rows are normalized. """ d2 = np.maximum(d2, 0) if gamma > 0:
+    a row have no effect, because rows are normalized.
+    """
+    d2 = np.maximum(d2, 0)
+    if gamma > 0:
         power = -gamma * d2
     else:
         finite = np.where(np.isinf(d2), -1, d2)

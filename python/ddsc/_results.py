@@ -104,8 +104,10 @@ class Results(Fitted):
         """Names of the clusters, as the report shows them.
 
         A name is the one set by `name` (or by ``ddsc name`` in a loaded folder), or the first words or markers of the
-        cluster, or "cluster" with its number. If several clusters have the same name, their numbers are appended. """
-        told = self.result_json() return cluster_names(told.get("clusters", []), int(told["k"]))
+        cluster, or "cluster" with its number. If several clusters have the same name, their numbers are appended.
+        """
+        told = self.result_json()
+        return cluster_names(told.get("clusters", []), int(told["k"]))
 
     def name(self: Own, names: Dict[int, str]) -> Own:
         """Name clusters. `report`, `explain` and `names_` then use the names; "" removes a name.

@@ -19,15 +19,19 @@ CELLS = 24  # cells per side of a picture of points in the plane
 
 
 def set_html(measures: "Distributions") -> str:
-    """Return the sizes and names of the set, and a table of its first items, as HTML.""" sizes = measures.sizes span =
-    "no points" if not len(sizes) else f"{_span(int(sizes.min()), int(sizes.max()))} points per item" head =
-    f"<b>{len(measures):,} items in {measures.dim} dimensions</b>, {span}, {len(measures.support):,} distinct points"
-    dropped = len(measures) - measures.n_items facts = [("dropped", f"{dropped} items without mass" if dropped else "")]
-    facts.append(("coordinates", _listed(measures.coordinate_names))) facts.append(("named points",
-    _listed(measures.point_names))) facts.append(("classes", _counted(measures.labels))) facts.append(("metadata",
-    _listed(list(measures.meta)))) facts.append(("transforms", _listed(measures.transforms))) lines =
-    "".join(f"<li>{name}: {text(value)}</li>" for name, value in facts if value) return
-    f"<p>{head}</p>{f'<ul>{lines}</ul>' if lines else ''}{_first_items(measures)}"
+    """Return the sizes and names of the set, and a table of its first items, as HTML."""
+    sizes = measures.sizes
+    span = "no points" if not len(sizes) else f"{_span(int(sizes.min()), int(sizes.max()))} points per item"
+    head = f"<b>{len(measures):,} items in {measures.dim} dimensions</b>, {span}, {len(measures.support):,} distinct points"
+    dropped = len(measures) - measures.n_items
+    facts = [("dropped", f"{dropped} items without mass" if dropped else "")]
+    facts.append(("coordinates", _listed(measures.coordinate_names)))
+    facts.append(("named points", _listed(measures.point_names)))
+    facts.append(("classes", _counted(measures.labels)))
+    facts.append(("metadata", _listed(list(measures.meta))))
+    facts.append(("transforms", _listed(measures.transforms)))
+    lines = "".join(f"<li>{name}: {text(value)}</li>" for name, value in facts if value)
+    return f"<p>{head}</p>{f'<ul>{lines}</ul>' if lines else ''}{_first_items(measures)}"
 
 
 def _span(low: int, high: int) -> str:

@@ -1,6 +1,7 @@
 """Figures of a result, drawn with matplotlib. Every function accepts and returns Axes; ``ax.figure`` is the Figure.
 
-Clusters have the same colors as in the report. If there are more than twenty clusters, colors repeat with other markers.
+Clusters have the same colors as in the report. If there are more than twenty clusters, colors repeat with other
+markers.
 """
 
 from __future__ import annotations

@@ -120,7 +120,8 @@ def page_of(book):
 
 
 def check_texts(book):
-    """Notebooks show no hexadecimal text, raw dicts, objects without a readable form, or overlapping texts in figures."""
+    """Notebooks show no hexadecimal text, raw dicts, objects without a readable form, or overlapping texts in
+    figures."""
     for cell in book.cells:
         for kind, text in map(shown, cell.get("outputs", [])):
             if kind == "image/png":

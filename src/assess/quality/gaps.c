@@ -17,8 +17,8 @@
  * x)^2 / sum x^2 of items that carry the affinity x across the peaks.
  *
  * Lines, planes and light-tailed clouds score below 3.5 (bench/verdict.py). For larger sets,
- * verdict.c requires a higher score. It also requires that the gap exists in items that were not
- * used to find it (gap_holdout.c). */
+ * verdict.c requires a higher score. It also requires that the gap exists in held-out items
+ * (gap_holdout.c). */
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ typedef struct gap_search {
     cluster_gap *out;
     const double *root;   /* n: square roots of the degrees */
     const int32_t *along; /* n: items in their order along the first direction */
-    const double *walk;   /* n x width: D^1/2 f of some clusters */
+    const double *walk;   /* n x width: D^1/2 f of up to `width` clusters */
     int64_t first, width;
     double *key, *level, *across; /* n per worker */
     int32_t *order, *rank;

@@ -1,5 +1,5 @@
-/* Functions shared by gaps.c and gap_holdout.c. They order the items by a random walk and locate
- * the valley in that order. */
+/* gaps: functions shared by gaps.c and gap_holdout.c, which order the items by a random walk and
+ * locate the valley in this order. */
 #ifndef DDSC_ASSESS_QUALITY_GAPS_H
 #define DDSC_ASSESS_QUALITY_GAPS_H
 
@@ -22,14 +22,14 @@ void gaps_crossing(double *level, const sparse *a, const int32_t *rank);
  * fewer such items. */
 double gaps_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t);
 
-/* Positions of the valley and of the highest c on each side of it. */
+/* Finds the positions of the valley and of the highest c on each side of it. */
 typedef struct gap_place {
     int64_t at, before, after;
 } gap_place;
 
 /* Locates the valley. The search range starts at half the cluster size. It ends beyond the boundary
- * by half the cluster size or half of the remaining items, whichever is smaller. Returns false if
- * the range is empty. */
+ * by half the cluster size or half the number of remaining items, whichever is smaller. Returns
+ * false if the range is empty. */
 bool gaps_place(gap_place *out, const double *level, int64_t n, int64_t size);
 /* Computes valley, items and score for a position. The score is negative if there is no valley.
  * `across` has n entries. */

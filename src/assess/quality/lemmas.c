@@ -1,5 +1,5 @@
-/* The quantities of Lemma 1 (sampling error of W_eps) and Lemma 2 (similarity matrix) of the paper.
- * Lemma 3 is computed with the Laplacians (perturbation.c). */
+/* Computes the quantities of Lemma 1 (sampling error of W_eps) and Lemma 2 (similarity matrix) of
+ * the paper. perturbation.c computes those of Lemma 3 from the Laplacians. */
 #include <math.h>
 
 #include "assess/quality/quality.h"
@@ -75,7 +75,7 @@ static int64_t fewest_points(const measures *m)
 }
 
 /* E = sqrt(2/m) (kappa + epsilon exp(kappa / epsilon)). The exponential overflows for all usual
- * data, so the logarithm of the second term is added to that of the first. */
+ * data, so the sum is computed from the logarithms of both terms. */
 static double log10_of_e(double kappa, double epsilon, double m)
 {
     double first = log(kappa), second = log(epsilon) + kappa / epsilon;

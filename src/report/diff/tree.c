@@ -96,8 +96,8 @@ static void put_setting(ddsc_diff *d, json_t *list, const char *prefix, const ch
     put_text(recorder(d), row, "second", text[1]);
 }
 
-/* Lists the values of an object that differ. Keys of the second result that the first does not have
- * follow those of the first. */
+/* Lists the values of two objects that differ. Keys that only the second object has are listed
+ * last. */
 static void put_differences(ddsc_diff *d, json_t *list, const char *prefix, const char *object)
 {
     json_t *part[2];

@@ -111,8 +111,8 @@ static void add_classes(buffer *t, const ddsc_report *r)
     buffer_add(t, "]");
 }
 
-/* Writes the map with one scale for both axes, centered in 0 .. 65534. Items without a position
- * are written as NO_VALUE. */
+/* Writes the map with the same scale for both axes, centered in 0 .. 65534. Items without a
+ * position have the value NO_VALUE. */
 static void add_places(buffer *t, const ddsc_report *r)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
