@@ -198,14 +198,14 @@ struct session {
 double cli_now(void); /* seconds on a monotonic clock */
 bool session_open(session *s);
 void session_close(session *s);
-/* Ends the part of a run in which all ranks take part, before any output is written. Returns true
+/* Ends the section of a run that all ranks execute, before any output is written. Returns true
  * on the first rank, which continues alone, and false on the other ranks. */
 bool session_alone(session *s, int *code);
 /* Records a positive status, or reports a negative one. Returns true if the run can continue. */
 bool session_ok(session *s, ddsc_status status, int *code);
 /* Like session_ok, but error messages name the given file. */
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
-/* Returns EXIT_NOT_CONVERGED if a call did not converge, else EXIT_GOOD. */
+/* Returns EXIT_NOT_CONVERGED if a call did not converge, and otherwise EXIT_GOOD. */
 int session_exit(const session *s);
 bool session_interrupted(void);
 /* Creates a context for trial runs, without a team, progress or warnings. NULL on failure. */
@@ -327,8 +327,8 @@ unsigned output_flags(const session *s);
 /* Return the ddsc_distance_flags of matrices that are read and written. */
 unsigned input_distance_flags(const session *s);
 unsigned output_distance_flags(const session *s);
-/* Returns the format of --format. If it is missing, returns the format implied by the file name of
- * -o, or npz. */
+/* Returns the format given with --format. If it is missing, returns the format implied by the file
+ * name of -o, or npz. */
 ddsc_format output_format(const session *s);
 /* Writes the graph as MatrixMarket, with one row and column per input row. If `view` is NULL, every
  * item of the graph is a row. */

@@ -175,7 +175,8 @@ static bool deliver(assign_result *r, int *code)
     return true;
 }
 
-/* Opens the model, which is the first operand, and reads the other operands as all verbs do. */
+/* Opens the model, which is the first operand, and reads the other operands in the same way as
+ * other verbs. */
 static bool open_all(assign_result *r, int *code)
 {
     session *s = r->s;
@@ -228,8 +229,9 @@ const cli_verb verb_assign = {
         "Assigns the items of INPUT to the clusters of MODEL, the model.npz of a `ddsc cluster -o "
         "DIR` run. Each new item is compared exactly with the old items, using the metric of that "
         "run. The eigenvectors are extended to the new item, and the nearest center determines its "
-        "label. confidence is 0 half-way between two clusters and 1 at a center. far is 1 for an "
-        "item whose 7th nearest old item is farther away than that of 99% of the old items.",
+        "label. confidence is 0 half-way between two clusters and 1 at a center. far is 1 if the "
+        "distance from the item to its 7th nearest old item is larger than the same distance of "
+        "99% of the old items.",
     .groups = groups,
     .examples =
         "ddsc assign result/model.npz new.npz\tid, label, confidence, far as csv\n"

@@ -361,7 +361,7 @@ static bool check_dir(session *s, int *code)
 static const char *cost_refused(const cli_options *o)
 {
     if (o->precomputed)
-        return "--precomputed, where the distances are given";
+        return "--precomputed, which provides the distances";
     if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
         return "a vector baseline";
     return NULL;

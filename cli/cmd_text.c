@@ -170,7 +170,7 @@ static void add_words(text *t, const ddsc_text_report *r)
     text_add(t, r->n_vectors ? "words fitted to these documents: " : "no vector file: ");
     if (r->n_words_placed) {
         text_add_count(t, r->n_words_placed);
-        text_add(t, " words without a vector received one from their contexts, ");
+        text_add(t, " words without a vector were assigned one from their contexts, ");
     }
     text_add_count(t, r->n_words_own);
     text_addf(t, " vectors of %" PRId64 " dimensions learned; ", r->own_dim);
@@ -290,8 +290,9 @@ const cli_verb verb_text = {
     .description =
         "DOCS is a table with a header and one document per row, lines of JSON objects, a folder "
         "of .txt files (subfolders are classes), or several .txt files, optionally compressed with "
-        "gzip. Tables are separated by tabs, where quotes are data, or by commas, semicolons or |, "
-        "where quotes follow RFC 4180. Each document becomes the set of its word vectors. The "
+        "gzip. The separator of a table is the tab, in which case quotes are data, or the comma, "
+        "semicolon or |, in which case quotes follow RFC 4180. Each document becomes the set of "
+        "its word vectors. The "
         "weight of a word depends on how often it occurs in the document and on how rare it is "
         "elsewhere. Words are then merged to a few points. Vectors are fitted to the documents: "
         "words are moved "

@@ -258,7 +258,7 @@ static const option_spec update_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_clusters,
      .argument = "K|A:B",
-     .help = "number of clusters, or a sweep over A to B (default: as in the old result)"},
+     .help = "number of clusters, or a range from A to B (default: as in the old result)"},
     {.name = NULL}};
 static const option_group group_update = {"Changes", update_options};
 
@@ -274,13 +274,13 @@ const cli_verb verb_update = {
     .max_operands = -1,
     .summary = "add items to an earlier result, or remove some",
     .description =
-        "Computes the result that `ddsc cluster --like DIR` gives for the items of DIR without the "
+        "Computes the same result as `ddsc cluster --like DIR` on the items of DIR without the "
         "removed ones, followed by the items of NEW. DIR is a folder written by `ddsc cluster -o "
         "DIR`. Only the neighbor lists that the change affects are computed again, and the graph "
         "is the same. All lists are computed again if the old result used a hub rule, a sample or "
-        "approximate neighbors, or if -k is a range. A cluster keeps its number and its name if it "
-        "shares at least half of its "
-        "items. The summary lists clusters that are new, split, merged or vanished; numbers of "
+        "approximate neighbors, or if -k is a range. A cluster keeps its number and name if the "
+        "old and the new cluster share at least half of their combined items. The summary lists "
+        "clusters that are new, split, merged or vanished; numbers of "
         "vanished clusters are not used again. With --force, DIR2 may be DIR, which is then "
         "replaced "
         "in one step.",

@@ -99,7 +99,8 @@ static const option_spec metric_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_epsilon,
      .argument = "X|X%",
-     .help = "sinkhorn: entropy, absolute or as a percentage of the median cost (default: 5%)"},
+     .help = "sinkhorn: weight of the entropy term, absolute or as a percentage of the median cost "
+             "(default: 5%)"},
     {.name = "sinkhorn-value",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.sinkhorn_value),
@@ -234,9 +235,9 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_gamma,
      .argument = "auto|local|median|X",
-     .help =
-         "affinity exp(-gamma D^2): local scaling, 1 / median of D^2 in the graph, or a number; "
-         "auto (default) is local, or median where a sparse cluster borders a dense one"},
+     .help = "affinity exp(-gamma D^2): gamma is chosen by local scaling, as 1 / median of D^2 in "
+             "the graph, or given as a number; auto (default) is local, or median if a sparse "
+             "cluster borders a dense one"},
     {.name = "min-cluster",
      .kind = OPTION_OTHER,
      .parse = value_min_cluster,
@@ -246,8 +247,8 @@ static const option_spec cluster_options[] = {
     {.name = "outliers",
      .kind = OPTION_FLAG,
      .offset = AT(outliers),
-     .help = "give outliers the label -1 and count them in no cluster (otherwise, they are only "
-             "marked in items.csv)"},
+     .help = "give outliers the label -1 and exclude them from all clusters (by default, they are "
+             "only marked in items.csv)"},
     {.name = "stability",
      .kind = OPTION_COUNT,
      .offset = AT(stability),

@@ -55,8 +55,8 @@ static const step choices[] = {
                 "A pair has converged at a marginal error of 1e-9 (--tolerance)."},
     {"sign of the entropy",
      "The printed definition, H = -sum p log(p / ab) with + epsilon H, makes the problem concave. "
-     "The printed dual is that of + epsilon sum p log(p / ab). The program computes the dual's "
-     "value, which is also that of Cuturi and Genevay."},
+     "The printed dual belongs to the problem with + epsilon sum p log(p / ab). The program "
+     "computes the value of the dual, as Cuturi and Genevay do."},
     {"D for sinkhorn", "Algorithm 1 uses D = W_eps. W_eps is a cost (a squared length), so the "
                        "program's default is D^2 = W_eps; the neighbors are the same."},
     {"kernel and bandwidth of mmd",

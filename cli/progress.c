@@ -152,7 +152,8 @@ void progress_estimate(const progress *p, const char *words, double low, double 
                 sqrt(low * high), low, high, bytes);
     else
         fprintf(stderr, "ddsc: estimated cost: %s%s\n", words,
-                could_resume ? "; use --resume DIR to be able to stop and continue" : "");
+                could_resume ? "; use --resume DIR so that the run can be stopped and resumed"
+                             : "");
 }
 
 void progress_event(void *user, const char *stage, int64_t done, int64_t total)

@@ -102,7 +102,7 @@ static void note_missing(test_result *t)
                   result_items_id(t->items, t->v.missing[k].item),
                   t->columns->column[t->v.missing[k].column].name);
     if (t->v.n_missing > 0)
-        add_note(t, "%" PRId64 " items with missing values were left out: %s%s",
+        add_note(t, "%" PRId64 " items with missing values were omitted: %s%s",
                  t->v.n - t->v.n_used, text_get(&list), t->v.n_missing > SHOWN ? ", ..." : "");
     text_free(&list);
 }

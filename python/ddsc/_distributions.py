@@ -31,7 +31,7 @@ from ._words import ON_EMPTY, whole
 
 
 class Distributions(Constructors, Derived):
-    """A set of items, each a weighted point cloud.
+    """A set of items, each of which is a weighted point cloud.
 
     Equal points are stored once, the weights of each item sum to one, and points with weight zero are
     removed. A set is immutable.
@@ -341,7 +341,7 @@ class Distributions(Constructors, Derived):
         return run(_core.named, self._handle, self.ids, labels)
 
     def _by_row(self, values: Array, fill: Any) -> Array:
-        """Expand values of the items with mass to all input rows."""
+        """Expand values, given for the items with mass, to all input rows."""
         if len(values) == self._n_rows:
             return values
         out = np.full((self._n_rows, *values.shape[1:]), fill, dtype=values.dtype)

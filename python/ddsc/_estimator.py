@@ -135,7 +135,7 @@ class DDSC(Updating, ModelFile, ToAnnData):
     on_empty : {"error", "drop"}
         Whether items without mass raise an error or are dropped with label -1.
     outliers : bool
-        Whether items that are far from all others (`outliers_`) get the label -1 and belong to no cluster.
+        Whether items that are far from all others (`outliers_`) have the label -1 and are excluded from all clusters.
         `predict` still returns their nearest cluster.
     verbose : int
         1 shows a progress bar (with tqdm, if installed).

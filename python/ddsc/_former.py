@@ -61,5 +61,5 @@ class FormerName:
 
 
 def current_dir(names: Iterable[str], kind: type) -> List[str]:
-    """Return the names without those of former attributes of a class."""
+    """Return the names without the names of former attributes of a class."""
     return [name for name in names if not isinstance(getattr(kind, name, None), FormerName)]

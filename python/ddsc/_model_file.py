@@ -55,7 +55,7 @@ class ModelFile(Results, NewItems):
         """Load a model from a model.npz or from a folder written by ``ddsc cluster -o``.
 
         The model can label new items (`predict`, `transform`, `assign`) and has `labels_`, `embedding_` and
-        `n_clusters_`. A folder also provides `result_json` and `explain`. The parameters are those of the metric, with
+        `n_clusters_`. A folder also provides `result_json` and `explain`. Only the parameters of the metric are set, to
         the values that were chosen from the data. The settings of the neighbor search are not stored. Items without
         mass have no row. Excluded outliers have the label -1, except in a model.npz of the program without its folder.
 

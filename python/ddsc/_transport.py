@@ -22,7 +22,7 @@ class Transport(NamedTuple):
     plan: Floats
     """(n, m) array: the mass moved from i to j."""
     f: Floats
-    """(n,) potentials. Dual potential. For exact transport, f_i + g_j <= M_ij."""
+    """(n,) array: the dual potentials. For exact transport, f_i + g_j <= M_ij."""
     g: Floats
     """(m,) potentials."""
     dual: float
@@ -247,9 +247,10 @@ def barycenter(
         Method for the starting point: Bregman ADMM, iterative Bregman projections, or projection-robust
         barycenters. Exact passes then improve the result.
     cost : {"sqeuclidean", "euclidean", "cosine", "cityblock"} or (V, V) array, optional
-        Cost of moving mass. With "cosine", points are normalized to length 1, and the barycenter lies in the unit
-        ball. `method="admm"` also accepts "euclidean" (W1, points move to geometric medians), "cityblock" (points
-        move to coordinate-wise medians) and a cost matrix (points have one coordinate, their row in the matrix).
+        Cost of moving mass. With "cosine", points are normalized to length 1, and the points of the barycenter are in
+        the unit ball. `method="admm"` also accepts "euclidean" (W1, points move to geometric medians), "cityblock"
+        (points move to coordinate-wise medians) and a cost matrix (points have one coordinate, their row in the
+        matrix).
     max_rounds, tolerance, restarts : int, float, int, optional
         Largest number of rounds, relative decrease of the objective below which the rounds stop, and number of starts.
     random_state, n_jobs, verbose, callback

@@ -223,7 +223,7 @@ class Verdict(_Sentence, total=False):
 
 
 class About(TypedDict, total=False):
-    """Description of a cluster. If the data has names, it contains words or markers."""
+    """Description of a cluster. Words or markers are included if the data has names."""
 
     label: int
     name: str

@@ -34,9 +34,10 @@ class Updating(Fitting, NewItems):
         """Return a new fit with items added and removed. This fit does not change.
 
         The result is the same as ``DDSC(like=self).fit(ALL)``, where ALL contains the remaining items followed by X.
-        Only the neighbor lists that the change affects are computed again. Clusters keep their number and their name if
-        they share at least half of their items. `update_` lists the clusters that are new, split, merged or vanished,
-        and the numbers that are no longer used. The new fit has the items in the order of ALL.
+        Only the neighbor lists that the change affects are computed again. Clusters keep their number and name if the
+        old and the new cluster share at least half of their combined items. `update_` lists the clusters that are new,
+        split, merged or vanished, and the numbers that are no longer used. The new fit has the items in the order of
+        ALL.
 
         Parameters
         ----------

@@ -77,7 +77,7 @@ PyObject *block_new(PyObject *owner, const void *data, const char *format, int64
 
 /* ---- arguments ---- */
 
-/* Gets a C-contiguous buffer of one number type ('d', 'f', 'i' for int32 or 'q' for int64).
+/* Acquires a C-contiguous buffer of one number type ('d', 'f', 'i' for int32 or 'q' for int64).
  * buffer_get_or_none accepts None, which gives an empty buffer. */
 bool buffer_get(PyObject *object, Py_buffer *buffer, char type, int writable, const char *name);
 bool buffer_get_or_none(PyObject *object, Py_buffer *buffer, char type, const char *name);
@@ -85,7 +85,7 @@ bool buffer_is(const Py_buffer *buffer, char type);
 int64_t buffer_count(const Py_buffer *buffer);
 /* Returns true if the buffer has at least `count` numbers, otherwise sets a ValueError. */
 bool buffer_holds(const Py_buffer *buffer, int64_t count, const char *name);
-/* Gets a writable buffer for `count` numbers. None means that the caller does not request the
+/* Acquires a writable buffer for `count` numbers. None means that the caller does not request the
  * output. */
 bool buffer_get_room(PyObject *object, Py_buffer *buffer, char type, int64_t count,
                      const char *name);

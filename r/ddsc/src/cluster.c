@@ -35,8 +35,8 @@ static bool make_report(handle *h, bool outliers)
     return status >= 0;
 }
 
-/* data is the handle of a set, or a symmetric matrix of distances. keep holds the R objects that
- * the settings refer to. */
+/* `data` is the handle of a set, or a symmetric matrix of distances. `keep` contains the R objects
+ * that the settings refer to. */
 SEXP r_cluster(SEXP run, SEXP data, SEXP list, SEXP keep, SEXP outliers, SEXP squared)
 {
     bool precomputed = TYPEOF(data) == REALSXP;

@@ -7,7 +7,7 @@
  * permutation follow from the small matrix Y = Q^T G Q, so one product with G is sufficient for all
  * columns.
  *
- * The tests of the module compare all values with those of the R package vegan. */
+ * The tests of the module compare all values with the results of the R package vegan. */
 #ifndef DDSC_ASSESS_COHORT_PERMANOVA_H
 #define DDSC_ASSESS_COHORT_PERMANOVA_H
 

@@ -239,7 +239,8 @@ static double far_of(const ddsc_states *s, int64_t state, int64_t coordinate)
     return spread > 0 ? off / spread : 0;
 }
 
-/* Returns the coordinate with the largest deviation below that of `last` (-1: none), or -1. */
+/* Returns the coordinate with the largest deviation that is smaller than the deviation of `last`
+ * (-1: any), or -1. */
 static int64_t next_coordinate(const ddsc_states *s, int64_t state, int64_t last)
 {
     int64_t best = -1;

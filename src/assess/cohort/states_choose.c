@@ -2,8 +2,8 @@
  * points agree. Each half is clustered separately, and the points of one half are also assigned to
  * the centers of the other. Each state must be found in both halves: the agreement is the smallest
  * overlap (Jaccard) between a state and the most similar state of the other half. The threshold is
- * that of Hennig (2007) for stable clusters. The adjusted Rand index of all states would hardly
- * change if one state were split arbitrarily. */
+ * the value that Hennig (2007) uses for stable clusters. The adjusted Rand index of all states
+ * would hardly change if one state were split arbitrarily. */
 #include <math.h>
 #include <string.h>
 

@@ -75,8 +75,9 @@ static ddsc_status identity_check_label(ddsc_context *ctx, const char *what, int
 {
     if (label < k)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "identity: %s label %lld is %lld, but k is %lld",
-                    what, (long long)i, (long long)label, (long long)k);
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                    "identity: %s label %lld is %lld; labels must be less than k = %lld", what,
+                    (long long)i, (long long)label, (long long)k);
 }
 
 static ddsc_status count_common(ddsc_context *ctx, ddsc_identity *t, const int32_t *before,

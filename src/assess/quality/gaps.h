@@ -11,15 +11,15 @@ static inline double gaps_key(double f)
     return f > 1 - 1e-9 ? -1 : f < 1e-9 ? 0 : -f;
 }
 
-/* Runs the walk from `width` clusters. x (n x width) receives D^1/2 f, and y is a work array of
- * the same size. Each step computes x <- (1 - a) D^1/2 1_C + a M x. root (n) holds the square
- * roots of the degrees. */
+/* Runs the walk from `width` clusters. x (n x width) receives D^1/2 f, and y is a work array of the
+ * same size. Each step computes x <- (1 - a) D^1/2 1_C + a M x. root (n) contains the square roots
+ * of the degrees. */
 ddsc_status gaps_walk(ddsc_context *ctx, double *x, double *y, const sparse *m, const double *root,
                       const int32_t *labels, const int32_t *which, int64_t width);
 /* Computes c(t) for t = 1 .. n - 1 in level[0 .. n - 2]. */
 void gaps_crossing(double *level, const sparse *a, const int32_t *rank);
-/* Returns the effective number of items that carry the affinity across position t, on the side with
- * fewer such items. */
+/* Returns the effective number of items that contribute to the affinity across position t, on the
+ * side with fewer such items. */
 double gaps_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t);
 
 /* Finds the positions of the valley and of the highest c on each side of it. */

@@ -1,5 +1,5 @@
 /* Computes the quantities of Lemma 1 (sampling error of W_eps) and Lemma 2 (similarity matrix) of
- * the paper. perturbation.c computes those of Lemma 3 from the Laplacians. */
+ * the paper. perturbation.c computes the quantities of Lemma 3 from the Laplacians. */
 #include <math.h>
 
 #include "assess/quality/quality.h"
@@ -98,7 +98,7 @@ ddsc_status ddsc_sampling_constants_run(ddsc_context *context, ddsc_sampling_con
     CHECK(ctx_need(context, data, "measures"));
     CHECK(sized_take(context, &constants_struct, &own, constants));
     CHECK(ctx_check(context, own.lipschitz >= 0 && isfinite(own.lipschitz), "lipschitz",
-                    own.lipschitz, "0 (that of the cost) or positive"));
+                    own.lipschitz, "0 (the constant of the cost) or positive"));
     CHECK(plan_take_metric(context, &set, settings));
     set.metric = DDSC_METRIC_SINKHORN;
     bool squares = set.cost == DDSC_COST_DEFAULT || set.cost == DDSC_COST_SQEUCLIDEAN;

@@ -74,7 +74,7 @@ static double operator_entry(const decomposition *d, int64_t i, int64_t p)
 }
 
 /* Returns the diagonal entry. An item without edges is a component with 1 on the diagonal, unless
- * it was left out. */
+ * the item was omitted. */
 static double operator_diagonal(const decomposition *d, int64_t i)
 {
     return d->part[i] >= 0 && d->a.offset[i] == d->a.offset[i + 1] ? 1 : 0;

@@ -1,4 +1,4 @@
-/* quality: measures how far a clustering can be trusted. The module computes the verdict, outliers,
+/* quality: measures the reliability of a clustering. The module computes the verdict, outliers,
  * stability, the comparison of metrics, and the paper's definitions. It evaluates finished graphs
  * and clusterings, and repeats runs on resampled points. No lower layer depends on it. */
 #ifndef DDSC_ASSESS_QUALITY_QUALITY_H

@@ -1,5 +1,5 @@
 /* content: fills the tree of values with the verdict, outliers, merges of clusters, scores, theory,
- * settings and times of a result. The module traits adds what describes each cluster. */
+ * settings and times of a result. The module traits adds the descriptions of the clusters. */
 #ifndef DDSC_REPORT_CONTENT_CONTENT_H
 #define DDSC_REPORT_CONTENT_CONTENT_H
 
@@ -11,7 +11,7 @@ ddsc_status content_build(ddsc_report *r);
 ddsc_status content_find_ambiguity(ddsc_report *r, const int32_t *labels, int64_t n);
 /* Writes what an update changed to the keys "update" and "unused_numbers". */
 void content_put_update(ddsc_report *r, json_t *root);
-/* content_put_merges writes how clusters merge to the key "tree". content_find_order fills
+/* content_put_merges writes the merges of clusters to the key "tree". content_find_order fills
  * r->order. */
 ddsc_status content_put_merges(ddsc_report *r, json_t *root);
 ddsc_status content_find_order(ddsc_report *r);

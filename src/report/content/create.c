@@ -68,7 +68,7 @@ static ddsc_status check_source(ddsc_report *r)
                         (long long)from->n_cluster_names);
     if (!!from->clustering + !!from->d2 + !!from->labels > 1)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "a report needs exactly one of a clustering, a d2 result or labels");
+                        "report: set exactly one of clustering, d2 and labels");
     if (from->labels && !from->measures)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: labels require measures");
     if (r->k > 0 && r->measures && r->view.n != r->items.n_items)

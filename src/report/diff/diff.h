@@ -64,7 +64,7 @@ const char *diff_change_name(diff_change change);
 /* Builds d->tree. */
 ddsc_status diff_put_tree(ddsc_diff *d);
 
-/* ---- as text, table, page and figure ---- */
+/* ---- output as text, table, page and figure ---- */
 
 /* Appends a cluster as text, such as "3 (oil, shares)", "in no cluster" or "not in the first
  * result". */

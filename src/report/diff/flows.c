@@ -1,5 +1,5 @@
 /* Draws the flow diagram of a comparison (an alluvial diagram, Rosvall and Bergstrom 2010): the
- * clusters of the first result are on the left and those of the second on the right. A band
+ * clusters of the first result are on the left, and the clusters of the second on the right. A band
  * represents the items that go from one cluster to another. Heights are proportional to the numbers
  * of items. */
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 
 enum { TRAITS = 6, VALUE_TEXT = 160 };
 
-/* Failures of the tree are recorded in the first side's result. */
+/* Errors while building the tree are recorded in the result of the first side. */
 static ddsc_report *recorder(const ddsc_diff *d)
 {
     return d->side[0].result;

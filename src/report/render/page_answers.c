@@ -106,7 +106,7 @@ static void begin_answer(buffer *t, const char *question)
 }
 
 /* Returns the texts for the level of the verdict. Results of older versions contain only
- * `structure`, whose names differ from those of the levels. */
+ * `structure`, whose values differ from the names of the levels. */
 static const ddsc_level_words *verdict_words(const ddsc_report *r)
 {
     static const ddsc_level_words unknown = {"", "", "", "", "", "", ""};

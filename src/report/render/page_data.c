@@ -168,7 +168,7 @@ bool report_has_merges(const ddsc_report *r)
     return r->k > 2 && (int64_t)n == r->k - 1;
 }
 
-/* Writes the merges of clusters and their heights. The most similar clusters come first. */
+/* Writes the merges of clusters and their heights. The most similar clusters are listed first. */
 static void add_merges(buffer *t, const ddsc_report *r)
 {
     for (int64_t m = 0; m + 1 < r->k; m++)

@@ -129,7 +129,7 @@ bool result_left_out(const ddsc_report *r, int64_t item);
 /* Converts any bytes to a JSON string. If the text is not UTF-8, which is possible for file names
  * and ids, each byte of 0x80 or more becomes '?'. Returns NULL if memory is exhausted. */
 json_t *result_string(const char *value);
-/* Items with a larger ambiguity lie between two clusters. The ambiguity of an item on the boundary
+/* Items with a larger ambiguity are between two clusters. The ambiguity of an item on the boundary
  * is 0.5. */
 #define RESULT_AMBIGUOUS 0.45
 /* Returns the name that the user gave to a cluster, or NULL. */

@@ -1,6 +1,6 @@
-/* traits: what the items of each cluster have in common. The module finds words, markers, metadata,
- * periods, mean pictures and states that distinguish the clusters, and what changes along the
- * order of the items. */
+/* traits: the common features of the items of each cluster. The module finds words, markers,
+ * metadata, periods, mean pictures and states that distinguish the clusters, and the coordinates
+ * that change along the order of the items. */
 #ifndef DDSC_REPORT_TRAITS_TRAITS_H
 #define DDSC_REPORT_TRAITS_TRAITS_H
 
