@@ -5,8 +5,8 @@
                    [--metric w2|w1] [--tau 5,10,20] [--n 1000] [--pot-pairs 200] [--verify 100] [--build DIR] [--data DIR]
 
 solver  single problems: ot.emd2 on a cost matrix, and our solver on the same matrix (`cost`) and from the
-        points (`items`; the time of POT excludes the costs). Thread CPU time, best of a few batches per
-        problem. The ratio is the ratio of the medians.
+        points (`items`; the time of POT excludes the costs). Times are thread CPU times, the shortest of a few batches
+        per problem. The ratio is the ratio of the medians.
 pairs   the whole command `ddsc distance` (best of three), and a loop over a sample of the same pairs (best of
         three): ot.dist and ot.emd2, and ot.emd2 alone with precomputed costs.
 graph   the whole command `ddsc neighbors` (with reading and writing, median of three), and all pairs with POT:

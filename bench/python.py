@@ -3,9 +3,9 @@
 
     ./run bench python [-- --data DIR --build DIR --items N]
 
-Times are CPU seconds (user + system) on one thread each, the best of five alternating runs. `fit` receives a list of
-arrays in memory, and the program reads an npz file, which is the typical use of each. The latency of Ctrl-C is a wall
-time and needs an idle machine.
+Times are CPU seconds (user + system) on one thread each, the best of five alternating runs. As in typical use, `fit`
+receives a list of arrays in memory, and the program reads an npz file. The latency of Ctrl-C is a wall time and needs
+an idle machine.
 """
 import argparse
 import os

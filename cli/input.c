@@ -34,7 +34,7 @@ typedef struct reader {
     cli_input *in;
     ddsc_measures *set; /* the set so far */
     bool labeled;
-    bool needs_labels; /* set if labels are required but missing */
+    bool needs_labels; /* true if labels are required but missing */
 } reader;
 
 static void look_for_labels(reader *r)

@@ -5,10 +5,10 @@
     tools/fingerprint.py --program build/ddsc --compare before.json
     tools/fingerprint.py --program build/ddsc --instructions      (needs valgrind; several minutes)
 
-The hashes cover graph, labels and embedding of every metric on six sets. Sets made from public data are
-skipped, with a message, if the data is missing (DDSC_DATA names its folder). Embeddings are also compared
-as subspaces, because a different order of summation only changes their last bits. The hashes are specific
-to a machine, because OpenBLAS selects its kernels by processor."""
+The hashes cover graph, labels and embedding of every metric on six sets. Sets made from public data are skipped, with a
+message, if the data is missing (DDSC_DATA names its folder). Embeddings are also compared as subspaces, because a
+different order of summation changes their last bits. The hashes are specific to a machine, because OpenBLAS selects its
+kernels by processor."""
 import argparse
 import csv
 import gzip

@@ -207,7 +207,7 @@ static void add_limits(buffer *t, const ddsc_report *r, const json_t *cells)
             n_clusters, r->k);
 }
 
-/* Writes the origin of the states. */
+/* Writes how the states were obtained. */
 static void explain_states(buffer *t, const json_t *states)
 {
     const json_t *tried = json_object_get(states, "tried");

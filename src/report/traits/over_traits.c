@@ -21,7 +21,7 @@ enum {
 
 /* A word must be at least this many times as frequent as elsewhere. */
 static const double OVER_LIFT = 2;
-/* Smaller differences of a coordinate, in standard deviations, are not reported. */
+/* Differences of a coordinate below this number of standard deviations are not reported. */
 static const double OVER_EFFECT = 0.1;
 
 typedef struct over_features {
