@@ -114,10 +114,11 @@ static void add_stability(text *t, const order_result *r)
     if (r->unstable_why)
         text_addf(t, "  stability   not available: %s\n", r->unstable_why);
     else
-        text_addf(t,
-                  "  stability %.2f, %s (rank correlation between the orders from random halves of "
-                  "the points)\n",
-                  r->mean_stability, is_stable(r) ? "stable" : "not stable");
+        text_addf(
+            t,
+            "  stability   %.2f, %s (rank correlation between the orders from random halves of "
+            "the points)\n",
+            r->mean_stability, is_stable(r) ? "stable" : "not stable");
 }
 
 static void add_shares(text *t, const order_result *r)
@@ -127,7 +128,7 @@ static void add_shares(text *t, const order_result *r)
         return;
     }
     text_addf(t,
-              "  variation %.1f%% of the squared distances follow the order (%.1f%% along one "
+              "  variation   %.1f%% of the squared distances follow the order (%.1f%% along one "
               "direction); the next direction has %.1f%%\n",
               100 * r->share, 100 * r->main_share, 100 * r->next_share);
     text_addf(t, "              %s\n",
@@ -219,8 +220,7 @@ static bool print_order(session *s, const result_items *items, const order_resul
     } else if (good && !(s->opt.output && output_is_stdout(s->opt.output))) {
         text t = {0};
         to_text(&t, items, r);
-        good = output_text(s, &t, NULL, false, code);
-        text_free(&t);
+        good = output_print(s, &t, code);
     }
     return good;
 }
@@ -230,9 +230,7 @@ static int run(session *s)
     int code = EXIT_GOOD;
     result_items items = {0};
     order_result r = {0};
-    if (s->opt.json && s->opt.output && output_is_stdout(s->opt.output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, s->opt.output, &code) || !result_items_open(s, &items, &code))
+    if (!output_check(s, false, &code) || !result_items_open(s, &items, &code))
         return code;
     bool good = order_read(s, &items, &r, &code) && order_turn(s, &items, &r, &code) &&
                 order_split(s, &items, &r, &code) && order_measure(s, &items, &r, &code);
@@ -260,11 +258,7 @@ static const option_spec order_options[] = {
              "column about "
              "items, are in its first half"},
     OPTION_META,
-    {.name = "id",
-     .kind = OPTION_TEXT,
-     .offset = AT(read.id_columns),
-     .argument = "COLUMN,...",
-     .help = "column that identifies the items in the table given with --meta (default: id)"},
+    OPTION_META_ID,
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_FILE,

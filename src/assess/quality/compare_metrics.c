@@ -44,13 +44,7 @@ void ddsc_compare_destroy(ddsc_compare *compare)
     mem_free(compare->ctx, compare);
 }
 
-void ddsc_compare_get_view_sized(const ddsc_compare *compare, ddsc_compare_view *view, size_t size)
-{
-    ddsc_compare_view own = {.words = ""};
-    if (compare)
-        own = compare->view;
-    sized_view(view, size, &own, sizeof own);
-}
+SIZED_VIEW(ddsc_compare, .words = "")
 
 /* Returns the K that most metrics suggest. Ties are broken in favor of the earlier metric. */
 static int64_t common_k(const ddsc_compare_row *rows, int64_t n)

@@ -11,15 +11,11 @@
 /* Returns a value as text, shortened to fit into `room`. */
 const char *chart_short_name(const json_t *name, char *room, size_t size);
 typedef bool (*chart_fn)(plot *p, const ddsc_report *r);
-bool chart_map(plot *p, const ddsc_report *r);
-bool chart_representatives(plot *p, const ddsc_report *r);
 bool chart_means(plot *p, const ddsc_report *r);
 bool chart_eigenvalues(plot *p, const ddsc_report *r);
 bool chart_sizes(plot *p, const ddsc_report *r);
 bool chart_neighbors(plot *p, const ddsc_report *r);
-bool chart_confusion(plot *p, const ddsc_report *r);
-/* Draws the clusters per period, with one panel for each of the first CHART_OVER_CLUSTERS clusters.
- * */
+/* Draws the clusters per period, with one panel for each of the first CHART_OVER_CLUSTERS. */
 enum { CHART_OVER_CLUSTERS = 60 };
 bool chart_over(plot *p, const ddsc_report *r);
 
