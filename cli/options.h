@@ -102,11 +102,11 @@ bool like_open(session *s, const char *result, int *code);
                 "or by the columns of --id; can be given several times"                       \
     }
 /* The column that identifies items in the tables of --meta, of verbs that read results. */
-#define OPTION_META_ID                                                                       \
-    {                                                                                        \
-        .name = "id", .kind = OPTION_TEXT, .offset = offsetof(cli_options, read.id_columns), \
-        .argument = "COLUMN,...",                                                            \
-        .help = "column of the table of --meta that identifies items (default: id)"          \
+#define OPTION_META_ID                                                                          \
+    {                                                                                           \
+        .name = "id", .kind = OPTION_TEXT, .offset = offsetof(cli_options, read.id_columns),    \
+        .argument = "COLUMN,...",                                                               \
+        .help = "column that identifies the items in the table given with --meta (default: id)" \
     }
 #define OPTION_FORCE                                           \
     {                                                          \

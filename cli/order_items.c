@@ -162,7 +162,7 @@ bool order_turn(session *s, result_items *items, order_result *r, int *code)
     }
     if (n < 1) {
         *code = message_usage(s->verb,
-                              "--start: '%s' is not the id of an item with a rank, and not "
+                              "--start: '%s' is neither the id of an item with a rank nor "
                               "COLUMN=VALUE of such an item",
                               start);
         return false;
