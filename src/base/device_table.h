@@ -33,8 +33,8 @@ typedef struct device_frames {
     double keep, slack;
 } device_frames;
 
-/* Items on a 2-D grid, used to bound their transport cost under squared distances. Lengths may
- * be in any unit; grid positions and means are in grid steps. */
+/* Items on a 2-D grid, for which a device bounds the transport cost under squared distances.
+ * Lengths may be in any unit. Grid positions and means are in grid steps. */
 typedef struct device_grid {
     int64_t n, side;       /* number of items; maximum number of cells along an axis */
     const int64_t *offset; /* n + 1: entries of an item */
@@ -45,8 +45,9 @@ typedef struct device_grid {
     double step[2];
     double rounding; /* amount by which points off the grid may raise a bound, in squared lengths */
     double unit;     /* unit of the bounds, in squared lengths */
-    /* Numbers of levels: in total; before the first value of a tight bound, or of a bound from a
-     * few iterations; and for a dual bound. */
+    /* n_levels is the total number of levels. n_pair is the number of levels of a dual bound.
+     * n_start is the number of levels before a tight bound is evaluated for the first time, and the
+     * number of levels of a bound from a few iterations. */
     int n_levels, n_start, n_pair;
     const double *epsilon; /* n_levels, each half of the previous one */
     const float *self;     /* n_levels x entries: scalings of an item with itself */
@@ -78,7 +79,7 @@ typedef struct device_rule {
 typedef struct device_scaled {
     double regularized, sharp; /* in the same squared lengths as the points */
     double marginal_error;
-    int64_t iterations; /* 0 if the pair was not solved; the CPU must then solve it */
+    int64_t iterations; /* 0 if the pair was not solved and the CPU must solve it */
 } device_scaled;
 
 /* A matrix stored by rows. The entries of a row are in the order in which they must be added. */
@@ -98,8 +99,9 @@ typedef struct device_table {
     int version;
     int (*open)(void **state, int number, device_about *about, char *why);
     void (*close)(void *state);
-    /* Returns the name of a product type, and its maximum error: the product of any two rows with
-     * this number of columns is within radius |x||y| of x . y, plus 2^-126 per column. */
+    /* Returns the name of a product type, and its maximum error: the computed product of any two
+     * rows with this number of columns differs from x . y by at most radius |x||y| plus 2^-126 per
+     * column. */
     const char *(*way)(void *state, int way, int64_t columns, double *radius);
     /* Uploads rows, which replace any previous rows and need not outlive the call. *strip is the
      * number of rows that `nearest` can process at a time with lists of length `keep`. */

@@ -3,9 +3,9 @@
  * The supplies are non-degenerate, so each step of a greedy rule exhausts exactly one node. That
  * node becomes a child of the other one, and n + m - 1 steps leave a spanning tree with positive
  * flows. The general rule is the cyclic row minimum: sources take turns, and each serves the open
- * sink of least C_ij - g_j. On a line the rule serves sorted sources and sorted sinks in order,
- * which is optimal for the convex costs used here. Such a problem needs no pivots, only the
- * certificate. The cost is one row search per step, or O(n log n + m log m) on a line. */
+ * sink of least C_ij - g_j. For points on a line, sorted sources serve sorted sinks in order, which
+ * is optimal for the convex costs used here. Such a problem needs only the certificate and no
+ * pivots. The cost is one row search per step, or O(n log n + m log m) on a line. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* Creates the reference from which LOT transports mass to the items. It is a sample of the normal
- * distribution with the mean and standard deviation of all points, the k-means centers of all
- * points, or an item of the caller. */
+/* Creates the reference from which LOT transports mass to the items. The reference is a sample from
+ * a normal distribution with the mean and standard deviation of all points, the k-means centers of
+ * all points, or an item that the caller provides. */
 #include <math.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "numeric/kmeans/kmeans.h"
 #include "numeric/linalg/linalg.h"
 
-/* References do not depend on the seed of the run, so that runs with different seeds compare the
- * same distances. On 1,000 digits, references of different seeds changed the AMI by up to 0.04.
- * With `paper`, the seed draws X_0, because X_0 is random in Algorithm 2. */
+/* The reference does not depend on the seed of the run, so that runs with different seeds use the
+ * same distances. On 1,000 digits, references drawn with different seeds changed the AMI by up to
+ * 0.04. With `paper`, X_0 does depend on the seed, because it is random in Algorithm 2. */
 enum { REFERENCE_SEED = 0 };
 
 /* ---- a normal sample ---- */
@@ -52,7 +52,7 @@ done:
     return status;
 }
 
-/* ---- k-means centers of the pooled points, or of a fixed sample of them ---- */
+/* ---- k-means centers of the pooled points or of a fixed sample of these points ---- */
 
 typedef struct pooled {
     double *rows, *weight, *mean;

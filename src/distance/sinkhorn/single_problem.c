@@ -1,13 +1,13 @@
-/* The public call for one entropic problem with a cost matrix.
+/* Implements the public function that solves one entropic problem with a cost matrix.
  *
  * It minimizes <P, C> + eps KL(P | a x b) over the plans P with row sums a and column sums b.
  * Weights of total mass s are divided by s, the dense engine (sinkhorn.h) solves the normalized
  * problem, and plan and values are multiplied by s again. The potentials do not change.
  *
  * The call first checks that weights are non-negative with equal sums, that costs are finite, and
- * that the tolerance is attainable in double precision. It then costs O(n m) per iteration and O(n
- * m) memory. If the iteration limit is reached, it returns the current plan with its true marginal
- * error. */
+ * that the tolerance is attainable in double precision. The solve takes O(n m) time per iteration
+ * and O(n m) memory. If the iteration limit is reached, it returns the current plan with its true
+ * marginal error. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -42,8 +42,8 @@ static ddsc_status check_places(ddsc_context *ctx, const ddsc_transport *to)
         "and `plan_mass`");
 }
 
-/* Scales the normalized problem back. The plan and the values are multiplied by the mass; the
- * potentials do not change. */
+/* Converts the plan and the values of the normalized problem to those of the original one, by
+ * multiplying them by the mass. The potentials do not change. */
 static void give_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double mass,
                       double *plan)
 {

@@ -1,13 +1,13 @@
-/* Lower bounds of the sinkhorn values.
+/* Lower bounds of the Sinkhorn values.
  *
  * By duality, any potentials give a lower bound of the regularized value. They also give a lower
  * bound of the divergence, because its self terms are known. All values except the divergence are
  * at least the exact transport value, because the entropy term is not negative and the plan is
  * feasible for exact transport. The bounds of exact transport are therefore used for the sharp
- * value, and whenever dual bounds would be expensive.
+ * value, and for the other values if dual bounds would be expensive.
  *
- * For small items in many dimensions, dual bounds cost no more than bounds of exact transport,
- * because they are relaxed transport with soft minima.
+ * For small items in many dimensions, dual bounds are as cheap as bounds of exact transport,
+ * because they are computed by relaxed transport with soft minima.
  *
  * A value computed with a marginal error e differs from the true value by at most e times the range
  * of the costs. This amount is subtracted from every bound. */
@@ -28,7 +28,7 @@ typedef struct sinkhorn_bound_state {
     first_bounds first;  /* first bounds of exact transport */
     bound_minorant minorant;
     bound_refined *refined; /* bounds of W2; NULL if dual bounds are used */
-    bool relaxed;           /* true if level DUAL is relaxed transport of single pairs */
+    bool relaxed;           /* true if bounds of level DUAL are relaxed transport of single pairs */
     double unit, offered;   /* unit of the values; unit of the bounds of D^2 */
 } sinkhorn_bound_state;
 
@@ -111,8 +111,8 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     b->s = s;
     frexp(s->range, &exponent);
     b->unit = ldexp(1, exponent);
-    if (by_relaxed(s)) { /* soft minima are already used, so dual bounds of single pairs would not
-                          * be tighter */
+    if (by_relaxed(s)) { /* first bounds already use soft minima, so dual bounds of single pairs
+                          * would not be tighter */
         TRY(cost_median(job->ctx, &s->ground, s->m, &median));
         soft = s->rule.epsilon >= BOUND_SOFT_EPSILON * median;
         epsilon = soft ? fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median) : 0;
@@ -162,13 +162,13 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
     limit *= 1 + 2e-9;
     if (b->refined)
         return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));
-    int looks = isfinite(enough) ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
-    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
+    int evaluations = isfinite(enough) ? SINKHORN_GRID_EVALUATIONS : SINKHORN_QUICK_EVALUATIONS;
+    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, evaluations, worker));
 }
 
-/* Returns true if bounds save time. Without a grid, small problems are solved faster than their
- * bounds are computed. The same holds for a large epsilon, which requires few iterations. Moreover,
- * the sharp values are then far above W2. */
+/* Returns true if bounds save time. Without a grid, solving a small problem takes less time than
+ * computing its bounds. The same is true if epsilon is large, because few iterations are needed and
+ * sharp values are far above W2. */
 static bool bound_pays(const void *metric, const char **why)
 {
     const sinkhorn_metric *s = metric;
@@ -177,7 +177,7 @@ static bool bound_pays(const void *metric, const char **why)
     bool dense = s->m->nnz >= BOUND_SINKHORN_POINTS * s->m->n;
     if (by_dual(s) || by_relaxed(s) || (slow && dense))
         return true;
-    *why = dense ? "a large epsilon takes few iterations"
+    *why = dense ? "solves with a large epsilon take few iterations"
                  : "solving small items in few dimensions is as fast";
     return false;
 }
