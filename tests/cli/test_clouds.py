@@ -28,7 +28,7 @@ def test_kinds_of_files_agree(ddsc, tmp_path):
     data, said = read(ddsc, tmp_path, *[tmp_path / name for name in FILES])
     assert list(data["ids"]) == [name[0] for name in FILES]
     assert list(data["coordinate_names"]) == ["x", "y", "z"]
-    assert "p.pcd: left out 1 points that are not finite" in said
+    assert "p.pcd: omitted 1 points with coordinates that are not finite" in said
     for i, name in enumerate(FILES):
         points, weights = cloud(data, i)
         assert np.array_equal(points, POINTS[np.lexsort(POINTS.T)]), name

@@ -85,7 +85,7 @@ def test_truth_and_labels_joined_by_id(ddsc, tmp_path):
         bad = [line.replace("d,", "dd,") for line in truth]
         (tmp_path / "bad.csv").write_text("id,label\n" + "\n".join(bad) + "\n")
         message = ddsc("cluster", "set.csv", "-k", "2", option, "bad.csv", cwd=tmp_path, code=3).stderr
-        assert 'has the id "d", which bad.csv does not have' in message
+        assert 'contains the id "d", but bad.csv does not' in message
 
 
 HOSTILE = ["x\ny", "a,b", 'q"q', "=cmd|x", "  sp\r\n\x1b[1m", "tab\there", "plain", '"', "\u202e"]

@@ -300,7 +300,7 @@ def write_bad_npy():
     add_bad("flat.npy", npy(np.zeros(3)), "(3,)")
     add_bad("cut.npy", cloud[:-1], "cut.npy|declares 96 bytes")
     add_bad("cut_header.npy", cloud[:40], "ends early")
-    add_bad("longer.npy", cloud + b"\0", "more bytes than")
+    add_bad("longer.npy", cloud + b"\0", "unexpected bytes after")
     add_bad("no_items.npy", npy(np.zeros((0, 3, 2))), "(0, 3, 2)|no points")
     add_bad("many_empty.npy", cloud.replace(b"(2, 3, 2)", b"(9999999999, 0, 2)").replace(
         b"          \n", b" \n"), "")
@@ -353,7 +353,7 @@ def write_bad_binary():
     add_bad("cut.idx.gz", gz(images[:-1]), "ends early|elements")
     add_bad("cut_header.idx", images[:9], "ends early|idx header")
     add_bad("lying.idx", idx([2**32 - 1] * 3), "bytes of data")
-    add_bad("longer.idx", images + b"\0", "more bytes than")
+    add_bad("longer.idx", images + b"\0", "unexpected bytes after")
     add_bad("zero_axis.idx", idx([2, 0, 3]), "axis 2")
     add_bad("labels.idx", idx([3], body=bytes(3)), "labels")
     add_bad("many_axes.idx", idx([1] * 6, body=bytes(1)), "6 axes")

@@ -109,7 +109,7 @@ static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
     if (set->k_max > n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "%lld clusters were requested, but there are only %lld items; reduce K",
+                        "%lld clusters were requested, but the number of items is %lld; reduce K",
                         (long long)set->k_max, (long long)n);
     return DDSC_OK;
 }

@@ -203,8 +203,8 @@ static ddsc_status check(ddsc_context *ctx, const sparse *m, int64_t n_live, int
 {
     if (k < 1 || k > n_live)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "cannot compute %lld eigenvectors, because only %lld of the %lld items "
-                        "have edges in the graph; reduce K",
+                        "cannot compute %lld eigenvectors, because only %lld of the %lld items are "
+                        "in components that are large enough; reduce K",
                         (long long)k, (long long)n_live, (long long)m->n);
     if (!(set->tolerance > 0) || set->max_iterations < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
