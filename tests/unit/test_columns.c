@@ -452,7 +452,8 @@ static void test_sparse_sample(void **state)
                      DDSC_ERROR_ARGUMENT);
     graph.sample = 0.03;
     assert_true(ddsc_cluster_run(ctx, &c, m, &set) >= 0);
-    assert_non_null(strstr(c->view.advice, "Number of items without a neighbor at a known distance"));
+    assert_non_null(
+        strstr(c->view.advice, "Number of items without a neighbor at a known distance"));
     assert_non_null(strstr(c->view.advice, "Raise the sample"));
     ddsc_clustering_destroy(c);
     graph.sample = 1;

@@ -9,7 +9,7 @@
 typedef struct groups {
     int64_t k;
     int64_t *size;
-    double *link;   /* k x k: sum of affinities between two clusters */
+    double *link; /* k x k: sum of affinities between two clusters */
     bool *passes; /* true if the cluster satisfies the rule */
 } groups;
 

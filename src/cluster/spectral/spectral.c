@@ -374,7 +374,7 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
 
 /* Fills in the in-degree statistics of the view. */
 static ddsc_status report_hubs(ddsc_context *ctx, ddsc_clustering *c, outcome *o,
-                             const ddsc_graph *graph)
+                               const ddsc_graph *graph)
 {
     in_degrees found;
     CHECK(graph_in_degrees(ctx, &found, graph, graph->tau));
