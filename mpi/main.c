@@ -75,7 +75,8 @@ static int meet(const cli_team *team, int code)
     return EXIT_RANK;
 }
 
-/* Waits until the first rank has finished printing and writing. The other ranks sleep meanwhile. */
+/* Waits until the first rank has finished printing and writing. The other ranks sleep until
+ * then. */
 static void await_first(const program *p)
 {
     MPI_Request request;

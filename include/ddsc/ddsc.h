@@ -1707,8 +1707,8 @@ typedef struct ddsc_level_words {
     const char *name;     /* the name in result.json, such as "separate" */
     const char *color;    /* "green", "teal", "blue", "amber" or "gray" */
     const char *sentence; /* what the level claims, without numbers */
-    /* Reports print "[before] K [after], of 10 to 20 items each[where].", with these texts in place
-     * of the brackets. */
+    /* Reports print the sentence "[before] K [after], of 10 to 20 items each[where].", with these
+     * texts in place of the brackets. */
     const char *before, *after, *where;
     const char *next_step; /* recommended next step for clusters of this level */
 } ddsc_level_words;
@@ -1837,7 +1837,7 @@ typedef struct ddsc_compare_row {
      * metric */
     double agreement;
     double seconds;
-    ddsc_structure structure; /* the level in the words of version 0.2; will be removed */
+    ddsc_structure structure; /* the level as in version 0.2; will be removed */
     ddsc_level level;         /* verdict on the metric's clusters in its graph */
 } ddsc_compare_row;
 
@@ -2757,8 +2757,8 @@ typedef enum ddsc_mark_kind {
 
 typedef struct ddsc_mark {
     ddsc_mark_kind kind;
-    int32_t cluster;   /* cluster that determines the color; -1: color for no cluster, -2: text
-                        * color */
+    int32_t cluster;   /* cluster whose color is used; -1: the color of items in no cluster; -2: the
+                        * color of text */
     const char *color; /* the same color in hexadecimal, such as "#3b7dd8" */
     double opacity, x, y, w, h;
     int anchor;

@@ -28,7 +28,7 @@ typedef struct paper_rule {
 /* clang-format off: one rule per line */
 static const paper_rule rules[] = {
     {PAPER_METRIC, DDSC_METRIC_MMD, TYPE_ENUM, METRIC(mmd_estimator), DDSC_MMD_AUTO,
-     DDSC_MMD_UNBIASED, 0, "unbiased", "the printed estimator leaves out the terms i = j"},
+     DDSC_MMD_UNBIASED, 0, "unbiased", "the printed estimator omits the terms i = j"},
     {PAPER_METRIC, DDSC_METRIC_MMD, TYPE_ENUM, METRIC(bandwidth_rule), DDSC_BANDWIDTH_AUTO,
      DDSC_BANDWIDTH_NEAR, BIT(DDSC_BANDWIDTH_MEDIAN) | BIT(DDSC_BANDWIDTH_VALUE), "near",
      "one rule for every dimension; the paper gives no bandwidth, so any other may be specified"},

@@ -5,9 +5,9 @@
  * Kosowsky and Yuille 1994). The potentials are smooth in epsilon, so each level starts from a
  * linear extrapolation of the two previous ones.
  *
- * Within a level, scaling iterations run under the pace control of pace.h. Newton steps
- * (dense_newton.c) take over if the iterations are too slow. If sums leave their range, the
- * scalings are absorbed into the potentials, f += eps log(u / a), and the kernel is computed again
+ * Within a level, scaling iterations run under the pace control of pace.h. If the iterations are
+ * too slow, Newton steps (dense_newton.c) are used instead. If sums leave their range, the scalings
+ * are absorbed into the potentials, f += eps log(u / a), and the kernel is computed again
  * (Schmitzer 2019). Every level but the last ends at a larger tolerance. If a level stalls, the
  * next attempt uses a smaller tolerance, because mass that was misplaced at a large epsilon may be
  * impossible to move at a small epsilon.

@@ -242,7 +242,7 @@ static ddsc_status read_off(cloud *c)
         CHECK(cloud_add_field(c, axis, (num_type){0}));
     CHECK(cloud_choose(c, false));
     for (int64_t i = 0; i < (int64_t)count[0]; i++) {
-        c->tokens.at = NULL; /* each vertex is on its own line */
+        c->tokens.at = NULL; /* each vertex is on a separate line */
         for (int k = 0; k < 3; k++)
             CHECK(off_number(c, &c->value[k]));
         CHECK(cloud_put_row(c));

@@ -290,8 +290,7 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
     CHECK(archive_read_counts(z, &out->counts, out->n));
     CHECK(archive_read_words(z, &out->words));
     if (out->words.n > 0 && out->words.d != out->d)
-        return stream_fail(z->s,
-                           "has points with %lld coordinates, but words with %lld coordinates",
+        return stream_fail(z->s, "has points with %lld coordinates, but word vectors with %lld",
                            (long long)out->d, (long long)out->words.d);
     return DDSC_OK;
 }

@@ -125,7 +125,8 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
 typedef struct bounds_state {
     transport *s;
     metric_first *first;
-    bool refined; /* true if dual bounds are refined potentials, false if relaxed transport */
+    bool refined; /* true if dual bounds use refined potentials, false if they use relaxed
+                   * transport */
     bound_cut_table cuts;
 } bounds_state;
 

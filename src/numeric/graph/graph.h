@@ -187,8 +187,8 @@ ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
 #define AFFINITY_FLOOR 1e-280
 
 /* Finds the connected component of every item, numbered by first appearance. An item without edges
- * is a component by itself. Entries offset[i] .. offset[i + 1] of `column` are linked to i,
- * regardless of direction. */
+ * forms a component. Entries offset[i] .. offset[i + 1] of `column` are linked to i, regardless of
+ * direction. */
 ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components, int64_t n,
                             const int64_t *offset, const int32_t *column);
 
