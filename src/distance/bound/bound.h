@@ -32,7 +32,7 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
 void bound_refined_destroy(bound_refined *b);
 /* Computes the bounds of levels DUAL and TIGHT of neighbors/pairs/backend.h. The computation of
  * either bound stops as soon as the bound exceeds `enough` or is unlikely to reach it. After the
- * second bound, bound_refined_start of the same pair costs nothing. */
+ * second bound, bound_refined_start of the same pair needs no further computation. */
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
 double bound_refined_last(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
 /* Returns the data with which a device computes both bounds (base/device_table.h). The data is

@@ -1,4 +1,4 @@
-/* Relaxed transport between all pairs of items, from a table of least costs.
+/* Computes relaxed transport between all pairs of items from a table of least costs.
  *
  * Let F_a(w) = min over the points x of item a of C(x, w), for any row w of the support. Dropping
  * one marginal constraint of transport between a and b gives
@@ -66,8 +66,8 @@ static int64_t window_rows(const bound_least *b, int64_t window)
     return b->first[window + 1] - b->first[window];
 }
 
-/* Lists the distinct rows of every window, in the order of their first use. Without `fill`, only
- * counts them. `seen` has v elements. */
+/* Lists the distinct rows of every window, in the order of their first use. If `fill` is false, the
+ * rows are only counted. `seen` has v elements. */
 static void find_rows(bound_least *b, int64_t *seen, bool fill)
 {
     const measures *m = b->points->m;

@@ -1,4 +1,5 @@
-/* First bounds of transport under Euclidean and city block costs, from one-dimensional projections.
+/* Computes first bounds of transport under Euclidean and city block costs from one-dimensional
+ * projections.
  *
  * For any transport plan of X and Y and any orthonormal frame, E|X - Y| >= |(E|X_k - Y_k|)_k| by
  * Jensen's inequality. E|X_k - Y_k| is at least the one-dimensional transport cost of the

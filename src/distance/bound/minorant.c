@@ -308,7 +308,7 @@ static void item_transform(const bound_minorant *b, minorant_scratch *w, minoran
 
 /* ---- tiles ---- */
 
-/* Takes the larger of both minorants. `back` holds the products of the other side, stored by
+/* Takes the larger of the two minorants. `back` holds the products of the other side, stored by
  * columns. */
 SIMD_CLONES static void take_better(float *low, const float *back, int64_t n, float constant,
                                     const float *constants)

@@ -1,10 +1,10 @@
-/* The coupling of the refined bound for items on a plane grid (refined.c has the bound).
+/* The coupling of the refined bound for items on a plane grid. refined.c describes the bound.
  *
  * Squared distances are sums of one term per axis, c(x, y) = (x_0 - y_0)^2 + (x_1 - y_1)^2. The
  * kernel exp(-c / eps) is therefore a product, and its sums are computed one axis at a time over
- * the bounding boxes of the items. So are the minima of a c-transform, because min_x (c - f) is a
- * minimum over rows of minima within rows. Each axis has one table of its cost and kernel by
- * distance.
+ * the bounding boxes of the items. The minima of a c-transform are also computed one axis at a
+ * time, because min_x (c - f) is a minimum over rows of minima within rows. Each axis has one table
+ * of its cost and kernel by distance.
  *
  * Items are centered at their means first, so distances along an axis are (t - gap) step for
  * integers t. Cells without a point have mass 0 in sums and are infinite in minima.

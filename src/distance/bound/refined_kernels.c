@@ -13,7 +13,7 @@
  * and O(n m) on lists of points. */
 #include "distance/bound/refined_kernels.h"
 
-enum { CHUNK = 4 }; /* vectors held at once for each of two rows */
+enum { CHUNK = 4 }; /* number of vectors that are held in registers for each of two rows */
 
 _Static_assert(sizeof(simd_f32) == BOUND_VECTOR * sizeof(float), "one vector");
 

@@ -61,8 +61,8 @@ int64_t exact_heaviest(const exact_solver *s)
     return s->a[i] >= s->b[j] ? i : net->sink0 + j;
 }
 
-/* Adds the difference of the two sums of weights to the heaviest node. At a light node it could
- * exceed the weight. */
+/* Adds the difference of the two sums of weights to the heaviest node. At a node with a small
+ * weight, the difference could exceed the weight. */
 static void balance_sums(const exact_solver *s, sum *excess)
 {
     const simplex *net = &s->net;

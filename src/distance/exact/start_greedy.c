@@ -38,7 +38,8 @@ static int64_t cheapest_double(simplex *s, int64_t i)
     return at;
 }
 
-/* Ships from source i to a sink until one is exhausted. Returns true if it was the source. */
+/* Ships mass from source i to a sink until one of them is exhausted. Returns true if it was the
+ * source. */
 static bool serve(simplex *s, int64_t *n_done, int64_t *n_sinks, int64_t i, int64_t sink)
 {
     int64_t *left = s->supply;

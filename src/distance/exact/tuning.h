@@ -69,7 +69,7 @@ enum {
     INT32_BITS = 24,
     DOUBLE_BITS = 49, /* bits of a cost in doubles that hold integers */
     CUT_ROUNDS = 40,  /* maximum number of solves with capped costs */
-    CUT_FACTOR = 8,   /* the cap is this multiple of the largest cost paid */
+    CUT_FACTOR = 8,   /* the cap is this multiple of the largest cost that the plan uses */
     CUT_WORTH = 64,   /* a cap must reduce the largest cost by this factor */
     /* Problems with up to this many costs are finished with 106 bits. */
     POLISH_CELLS = 1 << 22,

@@ -12,7 +12,7 @@
 /* Statistics of 1 - |z_i| / W2(item i, reference) over the items of one worker. The sum is stored
  * as an integer, so that it does not depend on how the items are divided among workers. */
 typedef struct shortfalls {
-    int64_t count[2]; /* items above SHORTFALL_NONE; sum in units of SHORTFALL_UNIT */
+    int64_t count[2]; /* number of items above SHORTFALL_NONE; sum in units of SHORTFALL_UNIT */
     double largest;
 } shortfalls;
 

@@ -107,9 +107,10 @@ static ddsc_status copy_first_item(ddsc_context *ctx, measures_parts *parts, con
 {
     item_view item = measures_item(from, 0);
     if (from->d != dim)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "reference_measures has %lld dimensions, but the items have %lld",
-                        (long long)from->d, (long long)dim);
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "reference_measures has %lld dimensions, but the items have %lld; they must be equal",
+            (long long)from->d, (long long)dim);
     parts->nnz = parts->v = item.n;
     CHECK(MEM_NEW(ctx, parts->support, item.n * dim));
     CHECK(MEM_NEW(ctx, parts->weight, item.n));
@@ -132,7 +133,7 @@ static ddsc_status make_points(ddsc_context *ctx, measures_parts *parts, const m
         count = BASE_MIN(count, BASE_MIN(m->nnz, KMEANS_SAMPLE));
     int64_t size = 0;
     if (!mul_ok(count, m->d, &size) || count > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "reference_size = %lld is too large",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "reference_size = %lld is too large; reduce it",
                         (long long)count);
     CHECK(MEM_NEW(ctx, parts->support, size));
     uint64_t seed = settings->paper ? ctx_seed(ctx) : REFERENCE_SEED;

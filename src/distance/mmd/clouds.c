@@ -64,7 +64,7 @@ typedef struct cloud_columns {
     int32_t index[MMD_COLUMNS];
 } cloud_columns;
 
-/* The output of a tile: its range, the wanted pairs and the array of distances. */
+/* The output of a tile: its range, the requested pairs and the array of distances. */
 typedef struct cloud_tile {
     const int64_t *range;
     const uint8_t *wanted;
@@ -72,8 +72,8 @@ typedef struct cloud_tile {
     int64_t ld;
 } cloud_tile;
 
-/* Returns the entry of a pair, or NULL if the pair is not wanted or the row item follows the column
- * item in rank. In the latter case, the pair is computed with rows and columns exchanged. */
+/* Returns the entry of a pair, or NULL if the pair was not requested or the row item follows the
+ * column item in rank. In the latter case, the pair is computed with rows and columns exchanged. */
 static double *pair_entry(const mmd *s, const cloud_tile *t, int64_t row, int64_t column)
 {
     int64_t i = BASE_MIN(row, column), j = BASE_MAX(row, column);

@@ -1,8 +1,8 @@
-/* Random Fourier features (Rahimi and Recht 2007). If the frequencies w_f are drawn from the
- * spectrum of a shift-invariant kernel, k(x, y) is approximately the mean of cos(w_f (x - y)). Each
- * item is represented by the mean of (cos w_f x, sin w_f x) over its points, so the cost of a pair
- * no longer depends on the number of points. The approximation error is proportional to one over
- * the square root of the number of features. */
+/* Computes random Fourier features (Rahimi and Recht 2007). If the frequencies w_f are drawn from
+ * the spectrum of a shift-invariant kernel, k(x, y) is approximately the mean of cos(w_f (x - y)).
+ * Each item is represented by the mean of (cos w_f x, sin w_f x) over its points, so the cost of a
+ * pair no longer depends on the number of points. The approximation error is proportional to one
+ * over the square root of the number of features. */
 #include <math.h>
 #include <string.h>
 

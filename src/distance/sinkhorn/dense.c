@@ -132,7 +132,8 @@ static ddsc_status load_problem(sinkhorn_solver *z, const sinkhorn_problem *prob
     int64_t n = count_weighted(problem->a, problem->n, &sum_a);
     int64_t m = count_weighted(problem->b, problem->m, &sum_b);
     if (n == 0 || m == 0)
-        return ctx_fail(z->ctx, DDSC_ERROR_INPUT, "transport: the %s weights sum to zero",
+        return ctx_fail(z->ctx, DDSC_ERROR_INPUT,
+                        "transport: the %s weights sum to zero; their sum must be positive",
                         n == 0 ? "row" : "column");
     z->swapped = n > m && !sinkhorn_group_fits(n, m);
     CHECK(z->swapped ? reserve(z, m, n) : reserve(z, n, m));
@@ -327,7 +328,8 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
     twice.m = problem->n;
     twice.b = problem->a;
     CHECK(load_problem(solver, &twice));
-    solver->epsilon = rebase(solver, rule->epsilon); /* f = g = 0 here, so the cost is unchanged */
+    /* f = g = 0 at this point, so the cost does not change */
+    solver->epsilon = rebase(solver, rule->epsilon);
     for (int64_t i = 0; i < x->n; i++)
         x->scale[i] = y->scale[i] =
             solver->epsilon > solver->range ? x->weight[i] : sqrt(x->weight[i]);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Errors and sums observed during an iteration. */
+/* Errors and sums that were observed during an iteration. */
 typedef struct sinkhorn_seen {
     double row_error, column_error; /* L1 errors of the marginals before each half step */
     double low, high;               /* range of all sums */
@@ -17,7 +17,7 @@ typedef struct sinkhorn_seen {
 typedef struct sinkhorn_engine {
     /* number of iterations between decisions; the first half is not measured */
     int64_t plain_window, relaxed_window;
-    double stalled; /* rate assumed if the error did not fall within a window */
+    double stalled; /* rate that is assumed if the error did not decrease within a window */
     double range;   /* largest sum without loss of digits; the smallest is its inverse */
     /* true if the columns can be made exact from the current sums. If false, another pass over the
      * kernel makes them exact, and one more pass measures the rows. */
@@ -44,7 +44,7 @@ typedef struct sinkhorn_pace {
 
 typedef enum sinkhorn_verdict {
     SINKHORN_GO_ON,
-    SINKHORN_DONE, /* within the tolerance once the columns are exact */
+    SINKHORN_DONE, /* the error is within the tolerance once the columns are exact */
     SINKHORN_FAR,  /* sums have left the range */
     SINKHORN_SLOW  /* too many iterations predicted */
 } sinkhorn_verdict;

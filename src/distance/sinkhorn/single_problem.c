@@ -19,7 +19,7 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_sinkhorn_setting
     CHECK(ctx_check(ctx, s->epsilon > 0 && isfinite(s->epsilon), "epsilon", s->epsilon,
                     "positive and finite"));
     CHECK(ctx_check(ctx, s->tolerance >= 1e-15, "tolerance", s->tolerance,
-                    "at least 1e-15, which double precision can meet"));
+                    "at least 1e-15 (the limit of double precision)"));
     CHECK(ctx_check(ctx, s->max_iterations >= 1, "max_iterations", (double)s->max_iterations,
                     "at least 1"));
     if (s->value != DDSC_SINKHORN_REGULARIZED && s->value != DDSC_SINKHORN_SHARP)
@@ -92,7 +92,8 @@ ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
     cost_problem_give(transport, &to);
     if (status == DDSC_NOT_CONVERGED)
         ctx_fail(context, status,
-                 "sinkhorn: marginal error %.3g after %lld iterations, tolerance %g",
+                 "sinkhorn: the marginal error is %.3g after %lld iterations (tolerance %g); raise "
+                 "max_iterations or the tolerance",
                  found.marginal_error, (long long)found.iterations, set.tolerance);
 done:
     mem_free(context, scratch);

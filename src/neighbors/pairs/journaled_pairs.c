@@ -6,8 +6,8 @@
 #include "neighbors/pairs/pairs.h"
 #include "neighbors/pairs/tuning.h"
 
-/* Copies the wanted values of a tile to the array `values` if `out` is true, and from this array to
- * the tile otherwise. */
+/* Copies the requested values of a tile to the array `values` if `out` is true, and from this array
+ * to the tile otherwise. */
 static void copy_values(const pair_tile *t, double *d2, int64_t ld, double *values, bool out)
 {
     for (int64_t i = t->i0; i < t->i1; i++)
