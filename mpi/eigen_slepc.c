@@ -167,7 +167,7 @@ typedef struct look {
     int64_t began;       /* number of products before the solve */
     bool met, pending;   /* true if this round has any Ritz value; true if one of them has not
                           * converged */
-    double theta, bound; /* largest Ritz value, and the same plus its residual */
+    double theta, bound; /* largest Ritz value; largest Ritz value plus its residual */
     int n_clear;
 } look;
 

@@ -31,8 +31,8 @@ void ctx_hold(ddsc_context *ctx, bool hold);
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Returns true if the call was canceled. A canceled call stays canceled until it returns. May be
- * called from any thread. On the calling thread it also polls the user's callback from time to
- * time. Work that takes more than a few milliseconds should call it. */
+ * called from any thread. On the calling thread, it also polls the user's callback periodically.
+ * Work that takes more than a few milliseconds should call it. */
 bool ctx_canceled(ddsc_context *ctx);
 /* Passes a warning to the caller immediately. Must be called on the calling thread. */
 void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -37,8 +37,8 @@ typedef struct device_frames {
  * Lengths may be in any unit. Grid positions and means are in grid steps. */
 typedef struct device_grid {
     int64_t n, side;       /* number of items; maximum number of cells along an axis */
-    const int64_t *offset; /* n + 1: entries of an item */
-    const double *weight;  /* per entry; the sum over an item is 1 */
+    const int64_t *offset; /* n + 1: the entries of item i are offset[i] .. offset[i + 1] - 1 */
+    const double *weight;  /* one per entry; the weights of an item sum to 1 */
     const uint16_t *cell;  /* per entry: row * side + column */
     const double *mean;    /* n x 2 */
     const double *cov;     /* n x 3: covariances (row, row), (row, column), (column, column) */
@@ -62,9 +62,9 @@ typedef struct device_grid {
 typedef struct device_points {
     int64_t n, d, n_support;
     const double *support; /* n_support x d */
-    const int64_t *offset; /* n + 1: entries of an item */
+    const int64_t *offset; /* n + 1: the entries of item i are offset[i] .. offset[i + 1] - 1 */
     const int32_t *index;  /* per entry: a row of the support */
-    const double *weight;  /* per entry; the sum over an item is 1 */
+    const double *weight;  /* one per entry; the weights of an item sum to 1 */
 } device_points;
 
 /* Settings of entropic transport, for items with arbitrary points or on a grid. See

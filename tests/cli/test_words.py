@@ -264,7 +264,7 @@ def spoil(arrays, name):
 
 
 @pytest.mark.parametrize("name, message", [
-    ("missing", "not all"), ("short", "vectors have shape"), ("narrow", "but words with"),
+    ("missing", "not all"), ("short", "vectors have shape"), ("narrow", "but word vectors with"),
     ("nan", "not finite"), ("large", "not finite"), ("df 0", "element 2 is 0"),
     ("df too large", "element 2 is 41"), ("df short", "elements instead of"),
     ("rules", "invalid settings"), ("rules short", "instead of 5"), ("no documents", "invalid settings"),

@@ -124,7 +124,8 @@ static ddsc_status check_item_weights(ddsc_context *ctx, const double *weight, i
     return DDSC_OK;
 }
 
-/* ---- initialization: of some random items, the closest to a sample of the others ---- */
+/* ---- initialization with the one of several random items that is closest to a sample of the
+ * others ---- */
 
 typedef struct start_trial {
     barycenter_search *s;

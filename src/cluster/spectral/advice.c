@@ -56,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void advice_go_on(writer *w, const 
     va_end(arguments);
 }
 
-/* Reports if too few distances were computed. */
+/* Adds a note if too few distances were computed. */
 static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
     double each = set->graph->sample * (double)(d->n - 1);

@@ -59,7 +59,7 @@ static double normalize(double *row, int64_t width)
 }
 
 /* Sets row i to the weighted mean of the rows of its sound (not faint) neighbors. This is one step
- * of the random walk, which reproduces exact rows up to a factor per column, the eigenvalue. */
+ * of the random walk, which multiplies each column of exact rows by its eigenvalue. */
 static bool borrow_row(double *row, const double *rows, int64_t width, const sparse *a, int64_t i,
                        const uint8_t *sound)
 {

@@ -248,7 +248,8 @@ static ddsc_status open_refinement(refinement *j, const int32_t *labels)
 
 /* ---- the result ---- */
 
-/* Numbers the clusters by first appearance, in the labels, the former labels and the mixture. */
+/* Numbers the clusters by first appearance, and applies the numbers to the labels, the former
+ * labels and the mixture. */
 static ddsc_status number_by_appearance(refinement *j, int32_t *former)
 {
     ddsc_status status = DDSC_OK;

@@ -23,8 +23,8 @@ static ddsc_status each_word(pcd *p, char *rest, const char *what,
     for (char *word = strtok_r(rest, " \t\r", &save); word; word = strtok_r(NULL, " \t\r", &save))
         CHECK(fn(p, k++, word));
     if (k != p->c->n_fields)
-        return stream_fail_line(p->c->s, ": found %s for %lld of %lld fields", what, (long long)k,
-                                (long long)p->c->n_fields);
+        return stream_fail_line(p->c->s, ": the header has %s for only %lld of %lld fields", what,
+                                (long long)k, (long long)p->c->n_fields);
     return DDSC_OK;
 }
 
@@ -115,7 +115,9 @@ static ddsc_status pcd_header(pcd *p, char *data, size_t room)
         num_type t = p->c->field[k].type;
         p->row_bytes += t.width;
         if (t.kind == 'f' && t.width < 4)
-            return stream_fail(p->c->s, "has a floating-point field of %d bytes", t.width);
+            return stream_fail(p->c->s,
+                               "has a floating-point field of %d bytes; it must have 4 or 8 bytes",
+                               t.width);
     }
     return DDSC_OK;
 }

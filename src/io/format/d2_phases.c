@@ -147,9 +147,10 @@ static ddsc_status check_dims(d2_file *f, int64_t step, int64_t first)
 {
     for (int64_t r = first; r < f->n_records; r += step)
         if (record_dim(&f->record[r]) != record_dim(&f->record[first]))
-            return stream_fail(f->s, "line %lld: dimension %lld, but the first object has %lld",
-                               (long long)f->record[r].line, (long long)record_dim(&f->record[r]),
-                               (long long)record_dim(&f->record[first]));
+            return stream_fail(
+                f->s, "line %lld: the dimension is %lld, but that of the first object is %lld",
+                (long long)f->record[r].line, (long long)record_dim(&f->record[r]),
+                (long long)record_dim(&f->record[first]));
     return DDSC_OK;
 }
 

@@ -146,7 +146,8 @@ static ddsc_status take_first(column_reader *r)
         return label_list_add(r->ctx, &r->list, last, strlen(last));
     }
     if (is_integer(last))
-        return stream_fail_line(r->s, ": several columns need a header such as id,label");
+        return stream_fail_line(r->s,
+                                ": a file with several columns requires a header such as id,label");
     if (r->n_columns - (r->id_column >= 0) > 1)
         ctx_warn(r->ctx, "%s: no column is named \"label\"; using the last column, \"%s\"",
                  stream_name(r->s), QUOTE(last));

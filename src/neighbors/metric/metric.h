@@ -52,10 +52,10 @@ typedef struct ground_cost ground_cost; /* distance/cost/ground.h */
 typedef enum first_pairs { FIRST_NO_PAIRS, FIRST_FRAMES, FIRST_RELAXED } first_pairs;
 
 /* Opens the first bounds of the transport value, or of its square if `square` is true. *first
- * borrows memory from *out. *pairs states which bounds of single pairs exist: frames of
- * projections, or relaxed transport if the first bounds come from a table of least costs. If
- * epsilon > 0, the bounds are those of the regularized value; this requires squared distances and
- * bound_relaxed_applies. */
+ * borrows memory from *out. *pairs is set to the kind of bounds that exist for single pairs: frames
+ * of projections, or relaxed transport if the first bounds are computed from a table of least
+ * costs. If epsilon > 0, the bounds are those of the regularized value; this requires squared
+ * distances and bound_relaxed_applies. */
 ddsc_status metric_first_open(metric_first **out, first_bounds *first, first_pairs *pairs,
                               const pair_job *job, const ground_cost *ground, double epsilon,
                               bool square);

@@ -99,7 +99,7 @@ ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measu
                             "direction; remove such points",
                             (long long)r);
         for (int64_t k = 0; k < m->d; k++)
-            x[k] /= largest; /* so that squares neither overflow nor underflow */
+            x[k] /= largest; /* ensures that squares neither overflow nor underflow */
         double length = la_norm(m->d, x);
         for (int64_t k = 0; k < m->d; k++)
             x[k] /= length;

@@ -178,7 +178,7 @@ static bool bound_pays(const void *metric, const char **why)
     if (by_dual(s) || by_relaxed(s) || (slow && dense))
         return true;
     *why = dense ? "solves with a large epsilon take few iterations"
-                 : "solving small items in few dimensions is as fast";
+                 : "small items in few dimensions are solved as fast as they are bounded";
     return false;
 }
 

@@ -61,8 +61,8 @@ ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool
  * offered its pairs to its own heaps. Rank r collects the heaps of its rows (team_own of n in
  * blocks). Set `once` if two ranks may have offered the same pair. */
 ddsc_status nearest_join(ddsc_context *ctx, nearest *near, bool once);
-/* Sends the heaps of all rows from their owners to all ranks. Either `near` was joined before, or
- * each row was offered only on its owner. */
+/* Sends the heaps of all rows from their owners to all ranks. Requires that `near` was joined
+ * before, or that pairs of a row were offered only on the rank that owns it. */
 ddsc_status nearest_spread(ddsc_context *ctx, nearest *near);
 /* Joins and spreads the heaps. */
 ddsc_status nearest_share(ddsc_context *ctx, nearest *near, bool once);

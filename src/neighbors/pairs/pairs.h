@@ -25,7 +25,7 @@ typedef struct pair_worker {
     pair_value *solved; /* n_known values, if the service stores them for the next search */
     int64_t n_known, known_capacity;
     bool replayed;    /* true if the last pair was looked up and therefore has no potentials */
-    ddsc_status late; /* error in a function that cannot return one */
+    ddsc_status late; /* error that occurred in a function that returns no status */
 } pair_worker;
 
 typedef struct pairs {

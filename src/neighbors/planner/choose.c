@@ -11,19 +11,19 @@ static const char *const path_names[] = {
     [PLAN_SAMPLED] = "sampled", [PLAN_APPROXIMATE] = "approximate", [PLAN_COLUMNS] = "columns",
     [PLAN_MATRIX] = "matrix"};
 
-static const char *const reasons[] = {
-    [PLAN_DEFAULT] = "",
-    [PLAN_ASKED] = "requested",
-    [PLAN_MANY_ITEMS] = "large set",
-    [PLAN_CHEAP_BOUNDS] = "lower bounds cost less than solves",
-    [PLAN_NO_BOUNDS] = "no lower bounds",
-    [PLAN_ALL_ASKED] = "all pairs were requested",
-    [PLAN_SAMPLE_ASKED] = "a sample of the pairs was requested",
-    [PLAN_NO_PAIRS] = "no pairs",
-    [PLAN_ALL_NEAR] = "all items are neighbors",
-    [PLAN_FEW_ITEMS] = "too few items for a prefilter",
-    [PLAN_NO_ROWS] = "no float rows with error bounds",
-    [PLAN_ROUNDING] = "because of rounding errors, too many items were undecided"};
+static const char *const reasons[] = {[PLAN_DEFAULT] = "",
+                                      [PLAN_ASKED] = "requested",
+                                      [PLAN_MANY_ITEMS] = "large set",
+                                      [PLAN_CHEAP_BOUNDS] = "lower bounds cost less than solves",
+                                      [PLAN_NO_BOUNDS] = "no lower bounds",
+                                      [PLAN_ALL_ASKED] = "all pairs were requested",
+                                      [PLAN_SAMPLE_ASKED] = "a sample of the pairs was requested",
+                                      [PLAN_NO_PAIRS] = "no pairs",
+                                      [PLAN_ALL_NEAR] = "all items are neighbors",
+                                      [PLAN_FEW_ITEMS] = "too few items for a prefilter",
+                                      [PLAN_NO_ROWS] = "no float rows with error bounds",
+                                      [PLAN_ROUNDING] =
+                                          "rounding errors left too many items undecided"};
 
 /* ---- rules ---- */
 

@@ -111,7 +111,8 @@ static ddsc_status run_columns(const given_matrix *t, ddsc_graph **graph, const 
             int64_t from = BASE_MIN(i, c.order[a]), to = BASE_MAX(i, c.order[a]);
             double value = from == to ? 0 : t->value[from * t->n + to] + 0.0;
             if (isnan(value))
-                TRY(bad_entry(t, from, to, "all values of the sampled columns must be known"));
+                TRY(bad_entry(t, from, to,
+                              "the sampled columns must not contain unknown values (NaN)"));
             c.d2[i * c.m + a] = t->squared ? value : value * value;
         }
     TRY(plan_run(t->ctx, graph, plan, &(plan_source){.columns = &c}));
@@ -133,7 +134,8 @@ ddsc_status plan_search_matrix(const given_matrix *matrix, ddsc_graph **graph,
     if (plan->sample < 1 && n > 1 && none_taken(&cut.near, n))
         TRY(pairs_none_sampled(ctx, plan->sample, n));
     if (n > 1 && none_taken(&cut.near, n))
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "the matrix contains no known distance between items"));
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                     "the matrix contains no known distance between different items"));
     TRY(nearest_finish(ctx, &cut.near, graph));
 done:
     nearest_free(ctx, &cut.near);

@@ -44,7 +44,7 @@ ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
                                 const ddsc_metric_settings *set);
 /* Warns if more clusters are requested than there are distinct items. */
 ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k);
-/* Warns if one coordinate accounts for nearly all of the distances, or looks like an id. */
+/* Warns if one coordinate accounts for nearly all of the distances, or is probably an id. */
 ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m);
 /* Returns true if all edges connect equal items. The items of a component are then
  * indistinguishable, whatever distance the metric assigns to equal items. */
@@ -57,7 +57,7 @@ typedef struct graph_request {
     metric_resolved metric;
     ddsc_graph_settings graph;
     int64_t tau;
-    bool fills; /* true: estimate the pairs that a sample omits */
+    bool fills; /* if true, the pairs that a sample omits are estimated */
 } graph_request;
 
 /* Resolves checked settings for a set. `frame` is the frame of an earlier run or NULL (see
@@ -140,10 +140,11 @@ typedef struct search_plan {
     int64_t tau;         /* neighbors per item */
     double sample;       /* FULL, SAMPLED: fraction of the pairs */
     int64_t n_columns;   /* COLUMNS */
-    bool must_prefilter; /* PREFILTER: fails if the metric has no rows */
+    bool must_prefilter; /* PREFILTER: if true, the search fails if the metric has no rows */
     /* a ddsc_hubs other than DEFAULT; number of neighbors per item that count for in-degrees */
     int64_t hubs, hubs_tau;
-    bool keeps_values;      /* true: store the values for a second search over the same pairs */
+    bool keeps_values;      /* if true, the values are stored for a second search over the same
+                             * pairs */
     const local_scales *by; /* scales that divide the distances, or NULL */
     /* The following fields are set after the metric is opened, for plan_describe. */
     int64_t row_columns;      /* PREFILTER */

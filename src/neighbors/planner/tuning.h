@@ -59,8 +59,8 @@ static const double HUBS_UNLISTED = 0.3;
 /* A warning is issued if one coordinate contributes more than this share of the mean squared
  * distance between points of different items. */
 static const double UNITS_SHARE = 0.99;
-/* The same limit for an integer coordinate that is constant within items. Smaller shares have no
- * noticeable effect. */
+/* The corresponding limit for an integer coordinate that is constant within items. Smaller shares
+ * have no noticeable effect. */
 static const double ID_SHARE = 0.05;
 /* A warning is issued if the bandwidth is smaller than the 5% quantile of the point distances by
  * the first factor, or larger by the second. If it is smaller, the kernel values of 95% of the

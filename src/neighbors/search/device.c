@@ -8,9 +8,9 @@
  *
  * A device offers several product types, from the cheapest and least accurate to the most accurate.
  * Each type has a radius, which bounds its relative rounding error and by which the bounds are
- * widened. If too many items have undecided candidates, the search restarts with the next type. The
- * cost of an attempt is one product of n^2 rows. If the device fails or returns invalid lists, the
- * CPU performs the search instead. */
+ * widened. If too many items have undecided candidates, the search restarts with the next type.
+ * Each attempt computes n^2 products of rows. If the device fails or returns invalid lists, the CPU
+ * performs the search instead. */
 #include <math.h>
 #include <stdio.h>
 

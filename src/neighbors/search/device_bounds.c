@@ -38,7 +38,7 @@ typedef struct remote_bounds {
     int32_t *pair; /* REMOTE_FOUND x 2 */
     float *low;    /* bounds of these pairs; also used for frames */
     int64_t low_capacity;
-    bool odd; /* some returned pairs are invalid */
+    bool odd; /* true if some returned pairs are invalid */
     prefilter_hit hit;
     void *arg;
 } remote_bounds;

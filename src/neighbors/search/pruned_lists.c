@@ -106,8 +106,8 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
         const double *value = f->kept->value + i * width;
         const int32_t *index = f->kept->index + i * width;
         candidate_list *l = &s->list[i];
-        /* No item with a smaller key than the last entry is missing from the list. If the list
-         * contains all items, none is missing. */
+        /* The list contains all items with a smaller key than its last entry, or all other
+         * items. */
         *l = (candidate_list){.at = s->storage + (i - s->own.begin) * width,
                               .n = width,
                               .complete_to =

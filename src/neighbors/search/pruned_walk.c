@@ -14,8 +14,8 @@
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 
-/* Clears at_i or at_j if the pair is out of reach of that item. Returns true if at least one of
- * them remains set. */
+/* Clears at_i if the pair is out of reach of item i, and at_j if it is out of reach of item j.
+ * Returns true if at least one of them remains set. */
 static bool keep_ends(const pruned *s, found_pair *e)
 {
     const local_scales *by = s->p->by;

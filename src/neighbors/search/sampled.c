@@ -328,7 +328,7 @@ static ddsc_status fill(ddsc_context *ctx, kept_pairs *k, double sample)
                  (long long)f.rank, known, error);
         ctx_detail(ctx, good ? "filled_error" : "left_out_error", error);
     } else {
-        ctx_note(ctx, "other pairs", "left out", "the held-out distances have no spread");
+        ctx_note(ctx, "other pairs", "left out", "the held-out distances are all equal");
     }
     if (good)
         TRY(offer_others(ctx, k->near, &f, sample));

@@ -19,8 +19,8 @@ enum {
     WALK_TILES = 64,      /* minimum number of tiles in a step of the walk */
     WALK_STEPS = 256,     /* a step also has at least 1/WALK_STEPS of all tiles */
     WALK_STRIDE = 16,     /* maximum length of a step, in multiples of the minimum length */
-    MET_PER_ITEM = 32,    /* intended number of dual bounds per item in one step, as for the first
-                           * lists */
+    MET_PER_ITEM = 32,    /* intended number of dual bounds per item in one step, which is similar
+                           * to that for the first lists */
     FOUND_PER_ITEM = 4,   /* number of pairs per item that the walk may find before the lists are
                            * processed */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
@@ -31,8 +31,8 @@ enum {
     /* ---- prefilter: 70,000 digits with mmd and lot (bench/scale.py) ---- */
     SPARE_LEAST = 8, /* minimum number of bounds kept beyond tau, to allow for rounding */
     OPEN_LEAST = 64, /* number of items that may have all others as candidates */
-    OPEN_SHARE = 64, /* plus 1/OPEN_SHARE of the items; if there are more, computing all pairs is
-                      * cheaper */
+    OPEN_SHARE = 64, /* 1/OPEN_SHARE of the items is added to OPEN_LEAST; if there are more such
+                      * items, computing all pairs is cheaper */
     /* Number of bounds kept beyond tau when a device computes them, because its cheaper products
      * have larger errors. With tau = 20, the lists have 64 entries, which is the length of the
      * device's short lists (bench/gpu.py). */

@@ -193,8 +193,8 @@ ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_co
                             const int64_t *offset, const int32_t *column);
 
 /* Computes the row sums `degree` (n) and m = S^-1/2 A S^-1/2, which is divided among ranks in the
- * same way as A. For an item without edges, the degree is 1 and m_ii = 1. The item then is a
- * component with one eigenvalue 1, like every component. */
+ * same way as A. For an item without edges, the degree is 1 and m_ii = 1. The item then forms a
+ * component and, like every component, has one eigenvalue 1. */
 ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a);
 /* Computes y = M x for a block of b vectors with contiguous rows (n x b). The result is
  * bit-identical for any number of threads. */
