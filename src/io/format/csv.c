@@ -168,9 +168,8 @@ static ddsc_status check_label(reader *r, int64_t item)
     if (strcmp(text, first) == 0)
         return DDSC_OK;
     return stream_fail_line(r->s,
-                            ": the label is \"%s\", but line %lld of the same item has \"%s\,
-                            QUOTE(text),
-                            (long long)r->first_line[item], QUOTE(first));
+                            ": the label is \"%s\", but line %lld of the same item has \"%s\"",
+                            QUOTE(text), (long long)r->first_line[item], QUOTE(first));
 }
 
 /* Checks that each requested metadata column has the same value in all rows of an item. */
@@ -183,11 +182,10 @@ static ddsc_status check_asked(reader *r, int64_t item)
         if (strlen(first) != n || memcmp(first, r->tidy, n) != 0)
             return stream_fail_line(
                 r->s,
-                ", column %lld (\"%s\"): the value is \"%s\", but line %lld of the same item has \"%s\,
-                    (long long)r->c.meta[k] +
-                    1,
-                QUOTE(table_name(&r->c, r->c.meta[k])), QUOTE(r->field.text[r->c.meta[k]]),
-                (long long)r->first_line[item], QUOTE(first));
+                ", column %lld (\"%s\"): the value is \"%s\", but line %lld of the same item has "
+                "\"%s\"",
+                (long long)r->c.meta[k] + 1, QUOTE(table_name(&r->c, r->c.meta[k])),
+                QUOTE(r->field.text[r->c.meta[k]]), (long long)r->first_line[item], QUOTE(first));
     }
     return DDSC_OK;
 }
