@@ -20,7 +20,8 @@ enum {
     CREW = (TEAMS + 1) * GROUP,
     STAGE_BYTES = (TALL + WIDE) / PANEL * PANEL_BYTES,
     GRAIN = 2,        /* number of groups of 8 columns that are checked together */
-    QUARTER = 128,    /* entries in the list of a lane; a tile can add WIDE / 4 */
+    QUARTER = 128,    /* number of entries in the list of a lane; a tile can add up to WIDE / 4
+                       * entries */
     HOPPER_KEEP = 128 /* length of the longest list that leaves space for new entries */
 };
 

@@ -775,8 +775,8 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_both(ddsc_context *conte
                                                              int64_t *n, ddsc_join *how,
                                                              const char *path,
                                                              const char *others_path);
-/* Writes csv with the header `id,label`. Ids come from measures. If measures is NULL, ids are row
- * numbers. */
+/* Writes csv with the header `id,label`. Ids are taken from measures. If measures is NULL, ids are
+ * row numbers. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,
                                        unsigned flags);
@@ -1435,7 +1435,7 @@ typedef struct ddsc_membership_report {
     double softness;
     double confidence;  /* mean membership in the cluster that is predicted for a held-out item */
     double agreement;   /* share of held-out items for which this cluster was found again */
-    int64_t n_held_out; /* 0: too few items, and softness is a default */
+    int64_t n_held_out; /* 0: there were too few items, and softness has its default value */
 } ddsc_membership_report;
 
 #define ddsc_membership_report_init(report) \
@@ -1600,8 +1600,7 @@ DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t
 typedef struct ddsc_scores {
     size_t struct_size;
     double ami, ari, nmi, purity;
-    int64_t n;                 /* number of items with a label >= 0 on both sides, which are
-                                * compared */
+    int64_t n;                 /* number of compared items, which have a label >= 0 on both sides */
     int64_t n_labels, n_truth; /* number of distinct values on each side */
 } ddsc_scores;
 
@@ -1837,7 +1836,7 @@ typedef struct ddsc_compare_row {
      * metric */
     double agreement;
     double seconds;
-    ddsc_structure structure; /* the level as in version 0.2; will be removed */
+    ddsc_structure structure; /* the level according to version 0.2; deprecated */
     ddsc_level level;         /* verdict on the metric's clusters in its graph */
 } ddsc_compare_row;
 
@@ -2780,7 +2779,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_draw(ddsc_context *context,
 /* Several labelings of one two-dimensional set, to be scored against the labels of the set. */
 typedef struct ddsc_comparison {
     size_t struct_size;
-    const ddsc_measures *measures; /* two-dimensional, labeled, no rows dropped */
+    const ddsc_measures *measures; /* must be two-dimensional and labeled, without dropped rows */
     const char *title, *words;     /* title and introduction of the page */
     int64_t n;
     const char *const *names;     /* n names */

@@ -1,6 +1,6 @@
 /* The table of functions that a device implements. It is plain C and does not depend on the
  * library. A plug-in, libddsc_NAME.so, includes only this file and returns the table from its
- * single visible function, ddsc_device_table. Calls come from one thread at a time. */
+ * single visible function, ddsc_device_table. The functions are called by one thread at a time. */
 #ifndef DDSC_BASE_DEVICE_TABLE_H
 #define DDSC_BASE_DEVICE_TABLE_H
 

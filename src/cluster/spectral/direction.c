@@ -1,10 +1,10 @@
 /* Orders items along the first direction of diffusion, which is the slowest mode of the random walk
  * on the graph: the function f with D^-1 A f = lambda f for the largest lambda below 1. For data
- * along a gradient, the order follows the gradient. For two clusters, it leads from one cluster to
- * the other. If the graph has several parts, each part has its own direction, and the parts are
- * ordered by decreasing size. If the direction of a part is not among the computed vectors, the
- * items of this part have no rank (-1). The value of an eigenfunction at an item is the radius of
- * the item times its entry in the embedding. */
+ * along a gradient, the order follows the gradient. For two clusters, the order runs from one
+ * cluster to the other. If the graph has several parts, each part has its own direction, and the
+ * parts are ordered by decreasing size. If the direction of a part is not among the computed
+ * vectors, the items of this part have no rank (-1). The value of an eigenfunction at an item is
+ * the radius of the item times its entry in the embedding. */
 #include <math.h>
 #include <string.h>
 

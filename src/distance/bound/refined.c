@@ -5,9 +5,9 @@
  *
  *     W2^2 >= sum a f^cc + sum b f^c.
  *
- * The bound is tight if f is close to an optimal potential. A good f comes from relaxed Sinkhorn
- * iterations at decreasing epsilon. They start from the potentials of the affine map between the
- * Gaussians of the two items.
+ * The bound is tight if f is close to an optimal potential. A good f is computed by relaxed
+ * Sinkhorn iterations at decreasing epsilon. They start from the potentials of the affine map
+ * between the Gaussians of the two items.
  *
  * Entropic potentials are too smooth by about the potentials of each item with itself (Feydy et al.
  * 2019, Pooladian et al. 2022), which are stored for every item and level. They are subtracted

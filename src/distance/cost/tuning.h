@@ -1,4 +1,4 @@
-/* Thresholds of cost computations, each with the benchmark that determined it. */
+/* Thresholds for cost computations, each with the benchmark that determined it. */
 #ifndef DDSC_DISTANCE_COST_TUNING_H
 #define DDSC_DISTANCE_COST_TUNING_H
 

@@ -5,7 +5,7 @@
  * temperatures T run on these sparse arcs. A round sets u_i = a_i / sum_j K_ij v_j and v_j = b_j /
  * sum_i K_ij u_i, with K_ij = exp(-(C_ij - g_j) / T). The column scalings update g, which balances
  * the guess against the weights. Starting from balanced potentials needs about half of the pivots.
- * The cost is one pass over all n x m costs, and ARCS per row and round. */
+ * The work is one pass over all n x m costs, plus ARCS operations per row and round. */
 #include <math.h>
 #include <string.h>
 

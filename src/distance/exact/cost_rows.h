@@ -1,6 +1,6 @@
 /* The costs of one problem, as the solver reads them.
  *
- * Costs come from a matrix or from two sets of points. Costs between points are recomputed each
+ * Costs are given by a matrix or by two sets of points. Costs between points are recomputed each
  * time a row is requested, so a large problem needs no n x m memory. Rows and single entries have
  * the same bits. All costs are capped at `cap`, which is infinite unless the solver lowers it. */
 #ifndef DDSC_DISTANCE_EXACT_COST_ROWS_H

@@ -321,7 +321,7 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
 }
 
 /* Returns true if the gap is too large, or if the value may have an error that the gap does not
- * include. Such errors come from flows that become negative under the true weights, and from
+ * include. Such errors are caused by flows that become negative under the true weights, and by
  * weights near the smallest doubles, which keep few bits after the division by their total. */
 static bool is_uncertain(const exact_solver *s, const exact_result *result)
 {

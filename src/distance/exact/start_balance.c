@@ -3,7 +3,7 @@
  * A few rounds of entropic scaling (Sinkhorn) at two temperatures T are run on the kernel K_ij =
  * exp(-(C_ij - g_j - r_i) / T), where r_i is the least C_ij - g_j of row i. A round sets u_i = a_i
  * / sum_j K_ij v_j and then v_j towards b_j / sum_i K_ij u_i, over-relaxed on the log scale by
- * BALANCE_RELAXATION. At the end g_j increases by T log(v_j / b_j). A simplex that starts from
+ * BALANCE_RELAXATION. At the end, g_j is increased by T log(v_j / b_j). A simplex that starts from
  * balanced potentials needs about half of the pivots.
  *
  * Only blocks of columns near the least value of some row are used, and each group of four rows

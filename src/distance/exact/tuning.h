@@ -1,4 +1,4 @@
-/* Thresholds of exact transport. Unless another benchmark is named, they were measured with
+/* Thresholds for exact transport. Unless another benchmark is named, they were measured with
  * `bench/exact.py --parts solver` on images of 28 x 28 pixels and clouds of 16 to 4,000 points.
  *
  * The first group decides how a problem is represented, the second how the first potentials are
@@ -79,7 +79,8 @@ enum {
     CANCEL_PIVOTS = 512
 };
 #define GAP_PROMISED 1e-10 /* largest gap of a result reported as optimal */
-#define GAP_ACCEPTED 3e-13 /* an int32 optimum below this needs no pivots in double */
+/* if the gap after int32 pivots is below this, no pivots in double are needed */
+#define GAP_ACCEPTED 3e-13
 /* Above this gap, plain summation may be the cause, so the certificate uses compensated sums. */
 #define GAP_PLAIN 1e-14
 

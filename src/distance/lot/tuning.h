@@ -1,4 +1,4 @@
-/* Thresholds of linear optimal transport, each with the benchmark that determined it. */
+/* Thresholds for linear optimal transport, each with the benchmark that determined it. */
 #ifndef DDSC_DISTANCE_LOT_TUNING_H
 #define DDSC_DISTANCE_LOT_TUNING_H
 

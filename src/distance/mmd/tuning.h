@@ -1,5 +1,5 @@
-/* Thresholds of the maximum mean discrepancy. Unless another benchmark is named, they were measured
- * with `bench/kernels.py` on mmd. */
+/* Thresholds for computing the maximum mean discrepancy. Unless another benchmark is named, they
+ * were measured with `bench/kernels.py` on mmd. */
 #ifndef DDSC_DISTANCE_MMD_TUNING_H
 #define DDSC_DISTANCE_MMD_TUNING_H
 

@@ -193,7 +193,7 @@ done:
 enum { DENSE_BYTES = 1 << 20, DENSE_PIECE = 1 << 14, DENSE_STEP = 512 };
 
 /* Elements that are converted to entries of items. The first pass counts the entries of each piece,
- * from which the second pass knows where each piece begins. */
+ * so that the second pass can compute where each piece begins. */
 typedef struct dense_block {
     const dense_rows *t;
     const unsigned char *bytes;

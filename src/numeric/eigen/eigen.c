@@ -5,8 +5,8 @@
  * with eigenvalue 1. Those vectors are computed directly, and the solver searches only their
  * orthogonal complement.
  *
- * The remaining vectors come from LAPACK (dense.c), from the block iteration (block.c) or from the
- * solver of a team of ranks (team.c). The team's solver is tried first. If its result is not
+ * The remaining vectors are computed by LAPACK (dense.c), by the block iteration (block.c) or by
+ * the solver of a team of ranks (team.c). The team's solver is tried first. If its result is not
  * verified, the local methods are used. The local methods work on a copy of the graph in
  * breadth-first order (order.c), and the results are mapped back to the original order.
  *
