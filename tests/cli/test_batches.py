@@ -202,7 +202,7 @@ def test_items_must_name_their_batch(ddsc, tmp_path, model):
     mixed = path.read_text().replace("s0,one", "s0,two", 1)
     (tmp_path / "c.csv").write_text(mixed)
     error = ddsc("info", tmp_path / "c.csv", *WORDS, "--batch", "run", code=3).stderr
-    assert 'line 3, column 2 ("run"): "one"' in error and 'line 2 of the same item has "two"' in error
+    assert 'line 3, column 2 ("run"): the value is "one"' in error and 'line 2 of the same item has "two"' in error
 
 
 def test_private_leaves_the_names_of_batches_behind(ddsc, tmp_path, model):

@@ -106,7 +106,7 @@ def test_files_of_different_dimension_name_the_file(ddsc, tmp_path):
     for name, d in (("a.xyz", 3), ("b.xyz", 3), ("c.xyz", 2), ("d.xyz", 3)):
         (tmp_path / name).write_text(rows(POINTS[:, :d]))
     error = ddsc("info", *sorted(tmp_path.glob("*.xyz")), code=3).stderr
-    assert "c.xyz: points have 2 coordinates" in error
+    assert "c.xyz: its points have 2 coordinates" in error
 
 
 def test_100_off_files_in_one_command(ddsc, tmp_path):

@@ -336,7 +336,7 @@ def write_bad_csv():
         "zero_byte": ("id,x\na" + "b" * 5000 + "\0c,1\n", "line 2 contains a zero byte"),
         "only_header": ("id,x,y\n", "no rows"),
         "same_names": ("id,x,x\na,1,2\n", "columns 2 and 3 are both named \"x\""),
-        "label_changes": ("id,label,x\na,u,1\na,v,2\n", "line 3: label \"v\"|line 2"),
+        "label_changes": ("id,label,x\na,u,1\na,v,2\n", "line 3: the label is \"v\"|line 2"),
         "empty_id": ("id,x\n,1\n", "line 2, column 1|empty"),
         "far": ("id,x\na,1e160\n", "too large"),
         "latin": ("id,x\nb\udce8ta,1\n", "line 2, column 1|UTF-8"),

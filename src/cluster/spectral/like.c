@@ -55,7 +55,7 @@ static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const 
         return DDSC_OK;
     if (data->recipe.n > 0)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the items were not transformed like those of the model, or their "
+                        "the items were transformed differently from those of the model, or the "
                         "transforms were fitted to other data; pass untransformed items, to which "
                         "the model's transforms are applied");
     CHECK(like_check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));

@@ -42,7 +42,7 @@ static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
                 return bad_entry(t, i, j, "distances must not be negative");
             if (j > i && !agree(row[j], mirrored))
                 return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
-                                "the matrix must be symmetric, but entry (%lld, %lld) is %.17g and "
+                                "the matrix is not symmetric: entry (%lld, %lld) is %.17g, but "
                                 "entry (%lld, %lld) is %.17g",
                                 (long long)i, (long long)j, row[j], (long long)j, (long long)i,
                                 mirrored);

@@ -97,8 +97,8 @@ static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settin
     double largest = 0;
     if (!c || n < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "cost = matrix: cost_matrix is NULL or cost_size is %lld; set cost_matrix, "
-                        "and cost_size >= 1",
+                        "cost = matrix: cost_matrix is NULL or cost_size is %lld, which is less "
+                        "than 1; set both",
                         (long long)n);
     for (int64_t k = 0; k < n * n; k++) {
         if (!(c[k] >= 0 && c[k] <= most))
