@@ -172,8 +172,7 @@ static void test_words(void **state)
     full = plan_without_prefilter(p, PLAN_ROUNDING);
     assert_int_equal(full.path, PLAN_FULL);
     plan_describe(&full, words, sizeof words);
-    assert_string_equal(
-        words, "mmd: rounding errors left too many items undecided, 2000 items");
+    assert_string_equal(words, "mmd: rounding errors left too many items undecided, 2000 items");
     full = plan_without_prefilter(p, PLAN_NO_ROWS);
     plan_describe(&full, words, sizeof words);
     assert_string_equal(words, "mmd: no float rows with error bounds, 2000 items");
