@@ -251,6 +251,8 @@ typedef struct cluster_update {
 ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
                                 const measures *added, int64_t n_removed, const int64_t *removed);
 void cluster_update_free(ddsc_context *ctx, cluster_update *u);
+/* Creates the graph of the model's neighbor lists. */
+ddsc_status cluster_model_lists(ddsc_context *ctx, ddsc_graph **out, const ddsc_model *m);
 /* Gives cluster c the number number[c], which is less than k or, for an empty cluster, negative. */
 ddsc_status cluster_renumber(ddsc_context *ctx, ddsc_clustering *c, const int32_t *number,
                              int64_t k);

@@ -162,6 +162,30 @@ static bool list_is_valid(const ddsc_model *m, int64_t i)
     return true;
 }
 
+static ddsc_status check_list(ddsc_context *ctx, const ddsc_model *m, int64_t i)
+{
+    if (list_is_valid(m, i))
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                    "the model is damaged: the neighbor list of item %lld (\"%.60s\") is invalid; "
+                    "cluster its items again",
+                    (long long)i, ddsc_measures_get_id(m->items, i));
+}
+
+ddsc_status cluster_model_lists(ddsc_context *ctx, ddsc_graph **out, const ddsc_model *m)
+{
+    CHECK(graph_create(ctx, out, m->n, m->tau));
+    for (int64_t i = 0; i < m->n; i++) {
+        CHECK(check_list(ctx, m, i));
+        for (int64_t e = m->list_offset[i]; e < m->list_offset[i + 1]; e++) {
+            (*out)->index[e] = m->list_index[e];
+            (*out)->d2[e] = m->list_d2[e];
+        }
+        (*out)->offset[i + 1] = m->list_offset[i + 1];
+    }
+    return DDSC_OK;
+}
+
 /* Copies the lists of the kept items without the removed ones. */
 static ddsc_status take_kept_lists(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
                                    const int32_t *place)
@@ -170,11 +194,8 @@ static ddsc_status take_kept_lists(ddsc_context *ctx, cluster_update *u, const d
     CHECK(graph_create(ctx, &u->lists, n, m->tau));
     for (int64_t k = 0; k < n; k++) {
         int64_t i = k < u->n_kept ? u->kept[k] : -1;
-        if (i >= 0 && !list_is_valid(m, i))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "the model is damaged: the neighbor list of item %lld (\"%.60s\") is "
-                            "invalid; cluster its items again",
-                            (long long)i, ddsc_measures_get_id(m->items, i));
+        if (i >= 0)
+            CHECK(check_list(ctx, m, i));
         for (int64_t e = i < 0 ? 0 : m->list_offset[i]; i >= 0 && e < m->list_offset[i + 1]; e++)
             if (place[m->list_index[e]] >= 0) {
                 u->lists->index[at] = place[m->list_index[e]];

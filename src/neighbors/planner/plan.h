@@ -75,6 +75,12 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                        const graph_request *p, int64_t n_old, int64_t tau, const local_scales *by);
 
+static inline bool plan_same_frame(const pair_frame *a, const pair_frame *b)
+{
+    return a->kind == b->kind && a->unit == b->unit && a->spread == b->spread &&
+           a->step[0] == b->step[0] && a->step[1] == b->step[1];
+}
+
 /* The neighbor lists of an earlier graph, for an updated set: the first n_kept items are kept, and
  * `lists` contains what is left of their lists, in the new numbers (see search_update). */
 typedef struct plan_known {
@@ -219,6 +225,9 @@ ddsc_status plan_metric_open(ddsc_context *ctx, plan_metric *r, const measures *
  * folder as well. */
 ddsc_status plan_metric_close(plan_metric *r, ddsc_status status, int64_t n_pairs,
                               ddsc_pair_stats *stats);
+
+/* Collects the facts for plan_choose. r may be NULL if the metric is not open. */
+plan_facts plan_facts_of(const graph_request *p, const plan_metric *r, int64_t n_old);
 
 /* Creates the vectors that represent the items of an open metric in an approximate search. */
 ddsc_status plan_rows_make(search_rows *rows, const pair_job *job, const pair_backend *backend,

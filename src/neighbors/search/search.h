@@ -31,13 +31,6 @@ ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau);
  * The bounds must be open. */
 ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old);
 
-/* Computes the exact graph of a changed set. The first n_kept items are kept, and the other ones are
- * new. kept contains their lists of tau neighbors in an exact graph of the old set, in the new
- * numbers and without the removed items; the lists of new items are empty. Uses the bounds if they
- * are open. *n_open is the number of lists that had to be searched. */
-ddsc_status search_update(pairs *p, ddsc_graph **out, int64_t tau, const ddsc_graph *kept,
-                          int64_t n_kept, int64_t *n_open);
-
 /* Computes the exact graph from rows that enclose the values. Sets *done to false and returns no
  * graph if too many items have undecided candidates, for example because many distances are
  * equal. */
