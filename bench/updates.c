@@ -162,6 +162,7 @@ static double take_out(bench *b, int64_t at)
 int main(int argc, char **argv)
 {
     bench b = {0};
+    setvbuf(stdout, NULL, _IOLBF, 0);
     ddsc_measures_view view;
     if (argc < 7)
         return 2;

@@ -6,7 +6,6 @@
 
 typedef struct measures_growing {
     measures *set;
-    int64_t largest; /* points of the largest item at the start */
     int32_t *slot;   /* hash table of the rows by their points */
     uint64_t mask;
 } measures_growing;

@@ -154,7 +154,9 @@ struct ddsc_measures {
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
     void *block; /* shared memory with all arrays, if there are several ranks; else NULL */
-    int64_t n_room, nnz_room, v_room; /* allocated items, entries and rows; 0: no room (growing.h) */
+    /* Allocated items, entries and rows, and the size of the largest item that fits; 0: no room
+     * (growing.h). */
+    int64_t n_room, nnz_room, v_room, largest_room;
 };
 
 typedef struct ddsc_measures measures;

@@ -20,6 +20,9 @@ int64_t lot_columns(const measures *reference);
  * n_not_converged of stats, and sets reference_size. */
 ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
                       const measures *reference, int64_t max_pivots);
+/* Computes only the rows from `first` on. Not for teams of processes. */
+ddsc_status lot_embed_from(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
+                           int64_t first, const measures *reference, int64_t max_pivots);
 /* Measures |D - W2| / W2 over a fixed sample of pairs and stores the quantiles in stats. */
 ddsc_status lot_check(ddsc_context *ctx, ddsc_pair_stats *stats, const measures *m, const double *z,
                       int64_t columns, int64_t max_pivots);

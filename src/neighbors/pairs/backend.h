@@ -146,6 +146,9 @@ typedef struct pair_backend {
     /* Optional: creates rows for a prefilter. A backend with rows must be able to compute single
      * pairs cheaply. */
     ddsc_status (*rows)(void *state, prefilter_rows *rows);
+    /* Optional: adds the rows of appended items, after `grow`. Sets *done to false if the rows must be
+     * created again. `rows` creates arrays with room for them. */
+    ddsc_status (*grow_rows)(void *state, prefilter_rows *rows, bool *done);
 } pair_backend;
 
 #endif

@@ -103,22 +103,35 @@ done:
 
 /* ---- a change of the open set ---- */
 
+/* Prepares the bounds of appended items. */
+static ddsc_status grow_bounds(plan_open_set *s, int64_t first, bool *done)
+{
+    const pairs *p = &s->r.p;
+    if (p->bounds)
+        return p->backend->bounds->grow(p->bounds, first, done);
+    CHECK(p->backend->grow_rows(p->state, &s->rows, done));
+    return *done ? prefilter_enclose_from(s->ctx, s->start, s->spread, &s->rows,
+                                          prefilter_radius(s->rows.columns), first)
+                 : DDSC_OK;
+}
+
 /* Appends the items to the open set. Sets *done to false if it must be opened again. */
 static ddsc_status append_items(plan_index *x, const measures *added, bool *done)
 {
     plan_open_set *s = x->open;
     pairs *p = &s->r.p;
     measures *m = s->items.set;
-    const pair_bounds *bounds = p->backend->bounds;
+    const pair_backend *backend = p->backend;
+    bool grows = p->bounds ? backend->bounds->grow != NULL : backend->grow_rows != NULL;
     int64_t first = m ? m->n : 0, v = m ? m->v : 0;
-    *done = m && !s->is_full && p->bounds && bounds->grow &&
+    *done = m && !s->is_full && grows &&
             measures_growing_append(&s->items, added);
     s->is_full = !*done;
     if (!*done)
         return DDSC_OK;
-    ddsc_status status = p->backend->grow(p->state, first);
+    ddsc_status status = backend->grow(p->state, first);
     if (status >= 0)
-        status = bounds->grow(p->bounds, first, done);
+        status = grow_bounds(s, first, done);
     if (status < 0 || !*done) { /* the new items are dropped, and their rows stay unused */
         m->n = m->n_rows = first;
         m->nnz = m->offset[first];

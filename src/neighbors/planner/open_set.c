@@ -30,13 +30,14 @@ static ddsc_status open_rows(plan_open_set *s)
 {
     pairs *p = &s->r.p;
     const pair_backend *backend = p->backend;
+    int64_t room = measures_item_room(s->r.job.m);
     if (!backend->rows || p->n < UPDATE_ROW_ITEMS || pairs_strip(p) < p->n)
         return DDSC_OK;
     CHECK(backend->rows(p->state, &s->rows));
     if (s->rows.columns == 0)
         return DDSC_OK;
-    CHECK(MEM_NEW(s->ctx, s->start, p->n));
-    CHECK(MEM_NEW(s->ctx, s->spread, p->n));
+    CHECK(MEM_NEW(s->ctx, s->start, room));
+    CHECK(MEM_NEW(s->ctx, s->spread, room));
     CHECK(prefilter_enclose(s->ctx, &p->offer.first, s->start, s->spread, &s->rows,
                             prefilter_radius(s->rows.columns)));
     return pairs_prepare(p, 0, p->n);
