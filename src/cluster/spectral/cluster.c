@@ -220,7 +220,7 @@ static const char *known_refused(ddsc_context *ctx, const graph_request *p, cons
         return width > p->tau ? "several values of K need more neighbors" : "the set is small";
     if (!plan_same_frame(&p->metric.frame, &set->like->run.frame))
         return "the new items cannot be compared in the frame of the model";
-    return plan_update_refused(ctx, p);
+    return plan_update_refused(ctx, p, known);
 }
 
 /* Computes the graph of one metric and, if K is to be chosen, a wider one. known (or NULL) contains

@@ -20,10 +20,10 @@ void ddsc_index_destroy(ddsc_index *index)
 }
 
 static ddsc_status index_check_model(ddsc_context *ctx, const ddsc_model *m,
-                                     const graph_request *p)
+                                     const graph_request *p, const plan_known *known)
 {
-    const char *refused = plan_update_refused(ctx, p);
-    if (!m->list_offset)
+    const char *refused = plan_update_refused(ctx, p, known);
+    if (!known->lists)
         refused = "the model has no neighbor lists";
     if (!plan_same_frame(&p->metric.frame, &m->run.frame))
         refused = "its items cannot be compared in its frame";
@@ -38,7 +38,7 @@ ddsc_status ddsc_index_open(ddsc_context *context, ddsc_index **index, const dds
 {
     ddsc_status status = DDSC_OK;
     ddsc_index *x = NULL;
-    ddsc_graph *lists = NULL;
+    ddsc_graph *lists = NULL, *plain = NULL;
     ddsc_cluster_settings own;
     cluster_plan plan;
     graph_request p = {0};
@@ -49,16 +49,19 @@ ddsc_status ddsc_index_open(ddsc_context *context, ddsc_index **index, const dds
     TRY(cluster_settings_take(context, &plan, &own));
     TRY(plan_resolve(context, &p, model->items, plan.set.metric, plan.set.graph,
                      &model->run.frame));
-    TRY(index_check_model(context, model, &p));
-    TRY(cluster_model_lists(context, &lists, model));
+    TRY(cluster_model_lists(context, &lists, &plain, model));
+    plan_known known = {
+        .lists = lists, .plain = plain, .scale = model->hub_scale, .n_kept = model->n};
+    TRY(index_check_model(context, model, &p, &known));
     TRY(MEM_ZERO(context, x, 1));
     *x = (ddsc_index){.ctx = context, .model = model};
-    TRY(plan_index_open(context, &x->own, &p, &model->run.frame, lists));
+    TRY(plan_index_open(context, &x->own, &p, &model->run.frame, &known));
     *index = x;
     x = NULL;
 done:
     metric_resolved_free(&p.metric);
     ddsc_graph_destroy(lists);
+    ddsc_graph_destroy(plain);
     ddsc_index_destroy(x);
     return status;
 }

@@ -53,16 +53,19 @@ static ddsc_status number_slots(ddsc_context *ctx, int64_t **slot, int64_t n, in
 
 /* Opens the set of *p and searches its lists. Takes ownership of the set, even on error. */
 static ddsc_status open_and_search(ddsc_context *ctx, plan_open_set **out, int64_t **slot,
-                                   graph_request *p, measures *own, const ddsc_graph *lists,
-                                   int64_t n_kept)
+                                   graph_request *p, measures *own, const plan_known *known)
 {
     ddsc_status status = DDSC_OK;
     plan_open_set *s = NULL;
     int64_t n = own->n, room = room_for(p);
-    TRY(plan_set_open(ctx, &s, p, room, lists, n_kept));
+    TRY(plan_set_open(ctx, &s, p, room, known));
+    if (!plan_set_searches(s))
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                     "neighbors are chosen by rescaled distances, which an index supports only for "
+                     "metrics with lower bounds; use ddsc_update_run"));
     p->m = s->r.job.m;
     TRY(number_slots(ctx, slot, n, n + room));
-    TRY(search_update_run(&s->lists));
+    TRY(plan_set_run(s));
     if (room == 0) {
         s->own = own;
         own = NULL;
@@ -76,7 +79,7 @@ done:
 }
 
 ddsc_status plan_index_open(ddsc_context *ctx, plan_index **out, graph_request *p,
-                            const pair_frame *given, const ddsc_graph *lists)
+                            const pair_frame *given, const plan_known *known)
 {
     ddsc_status status = DDSC_OK;
     plan_index *x = NULL;
@@ -90,13 +93,15 @@ ddsc_status plan_index_open(ddsc_context *ctx, plan_index **out, graph_request *
     if (!own)
         TRY(measures_subset(ctx, &own, x->p.m, x->n, NULL));
     x->p.m = own;
-    TRY(open_and_search(ctx, &x->open, &x->slot, &x->p, own, lists, x->n));
+    measures *set = own;
     own = NULL;
+    TRY(open_and_search(ctx, &x->open, &x->slot, &x->p, set, known));
     *out = x;
     x = NULL;
 done:
     if (request.metric.backend)
         metric_resolved_free(&request.metric);
+    ddsc_measures_destroy(own);
     plan_index_close(x);
     return status;
 }
@@ -153,9 +158,8 @@ static ddsc_status change_open_set(plan_index *x, const measures *added, int64_t
         CHECK(append_items(x, added, done));
     if (!*done)
         return DDSC_OK;
-    search_update_remove(&s->lists, n_removed, slots);
-    search_update_add(&s->lists, s->r.p.n);
-    ddsc_status status = search_update_run(&s->lists);
+    plan_set_change(s, n_removed, slots, s->r.p.n);
+    ddsc_status status = plan_set_run(s);
     x->is_broken = status < 0;
     return status;
 }
@@ -187,14 +191,14 @@ done:
 }
 
 /* Returns what is left of the lists of the kept items, or empty lists if the frame changes. */
-static ddsc_status keep_lists(plan_index *x, ddsc_graph **out, int64_t n_kept, const int32_t *place,
-                              bool same_frame)
+static ddsc_status keep_lists(plan_index *x, const search_update *from, ddsc_graph **out,
+                              int64_t n_kept, const int32_t *place, bool same_frame)
 {
     ddsc_status status = DDSC_OK;
     ddsc_graph *all = NULL;
     if (!same_frame)
         return graph_create(x->ctx, out, n_kept, x->p.tau);
-    TRY(search_update_graph(&x->open->lists, &all));
+    TRY(search_update_graph(from, &all));
     TRY(graph_part(x->ctx, out, all, place, n_kept));
 done:
     ddsc_graph_destroy(all);
@@ -207,8 +211,9 @@ static ddsc_status open_again(plan_index *x, const measures *added, int64_t n_ke
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = x->ctx;
     measures *own = NULL;
-    ddsc_graph *lists = NULL;
-    plan_open_set *open = NULL;
+    ddsc_graph *lists = NULL, *plain = NULL;
+    plan_open_set *open = NULL, *old = x->open;
+    double *scale = NULL;
     int64_t *slot = NULL, n;
     graph_request next = x->p;
     TRY(join_sets(x, &own, added, n_kept, kept));
@@ -216,18 +221,28 @@ static ddsc_status open_again(plan_index *x, const measures *added, int64_t n_ke
     next.metric.own = NULL;
     TRY(metric_settle(ctx, &next.metric, own, &x->given));
     next.m = own;
-    TRY(keep_lists(x, &lists, n_kept, place, plan_same_frame(&next.metric.frame, &x->p.metric.frame)));
+    bool same = plan_same_frame(&next.metric.frame, &x->p.metric.frame);
+    TRY(keep_lists(x, &old->lists, &lists, n_kept, place, same));
+    if (old->rescales) {
+        TRY(keep_lists(x, &old->plain, &plain, n_kept, place, same));
+        TRY(MEM_NEW(ctx, scale, n_kept));
+        for (int64_t k = 0; k < n_kept; k++)
+            scale[k] = old->scales[old->current].scale[kept[k]];
+    }
     measures *set = own;
     own = NULL;
-    TRY(open_and_search(ctx, &open, &slot, &next, set, lists, n_kept));
+    plan_known known = {.lists = lists, .plain = plain, .scale = scale, .n_kept = n_kept};
+    TRY(open_and_search(ctx, &open, &slot, &next, set, &known));
     *n_searched = open->lists.n_open;
-    plan_set_close(x->open, DDSC_OK, NULL);
+    plan_set_close(old, DDSC_OK, NULL);
     mem_free(ctx, x->slot);
     x->open = open;
     x->slot = slot;
     x->p = next;
     x->n = n;
 done:
+    mem_free(ctx, scale);
+    ddsc_graph_destroy(plain);
     ddsc_graph_destroy(lists);
     ddsc_measures_destroy(own);
     return status;
@@ -315,7 +330,7 @@ done:
 ddsc_status plan_index_graph(const plan_index *x, ddsc_graph **out)
 {
     CHECK(check_change(x, 0, 0, NULL));
-    CHECK(search_update_graph(&x->open->lists, out));
+    CHECK(plan_set_graph(x->open, out));
     graph_sort(*out);
     return DDSC_OK;
 }

@@ -85,11 +85,16 @@ static inline bool plan_same_frame(const pair_frame *a, const pair_frame *b)
  * `lists` contains what is left of their lists, in the new numbers (see search_update). */
 typedef struct plan_known {
     const ddsc_graph *lists;
+    /* If neighbors were chosen by rescaled distances: the lists of nearest items, and the scales of the
+     * items of `lists`. NULL otherwise, or if they are unknown. */
+    const ddsc_graph *plain;
+    const double *scale;
     int64_t n_kept;
 } plan_known;
 
-/* Returns NULL if plan_update can compute the graph, or the reason why it cannot. */
-const char *plan_update_refused(ddsc_context *ctx, const graph_request *p);
+/* Returns NULL if plan_update can compute the graph, or the reason why it cannot. `known` may be
+ * NULL. */
+const char *plan_update_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known);
 /* Computes the same graph as plan_neighbors from the lists of an earlier graph with the same settings
  * and frame, in proportion to the change. */
 ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
@@ -173,6 +178,7 @@ typedef struct rescaled_plan {
     double *scale;
     local_scales scales;
     ddsc_graph *nearest; /* the first graph, limited to GRAPH_NEAREST neighbors */
+    ddsc_graph *lists;   /* the first graph, limited to the neighbors that determine the scales */
 } rescaled_plan;
 
 /* Creates the second plan from the first plan and its graph. */

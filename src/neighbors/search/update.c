@@ -300,6 +300,50 @@ void search_update_remove(search_update *u, int64_t n, const int64_t *slot)
             u->is_open[i] = 1;
 }
 
+/* Returns true if an entry of a full list may now be farther away than an item outside the list. Keys of
+ * items outside were at least `limit`, and those that decreased are pushed. */
+static bool is_overtaken(const search_update *u, const local_scales *by, int64_t item, double limit,
+                         int32_t last)
+{
+    const nearest *near = &u->near;
+    int64_t at = item * near->tau;
+    for (int64_t k = 0; k < near->count[item]; k++) {
+        double key = local_key(by, near->index[at + k], near->value[at + k]);
+        if (key > limit || (key == limit && near->index[at + k] > last))
+            return true;
+    }
+    return false;
+}
+
+/* Restores the heap after its order changed. An entry is read before its position is written. */
+static void order_again(nearest *near, int64_t item)
+{
+    int64_t at = item * near->tau, n = near->count[item];
+    near->count[item] = 0;
+    near->limit[item] = INFINITY;
+    for (int64_t k = 0; k < n; k++) {
+        int32_t other = near->index[at + k];
+        nearest_put(near, item, other, near->value[at + k]);
+    }
+}
+
+void search_update_rescale(search_update *u, const local_scales *by)
+{
+    nearest *near = &u->near;
+    const local_scales *old = near->by;
+    for (int64_t i = 0; old && i < u->n; i++) {
+        if (u->is_gone[i])
+            continue;
+        u->pushes[i] = u->pushes[i] || by->inverse[i] < old->inverse[i];
+        int64_t full = near->count[i] == near->tau;
+        u->is_open[i] = u->is_open[i] || !full ||
+                        is_overtaken(u, by, i, near->limit[i], near->index[i * near->tau]);
+    }
+    near->by = by;
+    for (int64_t i = 0; i < u->n; i++)
+        order_again(near, i);
+}
+
 void search_update_add(search_update *u, int64_t n)
 {
     u->first = u->n;

@@ -41,6 +41,9 @@ void search_update_free(search_update *u);
 void search_update_take(search_update *u, const ddsc_graph *kept, int64_t n);
 /* Removes the items of n slots, and opens the lists that held them. */
 void search_update_remove(search_update *u, int64_t n, const int64_t *slot);
+/* Orders the lists by the new scales `by`, which replace those of the slots in use. Opens the lists that
+ * may no longer be complete, and pushes the items whose key decreased. `by` must outlive its use. */
+void search_update_rescale(search_update *u, const local_scales *by);
 /* Adds empty, open lists up to slot n. The new items are offered to all other lists. */
 void search_update_add(search_update *u, int64_t n);
 /* Searches the open lists and offers items to the others, until all lists are those of a search over
