@@ -176,7 +176,8 @@ int main(int argc, char **argv)
     ddsc_measures_get_view(b.all, &view);
     b.n_all = view.n_items;
     int64_t *order = malloc((size_t)b.n_all * sizeof *order), steps = n_in + n_out, in = 0, out = 0;
-    double *ins = malloc((size_t)(n_in + 1) * sizeof *ins), *outs = malloc((size_t)(n_out + 1) * sizeof *outs);
+    double *ins = malloc((size_t)(n_in + 1) * sizeof *ins),
+           *outs = malloc((size_t)(n_out + 1) * sizeof *outs);
     b.item = malloc((size_t)b.n_all * sizeof *b.item);
     if (!order || !ins || !outs || !b.item)
         return 2;
@@ -206,7 +207,8 @@ int main(int argc, char **argv)
     check(&b);
     print_times("inserts", ins, in);
     print_times("removals", outs, out);
-    printf("rebuilds %lld: mean %.0f ms\n", (long long)b.n_rebuilds, b.rebuilds / (double)b.n_rebuilds);
+    printf("rebuilds %lld: mean %.0f ms\n", (long long)b.n_rebuilds,
+           b.rebuilds / (double)b.n_rebuilds);
     ddsc_index_destroy(b.index);
     ddsc_model_destroy(b.model);
     ddsc_measures_destroy(b.all);

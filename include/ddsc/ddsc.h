@@ -2131,8 +2131,7 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_index_destroy(ddsc_index *index);
  * destroyed; later calls say so. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_update(ddsc_context *context, ddsc_index *index,
                                                          const ddsc_measures *added,
-                                                         int64_t n_removed,
-                                                         const int64_t *removed);
+                                                         int64_t n_removed, const int64_t *removed);
 /* Creates the graph of the current items. Its bytes are those of the graph that ddsc_cluster_run
  * computes for these items with `like`. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_create_graph(ddsc_context *context,

@@ -39,7 +39,7 @@ static void insert_row(measures_growing *g, int32_t row)
 enum { CELLS_MOST = 1 << 14, UNUSED = -1 };
 
 /* Returns the number of cells, in ascending order of their coordinates, or 0 if they are too many. */
-static int64_t count_cells(const measures *m)
+static int64_t number_of_cells(const measures *m)
 {
     int64_t n = m->grid.found ? 1 : 0;
     for (int64_t k = 0; k < m->d && n <= CELLS_MOST; k++)
@@ -66,10 +66,10 @@ static void fill_cell(const measures *m, int64_t cell, double *x)
 
 /* Gives every cell of a grid a row, so that appended items may use cells that no item has used. The rows
  * still ascend. Does nothing if two rows share a cell, within the tolerance of grids. */
-static ddsc_status add_cells(ddsc_context *ctx, measures *to)
+static ddsc_status complete_grid(ddsc_context *ctx, measures *to)
 {
     ddsc_status status = DDSC_OK;
-    int64_t n = count_cells(to), last = UNUSED;
+    int64_t n = number_of_cells(to), last = UNUSED;
     double *support = NULL;
     int32_t *row = NULL;
     if (n <= to->v)
@@ -145,7 +145,7 @@ ddsc_status measures_growing_make(ddsc_context *ctx, measures_growing *g, const 
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items with %lld points are too many",
                         (long long)to->n_room, (long long)to->v_room);
     CHECK(copy_with_room(ctx, to, m));
-    CHECK(add_cells(ctx, to));
+    CHECK(complete_grid(ctx, to));
     while (size < 2 * (uint64_t)to->v_room)
         size *= 2;
     g->mask = size - 1;
@@ -165,8 +165,8 @@ void measures_growing_free(ddsc_context *ctx, measures_growing *g)
 /* ---- appending ---- */
 
 /* Finds the rows of an item's points. Returns their number, or -1 if they do not ascend. */
-static int64_t find_rows(const measures_growing *g, const measures *from, item_view item,
-                         int32_t *row)
+static int64_t rows_of_points(const measures_growing *g, const measures *from, item_view item,
+                              int32_t *row)
 {
     int64_t n = 0;
     for (int64_t p = 0; p < item.n; p++) {
@@ -197,7 +197,7 @@ static bool append_item(measures_growing *g, const measures *from, item_view ite
     int32_t *row = to->index + to->nnz;
     if (item.n > to->largest_room || to->n == to->n_room || to->nnz + item.n > to->nnz_room)
         return false;
-    int64_t found = find_rows(g, from, item, row);
+    int64_t found = rows_of_points(g, from, item, row);
     if (found == 0 && !to->grid.found && to->v + item.n <= to->v_room)
         append_rows(g, from, item, row);
     else if (found != item.n)

@@ -6,7 +6,7 @@
 
 typedef struct measures_growing {
     measures *set;
-    int32_t *slot;   /* hash table of the rows by their points */
+    int32_t *slot; /* hash table of the rows by their points */
     uint64_t mask;
 } measures_growing;
 

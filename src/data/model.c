@@ -15,8 +15,8 @@ void ddsc_model_destroy(ddsc_model *m)
         team_unshare(ctx, m->block);
     else
         MEM_FREE(ctx, m->plain_d2, m->plain_index, m->plain_offset, m->list_d2, m->list_index,
-                 m->list_offset, m->cost_matrix, m->hub_scale, m->center_label, m->center,
-                 m->reach, m->scale, m->eigenvalue, m->radius, m->embedding);
+                 m->list_offset, m->cost_matrix, m->hub_scale, m->center_label, m->center, m->reach,
+                 m->scale, m->eigenvalue, m->radius, m->embedding);
     if (!m->block)
         model_free_mixture(ctx, &m->mixture);
     ddsc_measures_destroy(m->reference);

@@ -170,7 +170,8 @@ static void test_odd_items(void **state)
         }
         assert_int_equal(ddsc_index_get_count(f.index), f.p.n + 3);
         base = changing_items(f.ctx, &f.p, f.p.number, f.p.n);
-        assert_int_equal(ddsc_measures_create_items(f.ctx, &more, 3, 2, cloud, DDSC_EMPTY_ERROR), 0);
+        assert_int_equal(ddsc_measures_create_items(f.ctx, &more, 3, 2, cloud, DDSC_EMPTY_ERROR),
+                         0);
         assert_int_equal(measures_join(f.ctx, &all, base, more), 0);
         ddsc_cluster_settings_init(&like);
         like.like = f.model;
@@ -224,8 +225,8 @@ static void test_rejected(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clouds),    cmocka_unit_test(test_images),
-        cmocka_unit_test(test_hub_rule),  cmocka_unit_test(test_odd_items),
+        cmocka_unit_test(test_clouds),   cmocka_unit_test(test_images),
+        cmocka_unit_test(test_hub_rule), cmocka_unit_test(test_odd_items),
         cmocka_unit_test(test_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,8 +19,8 @@ void ddsc_index_destroy(ddsc_index *index)
     mem_free(index->ctx, index);
 }
 
-static ddsc_status index_check_model(ddsc_context *ctx, const ddsc_model *m,
-                                     const graph_request *p, const plan_known *known)
+static ddsc_status index_check_model(ddsc_context *ctx, const ddsc_model *m, const graph_request *p,
+                                     const plan_known *known)
 {
     const char *refused = plan_update_refused(ctx, p, known);
     if (!known->lists)

@@ -183,8 +183,8 @@ static bool list_is_valid(const ddsc_model *m, const stored_lists *l, int64_t i)
 /* Copies the lists of n items without the neighbors whose place is negative. Item k is item kept[k] of
  * the model; those from n_kept on have empty lists. kept and place may be NULL for all items. */
 static ddsc_status take_lists(ddsc_context *ctx, ddsc_graph **out, const ddsc_model *m,
-                              const stored_lists *l, int64_t n, int64_t n_kept,
-                              const int64_t *kept, const int32_t *place)
+                              const stored_lists *l, int64_t n, int64_t n_kept, const int64_t *kept,
+                              const int32_t *place)
 {
     int64_t at = 0;
     CHECK(graph_create(ctx, out, n, m->tau));

@@ -21,7 +21,8 @@ typedef struct bound_projection {
     float *frame; /* n x n_frames x length: a few complete frames */
     double longest;
     double unit2; /* unit of the squares of the rows */
-    struct bound_embedder *embedder; /* computes rows of appended items; NULL if the set has no room */
+    struct bound_embedder
+        *embedder; /* computes rows of appended items; NULL if the set has no room */
 } bound_projection;
 
 /* Creates the bound. Without `frames`, only the rows are stored, and they have more directions. */

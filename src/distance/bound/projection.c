@@ -60,7 +60,7 @@ typedef struct bound_embedder {
     int64_t most, n_directions; /* directions found; directions used */
     double slack;               /* rounding of float products relative to |e_i|^2 + |e_j|^2 */
     scratch memory;
-    spin lock; /* protects out.longest */
+    spin lock;     /* protects out.longest */
     int64_t first; /* first item to be embedded */
     bound_projection out;
 } embedder;

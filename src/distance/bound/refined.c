@@ -308,7 +308,8 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
     for (int k = 0; k < BOUND_REFINED_LEVELS; k++)
         b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->frame.spread, -k);
     TRY(team_table_new(ctx, &b->self,
-                       (BOUND_REFINED_LEVELS * b->stride + BOUND_VECTOR) * (int64_t)sizeof *b->self));
+                       (BOUND_REFINED_LEVELS * b->stride + BOUND_VECTOR) *
+                           (int64_t)sizeof *b->self));
     if (!team_table_of(ctx, b->self)) { /* shared memory is already zero */
         memset(b->self + BOUND_REFINED_LEVELS * b->stride, 0, BOUND_VECTOR * sizeof *b->self);
         for (int level = 0; b->stride > m->nnz && level < BOUND_REFINED_LEVELS; level++)

@@ -145,7 +145,7 @@ static double grid_shift(const bound_refined *b, const refined_pair *w, int64_t 
     return b->step[c] * sinkhorn_grid_gap(item_of(b, w, 0), item_of(b, w, 1), (int)c);
 }
 
-static void take_moments(bound_refined *b, int64_t first)
+static void copy_moments(bound_refined *b, int64_t first)
 {
     for (int64_t i = first; i < b->m->n; i++) {
         const grid_item *item = &b->items.item[i];
@@ -158,7 +158,7 @@ static void take_moments(bound_refined *b, int64_t first)
 static ddsc_status grid_grow(bound_refined *b, int64_t first)
 {
     CHECK(sinkhorn_grid_items_grow(&b->items, b->m, first));
-    take_moments(b, first);
+    copy_moments(b, first);
     return DDSC_OK;
 }
 
@@ -178,7 +178,7 @@ static ddsc_status grid_open(bound_refined *b)
     }
     CHECK(sinkhorn_grid_items_make(b->ctx, &b->items, m, b->step));
     CHECK(MEM_NEW(b->ctx, b->cov, 3 * measures_item_room(m)));
-    take_moments(b, 0);
+    copy_moments(b, 0);
     b->n_own = sizeof(grid_own) / sizeof(float);
     return DDSC_OK;
 }

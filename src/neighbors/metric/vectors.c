@@ -14,9 +14,9 @@
 
 typedef struct vectors {
     ddsc_context *ctx;
-    const measures *m;               /* linear transport: the items and the settings */
+    const measures *m; /* linear transport: the items and the settings */
     const ddsc_metric_settings *set;
-    ddsc_pair_stats late;            /* of items that were appended */
+    ddsc_pair_stats late; /* of items that were appended */
     points table;
     double *rows;   /* rows of the table, if this backend computed them */
     double *offset; /* n: value added for each item of a pair, or NULL */

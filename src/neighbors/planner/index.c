@@ -129,8 +129,7 @@ static ddsc_status append_items(plan_index *x, const measures *added, bool *done
     const pair_backend *backend = p->backend;
     bool grows = p->bounds ? backend->bounds->grow != NULL : backend->grow_rows != NULL;
     int64_t first = m ? m->n : 0, v = m ? m->v : 0;
-    *done = m && !s->is_full && grows &&
-            measures_growing_append(&s->items, added);
+    *done = m && !s->is_full && grows && measures_growing_append(&s->items, added);
     s->is_full = !*done;
     if (!*done)
         return DDSC_OK;
@@ -252,8 +251,8 @@ done:
 
 /* place[i] becomes the new number of item i, or -1 if it is removed. kept receives the slots of the
  * other items. */
-static ddsc_status index_choose_kept(const plan_index *x, int32_t *place, int64_t *kept, int64_t n_removed,
-                               const int64_t *removed)
+static ddsc_status index_choose_kept(const plan_index *x, int32_t *place, int64_t *kept,
+                                     int64_t n_removed, const int64_t *removed)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < x->n; i++)

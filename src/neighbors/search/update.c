@@ -43,7 +43,7 @@ static bool find_listed(const search_update *u, int64_t item, int64_t other, dou
 }
 
 /* Looks up the value in lists that do not change within the block. */
-static bool find_value(const search_update *u, int64_t item, int64_t other, double *d2)
+static bool find_known(const search_update *u, int64_t item, int64_t other, double *d2)
 {
     return (!u->is_open[other] && find_listed(u, other, item, d2)) ||
            (u->also &&
@@ -65,7 +65,7 @@ static ddsc_status offer_later(search_update *u, int64_t item, int64_t other, do
 static ddsc_status solve_for(search_update *u, int64_t item, int64_t other, int worker)
 {
     double d2;
-    if (!find_value(u, item, other, &d2))
+    if (!find_known(u, item, other, &d2))
         CHECK(compute_pair(u, item, other, &d2, worker));
     if (u->is_open[item])
         offer_once(&u->near, item, other, d2);

@@ -26,8 +26,8 @@ typedef struct search_update {
     uint8_t *is_open; /* room: the list must be searched */
     uint8_t *pushes;  /* room: the item must be offered to the lists that are not searched */
     const struct search_update *also; /* other lists with values of the same pairs, or NULL */
-    int32_t *work;    /* room: items that are searched or offered, ascending */
-    int64_t n_work, n_open, begin; /* begin: first item of the block */
+    int32_t *work;                    /* room: items that are searched or offered, ascending */
+    int64_t n_work, n_open, begin;    /* begin: first item of the block */
     int32_t *place;     /* room: position of each item in the order of the first bounds */
     offer_list *offers; /* per worker */
     scratch heap, row;  /* per worker: candidates; first bounds of one item */
