@@ -49,7 +49,7 @@ static ddsc_status add_lists(npz_writer *z, const list_names *name, int64_t n,
     return add_doubles(z, name->d2, d2, n_edges);
 }
 
-ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
+static ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
 {
     ddsc_status status = DDSC_OK;
     npz_writer *z = NULL;
