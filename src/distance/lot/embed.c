@@ -201,11 +201,13 @@ ddsc_status lot_embed_from(ddsc_context *ctx, double *z, ddsc_pair_stats *stats,
                    .z = z};
     TRY(MEM_ZERO(ctx, e.stats, n_workers));
     TRY(MEM_ZERO(ctx, e.shorter, n_workers));
+    TRY(sorted_open(ctx, &e));
     TRY(exact_create_team(ctx, &e.solver, &ground_sqeuclidean));
     TRY(parallel_for(ctx, m->n - first, 4, embed_items, &e));
     for (int w = 0; w < n_workers; w++)
         add_stats(stats, &e.stats[w]);
 done:
+    scratch_free(ctx, &e.sorted);
     exact_destroy_team(ctx, e.solver);
     MEM_FREE(ctx, e.shorter, e.stats);
     return status;

@@ -90,6 +90,8 @@ ddsc_status plan_index_open(ddsc_context *ctx, plan_index **out, graph_request *
     TRY(MEM_ZERO(ctx, x, 1));
     *x = (plan_index){.ctx = ctx, .p = request, .given = *given, .n = own ? own->n : request.m->n};
     request.metric = (metric_resolved){0};
+    if (!own) /* lot does not need ascending rows, but a growing set does */
+        TRY(measures_ordered(ctx, &own, x->p.m));
     if (!own)
         TRY(measures_subset(ctx, &own, x->p.m, x->n, NULL));
     x->p.m = own;
@@ -294,13 +296,22 @@ static ddsc_status check_change(const plan_index *x, int64_t n_added, int64_t n_
     return DDSC_OK;
 }
 
+/* Returns the number of solves that reached their iteration limit since the set was opened. */
+static int64_t count_unconverged(const plan_open_set *s)
+{
+    int64_t n = s->r.stats.n_not_converged;
+    for (int w = 0; w < s->r.p.n_workers; w++)
+        n += s->r.p.worker[w].stats.n_not_converged;
+    return n;
+}
+
 ddsc_status plan_index_change(plan_index *x, const measures *added, int64_t n_removed,
                               const int64_t *removed, int64_t *n_searched)
 {
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = x->ctx;
     int32_t *place = NULL;
-    int64_t *kept = NULL, *slots = NULL, n_added = added ? added->n : 0;
+    int64_t *kept = NULL, *slots = NULL, n_added = added ? added->n : 0, before;
     bool done;
     CHECK(check_change(x, n_added, n_removed, removed));
     TRY(MEM_NEW(ctx, place, x->n));
@@ -310,17 +321,22 @@ ddsc_status plan_index_change(plan_index *x, const measures *added, int64_t n_re
     for (int64_t k = 0; k < n_removed; k++)
         slots[k] = x->slot[removed[k]];
     int64_t n_kept = x->n - n_removed, first = x->p.m->n;
+    before = count_unconverged(x->open);
     TRY(change_open_set(x, added, n_removed, slots, &done));
-    if (!done) {
+    if (done) {
+        *n_searched = x->open->lists.n_open;
+        for (int64_t k = 0; k < n_kept; k++)
+            x->slot[k] = kept[k];
+        for (int64_t k = 0; k < n_added; k++)
+            x->slot[n_kept + k] = first + k;
+        x->n = n_kept + n_added;
+    } else {
         TRY(open_again(x, added, n_kept, kept, place, n_searched));
-        goto done;
+        before = 0;
     }
-    *n_searched = x->open->lists.n_open;
-    for (int64_t k = 0; k < n_kept; k++)
-        x->slot[k] = kept[k];
-    for (int64_t k = 0; k < n_added; k++)
-        x->slot[n_kept + k] = first + k;
-    x->n = n_kept + n_added;
+    if (count_unconverged(x->open) > before)
+        status = ctx_fail(ctx, DDSC_NOT_CONVERGED, "%lld solves reached the iteration limit",
+                          (long long)(count_unconverged(x->open) - before));
 done:
     MEM_FREE(ctx, slots, kept, place);
     return status;
