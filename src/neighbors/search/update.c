@@ -1,5 +1,5 @@
-/* Updates the exact tau-NN graph after items were added or removed. The result is equal to that of a
- * search over all items, byte for byte.
+/* Updates the exact tau-NN graph after items were added or removed. The result is equal to that of
+ * a search over all items, byte for byte.
  *
  * A list is complete if every item outside it is farther away. The lists of kept items that lost no
  * neighbor are complete. All other lists are open. An open list is searched as in query.c. A new item
@@ -144,7 +144,7 @@ static ddsc_status update_range(void *arg, int64_t begin, int64_t end, int worke
             pair_tile t = {row, row + 1, j0, BASE_MIN(u->n, j0 + first->side), NULL};
             prefilter_tile(first, &t, low + j0, u->n + first->side, worker);
         }
-        low[row] = 0; /* the item itself; its bound may be undefined */
+        low[row] = 0; /* the item itself, whose bound may be undefined */
         pairs_count_bounds(u->p, BOUND_FIRST, u->n - 1, worker);
         CHECK(update_item(u, item, low, worker));
     }
@@ -195,7 +195,8 @@ static void offer_tile(void *arg, const pair_tile *t, const double *d2, int64_t 
             }
 }
 
-/* Computes a kept item that lost neighbors, or was compared with one, against earlier kept items. */
+/* Computes the pairs of kept items with earlier kept items of which at least one lost a
+ * neighbor. */
 static ddsc_status refill_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     search_update *u = arg;
