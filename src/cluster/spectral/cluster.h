@@ -235,7 +235,7 @@ typedef struct cluster_update {
     measures *set;
     int64_t n_kept, n_added, n_removed;
     int64_t *kept;     /* n_kept: items of the model, ascending */
-    ddsc_graph *lists; /* what is left of their neighbor lists, in the new numbers; or NULL */
+    ddsc_graph *lists; /* their neighbor lists without removed items, in the new numbers; or NULL */
     /* The same of the lists of nearest items, and the scales of the kept items, if neighbors were chosen
      * by rescaled distances; or NULL. */
     ddsc_graph *plain;

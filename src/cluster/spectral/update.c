@@ -217,7 +217,7 @@ ddsc_status cluster_model_lists(ddsc_context *ctx, ddsc_graph **lists, ddsc_grap
     return l.offset ? take_lists(ctx, lists, m, &l, m->n, m->n, NULL, NULL) : DDSC_OK;
 }
 
-/* Takes what is left of the lists of the kept items. */
+/* Takes the lists of the kept items, without removed items. */
 static ddsc_status take_kept_lists(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
                                    const int32_t *place)
 {

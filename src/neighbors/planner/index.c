@@ -191,7 +191,7 @@ done:
     return status;
 }
 
-/* Returns what is left of the lists of the kept items, or empty lists if the frame changes. */
+/* Creates the lists of the kept items without removed ones, or empty lists if the frame changes. */
 static ddsc_status keep_lists(plan_index *x, const search_update *from, ddsc_graph **out,
                               int64_t n_kept, const int32_t *place, bool same_frame)
 {
