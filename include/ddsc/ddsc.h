@@ -2120,6 +2120,34 @@ typedef struct ddsc_update_view {
 DDSC_EXPERIMENTAL DDSC_API void ddsc_update_get_view_sized(const ddsc_update *update,
                                                            ddsc_update_view *view, size_t size);
 
+/* ==== Neighbor graph of a set that changes ==== */
+
+typedef struct ddsc_index ddsc_index;
+
+/* Opens an index for the items of a model, which must outlive it. The metric stays open, so that an
+ * update costs only the bounds and solves of the lists that it affects. The call fails if the graph of
+ * the model is a sample, approximate or rescaled, or if the model was written by version 0.2.0. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_open(ddsc_context *context, ddsc_index **index,
+                                                       const ddsc_model *model);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_index_destroy(ddsc_index *index);
+/* Removes items by their numbers, and adds items after the remaining ones, which are numbered in their
+ * previous order. `added` (or NULL) is prepared as in ddsc_measures_copy_like; its ids and labels are
+ * ignored. `context` must be the one that opened the index. An update that is rejected leaves the
+ * index as it was. After an update that was canceled or ran out of memory, the index may only be
+ * destroyed; later calls say so. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_update(ddsc_context *context, ddsc_index *index,
+                                                         const ddsc_measures *added,
+                                                         int64_t n_removed, const int64_t *removed);
+/* Creates the graph of the current items. Its bytes are those of the graph that ddsc_cluster_run
+ * computes for these items with `like`. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_create_graph(ddsc_context *context,
+                                                               ddsc_graph **graph,
+                                                               const ddsc_index *index);
+/* Returns the number of items. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_count(const ddsc_index *index);
+/* Returns the number of neighbor lists that the last update searched. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_searched(const ddsc_index *index);
+
 /* ==== Tests of columns about items (docs/p-values.md) ==== */
 
 typedef enum ddsc_column_kind {
