@@ -204,6 +204,17 @@ static void add_settings(text *t, const ddsc_update_view *view)
     text_add(t, view->n_settings > 0 ? "\n" : "");
 }
 
+/* Lists the clusters that were added or, with --verbose, why none was. */
+static void add_candidates(text *t, const update_job *u)
+{
+    int64_t n = u->view.n_candidates;
+    const ddsc_update_candidate *const *c = u->view.candidates;
+    if (n > 0 && c[0]->accepted)
+        text_addf(t, "  clusters     K grows from %" PRId64 " to %" PRId64 "\n", c[0]->k - n, c[0]->k);
+    for (int64_t k = 0; k < n && (c[0]->accepted || u->s->opt.verbose); k++)
+        text_addf(t, "  candidate    %s\n", c[k]->words);
+}
+
 static void add_changes(text *t, const update_job *u)
 {
     ddsc_identity_view id;
@@ -217,8 +228,7 @@ static void add_changes(text *t, const update_job *u)
     text_add(t, " of ");
     text_add_count(t, u->view.n_kept + u->view.n_added);
     text_add(t, " neighbor lists\n");
-    if (u->view.candidate && (u->view.candidate->accepted || u->s->opt.verbose))
-        text_addf(t, "  clusters     %s\n", u->view.candidate->words);
+    add_candidates(t, u);
     add_settings(t, &u->view);
     int64_t n_same = 0;
     for (int64_t e = 0; e < id.n_events; e++)
@@ -305,8 +315,8 @@ static const option_spec update_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_clusters,
      .argument = "K|A:B",
-     .help = "number of clusters, or a sweep over A to B (default: as in the old result, or one more "
-             "if a new cluster is found)"},
+     .help = "number of clusters, or a sweep over A to B (default: as in the old result, or more "
+             "if new clusters are found)"},
     {.name = NULL}};
 static const option_group group_update = {"Changes", update_options};
 

@@ -2095,7 +2095,7 @@ typedef struct ddsc_update ddsc_update;
  * ids are numbered after those of the model. The call fails if an id occurs twice. removed has
  * n_removed indices of items of the model. settings->k_min and k_max select another K, and the
  * k-means and eigenvalue settings are used, and `resolve`; `like` and the settings that it determines
- * are ignored. NULL: the K of the model, or one more (ddsc_update_candidate). The call fails for a model of version 0.2.0. */
+ * are ignored. NULL: the K of the model, or a few more (ddsc_update_candidate). The call fails for a model of version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update,
                                                        const ddsc_model *model,
                                                        const ddsc_measures *added,
@@ -2109,11 +2109,11 @@ typedef struct ddsc_update_setting {
     double before, after; /* gamma: 0 is local scaling; hubs: 1 if neighbors were rescaled */
 } ddsc_update_setting;
 
-/* The cluster that one more cluster than before would add. */
+/* A cluster that one more cluster than before, or a few more, would add. */
 typedef struct ddsc_update_candidate {
-    int64_t k;           /* number of clusters with it */
-    int32_t cluster;     /* its number, or -1 if it was not accepted */
-    int accepted;        /* 1: the update has k clusters */
+    int64_t k;       /* number of clusters with it and the other candidates */
+    int32_t cluster; /* its number, or -1 if it was not accepted */
+    int accepted;    /* 1: the update has k clusters */
     int64_t size, n_new; /* number of its items, and of those inserted since K was chosen */
     double p_value; /* probability that a random sample of this size has as few old items or fewer */
     /* mean overlap with the most similar cluster that k-means finds in a random half of the items;
@@ -2131,8 +2131,10 @@ typedef struct ddsc_update_view {
     const ddsc_measures *measures;
     const ddsc_clustering *clustering;
     const ddsc_identity *identity; /* compares the clusters on the kept items */
-    /* NULL if K was given, or if too few new items have mostly new neighbors */
-    const ddsc_update_candidate *candidate;
+    /* 0 if K was given, or if too few new items have mostly new neighbors. If they are accepted, the
+     * clustering has all of them. */
+    int64_t n_candidates;
+    const ddsc_update_candidate *const *candidates;
     int64_t n_settings; /* with settings->resolve; otherwise 0 */
     const ddsc_update_setting *settings;
 } ddsc_update_view;

@@ -39,8 +39,8 @@ class Updating(Fitting, NewItems):
         at least half of their items. `update_` lists the clusters that are new, split, merged or vanished, and
         numbers that are not used any more. The new fit has the items in the order of ALL.
 
-        K grows by one if a cluster consists mostly of items that were inserted since K was chosen, and if random
-        halves of the items find it, too. `update_["candidate"]` describes this cluster. Known classes (`Distributions`
+        K grows if a new cluster consists mostly of items that were inserted since K was chosen, and if random
+        halves of the items find it, too. `update_["candidates"]` describes such clusters. Known classes (`Distributions`
         with labels) are kept if this fit has them; items without a class have class -1, or "" for named classes.
 
         Parameters
@@ -51,7 +51,7 @@ class Updating(Fitting, NewItems):
             Ids of items of the fit. Without ids, they are the numbers of the items, counted from 0.
         sample_weight : list of arrays, optional
         n_clusters : int, optional
-            Number of clusters. None: as in this fit, or one more.
+            Number of clusters. None: as in this fit, or more.
         resolve : bool
             Choose the settings again that this fit chose from its data: `n_neighbors`, `gamma`, `bandwidth`,
             `epsilon`, `reference` and `hubs`. `update_["settings"]` lists them with their values before and after.

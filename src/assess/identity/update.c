@@ -16,8 +16,9 @@ struct ddsc_update {
     cluster_update set;
     ddsc_clustering *clustering;
     ddsc_identity *identity;
-    ddsc_update_candidate candidate;
-    char *words; /* describes the candidate */
+    growth_trial trial; /* the candidates */
+    const ddsc_update_candidate *candidates[GROWTH_MOST];
+    char *words[GROWTH_MOST]; /* describe the candidates */
     ddsc_update_setting settings[MOST_SETTINGS];
 };
 
@@ -28,7 +29,8 @@ void ddsc_update_destroy(ddsc_update *u)
     ddsc_clustering_destroy(u->clustering);
     ddsc_identity_destroy(u->identity);
     cluster_update_free(u->ctx, &u->set);
-    mem_free(u->ctx, u->words);
+    for (int k = 0; k < GROWTH_MOST; k++)
+        mem_free(u->ctx, u->words[k]);
     mem_free(u->ctx, u);
 }
 
@@ -84,59 +86,110 @@ static int64_t count_same(const ddsc_identity *identity)
     return n;
 }
 
-/* Replaces the clustering by one with one more cluster, if a candidate passes and no more old clusters
- * are lost than without it. *label is the label of the candidate, or -1. */
-static ddsc_status try_growth(ddsc_context *ctx, ddsc_update *u, int32_t *label,
-                              const ddsc_model *m, const cluster_plan *plan)
+/* A clustering with more clusters, and how its clusters compare with the old ones. */
+typedef struct larger {
+    ddsc_clustering *clustering;
+    ddsc_identity *identity;
+    growth_trial trial;
+    bool passes;
+} larger;
+
+static void larger_free(larger *l)
+{
+    ddsc_clustering_destroy(l->clustering);
+    ddsc_identity_destroy(l->identity);
+    l->clustering = NULL;
+    l->identity = NULL;
+}
+
+/* Clusters the set with `extra` more clusters. All of them have to pass, and no more old clusters may
+ * be lost than without them. */
+static ddsc_status try_larger(ddsc_context *ctx, larger *l, ddsc_update *u, const ddsc_model *m,
+                              const cluster_plan *plan, int64_t extra)
+{
+    ddsc_identity_view found;
+    ddsc_cluster_settings set = plan->set;
+    *l = (larger){.trial = {.n_most = extra}};
+    set.k_min = set.k_max = plan->set.k_max + extra;
+    CHECK(cluster_graph(ctx, &l->clustering, u->clustering->graph, &set));
+    CHECK(cluster_continue(ctx, l->clustering, &u->set, m, &set));
+    CHECK(cluster_refine(ctx, l->clustering, u->set.set, &set));
+    CHECK(compare_clusters(ctx, &l->identity, &u->set, m, l->clustering));
+    ddsc_identity_get_view(l->identity, &found);
+    CHECK(growth_judge(ctx, &l->trial, l->clustering, found.same, u->set.fresh));
+    l->passes = l->trial.mostly_new && l->trial.found &&
+                count_same(l->identity) >= count_same(u->identity);
+    return DDSC_OK;
+}
+
+/* Keeps the candidates for the view. */
+static ddsc_status describe_candidates(ddsc_context *ctx, ddsc_update *u, const larger *l)
+{
+    u->trial = l->trial;
+    for (int64_t k = 0; k < u->trial.n; k++) {
+        ddsc_update_candidate *c = &u->trial.candidate[k];
+        ddsc_identity_view found;
+        ddsc_identity_get_view(l->identity, &found);
+        c->accepted = l->passes;
+        c->cluster = l->passes ? found.numbers[u->trial.label[k]] : -1;
+        mem_free(ctx, u->words[k]);
+        u->words[k] = NULL;
+        CHECK(growth_words(ctx, &u->words[k], c));
+        c->words = u->words[k];
+        u->candidates[k] = c;
+    }
+    u->view.candidates = u->candidates;
+    u->view.n_candidates = u->trial.n;
+    return DDSC_OK;
+}
+
+/* Replaces the clustering by the one whose additional clusters are found best in random halves of the
+ * items, if any passes. Another cluster is tried as long as all additional ones are mostly new. */
+static ddsc_status try_growth(ddsc_context *ctx, ddsc_update *u, const ddsc_model *m,
+                              const cluster_plan *plan)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_clustering *more = NULL;
-    ddsc_identity *identity = NULL;
-    ddsc_identity_view found;
-    ddsc_update_candidate *candidate = &u->candidate;
-    ddsc_cluster_settings set = plan->set;
-    set.k_min = set.k_max = plan->set.k_max + 1;
-    TRY(cluster_graph(ctx, &more, u->clustering->graph, &set));
-    TRY(cluster_continue(ctx, more, &u->set, m, &set));
-    TRY(cluster_refine(ctx, more, u->set.set, &set));
-    TRY(compare_clusters(ctx, &identity, &u->set, m, more));
-    ddsc_identity_get_view(identity, &found);
-    TRY(growth_judge(ctx, candidate, label, more, found.same, u->set.fresh));
-    if (count_same(identity) < count_same(u->identity))
-        candidate->accepted = 0;
-    if (candidate->accepted) {
-        candidate->cluster = found.numbers[*label];
-        growth_take_graph(more, u->clustering);
+    larger best = {0}, next = {0};
+    bool more = true;
+    for (int64_t extra = 1; extra <= GROWTH_MOST && more; extra++) {
+        TRY(try_larger(ctx, &next, u, m, plan, extra));
+        more = next.trial.mostly_new && plan->set.k_max + extra + 1 < u->clustering->view.n;
+        if (extra > 1 && !(next.passes && (!best.passes || next.trial.least_overlap >
+                                                               best.trial.least_overlap))) {
+            larger_free(&next);
+            continue;
+        }
+        larger_free(&best);
+        best = next;
+        next = (larger){0};
+    }
+    TRY(describe_candidates(ctx, u, &best));
+    if (best.passes) {
+        growth_take_graph(best.clustering, u->clustering);
         ddsc_clustering_destroy(u->clustering);
         ddsc_identity_destroy(u->identity);
-        u->clustering = more;
-        u->identity = identity;
-        more = NULL;
-        identity = NULL;
-    } else {
-        *label = -1;
+        u->clustering = best.clustering;
+        u->identity = best.identity;
+        best = (larger){.passes = true};
     }
-    TRY(growth_words(ctx, &u->words, candidate));
-    candidate->words = u->words;
-    u->view.candidate = candidate;
+    TRY(growth_keep_marks(ctx, u->clustering, u->set.fresh, best.passes ? &u->trial : NULL));
 done:
-    ddsc_identity_destroy(identity);
-    ddsc_clustering_destroy(more);
+    larger_free(&next);
+    larger_free(&best);
     return status;
 }
 
-/* Gives the clusters their numbers, after one more cluster was tried if K was not given. Labels of
+/* Gives the clusters their numbers, after more clusters were tried if K was not given. Labels of
  * empty clusters have no number. */
 static ddsc_status keep_numbers(ddsc_context *ctx, ddsc_update *u, const ddsc_model *m,
                                 const cluster_plan *plan, bool may_grow)
 {
-    int32_t label = -1;
     ddsc_identity_view found;
     CHECK(compare_clusters(ctx, &u->identity, &u->set, m, u->clustering));
     if (may_grow && growth_possible(u->clustering, &u->set, &plan->set))
-        CHECK(try_growth(ctx, u, &label, m, plan));
-    if (may_grow)
-        CHECK(growth_keep_marks(ctx, u->clustering, u->set.fresh, label));
+        CHECK(try_growth(ctx, u, m, plan));
+    else if (may_grow)
+        CHECK(growth_keep_marks(ctx, u->clustering, u->set.fresh, NULL));
     ddsc_identity_get_view(u->identity, &found);
     return cluster_renumber(ctx, u->clustering, found.numbers, found.n_numbers);
 }
@@ -204,7 +257,8 @@ ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update, const d
                                  .measures = u->set.set,
                                  .clustering = u->clustering,
                                  .identity = u->identity,
-                                 .candidate = u->view.candidate};
+                                 .n_candidates = u->view.n_candidates,
+                                 .candidates = u->view.candidates};
     if (plan.set.resolve)
         list_settings(u, model);
     *update = u;

@@ -274,29 +274,39 @@ typedef struct packed_rows {
 ddsc_status cluster_pack_rows(ddsc_context *ctx, packed_rows *p, const ddsc_clustering *c);
 void cluster_free_rows(ddsc_context *ctx, packed_rows *p);
 /* Replaces the partition by the one that k-means finds from the clusters of the model, if its
- * objective is nearly as good. If there is one more cluster, it starts at new items. */
+ * objective is nearly as good. Up to GROWTH_MOST more clusters start at new items. */
 ddsc_status cluster_continue(ddsc_context *ctx, ddsc_clustering *c, const cluster_update *u,
                              const ddsc_model *m, const ddsc_cluster_settings *set);
 
-/* ---- one more cluster (growth.c) ---- */
+/* ---- more clusters (growth.c) ---- */
 
 /* Marks the items of the changed set that were inserted since K was chosen. If they are more than
  * half of the items, the oldest of them are not marked, except those of this update. */
 ddsc_status growth_mark(ddsc_context *ctx, cluster_update *u, const ddsc_model *m);
-/* Returns true if enough new items have mostly new neighbors, so that one more cluster can consist of
+/* Returns true if enough new items have mostly new neighbors, so that another cluster can consist of
  * new items. */
 bool growth_possible(const ddsc_clustering *c, const cluster_update *u,
                      const ddsc_cluster_settings *set);
-/* Fills *out for the most likely candidate: a cluster of the clustering without `same` old one.
- * *label is its label, or -1 if there is none. */
-ddsc_status growth_judge(ddsc_context *ctx, ddsc_update_candidate *out, int32_t *label,
-                         const ddsc_clustering *more, const int32_t *same, const uint8_t *fresh);
+/* The clusters that n_most more clusters than before would add. */
+enum { GROWTH_MOST = 3 };
+typedef struct growth_trial {
+    int64_t n_most, n; /* n: number of clusters without the same old one, at most n_most */
+    ddsc_update_candidate candidate[GROWTH_MOST]; /* by increasing p-value */
+    int32_t label[GROWTH_MOST];
+    bool mostly_new, found; /* true if all n_most candidates are */
+    double least_overlap;
+} growth_trial;
+
+/* Fills the trial from a clustering with t->n_most more clusters. same[c] is negative for clusters
+ * that continue no old one. */
+ddsc_status growth_judge(ddsc_context *ctx, growth_trial *t, const ddsc_clustering *more,
+                         const int32_t *same, const uint8_t *fresh);
 /* Describes the candidate in a sentence. The caller frees *words. */
 ddsc_status growth_words(ddsc_context *ctx, char **words, const ddsc_update_candidate *c);
 /* Moves the graph and everything else that does not depend on K from `c`. */
 void growth_take_graph(ddsc_clustering *more, ddsc_clustering *c);
-/* Stores the marks in the clustering, except those of the cluster `settled` (or -1). */
+/* Stores the marks in the clustering, except those of the clusters that were added (or NULL). */
 ddsc_status growth_keep_marks(ddsc_context *ctx, ddsc_clustering *c, const uint8_t *fresh,
-                              int32_t settled);
+                              const growth_trial *added);
 
 #endif

@@ -10,7 +10,7 @@
 /* The objective may exceed that of the best partition by this fraction (docs/updates.md). */
 static const double NEARLY = 0.02;
 
-/* One more cluster starts at each of this many new items. */
+/* Another cluster starts at each of this many new items. */
 enum { EXTRA_STARTS = 20 };
 
 ddsc_status cluster_pack_rows(ddsc_context *ctx, packed_rows *p, const ddsc_clustering *c)
@@ -74,7 +74,7 @@ done:
     return status;
 }
 
-/* Runs k-means from the old means and, if `extra` is not negative, from this row. */
+/* Runs k-means from the centers in s->start and, if `extra` is not negative, from this row. */
 static ddsc_status run_start(ddsc_context *ctx, continued *s, lloyd *l, const kmeans_problem *p,
                              int64_t extra)
 {
@@ -85,7 +85,7 @@ static ddsc_status run_start(ddsc_context *ctx, continued *s, lloyd *l, const km
     if (extra >= 0)
         memcpy(lloyd_centers(l) + s->n_starts * dim, s->rows.rows + extra * dim,
                (size_t)dim * sizeof *s->start);
-    CHECK(lloyd_run(l, s->k, &label));
+    CHECK(lloyd_run(l, s->n_starts + (extra >= 0), &label));
     CHECK(kmeans_inertia(ctx, &inertia, label, p));
     if (inertia < s->inertia) {
         s->inertia = inertia;
@@ -94,30 +94,44 @@ static ddsc_status run_start(ddsc_context *ctx, continued *s, lloyd *l, const km
     return DDSC_OK;
 }
 
-/* Runs k-means from the old clusters, and from some new items if there is one more cluster. */
+/* Adds one cluster, which starts at one of several new items. These are evenly spaced. */
+static ddsc_status add_start(ddsc_context *ctx, continued *s, lloyd *l, const kmeans_problem *p,
+                             int64_t *size)
+{
+    int64_t n_fresh = 0, at = 0;
+    s->inertia = INFINITY;
+    for (int64_t k = 0; k < p->n; k++)
+        n_fresh += s->u->fresh[s->rows.item[k]];
+    for (int64_t k = 0; k < p->n; k++) {
+        if (!s->u->fresh[s->rows.item[k]])
+            continue;
+        if ((at + 1) * EXTRA_STARTS / n_fresh != at * EXTRA_STARTS / n_fresh)
+            CHECK(run_start(ctx, s, l, p, k));
+        at++;
+    }
+    if (n_fresh > 0)
+        kmeans_means(s->start, size, s->label, ++s->n_starts, p->n, p->dim, p->rows);
+    return DDSC_OK;
+}
+
+/* Runs k-means from the old clusters, and adds clusters up to k. */
 static ddsc_status run_starts(ddsc_context *ctx, continued *s)
 {
     ddsc_status status = DDSC_OK;
-    int64_t n_fresh = 0, at = 0;
     lloyd *l = NULL;
+    int64_t *size = NULL;
     kmeans_problem problem = {.n = s->rows.n, .dim = s->rows.dim, .rows = s->rows.rows, .k = s->k};
     TRY(lloyd_create(ctx, &l, &problem, false));
+    TRY(MEM_NEW(ctx, size, s->k));
     s->inertia = INFINITY;
-    if (s->n_starts == s->k) {
+    if (s->n_starts == s->k)
         TRY(run_start(ctx, s, l, &problem, -1));
-        goto done;
-    }
-    for (int64_t p = 0; p < s->rows.n; p++)
-        n_fresh += s->u->fresh[s->rows.item[p]];
-    for (int64_t p = 0; p < s->rows.n; p++) {
-        if (!s->u->fresh[s->rows.item[p]])
-            continue;
-        /* evenly spaced among the new items */
-        if ((at + 1) * EXTRA_STARTS / n_fresh != at * EXTRA_STARTS / n_fresh)
-            TRY(run_start(ctx, s, l, &problem, p));
-        at++;
+    for (int64_t before = -1; s->n_starts < s->k && before != s->n_starts;) {
+        before = s->n_starts;
+        TRY(add_start(ctx, s, l, &problem, size));
     }
 done:
+    mem_free(ctx, size);
     lloyd_destroy(l);
     return status;
 }
@@ -198,7 +212,7 @@ ddsc_status cluster_continue(ddsc_context *ctx, ddsc_clustering *c, const cluste
     TRY(MEM_NEW(ctx, s.start, s.k * s.rows.dim));
     TRY(MEM_NEW(ctx, s.label, s.rows.n));
     TRY(old_means(ctx, &s, m));
-    if (s.rows.n < s.k || s.n_starts > s.k || s.n_starts < s.k - 1)
+    if (s.rows.n < s.k || s.n_starts > s.k || s.n_starts < s.k - GROWTH_MOST)
         goto done;
     TRY(run_starts(ctx, &s));
     TRY(free_inertia(ctx, &inertia, &s));

@@ -37,12 +37,16 @@ ddsc_status growth_mark(ddsc_context *ctx, cluster_update *u, const ddsc_model *
 }
 
 ddsc_status growth_keep_marks(ddsc_context *ctx, ddsc_clustering *c, const uint8_t *fresh,
-                              int32_t settled)
+                              const growth_trial *added)
 {
     CHECK(MEM_NEW(ctx, c->fresh, c->view.n));
-    for (int64_t i = 0; i < c->view.n; i++)
-        if (fresh[i] && c->labels[i] != settled)
+    for (int64_t i = 0; i < c->view.n; i++) {
+        bool settled = !fresh[i];
+        for (int64_t k = 0; added && k < added->n; k++)
+            settled |= c->labels[i] == added->label[k];
+        if (!settled)
             c->fresh[c->n_fresh++] = (int32_t)i;
+    }
     return DDSC_OK;
 }
 
@@ -106,52 +110,61 @@ static bool is_mostly_new(const ddsc_update_candidate *c, int64_t n, int64_t n_o
     return (double)(c->size - c->n_new) <= OLD_SHARE * expected && c->p_value <= NEW_P;
 }
 
-ddsc_status growth_judge(ddsc_context *ctx, ddsc_update_candidate *out, int32_t *label,
-                         const ddsc_clustering *more, const int32_t *same, const uint8_t *fresh)
+/* Inserts a candidate by increasing p-value, and keeps the first t->n_most. */
+static void insert_candidate(growth_trial *t, const ddsc_update_candidate *c, int32_t label)
+{
+    int64_t at = t->n;
+    for (; at > 0 && t->candidate[at - 1].p_value > c->p_value; at--)
+        if (at < t->n_most) {
+            t->candidate[at] = t->candidate[at - 1];
+            t->label[at] = t->label[at - 1];
+        }
+    if (at == t->n_most)
+        return;
+    t->candidate[at] = *c;
+    t->label[at] = label;
+    t->n = BASE_MIN(t->n + 1, t->n_most);
+}
+
+ddsc_status growth_judge(ddsc_context *ctx, growth_trial *t, const ddsc_clustering *more,
+                         const int32_t *same, const uint8_t *fresh)
 {
     int64_t n = more->view.n, n_old = 0;
-    *label = -1;
-    *out = (ddsc_update_candidate){.k = more->view.k, .cluster = -1, .p_value = 1, .overlap = NAN};
-    out->halves = more->view.n_sweep == 1 ? more->view.sweep[0]->stability : (double)NAN;
+    double halves = more->view.n_sweep == 1 ? more->view.sweep[0]->stability : (double)NAN;
     for (int64_t i = 0; i < n; i++)
         n_old += !fresh[i];
     for (int32_t c = 0; c < more->view.k; c++) {
-        int64_t size = 0, n_new = 0;
+        ddsc_update_candidate own = {.k = more->view.k, .cluster = -1, .halves = halves};
         for (int64_t i = 0; i < n && same[c] < 0; i++)
             if (more->labels[i] == c) {
-                size++;
-                n_new += fresh[i];
+                own.size++;
+                own.n_new += fresh[i];
             }
-        double p = size > 0 ? old_items_p(n, n_old, size, size - n_new) : 1;
-        if (size == 0 || (*label >= 0 && p >= out->p_value))
-            continue;
-        *label = c;
-        out->size = size;
-        out->n_new = n_new;
-        out->p_value = p;
+        own.p_value = old_items_p(n, n_old, own.size, own.size - own.n_new);
+        if (own.size > 0)
+            insert_candidate(t, &own, c);
     }
-    if (*label < 0)
-        return DDSC_OK;
-    CHECK(find_overlap(ctx, &out->overlap, more, *label));
-    out->accepted = is_mostly_new(out, n, n_old) && out->overlap >= FOUND_OVERLAP;
+    t->found = t->mostly_new = t->n == t->n_most;
+    t->least_overlap = 1;
+    for (int64_t k = 0; k < t->n; k++) {
+        ddsc_update_candidate *c = &t->candidate[k];
+        CHECK(find_overlap(ctx, &c->overlap, more, t->label[k]));
+        t->mostly_new &= is_mostly_new(c, n, n_old);
+        t->found &= c->overlap >= FOUND_OVERLAP;
+        t->least_overlap = fmin(t->least_overlap, c->overlap);
+    }
     return DDSC_OK;
 }
 
 ddsc_status growth_words(ddsc_context *ctx, char **words, const ddsc_update_candidate *c)
 {
     CHECK(MEM_ZERO(ctx, *words, WORDS_SIZE));
-    long long k = c->k - 1, more = c->k;
-    if (c->size == 0) {
-        snprintf(*words, WORDS_SIZE, "K stays %lld: with %lld clusters, none of them is new", k,
-                 more);
-        return DDSC_OK;
-    }
-    int used = c->accepted
-                   ? snprintf(*words, WORDS_SIZE, "K grows from %lld to %lld: cluster %lld has", k,
-                              more, (long long)c->cluster)
-                   : snprintf(*words, WORDS_SIZE,
-                              "K stays %lld: with %lld clusters, the additional one would have", k,
-                              more);
+    int used = c->accepted ? snprintf(*words, WORDS_SIZE, "cluster %lld is added: it has",
+                                      (long long)c->cluster)
+                           : snprintf(*words, WORDS_SIZE,
+                                      "no cluster is added: with %lld clusters, an additional one "
+                                      "would have",
+                                      (long long)c->k);
     snprintf(*words + used, WORDS_SIZE - (size_t)used,
              " %lld items, %lld of them new, and overlaps by %.2f with clusters of random halves "
              "of the items",

@@ -262,8 +262,8 @@ static ddsc_status resolve_settings(ddsc_report *r)
                                         r->from.settings));
     ddsc_update_view u;
     ddsc_update_get_view(r->from.update, &u);
-    if (u.candidate && u.candidate->accepted)
-        r->plan.set.k_min = r->plan.set.k_max = u.candidate->k;
+    if (u.n_candidates > 0 && u.candidates[0]->accepted)
+        r->plan.set.k_min = r->plan.set.k_max = u.candidates[0]->k;
     return DDSC_OK;
 }
 

@@ -21,10 +21,10 @@ static void put_change(ddsc_report *r, json_t *events, const ddsc_identity_event
     put_text(r, object, "text", e->words);
 }
 
-/* Writes the cluster that one more cluster than before would add. */
-static void put_candidate(ddsc_report *r, json_t *update, const ddsc_update_candidate *c)
+/* Writes a cluster that more clusters than before would add. */
+static void put_candidate(ddsc_report *r, json_t *candidates, const ddsc_update_candidate *c)
 {
-    json_t *object = put_object(r, update, "candidate");
+    json_t *object = put_row(r, candidates);
     put_bool(r, object, "accepted", c->accepted);
     put_count(r, object, "k", c->k);
     if (c->accepted)
@@ -62,8 +62,11 @@ void content_put_update(ddsc_report *r, json_t *root)
     put_count(r, object, "added", u.n_added);
     put_count(r, object, "removed", u.n_removed);
     put_count(r, object, "lists_searched", u.n_searched);
-    if (u.candidate)
-        put_candidate(r, object, u.candidate);
+    if (u.n_candidates > 0) {
+        json_t *candidates = put_array(r, object, "candidates");
+        for (int64_t k = 0; k < u.n_candidates; k++)
+            put_candidate(r, candidates, u.candidates[k]);
+    }
     if (u.n_settings > 0)
         put_settings(r, object, &u);
     json_t *events = put_array(r, object, "clusters");
