@@ -210,7 +210,8 @@ static void add_candidates(text *t, const update_job *u)
     int64_t n = u->view.n_candidates;
     const ddsc_update_candidate *const *c = u->view.candidates;
     if (n > 0 && c[0]->accepted)
-        text_addf(t, "  clusters     K grows from %" PRId64 " to %" PRId64 "\n", c[0]->k - n, c[0]->k);
+        text_addf(t, "  clusters     K grows from %" PRId64 " to %" PRId64 "\n", c[0]->k - n,
+                  c[0]->k);
     for (int64_t k = 0; k < n && (c[0]->accepted || u->s->opt.verbose); k++)
         text_addf(t, "  candidate    %s\n", c[k]->words);
 }
@@ -287,7 +288,8 @@ static int run(session *s)
     update_job u = {.s = s, .dir = s->opt.operand[0]};
     if (check_output(s, &code) && session_device(s, &code) && read_result(&u, &code) &&
         like_open(s, u.dir, &code) && read_removed(&u, &code) && run_update(&u, &code) &&
-        update_take_classes(&u.classes, s, u.dir, u.root, &u.view, u.in.measures, &code) && make_report(&u, &code))
+        update_take_classes(&u.classes, s, u.dir, u.root, &u.view, u.in.measures, &code) &&
+        make_report(&u, &code))
         print_summary(&u, &code);
     ddsc_report_destroy(u.report);
     ddsc_update_destroy(u.update);
@@ -332,15 +334,15 @@ const cli_verb verb_update = {
     .max_operands = -1,
     .summary = "add items to an earlier result, or remove some",
     .description =
-        "Computes the result that `ddsc cluster --like DIR` gives for the items of DIR without the "
+        "Computes the graph that `ddsc cluster --like DIR` gives for the items of DIR without the "
         "removed ones, followed by the items of NEW. DIR is a folder written by `ddsc cluster -o "
-        "DIR`. Only the neighbor lists that the change affects are searched, and the graph is the "
-        "same. With a hub rule, a sample, approximate neighbors or a range of K, all lists are "
-        "computed again. A cluster keeps its number and its name if it shares at least half of its "
-        "items. The summary lists clusters that are new, split, merged or vanished; numbers of "
-        "vanished clusters are not used again. With --force, DIR2 may be DIR, which is then "
-        "replaced "
-        "in one step.",
+        "DIR`. Only the neighbor lists that the change affects are searched. With a hub rule, a "
+        "sample, approximate neighbors or a range of K, all lists are computed again. A cluster "
+        "keeps its number and its name if it shares at least half of its items. Clusters that "
+        "consist mostly of new items, and that random halves of the items find, are added. The "
+        "summary lists clusters that are new, split, merged or vanished; numbers of vanished "
+        "clusters are not used again. With --force, DIR2 may be DIR, which is then replaced in one "
+        "step.",
     .groups = update_groups,
     .examples = "ddsc update result new.npz -o result2\tadds the items of new.npz\n"
                 "ddsc update result --remove old.txt -o result --force\tremoves items in place\n"

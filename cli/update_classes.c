@@ -68,18 +68,17 @@ static void number_classes(update_classes *c, int32_t *label, int64_t n, const j
     free(c->name);
     c->name = room;
     for (int64_t k = 0; k < n_classes; k++) {
-        const char *name =
-            named ? ddsc_measures_get_label_name(named, class[k])
-            : (int64_t)json_array_size(names) == n_classes
-                ? json_string_value(json_array_get(names, (size_t)k))
-                : NULL;
+        const char *name = named ? ddsc_measures_get_label_name(named, class[k])
+                           : (int64_t)json_array_size(names) == n_classes
+                               ? json_string_value(json_array_get(names, (size_t)k))
+                               : NULL;
         add_name(c, name, class[k]);
         number[k] = joined_name(c, c->n_names - 1);
     }
     for (int64_t i = 0; i < n; i++) {
-        const int32_t *at = label[i] < 0 ? NULL
-                                         : bsearch(&label[i], class, (size_t)n_classes,
-                                                   sizeof *class, by_number);
+        const int32_t *at =
+            label[i] < 0 ? NULL
+                         : bsearch(&label[i], class, (size_t)n_classes, sizeof *class, by_number);
         label[i] = at ? number[at - class] : -1;
     }
     free(number);
@@ -95,7 +94,8 @@ static int32_t *read_old(session *s, const char *path, const ddsc_model_view *m,
         return NULL;
     ddsc_release(s->ctx, label);
     if (n != m->n_items) {
-        message_warning(s, "%s has %" PRId64 " rows for %" PRId64 " items, so the known classes are "
+        message_warning(s,
+                        "%s has %" PRId64 " rows for %" PRId64 " items, so the known classes are "
                         "not carried over",
                         path, n, m->n_items);
         return NULL;

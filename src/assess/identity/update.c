@@ -42,30 +42,35 @@ static void update_count_sizes(int64_t *size, const int32_t *label, int64_t n)
         size[label[i]]++;
 }
 
-/* Compares the clusters with those of the model on the kept items. The sizes are those of the whole
- * sets. */
+/* Compares the clusters with those of the model on the kept items, or only on those that are not new.
+ * The sizes are those of the whole sets. */
 static ddsc_status compare_clusters(ddsc_context *ctx, ddsc_identity **identity,
                                     const cluster_update *u, const ddsc_model *m,
-                                    const ddsc_clustering *c)
+                                    const ddsc_clustering *c, bool without_new)
 {
     ddsc_status status = DDSC_OK;
-    int64_t n = u->n_kept, k = c->view.k, *old_size = NULL, *new_size = NULL;
-    int32_t *label = NULL;
+    int64_t n = 0, k = c->view.k, *old_size = NULL, *new_size = NULL;
+    int32_t *before = NULL, *now = NULL;
     ddsc_identity_settings set;
     ddsc_identity_settings_init(&set);
-    TRY(MEM_NEW(ctx, label, n));
+    TRY(MEM_NEW(ctx, before, u->n_kept));
+    TRY(MEM_NEW(ctx, now, u->n_kept));
     TRY(MEM_ZERO(ctx, old_size, m->k));
     TRY(MEM_ZERO(ctx, new_size, k));
-    for (int64_t i = 0; i < n; i++)
-        label[i] = m->items->label[u->kept[i]];
+    for (int64_t i = 0; i < u->n_kept; i++) {
+        if (without_new && u->fresh[i])
+            continue;
+        before[n] = m->items->label[u->kept[i]];
+        now[n++] = c->labels[i];
+    }
     update_count_sizes(old_size, m->items->label, m->n);
     update_count_sizes(new_size, c->labels, c->view.n);
     set.n_numbers = m->k;
     set.old_sizes = old_size;
     set.new_sizes = new_size;
-    TRY(identity_find(ctx, identity, n, label, m->k, c->labels, k, &set));
+    TRY(identity_find(ctx, identity, n, before, m->k, now, k, &set));
 done:
-    MEM_FREE(ctx, new_size, old_size, label);
+    MEM_FREE(ctx, new_size, old_size, now, before);
     return status;
 }
 
@@ -97,7 +102,8 @@ static void larger_free(larger *l)
 }
 
 /* Clusters the set with `extra` more clusters. All of them have to pass, and no more old clusters may
- * be lost than without them. */
+ * be lost than without them. An old cluster may hold new items that now form another cluster, so only
+ * the other items identify it. */
 static ddsc_status try_larger(ddsc_context *ctx, larger *l, ddsc_update *u, const ddsc_model *m,
                               const cluster_plan *plan, int64_t extra)
 {
@@ -108,11 +114,11 @@ static ddsc_status try_larger(ddsc_context *ctx, larger *l, ddsc_update *u, cons
     CHECK(cluster_graph(ctx, &l->clustering, u->clustering->graph, &set));
     CHECK(cluster_continue(ctx, l->clustering, &u->set, m, &set));
     CHECK(cluster_refine(ctx, l->clustering, u->set.set, &set));
-    CHECK(compare_clusters(ctx, &l->identity, &u->set, m, l->clustering));
+    CHECK(compare_clusters(ctx, &l->identity, &u->set, m, l->clustering, true));
     ddsc_identity_get_view(l->identity, &found);
     CHECK(growth_judge(ctx, &l->trial, l->clustering, found.same, u->set.fresh));
-    l->passes = l->trial.mostly_new && l->trial.found &&
-                count_same(l->identity) >= count_same(u->identity);
+    l->passes =
+        l->trial.mostly_new && l->trial.found && count_same(l->identity) >= count_same(u->identity);
     return DDSC_OK;
 }
 
@@ -148,8 +154,8 @@ static ddsc_status try_growth(ddsc_context *ctx, ddsc_update *u, const ddsc_mode
     for (int64_t extra = 1; extra <= GROWTH_MOST && more; extra++) {
         TRY(try_larger(ctx, &next, u, m, plan, extra));
         more = next.trial.mostly_new && plan->set.k_max + extra + 1 < u->clustering->view.n;
-        if (extra > 1 && !(next.passes && (!best.passes || next.trial.least_overlap >
-                                                               best.trial.least_overlap))) {
+        if (extra > 1 && !(next.passes &&
+                           (!best.passes || next.trial.least_overlap > best.trial.least_overlap))) {
             larger_free(&next);
             continue;
         }
@@ -179,7 +185,7 @@ static ddsc_status keep_numbers(ddsc_context *ctx, ddsc_update *u, const ddsc_mo
                                 const cluster_plan *plan, bool may_grow)
 {
     ddsc_identity_view found;
-    CHECK(compare_clusters(ctx, &u->identity, &u->set, m, u->clustering));
+    CHECK(compare_clusters(ctx, &u->identity, &u->set, m, u->clustering, false));
     if (may_grow && growth_possible(u->clustering, &u->set, &plan->set))
         CHECK(try_growth(ctx, u, m, plan));
     else if (may_grow)

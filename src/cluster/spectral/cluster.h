@@ -128,7 +128,7 @@ struct ddsc_clustering {
     const ddsc_joined_row **joined_list; /* pointers to the rows */
     int32_t *spectral;                   /* n: labels before refinement; NULL: not refined */
     word_mixture mixture;                /* of refined labels */
-    int32_t *fresh; /* n_fresh: items inserted since K was chosen, ascending */
+    int32_t *fresh;                      /* n_fresh: items inserted since K was chosen, ascending */
     int64_t n_fresh;
 };
 

@@ -42,31 +42,32 @@ typedef struct continued {
     const cluster_update *u;
     packed_rows rows;
     int64_t k;
-    int64_t n_starts;  /* centers of old clusters */
-    double *start;     /* k x dim */
-    int32_t *label;    /* of the packed rows, of the best run */
-    double inertia;    /* of that run */
+    int64_t n_starts; /* centers of old clusters */
+    double *start;    /* k x dim */
+    int32_t *label;   /* of the packed rows, of the best run */
+    double inertia;   /* of that run */
 } continued;
 
-/* Computes the means of the old clusters over the kept items. Sets n_starts to their number if it is
- * at most k. */
+/* Computes the means of the old clusters. New items may belong to a new cluster, so only clusters
+ * without other items use them. Sets n_starts to the number of clusters, if it is at most k. */
 static ddsc_status old_means(ddsc_context *ctx, continued *s, const ddsc_model *m)
 {
     ddsc_status status = DDSC_OK;
     int64_t dim = s->rows.dim, found = 0, *size = NULL;
     double *sum = NULL;
-    TRY(MEM_ZERO(ctx, sum, m->k * dim));
-    TRY(MEM_ZERO(ctx, size, m->k));
+    TRY(MEM_ZERO(ctx, sum, 2 * m->k * dim));
+    TRY(MEM_ZERO(ctx, size, 2 * m->k));
     for (int64_t p = 0; p < s->rows.n && s->rows.item[p] < s->u->n_kept; p++) {
-        int32_t label = m->items->label[s->u->kept[s->rows.item[p]]];
-        size[label]++;
+        int64_t i = s->rows.item[p], at = 2 * m->items->label[s->u->kept[i]] + s->u->fresh[i];
+        size[at]++;
         for (int64_t j = 0; j < dim; j++)
-            sum[label * dim + j] += s->rows.rows[p * dim + j];
+            sum[at * dim + j] += s->rows.rows[p * dim + j];
     }
     for (int64_t c = 0; c < m->k; c++) {
-        found += size[c] > 0;
-        for (int64_t j = 0; j < dim && size[c] > 0 && found <= s->k; j++)
-            s->start[(found - 1) * dim + j] = sum[c * dim + j] / (double)size[c];
+        int64_t at = 2 * c + (size[2 * c] == 0);
+        found += size[at] > 0;
+        for (int64_t j = 0; j < dim && size[at] > 0 && found <= s->k; j++)
+            s->start[(found - 1) * dim + j] = sum[at * dim + j] / (double)size[at];
     }
     s->n_starts = found;
 done:
@@ -218,8 +219,8 @@ ddsc_status cluster_continue(ddsc_context *ctx, ddsc_clustering *c, const cluste
     TRY(free_inertia(ctx, &inertia, &s));
     if (s.inertia <= (1 + NEARLY) * inertia)
         TRY(take_continued(ctx, &s, set));
-    ctx_note(ctx, "update", "clusters", "the objective from the old clusters is %.4f of the best one",
-             s.inertia / inertia);
+    ctx_note(ctx, "update", "clusters",
+             "the objective from the old clusters is %.4f of the best one", s.inertia / inertia);
 done:
     MEM_FREE(ctx, s.label, s.start);
     cluster_free_rows(ctx, &s.rows);

@@ -123,7 +123,8 @@ ddsc_status halves_overlap(ddsc_context *ctx, double *result, int64_t n, int64_t
                            const double *rows, int64_t k, const int32_t *labels, int32_t cluster)
 {
     ddsc_status status = DDSC_OK;
-    halves h = {.rows = rows, .n = BASE_MIN(n, MAX_ROWS), .dim = dim, .k = k, .restarts = RESTARTS_OVERLAP};
+    halves h = {
+        .rows = rows, .n = BASE_MIN(n, MAX_ROWS), .dim = dim, .k = k, .restarts = RESTARTS_OVERLAP};
     double sum = 0;
     *result = NAN;
     if (h.n < 2 * k)
