@@ -2111,11 +2111,12 @@ typedef struct ddsc_update_setting {
 
 /* A cluster that one more cluster than before, or a few more, would add. */
 typedef struct ddsc_update_candidate {
-    int64_t k;       /* number of clusters with it and the other candidates */
-    int32_t cluster; /* its number, or -1 if it was not accepted */
-    int accepted;    /* 1: the update has k clusters */
+    int64_t k;           /* number of clusters with it and the other candidates */
+    int32_t cluster;     /* its number, or -1 if it was not accepted */
+    int accepted;        /* 1: the update has k clusters */
     int64_t size, n_new; /* number of its items, and of those inserted since K was chosen */
-    double p_value; /* probability that a random sample of this size has as few old items or fewer */
+    double
+        p_value; /* probability that a random sample of this size has as few old items or fewer */
     /* mean overlap with the most similar cluster that k-means finds in a random half of the items;
      * NaN if not computed */
     double overlap;

@@ -116,7 +116,7 @@ static ddsc_status try_larger(ddsc_context *ctx, larger *l, ddsc_update *u, cons
     CHECK(cluster_refine(ctx, l->clustering, u->set.set, &set));
     CHECK(compare_clusters(ctx, &l->identity, &u->set, m, l->clustering, true));
     ddsc_identity_get_view(l->identity, &found);
-    CHECK(growth_judge(ctx, &l->trial, l->clustering, found.same, u->set.fresh));
+    CHECK(cluster_judge_growth(ctx, &l->trial, l->clustering, found.same, u->set.fresh));
     l->passes =
         l->trial.mostly_new && l->trial.found && count_same(l->identity) >= count_same(u->identity);
     return DDSC_OK;
@@ -134,7 +134,7 @@ static ddsc_status describe_candidates(ddsc_context *ctx, ddsc_update *u, const 
         c->cluster = l->passes ? found.numbers[u->trial.label[k]] : -1;
         mem_free(ctx, u->words[k]);
         u->words[k] = NULL;
-        CHECK(growth_words(ctx, &u->words[k], c));
+        CHECK(cluster_growth_words(ctx, &u->words[k], c));
         c->words = u->words[k];
         u->candidates[k] = c;
     }
@@ -165,14 +165,14 @@ static ddsc_status try_growth(ddsc_context *ctx, ddsc_update *u, const ddsc_mode
     }
     TRY(describe_candidates(ctx, u, &best));
     if (best.passes) {
-        growth_take_graph(best.clustering, u->clustering);
+        cluster_take_graph(best.clustering, u->clustering);
         ddsc_clustering_destroy(u->clustering);
         ddsc_identity_destroy(u->identity);
         u->clustering = best.clustering;
         u->identity = best.identity;
         best = (larger){.passes = true};
     }
-    TRY(growth_keep_marks(ctx, u->clustering, u->set.fresh, best.passes ? &u->trial : NULL));
+    TRY(cluster_keep_marks(ctx, u->clustering, u->set.fresh, best.passes ? &u->trial : NULL));
 done:
     larger_free(&next);
     larger_free(&best);
@@ -186,10 +186,10 @@ static ddsc_status keep_numbers(ddsc_context *ctx, ddsc_update *u, const ddsc_mo
 {
     ddsc_identity_view found;
     CHECK(compare_clusters(ctx, &u->identity, &u->set, m, u->clustering, false));
-    if (may_grow && growth_possible(u->clustering, &u->set, &plan->set))
+    if (may_grow && cluster_can_grow(u->clustering, &u->set, &plan->set))
         CHECK(try_growth(ctx, u, m, plan));
     else if (may_grow)
-        CHECK(growth_keep_marks(ctx, u->clustering, u->set.fresh, NULL));
+        CHECK(cluster_keep_marks(ctx, u->clustering, u->set.fresh, NULL));
     ddsc_identity_get_view(u->identity, &found);
     return cluster_renumber(ctx, u->clustering, found.numbers, found.n_numbers);
 }

@@ -234,7 +234,7 @@ static const char *known_refused(ddsc_context *ctx, const graph_request *p, cons
 }
 
 /* Returns the frame in which the pairs of the model were compared, or NULL. */
-static const pair_frame *frame_of(const ddsc_cluster_settings *set)
+static const pair_frame *like_frame(const ddsc_cluster_settings *set)
 {
     return set->like && !set->resolve ? &set->like->run.frame : NULL;
 }
@@ -250,7 +250,7 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
     graph_request p = {0};
     ddsc_graph *all = NULL;
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    TRY(plan_resolve(ctx, &p, data, metric, set->graph, frame_of(set)));
+    TRY(plan_resolve(ctx, &p, data, metric, set->graph, like_frame(set)));
     p.fills = !set->paper;
     int64_t width = search_width(data->n, p.tau, set);
     const char *refused = known ? known_refused(ctx, &p, known, width, set) : NULL;

@@ -272,11 +272,11 @@ ddsc_status cluster_continue(ddsc_context *ctx, ddsc_clustering *c, const cluste
 
 /* Marks the items of the changed set that were inserted since K was chosen. If they are more than
  * half of the items, the oldest of them are not marked, except those of this update. */
-ddsc_status growth_mark(ddsc_context *ctx, cluster_update *u, const ddsc_model *m);
+ddsc_status cluster_mark_new(ddsc_context *ctx, cluster_update *u, const ddsc_model *m);
 /* Returns true if enough new items have mostly new neighbors, so that another cluster can consist of
  * new items. */
-bool growth_possible(const ddsc_clustering *c, const cluster_update *u,
-                     const ddsc_cluster_settings *set);
+bool cluster_can_grow(const ddsc_clustering *c, const cluster_update *u,
+                      const ddsc_cluster_settings *set);
 /* The clusters that n_most more clusters than before would add. */
 enum { GROWTH_MOST = 3 };
 typedef struct growth_trial {
@@ -289,14 +289,14 @@ typedef struct growth_trial {
 
 /* Fills the trial from a clustering with t->n_most more clusters. same[c] is negative for clusters
  * that continue no old one. */
-ddsc_status growth_judge(ddsc_context *ctx, growth_trial *t, const ddsc_clustering *more,
-                         const int32_t *same, const uint8_t *fresh);
+ddsc_status cluster_judge_growth(ddsc_context *ctx, growth_trial *t, const ddsc_clustering *more,
+                                 const int32_t *same, const uint8_t *fresh);
 /* Describes the candidate in a sentence. The caller frees *words. */
-ddsc_status growth_words(ddsc_context *ctx, char **words, const ddsc_update_candidate *c);
+ddsc_status cluster_growth_words(ddsc_context *ctx, char **words, const ddsc_update_candidate *c);
 /* Moves the graph and everything else that does not depend on K from `c`. */
-void growth_take_graph(ddsc_clustering *more, ddsc_clustering *c);
+void cluster_take_graph(ddsc_clustering *more, ddsc_clustering *c);
 /* Stores the marks in the clustering, except those of the clusters that were added (or NULL). */
-ddsc_status growth_keep_marks(ddsc_context *ctx, ddsc_clustering *c, const uint8_t *fresh,
-                              const growth_trial *added);
+ddsc_status cluster_keep_marks(ddsc_context *ctx, ddsc_clustering *c, const uint8_t *fresh,
+                               const growth_trial *added);
 
 #endif

@@ -18,7 +18,7 @@ enum { WORDS_SIZE = 320 };
 
 /* ---- new items ---- */
 
-ddsc_status growth_mark(ddsc_context *ctx, cluster_update *u, const ddsc_model *m)
+ddsc_status cluster_mark_new(ddsc_context *ctx, cluster_update *u, const ddsc_model *m)
 {
     int64_t n = u->n_kept + u->n_added, n_fresh = u->n_added;
     CHECK(MEM_ZERO(ctx, u->fresh, n));
@@ -36,8 +36,8 @@ ddsc_status growth_mark(ddsc_context *ctx, cluster_update *u, const ddsc_model *
     return DDSC_OK;
 }
 
-ddsc_status growth_keep_marks(ddsc_context *ctx, ddsc_clustering *c, const uint8_t *fresh,
-                              const growth_trial *added)
+ddsc_status cluster_keep_marks(ddsc_context *ctx, ddsc_clustering *c, const uint8_t *fresh,
+                               const growth_trial *added)
 {
     CHECK(MEM_NEW(ctx, c->fresh, c->view.n));
     for (int64_t i = 0; i < c->view.n; i++) {
@@ -52,8 +52,8 @@ ddsc_status growth_keep_marks(ddsc_context *ctx, ddsc_clustering *c, const uint8
 
 /* ---- the candidate ---- */
 
-bool growth_possible(const ddsc_clustering *c, const cluster_update *u,
-                     const ddsc_cluster_settings *set)
+bool cluster_can_grow(const ddsc_clustering *c, const cluster_update *u,
+                      const ddsc_cluster_settings *set)
 {
     const ddsc_graph *g = c->graph;
     int64_t n_among = 0;
@@ -86,8 +86,8 @@ static double old_items_p(int64_t n, int64_t n_old, int64_t drawn, int64_t most)
 }
 
 /* Computes the overlap with clusters of random halves. Items without a row are left out. */
-static ddsc_status find_overlap(ddsc_context *ctx, double *overlap, const ddsc_clustering *more,
-                                int32_t label)
+static ddsc_status candidate_overlap(ddsc_context *ctx, double *overlap,
+                                     const ddsc_clustering *more, int32_t label)
 {
     ddsc_status status = DDSC_OK;
     const int32_t *labels = cluster_spectral_labels(more);
@@ -126,8 +126,8 @@ static void insert_candidate(growth_trial *t, const ddsc_update_candidate *c, in
     t->n = BASE_MIN(t->n + 1, t->n_most);
 }
 
-ddsc_status growth_judge(ddsc_context *ctx, growth_trial *t, const ddsc_clustering *more,
-                         const int32_t *same, const uint8_t *fresh)
+ddsc_status cluster_judge_growth(ddsc_context *ctx, growth_trial *t, const ddsc_clustering *more,
+                                 const int32_t *same, const uint8_t *fresh)
 {
     int64_t n = more->view.n, n_old = 0;
     double halves = more->view.n_sweep == 1 ? more->view.sweep[0]->stability : (double)NAN;
@@ -148,7 +148,7 @@ ddsc_status growth_judge(ddsc_context *ctx, growth_trial *t, const ddsc_clusteri
     t->least_overlap = 1;
     for (int64_t k = 0; k < t->n; k++) {
         ddsc_update_candidate *c = &t->candidate[k];
-        CHECK(find_overlap(ctx, &c->overlap, more, t->label[k]));
+        CHECK(candidate_overlap(ctx, &c->overlap, more, t->label[k]));
         t->mostly_new &= is_mostly_new(c, n, n_old);
         t->found &= c->overlap >= FOUND_OVERLAP;
         t->least_overlap = fmin(t->least_overlap, c->overlap);
@@ -156,7 +156,7 @@ ddsc_status growth_judge(ddsc_context *ctx, growth_trial *t, const ddsc_clusteri
     return DDSC_OK;
 }
 
-ddsc_status growth_words(ddsc_context *ctx, char **words, const ddsc_update_candidate *c)
+ddsc_status cluster_growth_words(ddsc_context *ctx, char **words, const ddsc_update_candidate *c)
 {
     CHECK(MEM_ZERO(ctx, *words, WORDS_SIZE));
     int used = c->accepted ? snprintf(*words, WORDS_SIZE, "cluster %lld is added: it has",
@@ -172,7 +172,7 @@ ddsc_status growth_words(ddsc_context *ctx, char **words, const ddsc_update_cand
     return DDSC_OK;
 }
 
-void growth_take_graph(ddsc_clustering *more, ddsc_clustering *c)
+void cluster_take_graph(ddsc_clustering *more, ddsc_clustering *c)
 {
     more->graph = c->graph;
     more->metric = c->metric;

@@ -203,7 +203,7 @@ ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc
     TRY(choose_kept(ctx, u, place, m, n_removed, removed));
     TRY(update_check_sizes(ctx, u, m));
     TRY(make_updated_set(ctx, u, m, added));
-    TRY(growth_mark(ctx, u, m));
+    TRY(cluster_mark_new(ctx, u, m));
     if (m->list_offset)
         TRY(take_kept_lists(ctx, u, m, place));
 done:

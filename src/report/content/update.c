@@ -38,7 +38,7 @@ static void put_candidate(ddsc_report *r, json_t *candidates, const ddsc_update_
 }
 
 /* Writes the settings that were chosen again. */
-static void put_settings(ddsc_report *r, json_t *update, const ddsc_update_view *u)
+static void put_chosen_again(ddsc_report *r, json_t *update, const ddsc_update_view *u)
 {
     json_t *settings = put_array(r, update, "settings");
     for (int64_t k = 0; k < u->n_settings; k++) {
@@ -68,7 +68,7 @@ void content_put_update(ddsc_report *r, json_t *root)
             put_candidate(r, candidates, u.candidates[k]);
     }
     if (u.n_settings > 0)
-        put_settings(r, object, &u);
+        put_chosen_again(r, object, &u);
     json_t *events = put_array(r, object, "clusters");
     for (int64_t e = 0; e < id.n_events; e++)
         put_change(r, events, id.events[e]);
