@@ -26,8 +26,8 @@ from common import BUILD, DATA, cpu_of, image_set
 
 IMAGES, TEXTS = ("mnist", "fashion", "notmnist"), ("bbc", "ng6", "reuters5")
 # Items per class: first result, and each batch for old and for new classes.
-SIZES = {"notmnist": (50, 3, 3), "ng6": (50, 5, 5), "bbc": (100, 8, 8), "reuters5": (100, 8, 8)}
-FIRST = (60, 6, 6)
+SIZES = {"notmnist": (50, 3, 3), "ng6": (50, 5, 5), "bbc": (100, 4, 25), "reuters5": (100, 4, 15)}
+FIRST = (60, 3, 12)
 
 
 class Images:
