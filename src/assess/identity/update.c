@@ -1,5 +1,5 @@
-/* Updates a clustering after items were added or removed. Clusters that are the same keep their
- * number. */
+/* Updates a clustering after items have been added or removed. Clusters that are the same keep
+ * their number. */
 #include <string.h>
 
 #include "assess/identity/identity.h"
@@ -194,8 +194,8 @@ static ddsc_status keep_numbers(ddsc_context *ctx, ddsc_update *u, const ddsc_mo
     return cluster_renumber(ctx, u->clustering, found.numbers, found.n_numbers);
 }
 
-/* Returns the number of lists that were searched. The search of a whole graph does not count
- * them. */
+/* Returns the number of lists that were searched. A search for the whole graph does not count its
+ * lists. */
 static int64_t count_searched(const ddsc_clustering *c)
 {
     for (int64_t k = 0; k < c->view.n_details; k++)
