@@ -509,6 +509,12 @@ typedef struct ddsc_compress_report {
     int64_t n_before, n_after; /* total number of support points of all items, before and after */
     /* upper bounds on the exact W2 between an item and its compressed form */
     double mean_w2, max_w2;
+    /* Accuracy of the distances on the n_pairs pairs of n_items items, for ddsc_report_origin. The
+     * caller measures and sets it; 0: not measured. error_median and error_95 are quantiles of the
+     * relative change of D, and kept is the fraction of the n_near nearest neighbors that stay the
+     * same. */
+    int64_t n_items, n_pairs, n_near;
+    double error_median, error_95, kept;
 } ddsc_compress_report;
 
 #define ddsc_compress_report_init(report) \
