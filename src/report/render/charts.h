@@ -2,7 +2,7 @@
 #ifndef DDSC_REPORT_RENDER_CHARTS_H
 #define DDSC_REPORT_RENDER_CHARTS_H
 
-#include "report/content/picture.h"
+#include "report/result/picture.h"
 #include "report/render/plot.h"
 #include "report/render/report.h"
 

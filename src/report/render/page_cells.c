@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/content/cells.h"
+#include "report/traits/cells.h"
 #include "report/render/html.h"
 #include "report/render/page.h"
 

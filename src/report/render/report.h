@@ -4,7 +4,7 @@
 #ifndef DDSC_REPORT_RENDER_REPORT_H
 #define DDSC_REPORT_RENDER_REPORT_H
 
-#include "report/content/result.h"
+#include "report/result/result.h"
 
 /* ---- formats ---- */
 
