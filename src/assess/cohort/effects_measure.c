@@ -1,7 +1,7 @@
 /* Effects of one quantity, with confidence intervals. */
 #include <math.h>
 
-#include "assess/cohort/permanova.h"
+#include "assess/cohort/effects.h"
 
 static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979;
 /* Relative to the largest value, smaller differences are rounding errors. */
@@ -11,7 +11,7 @@ static const double LARGEST = 1e300;
 
 /* Returns the 97.5% quantile of Student's t with df >= 1 degrees of freedom (Hill 1970, algorithm
  * 396), with a relative error below 1e-3. */
-static double t_quantile(double df)
+double effects_t_quantile(double df)
 {
     double p = TWO_SIDED;
     if (df < 1.5)
@@ -71,9 +71,8 @@ static void add_sums(const effects_data *d, int64_t v, const int32_t *source, ef
     }
 }
 
-/* Returns the effect divided by its standard error. Sizes that allow no standard error return the
- * effect itself. */
-static double studentize(const effects_data *d, int64_t v, double effect, double error)
+/* Sizes that allow no standard error return the effect itself. */
+double effects_studentize(const effects_data *d, int64_t v, double effect, double error)
 {
     double limit = ROUNDING * d->scale[v];
     if (isnan(error))
@@ -134,7 +133,7 @@ static void fill_effect(const effects_data *d, int64_t v, const contrast *c, dds
     double both = c->level.n + c->other.n - 2;
     double pooled = sqrt(
         (variance(c->level) * (c->level.n - 1) + variance(c->other) * (c->other.n - 1)) / both);
-    double margin = c->error > limit ? t_quantile(fmax(c->df, 1)) * c->error : c->error;
+    double margin = c->error > limit ? effects_t_quantile(fmax(c->df, 1)) * c->error : c->error;
     row->n_level = (int64_t)c->level.n;
     row->n_other = (int64_t)c->other.n;
     row->n = row->n_level + row->n_other;
@@ -153,13 +152,23 @@ static void measure_factor(const effects_data *d, int64_t v, const int32_t *sour
     for (int64_t r = 0; r < d->n_compared; r++) {
         int64_t level = d->n_compared == 1 ? 1 : r;
         contrast c = d->block ? compare_within(d, sums, level) : compare_means(d, sums, level);
-        statistic[r] = studentize(d, v, c.effect, c.error);
+        statistic[r] = effects_studentize(d, v, c.effect, c.error);
         if (row)
             fill_effect(d, v, &c, &row[r]);
     }
 }
 
-/* Rank correlation with Fisher's z interval (Bonett and Wright 2000). */
+/* The interval is that of Bonett and Wright (2000). */
+void effects_fill_correlation(ddsc_effect *row, double r, double free)
+{
+    double z = atanh(fmin(fmax(r, -1 + 1e-12), 1 - 1e-12));
+    double margin = free > 0 ? NORMAL_975 * sqrt((1 + r * r / 2) / free) : (double)NAN;
+    row->mean_level = row->mean_other = row->standardized = NAN;
+    row->effect = r;
+    row->low = tanh(z - margin);
+    row->high = tanh(z + margin);
+}
+
 static void measure_number(const effects_data *d, int64_t v, const int32_t *source,
                            double *statistic, ddsc_effect *row)
 {
@@ -181,14 +190,8 @@ static void measure_number(const effects_data *d, int64_t v, const int32_t *sour
     statistic[0] = fabs(r);
     if (!row)
         return;
-    double z = atanh(fmin(fmax(r, -1 + 1e-12), 1 - 1e-12)), free = n - 3;
-    free -= d->n_blocks > 0 ? (double)d->n_blocks - 1 : 0;
-    double margin = free > 0 ? NORMAL_975 * sqrt((1 + r * r / 2) / free) : (double)NAN;
     row->n = (int64_t)n;
-    row->mean_level = row->mean_other = row->standardized = NAN;
-    row->effect = r;
-    row->low = tanh(z - margin);
-    row->high = tanh(z + margin);
+    effects_fill_correlation(row, r, n - 3 - (d->n_blocks > 0 ? (double)d->n_blocks - 1 : 0));
 }
 
 void effects_measure(const effects_data *d, int64_t v, const int32_t *source, effects_sum *scratch,
