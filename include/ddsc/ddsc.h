@@ -2356,12 +2356,9 @@ typedef struct ddsc_effects_view {
  * heteroscedastic standard errors (HC2) with Satterthwaite's degrees of freedom (Bell and McCaffrey
  * 2002), and permutations exchange the residuals of the covariates (Freedman and Lane 1983). The
  * means are not adjusted. Items with a missing value in any column are left out. */
-DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(ddsc_context *context,
-                                                        ddsc_effects **effects, int64_t n,
-                                                        int64_t n_variables, const double *values,
-                                                        int64_t n_columns,
-                                                        const ddsc_column *columns,
-                                                        int64_t permutations);
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(
+    ddsc_context *context, ddsc_effects **effects, int64_t n, int64_t n_variables,
+    const double *values, int64_t n_columns, const ddsc_column *columns, int64_t permutations);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_effects_destroy(ddsc_effects *effects);
 #define ddsc_effects_get_view(effects, view) \
     ddsc_effects_get_view_sized((effects), (view), sizeof *(view))

@@ -350,8 +350,7 @@ int main(void)
         cmocka_unit_test(test_found),       cmocka_unit_test(test_given),
         cmocka_unit_test(test_flow),        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_blocks),      cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_calibration),
-        cmocka_unit_test(test_adjusted_calibration),
+        cmocka_unit_test(test_calibration), cmocka_unit_test(test_adjusted_calibration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

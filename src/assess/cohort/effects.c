@@ -42,8 +42,8 @@ static void count_one(effects_job *j, int64_t row, double statistic)
     j->n_largest[row] += statistic >= j->largest[row] - TIE * fabs(j->largest[row]);
 }
 
-static void measure(const effects_job *j, int64_t v, const int32_t *source, int worker,
-                    double *statistic, ddsc_effect *row)
+static void measure_quantity(const effects_job *j, int64_t v, const int32_t *source, int worker,
+                             double *statistic, ddsc_effect *row)
 {
     const effects_data *d = &j->data;
     if (d->design)
@@ -60,7 +60,7 @@ static ddsc_status count_variables(void *arg, int64_t begin, int64_t end, int wo
     double statistic[EFFECTS_LEVELS];
     for (int64_t v = begin; v < end; v++)
         for (int64_t b = 0; b < j->n_source; b++) {
-            measure(j, v, j->source + b * d->n, worker, statistic, NULL);
+            measure_quantity(j, v, j->source + b * d->n, worker, statistic, NULL);
             for (int64_t r = 0; r < d->n_compared; r++)
                 count_one(j, v * d->n_compared + r, statistic[r]);
         }
@@ -210,7 +210,8 @@ static ddsc_status adjust_effects(ddsc_effects *t, effects_job *j)
     CHECK(MEM_NEW(t->ctx, j->along, d->n_covariates * parallel_width(t->ctx)));
     CHECK(MEM_NEW(t->ctx, j->at, j->n_at * parallel_width(t->ctx)));
     for (int64_t v = 0; v < d->m; v++)
-        measure(j, v, NULL, 0, j->statistic + v * d->n_compared, t->row + v * d->n_compared);
+        measure_quantity(j, v, NULL, 0, j->statistic + v * d->n_compared,
+                         t->row + v * d->n_compared);
     return DDSC_OK;
 }
 

@@ -78,7 +78,7 @@ static double orthogonalize(const effects_data *d, const effects_design *g, doub
 
 /* Computes the weights of the squared residuals for one compared row, and the degrees of freedom
  * tr(M W)^2 / tr((M W)^2), where M projects onto the residuals of the model. */
-static void weigh(const effects_data *d, effects_design *g, int64_t r, double *sums)
+static void weigh_residuals(const effects_data *d, effects_design *g, int64_t r, double *sums)
 {
     const double *x = g->x + r * d->n;
     double *w = g->weight + r * d->n, trace = 0, square = 0, length2 = g->length[r] * g->length[r];
@@ -143,7 +143,7 @@ static void fill_design(const effects_data *d, effects_design *g, double *sums)
         for (int64_t i = 0; i < d->n; i++)
             x[i] = d->n_levels == 0 ? d->column[i] : (double)((int64_t)d->column[i] == level);
         g->length[r] = orthogonalize(d, g, x);
-        weigh(d, g, r, sums);
+        weigh_residuals(d, g, r, sums);
         if (d->n_levels == 0)
             g->df[r] = (double)(g->n_used - g->rank - 3 - (blocks_of(d) - 1));
     }

@@ -124,7 +124,7 @@ static ddsc_status prepare_values(effects_job *j)
     return DDSC_OK;
 }
 
-static int64_t columns_of(const variable *v)
+static int64_t coded_columns_of(const variable *v)
 {
     return v->number ? 1 : v->n_levels - 1;
 }
@@ -137,7 +137,7 @@ static ddsc_status make_covariates(effects_job *j, const int64_t *unit, int64_t 
     effects_data *d = &j->data;
     double *size = NULL, *x;
     for (int64_t k = 0; k < j->n_adjust; k++)
-        d->n_covariates += columns_of(&j->adjust[k]);
+        d->n_covariates += coded_columns_of(&j->adjust[k]);
     TRY(MEM_ZERO(d->ctx, size, d->n));
     TRY(MEM_ZERO(d->ctx, d->covariate, BASE_MAX(d->n_covariates, 1) * d->n));
     for (int64_t i = 0; i < n; i++)
@@ -145,7 +145,7 @@ static ddsc_status make_covariates(effects_job *j, const int64_t *unit, int64_t 
     x = d->covariate;
     for (int64_t k = 0; k < j->n_adjust; k++) {
         const variable *v = &j->adjust[k];
-        for (int64_t level = 1; level <= columns_of(v); level++, x += d->n) {
+        for (int64_t level = 1; level <= coded_columns_of(v); level++, x += d->n) {
             for (int64_t i = 0; i < n; i++) {
                 double own = v->x[j->item[i]];
                 x[unit[i]] += (v->number ? own : (double)((int64_t)own == level)) / size[unit[i]];

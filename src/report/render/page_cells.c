@@ -280,7 +280,8 @@ static void add_item_flows(buffer *t, const json_t *states)
                "<p>The smallest mass that has to change its state to turn the shares of one item "
                "into those of the other, moved to the nearest states. <code>ddsc states DIR FROM "
                "TO</code> computes an optimal transport plan between the points of both items, "
-               "and lists the coordinates that change within each state.</p>\n<div class=\"controls\" id=\"pair\"><label>from <select "
+               "and lists the coordinates that change within each state.</p>\n<div "
+               "class=\"controls\" id=\"pair\"><label>from <select "
                "id=\"pair-from\"></select></label><label>to <select id=\"pair-to\"></select>"
                "</label></div>\n<div class=\"flows\"><div class=\"wide\" id=\"pair-flow\"></div>"
                "<div class=\"wide\" id=\"pair-table\"></div></div>\n");
