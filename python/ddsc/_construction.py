@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._anndata_input import cell_values, sample_columns
 from ._arrays import as_doubles, is_sparse, whole_numbers
-from ._derived import value_text
+from ._derived import name_text, value_text
 from ._image_colors import color_shares, looks_like_colors
 from ._run import Run
 from ._types import AnnDataLike, Array, ArrayLike, Labels, OnEmpty, SparseRows, TableLike
