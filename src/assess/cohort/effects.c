@@ -295,10 +295,4 @@ void ddsc_effects_destroy(ddsc_effects *t)
     mem_free(ctx, t);
 }
 
-void ddsc_effects_get_view_sized(const ddsc_effects *effects, ddsc_effects_view *view, size_t size)
-{
-    ddsc_effects_view own = {0};
-    if (effects)
-        own = effects->view;
-    sized_view(view, size, &own, sizeof own);
-}
+SIZED_VIEW(ddsc_effects, 0)

@@ -29,13 +29,7 @@ void ddsc_over_destroy(ddsc_over *o)
     mem_free(ctx, o);
 }
 
-void ddsc_over_get_view_sized(const ddsc_over *over, ddsc_over_view *view, size_t size)
-{
-    ddsc_over_view own = {0};
-    if (over)
-        own = over->view;
-    sized_view(view, size, &own, sizeof own);
-}
+SIZED_VIEW(ddsc_over, 0)
 
 /* Computes the interval of Wilson (1927) with a coverage of 95% for `count` of n. */
 static void over_wilson(double *low, double *high, int64_t count, int64_t n)

@@ -461,11 +461,4 @@ void ddsc_permanova_destroy(ddsc_permanova *t)
     mem_free(ctx, t);
 }
 
-void ddsc_permanova_get_view_sized(const ddsc_permanova *permanova, ddsc_permanova_view *view,
-                                   size_t size)
-{
-    ddsc_permanova_view own = {0};
-    if (permanova)
-        own = permanova->view;
-    sized_view(view, size, &own, sizeof own);
-}
+SIZED_VIEW(ddsc_permanova, 0)

@@ -353,13 +353,7 @@ void ddsc_states_destroy(ddsc_states *s)
     mem_free(ctx, s);
 }
 
-void ddsc_states_get_view_sized(const ddsc_states *states, ddsc_states_view *view, size_t size)
-{
-    ddsc_states_view own = {0};
-    if (states)
-        own = states->view;
-    sized_view(view, size, &own, sizeof own);
-}
+SIZED_VIEW(ddsc_states, 0)
 
 const char *ddsc_states_get_name(const ddsc_states *states, int64_t state)
 {

@@ -42,14 +42,7 @@ void ddsc_identity_destroy(ddsc_identity *t)
     mem_free(ctx, t);
 }
 
-void ddsc_identity_get_view_sized(const ddsc_identity *identity, ddsc_identity_view *view,
-                                  size_t size)
-{
-    ddsc_identity_view own = {0};
-    if (identity)
-        own = identity->view;
-    sized_view(view, size, &own, sizeof own);
-}
+SIZED_VIEW(ddsc_identity, 0)
 
 const char *ddsc_identity_get_kind_name(ddsc_identity_kind kind)
 {

@@ -26,13 +26,7 @@ void ddsc_update_destroy(ddsc_update *u)
     mem_free(u->ctx, u);
 }
 
-void ddsc_update_get_view_sized(const ddsc_update *update, ddsc_update_view *view, size_t size)
-{
-    ddsc_update_view own = {0};
-    if (update)
-        own = update->view;
-    sized_view(view, size, &own, sizeof own);
-}
+SIZED_VIEW(ddsc_update, 0)
 
 static void update_count_sizes(int64_t *size, const int32_t *label, int64_t n)
 {

@@ -43,13 +43,7 @@ void ddsc_compare_destroy(ddsc_compare *compare)
     mem_free(compare->ctx, compare);
 }
 
-void ddsc_compare_get_view_sized(const ddsc_compare *compare, ddsc_compare_view *view, size_t size)
-{
-    ddsc_compare_view own = {.words = ""};
-    if (compare)
-        own = compare->view;
-    sized_view(view, size, &own, sizeof own);
-}
+SIZED_VIEW(ddsc_compare, .words = "")
 
 /* Returns the K that most metrics suggest. If two values are tied, the one suggested by the earlier
  * metric wins. */

@@ -54,7 +54,9 @@ void gaps_crossing(double *level, const sparse *a, const int32_t *rank)
         level[t] += level[t - 1];
 }
 
-double gaps_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t)
+/* Returns the effective number of items that carry the affinity across position t, on the side with
+ * fewer such items. */
+static double gaps_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t)
 {
     double sum[2] = {0}, square[2] = {0};
     for (int64_t i = 0; i < a->n; i++) {

@@ -18,9 +18,6 @@ ddsc_status gaps_walk(ddsc_context *ctx, double *x, double *y, const sparse *m, 
                       const int32_t *labels, const int32_t *which, int64_t width);
 /* Computes c(t) for t = 1 .. n - 1 in level[0 .. n - 2]. */
 void gaps_crossing(double *level, const sparse *a, const int32_t *rank);
-/* Returns the effective number of items that carry the affinity across position t, on the side with
- * fewer such items. */
-double gaps_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t);
 
 /* Positions of the valley and of the highest c on each side of it. */
 typedef struct gap_place {

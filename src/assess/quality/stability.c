@@ -41,15 +41,8 @@ void ddsc_stability_destroy(ddsc_stability *stability)
     mem_free(ctx, stability);
 }
 
-void ddsc_stability_get_view_sized(const ddsc_stability *stability, ddsc_stability_view *view,
-                                   size_t size)
-{
-    static const ddsc_stability_row none = {0};
-    ddsc_stability_view own = {.mean = &none, .worst = &none, .words = ""};
-    if (stability)
-        own = stability->view;
-    sized_view(view, size, &own, sizeof own);
-}
+static const ddsc_stability_row no_row = {0};
+SIZED_VIEW(ddsc_stability, .mean = &no_row, .worst = &no_row, .words = "")
 
 static ddsc_status stability_create(ddsc_context *ctx, ddsc_stability **out, int64_t n, int64_t b)
 {

@@ -342,10 +342,4 @@ void ddsc_verdict_destroy(ddsc_verdict *verdict)
     mem_free(verdict->ctx, verdict);
 }
 
-void ddsc_verdict_get_view_sized(const ddsc_verdict *verdict, ddsc_verdict_view *view, size_t size)
-{
-    ddsc_verdict_view own = {.headline = "", .detail = ""};
-    if (verdict)
-        own = verdict->view;
-    sized_view(view, size, &own, sizeof own);
-}
+SIZED_VIEW(ddsc_verdict, .headline = "", .detail = "")

@@ -70,8 +70,6 @@ ddsc_status diff_put_tree(ddsc_diff *d);
 void diff_add_end(buffer *b, const ddsc_diff *d, int side, int64_t cluster);
 /* Appends ids of the items of a flow, separated by commas, and the number of further ones. */
 void diff_add_ids(buffer *b, const ddsc_diff *d, const diff_flow *flow, int64_t most);
-void diff_add_text(buffer *b, const ddsc_diff *d, bool all);
-void diff_add_csv(buffer *b, const ddsc_diff *d);
 void diff_add_page(buffer *b, const ddsc_diff *d);
 /* Writes the flow diagram as inline SVG. Each of the first `most` flows links to #flow-N. */
 void diff_add_flows(buffer *b, const ddsc_diff *d, int64_t most);

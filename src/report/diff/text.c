@@ -147,7 +147,7 @@ static void add_flow_lines(buffer *b, const ddsc_diff *d, bool all)
     }
 }
 
-void diff_add_text(buffer *b, const ddsc_diff *d, bool all)
+static void diff_add_text(buffer *b, const ddsc_diff *d, bool all)
 {
     add_title(b, d, 0);
     buffer_add(b, " -> ");
@@ -211,7 +211,7 @@ static void add_csv_rows(buffer *b, const ddsc_diff *d, int side)
     }
 }
 
-void diff_add_csv(buffer *b, const ddsc_diff *d)
+static void diff_add_csv(buffer *b, const ddsc_diff *d)
 {
     buffer_add(b, "id,from,to,change,from_name,to_name\n");
     add_csv_rows(b, d, 0);
