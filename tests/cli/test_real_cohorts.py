@@ -31,8 +31,8 @@ def kidney(ddsc, data_dir, tmp_path_factory):
         pytest.skip("the kidney set is not there")
     path = tmp_path_factory.mktemp("kidney")
     base = ("cluster", source, "--id", "sampleID", "-k", 3)
-    said = ddsc("info", source, "--id", "sampleID").stdout
-    assert "--normalize" in said and "1/20 of the widest" in said
+    units = json.loads(ddsc("info", source, "--id", "sampleID", "--json").stdout)["units"]
+    assert units["differ"] and units["advice"] in ("standard", "rank") and units["small"] == 11
     for metric in "mmd", "w2":
         said = ddsc(*base, "--metric", metric, "--normalize", "auto", "-o", path / metric).stderr
         assert f"normalize auto: {'rank' if metric == 'w2' else 'standard'}" in said
@@ -81,10 +81,10 @@ def test_all_relabelings(ddsc, blood):
     ways = list(itertools.product((0, 1), repeat=len(patients)))
     with open(blood / "ways.csv", "w", newline="") as file:
         out = csv.writer(file)
-        out.writerow(["id", "patient", *(f"way{k}" for k in range(256))])
+        out.writerow(["id", *(f"way{k}" for k in range(256))])
         for row in rows:
             own = row["condition"] == "Reference"
-            out.writerow([row["id"], row["patient"], *("ab"[own ^ way[patients.index(row["patient"])]] for way in ways)])
+            out.writerow([row["id"], *("ab"[own ^ way[patients.index(row["patient"])]] for way in ways)])
     p = []
     for begin in range(0, 256, 128):  # the program takes at most 256 columns
         names = ",".join(f"way{k}" for k in range(begin, begin + 128))
@@ -165,7 +165,7 @@ def shoot(browser, first, last, width):
     """Return a picture of the page from the top of one element to the bottom of another."""
     top, bottom = (browser.ask(f"document.querySelector('{css}').getBoundingClientRect().{side} + scrollY")
                    for css, side in ((first, "top"), (last, "bottom")))
-    clip = {"x": 0, "y": max(0, top - 12), "width": width, "height": bottom - top + 24, "scale": 1}
+    clip = {"x": 0, "y": max(0, top - 12), "width": width, "height": bottom - top + 15, "scale": 1}
     shot = browser.devtools("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)["data"]
     return read_png(base64.b64decode(shot))
 
@@ -194,6 +194,7 @@ def browser():
         pytest.skip(REASON)
     with browser_started() as found:
         found.screen(760, 1000, "light")
+        found.devtools("Emulation.setScrollbarsHidden", hidden=True)
         yield found
 
 
@@ -222,5 +223,5 @@ def test_figures_of_blood(browser, blood):
         const s = document.querySelector(['#pair-from', '#pair-to'][k]);
         s.value = [...s.options].find(o => o.textContent === name).value; s.dispatchEvent(new Event('change')); }))() || 1""")
     browser.settle()
-    keep("blood-transport", shoot(browser, "#pair", "#pair-flow", 760))
+    keep("blood-transport", shoot(browser, "#pair-flow", "#pair-flow", 760))
     assert browser.complaints() == []

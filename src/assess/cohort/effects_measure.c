@@ -3,21 +3,38 @@
 
 #include "assess/cohort/effects.h"
 
-static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979;
+static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979323846;
 /* Relative to the largest value, smaller differences are rounding errors. */
 static const double ROUNDING = 1e-12;
 /* Statistic of an effect without any error; finite, so that such values can be compared. */
 static const double LARGEST = 1e300;
 
+/* Returns the 97.5% quantile of Student's t for small df, by bisection of the distribution function:
+ * an integral of cos(angle)^(df - 1) over |angle| < atan(t / sqrt(df)), by Simpson's rule. */
+static double t_quantile_by_bisection(double df)
+{
+    enum { STEPS = 50, INTERVALS = 40 };
+    double whole = sqrt(PI) * tgamma(df / 2) / tgamma((df + 1) / 2), low = 0, high = PI / 2;
+    for (int step = 0; step < STEPS; step++) {
+        double middle = (low + high) / 2, width = middle / INTERVALS;
+        double sum = 1 + pow(cos(middle), df - 1);
+        for (int k = 1; k < INTERVALS; k++)
+            sum += (k % 2 ? 4 : 2) * pow(cos(k * width), df - 1);
+        if (2 * sum * width / 3 < (1 - TWO_SIDED) * whole)
+            low = middle;
+        else
+            high = middle;
+    }
+    return sqrt(df) * tan(low);
+}
+
 /* Returns the 97.5% quantile of Student's t with df >= 1 degrees of freedom (Hill 1970, algorithm
- * 396), with a relative error below 1e-3. */
+ * 396), with a relative error below 1e-4. Hill's approximation is too large for small df. */
 double effects_t_quantile(double df)
 {
     double p = TWO_SIDED;
-    if (df < 1.5)
-        return cos(p * PI / 2) / sin(p * PI / 2);
     if (df < 2.5)
-        return sqrt(2 / (p * (2 - p)) - 2);
+        return t_quantile_by_bisection(df);
     double a = 1 / (df - 0.5), b = 48 / (a * a);
     double c = ((20700 * a / b - 98) * a - 16) * a + 96.36;
     double d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * PI / 2) * df;
