@@ -183,8 +183,8 @@ static bool check_pair(session *s, int *code)
         *code = EXIT_USAGE;
         good = false;
     } else if (good && access(path, F_OK) != 0) {
-        message_error("'%s' has no model.npz, which contains the items: joined metrics, baselines "
-                      "and given distances do not write one",
+        message_error("'%s' has no model.npz, which contains the items; cluster the items with one "
+                      "metric (joined metrics, baselines and --precomputed do not write model.npz)",
                       dir);
         *code = EXIT_INPUT;
         good = false;

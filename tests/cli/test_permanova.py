@@ -85,7 +85,7 @@ def test_number_of_points(ddsc, tmp_path):
     told = terms(ddsc(*words, "--json", "--by", "sex", "--per-item", 50))[0]
     assert told["n_used"] == 12 and told["missing"] == [] and told["points"]["left_out"] == 12
     assert told["points"]["smallest"] == told["points"]["largest"] == 50
-    assert any("12 items with fewer than 50 points were left out" in note for note in told["notes"])
+    assert any("12 items with fewer than 50 points were omitted" in note for note in told["notes"])
     assert "constant" in ddsc(*words, "--per-item", 50, code=3).stderr  # all items of one class have few points
     assert "larger spread" in ddsc("test", tmp_path / "r", "--by", "sex", "--adjust", "log_points").stderr
     assert not terms(ddsc("test", tmp_path / "r", "--by", "sex", "--adjust", "log_points", "--json"))[0]["points"]["warning"]

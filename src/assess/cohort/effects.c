@@ -1,5 +1,5 @@
-/* Associations of quantities with a column about items: classes or numbers, optionally within
- * blocks. p is computed by permutations of the column, as in permanova. */
+/* Computes associations of quantities with a column about items, which contains classes or numbers,
+ * optionally within blocks. p is computed by permutations of the column, as in permanova. */
 #include <math.h>
 #include <string.h>
 
@@ -67,7 +67,8 @@ static ddsc_status count_variables(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Returns p of a row: with all arrangements, which include the original one, their share. */
+/* Returns p of a row. If all arrangements were used, which include the original one, p is their
+ * share. */
 static double p_of(const shuffle *s, int64_t count)
 {
     return s->exhaustive ? (double)count / (double)s->n_draws
@@ -119,7 +120,7 @@ done:
     return status;
 }
 
-/* Adjusts p by Benjamini and Hochberg (1995). */
+/* Adjusts p by the method of Benjamini and Hochberg (1995). */
 static ddsc_status adjust(ddsc_effects *t)
 {
     ddsc_status status = DDSC_OK;

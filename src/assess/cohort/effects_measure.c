@@ -1,4 +1,4 @@
-/* Effects of one quantity, with confidence intervals. */
+/* Computes the effects of one quantity, with confidence intervals. */
 #include <math.h>
 
 #include "assess/cohort/effects.h"
@@ -6,7 +6,8 @@
 static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979323846;
 /* Relative to the largest value, smaller differences are rounding errors. */
 static const double ROUNDING = 1e-12;
-/* Statistic of an effect without any error; finite, so that such values can be compared. */
+/* Statistic of an effect whose standard error is 0. It is finite, so that such values can be
+ * compared. */
 static const double LARGEST = 1e300;
 
 /* Returns the 97.5% quantile of Student's t for small df, by bisection of the distribution function:
@@ -104,7 +105,7 @@ typedef struct contrast {
     effects_sum level, other;
 } contrast;
 
-/* Compares the means of a level and of the other levels (Welch 1947). */
+/* Compares the mean of a level with the mean of the other levels (Welch 1947). */
 static contrast compare_means(const effects_data *d, const effects_sum *sums, int64_t level)
 {
     contrast c = {.level = sums[level]};
@@ -119,7 +120,7 @@ static contrast compare_means(const effects_data *d, const effects_sum *sums, in
     return c;
 }
 
-/* Compares a level with the others within each block that has both. */
+/* Compares a level with the other levels within each block that contains both. */
 static contrast compare_within(const effects_data *d, const effects_sum *sums, int64_t level)
 {
     contrast c = {0};

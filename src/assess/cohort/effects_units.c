@@ -3,7 +3,7 @@
 
 #include "assess/cohort/effects.h"
 
-/* Returns true if the column has one value in each block. first (n_blocks) is scratch. */
+/* Returns true if the column has one value in each block. first (n_blocks) is scratch memory. */
 static bool is_constant_within(const variable *column, const variable *block, const int64_t *item,
                                int64_t n, double *first)
 {
@@ -18,8 +18,8 @@ static bool is_constant_within(const variable *column, const variable *block, co
     return true;
 }
 
-/* Replaces the n values by their ranks from 0, and equal values by their mean rank. Missing values
- * stay NaN. */
+/* Replaces the n values with their ranks, starting at 0. Equal values have the mean of their ranks.
+ * Missing values stay NaN. */
 static ddsc_status rank_values(ddsc_context *ctx, double *x, int64_t n)
 {
     ddsc_status status = DDSC_OK;
@@ -46,7 +46,7 @@ done:
     return status;
 }
 
-/* Subtracts the mean of each block, or of all units without blocks. */
+/* Subtracts the mean of each block, or of all units if there are no blocks. */
 static ddsc_status center_values(const effects_data *d, double *x, double *center)
 {
     ddsc_status status = DDSC_OK;
@@ -95,8 +95,8 @@ done:
     return status;
 }
 
-/* Prepares values and column: ranks if the column is numeric, centered. With blocks, ranks are
- * centered within blocks. */
+/* Prepares the values and the column. If the column is numeric, both are replaced with centered
+ * ranks. With blocks, ranks are centered within blocks. */
 static ddsc_status prepare_values(effects_job *j)
 {
     effects_data *d = &j->data;
