@@ -6,11 +6,11 @@
 
 pairs: the solver alone on the same problems, to 1e-9. Times are thread CPU seconds per problem, and the ratio is the
 ratio of the medians. POT uses its kernel form if that form neither underflows nor stalls, and otherwise its log form,
-with at most 5,000 iterations. Problems that POT does not solve are marked and not compared. sets: the full matrix and
-the graph with tau = 10 of a set, to 1e-6, in CPU seconds of the whole command. These are compared with a loop over all
-pairs with POT: the mean time of random pairs, without costs, times the number of pairs. Values are compared with those
-of POT's plans at a tolerance of 1e-10, and every edge of the graph is compared with the full matrix. `histograms` are
-120 synthetic items over the same 500 points, solved with a tenth of the given epsilon.
+with at most 5,000 iterations. Problems that POT does not solve are marked and not compared. sets: times the full matrix
+and the graph with tau = 10 of a set, to 1e-6, in CPU seconds of the whole command. These are compared with a loop over
+all pairs with POT: the mean time of random pairs, without costs, times the number of pairs. Values are compared with
+those of POT's plans at a tolerance of 1e-10, and every edge of the graph is compared with the full matrix. `histograms`
+are 120 synthetic items over the same 500 points, solved with a tenth of the given epsilon.
 """
 import argparse
 import json

@@ -10,7 +10,7 @@ enum {
     ORDER_CURVE = 21,  /* positions of a smooth curve */
     ORDER_CURVES = 24, /* coordinates with a curve */
     ORDER_DIM = 200,   /* maximum number of coordinates that are compared with the order */
-    ORDER_ITEMS = 2000 /* the stability is not computed for more items */
+    ORDER_ITEMS = 2000 /* if there are more items, the stability is not computed */
 };
 /* An order is stable if the rank correlation between the orders of two halves is at least this
  * value. */
