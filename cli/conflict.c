@@ -1,5 +1,5 @@
 /* Ensures that no output replaces a file that the command reads. Every output path is compared with
- * all inputs of the verb before any work. */
+ * all inputs of the verb before the computation starts. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>

@@ -101,7 +101,7 @@ static const metric_help metrics[] = {
      "Maximum mean discrepancy: the difference of smoothed densities; --bandwidth sets the "
      "width.",
      "Use it for many images on one grid. It needs no transport."},
-    {"lot", "Linear optimal transport: W2 between the plans to one reference.",
+    {"lot", "Linear optimal transport: approximates W2 by comparing the plans to one reference.",
      "Use it for tens of thousands of items, or for items with hundreds of points. The error of "
      "the "
      "approximation is reported."},

@@ -19,7 +19,7 @@ static const step algorithm_1[] = {
     {"9    sparse_tau(A)",
      "A keeps the tau largest entries of each column and is then replaced with (A + A')/2. An edge "
      "that is in only one of the two columns has half its weight. Ties: the lower item number."},
-    {"10   S = diag(column sums)", "As printed, computed from the symmetric A."},
+    {"10   S = diag(column sums)", "S is computed as printed, from the symmetric A."},
     {"11   L = I - S^-1/2 A S^-1/2",
      "As printed. An item without edges is a separate component (eigenvalue 0)."},
     {"12   L = V Lambda V'",

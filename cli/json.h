@@ -40,8 +40,8 @@ void json_take(json_t *object, const json_t *told, const char *key);
 /* Copies all keys of the object that `told` has under `key`. */
 void json_join(json_t *object, const json_t *told, const char *key);
 
-/* Loads result.json from a folder written by `ddsc cluster -o`, in the current format. Returns NULL
- * after a message on failure. */
+/* Loads result.json from a folder written by `ddsc cluster -o`, in the current format. On failure,
+ * prints a message and returns NULL. */
 json_t *json_load_result(session *s, const char *dir, int *code);
 
 #endif

@@ -226,7 +226,7 @@ static bool rank_half(session *s, const result_items *items, int64_t *rank, uint
     ddsc_clustering *found = NULL;
     ddsc_cluster_settings set;
     ddsc_graph_settings graph;
-    /* Without warnings, because each half would repeat those of the result. */
+    /* The context has no warnings, because each half would repeat the warnings of the result. */
     ddsc_context *ctx = session_quiet_context(s);
     ddsc_cluster_settings_init(&set);
     ddsc_graph_settings_init(&graph);

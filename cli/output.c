@@ -1,4 +1,5 @@
-/* Writes results. Output paths are checked before long work, and files are written atomically. */
+/* Writes results. Output paths are checked before the computation starts, and files are written
+ * atomically. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 
 #include "json.h"
 
-/* Checks, before any long work, that the items have the column of --over. Returns true without
- * --over. */
+/* Checks, before the computation starts, that the items have the column of --over. Returns true
+ * without --over. */
 bool over_check(session *s, const cli_input *in, int *code);
 /* Adds the periods of --over to a report that was read from the folder in the first operand. The
  * column comes from the result or from the tables of --meta. Returns true without --over. */

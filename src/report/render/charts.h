@@ -6,8 +6,8 @@
 #include "report/render/plot.h"
 #include "report/render/report.h"
 
-/* Adds the marks of a chart to p, whose context is set. Returns false if the result has no data
- * for the chart. */
+/* Adds the marks of a chart to p. The caller has set the context of p. Returns false if the result
+ * has no data for the chart. */
 /* Returns a value as text, shortened to fit into `room`. */
 const char *chart_short_name(const json_t *name, char *room, size_t size);
 typedef bool (*chart_fn)(plot *p, const ddsc_report *r);

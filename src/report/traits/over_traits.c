@@ -156,7 +156,7 @@ static void over_put_list(ddsc_report *r, json_t *period, const char *key, const
 }
 
 /* Describes the periods of one cluster. `others` contains the sums over all items outside the
- * cluster, with which each period is compared. */
+ * cluster. Each period is compared with them. */
 static void over_describe(ddsc_report *r, json_t *periods, const over_features *f, double *others,
                           double n_cluster, double n_all)
 {
