@@ -93,7 +93,7 @@ static void note_points(test_result *t)
     text_free(&left);
 }
 
-/* With covariates instead of equal numbers, up to 57% of the tests of a null cohort were significant
+/* With covariates instead of equal numbers, 27.5% of the tests of null cohorts were significant
  * (bench/permanova.py). */
 static void note_log_points(test_result *t)
 {
