@@ -305,6 +305,9 @@ void input_warn_unused(const session *s);
 /* Checks that the file can be written, and that it does not exist unless --force is given. Must
  * be called before any long work. */
 bool output_check_file(session *s, const char *path, int *code);
+/* Checks the file of -o, which must be given if it is required, and that --json does not use the
+ * same stream. */
+bool output_check(session *s, bool required, int *code);
 bool output_check_dir(session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code);
 /* Returns true unless the output `path` is the same file as an input of the verb, in which case it
@@ -318,6 +321,8 @@ bool output_make_parent(const char *path, int *code);
 char *output_path(const char *dir, const char *name);
 /* Writes text to `path`, or to standard output if path is NULL or "-". */
 bool output_text(session *s, const text *t, const char *path, bool overwrite, int *code);
+/* Writes text to standard output and frees it. */
+bool output_print(session *s, text *t, int *code);
 bool output_is_stdout(const char *path);
 /* Returns the ddsc_write_flags. With --force, they allow overwriting. */
 unsigned output_flags(const session *s);

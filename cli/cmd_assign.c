@@ -196,10 +196,7 @@ static int run(session *s)
 {
     int code = EXIT_GOOD;
     assign_result r = {.s = s, .path = s->opt.operand[0]};
-    const cli_options *o = &s->opt;
-    if (o->json && o->output && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, o->output, &code))
+    if (!output_check(s, false, &code))
         return code;
     if (open_all(&r, &code) && compute(&r, &code) && session_alone(s, &code) && deliver(&r, &code))
         code = session_exit(s);

@@ -301,8 +301,7 @@ static bool print_json(cluster_result *r, ddsc_report_form form, int *code)
     text t = {0};
     bool good =
         session_ok(r->s, ddsc_report_write(r->s->ctx, r->report, form, text_write, &t), code) &&
-        output_text(r->s, &t, NULL, false, code);
-    text_free(&t);
+        output_print(r->s, &t, code);
     return good;
 }
 

@@ -109,9 +109,7 @@ static bool print_table(session *s, const compare_result *r, int *code)
     add_agreement(&t, &r->view);
     text_addf(&t, "  recommended  %s. %s\n", metric_name(r->view.rows[r->view.recommended]),
               r->view.words);
-    bool good = output_text(s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(s, &t, code);
 }
 
 static void put_square(json_t *root, const char *key, const double *value, int64_t n)

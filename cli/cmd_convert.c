@@ -45,12 +45,7 @@ static int run(session *s)
     int code = EXIT_GOOD;
     cli_input in = {0};
     const cli_options *o = &s->opt;
-    if (!o->output)
-        return message_usage(s->verb,
-                             "the output file is missing: use -o FILE (- is standard output)");
-    if (o->json && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, o->output, &code) || !input_open(s, &in, &code))
+    if (!output_check(s, true, &code) || !input_open(s, &in, &code))
         return code;
     ddsc_format format = output_format(s);
     if (session_ok(s, ddsc_measures_write(s->ctx, in.measures, o->output, format, output_flags(s)),

@@ -217,9 +217,7 @@ static bool print_table(demo *d, int *code)
     }
     if (d->page)
         text_addf(&t, "\nreport: %s\n", d->page);
-    bool good = output_text(d->s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(d->s, &t, code);
 }
 
 static bool compute(demo *d, int *code)

@@ -86,11 +86,7 @@ static const option_spec diff_options[] = {
      .offset = AT(page),
      .argument = "FILE",
      .help = "also write a page (html) with a flow diagram; - is standard output"},
-    {.name = "force",
-     .letter = 'f',
-     .kind = OPTION_FLAG,
-     .offset = AT(force),
-     .help = "overwrite existing files, but never an input"},
+    OPTION_FORCE,
     {0}};
 static const option_group group_diff = {"Output", diff_options};
 

@@ -86,9 +86,7 @@ static int run(session *s)
     double *embedding = NULL;
     int64_t n_columns = 0;
     s->set.metric.metric = DDSC_METRIC_LOT;
-    if (s->opt.json && s->opt.output && output_is_stdout(s->opt.output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_binary(s, &code) || !output_check_file(s, s->opt.output, &code) ||
+    if (!output_check(s, false, &code) || !output_check_binary(s, &code) ||
         !input_open(s, &in, &code))
         return code;
     ddsc_pair_stats_init(&stats);

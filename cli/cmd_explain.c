@@ -215,8 +215,7 @@ static bool print_clusters(session *s, const json_t *root, int *code)
     size_t i;
     if (s->opt.over) {
         over_to_text(&t, root);
-        bool written = output_text(s, &t, NULL, false, code);
-        text_free(&t);
+        bool written = output_print(s, &t, code);
         return written;
     }
     text_addf(&t, "%s\n", string_at(json_object_get(root, "verdict"), "text"));
@@ -225,9 +224,7 @@ static bool print_clusters(session *s, const json_t *root, int *code)
         add_tree(&t, json_object_get(root, "tree"), i);
     add_outliers(&t, json_object_get(root, "outliers"));
     add_about(&t, json_object_get(root, "about"));
-    bool good = output_text(s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(s, &t, code);
 }
 
 static json_t *told(const json_t *root)

@@ -57,12 +57,7 @@ static int run(session *s)
     int code = EXIT_GOOD;
     ddsc_measures *made = NULL;
     const cli_options *o = &s->opt;
-    if (!o->output)
-        return message_usage(s->verb,
-                             "the output file is missing: use -o FILE (- is standard output)");
-    if (o->json && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, o->output, &code) || !generate(s, &made, &code))
+    if (!output_check(s, true, &code) || !generate(s, &made, &code))
         return code;
     if (session_ok(s,
                    ddsc_measures_write(s->ctx, made, o->output, output_format(s), output_flags(s)),

@@ -375,8 +375,7 @@ static int run(session *s)
     } else {
         text t = {0};
         add_facts(&t, s, &in, &f);
-        output_text(s, &t, NULL, false, &code);
-        text_free(&t);
+        output_print(s, &t, &code);
     }
 done:
     json_decref(f.problems);

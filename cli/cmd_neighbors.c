@@ -123,9 +123,7 @@ static int run(session *s)
     ddsc_pair_stats stats;
     left_over left = {.n = 0};
     const cli_options *o = &s->opt;
-    if (o->json && o->output && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, o->output, &code) || !session_device(s, &code))
+    if (!output_check(s, false, &code) || !session_device(s, &code))
         return code;
     input_warn_unused(s);
     if (o->dry_run)

@@ -218,8 +218,7 @@ static bool print_order(session *s, const result_items *items, const order_resul
     } else if (good && !(s->opt.output && output_is_stdout(s->opt.output))) {
         text t = {0};
         to_text(&t, items, r);
-        good = output_text(s, &t, NULL, false, code);
-        text_free(&t);
+        good = output_print(s, &t, code);
     }
     return good;
 }
@@ -229,9 +228,7 @@ static int run(session *s)
     int code = EXIT_GOOD;
     result_items items = {0};
     order_result r = {0};
-    if (s->opt.json && s->opt.output && output_is_stdout(s->opt.output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, s->opt.output, &code) || !result_items_open(s, &items, &code))
+    if (!output_check(s, false, &code) || !result_items_open(s, &items, &code))
         return code;
     bool good = order_read(s, &items, &r, &code) && order_turn(s, &items, &r, &code) &&
                 order_split(s, &items, &r, &code) && order_measure(s, &items, &r, &code);
@@ -259,11 +256,7 @@ static const option_spec order_options[] = {
              "column about "
              "items, are in its first half"},
     OPTION_META,
-    {.name = "id",
-     .kind = OPTION_TEXT,
-     .offset = AT(read.id_columns),
-     .argument = "COLUMN,...",
-     .help = "column of the table of --meta that identifies items (default: id)"},
+    OPTION_META_ID,
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_FILE,

@@ -112,9 +112,7 @@ static bool print_scores(session *s, const ddsc_scores *scores, const confusion 
               "AMI     %8.4f\nARI     %8.4f\nNMI     %8.4f\npurity  %8.4f\nitems   %8" PRId64 "\n",
               scores->ami, scores->ari, scores->nmi, scores->purity, scores->n);
     add_confusion(&t, c);
-    bool good = output_text(s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(s, &t, code);
 }
 
 static bool score(session *s, int64_t n, const int32_t *labels, const int32_t *truth, int *code)

@@ -193,9 +193,7 @@ static bool print_states(states_result *r, int *code)
         return json_print(r->s, states_to_json(r), code);
     text t = {0};
     states_to_text(&t, r);
-    bool good = output_text(r->s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(r->s, &t, code);
 }
 
 static int run(session *s)
@@ -253,29 +251,11 @@ static const option_spec states_options[] = {
      .offset = AT(block),
      .argument = "COLUMN",
      .help = "compare items only within the same value of this column (such as a patient)"},
-    {.name = "factor",
-     .kind = OPTION_TEXT,
-     .offset = AT(factor),
-     .argument = "COLUMN,...",
-     .help = "columns whose values are classes, even if they are numbers"},
-    {.name = "numeric",
-     .kind = OPTION_TEXT,
-     .offset = AT(numeric),
-     .argument = "COLUMN,...",
-     .help = "columns whose values are numbers"},
-    {.name = "permutations",
-     .kind = OPTION_COUNT,
-     .offset = AT(permutations),
-     .minimum = 1,
-     .argument = "N",
-     .help = "number of random permutations (default: 9999); if there are at most that many "
-             "distinct arrangements, all of them are used"},
+    OPTION_FACTOR,
+    OPTION_NUMERIC,
+    OPTION_PERMUTATIONS,
     OPTION_META,
-    {.name = "id",
-     .kind = OPTION_TEXT,
-     .offset = AT(read.id_columns),
-     .argument = "COLUMN,...",
-     .help = "column of the table of --meta that identifies items (default: id)"},
+    OPTION_META_ID,
     {0}};
 static const option_group group_states = {"States", states_options};
 

@@ -42,8 +42,7 @@ static void print_result(session *s, const result_items *items, const test_colum
     } else {
         text out = {0};
         test_to_text(&out, &t);
-        output_text(s, &out, NULL, false, code);
-        text_free(&out);
+        output_print(s, &out, code);
         if (!s->opt.quiet)
             print_notes(&t);
     }
@@ -103,23 +102,10 @@ static const option_spec column_options[] = {
      .offset = AT(separately),
      .help = "test each column of --by in a model of its own, with the covariates (default: one "
              "model, in which each column is tested after all others)"},
-    {.name = "factor",
-     .kind = OPTION_TEXT,
-     .offset = AT(factor),
-     .argument = "COLUMN,...",
-     .help = "columns whose values are classes, even if they are numbers"},
-    {.name = "numeric",
-     .kind = OPTION_TEXT,
-     .offset = AT(numeric),
-     .argument = "COLUMN,...",
-     .help = "columns whose values are numbers (default: a column with at least 11 distinct "
-             "numbers, with fractions, or with more values than half the items)"},
+    OPTION_FACTOR,
+    OPTION_NUMERIC,
     OPTION_META,
-    {.name = "id",
-     .kind = OPTION_TEXT,
-     .offset = AT(read.id_columns),
-     .argument = "COLUMN,...",
-     .help = "column of the table of --meta that identifies items (default: id)"},
+    OPTION_META_ID,
     {0}};
 static const option_group group_columns = {"Columns", column_options};
 
@@ -128,13 +114,7 @@ static const option_spec test_options[] = {
      .kind = OPTION_FLAG,
      .offset = AT(pairwise),
      .help = "also test each pair of classes of each tested column"},
-    {.name = "permutations",
-     .kind = OPTION_COUNT,
-     .offset = AT(permutations),
-     .minimum = 1,
-     .argument = "N",
-     .help = "number of random permutations (default: 9999); if there are at most that many "
-             "distinct arrangements, all of them are used"},
+    OPTION_PERMUTATIONS,
     {.name = "distances",
      .kind = OPTION_FILE,
      .offset = AT(distances),

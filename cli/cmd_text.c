@@ -223,17 +223,11 @@ static bool check_words(session *s, int *code)
 {
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;
-    if (!o->output)
-        *code = message_usage(s->verb,
-                              "the output file is missing: use -o FILE (- is standard output)");
-    else if (o->json && output_is_stdout(o->output))
-        *code = message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    else if (o->like && o->vectors)
+    if (o->like && o->vectors)
         *code = message_usage(s->verb, "--like and --vectors both select the words; choose one");
     else if (option_given(o, "idf") && o->text.weighting == DDSC_WEIGHTING_TF)
         message_warning(s, "--idf has no effect with --weighting tf");
-    return *code == EXIT_GOOD && output_check_binary(s, code) &&
-           output_check_file(s, o->output, code);
+    return *code == EXIT_GOOD && output_check(s, true, code) && output_check_binary(s, code);
 }
 
 static int run(session *s)

@@ -296,11 +296,6 @@ static const option_spec matrix_options[] = {
     END};
 const option_group group_matrix = {"Matrix", matrix_options};
 
-#define FORCE                                                                     \
-    {                                                                             \
-        .name = "force", .letter = 'f', .kind = OPTION_FLAG, .offset = AT(force), \
-        .help = "overwrite existing files, but never an input"                    \
-    }
 #define JSON                                                          \
     {                                                                 \
         .name = "json", .kind = OPTION_FLAG, .offset = AT(json),      \
@@ -313,7 +308,7 @@ static const option_spec file_output_options[] = {{.name = "output",
                                                    .offset = AT(output),
                                                    .argument = "FILE",
                                                    .help = "output file; - is standard output"},
-                                                  FORCE,
+                                                  OPTION_FORCE,
                                                   JSON,
                                                   END};
 const option_group group_file_output = {"Output", file_output_options};
@@ -325,7 +320,7 @@ static const option_spec dir_output_options[] = {
      .offset = AT(output),
      .argument = "DIR",
      .help = "folder for the results, created if missing"},
-    FORCE,
+    OPTION_FORCE,
     JSON,
     END};
 const option_group group_dir_output = {"Output", dir_output_options};
@@ -383,7 +378,7 @@ static const option_spec page_output_options[] = {
      .offset = AT(output),
      .argument = "FILE|DIR",
      .help = "the page (default: DIR/report.html), or the folder for the pictures (default: DIR)"},
-    FORCE,
+    OPTION_FORCE,
     END};
 const option_group group_page_output = {"Output", page_output_options};
 

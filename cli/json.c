@@ -108,9 +108,7 @@ bool json_print(session *s, json_t *root, int *code)
 {
     text t = {0};
     json_to_text(&t, with_version(root));
-    bool good = output_text(s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(s, &t, code);
 }
 
 void json_put_scores(json_t *object, const ddsc_scores *scores)

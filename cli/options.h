@@ -99,6 +99,40 @@ bool like_open(session *s, const char *result, int *code);
         .help = "columns about items (batch, age, ...), joined on its column id, or on that of " \
                 "--id; can be given several times"                                               \
     }
+/* The column that identifies items in the tables of --meta, of verbs that read results. */
+#define OPTION_META_ID                                                                       \
+    {                                                                                        \
+        .name = "id", .kind = OPTION_TEXT, .offset = offsetof(cli_options, read.id_columns), \
+        .argument = "COLUMN,...",                                                            \
+        .help = "column of the table of --meta that identifies items (default: id)"          \
+    }
+#define OPTION_FORCE                                           \
+    {                                                          \
+        .name = "force", .letter = 'f', .kind = OPTION_FLAG,   \
+        .offset = offsetof(cli_options, force),                \
+        .help = "overwrite existing files, but never an input" \
+    }
+/* Options of the verbs that test columns by permutations. */
+#define OPTION_FACTOR                                                                   \
+    {                                                                                   \
+        .name = "factor", .kind = OPTION_TEXT, .offset = offsetof(cli_options, factor), \
+        .argument = "COLUMN,...",                                                       \
+        .help = "columns whose values are classes, even if they are numbers"            \
+    }
+#define OPTION_NUMERIC                                                                           \
+    {                                                                                            \
+        .name = "numeric", .kind = OPTION_TEXT, .offset = offsetof(cli_options, numeric),        \
+        .argument = "COLUMN,...",                                                                \
+        .help = "columns whose values are numbers (default: a column with at least 11 distinct " \
+                "numbers, with fractions, or with more values than half the items)"              \
+    }
+#define OPTION_PERMUTATIONS                                                                      \
+    {                                                                                            \
+        .name = "permutations", .kind = OPTION_COUNT,                                            \
+        .offset = offsetof(cli_options, permutations), .minimum = 1, .argument = "N",            \
+        .help = "number of random permutations (default: 9999); if there are at most that many " \
+                "distinct arrangements, all of them are used"                                    \
+    }
 #define OPTION_ENCODING                                                                         \
     {                                                                                           \
         .name = "encoding", .kind = OPTION_CHOICE, .offset = offsetof(cli_options, encoding),   \

@@ -217,25 +217,6 @@ static ddsc_status make_half(const session *s, ddsc_context *ctx, ddsc_measures 
     return status;
 }
 
-static int stop_asked(void *user)
-{
-    (void)user;
-    return session_interrupted();
-}
-
-/* Creates a context without warnings, because each half would repeat the warnings of the result. */
-static ddsc_context *quiet_context(const session *s)
-{
-    ddsc_context_settings set;
-    ddsc_context *ctx = NULL;
-    ddsc_context_settings_init(&set);
-    set.threads = ddsc_context_get_threads(s->ctx);
-    set.seed = (uint64_t)s->opt.seed;
-    set.memory_limit = s->opt.memory;
-    set.cancel = stop_asked;
-    return ddsc_context_create(&ctx, &set) == DDSC_OK ? ctx : NULL;
-}
-
 /* Computes the ranks of the items from half of their points. */
 static bool rank_half(session *s, const result_items *items, int64_t *rank, uint64_t split,
                       int side, int *code)
@@ -244,7 +225,8 @@ static bool rank_half(session *s, const result_items *items, int64_t *rank, uint
     ddsc_clustering *found = NULL;
     ddsc_cluster_settings set;
     ddsc_graph_settings graph;
-    ddsc_context *ctx = quiet_context(s);
+    /* Without warnings, because each half would repeat those of the result. */
+    ddsc_context *ctx = session_quiet_context(s);
     ddsc_cluster_settings_init(&set);
     ddsc_graph_settings_init(&graph);
     set.k_min = set.k_max = items->view.k;

@@ -88,6 +88,19 @@ bool output_check_file(session *s, const char *path, int *code)
     return good && session_ok(s, ddsc_file_check(s->ctx, path, output_flags(s)), code);
 }
 
+bool output_check(session *s, bool required, int *code)
+{
+    const char *path = s->opt.output;
+    if (required && !path)
+        *code = message_usage(s->verb,
+                              "the output file is missing: use -o FILE (- is standard output)");
+    else if (s->opt.json && path && output_is_stdout(path))
+        *code = message_usage(s->verb, "--json and -o - both use standard output; choose one");
+    else
+        return output_check_file(s, path, code);
+    return false;
+}
+
 /* Checks that a file can be created in `place`. Error messages name `dir`, which need not exist
  * yet. */
 static bool can_create_in(session *s, const char *place, const char *dir, int *code)
@@ -211,6 +224,13 @@ bool output_text(session *s, const text *t, const char *path, bool overwrite, in
     text_free(&shown);
     if (!good)
         *code = EXIT_OUTPUT; /* main prints the message */
+    return good;
+}
+
+bool output_print(session *s, text *t, int *code)
+{
+    bool good = output_text(s, t, NULL, false, code);
+    text_free(t);
     return good;
 }
 

@@ -28,14 +28,7 @@ static const option_spec about_options[] = {
     {0}};
 const option_group group_about = {"Associations with the clusters", about_options};
 
-static const option_spec over_meta_options[] = {
-    OPTION_META,
-    {.name = "id",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(cli_options, read.id_columns),
-     .argument = "COLUMN,...",
-     .help = "column of the table of --meta that identifies items (default: id)"},
-    {0}};
+static const option_spec over_meta_options[] = {OPTION_META, OPTION_META_ID, {0}};
 const option_group group_over_meta = {"Columns for --over", over_meta_options};
 
 bool over_check(session *s, const cli_input *in, int *code)

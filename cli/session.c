@@ -63,6 +63,7 @@ ddsc_context *session_quiet_context(const session *s)
     ddsc_context_settings_init(&set);
     set.threads = ddsc_context_get_threads(s->ctx);
     set.seed = (uint64_t)s->opt.seed;
+    set.memory_limit = s->opt.memory;
     set.cancel = cancel;
     return ddsc_context_create(&ctx, &set) == DDSC_OK ? ctx : NULL;
 }

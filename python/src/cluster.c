@@ -45,10 +45,7 @@ bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, core_cluste
 
 static PyObject *cluster_result(core_context *context, ddsc_clustering *found, ddsc_status status)
 {
-    if (context_end(context, status))
-        return handle_new(context, CORE_CLUSTERING, found);
-    ddsc_clustering_destroy(found);
-    return NULL;
+    return handle_result(context, CORE_CLUSTERING, found, status);
 }
 
 static PyObject *cluster(PyObject *module, PyObject *args)

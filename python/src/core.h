@@ -60,6 +60,8 @@ extern PyTypeObject *handle_type;
 
 /* Takes ownership of `pointer`, even on failure. */
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer);
+/* Ends a call that created `pointer`. Returns its handle, or destroys it if the call failed. */
+PyObject *handle_result(core_context *context, core_kind kind, void *pointer, ddsc_status status);
 /* Returns a handle of an object that belongs to that of `owner`. */
 PyObject *handle_borrow(PyObject *owner, core_kind kind, const void *pointer);
 /* Converters for "O&" of PyArg_ParseTuple. Each accepts a core_handle of its kind. */
@@ -123,6 +125,17 @@ PyObject *stats_dictionary(const ddsc_pair_stats *stats);
 /* Sets dictionary[name] = value and takes ownership of the reference. Returns false if value is
  * NULL. */
 bool put(PyObject *dictionary, const char *name, PyObject *value);
+
+/* Text that the library writes in parts. The caller frees `bytes` with free(). */
+typedef struct core_text {
+    char *bytes;
+    size_t n;
+} core_text;
+
+/* A ddsc_write_fn whose `user` is a core_text. */
+int text_grow(void *user, const void *bytes, size_t n);
+/* Decodes text in which ids may not be valid UTF-8. */
+PyObject *text_decode(const core_text *t);
 
 /* Columns about items of one call. `values` keeps the buffers of numbers. */
 typedef struct core_columns {

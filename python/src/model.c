@@ -16,10 +16,7 @@ static PyObject *model_create(PyObject *module, PyObject *args)
         return NULL;
     ddsc_status status =
         ddsc_model_create(context->ctx, &model, measures->pointer, clustering->pointer, &c.set);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MODEL, model);
-    ddsc_model_destroy(model);
-    return NULL;
+    return handle_result(context, CORE_MODEL, model, status);
 }
 
 static PyObject *measures_copy_like(PyObject *module, PyObject *args)
@@ -34,10 +31,7 @@ static PyObject *measures_copy_like(PyObject *module, PyObject *args)
         return NULL;
     ddsc_status status =
         ddsc_measures_copy_like(context->ctx, &made, measures->pointer, model->pointer);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MEASURES, made);
-    ddsc_measures_destroy(made);
-    return NULL;
+    return handle_result(context, CORE_MEASURES, made, status);
 }
 
 /* Returns handles of the update, its set and its clustering. */
@@ -108,10 +102,7 @@ static PyObject *model_read(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!s", context_type, &context, &path) || !context_begin(context))
         return NULL;
     ddsc_status status = ddsc_model_read(context->ctx, &model, path);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MODEL, model);
-    ddsc_model_destroy(model);
-    return NULL;
+    return handle_result(context, CORE_MODEL, model, status);
 }
 
 static PyObject *model_write(PyObject *module, PyObject *args)

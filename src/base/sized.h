@@ -44,6 +44,15 @@ void sized_give(const sized_struct *kind, void *given, const void *own);
  * become zero. */
 void sized_view(void *view, size_t size, const void *own, size_t own_size);
 
+/* Defines the public _get_view_sized function of an object that has a view. The view of NULL is
+ * given by the other arguments. */
+#define SIZED_VIEW(type, ...)                                                    \
+    void type##_get_view_sized(const type *from, type##_view *view, size_t size) \
+    {                                                                            \
+        static const type##_view none = {__VA_ARGS__};                           \
+        sized_view(view, size, from ? &from->view : &none, sizeof none);         \
+    }
+
 /* ---- statistics of runs over pairs, which several modules fill ---- */
 
 /* Checks a caller's struct before the long computation, and rejects invalid ones. */

@@ -207,6 +207,8 @@ bool measures_equal_items(const measures *m, int64_t i, int64_t j);
 /* Copies the rows, ids, labels, titles, class names, coordinate names and words of `from`. `to`
  * must have the same items in the same order. */
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
+/* Creates a copy of all items with their names. */
+ddsc_status measures_copy(ddsc_context *ctx, measures **out, const measures *m);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);
 /* Copies the listed items with their names to empty parts. Items must be in range. */

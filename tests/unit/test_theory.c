@@ -5,7 +5,8 @@
 
 #include "cluster/spectral/decompose.h"
 #include "support.h"
-#include "assess/assess.h"
+#include "assess/identity/identity.h"
+#include "assess/quality/quality.h"
 
 static ddsc_cluster_settings cluster_of(int64_t k)
 {
@@ -178,7 +179,7 @@ static void test_match(void **state)
             labels[i] = rng_below(&r, 3) > 0 ? (first[i] + 1) % k : (int32_t)rng_below(&r, k);
         }
         memcpy(before, labels, sizeof labels);
-        assert_int_equal(theory_match_labels(ctx, labels, &n_changed, first, N, k), DDSC_OK);
+        assert_int_equal(identity_match_labels(ctx, labels, &n_changed, first, N, k), DDSC_OK);
         assert_int_equal(N - n_changed, best_agreement(before, first, N, into, k, 0));
         for (int i = 0; i < N; i++)
             for (int j = 0; j < N; j++) { /* only the numbers changed */

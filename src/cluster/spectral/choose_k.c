@@ -75,7 +75,9 @@ void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *res
     row->gap_clear = choose_is_clear(eigenvalues, residuals, row->k);
 }
 
-bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)
+/* Returns true if the gap separates clusters of very different size while another K has a much
+ * larger modularity. */
+static bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)
 {
     return modular->k > gap->k && gap->largest > LOPSIDED_TIMES * gap->smallest &&
            modular->modularity > gap->modularity + LOPSIDED_GAIN;

@@ -71,9 +71,6 @@ bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t
 double choose_relative_gap(double last, double next);
 /* Computes gap, relative_gap and gap_clear for row->k from the first n eigenvalues. */
 void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *residuals, int64_t n);
-/* Returns true if the gap separates clusters of very different size while another K has a much
- * larger modularity. */
-bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular);
 /* Returns the index of the row to choose. This is the row with the largest relative gap if that gap
  * is at least 3. Otherwise it is the row with the highest product of modularity and stability (ties:
  * smaller K). *by_gap is true if the gap decided. */
@@ -96,13 +93,6 @@ int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64
                           int64_t chosen);
 
 /* ---- hierarchy of clusters ---- */
-
-/* Computes the tree over the clusters from the affinities between them. out has k - 1 entries. size
- * (k) is the number of items in each cluster. center (k x dim, overwritten; or NULL) holds the
- * cluster centers. */
-ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
-                           const int32_t *labels, int64_t k, const int64_t *size, double *center,
-                           int64_t dim);
 
 /* ---- the result ---- */
 

@@ -80,10 +80,8 @@ ddsc_status ddsc_measures_copy_like(ddsc_context *context, ddsc_measures **copy,
     CHECK(ctx_need(context, data, "measures"));
     CHECK(ctx_need(context, model, "model"));
     TRY(cluster_take_items(context, &own, model, data));
-    if (!own) {
-        TRY(measures_subset(context, &own, data, data->n, NULL));
-        TRY(measures_copy_names(context, own, data));
-    }
+    if (!own)
+        TRY(measures_copy(context, &own, data));
     *copy = own;
     own = NULL;
 done:

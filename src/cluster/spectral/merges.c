@@ -90,9 +90,12 @@ static void take_in(merge_state *s, int64_t a, int64_t b, int64_t node)
     s->node[b] = -1;
 }
 
-ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
-                           const int32_t *labels, int64_t k, const int64_t *size, double *center,
-                           int64_t dim)
+/* Computes the tree over the clusters from the affinities between them. out has k - 1 entries. size
+ * (k) is the number of items in each cluster. center (k x dim, overwritten; or NULL) holds the
+ * cluster centers. */
+static ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
+                                  const int32_t *labels, int64_t k, const int64_t *size,
+                                  double *center, int64_t dim)
 {
     ddsc_status status = DDSC_OK;
     merge_state s = {.k = k, .center = center, .dim = dim};

@@ -88,6 +88,12 @@ typedef struct bound_relaxed {
     float *mean2, *away2;
 } bound_relaxed;
 
+/* Lists the distinct rows of every block of `side` items in the order of their first use. Block b
+ * has the entries first[b] to first[b + 1] - 1 of `row`, and local[e] is the position of the row of
+ * entry e in its block. Returns the largest number of rows of a block. `seen` has v elements; `row`
+ * and `local` may be NULL. */
+int64_t bound_list_rows(const measures *m, int64_t side, int64_t *first, int32_t *row,
+                        int32_t *local, int64_t *seen);
 /* Returns true for small supports in many dimensions and for costs without points. */
 bool bound_relaxed_applies(const measures *m, const ground_cost *ground);
 /* Creates the bound. An epsilon of 0 selects exact transport. */

@@ -66,35 +66,6 @@ static int64_t window_rows(const bound_least *b, int64_t window)
     return b->first[window + 1] - b->first[window];
 }
 
-/* Lists the distinct rows of every window, in the order of their first use. Without `fill`, only
- * counts them. `seen` has v elements. */
-static void find_rows(bound_least *b, int64_t *seen, bool fill)
-{
-    const measures *m = b->points->m;
-    int64_t count = 0, window = 0;
-    b->widest = 0;
-    for (int64_t r = 0; r < m->v; r++)
-        seen[r] = -1;
-    for (int64_t i = 0; i < m->n; i++) {
-        if (i % b->window == 0)
-            b->first[window++] = count;
-        int64_t first = b->first[window - 1];
-        for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++) {
-            int32_t r = m->index[e];
-            if (seen[r] < first) {
-                if (fill)
-                    b->row[count] = r;
-                seen[r] = count++;
-            }
-            if (fill)
-                b->local[e] = (int32_t)(seen[r] - first);
-        }
-        b->widest = BASE_MAX(b->widest, count - first);
-    }
-    b->first[window] = count;
-    b->n_windows = window;
-}
-
 /* Bytes of the tables of two windows. If there is only one window, it has one table. */
 static int64_t table_bytes(const bound_least *b)
 {
@@ -132,7 +103,8 @@ static ddsc_status choose_windows(ddsc_context *ctx, bound_least *b, const least
     TRY(MEM_NEW(ctx, b->first, m->n / b->side + 2));
     for (;; parts *= 2) {
         b->window = BASE_ROUND_UP((m->n + parts - 1) / parts, b->side);
-        find_rows(b, seen, false);
+        b->n_windows = (m->n + b->window - 1) / b->window;
+        b->widest = bound_list_rows(m, b->window, b->first, NULL, NULL, seen);
         if (table_bytes(b) <= limits->bytes)
             break;
         if (limits->one_window || b->window == b->side)
@@ -142,7 +114,7 @@ static ddsc_status choose_windows(ddsc_context *ctx, bound_least *b, const least
         goto done;
     TRY(MEM_NEW(ctx, b->row, b->first[b->n_windows]));
     TRY(MEM_NEW(ctx, b->local, m->nnz));
-    find_rows(b, seen, true);
+    bound_list_rows(m, b->window, b->first, b->row, b->local, seen);
     *applies = true;
 done:
     mem_free(ctx, seen);

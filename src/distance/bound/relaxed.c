@@ -62,29 +62,30 @@ static void fill_points(bound_relaxed *b, double *mean, double unit)
     }
 }
 
-/* Lists the distinct rows of every block of items, in the order of their first use. */
-static void find_distinct(bound_relaxed *b, int64_t *seen)
+int64_t bound_list_rows(const measures *m, int64_t side, int64_t *first, int32_t *row,
+                        int32_t *local, int64_t *seen)
 {
-    const measures *m = b->m;
-    int64_t count = 0, block = 0;
+    int64_t count = 0, block = 0, widest = 0;
     for (int64_t r = 0; r < m->v; r++)
         seen[r] = -1;
     for (int64_t i = 0; i < m->n; i++) {
-        if (i % b->side == 0)
-            b->block[block++] = count;
-        int64_t first = b->block[block - 1];
-        for (int64_t p = m->offset[i]; p < m->offset[i + 1]; p++) {
-            int32_t r = m->index[p];
-            if (seen[r] < first) {
-                seen[r] = count;
-                b->distinct[count++] = r;
+        if (i % side == 0)
+            first[block++] = count;
+        int64_t start = first[block - 1];
+        for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++) {
+            int32_t r = m->index[e];
+            if (seen[r] < start) {
+                if (row)
+                    row[count] = r;
+                seen[r] = count++;
             }
-            b->local[p] = (int32_t)(seen[r] - first);
+            if (local)
+                local[e] = (int32_t)(seen[r] - start);
         }
-        b->largest = BASE_MAX(b->largest, slots_of(b, i));
-        b->widest = BASE_MAX(b->widest, count - first);
+        widest = BASE_MAX(widest, count - start);
     }
-    b->block[block] = count;
+    first[block] = count;
+    return widest;
 }
 
 /* Computes |x - r|^2 for an item's points and their mean r. The result is reduced by the possible
@@ -152,7 +153,9 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     TRY(MEM_NEW(ctx, b.distinct, m->nnz));
     TRY(MEM_NEW(ctx, b.local, m->nnz));
     fill_points(&b, mean, unit);
-    find_distinct(&b, seen);
+    b.widest = bound_list_rows(m, side, b.block, b.distinct, b.local, seen);
+    for (int64_t i = 0; i < m->n; i++)
+        b.largest = BASE_MAX(b.largest, slots_of(&b, i));
     /* Covers the rounding of coordinates, of products of d terms and of weighted sums. Products
      * with means are counted twice. */
     b.slack = (double)((is_centered(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;

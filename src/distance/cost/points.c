@@ -113,13 +113,3 @@ void points_distance2(const points *table, const points_panel *rows, const point
                     la_distance2(d, table->x + rows->row[p] * d, table->x + columns->row[q] * d);
     }
 }
-
-void points_distance2_rows(const points *table, points_panel *rows, points_panel *columns,
-                           int64_t begin, int64_t end, double *out, int64_t ld)
-{
-    points_panel_load(rows, table, end - begin, NULL, begin);
-    for (int64_t q = 0; q < table->n; q += columns->capacity) {
-        points_panel_load(columns, table, BASE_MIN(columns->capacity, table->n - q), NULL, q);
-        points_distance2(table, rows, columns, out + q, ld);
-    }
-}

@@ -43,10 +43,5 @@ points_panel points_panel_part(const points_panel *panel, const points *table, i
 /* Computes out[p * ld + q] = |rows_p - columns_q|^2. */
 void points_distance2(const points *table, const points_panel *rows, const points_panel *columns,
                       double *out, int64_t ld);
-/* Computes rows [begin, end) of the matrix of squared distances between all points of the table.
- * `rows` needs capacity for end - begin points. The capacity of `columns` is the number of columns
- * computed at a time. */
-void points_distance2_rows(const points *table, points_panel *rows, points_panel *columns,
-                           int64_t begin, int64_t end, double *out, int64_t ld);
 
 #endif

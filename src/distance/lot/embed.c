@@ -28,7 +28,9 @@ typedef struct embedding {
     shortfalls *shorter;    /* one per worker */
 } embedding;
 
-int64_t lot_columns(const measures *reference)
+/* Returns the number of columns of the embedding: the points of the reference times the
+ * dimension. */
+static int64_t lot_columns(const measures *reference)
 {
     return measures_item(reference, 0).n * reference->d;
 }
@@ -128,8 +130,12 @@ done:
     return status;
 }
 
-ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
-                      const measures *reference, int64_t max_pivots)
+/* Computes the embedding z (n x columns). Row i holds sqrt(w_r) (T_i(r) - x_r) for each reference
+ * point r, where T_i is the barycentric projection, so that Euclidean distances are LOT distances.
+ * Runs in parallel over the items and reports progress. Adds to n_solved, n_iterations, max_gap and
+ * n_not_converged of stats, and sets reference_size. */
+static ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats,
+                             const measures *m, const measures *reference, int64_t max_pivots)
 {
     ddsc_status status = DDSC_OK;
     int n_workers = parallel_width(ctx);

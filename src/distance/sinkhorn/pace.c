@@ -54,7 +54,7 @@ static double relax(double rate, double omega)
 
 /* The formula was fitted to times measured for sizes 4 to 1000 (bench/sinkhorn.py --parts pairs).
  */
-double sinkhorn_newton_price(int64_t rows, int64_t columns)
+static double sinkhorn_newton_price(int64_t rows, int64_t columns)
 {
     double n = (double)rows, m = (double)columns;
     return (500 + n * m * (2 + 0.04 * n) + 0.01 * n * n * n) / (45 + 0.17 * n * m);

@@ -52,8 +52,6 @@ typedef enum sinkhorn_verdict {
 sinkhorn_verdict sinkhorn_pace_next(sinkhorn_pace *p, const sinkhorn_seen *seen);
 /* Returns the best over-relaxation factor for the plain rate of convergence eta. */
 double sinkhorn_pace_omega(double eta);
-/* Returns the cost of one Newton step in units of one dense iteration on n x m. */
-double sinkhorn_newton_price(int64_t n, int64_t m);
 /* Returns the number of iterations to allow on n x m before Newton steps pay off. */
 double sinkhorn_newton_passes(int64_t n, int64_t m);
 

@@ -36,7 +36,8 @@ struct sinkhorn_set {
 
 /* ---- opening ---- */
 
-bool sinkhorn_group_applies(const measures *m)
+/* Returns true if the items are small enough on average for the group engine. */
+static bool sinkhorn_group_applies(const measures *m)
 {
     return m->nnz <= SINKHORN_GROUP_SIDE * m->n;
 }
@@ -153,8 +154,9 @@ static sinkhorn_problem problem_of(sinkhorn_set *s, int64_t i, int64_t j, int wo
     return problem;
 }
 
-ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int64_t j,
-                              int worker)
+/* Solves the pair (i, j). Returns DDSC_NOT_CONVERGED in the same cases as sinkhorn_solve. */
+static ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int64_t j,
+                                     int worker)
 {
     if (ctx_canceled(s->ctx))
         return DDSC_ERROR_CANCELED;

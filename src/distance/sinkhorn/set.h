@@ -11,9 +11,6 @@
 
 typedef struct sinkhorn_set sinkhorn_set;
 
-/* Returns true if the items are small enough on average for the group engine. */
-bool sinkhorn_group_applies(const measures *m);
-
 /* Returns the frame that suits an ordered set: FRAME_GRID for the grid engine, else FRAME_PLAIN. */
 pair_frame sinkhorn_set_frame(const measures *m, const ground_cost *ground, double epsilon);
 /* Returns true if the grid engine can solve this set with the steps of the frame. */
@@ -28,9 +25,6 @@ const grid_items *sinkhorn_set_grid(const sinkhorn_set *s);
  * of work. */
 int64_t sinkhorn_set_side(const sinkhorn_set *s);
 
-/* Solves the pair (i, j). Returns DDSC_NOT_CONVERGED in the same cases as sinkhorn_solve. */
-ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int64_t j,
-                              int worker);
 /* Solves the problem of item i with itself. */
 ddsc_status sinkhorn_set_self(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int worker);
 /* Reserves the memory for bounds of the dense solver, because sinkhorn_bound cannot report that

@@ -24,8 +24,6 @@ ddsc_status npy_read_header(io_stream *s, npy_array *array);
 /* Reads numbers in file order, in chunks of double or int64_t. The stream must end after the last
  * number. */
 typedef ddsc_status (*npy_chunk_fn)(void *arg, int64_t begin, int64_t n, const void *value);
-ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *array, bool integers,
-                            npy_chunk_fn fn, void *arg);
 /* These functions read the elements in C order into new memory. The stream must end after the last
  * element. */
 ddsc_status npy_read_doubles(ddsc_context *ctx, double **out, io_stream *s, const npy_array *array);
@@ -98,8 +96,6 @@ ddsc_status labels_from_npy(ddsc_context *ctx, measures_parts *parts, int64_t *n
 
 /* Determines the format from the first bytes. Returns AUTO if it is unknown. */
 ddsc_format io_sniff(const unsigned char *head, size_t n);
-/* Names a known but unsupported format ("bzip2-compressed"). Returns NULL for all other bytes. */
-const char *io_sniff_foreign(const unsigned char *head, size_t n);
 /* Peeks at the first bytes of a stream. If no reader supports this kind of file, the call fails
  * with a message that names it. */
 ddsc_status io_peek_content(io_stream *s, unsigned char head[STREAM_PEEK_MAX], size_t *n);
@@ -207,10 +203,7 @@ ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s)
 /* ---- the model of a clustering ---- */
 
 ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s);
-ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w);
 
 ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *w);
-ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter);
-ddsc_status d2_write_measures(const measures *m, io_writer *w);
 
 #endif

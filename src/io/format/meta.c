@@ -232,8 +232,7 @@ ddsc_status ddsc_measures_read_meta(ddsc_context *ctx, ddsc_measures **copy, con
     CHECK(ctx_enter_new(ctx, copy));
     CHECK(ctx_need(ctx, m, "measures"));
     CHECK(ctx_need(ctx, path, "path"));
-    TRY(measures_subset(ctx, &made, m, m->n, NULL));
-    TRY(measures_copy_names(ctx, made, m));
+    TRY(measures_copy(ctx, &made, m));
     meta_target to = {made->n_rows,      made->id_text, made->id_at,
                       &made->meta_names, &made->meta,   "the items"};
     TRY(io_read_meta(ctx, &to, path, id_columns, STREAM_DEFAULT_MAX_BYTES));

@@ -40,7 +40,7 @@ static ddsc_status add_lists(npz_writer *z, const ddsc_model *m)
     return add_doubles(z, "graph_d2", m->list_d2, *n_edges);
 }
 
-ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
+static ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
 {
     ddsc_status status = DDSC_OK;
     npz_writer *z = NULL;

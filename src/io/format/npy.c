@@ -10,8 +10,8 @@ enum { CHUNK_BYTES = 1 << 16 };
 
 /* ---- elements ---- */
 
-ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a, bool integers,
-                            npy_chunk_fn fn, void *arg)
+static ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a,
+                                   bool integers, npy_chunk_fn fn, void *arg)
 {
     ddsc_status status = DDSC_OK;
     unsigned char *bytes = NULL;

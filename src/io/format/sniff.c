@@ -138,7 +138,8 @@ ddsc_format io_sniff(const unsigned char *head, size_t n)
     return is_numeric_line(head, n) ? DDSC_FORMAT_D2 : DDSC_FORMAT_CSV;
 }
 
-const char *io_sniff_foreign(const unsigned char *head, size_t n)
+/* Names a known but unsupported format ("bzip2-compressed"). Returns NULL for all other bytes. */
+static const char *io_sniff_foreign(const unsigned char *head, size_t n)
 {
     static const struct {
         const char *magic;

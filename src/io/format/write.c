@@ -109,7 +109,8 @@ done:
     return status;
 }
 
-ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter)
+static ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w,
+                                      char delimiter)
 {
     CHECK(check_ids(ctx, m));
     CHECK(put_header(ctx, m, w, delimiter));
@@ -137,7 +138,7 @@ ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *
 }
 
 /* A blank line between objects indicates that each has one phase. */
-ddsc_status d2_write_measures(const measures *m, io_writer *w)
+static ddsc_status d2_write_measures(const measures *m, io_writer *w)
 {
     for (int64_t i = 0; i < m->n; i++) {
         item_view item = measures_item(m, i);

@@ -192,8 +192,6 @@ typedef struct io_writer io_writer;
 /* Opens a file for writing, or standard output if path is "-". The output is compressed if the name
  * ends in .gz. `flags` are ddsc_write_flags. */
 ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, unsigned flags);
-/* Checks that a file can be written at `path`, without leaving anything there. */
-ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags);
 ddsc_status writer_put(io_writer *w, const void *bytes, size_t n);
 ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

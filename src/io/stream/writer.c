@@ -175,7 +175,8 @@ ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, un
     return DDSC_OK;
 }
 
-ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags)
+/* Checks that a file can be written at `path`, without leaving anything there. */
+static ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags)
 {
     struct stat info;
     io_writer *w = NULL;

@@ -40,8 +40,6 @@ static inline const measures *metric_measures(const metric_resolved *r, const me
     return r->own ? r->own : m;
 }
 void metric_resolved_free(metric_resolved *r);
-/* Creates a copy with points scaled to length 1, for cosine costs. */
-ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m);
 
 /* ---- bounds of exact transport, which are also bounds of the larger sinkhorn values ---- */
 

@@ -86,7 +86,7 @@ static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
 /* ---- costs ---- */
 
 /* cos(x, y) depends only on directions, so every point can be scaled to length 1. */
-ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
+static ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
 {
     CHECK(measures_subset(ctx, out, m, m->n, NULL));
     (*out)->grid.found = false;

@@ -1,5 +1,5 @@
 /* Computes the minimum spanning tree of a small set of items from all their distances (Prim 1957).
- * The verdict compares its longest edges with the others (assess/step_ratio.c). */
+ * The verdict compares its longest edges with the others (assess/quality/step_ratio.c). */
 #include <stdlib.h>
 
 #include "numeric/graph/graph.h"

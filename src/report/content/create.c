@@ -3,59 +3,10 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
 SIZED_INIT(source_struct, ddsc_report_source, origin, NULL);
 SIZED_INIT(origin_struct, ddsc_report_origin, compress_points, NULL);
-
-result_call result_call_begin(ddsc_context *ctx)
-{
-    result_call call = {.ctx = ctx, .plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
-    ctx_enter(ctx);
-    ctx_hold(ctx, true);
-    call.before = call.plain ? uselocale(call.plain) : (locale_t)0;
-    return call;
-}
-
-void result_call_end(result_call *call)
-{
-    if (call->plain) {
-        uselocale(call->before);
-        freelocale(call->plain);
-    }
-    ctx_hold(call->ctx, false);
-}
-
-/* ---- properties of the source ---- */
-
-bool result_certified(const ddsc_report *r)
-{
-    return r->from.status == DDSC_OK &&
-           (!r->from.clustering || r->view.verified || r->view.eigen_dense);
-}
-
-bool result_by_metric(const ddsc_report *r)
-{
-    return r->k > 0 ? r->measures && r->view.graph : r->from.pairs != NULL;
-}
-
-const char *result_method(const ddsc_report *r)
-{
-    return r->origin.method ? r->origin.method : "ddsc";
-}
-
-const ddsc_graph *result_graph(const ddsc_report *r)
-{
-    return r->from.graph ? r->from.graph : r->view.graph;
-}
-
-const ddsc_k_row *result_chosen(const ddsc_report *r)
-{
-    for (int64_t i = 0; i < r->view.n_sweep; i++)
-        if (r->view.sweep[i]->k == r->view.k || r->view.n_sweep == 1)
-            return r->view.sweep[i];
-    return NULL;
-}
 
 /* Copies a result struct whose size is set by the caller. Fields beyond that size become zero. */
 #define TAKE_RESULT(own, given)                                           \
@@ -189,11 +140,6 @@ static ddsc_status find_outliers(ddsc_report *r)
     return DDSC_OK;
 }
 
-bool result_left_out(const ddsc_report *r, int64_t item)
-{
-    return r->from.outliers && r->outlying && r->outlying[item];
-}
-
 static ddsc_status take_rows(ddsc_report *r)
 {
     int64_t n;
@@ -209,7 +155,7 @@ static ddsc_status take_rows(ddsc_report *r)
     return write_headline(r);
 }
 
-ddsc_status result_find_standing(ddsc_report *r, const int32_t *labels, int64_t n)
+ddsc_status content_find_ambiguity(ddsc_report *r, const int32_t *labels, int64_t n)
 {
     ddsc_standing places;
     if (!r->coords || n == 0)
@@ -319,8 +265,8 @@ static ddsc_status result_fill(ddsc_report *r)
     CHECK(check_source(r));
     if (r->k > 0) {
         CHECK(take_rows(r));
-        CHECK(result_find_standing(r, r->view.labels, r->view.n));
-        CHECK(result_find_order(r));
+        CHECK(content_find_ambiguity(r, r->view.labels, r->view.n));
+        CHECK(content_find_order(r));
         CHECK(find_memberships(r));
         CHECK(ddsc_verdict_run(r->ctx, &r->verdict, r->from.clustering, r->measures,
                                result_graph(r)));
@@ -330,7 +276,7 @@ static ddsc_status result_fill(ddsc_report *r)
     stage_enter(r->ctx, "map");
     CHECK(make_map(r));
     stage_enter(r->ctx, "findings");
-    CHECK(result_tree(r));
+    CHECK(content_build(r));
     return r->from.truth ? result_classes(r, r->from.truth) : DDSC_OK;
 }
 

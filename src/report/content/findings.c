@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
 enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
 
@@ -193,7 +193,7 @@ static void put_neighbors(ddsc_report *r, json_t *root)
         put_last(r, counts, json_integer(count[b]));
 }
 
-ddsc_status result_put_findings(ddsc_report *r, json_t *root)
+ddsc_status content_put_findings(ddsc_report *r, json_t *root)
 {
     if (!r->from.clustering || r->view.n == 0)
         return DDSC_OK;
@@ -234,7 +234,7 @@ static json_t *result_class_name(const ddsc_report *r, int32_t class)
     return result_string(name ? name : number);
 }
 
-ddsc_status result_put_confusion(ddsc_report *r, json_t *scores)
+ddsc_status content_put_confusion(ddsc_report *r, json_t *scores)
 {
     int32_t class[MAX_CLASSES];
     const int32_t *truth = r->from.truth;

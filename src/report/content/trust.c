@@ -2,7 +2,7 @@
  * stability under resampled points. */
 #include <stdio.h>
 
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
 /* Theorem 2: if the graph of the sample has as many components as clusters, changing affinities by
  * up to xi/2 leaves the clusters unchanged. Every resample is a sample, so the condition is checked
@@ -25,7 +25,7 @@ static void put_theorem_2(ddsc_report *r, json_t *root)
     put_bool(r, theorem, "holds", components && t->xi > 0 && r->trust.worst->zeta <= t->xi / 2);
 }
 
-void result_put_theory(ddsc_report *r, json_t *parent)
+void content_put_theory(ddsc_report *r, json_t *parent)
 {
     const ddsc_theory *t = &r->theory;
     json_t *root = put_object(r, parent, "theory");
@@ -93,7 +93,7 @@ static void put_lemma_1(ddsc_report *r, json_t *root)
     put_real(r, lemma, "log10_E", c.log10_e);
 }
 
-void result_put_stability(ddsc_report *r, json_t *parent)
+void content_put_stability(ddsc_report *r, json_t *parent)
 {
     const ddsc_stability_view *v = &r->trust;
     json_t *root = put_object(r, parent, "stability");

@@ -1,6 +1,6 @@
 /* Writes what an update changed: items, and clusters that are the same, split, merged, new or
  * vanished. */
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
 static void put_change(ddsc_report *r, json_t *events, const ddsc_identity_event *e)
 {
@@ -21,7 +21,7 @@ static void put_change(ddsc_report *r, json_t *events, const ddsc_identity_event
     put_text(r, object, "text", e->words);
 }
 
-void result_put_update(ddsc_report *r, json_t *root)
+void content_put_update(ddsc_report *r, json_t *root)
 {
     ddsc_update_view u;
     ddsc_identity_view id;

@@ -1,4 +1,4 @@
-/* Draws the mean pictures of clusters (report/content/means.c) and their differences from the
+/* Draws the mean pictures of clusters (report/traits/means.c) and their differences from the
  * other items. */
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "report/content/buffer.h"
+#include "report/result/buffer.h"
 
 void html_begin(buffer *b, const char *title);
 void html_end(buffer *b, bool script);

@@ -10,6 +10,7 @@
 
 #include "report/render/charts.h"
 #include "report/render/html.h"
+#include "report/traits/traits.h"
 
 enum { CARD_PARTS = 8 };
 
@@ -129,7 +130,7 @@ static void add_items(buffer *t, const ddsc_report *r, const json_t *items, bool
 static void add_traits_of(buffer *t, const json_t *cluster)
 {
     buffer traits = {.ctx = t->ctx};
-    result_add_traits(&traits, cluster, CARD_PARTS);
+    traits_add(&traits, cluster, CARD_PARTS);
     if (traits.status < 0)
         t->status = traits.status;
     if (traits.status >= 0 && traits.length > 0) {

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "report/render/page.h"
+#include "report/traits/traits.h"
+#include "report/content/content.h"
 
 enum { NAMED_FIRST = 12, ITEMS_FIRST = 3, NAME_PARTS = 3, TOLD_APART = 60 };
 
@@ -44,7 +46,7 @@ static bool add_known_name(buffer *t, const ddsc_report *r, int64_t c)
     if (name)
         buffer_add(t, name);
     else if (json_object_get(cluster, "words"))
-        result_add_traits(t, cluster, NAME_PARTS);
+        traits_add(t, cluster, NAME_PARTS);
     else
         add_marker_name(t, json_object_get(cluster, "markers"));
     return t->length > before;
@@ -302,7 +304,7 @@ static void answer_belief(buffer *t, const ddsc_report *r)
         buffer_addf(t,
                     "Clusters found in two random halves of the items agree %s (%.2f, where 1 is "
                     "always and 0 is chance). ",
-                    result_agreement_word(json_number_value(halves)), json_number_value(halves));
+                    content_agreement_word(json_number_value(halves)), json_number_value(halves));
     if (json_is_number(starts) && json_number_value(starts) < STARTS_LOW)
         buffer_addf(
             t,
@@ -405,7 +407,7 @@ static void add_advice(buffer *t, const char *words, bool bad)
 static void answer_next(buffer *t, const ddsc_report *r)
 {
     const char *advice = report_page_text(report_page_get(r, "advice", NULL));
-    const char *next_step = result_has_next_step(r) ? verdict_words(r)->next_step : "";
+    const char *next_step = content_has_next_step(r) ? verdict_words(r)->next_step : "";
     bool exact = json_is_true(report_page_get(r, "certificates", "certified"));
     if (!*next_step && !*advice && exact)
         return;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/content/cells.h"
+#include "report/traits/cells.h"
 #include "report/render/html.h"
 #include "report/render/page.h"
 
@@ -123,19 +123,8 @@ static const json_t *cells_of(const ddsc_report *r, const json_t **states)
 
 static void add_dump(buffer *t, const char *key, const json_t *value)
 {
-    char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII |
-                                       JSON_REAL_PRECISION(5));
-    if (!dump)
-        t->status = t->status < 0
-                        ? t->status
-                        : ctx_fail(t->ctx, DDSC_ERROR_MEMORY, "out of memory for the page");
     buffer_addf(t, ",\"%s\":", key);
-    for (const char *c = dump ? dump : ""; *c; c++)
-        if (*c == '<' || *c == '>' || *c == '&')
-            buffer_addf(t, "\\u%04x", (unsigned)*c);
-        else
-            buffer_add_bytes(t, c, 1);
-    free(dump);
+    report_data_json(t, value);
 }
 
 static void add_named(buffer *t, const char *key, const json_t *list)

@@ -34,6 +34,22 @@ void report_data_words(buffer *t, const char *key, uint16_t *value, int64_t n)
     mem_free(t->ctx, value);
 }
 
+void report_data_json(buffer *t, const json_t *value)
+{
+    char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII |
+                                       JSON_REAL_PRECISION(5));
+    if (!dump)
+        t->status = t->status < 0
+                        ? t->status
+                        : ctx_fail(t->ctx, DDSC_ERROR_MEMORY, "out of memory for the page");
+    for (const char *c = dump ? dump : ""; *c; c++)
+        if (*c == '<' || *c == '>' || *c == '&')
+            buffer_addf(t, "\\u%04x", (unsigned)*c);
+        else
+            buffer_add_bytes(t, c, 1);
+    free(dump);
+}
+
 void report_data_string(buffer *t, const char *words)
 {
     char *shown = NULL;
@@ -44,16 +60,8 @@ void report_data_string(buffer *t, const char *words)
     text_visible(shown, room, words, strlen(words));
     json_t *string = result_string(shown);
     mem_free(t->ctx, shown);
-    char *dump = json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+    report_data_json(t, string);
     json_decref(string);
-    if (!dump)
-        t->status = ctx_fail(t->ctx, DDSC_ERROR_MEMORY, "out of memory for the page");
-    for (const char *c = dump ? dump : ""; *c; c++)
-        if (*c == '<' || *c == '>' || *c == '&')
-            buffer_addf(t, "\\u%04x", (unsigned)*c);
-        else
-            buffer_add_bytes(t, c, 1);
-    free(dump);
 }
 
 static bool ids_are_numbers(const ddsc_report *r)

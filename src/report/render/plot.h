@@ -3,7 +3,7 @@
 #ifndef DDSC_REPORT_RENDER_PLOT_H
 #define DDSC_REPORT_RENDER_PLOT_H
 
-#include "report/content/buffer.h"
+#include "report/result/buffer.h"
 
 enum { COLOR_INK = -2, COLOR_NONE = -1 }; /* values >= 0: the color of that cluster */
 enum { PLOT_COLORS = 20 };

@@ -8,6 +8,7 @@
 
 #include "io/stream/stream.h"
 #include "report/render/report.h"
+#include "report/content/content.h"
 
 static int64_t count_items(const ddsc_report *r)
 {
@@ -110,7 +111,7 @@ ddsc_status report_load_embedding(ddsc_report *r, const char *path)
     }
     r->coords = r->own_coords;
     r->n_coords = columns;
-    TRY(result_find_standing(r, labels, n));
+    TRY(content_find_ambiguity(r, labels, n));
 done:
     mem_free(r->ctx, labels);
     return status;

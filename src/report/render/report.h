@@ -4,7 +4,7 @@
 #ifndef DDSC_REPORT_RENDER_REPORT_H
 #define DDSC_REPORT_RENDER_REPORT_H
 
-#include "report/content/result.h"
+#include "report/result/result.h"
 
 /* ---- formats ---- */
 
@@ -16,10 +16,11 @@ void report_items(buffer *b, const ddsc_report *r);
 /* Writes the data block of the page: map positions, labels, ids and small pictures. */
 void report_page_data(buffer *b, const ddsc_report *r);
 /* Functions that write members of the data block. report_data_words takes ownership of the
- * numbers and encodes them in base64, low byte first. report_data_string escapes text so that it
- * cannot end the script element. */
+ * numbers and encodes them in base64, low byte first. report_data_json and report_data_string escape
+ * text so that it cannot end the script element. */
 void *report_data_memory(buffer *b, int64_t count, size_t size); /* zeroed; NULL after a failure */
 void report_data_words(buffer *b, const char *key, uint16_t *value, int64_t n);
+void report_data_json(buffer *b, const json_t *value); /* real numbers have 5 digits */
 void report_data_string(buffer *b, const char *text);
 /* Writes the data for the item drawer: neighbors, ambiguity, labels for other K, titles,
  * metadata and words. */

@@ -5,6 +5,7 @@
 
 #include "io/stream/stream.h"
 #include "report/render/report.h"
+#include "report/content/content.h"
 
 enum { NO_FORM = -1 };
 
@@ -184,7 +185,7 @@ static void add_page(buffer *b, const ddsc_report *r, int f, io_folder *place)
     const char *page = stage_enter(b->ctx, "sync");
     b->status = folder_sync(place, f);
     stage_leave(b->ctx, page);
-    result_renew_seconds(r);
+    content_renew_seconds(r);
     report_page(b, r, &data);
     buffer_free(&data);
 }
