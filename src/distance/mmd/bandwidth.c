@@ -117,7 +117,8 @@ ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *
     CHECK(distance_quantiles(ctx, found, level, 2, m, BANDWIDTH_POINTS));
     bool alike = found[1] < ALIKE * found[0];
     bool median = rule == DDSC_BANDWIDTH_MEDIAN || (rule == DDSC_BANDWIDTH_AUTO && alike);
-    bool wide = median && uses_wide(m, settings);
+    /* If all distances are equal, every bandwidth gives proportional values. */
+    bool wide = median && found[1] > found[0] && uses_wide(m, settings);
     *bandwidth = found[median] * (wide ? WIDE : 1);
     ctx_note(ctx, "bandwidth", wide ? "1.5 x median" : median ? "median" : "5% quantile",
              "of the distances between points; the median is %.2f times the 5%% quantile",
