@@ -101,8 +101,8 @@ static const double WIDE = 1.5;
 
 static bool uses_wide(const measures *m, const ddsc_metric_settings *set)
 {
-    return set->bandwidth_rule == DDSC_BANDWIDTH_AUTO &&
-           set->mmd_kernel == DDSC_KERNEL_GAUSSIAN && m->words.n == 0;
+    return set->bandwidth_rule == DDSC_BANDWIDTH_AUTO && set->mmd_kernel == DDSC_KERNEL_GAUSSIAN &&
+           m->words.n == 0;
 }
 
 ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,
@@ -120,7 +120,10 @@ ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *
     /* If all distances are equal, every bandwidth gives proportional values. */
     bool wide = median && found[1] > found[0] && uses_wide(m, settings);
     *bandwidth = found[median] * (wide ? WIDE : 1);
-    ctx_note(ctx, "bandwidth", wide ? "1.5 x median" : median ? "median" : "5% quantile",
+    ctx_note(ctx, "bandwidth",
+             wide     ? "1.5 x median"
+             : median ? "median"
+                      : "5% quantile",
              "of the distances between points; the median is %.2f times the 5%% quantile",
              found[1] / found[0]);
     return DDSC_OK;
