@@ -3,13 +3,14 @@
 
     bench/permanova.py [--sets 1000] [--power 100] [--permutations 199]
 
-A cohort has 40 patients with 200 cells in 5 dimensions, in two classes of 20. Kinds of null cohorts: one law for all
-patients; a continuum of patients with a random class; one law with 200 cells in one class and 50 in the other, after
-the advised remedy (`per_item=50`), and without it for comparison; and a covariate (age) that shifts the patients and
-differs between the classes, with `adjust`. Planted effects: the cells of one class are shifted, or a
-share of them is replaced by another state, in cohorts whose patients differ from each other. The metric is mmd with 256
-random features, or lot for the counts, to which it is more sensitive. The exit code is 1 if a null kind (other than the one without the remedy) is rejected in fewer than 3%
-or more than 7% of the sets. The Python package must be installed. A run takes about 4 CPU minutes.
+A cohort has 40 patients with 200 cells in 5 dimensions, in two classes of 20. There are four kinds of null cohorts: one
+distribution for all patients; a continuum of patients with random classes; one distribution with 200 cells in one class
+and 50 in the other, with the recommended remedy (`per_item=50`) and, for comparison, without it; and a covariate (age)
+that shifts the patients and differs between the classes, with `adjust`. There are two planted effects, in cohorts whose
+patients differ from each other: the cells of one class are shifted, or a share of them is replaced with another state.
+The metric is mmd with 256 random features, or lot for the cohorts with different numbers of cells, to which lot is more
+sensitive. The exit code is 1 if the test rejects a kind of null cohort (other than the one without the remedy) in fewer
+than 3% or more than 7% of the sets. The Python package must be installed. A run takes about 4 CPU minutes.
 """
 import argparse
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures ddsc update against a run over all items, and checks that both give the same graph.
+"""Compares ddsc update with a run over all items, and checks that both compute the same graph.
 
     bench/update.py [--ddsc PROGRAM] [--data DIR] [--old 1800] [--new 200] [--single 10] [--gone 40]
                     [--metrics w2,sinkhorn,mmd,lot]
@@ -7,7 +7,7 @@
 A random set of MNIST digits is divided into old and new items. `full` is the CPU time of the graph (distances, bounds
 and solves) in a run over all items with --like. `batch` adds all new items at once, `insert` adds one item at a time
 (median), and `remove` removes items at once. Percentages are relative to `full`. `other` is the CPU time of all other
-stages of the batch update. Fails if a graph differs from that of the run over the same items.
+stages of the batch update. The exit code is 1 if a graph differs from that of a run over the same items.
 """
 import argparse
 import json

@@ -40,7 +40,7 @@ static double *take_room(session *s, int64_t n, int *code)
         text_add(&t, " entries needs ");
         text_add_size(&t, bytes);
         text_add(&t, s->opt.memory ? ", which exceeds --memory" : ", more than this machine has");
-        message_error("%s; %s'ddsc neighbors' needs far less", text_get(&t),
+        message_error("%s; %s'ddsc neighbors' needs much less memory", text_get(&t),
                       s->opt.condensed ? "" : "--condensed halves it, ");
         *code = EXIT_MEMORY;
     }

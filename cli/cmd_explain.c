@@ -61,7 +61,7 @@ static void add_nearest(text *t, const json_t *cluster)
     text_add(t, "\n");
 }
 
-/* Adds the typical items, by title if they have one. */
+/* Adds the titles or ids of the typical items. */
 static void add_typical(text *t, const json_t *cluster)
 {
     const json_t *row;
@@ -80,7 +80,7 @@ static void add_typical(text *t, const json_t *cluster)
 }
 
 /* Returns the mean of two cells in adjacent rows, from 0 to 255, because a character is about
- * twice as high as wide. Cells outside the picture are treated as `none`. */
+ * twice as high as wide. Cells outside the picture have the value `none`. */
 static int two_cells(const json_t *rows, size_t x, size_t y, int none)
 {
     int sum = 0;
@@ -93,8 +93,8 @@ static int two_cells(const json_t *rows, size_t x, size_t y, int none)
     return sum / 2;
 }
 
-/* Adds the mean image in shades. A second image next to it marks the cells in which the cluster
- * has more (+, #) or less (-, =) mass than the others. */
+/* Adds the mean image in shades. A second picture next to the first one marks the cells in which
+ * the cluster has more (+, #) or less (-, =) mass than the other clusters. */
 static void add_picture(text *t, const json_t *picture)
 {
     static const char shades[] = " .:-=+*#%@";
@@ -177,8 +177,8 @@ static void add_members(text *t, const json_t *tree, size_t k, json_int_t node)
     add_members(t, tree, k, json_integer_value(json_object_get(merge, "b")));
 }
 
-/* Returns true if the node exists and no earlier merge used it. In a forged file, the number of
- * members could otherwise double at each level. */
+/* Returns true if the node exists and no earlier merge used it. Without this check, the number of
+ * members could double at each level of a forged file. */
 static bool node_free(const json_t *merge, const char *key, size_t before, bool *merged)
 {
     const json_t *number = json_object_get(merge, key);
@@ -291,8 +291,8 @@ static int by_share(const void *a, const void *b)
     return (x->coordinate > y->coordinate) - (x->coordinate < y->coordinate);
 }
 
-/* If points have no names, adds the share of each coordinate in the squared distance, and the
- * direction in which mass moves. */
+/* Adds the share of each coordinate in the squared distance, and the direction in which mass moves,
+ * if points have no names. */
 static void add_axes(text *t, const ddsc_measures *m, const ddsc_measures_view *v,
                      const flow *flows, int64_t n)
 {
@@ -320,7 +320,7 @@ static void add_axes(text *t, const ddsc_measures *m, const ddsc_measures_view *
     free(axes);
 }
 
-/* Finds the item with the given id. Returns -1 after a message if there is none. */
+/* Returns the item with the given id. If there is none, prints a message and returns -1. */
 static int64_t find_item(const ddsc_measures *m, const ddsc_measures_view *v, const char *id,
                          int *code)
 {
@@ -392,8 +392,8 @@ static bool check_pair(session *s, int *code)
         *code = EXIT_USAGE;
         good = false;
     } else if (good && access(path, F_OK) != 0) {
-        message_error("'%s' has no model.npz, which contains the items: joined metrics, baselines "
-                      "and given distances do not write one",
+        message_error("'%s' has no model.npz, which contains the items; cluster the items with one "
+                      "metric (joined metrics, baselines and --precomputed do not write model.npz)",
                       dir);
         *code = EXIT_INPUT;
         good = false;
@@ -455,7 +455,8 @@ static const option_spec pair_options[] = {
     {.name = "pair",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, pair),
-     .help = "the two words after the folder are items (optional, since this is always the case)"},
+     .help = "the two words after the folder are items (always the case, so this option can be "
+             "omitted)"},
     {0}};
 static const option_group group_pair = {"Two items", pair_options};
 
@@ -470,21 +471,20 @@ const cli_verb verb_explain = {
     .max_operands = 3,
     .summary = "describe the clusters of an earlier result",
     .description =
-        "Describes the result in a folder written by `ddsc cluster -o DIR`. The output says "
+        "Describes the result in a folder written by `ddsc cluster -o DIR`. The output states "
         "whether there are clusters at all, what characterizes each cluster, which items are "
-        "typical, how clusters merge, and which columns about items are associated with them. A "
-        "cluster is characterized by words or by coordinates with their direction. For planar "
-        "items, it is characterized by its mean and by where it has more (+) or less (-) mass than "
-        "the others.\n"
+        "typical, how clusters merge, and which columns about items are associated with the "
+        "clusters. Clusters are described by words, or by coordinates with their direction. "
+        "Clusters of planar items are described by pictures of the mean item and of the cells with "
+        "more (+) or less (-) mass than in the other clusters.\n"
         "\n"
-        "With --over COLUMN, it reports instead how the clusters change over the periods of a "
-        "column, "
-        "such as a date: the number of items, their share with a confidence interval, the words or "
-        "markers of each period, and which clusters are new or vanish.\n"
+        "With --over COLUMN, the output instead shows how the clusters change over the periods of "
+        "a column, such as a date: the number of items, their share with a confidence interval, "
+        "the words or markers of each period, and which clusters are new or vanish.\n"
         "\n"
-        "For two items, given by their ids, it explains why they are near or far. The output lists "
-        "the largest flows of the exact transport from one to the other, by point name. If the "
-        "points have no names, it lists the share of each coordinate in the distance. Items are "
+        "If the ids of two items are given, the output explains why the items are near or far: it "
+        "lists the largest flows of the exact transport between them by point name or, if the "
+        "points have no names, the share of each coordinate in the distance. Items are "
         "read from model.npz in the folder, so the original input is not needed.",
     .groups = explain_groups,
     .examples = "ddsc explain result\tdescribes the clusters\n"

@@ -1,4 +1,4 @@
-/* ddsc states: the states of the points of a result, and how their shares differ. */
+/* ddsc states: divides the points of a result into states and compares their shares. */
 #include "states.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ const char *states_coordinate(const states_result *r, int64_t coordinate, char s
 
 /* ---- sides of a comparison ---- */
 
-/* Returns the cluster that the operand names by its number or name, or -1. */
+/* Returns the cluster with the number or name in the operand, or -1 if there is none. */
 static int64_t find_cluster(session *s, const result_items *items, const char *word, int *code)
 {
     char *end;
@@ -38,7 +38,7 @@ static int64_t find_cluster(session *s, const result_items *items, const char *w
     return found;
 }
 
-/* Reads an operand: the id of an item, or a cluster. "cluster:" before it selects a cluster. */
+/* Reads an operand: the id of an item, or a cluster. The prefix "cluster:" selects a cluster. */
 static bool find_side(session *s, const result_items *items, states_side *side, const char *word,
                       int *code)
 {
@@ -91,8 +91,8 @@ static bool compare_sides(states_result *r, int *code)
 
 /* ---- columns ---- */
 
-/* Computes the mean of each coordinate in each state of an item, in standard deviations of the
- * state. The mean is NaN if the item has few points in the state. */
+/* Computes, for each item, the mean of each coordinate in each state, in standard deviations of the
+ * state. A mean is NaN if the item has too few points in the state. */
 static void item_means(const states_result *r, int64_t item, double *mean)
 {
     const ddsc_measures_view *m = &r->items->in.view;
@@ -114,7 +114,7 @@ static void item_means(const states_result *r, int64_t item, double *mean)
     free(count);
 }
 
-/* Measures the associations with one column. */
+/* Measures the associations of the states with one column. */
 static bool compare_column(states_result *r, int64_t at, const double *means,
                            const ddsc_column *block, int *code)
 {
@@ -268,23 +268,24 @@ const cli_verb verb_states = {
     .operand_kind = OPERAND_RESULT,
     .min_operands = 1,
     .max_operands = 3,
-    .summary = "states of the points of a result, such as cell states, and how they differ",
+    .summary = "compare the states of the points of a result, such as cell states",
     .description =
-        "Divides the points of all items into states: the types that --type of 'ddsc cluster' "
-        "named, or k-means clusters of a sample of the pooled points. Prints the share of each "
+        "Divides the points of all items into states: the types in the column given to 'ddsc "
+        "cluster --type', or k-means clusters of a sample of the pooled points. Prints the share "
+        "of each "
         "state in all items and in each cluster. The clusters were computed from the same points, "
-        "so these shares describe the clusters and do not test them.\n"
+        "so these shares only describe the clusters; they test nothing.\n"
         "\n"
-        "With --by, the shares are compared between the classes of a column, or along its numbers. "
+        "With --by, compares the shares between the classes of a column, or along its numbers. "
         "The effect is the difference of the mean shares (or a rank correlation) with its 95% "
-        "confidence interval. p is computed by permutations and corrected by Benjamini and "
-        "Hochberg over all states. The coordinates are compared in the same way within each "
-        "state, over the items that have at least 5 points in it, in standard deviations of the "
-        "state. The columns must have taken no part in the clustering.\n"
+        "confidence interval. p-values are computed by permutations and corrected for the number "
+        "of states (Benjamini and Hochberg). Coordinates are compared in the same way within each "
+        "state, in standard deviations of the state. Items with fewer than 5 points in a state are "
+        "ignored. The clustering must not have used these columns.\n"
         "\n"
-        "With FROM and TO, which are ids of items or numbers of clusters, the output lists the "
-        "states between which an optimal transport plan moves mass, and the coordinates that "
-        "change within each state.",
+        "FROM and TO are ids of items or numbers of clusters. If they are given, lists the states "
+        "between which an optimal transport plan moves mass, and the coordinates that change "
+        "within each state.",
     .groups = states_groups,
     .examples = "ddsc states result\tstates, and their shares by cluster\n"
                 "ddsc states result --by condition --block patient\tpaired samples\n"

@@ -100,7 +100,7 @@ static const option_spec column_options[] = {
     {.name = "separately",
      .kind = OPTION_FLAG,
      .offset = AT(separately),
-     .help = "test each column of --by in a model of its own, with the covariates (default: one "
+     .help = "test each column of --by in a separate model with the covariates (default: one "
              "model, in which each column is tested after all others)"},
     OPTION_FACTOR,
     OPTION_NUMERIC,
@@ -145,16 +145,16 @@ const cli_verb verb_test = {
         "Runs a distance-based analysis of variance (Anderson 2001; McArdle and Anderson 2001) of "
         "the items of a result. Each column is tested after all others (marginal terms). p is the "
         "share of permutations with an F at least as large. A permutation exchanges the items of "
-        "the centered matrix of squared distances, and the columns stay in place; R^2, F and p "
-        "equal those of adonis2(by = \"margin\") in the R package vegan. Tested classes are also "
-        "compared in dispersion, the distances from items to the centroids of their classes. p of "
-        "several columns is corrected by Benjamini and Hochberg, and p of pairs of classes by "
-        "Holm. All distances are needed, so the expected time is printed first.\n"
+        "the centered matrix of squared distances, while the columns stay in place. R^2, F and p "
+        "equal those of adonis2(by = \"margin\") in the R package vegan. Classes are also compared "
+        "in dispersion, the distances from items to the centroids of their classes. p-values are "
+        "corrected for several columns (Benjamini and Hochberg) and for pairs of classes (Holm). "
+        "All distances are needed, so the expected time is printed first.\n"
         "\n"
-        "The clusters of the result cannot be tested. They are chosen to differ, so p would be "
-        "small for any data, even if half of the points forms the clusters and the other half is "
-        "tested. Columns that the clustering did not use may be compared with the clusters; "
-        "see 'ddsc explain'.",
+        "The clusters of the result cannot be tested. Clusters are chosen to differ, so p would be "
+        "small for any data, even if half of the points formed the clusters and the other half "
+        "were tested. 'ddsc explain' compares the clusters with columns that the clustering did "
+        "not use.",
     .groups = test_groups,
     .examples =
         "ddsc test result --by status --adjust age,sex\ta class, adjusted for age and sex\n"

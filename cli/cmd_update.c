@@ -11,7 +11,7 @@
 typedef struct update_job {
     session *s;
     const char *dir; /* the result */
-    json_t *root;    /* its result.json; NULL if the model itself was given */
+    json_t *root;    /* result.json of the old result; NULL if only a model was given */
     cli_input in;    /* the new items, if any */
     int64_t *removed, n_removed;
     const char **name; /* names of clusters, from `root` */
@@ -26,8 +26,8 @@ static bool is_same_folder(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Checks, before any work, that the new result can be written. The old result may be replaced, which
- * is one step. */
+/* Checks, before the computation starts, that the new result can be written. With --force, it may
+ * replace the old result in one step. */
 static bool check_output(session *s, int *code)
 {
     const char *names[32] = {NULL}, *dir = s->opt.output;
@@ -36,12 +36,13 @@ static bool check_output(session *s, int *code)
     if (!dir || output_is_stdout(dir))
         *code = message_usage(s->verb, "the output folder is missing: use -o DIR2");
     else if (s->opt.n_operands < 2 && !s->opt.remove)
-        *code = message_usage(s->verb, "there is nothing to update: specify new items or --remove");
+        *code = message_usage(s->verb, "nothing to update; specify new items or --remove");
     else if (s->opt.k_given && s->opt.cluster.k_min == 0)
-        *code = message_usage(s->verb, "-k auto is not possible here; remove -k to keep the number "
-                                       "of clusters, or specify a range such as -k 2:15");
+        *code = message_usage(s->verb, "-k auto cannot be used with update; remove -k to keep the "
+                                       "number of clusters, or specify a range such as -k 2:15");
     else if (is_same_folder(dir, s->opt.operand[0]) && !s->opt.force)
-        *code = message_usage(s->verb, "%s is the old result; use --force to replace it", dir);
+        *code = message_usage(s->verb,
+                              "%s is the folder of the old result; use --force to replace it", dir);
     if (*code != EXIT_GOOD)
         return false;
     for (int i = 0; i < 31 && ddsc_report_get_file_name(i); i++)
@@ -53,7 +54,7 @@ static bool check_output(session *s, int *code)
 
 /* ---- items to remove ---- */
 
-/* Finds the item of the model with this id. Ids of models are unique or numbers. */
+/* Returns the item of the model with this id. Ids in a model are unique strings or row numbers. */
 static int64_t find_item(const ddsc_measures *items, int64_t n, const char *id)
 {
     for (int64_t i = 0; i < n; i++)
@@ -257,7 +258,7 @@ static const option_spec update_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_clusters,
      .argument = "K|A:B",
-     .help = "number of clusters, or a sweep over A to B (default: as in the old result)"},
+     .help = "number of clusters, or a range from A to B (default: as in the old result)"},
     {.name = NULL}};
 static const option_group group_update = {"Changes", update_options};
 
@@ -273,12 +274,13 @@ const cli_verb verb_update = {
     .max_operands = -1,
     .summary = "add items to an earlier result, or remove some",
     .description =
-        "Computes the result that `ddsc cluster --like DIR` gives for the items of DIR without the "
+        "Computes the same result as `ddsc cluster --like DIR` on the items of DIR without the "
         "removed ones, followed by the items of NEW. DIR is a folder written by `ddsc cluster -o "
-        "DIR`. Only the neighbor lists that the change affects are searched, and the graph is the "
-        "same. With a hub rule, a sample, approximate neighbors or a range of K, all lists are "
-        "computed again. A cluster keeps its number and its name if it shares at least half of its "
-        "items. The summary lists clusters that are new, split, merged or vanished; numbers of "
+        "DIR`. Only the neighbor lists that the change affects are computed again, and the graph "
+        "is the same. All lists are computed again if the old result used a hub rule, a sample or "
+        "approximate neighbors, or if -k is a range. A cluster keeps its number and name if the "
+        "old and the new cluster share at least half of their combined items. The summary lists "
+        "clusters that are new, split, merged or vanished; numbers of "
         "vanished clusters are not used again. With --force, DIR2 may be DIR, which is then "
         "replaced "
         "in one step.",

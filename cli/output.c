@@ -1,4 +1,5 @@
-/* Writes results. Output paths are checked before long work, and files are written atomically. */
+/* Writes results. Output paths are checked before the computation starts, and files are written
+ * atomically. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -73,13 +74,13 @@ bool output_check_file(session *s, const char *path, int *code)
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             return refuse(path, "is a directory; specify a file", code);
-        if (!S_ISREG(info.st_mode)) /* devices and pipes are written to, not replaced */
+        if (!S_ISREG(info.st_mode)) /* devices and pipes are written directly, not replaced */
             return access(path, W_OK) == 0 || refuse_place(path, code);
         if (!input_is_not(s, path, code))
             return false;
         if (!s->overwrite)
             return refuse(path, "exists (use --force to overwrite)", code);
-    } else if (errno != ENOENT) { /* for example, the name is too long */
+    } else if (errno != ENOENT) { /* for example, because the name is too long */
         return refuse_place(path, code);
     }
     char *dir = parent_of(path);
@@ -263,8 +264,8 @@ void output_name(const char *what, const char *path)
     text_free(&t);
 }
 
-/* Builds the same graph with its items at their input rows. Rows of dropped items have no
- * neighbors. */
+/* Returns a copy of the graph with one row per input row. Rows of dropped items have no neighbors.
+ * */
 static bool spread_graph(session *s, ddsc_graph **out, const ddsc_graph *graph,
                          const ddsc_measures_view *view, int *code)
 {
@@ -309,8 +310,8 @@ void output_add_resumed(text *t, const session *s)
     text_addf(t, " of them before (%s)", s->opt.resume);
 }
 
-/* These functions run backward, so that no value is overwritten before it is moved (row[i] >=
- * i). */
+/* These functions work from the end to the start, so that no value is overwritten before it is
+ * moved (row[i] >= i). */
 void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view)
 {
     int64_t item = view->n_items - 1;

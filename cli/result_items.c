@@ -96,7 +96,7 @@ bool result_items_open(session *s, result_items *items, int *code)
     if (!open_model(s, items, code))
         return false;
     ddsc_model_get_view(items->model, &items->view);
-    /* A copy, because --meta and --per-item replace it. */
+    /* Uses a copy, because --meta and --per-item replace the set. */
     bool good = session_ok(
         s, ddsc_measures_copy_labeled(s->ctx, &items->in.measures, items->view.measures, NULL),
         code);
@@ -130,7 +130,7 @@ const char *result_items_id(const result_items *items, int64_t item)
     return ddsc_measures_get_id(items->in.measures, items->in.view.row[item]);
 }
 
-/* Explains why the clusters cannot be tested, if the name refers to the clusters. */
+/* If the name refers to the clusters, explains why they cannot be tested. */
 static bool is_cluster_name(const char *name)
 {
     static const char *const names[] = {"label", "labels", "cluster", "clusters"};
@@ -234,7 +234,7 @@ double *result_items_distances(session *s, result_items *items, int *code)
     return NULL;
 }
 
-/* Returns true if all distances of a row to others are unknown, as those of dropped items are. */
+/* Returns true if all distances from a row to other rows are unknown, as for dropped items. */
 static bool is_dropped(const double *row, int64_t n, int64_t at)
 {
     for (int64_t j = 0; j < n; j++)

@@ -1,4 +1,4 @@
-/* Describes the result of a test as notes on its meaning, as JSON and as text. */
+/* Writes the result of a test as text and as JSON, with notes on its meaning. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "options.h"
 #include "test_output.h"
 
-/* ---- what the results mean ---- */
+/* ---- notes on the meaning of the results ---- */
 
 static const double TEST_LEVEL = 0.05;
 
@@ -44,13 +44,13 @@ static void note_row(test_result *t, const ddsc_permanova_row *r, int64_t column
         return;
     if (r->kind == DDSC_COLUMN_FACTOR && equals_clusters(t, column))
         add_note(t,
-                 "%s is the same partition as the clusters. If it was derived from them, p means "
-                 "nothing: clusters are chosen to differ",
+                 "%s is the same partition as the clusters. If it was derived from them, p is "
+                 "meaningless, because clusters are chosen to differ",
                  r->name);
     if (r->dispersion_p <= TEST_LEVEL)
         add_note(t,
-                 "the classes of %s also differ in dispersion (p = %.3g), so the difference may be "
-                 "one of spread as well as of position",
+                 "the classes of %s also differ in dispersion (p = %.3g), so they may differ in "
+                 "spread as well as in position",
                  r->name, r->dispersion_p);
     if (r->smallest_p > TEST_LEVEL)
         add_note(t,
@@ -64,7 +64,8 @@ static void note_row(test_result *t, const ddsc_permanova_row *r, int64_t column
 }
 
 /* Warns that the number of points may explain the result. Drawing very few points per item would
- * discard most of the data, so --per-item is suggested from POINTS_ENOUGH points on. */
+ * discard most of the data, so --per-item is suggested only if the number is at least
+ * POINTS_ENOUGH. */
 static void note_points(test_result *t)
 {
     enum { POINTS_ENOUGH = 20 };
@@ -83,7 +84,7 @@ static void note_points(test_result *t)
         add_note(t,
                  "items have %" PRId64 " to %" PRId64
                  " points, and the number of points is associated with %s. Distances grow as the "
-                 "number of points falls, so this alone can make a test significant%s. Remedies: "
+                 "number of points decreases, which alone can make a test significant%s. Remedies: "
                  "%s--adjust " LOG_POINTS,
                  t->v.points_smallest, t->v.points_largest, text_get(&list),
                  t->v.points_p <= TEST_LEVEL ? " (these distances are associated with it)" : "",
@@ -101,7 +102,7 @@ static void note_missing(test_result *t)
                   result_items_id(t->items, t->v.missing[k].item),
                   t->columns->column[t->v.missing[k].column].name);
     if (t->v.n_missing > 0)
-        add_note(t, "%" PRId64 " items with missing values were left out: %s%s",
+        add_note(t, "%" PRId64 " items with missing values were omitted: %s%s",
                  t->v.n - t->v.n_used, text_get(&list), t->v.n_missing > SHOWN ? ", ..." : "");
     text_free(&list);
 }
@@ -194,9 +195,8 @@ static json_t *pair_json(const ddsc_permanova_view *v, const ddsc_permanova_pair
     return row;
 }
 
-static const char SCHEME[] =
-    "raw: rows and columns of the centered matrix of squared distances are "
-    "permuted together, and the columns stay in place";
+static const char SCHEME[] = "raw: rows and columns of the centered matrix of squared distances "
+                             "are permuted together; the columns about items stay in place";
 
 json_t *test_to_json(const test_result *t, double seconds)
 {

@@ -1,4 +1,4 @@
-"""Construct sets of distributions from arrays, tables, AnnData and texts."""
+"""Creates sets of distributions from arrays, tables, AnnData and texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LabelsOfItems = Union[Labels, Dict[str, int], Dict[str, str]]
 
 
 def drops_empty(on_empty: Any) -> bool:
-    """Return True if items without mass are dropped instead of rejected."""
+    """Return True if items without mass should be dropped instead of causing an error."""
     return word("on_empty", on_empty, ON_EMPTY) == 1
 
 
@@ -41,7 +41,7 @@ def unique_ids(ids: Optional[Sequence[object]]) -> Optional[List[str]]:
 
 
 class Constructors:
-    """The class methods of `Distributions` that create sets."""
+    """Class methods of `Distributions` that create sets."""
 
     if TYPE_CHECKING:
 
@@ -61,7 +61,7 @@ class Constructors:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "error",
     ) -> "Distributions":
-        """Create items from one matrix, in which item i has rows offsets[i] to offsets[i + 1] - 1.
+        """Create items from one matrix. Item i consists of rows offsets[i] to offsets[i + 1] - 1.
 
         Examples
         --------
@@ -174,7 +174,7 @@ class Constructors:
         weight: Optional[str] = None,
         label: Optional[str] = None,
     ) -> "Distributions":
-        """Create items from a pandas DataFrame. Its rows are points, and one column contains the item of each point.
+        """Create items from a pandas DataFrame with one row per point, in which a column identifies the item.
 
         Parameters
         ----------
@@ -184,8 +184,8 @@ class Constructors:
         columns : list of str, optional
             Coordinates. None: all numeric columns that are not used otherwise.
         weight : str, optional
-            Column with the weights of the points. None: "weight" if that column exists and `columns` is
-            None, as in csv files.
+            Column with the weights of the points. None: "weight" if this column exists and `columns` is None, as in csv
+            files.
         label : str, optional
             Column with the class of the item, constant within the item. None: "label", under the same conditions.
 
@@ -246,7 +246,7 @@ class Constructors:
             Column of ``adata.obs`` with the class of each sample.
         meta : bool or list of str
             True: the columns of ``adata.obs`` that are constant within each sample become metadata of the items. A list
-            names the columns, and False keeps none.
+            selects columns by name, and False selects none.
         """
         obs = adata.obs
         for column in (groupby, label, *(meta if not isinstance(meta, bool) else ())):
@@ -279,7 +279,8 @@ class Constructors:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "drop",
     ) -> "Distributions":
-        """Create items from texts: each is the cloud of its sentence vectors, computed by a given encoder.
+        """Create items from texts. Each item is the cloud of the sentence vectors of a text, computed by a given
+        encoder.
 
         Parameters
         ----------
@@ -289,8 +290,7 @@ class Constructors:
             Maps a list of sentences to one vector each, like the method ``encode`` of a sentence encoder.
             It is called once with all distinct sentences.
         split : callable, optional
-            Splits a text into parts. None: sentences end at ., ! or ? before white space, and at the end of
-            a line.
+            Splits a text into parts. None: sentences end at ., ! or ? before white space, and at the ends of lines.
         weights : {"letters", "equal"}
             The weight of a sentence: its number of letters, or the same weight for all sentences.
         on_empty : {"drop", "error"}
@@ -335,7 +335,7 @@ class Constructors:
 
 
 def _check_columns(table: Any, argument: str, names: Any) -> None:
-    """Raise ValueError for a name that is not a column of a frame."""
+    """Raise ValueError if a name is not a column of the frame."""
     for name in [names] if isinstance(names, str) else names or []:
         if name not in table.columns:
             near = difflib.get_close_matches(str(name), map(str, table.columns), n=1)
@@ -357,7 +357,8 @@ def _group_labels(column: Any, names: List[str], order: Array, offsets: Array) -
 
 
 def _groups(column: Any) -> Tuple[List[str], Array, Array]:
-    """Return the names of the groups in order of first appearance, the order that sorts rows by group, and offsets."""
+    """Return the names of the groups in order of first appearance, a permutation that sorts the rows by group, and
+    offsets."""
     missing = np.asarray(column.isna())
     if missing.any():
         raise ValueError(

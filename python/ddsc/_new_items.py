@@ -1,4 +1,4 @@
-"""Labels and embedding of new items."""
+"""Computes labels and embeddings of new items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._run import Run
 from ._scores import adjusted_mutual_info_score
 from ._types import Array, FitItems, Flags, Floats, Ints, Labels, Objects, Weights
 
-# Eigenvectors with smaller eigenvalues vary between neighbors, so dividing by these values would amplify noise.
+# Eigenvectors with smaller eigenvalues vary between neighbors, so dividing by these eigenvalues would amplify noise.
 LEAST_EIGENVALUE = 0.1
 
 
@@ -29,11 +29,11 @@ class Assignment(NamedTuple):
     distance: Floats
     """Distance to the 7th nearest item of the model, or to the last neighbor if there are fewer."""
     far: Flags
-    """True if that distance exceeds the 99% quantile of the same distances among the items of the model."""
+    """True if this distance exceeds the 99% quantile of the corresponding distances of the items of the model."""
 
 
 class NewItems(Fitted):
-    """The methods of `DDSC` that label new items."""
+    """Methods of `DDSC` that label new items."""
 
     def predict(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Ints:
         """Predict the clusters of new items from their exact neighbors among the items of `fit`.
@@ -49,10 +49,9 @@ class NewItems(Fitted):
         return self._extend(X, sample_weight)[1]
 
     def predict_proba(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Floats:
-        """Return how strongly new items belong to each cluster: an (n, n_clusters_) array whose rows sum to 1.
-
-        The largest entry of a row is that of `predict`. Rows of dropped items are NaN. The memberships of the items of
-        `fit` are in `membership_`, which explains how they are calibrated.
+        """Return the memberships of new items: an (n, n_clusters_) array whose rows sum to 1. The largest entry of a
+        row is at the label of `predict`. Rows of dropped items are NaN. `membership_` contains the memberships of the
+        items of `fit`; its documentation explains how they are calibrated.
 
         Examples
         --------
@@ -186,8 +185,8 @@ def _nystrom(
 ) -> Tuple[Array, Array]:
     """Return rows and labels of new items with neighbors `index` at squared distances `d2`.
 
-    For the eigenvectors u of the random walk, u_k(x) = 1 / lambda_k sum_j a_xj u_k(j) / sum_j a_xj. Constant
-    factors of a row do not matter, because rows are normalized.
+    For the eigenvectors u of the random walk, u_k(x) = 1 / lambda_k sum_j a_xj u_k(j) / sum_j a_xj. Constant factors of
+    a row have no effect, because rows are normalized.
     """
     d2 = np.maximum(d2, 0)
     if gamma > 0:

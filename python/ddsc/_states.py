@@ -1,4 +1,4 @@
-"""States of points, such as cell states, and how they differ between items."""
+"""Divides points into states, such as cell states, and compares items by them."""
 
 from __future__ import annotations
 
@@ -82,8 +82,9 @@ def states(
         "auto": the types of the points, or the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 on which two random
         halves of the sample agree (each state is found again with a Jaccard overlap of at least 0.75).
     by : dict or DataFrame of columns, one column, or the name of a column in ``X.meta``, optional
-        Compares the shares, and the coordinates within each state, between classes or along numbers. The columns
-        must have taken no part in a clustering. Do not pass cluster labels: clusters are made to differ.
+        Compares the shares, and the coordinates within each state, between classes or along numbers. The columns must
+        not have been used to compute the items or their clusters. Do not pass cluster labels: clusters are made to
+        differ.
     block : one column, optional
         Compares items within the levels of this column only, such as patients.
     kinds : dict, optional
@@ -144,7 +145,7 @@ def states(
 
 
 def _pick(column: Any, rows: Array) -> Tuple[Any, ...]:
-    """Return a column with the values of these rows only."""
+    """Return a column that contains only the values of these rows."""
     name, values, kind, role = column
     return name, values[rows] if isinstance(values, np.ndarray) else [values[i] for i in rows], kind, role
 

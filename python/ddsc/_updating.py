@@ -1,4 +1,4 @@
-"""Adding items to a fit and removing items from it."""
+"""Adds items to a fit and removes items from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Own = TypeVar("Own", bound="Updating")
 
 
 class Updating(Fitting, NewItems):
-    """The methods of `DDSC` that change the items of a fit."""
+    """Methods of `DDSC` that change the items of a fit."""
 
     update_: Dict[str, Any]
 
@@ -33,10 +33,11 @@ class Updating(Fitting, NewItems):
     ) -> Own:
         """Return a new fit with items added and removed. This fit does not change.
 
-        The result is that of ``DDSC(like=self).fit(ALL)`` for the remaining items followed by X, but only the
-        neighbor lists that the change affects are searched. Clusters keep their number and their name if they share
-        at least half of their items. `update_` lists the clusters that are new, split, merged or vanished, and
-        numbers that are not used any more. The new fit has the items in the order of ALL.
+        The result is the same as ``DDSC(like=self).fit(ALL)``, where ALL contains the remaining items followed by X.
+        Only the neighbor lists that the change affects are computed again. Clusters keep their number and name if the
+        old and the new cluster share at least half of their combined items. `update_` lists the clusters that are new,
+        split, merged or vanished, and the numbers that are no longer used. The new fit has the items in the order of
+        ALL.
 
         Parameters
         ----------
@@ -81,7 +82,7 @@ class Updating(Fitting, NewItems):
         return self
 
     def _given_names(self) -> List[Optional[str]]:
-        """Return the names that the user gave to clusters."""
+        """Return the names of clusters that were given by the user."""
         report = getattr(self, "_report", None)
         clusters = json.loads(report[0]).get("clusters", []) if report else []
         return [cluster.get("name") for cluster in clusters]
@@ -112,7 +113,7 @@ class Updating(Fitting, NewItems):
 
 
 def _items_of(run: Run, measures: Distributions) -> Any:
-    """Return a handle of the items. Default ids are left out, so that the library numbers the items."""
+    """Return a handle of the items. Omit default ids, so that the library numbers the items."""
     if measures.ids == [str(i) for i in range(len(measures))]:
         return measures._handle
     return measures._named(run)

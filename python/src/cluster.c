@@ -18,7 +18,7 @@ static const core_field cluster_fields[] = {CLUSTER(k_min, FIELD_INT64),
                                             CLUSTER(refine, FIELD_INT64),
                                             {NULL, FIELD_INT, 0}};
 
-/* Fills the settings. The model of `like` is passed as a handle. */
+/* Fills the settings. The model whose settings are used (`like`) is passed as a handle. */
 static bool like_take(PyObject *dictionary, ddsc_cluster_settings *set)
 {
     PyObject *like = PyDict_GetItemString(dictionary, "like");

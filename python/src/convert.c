@@ -171,7 +171,7 @@ static const core_field metric_fields[] = {METRIC(metric, FIELD_INT),
                                            METRIC(cost_matrix, FIELD_MATRIX),
                                            {NULL, FIELD_INT, 0}};
 
-/* Fills the metric settings. The reference is passed as a handle. */
+/* Fills the metric settings. The LOT reference is passed as a handle. */
 bool metric_take(PyObject *dictionary, ddsc_metric_settings *set)
 {
     ddsc_metric_settings_init(set);

@@ -22,7 +22,7 @@ static bool take_ids(side *s, PyObject *ids)
 {
     Py_ssize_t n = PyList_Check(ids) ? PyList_Size(ids) : -1;
     if (n != s->of.n) {
-        PyErr_SetString(PyExc_ValueError, "expected a list with one id per label");
+        PyErr_SetString(PyExc_ValueError, "ids must be a list with one id per label");
         return false;
     }
     s->ids = PyMem_Calloc((size_t)n + 1, sizeof *s->ids);
@@ -39,7 +39,7 @@ static bool take_ids(side *s, PyObject *ids)
     return true;
 }
 
-/* Takes a folder, or a tuple (name, ids or None, labels, json or None). */
+/* Opens one side, given a folder or a tuple (name, ids or None, labels, json or None). */
 static bool side_take(side *s, PyObject *given)
 {
     PyObject *ids, *labels;
@@ -83,7 +83,7 @@ static PyObject *diff(PyObject *module, PyObject *args)
     return result;
 }
 
-/* Copies doubles or counts of n_rows x n_columns as bytes. */
+/* Copies a matrix of n_rows x n_columns doubles or counts as bytes. */
 static PyObject *bytes_of(const void *data, int64_t count)
 {
     return PyBytes_FromStringAndSize(data, (Py_ssize_t)count * 8);

@@ -148,7 +148,7 @@ static PyObject *measures_names(PyObject *module, PyObject *args)
 
 /* ---- changing names ---- */
 
-/* Gets the n texts of a list, or NULL for None. The caller frees the array. */
+/* Returns the n strings of a list, or NULL for None. The caller frees the array. */
 static bool texts_take(PyObject *list, const char ***text, int64_t n, const char *what)
 {
     *text = NULL;

@@ -34,7 +34,7 @@ static PyObject *measures_copy_like(PyObject *module, PyObject *args)
     return handle_result(context, CORE_MEASURES, made, status);
 }
 
-/* Returns handles of the update, its set and its clustering. */
+/* Returns handles of the update, the updated set and its clustering. */
 static PyObject *update_result(PyObject *owner, const ddsc_update *update)
 {
     ddsc_update_view v;
@@ -170,8 +170,8 @@ static void places_free(places *p)
     PyBuffer_Release(&p->membership);
 }
 
-/* Assigns new items. If `rows` is given, it also writes their embedding; otherwise it writes
- * labels, confidences and distances. */
+/* Assigns new items. If `rows` is given, the function writes the embedding of the items to it;
+ * otherwise it writes labels, confidences and distances. */
 static PyObject *assign(PyObject *module, PyObject *args)
 {
     core_context *context;

@@ -17,7 +17,7 @@ static bool handle_or_none(PyObject *object, int (*of)(PyObject *, void *), cons
     return true;
 }
 
-/* Takes the clusters from a clustering, a D2 result or a tuple (labels, inertia). */
+/* Reads the clusters of a clustering, a D2 result or a tuple (labels, inertia). */
 static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *labels)
 {
     core_handle *handle = (core_handle *)found;

@@ -1,4 +1,5 @@
-/* States of points: shares, associations with columns, and transport between two lists of items. */
+/* Computes states of points: shares, associations with columns, and transport between two lists of
+ * items. */
 #include "core.h"
 
 static PyObject *doubles(const double *data, int64_t n)

@@ -321,7 +321,7 @@ def test_pickle_keeps_every_bit(clouds):
 
 
 def test_nothing_is_copied_in_vain():
-    """A large list of float32 arrays is copied only once, by the library."""
+    """The library copies a large list of float32 arrays only once."""
     import tracemalloc
 
     items = [np.random.default_rng(i).normal(size=(20000, 4)).astype(np.float32) for i in range(4)]

@@ -5,7 +5,8 @@ import pytest
 
 
 def make(seed=0, n=12, points=60):
-    """Items of three blobs; the second half has fewer points of the first blob, in which the last coordinate rises."""
+    """Return items with points in three blobs. The second half of the items has fewer points in the first blob, and the
+    last coordinate of these points is larger."""
     random = np.random.default_rng(seed)
     clouds, kinds = [], []
     for i in range(n):

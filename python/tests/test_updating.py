@@ -1,4 +1,4 @@
-"""DDSC.update and DDSC.partial_fit."""
+"""Tests of DDSC.update and DDSC.partial_fit."""
 import numpy as np
 import pytest
 

@@ -220,6 +220,19 @@ ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m
 /* Creates a copy without names whose support rows ascend in the order of their coordinates. Sets
  * *out to NULL if those of m do already. */
 ddsc_status measures_ordered(ddsc_context *ctx, measures **out, const measures *m);
+/* Memory for sorting the points of one item; each array has as many elements as the largest item. */
+typedef struct item_sort {
+    int64_t *offset; /* 2 */
+    int32_t *row, *part, *copy;
+    double *weight, *key;
+} item_sort;
+
+typedef struct arena arena; /* base/workspace.h */
+void measures_sort_take(item_sort *s, int64_t largest, arena *a);
+/* Returns item i as a set of one item, whose points are in the order that they have in an ordered
+ * set. The set borrows the points of m and the arrays of s. Unlike in other sets, the rows of the
+ * item do not ascend. */
+measures measures_sort_item(const measures *m, int64_t i, const item_sort *s);
 /* Orders the items of an ordered set by their contents: by size, then by points, then by weights.
  * Returns true if i comes before j. Equal items are ordered by number. */
 bool measures_precedes(const measures *m, int64_t i, int64_t j);

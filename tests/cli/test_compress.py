@@ -58,7 +58,7 @@ def test_the_message_has_plain_numbers(ddsc, large_items):
 
 def test_small_items_stay_as_they_are(ddsc, three_groups, tmp_path):
     done = ddsc("neighbors", three_groups, "--compress", "auto", "--json")
-    assert "nothing is merged" in done.stderr and "compress" not in json.loads(done.stdout)
+    assert "no points were merged" in done.stderr and "compress" not in json.loads(done.stdout)
     data = json.loads(ddsc("cluster", three_groups, "-k", 3, "--compress", "auto", "--json").stdout)
     assert "compress" not in data
     one = tmp_path / "one.npy"

@@ -234,7 +234,7 @@ def test_what_update_refuses(ddsc, large, tmp_path):
     assert "use --force to replace it" in refused(new, "-o", tmp_path / "a", code=2)
     assert "nothing to update" in refused("-o", tmp_path / "b", code=2)
     assert "output folder is missing" in refused(new, code=2)
-    assert "-k auto is not possible" in refused(new, "-k", "auto", "-o", tmp_path / "b", code=2)
+    assert "-k auto cannot be used" in refused(new, "-k", "auto", "-o", tmp_path / "b", code=2)
     assert not (tmp_path / "b").exists()
     assert before == {p.name: p.read_bytes() for p in (tmp_path / "a").iterdir()}
     arrays = dict(np.load(tmp_path / "a" / "model.npz"))

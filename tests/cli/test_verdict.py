@@ -325,5 +325,5 @@ def test_another_start_is_reported(ddsc, tmp_path):
     ddsc("cluster", noise, "-k", 8, "-m", "lot", "-o", tmp_path / "r", "-q", "-j", 2)
     told = json.loads((tmp_path / "r/result.json").read_text())["verdict"]
     assert told["evidence"]["starts_agree"] < 0.9
-    assert "Another start gives other clusters" in (tmp_path / "r/report.html").read_text()
+    assert "Other starts of k-means give different clusters" in (tmp_path / "r/report.html").read_text()
     assert told == judge(ddsc, noise, 8, "lot", "-j", 1)

@@ -508,7 +508,7 @@ static void test_refusals(void **state)
     assert_int_equal(ddsc_stability_run(ctx, &s, NULL, first, &set, &how), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_stability_run(ctx, &s, m, NULL, &set, &how), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_stability_run(ctx, &s, m, bare, &set, &how), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "not of a graph"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "instead of a graph"));
     assert_int_equal(ddsc_stability_run(ctx, &s, other, first, &set, &how), DDSC_ERROR_ARGUMENT);
     assert_non_null(strstr(ddsc_context_get_message(ctx), "12 items, but measures has 8"));
     how.n_resamples = 0;

@@ -1,5 +1,5 @@
-/* Associations of quantities with a column about items: classes or numbers, optionally within
- * blocks. p is computed by permutations of the column, as in permanova. */
+/* Computes associations of quantities with a column about items, which contains classes or numbers,
+ * optionally within blocks. p is computed by permutations of the column, as in permanova. */
 #include <math.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ typedef struct effects_job {
     bool whole;
     int64_t *item;     /* used items */
     double *statistic; /* per row */
-    int64_t *count;    /* per row: permutations with at least this statistic */
-    double *largest;   /* per row: largest statistic, and how many permutations have it */
+    int64_t *count;    /* per row: number of permutations with at least this statistic */
+    double *largest;   /* per row: largest statistic, and number of permutations that have it */
     int64_t *n_largest;
     effects_sum *scratch;
     int64_t n_scratch; /* per worker */
@@ -41,7 +41,7 @@ static void release_job(ddsc_context *ctx, effects_job *j)
 
 /* ---- units ---- */
 
-/* Returns true if the column has one value in each block. first (n_blocks) is scratch. */
+/* Returns true if the column has one value in each block. first (n_blocks) is scratch memory. */
 static bool is_constant_within(const variable *column, const variable *block, const int64_t *item,
                                int64_t n, double *first)
 {
@@ -56,8 +56,8 @@ static bool is_constant_within(const variable *column, const variable *block, co
     return true;
 }
 
-/* Replaces the n values by their ranks from 0, and equal values by their mean rank. Missing values
- * stay NaN. */
+/* Replaces the n values with their ranks, starting at 0. Equal values have the mean of their ranks.
+ * Missing values stay NaN. */
 static ddsc_status rank_values(ddsc_context *ctx, double *x, int64_t n)
 {
     ddsc_status status = DDSC_OK;
@@ -84,7 +84,7 @@ done:
     return status;
 }
 
-/* Subtracts the mean of each block, or of all units without blocks. */
+/* Subtracts the mean of each block, or of all units if there are no blocks. */
 static ddsc_status center_values(const effects_data *d, double *x, double *center)
 {
     ddsc_status status = DDSC_OK;
@@ -133,8 +133,8 @@ done:
     return status;
 }
 
-/* Prepares values and column: ranks if the column is numeric, centered. With blocks, ranks are
- * centered within blocks. */
+/* Prepares the values and the column. If the column is numeric, both are replaced with centered
+ * ranks. With blocks, ranks are centered within blocks. */
 static ddsc_status prepare_values(effects_job *j)
 {
     effects_data *d = &j->data;
@@ -151,7 +151,7 @@ static ddsc_status prepare_values(effects_job *j)
         if (number)
             CHECK(rank_values(d->ctx, x, d->n));
         if (!number)
-            d->block = NULL; /* differences within blocks need no centering by block */
+            d->block = NULL; /* differences within blocks need no centering */
         ddsc_status status = center_values(d, x, &d->center[v]);
         d->block = kept;
         CHECK(status);
@@ -162,7 +162,8 @@ static ddsc_status prepare_values(effects_job *j)
     return DDSC_OK;
 }
 
-/* Makes each item a unit, or each block if the column is constant within blocks. */
+/* Defines the units of the permutations: the items, or the blocks if the column is constant within
+ * blocks. */
 static ddsc_status make_units(effects_job *j, const variable *column, const double *values,
                               int64_t n)
 {
@@ -225,7 +226,8 @@ static ddsc_status count_variables(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Returns p of a row: with all arrangements, which include the original one, their share. */
+/* Returns p of a row. If all arrangements were used, which include the original one, p is their
+ * share. */
 static double p_of(const shuffle *s, int64_t count)
 {
     return s->exhaustive ? (double)count / (double)s->n_draws
@@ -270,7 +272,7 @@ done:
     return status;
 }
 
-/* Adjusts p by Benjamini and Hochberg (1995). */
+/* Adjusts p by the method of Benjamini and Hochberg (1995). */
 static ddsc_status adjust(ddsc_effects *t)
 {
     ddsc_status status = DDSC_OK;

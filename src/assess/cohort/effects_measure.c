@@ -1,12 +1,13 @@
-/* Effects of one quantity, with confidence intervals. */
+/* Computes the effects of one quantity, with confidence intervals. */
 #include <math.h>
 
 #include "assess/cohort/permanova.h"
 
 static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979;
-/* Relative to the largest value, smaller differences are rounding errors. */
+/* Smaller differences, relative to the largest value, are rounding errors. */
 static const double ROUNDING = 1e-12;
-/* Statistic of an effect without any error; finite, so that such values can be compared. */
+/* Statistic of an effect whose standard error is 0. It is finite, so that such values can be
+ * compared. */
 static const double LARGEST = 1e300;
 
 /* Returns the 97.5% quantile of Student's t with df >= 1 degrees of freedom (Hill 1970, algorithm
@@ -71,8 +72,8 @@ static void add_sums(const effects_data *d, int64_t v, const int32_t *source, ef
     }
 }
 
-/* Returns the effect divided by its standard error. Sizes that allow no standard error return the
- * effect itself. */
+/* Returns the effect divided by its standard error. Returns the effect itself if the sample sizes
+ * do not allow a standard error. */
 static double studentize(const effects_data *d, int64_t v, double effect, double error)
 {
     double limit = ROUNDING * d->scale[v];
@@ -88,7 +89,7 @@ typedef struct contrast {
     effects_sum level, other;
 } contrast;
 
-/* Compares the means of a level and of the other levels (Welch 1947). */
+/* Compares the mean of a level with the mean of the other levels (Welch 1947). */
 static contrast compare_means(const effects_data *d, const effects_sum *sums, int64_t level)
 {
     contrast c = {.level = sums[level]};
@@ -103,7 +104,7 @@ static contrast compare_means(const effects_data *d, const effects_sum *sums, in
     return c;
 }
 
-/* Compares a level with the others within each block that has both. */
+/* Compares a level with the other levels within each block that contains both. */
 static contrast compare_within(const effects_data *d, const effects_sum *sums, int64_t level)
 {
     contrast c = {0};
@@ -159,7 +160,7 @@ static void measure_factor(const effects_data *d, int64_t v, const int32_t *sour
     }
 }
 
-/* Rank correlation with Fisher's z interval (Bonett and Wright 2000). */
+/* Computes the rank correlation and Fisher's z interval (Bonett and Wright 2000). */
 static void measure_number(const effects_data *d, int64_t v, const int32_t *source,
                            double *statistic, ddsc_effect *row)
 {

@@ -1,4 +1,4 @@
-/* Counts the items of each cluster per period, and finds clusters that are new or vanish. */
+/* Counts the items of each cluster in each period, and finds clusters that are new or vanish. */
 #include "assess/cohort/over.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ static double over_absence(int64_t n, int64_t marked, int64_t drawn)
     return p;
 }
 
-/* Finds the first and the last period of a cluster, and how likely its absence from the periods
- * before and after is if its items are in random order. */
+/* Finds the first and the last period of a cluster, and the probabilities that it is absent from
+ * the periods before and after if the items are in random order. */
 static void over_judge(ddsc_over *o, int64_t c, int64_t total)
 {
     const int64_t *count = o->count + c * o->periods.n;

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "base/text.h"
 
-/* The periods of n values. Each value belongs to one period, or to none (-1) if it is missing. */
+/* The periods of n values. Each value belongs to one period. Missing values have the period -1. */
 typedef struct over_periods {
     ddsc_over_kind kind;
     const char *unit;

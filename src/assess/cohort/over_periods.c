@@ -1,7 +1,7 @@
 /* Divides the values of a column into periods. Dates are sorted as dates, numbers as numbers, and
  * other texts by name, where digits compare as numbers ("batch 2" before "batch 10"). If there are
- * more than MOST_PERIODS distinct dates, they are joined into weeks, months, quarters, years or
- * decades; numbers are joined into intervals of equal width. */
+ * more than MOST_PERIODS distinct values, dates are combined into weeks, months, quarters, years or
+ * decades, and numbers into intervals of equal width. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static int64_t days_in_month(int64_t year, int64_t month)
 }
 
 /* Parses 2024-05-31, 2024/05/31, 2024-05 and 31.05.2024. A time of day may follow a day after a
- * blank or a T, and is ignored. Dates such as 5/31/2024 are ambiguous and are not accepted. */
+ * blank or a T, and is ignored. Dates such as 5/31/2024 are ambiguous and are not recognized. */
 static bool over_parse_date(const char *text, over_date *d)
 {
     const char *at = text;
@@ -64,8 +64,8 @@ static bool over_parse_date(const char *text, over_date *d)
     return *at == 0 || (d->day > 0 && (*at == 'T' || *at == ' '));
 }
 
-/* Returns the number of days since 1970-01-01 in the Gregorian calendar (Hinnant, "chrono-Compatible
- * Low-Level Date Algorithms", days_from_civil). */
+/* Returns the number of days since 1970-01-01 in the Gregorian calendar (Hinnant,
+ * "chrono-Compatible Low-Level Date Algorithms", days_from_civil). */
 static int64_t over_day_of(over_date d)
 {
     int64_t y = d.year - (d.month <= 2), era = (y >= 0 ? y : y - 399) / 400, yoe = y - era * 400;
@@ -73,7 +73,7 @@ static int64_t over_day_of(over_date d)
     return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
 }
 
-/* The inverse of over_day_of (civil_from_days). */
+/* Computes the inverse of over_day_of (civil_from_days). */
 static over_date over_date_of(int64_t day)
 {
     int64_t z = day + 719468, era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
@@ -86,7 +86,7 @@ static over_date over_date_of(int64_t day)
 
 typedef enum over_level { DAY, WEEK, MONTH, QUARTER, YEAR, DECADE, LEVELS } over_level;
 
-/* Returns a key that is equal for the days of a period, and ascending. */
+/* Returns a key that is equal for all days of a period and increases from period to period. */
 static double over_level_key(over_level level, double key)
 {
     int64_t day = (int64_t)key;
@@ -122,7 +122,7 @@ static void over_name_date(char name[NAME], over_level level, double key)
 
 /* ---- sorting ---- */
 
-/* Compares texts, with runs of digits as numbers. */
+/* Compares texts. Runs of digits are compared as numbers. */
 static int over_compare_text(const char *a, const char *b)
 {
     const char *x = a, *y = b;
@@ -206,8 +206,8 @@ static void over_take_texts(over_value *v, int64_t n)
     }
 }
 
-/* Numbers the periods of sorted values. `key` of a value is that of its period, and `first` is a key
- * from which the period is named. */
+/* Numbers the periods of sorted values. The `key` of a value is the key of its period, and `first`
+ * is a key that determines the name of the period. */
 static ddsc_status over_number(ddsc_context *ctx, over_periods *p, const over_value *v,
                                const double *bin, int64_t n, over_level level, double width)
 {
@@ -244,7 +244,7 @@ static int64_t over_count_bins(double *bin, const over_value *v, int64_t n, over
     return count;
 }
 
-/* Joins dates into the shortest periods of which there are at most MOST_PERIODS. */
+/* Combines dates into the shortest kind of period of which there are at most MOST_PERIODS. */
 static ddsc_status over_bin_dates(ddsc_context *ctx, over_periods *p, const over_value *v,
                                   double *bin, int64_t n, bool months)
 {

@@ -1,5 +1,5 @@
-/* The public call of the distance-based analysis of variance: reads the columns, runs the models of
- * the columns and of the pairs of levels, and adjusts p for their number. */
+/* Implements the public call of the distance-based analysis of variance: reads the columns, runs
+ * the models of the columns and of the pairs of levels, and adjusts p for their number. */
 #include "assess/cohort/permanova.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "base/sized.h"
 
 /* Number of permutations in the test of association with the number of points. A column is
- * associated with it if p is at most POINTS_P. */
+ * associated with the number of points if p is at most POINTS_P. */
 enum { PERMANOVA_POINTS_DRAWS = 999, PERMANOVA_MOST = 10000000 };
 static const double POINTS_P = 0.05;
 
@@ -20,8 +20,8 @@ struct ddsc_permanova {
     ddsc_permanova_view view;
     int64_t n_columns;
     variable *variables;     /* per column */
-    variable points;         /* log number of points; empty if they are not checked */
-    const variable **chosen; /* space for the variables of one model */
+    variable points;         /* logarithm of the number of points; empty if it is not checked */
+    const variable **chosen; /* buffer for the variables of one model */
     const variable *block;   /* or NULL */
     bool *used;              /* n */
     int64_t *items, n_missing_room;
@@ -74,7 +74,7 @@ static ddsc_status find_complete_items(ddsc_permanova *t, const ddsc_column *c)
                         (long long)t->view.n_used, (long long)n);
     if (t->set.given && t->view.n_used < n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "given permutations require that no value is missing");
+                        "permutations can be passed only if no value is missing");
     return DDSC_OK;
 }
 
@@ -127,8 +127,8 @@ static permanova_model model_of(const ddsc_permanova *t, const int64_t *item, in
                              .permutations = t->set.permutations};
 }
 
-/* Chooses the covariates and, if `only` is negative, all tested columns, otherwise this column.
- * column receives the number of each chosen column. */
+/* Chooses the covariates and the tested column `only`, or all tested columns if `only` is negative.
+ * Sets `column` to the numbers of the chosen columns. */
 static int64_t choose(ddsc_permanova *t, int64_t only, int64_t *column)
 {
     int64_t n = 0;
@@ -169,7 +169,7 @@ static void effect_free(ddsc_context *ctx, permanova_effect *e)
 }
 
 /* Runs one model and keeps the effects of its columns. If the model has a single tested column, the
- * effects of the covariates remain those of the first model. */
+ * effects of the covariates from the first model are not replaced. */
 static ddsc_status run_model(ddsc_permanova *t, int64_t only, const int64_t *row_of, bool first)
 {
     ddsc_status status = DDSC_OK;
@@ -277,7 +277,8 @@ done:
 
 /* ---- pairs of levels ---- */
 
-/* Tests levels a and b of column k on the items of these levels, with the covariates. */
+/* Tests the levels a and b of column k, using only the items of these levels, with the covariates.
+ * */
 static ddsc_status test_pair(ddsc_permanova *t, ddsc_permanova_pair *pair, int64_t k)
 {
     ddsc_status status = DDSC_OK;
@@ -300,7 +301,8 @@ static ddsc_status test_pair(ddsc_permanova *t, ddsc_permanova_pair *pair, int64
     m.part = 2 + (uint64_t)t->view.n_pairs;
     status = n < 3 ? DDSC_ERROR_INPUT : permanova_fit(t->ctx, effect, &total, &m);
     if (status == DDSC_ERROR_INPUT) { /* this pair cannot be tested, but others can */
-        pair->problem = "too few items, or the other columns or the blocks determine the level";
+        pair->problem =
+            "there are too few items, or the other columns or the blocks determine the level";
         pair->r2 = pair->f = pair->p = pair->p_adjusted = pair->smallest_p = NAN;
         status = DDSC_OK;
         goto done;

@@ -1,12 +1,13 @@
 /* permanova: distance-based analysis of variance (Anderson 2001; McArdle and Anderson 2001).
  *
  * G is the double-centered matrix of -D^2 / 2. A model has an orthonormal basis Q of its centered
- * columns. The sum of squares of the model is tr(Q^T G Q), and that of a column is the decrease if
- * the column is left out (marginal sums of squares). A permutation exchanges rows and columns of G,
- * which is the same as exchanging rows of Q. All statistics of a permutation follow from the small
- * matrix Y = Q^T G Q, so one product with G serves every column.
+ * columns. The sum of squares of the model is tr(Q^T G Q). The sum of squares of a column is the
+ * decrease of this value if the column is omitted (marginal sums of squares). A permutation
+ * exchanges rows and columns of G, which is the same as exchanging rows of Q. All statistics of a
+ * permutation follow from the small matrix Y = Q^T G Q, so one product with G is sufficient for all
+ * columns.
  *
- * The tests of the module compare all values with those of the R package vegan. */
+ * The tests of the module compare all values with the results of the R package vegan. */
 #ifndef DDSC_ASSESS_COHORT_PERMANOVA_H
 #define DDSC_ASSESS_COHORT_PERMANOVA_H
 
@@ -21,17 +22,17 @@ typedef struct variable {
     bool number;
     double *x; /* n: numbers, or numbers of levels; NaN if the value is missing */
     int64_t n_levels;
-    text_table names;    /* of the levels, in order of appearance */
+    text_table names;    /* names of the levels, in order of appearance */
     const char **level;  /* n_levels names, sorted */
-    int64_t *level_size; /* items per level, among the items that are used */
+    int64_t *level_size; /* number of used items per level */
 } variable;
 
-/* Check the arguments of the public call. */
+/* These functions check the arguments of the public call. */
 ddsc_status permanova_check_distances(ddsc_context *ctx, const double *distances, int64_t n);
 ddsc_status variable_check_columns(ddsc_context *ctx, const ddsc_column *columns, int64_t n);
 
-/* Reads one column of n values. Kinds that are not given are decided from the values of the items
- * with used[i]; see ddsc_column_kind. */
+/* Reads one column of n values. If the kind is not given, it is determined from the values of
+ * the items with used[i]; see ddsc_column_kind. */
 ddsc_status variable_make(ddsc_context *ctx, variable *v, const ddsc_column *column, int64_t n,
                           const bool *used);
 void variable_free(ddsc_context *ctx, variable *v);
@@ -39,23 +40,24 @@ bool variable_is_missing(const ddsc_column *column, int64_t i);
 
 /* ---- permutations (permanova_shuffle.c) ---- */
 
-/* Units are items or, if whole blocks are permuted, the blocks. Units are only exchanged within a
- * group: a block, or all blocks of the same size. */
+/* Units are items or, if whole blocks are permuted, the blocks. Units are exchanged only within a
+ * group, which is a block, or all blocks of the same size. */
 typedef struct shuffle {
     ddsc_context *ctx;
     int64_t n, n_units, n_groups;
-    int64_t *item, *unit_first; /* n; n_units + 1: the items of each unit */
-    int64_t *group_first;       /* n_groups + 1: the units of each group */
-    int64_t *type;              /* n_units: the first unit with the same values in all columns */
-    int64_t *now;               /* n_units: current arrangement of the types, or of the units */
-    double n_arrangements;      /* number of distinct arrangements; may be infinite */
-    bool exhaustive;            /* all arrangements are listed */
-    int64_t n_draws;            /* number of permutations that shuffle_fill provides */
-    const int32_t *given;       /* permutations of the caller, or NULL */
-    uint64_t part;              /* random stream */
+    int64_t *item,
+        *unit_first;       /* items of each unit: item numbers (n), and offsets (n_units + 1) */
+    int64_t *group_first;  /* n_groups + 1: offsets of the units of each group */
+    int64_t *type;         /* n_units: the first unit with the same values in all columns */
+    int64_t *now;          /* n_units: current arrangement of the types, or of the units */
+    double n_arrangements; /* number of distinct arrangements; may be infinite */
+    bool exhaustive;       /* all arrangements are listed */
+    int64_t n_draws;       /* number of permutations that shuffle_fill provides */
+    const int32_t *given;  /* permutations given by the caller, or NULL */
+    uint64_t part;         /* random stream */
 } shuffle;
 
-/* The model to which the permutations apply. item (n) lists the items that are used. */
+/* The model to which the permutations are applied. item (n) lists the used items. */
 typedef struct shuffle_model {
     const int64_t *item;
     int64_t n, n_variables;
@@ -67,8 +69,8 @@ typedef struct shuffle_model {
 /* Plans `wanted` random permutations, or all arrangements if there are at most that many. */
 ddsc_status shuffle_open(ddsc_context *ctx, shuffle *s, const shuffle_model *m, int64_t wanted,
                          uint64_t part);
-/* Fills source (count x n): in permutation b, item i has the columns of item source[b n + i]. Calls
- * must continue where the previous one ended. The arrangements of an exhaustive list include the
+/* Fills source (count x n): in permutation b, item i has the columns of item source[b n + i]. Each
+ * call must continue where the previous one ended. An exhaustive list of arrangements includes the
  * original one. */
 void shuffle_fill(shuffle *s, int32_t *source, int64_t begin, int64_t count);
 void shuffle_close(shuffle *s);
@@ -86,7 +88,7 @@ typedef struct permanova_model {
     const variable *const *variables;
     const variable *block;    /* or NULL */
     const double *log_points; /* n_all, or NULL */
-    bool dispersion;          /* also compute the dispersion of tested factors */
+    bool dispersion;          /* true if the dispersion of tested factors is also computed */
     int64_t permutations;
     const int32_t *given; /* or NULL */
     int64_t n_given;
@@ -100,7 +102,8 @@ typedef struct permanova_effect {
     bool exhaustive, whole_blocks;
     double smallest_p;
     double dispersion_f, dispersion_p;
-    double *distance, *mean_distance; /* n; n_levels; NULL if not computed. Freed by the caller. */
+    /* Dispersion by item (n) and by level (n_levels), or NULL. The caller frees both arrays. */
+    double *distance, *mean_distance;
     double points_r2, points_p;
 } permanova_effect;
 
@@ -116,15 +119,16 @@ typedef struct dispersion {
     double *code, *distance, *residual; /* n: level; distance; distance minus the level's mean */
     double *size, *mean;                /* per level: number of items; mean distance */
     int64_t n, n_levels, n_used;        /* n_used: number of levels that have items */
-    double square, limit; /* sum of squared residuals; below `limit`, it is only rounding errors */
+    double square,
+        limit; /* sum of squared residuals; a sum below `limit` contains only rounding errors */
 } dispersion;
 
-/* gram (n x n) holds the centered products of the listed items. */
+/* gram (n x n) contains the centered products of the listed items. */
 ddsc_status dispersion_open(ddsc_context *ctx, dispersion *s, const variable *v,
                             const int64_t *item, int64_t n, const double *gram);
-/* Moves the distances to the effect, and computes its dispersion_f. */
+/* Moves the distances to the effect, and computes the dispersion_f of the effect. */
 void dispersion_give(dispersion *s, permanova_effect *effect);
-/* Returns F after the residuals were permuted. `sum` has n_levels entries. */
+/* Returns F for permuted residuals. `sum` has n_levels entries. */
 double dispersion_permuted(const dispersion *s, const int32_t *source, double *sum);
 void dispersion_close(ddsc_context *ctx, dispersion *s);
 
@@ -142,22 +146,22 @@ typedef struct effects_data {
     int64_t n_compared; /* rows per quantity */
     int64_t n_blocks;   /* 0: without blocks */
     double *column;     /* n: numbers of levels, or ranks */
-    double *block;      /* n: numbers of blocks; NULL without blocks */
+    double *block;      /* n: block numbers; NULL if there are no blocks */
     double *value;      /* m x n, centered; ranks if the column is numeric. NaN: missing */
     double *center;     /* m: what was subtracted */
     double *scale;      /* m: largest absolute value */
 } effects_data;
 
-/* Sums over one level, or over one level of one block. */
+/* Sums over the units of one level, or of one level in one block. */
 typedef struct effects_sum {
     double n, sum, square;
 } effects_sum;
 
-/* Returns the number of sums that effects_measure needs as scratch. */
+/* Returns the number of sums that effects_measure needs as scratch memory. */
 int64_t effects_scratch(const effects_data *d);
-/* Computes the studentized effect of quantity v for each of its rows, if unit i has the column of
- * unit source[i] (NULL: its own). If `row` is not NULL, also fills in the means, the effect and its
- * interval. */
+/* Computes the studentized effect of quantity v for each of its rows, where unit i has the column
+ * value of unit source[i] (NULL: its own value). If `row` is not NULL, also fills in the means, the
+ * effect and its interval. */
 void effects_measure(const effects_data *d, int64_t v, const int32_t *source, effects_sum *scratch,
                      double *statistic, ddsc_effect *row);
 

@@ -6,11 +6,11 @@
 
 #include "assess/cohort/permanova.h"
 
-/* A column of integers is numeric from this number of distinct values on, as in the associations of
- * metadata with clusters. */
+/* A column of integers is numeric if it has at least this number of distinct values, as for
+ * associations of metadata with clusters. */
 enum { VARIABLE_NUMBERS_FROM = 11, VALUE_TEXT = 32 };
 
-/* Relative difference between D_ij and D_ji that is accepted. */
+/* Maximum relative difference between D_ij and D_ji. */
 static const double ASYMMETRY = 1e-6;
 
 ddsc_status permanova_check_distances(ddsc_context *ctx, const double *d, int64_t n)
@@ -45,16 +45,17 @@ ddsc_status variable_check_columns(ddsc_context *ctx, const ddsc_column *c, int6
     int64_t n_by = 0, n_blocks = 0;
     for (int64_t k = 0; k < n; k++) {
         if (!c[k].name || (!c[k].text && !c[k].number))
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "columns[%lld] has no name or no values",
-                            (long long)k);
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                            "columns[%lld] has no name or no values; set both", (long long)k);
         CHECK(ctx_check(ctx, c[k].kind <= DDSC_COLUMN_FACTOR, "kind", (double)c[k].kind, "0 .. 2"));
         CHECK(ctx_check(ctx, c[k].role <= DDSC_COLUMN_BLOCK, "role", (double)c[k].role, "0 .. 2"));
         n_by += c[k].role == DDSC_COLUMN_BY;
         n_blocks += c[k].role == DDSC_COLUMN_BLOCK;
     }
     if (n_by < 1 || n_blocks > 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "the test needs at least one column to test and at most one of blocks");
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "the test needs at least one column to test and at most one column of blocks");
     return DDSC_OK;
 }
 
@@ -65,7 +66,7 @@ bool variable_is_missing(const ddsc_column *column, int64_t i)
     return isnan(column->number[i]);
 }
 
-/* Returns the value as text, which may be written to `space`. */
+/* Returns the value as text. `space` is a buffer for text created here. */
 static const char *text_of(const ddsc_column *column, int64_t i, char space[VALUE_TEXT])
 {
     if (column->text)
@@ -74,7 +75,8 @@ static const char *text_of(const ddsc_column *column, int64_t i, char space[VALU
     return space;
 }
 
-/* Sets v->x to the numbers. Returns false if a value is not a finite number; *bad is its item. */
+/* Sets v->x to the numbers. Returns false if a value is not a finite number, and sets *bad to its
+ * item. */
 static bool parse_numbers(variable *v, const ddsc_column *column, int64_t n, const bool *used,
                           int64_t *bad)
 {
@@ -116,7 +118,7 @@ static int by_level(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Lists the levels among the used items. Items that are not used keep NaN. */
+/* Lists the levels among the used items. The values of items that are not used remain NaN. */
 static ddsc_status list_levels(ddsc_context *ctx, variable *v, const ddsc_column *column, int64_t n,
                                const bool *used)
 {
@@ -145,7 +147,7 @@ static ddsc_status list_levels(ddsc_context *ctx, variable *v, const ddsc_column
         numbers = numbers && number_parse(key[l].name, &key[l].number) && !isnan(key[l].number);
     }
     for (int64_t l = 0; l < v->n_levels && !numbers; l++)
-        key[l].number = NAN; /* compares neither smaller nor larger, so names decide */
+        key[l].number = NAN; /* NaN is neither smaller nor larger, so names decide */
     qsort(key, (size_t)v->n_levels, sizeof *key, by_level);
     for (int64_t l = 0; l < v->n_levels; l++) {
         v->level[l] = key[l].name;

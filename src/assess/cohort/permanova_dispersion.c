@@ -1,5 +1,5 @@
-/* Test of equal dispersion: an analysis of variance of the distances from the items to the centroids
- * of their levels. The residuals are permuted, as in vegan's permutest for betadisper. */
+/* Tests for equal dispersion by an analysis of variance of the distances from the items to the
+ * centroids of their levels. The residuals are permuted, as in vegan's permutest for betadisper. */
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ static void count_levels(dispersion *s, const variable *v, const int64_t *item)
 }
 
 /* Computes the distances. The squared distance of item i to its centroid is G_ii - 2 mean_j G_ij +
- * mean_jk G_jk, where j and k have the level of i. If the distances are not Euclidean, it can be
- * negative and is then replaced by 0. */
+ * mean_jk G_jk, where j and k run over the items with the same level as i. If the distances are not
+ * Euclidean, this value can be negative and is then replaced with 0. */
 static ddsc_status find_distances(ddsc_context *ctx, dispersion *s, const double *gram)
 {
     ddsc_status status = DDSC_OK;

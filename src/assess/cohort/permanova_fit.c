@@ -6,12 +6,12 @@
 #include "assess/cohort/permanova.h"
 #include "numeric/linalg/linalg.h"
 
-/* Permutations whose products with G are computed together, the number of entries of their columns,
- * and the number of entries of the permutations that are drawn together. */
+/* Number of permutations whose products with G are computed together, number of entries of their
+ * columns, and number of entries of the permutations that are drawn together. */
 enum { FIT_BATCH = 16, FIT_BATCH_ENTRIES = 1 << 20, FIT_CHUNK = 1 << 22 };
 
-/* Columns that are shorter than this after the other columns are removed are dependent on them, as
- * in R's qr. */
+/* A column is linearly dependent on the others if its remainder is shorter than this, as in R's qr.
+ * */
 static const double FIT_DEPENDENT = 1e-7;
 
 typedef struct model_fit {
@@ -20,10 +20,10 @@ typedef struct model_fit {
     int64_t n, m;
     double *gram;   /* n x n */
     double *basis;  /* (m + 1) x n; row 0 is constant */
-    double **own;   /* per variable: df x m, the directions of the variable after all others */
+    double **own;   /* per variable: df x m, directions of the variable after all other variables */
     double **alone; /* per variable: directions of the variable alone, or NULL */
     int64_t *n_alone;
-    double *points;      /* n: log number of points, centered and of length 1; NULL if not needed */
+    double *points;      /* n: log number of points, centered, with length 1; NULL if not needed */
     dispersion *spreads; /* per variable; code is NULL if dispersion is not analyzed */
     permanova_effect *effect; /* per variable */
     double total, residual;
@@ -77,7 +77,7 @@ static void basis_add_constant(const model_fit *f, double *rows, int64_t *m)
     *m = 1;
 }
 
-/* Expresses the rows from `from` to `to` in the basis. out has (to - from) x m entries. */
+/* Writes the rows from `from` to `to` in terms of the basis. out has (to - from) x m entries. */
 static ddsc_status express(const model_fit *f, double **out, const double *rows, int64_t from,
                            int64_t to)
 {
@@ -94,8 +94,8 @@ static ddsc_status check_freedom(const model_fit *f)
     if (f->residual_df >= 1)
         return DDSC_OK;
     return ctx_fail(f->ctx, DDSC_ERROR_INPUT,
-                    "the columns need %lld coefficients, but only %lld items are used, so there "
-                    "are no degrees of freedom left to compare with%s",
+                    "the columns need %lld coefficients, but only %lld items are used, so no "
+                    "degrees of freedom remain%s",
                     (long long)f->m + 1, (long long)f->n,
                     p->n_variables > 1 ? "; test fewer columns at a time" : "");
 }
@@ -154,10 +154,10 @@ static ddsc_status make_gram(model_fit *f)
     for (int64_t i = 0; i < f->n; i++)
         f->total += f->gram[i * f->n + i];
     if (!(all > 0) || !(f->total > 0))
-        return ctx_fail(f->ctx, DDSC_ERROR_INPUT,
-                        "all distances between the %lld items used are 0, so there is nothing to "
-                        "explain",
-                        (long long)f->n);
+        return ctx_fail(
+            f->ctx, DDSC_ERROR_INPUT,
+            "all distances between the %lld items used are 0, so there is no variance to explain",
+            (long long)f->n);
     return DDSC_OK;
 }
 
@@ -236,14 +236,14 @@ static ddsc_status run_batches(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Counts of permutations for one statistic. */
+/* The counts of permutations for one statistic. */
 typedef struct counter {
     double observed, largest;
     int64_t n_no_smaller, n_largest;
 } counter;
 
-/* Values that differ by rounding errors are ties. The tolerance is that of vegan, relative for
- * values above 1. */
+/* Values that differ by rounding errors are ties. The tolerance is the same as in vegan, and
+ * relative for values above 1. */
 static double tie(double value)
 {
     return sqrt(DBL_EPSILON) * fmax(1, fabs(value));
@@ -354,7 +354,7 @@ static ddsc_status check_arrangements(const model_fit *f, const shuffle *s,
     return DDSC_OK;
 }
 
-/* Tests the variables that share one kind of permutation: of items within blocks, or of whole
+/* Tests the variables that need the same kind of permutation: of items within blocks, or of whole
  * blocks. */
 static ddsc_status test_one_way(model_fit *f, permanova_effect *e, counter *count, bool whole)
 {

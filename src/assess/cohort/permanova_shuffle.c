@@ -1,13 +1,13 @@
-/* Permutations of items within blocks, or of whole blocks: random ones, or all distinct
- * arrangements. Two units with the same values in every column are not distinguished, so the number
- * of arrangements is a product of multinomial coefficients, one per group. */
+/* Creates permutations of items within blocks or of whole blocks: random permutations, or all
+ * distinct arrangements. Two units with the same values in every column are not distinguished, so
+ * the number of arrangements is a product of multinomial coefficients, one per group. */
 #include <math.h>
 #include <string.h>
 
 #include "assess/cohort/permanova.h"
 
-/* Units of larger groups are not compared with each other; such a group has too many arrangements
- * to list. */
+/* Units of larger groups are not compared with each other, because such groups have too many
+ * arrangements to list. */
 enum { SHUFFLE_MOST_COMPARED = 4096 };
 
 /* Sorts the items by block, in input order within a block. Sets *n_blocks and first (n + 1). */
@@ -34,7 +34,7 @@ done:
     return status;
 }
 
-/* Makes every item a unit, and every block a group. */
+/* Defines every item as a unit, and every block as a group. */
 static void units_of_items(shuffle *s, const int64_t *item, const int64_t *first, int64_t n_blocks)
 {
     s->n_units = s->n;
@@ -47,7 +47,7 @@ static void units_of_items(shuffle *s, const int64_t *item, const int64_t *first
     memcpy(s->group_first, first, (size_t)(n_blocks + 1) * sizeof *first);
 }
 
-/* Makes every block a unit, and all blocks of the same size a group. */
+/* Defines every block as a unit, and all blocks of the same size as a group. */
 static void units_of_blocks(shuffle *s, const int64_t *item, const int64_t *first, int64_t n_blocks)
 {
     int64_t filled = 0;
@@ -81,8 +81,8 @@ static bool same_columns(const shuffle *s, const shuffle_model *m, int64_t a, in
     return true;
 }
 
-/* Finds the types of the units and counts the arrangements. After unit u, the count is that of the
- * arrangements of the units up to u, so it remains an integer. */
+/* Finds the types of the units and counts the arrangements. After unit u, the count is the number
+ * of arrangements of the units up to u, so it remains an integer. */
 static void find_types(shuffle *s, const shuffle_model *m)
 {
     s->n_arrangements = 1;
@@ -141,8 +141,8 @@ done:
     return status;
 }
 
-/* Advances one group to its next arrangement. Returns false after the last one, and starts the
- * group again. */
+/* Advances one group to its next arrangement. After the last one, returns to the first arrangement
+ * and returns false. */
 static bool advance(int64_t *x, int64_t n)
 {
     int64_t i = n - 1, j = n - 1;

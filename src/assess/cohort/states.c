@@ -1,4 +1,4 @@
-/* Divides the points of all items into states: by the types that the input names, or by k-means on
+/* Divides the points of all items into states: the types given in the input, or k-means clusters of
  * a sample of the pooled points. */
 #include "assess/cohort/states.h"
 
@@ -12,8 +12,8 @@
 
 SIZED_INIT(states_settings_struct, ddsc_states_settings, n_states, NULL);
 
-/* STATES_SAMPLE points are enough for 20 states; with many coordinates there are fewer, so that
- * sample x coordinates is at most STATES_ENTRIES. */
+/* STATES_SAMPLE points are sufficient for 20 states. If there are many coordinates, fewer points
+ * are used, so that points x coordinates is at most STATES_ENTRIES. */
 enum {
     STATES_SAMPLE = 4000,
     STATES_ENTRIES = 200000,
@@ -23,8 +23,8 @@ enum {
     NAME_PARTS = 2,
     GRAIN = 4096
 };
-/* A coordinate is part of the name of a state if its mean is this far from the mean of all points,
- * in standard deviations. */
+/* A coordinate is part of the name of a state if its mean differs from the mean of all points by at
+ * least this number of standard deviations. */
 static const double NAME_FROM = 0.5;
 
 /* ---- sample ---- */
@@ -57,7 +57,7 @@ ddsc_status states_draw(ddsc_context *ctx, int32_t **row, int64_t *n, const meas
 
 /* ---- types ---- */
 
-/* Numbers the types of the points, unless there are too many. */
+/* Assigns a number to each type of the points, unless there are too many types. */
 static ddsc_status number_types(ddsc_states *s, const measures *m, bool *found)
 {
     ddsc_status status = DDSC_OK;
@@ -120,7 +120,7 @@ static ddsc_status cluster_points(ddsc_states *s, const measures *m, int64_t wan
     TRY(MEM_NEW(s->ctx, middle, m->d));
     for (int64_t i = 0; i < n; i++)
         memcpy(rows + i * m->d, measures_point(m, row[i]), (size_t)m->d * sizeof *rows);
-    la_center(n, m->d, rows, middle, rows); /* centered rows lose the fewest digits */
+    la_center(n, m->d, rows, middle, rows); /* centering reduces rounding errors */
     if (wanted == 0)
         TRY(states_choose(s, &k, n, m->d, rows));
     TRY(MEM_NEW(s->ctx, centers, k * m->d));
@@ -239,7 +239,8 @@ static double far_of(const ddsc_states *s, int64_t state, int64_t coordinate)
     return spread > 0 ? off / spread : 0;
 }
 
-/* Returns the coordinate with the largest deviation below that of `last` (-1: none), or -1. */
+/* Returns the coordinate with the largest deviation that is smaller than the deviation of `last`
+ * (-1: any), or -1. */
 static int64_t next_coordinate(const ddsc_states *s, int64_t state, int64_t last)
 {
     int64_t best = -1;

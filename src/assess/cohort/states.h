@@ -16,19 +16,19 @@ struct ddsc_states {
     measures_texts names;
 };
 
-/* Draws points of the listed items (NULL: all), the same number from each, by systematic sampling:
- * the draws of an item are evenly spaced in its cumulative weight. Sets *row to their support rows
- * and returns at most `most` of them; if there are more items than that, evenly spaced items are
- * used. */
+/* Draws the same number of points from each of the listed items (NULL: all items) by systematic
+ * sampling: the draws of an item are evenly spaced in its cumulative weight. Sets *row to their
+ * support rows and returns their number, which is at most `most`. If there are more items than
+ * `most`, evenly spaced items are used. */
 ddsc_status states_draw(ddsc_context *ctx, int32_t **row, int64_t *n, const measures *m,
                         int64_t n_items, const int64_t *items, int64_t most);
-/* Chooses the number of states for n rows. Fills s->tried and s->agreement. */
+/* Returns the number of states for n rows, and fills s->tried and s->agreement. */
 ddsc_status states_choose(ddsc_states *s, int64_t *k, int64_t n, int64_t dim, const double *rows);
-/* Clusters the rows into k states. *n_found is smaller if there are fewer distinct rows. centers
- * has k x dim entries. */
+/* Clusters the rows into k states, or *n_found states if there are fewer than k distinct rows.
+ * centers has k x dim entries. */
 ddsc_status states_cluster(ddsc_context *ctx, double *centers, int64_t *n_found, int64_t k,
                            int64_t restarts, int64_t n, int64_t dim, const double *rows);
-/* Returns the nearest of k centers; ties go to the first. */
+/* Returns the nearest of k centers, or the first one of several equally near centers. */
 int32_t states_nearest(const double *centers, int64_t k, int64_t dim, const double *point);
 
 #endif

@@ -1,9 +1,9 @@
-/* Chooses the number of states: the largest number on which two random halves of the sampled points
- * agree. Each half is clustered on its own, and the points of one half are also assigned to the
- * centers of the other. Each state must be found again: the agreement is the smallest overlap
- * (Jaccard) of a state with the most similar state of the other half, from which Hennig (2007)
- * regards a cluster as stable. The adjusted Rand index of all states would hardly notice an arbitrary
- * split of one state. */
+/* Chooses the number of states: the largest number for which two random halves of the sampled
+ * points agree. Each half is clustered separately, and the points of one half are also assigned to
+ * the centers of the other. Each state must be found in both halves: the agreement is the smallest
+ * overlap (Jaccard) between a state and the most similar state of the other half. The threshold is
+ * the value that Hennig (2007) uses for stable clusters. The adjusted Rand index of all states
+ * would hardly change if one state were split arbitrarily. */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ typedef struct split {
     double *rows;   /* 2 n x dim: both halves */
     double *centers[2];
     int64_t k[2];
-    int32_t *label[2]; /* n each: the same points by the centers of either half */
+    int32_t *label[2]; /* n each: labels of the same points, assigned by the centers of each half */
     int64_t common[MOST_CHOSEN][MOST_CHOSEN]; /* points of each pair of labels */
 } split;
 
@@ -74,8 +74,8 @@ static void draw_halves(ddsc_context *ctx, split *s, const double *rows, int64_t
     }
 }
 
-/* Returns the smallest overlap of a state of one labeling with the most similar state of the other
- * (Jaccard). */
+/* Returns the smallest overlap (Jaccard) between a state of one labeling and the most similar state
+ * of the other. */
 static double least_overlap(split *s)
 {
     int64_t k = s->k[0], m = s->k[1];
@@ -98,7 +98,7 @@ static double least_overlap(split *s)
     return least;
 }
 
-/* Adds the agreement of both halves on k states. */
+/* Adds the agreement between both halves for k states. */
 static ddsc_status add_overlap(ddsc_context *ctx, split *s, int64_t k, double *sum)
 {
     for (int side = 0; side < 2; side++)

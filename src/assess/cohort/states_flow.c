@@ -1,5 +1,5 @@
-/* The transport of mass between two sets of items, added up by the states of the points, and the
- * change of the coordinates within each state. */
+/* Computes the transport of mass between two sets of items, summed by the states of the points, and
+ * the change of the coordinates within each state. */
 #include <math.h>
 
 #include "assess/cohort/states.h"
@@ -138,7 +138,8 @@ static ddsc_status check_list(ddsc_context *ctx, const measures *m, const char *
 {
     CHECK(ctx_need(ctx, items, name));
     if (n < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "states: the list `%s` has no items", name);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "states: the list `%s` is empty; it must contain at least one item", name);
     for (int64_t i = 0; i < n; i++)
         if (items[i] < 0 || items[i] >= m->n)
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
@@ -161,8 +162,9 @@ ddsc_status ddsc_states_flow_run(ddsc_context *context, ddsc_states_flow *flow,
     TRY(ctx_need(context, m, "measures"));
     TRY(sized_take(context, &states_flow_struct, &own, flow));
     if (m->v != states->view.n_support || m->d != states->view.dim) {
-        status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                          "states: the measures are not those of which the states were computed");
+        status = ctx_fail(
+            context, DDSC_ERROR_ARGUMENT,
+            "states: the states were computed from other measures; pass the same measures");
         goto done;
     }
     TRY(check_list(context, m, "from", n_from, from));

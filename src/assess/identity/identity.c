@@ -1,7 +1,7 @@
-/* Compares two labelings of the same items: finds the clusters that are the same, and those that
- * split, merged, appeared or vanished. The categories follow Spiliopoulou, Ntoutsi, Theodoridis and
- * Schult (MONIC, 2006). The overlap is symmetric (Jaccard), so that neither a large cluster that
- * absorbs a small one nor its remainder counts as the same by containing it. */
+/* Compares two labelings of the same items: finds the clusters that are the same, and the clusters
+ * that split, merged, appeared or vanished. The categories follow Spiliopoulou, Ntoutsi,
+ * Theodoridis and Schult (MONIC, 2006). The overlap is symmetric (Jaccard), so that a large cluster
+ * does not count as the same as a small cluster that it contains. */
 #include "assess/identity/identity.h"
 
 #include "base/sized.h"
@@ -68,8 +68,9 @@ static ddsc_status identity_check_label(ddsc_context *ctx, const char *what, int
 {
     if (label < k)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "identity: %s label %lld is %lld, but k is %lld",
-                    what, (long long)i, (long long)label, (long long)k);
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                    "identity: %s label %lld is %lld; labels must be less than k = %lld", what,
+                    (long long)i, (long long)label, (long long)k);
 }
 
 static ddsc_status count_common(ddsc_context *ctx, ddsc_identity *t, const int32_t *before,
@@ -88,7 +89,8 @@ static ddsc_status count_common(ddsc_context *ctx, ddsc_identity *t, const int32
     return DDSC_OK;
 }
 
-/* Copies the sizes of the clusters in their own results, which include the shared items. */
+/* Copies the sizes of the clusters in their own results, which include items that are not shared.
+ * */
 static ddsc_status take_sizes(ddsc_context *ctx, int64_t **sizes, const int64_t *given,
                               const int64_t *shared, int64_t k, const char *what)
 {
@@ -133,14 +135,14 @@ done:
     return status;
 }
 
-/* Numbers the new clusters, and lists the numbers that none of them has. */
+/* Numbers the new clusters, and lists the numbers that are not used. */
 static ddsc_status give_numbers(ddsc_context *ctx, ddsc_identity *t)
 {
     ddsc_identity_view *v = &t->view;
     int64_t next = BASE_MAX(t->set.n_numbers, v->k_old);
     bool keep = t->set.keep_numbers;
     if (next > INT32_MAX - v->k_new)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "identity: n_numbers = %lld is too large",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "identity: n_numbers = %lld is out of range",
                         (long long)next);
     for (int64_t b = 0; b < v->k_new; b++) {
         bool empty = t->size_new[b] == 0;
@@ -161,8 +163,8 @@ static ddsc_status give_numbers(ddsc_context *ctx, ddsc_identity *t)
 
 /* ---- events ---- */
 
-/* A view of the table from the cluster of an event: old clusters have the new ones as the other
- * side, and vice versa. */
+/* A view of the table for the cluster of an event. For old clusters, the other side is the new
+ * clusters, and vice versa. */
 typedef struct side {
     bool old;
     int64_t cluster; /* label */
@@ -188,8 +190,8 @@ static int64_t shared_of_other(const ddsc_identity *t, side s, int64_t other)
     return (s.old ? t->in_new : t->in_old)[other];
 }
 
-/* Returns true if the other cluster is a part of this one: it holds enough of its items, and more
- * than half of its own items are in it. */
+/* Returns true if the other cluster is a part of this one: it contains enough items of this
+ * cluster, and more than half of its own items are in this cluster. */
 static bool is_part(const ddsc_identity *t, side s, int64_t other)
 {
     int64_t both = common_with(t, s, other);
@@ -234,7 +236,7 @@ static bool happened(const ddsc_identity *t, ddsc_identity_kind kind, side s)
     }
 }
 
-/* Returns true if the event names the other cluster. */
+/* Returns true if the description of the event names the other cluster. */
 static bool is_named(const ddsc_identity *t, ddsc_identity_kind kind, side s, int64_t other)
 {
     if (kind == DDSC_IDENTITY_SAME)
@@ -244,7 +246,7 @@ static bool is_named(const ddsc_identity *t, ddsc_identity_kind kind, side s, in
     return common_with(t, s, other) > 0;
 }
 
-/* Fills the list of other clusters of an event. *most is the capacity. */
+/* Fills the list of the other clusters of an event. *most is the capacity. */
 static void list_parts(const ddsc_identity *t, ddsc_identity_event *e, side s, int32_t *part,
                        int64_t *common, int64_t *of, int64_t most)
 {

@@ -17,7 +17,7 @@ ddsc_status identity_find(ddsc_context *ctx, ddsc_identity **identity, int64_t n
 ddsc_status identity_match(ddsc_context *ctx, int32_t *into, const double *cost, int64_t k);
 
 /* Renumbers `labels` to match `first`. Both have values below k. Clusters are paired so that as
- * many items as possible keep their label. *n_changed is the number of items whose label still
+ * many items as possible keep their label. Sets *n_changed to the number of items whose label still
  * differs. */
 ddsc_status identity_match_labels(ddsc_context *ctx, int32_t *labels, int64_t *n_changed,
                                   const int32_t *first, int64_t n, int64_t k);

@@ -1,4 +1,4 @@
-/* Describes the events of an identity in plain sentences. */
+/* Describes the events of an identity in sentences. */
 #include <stdarg.h>
 #include <stdio.h>
 

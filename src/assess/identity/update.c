@@ -1,5 +1,5 @@
-/* Updates a clustering after items were added or removed. Clusters that are the same keep their
- * number. */
+/* Updates a clustering after items have been added or removed. Clusters that are the same keep
+ * their number. */
 #include <string.h>
 
 #include "assess/identity/identity.h"
@@ -34,8 +34,8 @@ static void update_count_sizes(int64_t *size, const int32_t *label, int64_t n)
         size[label[i]]++;
 }
 
-/* Compares the clusters on the kept items, and gives the new ones their numbers. The sizes are those
- * of the whole sets. Cluster labels of empty clusters have no number. */
+/* Compares the clusters on the kept items, and numbers the new clusters. Sizes refer to the whole
+ * sets. Empty clusters have no number. */
 static ddsc_status keep_numbers(ddsc_context *ctx, ddsc_update *u, const ddsc_model *m)
 {
     ddsc_status status = DDSC_OK;
@@ -62,8 +62,8 @@ done:
     return status;
 }
 
-/* Returns the number of lists that were searched. The search of a whole graph does not count
- * them. */
+/* Returns the number of lists that were searched. A search for the whole graph does not count its
+ * lists. */
 static int64_t count_searched(const ddsc_clustering *c)
 {
     for (int64_t k = 0; k < c->view.n_details; k++)

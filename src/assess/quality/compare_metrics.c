@@ -1,6 +1,6 @@
-/* Compares several metrics on one data set: the clusters that each metric finds, how stable they
- * are, and how well they agree with those of the other metrics. Also recommends one metric. Of the
- * unsupervised criteria tested, the stability of the clusters is the best basis for this choice
+/* Compares several metrics on one data set: the clusters of each metric, their stability, and their
+ * agreement with the clusters of the other metrics. Also recommends one metric. Of the unsupervised
+ * criteria that were tested, the stability of the clusters is the best one for choosing a metric
  * (bench/compare.py). The size of the lead in stability does not predict the gain in accuracy
  * (docs/metrics.md), so the result does not rate the recommendation. */
 #include <math.h>
@@ -18,10 +18,10 @@ enum { METRICS = CLUSTER_METRICS, WORDS_SIZE = 1024 };
 enum { N_PARTS = 4, PART_RESTARTS = 10, FIRST_PART = 1000 };
 static const double PART_SHARE = 0.8;
 
-/* If the mean ARI of every metric with the others is at least this value, the metrics are treated
- * as equivalent. */
+/* Metrics are treated as equivalent if the mean ARI of each metric with the others is at least this
+ * value. */
 static const double SAME = 0.9;
-/* Limits of ddsc_sure, which version 0.2 reported. */
+/* Thresholds of ddsc_sure, which version 0.2 reported. */
 static const double LEAD_SLIGHT = 0.02, LEAD_CLEAR = 0.06;
 
 struct ddsc_compare {
@@ -31,7 +31,8 @@ struct ddsc_compare {
     const ddsc_compare_row *row_list[METRICS];
     int32_t *labels;
     double ari[METRICS * METRICS], ami[METRICS * METRICS];
-    bool unsupported[METRICS]; /* nothing in the data supports this metric's clusters */
+    bool
+        unsupported[METRICS]; /* true if nothing in the data supports the clusters of this metric */
     char words[WORDS_SIZE];
 };
 
@@ -45,8 +46,7 @@ void ddsc_compare_destroy(ddsc_compare *compare)
 
 SIZED_VIEW(ddsc_compare, .words = "")
 
-/* Returns the K that most metrics suggest. If two values are tied, the one suggested by the earlier
- * metric wins. */
+/* Returns the K that most metrics suggest. Ties are broken in favor of the earlier metric. */
 static int64_t common_k(const ddsc_compare_row *rows, int64_t n)
 {
     int64_t best = 0, best_votes = 0;
@@ -62,8 +62,8 @@ static int64_t common_k(const ddsc_compare_row *rows, int64_t n)
     return best;
 }
 
-/* Draws a random 80% of the items and returns their number. place[i] is the index of item i among
- * them, or -1 if the item was not drawn. */
+/* Draws a random 80% of the items and returns their number. Sets place[i] to the index of item i
+ * among them, or to -1 if the item was not drawn. */
 static int64_t draw_part(int32_t *place, int64_t n, uint64_t seed, uint64_t round)
 {
     int64_t kept = 0;
@@ -189,15 +189,15 @@ static ddsc_level best_level(const ddsc_compare *t)
 }
 
 /* Returns true if nothing supports the clusters of metric i while another metric finds separate
- * ones. The labels of metric i may still be stable, because cutting a single cloud always in the
- * same place is stable too. */
+ * ones. The labels of metric i may still be stable, because a single cloud that is always cut at
+ * the same place also gives stable labels. */
 static bool is_unsupported(const ddsc_compare *t, int64_t i)
 {
     return t->unsupported[i] && best_level(t) >= DDSC_LEVEL_PARTLY;
 }
 
-/* Returns the most stable metric whose clusters are supported. If the stabilities are unknown or
- * equal, returns the first such metric. */
+/* Returns the most stable metric whose clusters are supported. If stabilities are unknown or equal,
+ * returns the first metric whose clusters are supported. */
 static int64_t recommend(const ddsc_compare *t)
 {
     int64_t best = -1;
@@ -218,8 +218,8 @@ static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
     return t->rows[best].stability - second;
 }
 
-/* Returns the size of the lead in the words of version 0.2. Only a lead over all metrics can be
- * clear. */
+/* Returns the description of the size of the lead that version 0.2 used. Only a lead over all
+ * metrics can be clear. */
 static ddsc_sure how_sure(const ddsc_compare *t, int64_t best)
 {
     double lead = lead_of(t, best, false);
@@ -273,11 +273,10 @@ static void judge(ddsc_compare *t)
         snprintf(t->words, sizeof t->words,
                  "There is only one metric, so there is nothing to compare.");
     else if (least >= SAME)
-        snprintf(
-            t->words, sizeof t->words,
-            "All metrics find nearly the same clusters (agreement at least %.2f), so the choice "
-            "matters little: a faster metric will do.",
-            least);
+        snprintf(t->words, sizeof t->words,
+                 "All metrics find nearly the same clusters (agreement at least %.2f), so the "
+                 "choice matters little. Use a fast metric.",
+                 least);
     else if (isinf(v->lead))
         snprintf(t->words, sizeof t->words,
                  "Only %s finds separate clusters (agreement of subsamples %.2f).", name_of(best),
@@ -289,8 +288,9 @@ static void judge(ddsc_compare *t)
                  "is. Examine the items on which the metrics disagree.",
                  name_of(best), best->stability, v->lead);
     else
-        snprintf(t->words, sizeof t->words,
-                 "The items are too few to measure stability, so the metrics cannot be compared.");
+        snprintf(
+            t->words, sizeof t->words,
+            "There are too few items to measure stability, so the metrics cannot be compared.");
     say_structure(t);
     v->words = t->words;
 }
@@ -355,9 +355,9 @@ ddsc_status ddsc_compare_run(ddsc_context *context, ddsc_compare **compare,
     TRY(cluster_prepare(context, &plan, data, settings));
     TRY(cluster_check_parts(context, &plan));
     if (ctx_resume_folder(context)) {
-        status = ctx_fail(
-            context, DDSC_ERROR_ARGUMENT,
-            "a resume folder stores the pairs of one metric and cannot be used to compare metrics");
+        status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                          "a resume folder stores the pairs of one metric and cannot be used to "
+                          "compare metrics; unset it");
         goto done;
     }
     TRY(MEM_ZERO(context, t, 1));

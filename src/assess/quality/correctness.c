@@ -1,5 +1,5 @@
-/* Compares neighbor lists with known classes. Computes the affinity within and between classes, the
- * tolerance of the correctness condition, and how the components match the classes. */
+/* Compares neighbor lists with known classes: computes the affinity within and between classes, the
+ * tolerance of the correctness condition, and the agreement of the components with the classes. */
 #include <math.h>
 
 #include "assess/quality/quality.h"
@@ -13,10 +13,10 @@ typedef struct item_sums {
     bool has_intra;
 } item_sums;
 
-/* Counts the item's own list, whose entries are the neighbor sets of the paper. The affinities are
- * those of the item's row of the symmetric matrix A, in which an edge of only one list has half its
- * weight. Theorem 2 compares them with changes of the same matrix. Entries that are not edges are
- * 0. */
+/* Counts the entries of the item's own list, which are the neighbor sets of the paper. The
+ * affinities come from the item's row of the symmetric matrix A, in which an edge that is in only
+ * one list has half its weight. Theorem 2 compares them with changes of the same matrix. Entries
+ * that are not edges are 0. */
 static item_sums sum_item(const ddsc_graph *g, const sparse *a, const int32_t *truth, int64_t i)
 {
     item_sums s = {.least_intra = INFINITY};
@@ -71,8 +71,8 @@ done:
 }
 
 /* Counts the values of `from` whose members all have the same value of `to`. For each value of
- * `from`, shared[] is that value of `to`, -1 if there are no members, or -2 if the members have
- * several values. */
+ * `from`, sets shared[] to this common value of `to`, to -1 if there are no members, or to -2 if
+ * the members have several values. */
 static int64_t count_single(int32_t *shared, int64_t n_from, const int32_t *from, const int32_t *to,
                             const int32_t *class, int64_t n)
 {
@@ -105,8 +105,8 @@ done:
     return status;
 }
 
-/* Adds one item to the sums. Appends its tolerance to xi if it is known, and returns the new
- * number of values. */
+/* Adds one item to the sums. Appends the tolerance of the item to xi if it is known, and returns
+ * the new number of values. */
 static int64_t correctness_collect(ddsc_theory *t, double *xi, const item_sums *s, int64_t n_known)
 {
     double tolerance = item_tolerance(s);

@@ -1,5 +1,5 @@
 /* Tests whether a gap also exists in items that were not used to find it. Clusters are cut where
- * the graph is thinnest, so the valley at their boundary is deep by selection alone. In a
+ * the graph is sparsest, so this selection alone makes the valley at their boundary deep. In a
  * continuum, especially one of uneven density, the deepest of all possible cuts scores as high as a
  * real gap (gaps.c).
  *
@@ -9,19 +9,19 @@
  * in the first half. Finally, the affinity across the valley is measured with the edges within the
  * second half, which the test has not used before.
  *
- * A valley due to chance disappears. It may even become a peak: where the first half is sparse, the
- * neighbor lists of the second half contain more items of the second half. A real gap remains. Each
- * cluster receives the score of the half's cluster with which it overlaps most, averaged over the
- * splits. */
+ * A valley due to chance disappears. It may even become a peak: if the first half is sparse
+ * somewhere, the neighbor lists of the second half contain more items of the second half there. A
+ * real gap remains. Each cluster receives the score of the half's cluster with which it overlaps
+ * most, averaged over the splits. */
 #include <math.h>
 #include <string.h>
 
 #include "assess/quality/gaps.h"
 #include "cluster/spectral/decompose.h"
 
-/* One split suffices for more than FEW items. Sets of more than MOST items are not tested, because
- * the scores of real gaps grow with the square root of the number of items and are then far above
- * the limit. */
+/* One split is sufficient for more than FEW items. Sets of more than MOST items are not tested,
+ * because the scores of real gaps grow with the square root of the number of items and are then far
+ * above the limit. */
 enum { SPLITS = 5, FEW = 2000, MOST = 20000, RESTARTS = 3, PRODUCTS = 2000 };
 /* Tolerance for eigenvectors that are used only to compute labels. */
 static const double LOOSE = 1e-4;
@@ -31,7 +31,7 @@ static const double LEAST = -2;
 
 typedef struct half {
     int64_t n;
-    int32_t *place; /* for each of all items: its index in the half, or -1 */
+    int32_t *place; /* for each of all items: index of the item in the half, or -1 */
     sparse a;       /* edges within the half */
     double *f;      /* n x k: values of the random walk */
     double *key, *level, *across;
@@ -43,7 +43,8 @@ typedef struct held_search {
     const sparse *a;
     const int32_t *labels, *along;
     int64_t n, k, n_found;
-    /* Minimum number of edges per item. Components of up to tau + 1 items are treated as strays. */
+    /* Minimum number of edges per item. Components of up to tau + 1 items are treated as isolated
+     * items. */
     int64_t tau;
     int32_t *mixed; /* n: items in random order */
     half first, other;
@@ -124,8 +125,8 @@ done:
     return status < 0 ? status : DDSC_OK; /* approximate eigenvectors are sufficient */
 }
 
-/* Runs the walk from every cluster of the first half. For the items of both halves, f is then the
- * mean over their neighbors in the first half. */
+/* Runs the random walk from every cluster of the first half. For the items of both halves, f is
+ * then the mean over their neighbors in the first half. */
 static ddsc_status walk_half(ddsc_context *ctx, held_search *s)
 {
     ddsc_status status = DDSC_OK;
@@ -168,8 +169,8 @@ done:
     return status;
 }
 
-/* Assigns items to the halves. Items of the second half without an edge to the first are
- * left out. */
+/* Assigns items to the halves. Items of the second half without an edge to the first half are
+ * omitted. */
 static void place_halves(held_search *s, bool turned)
 {
     int64_t middle = s->n / 2;
@@ -208,8 +209,8 @@ static void order_half(half *h, int64_t k, int64_t c)
     gaps_crossing(h->level, &h->a, h->rank);
 }
 
-/* Transfers the positions to the other half. The valley is placed at the same value of f. The peaks
- * are placed at the same relative positions on each side of the valley. */
+/* Transfers the positions to the other half. The valley is at the same value of f. The peaks are at
+ * the same relative positions on each side of the valley. */
 static gap_place carry_over(const half *first, const half *other, const gap_place *p)
 {
     double fence = (first->key[first->order[p->at]] + first->key[first->order[p->at + 1]]) / 2;

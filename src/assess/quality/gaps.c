@@ -14,11 +14,11 @@
  * In a cloud of uniform density, v is about 1. If the cluster is a thin line of items, v may be
  * small by chance: with m items across the line, the relative fluctuation of c is about 1 /
  * sqrt(m). The score of a gap is therefore (1 - v) sqrt(m). Here m is the effective number (sum
- * x)^2 / sum x^2 of items that carry the affinity x across the peaks.
+ * x)^2 / sum x^2 of items that contribute the affinities x across the peaks.
  *
  * Lines, planes and light-tailed clouds score below 3.5 (bench/verdict.py). For larger sets,
- * verdict.c requires a higher score. It also requires that the gap exists in items that were not
- * used to find it (gap_holdout.c). */
+ * verdict.c requires a higher score. It also requires that the gap exists in held-out items
+ * (gap_holdout.c). */
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ typedef struct gap_search {
     cluster_gap *out;
     const double *root;   /* n: square roots of the degrees */
     const int32_t *along; /* n: items in their order along the first direction */
-    const double *walk;   /* n x width: D^1/2 f of some clusters */
+    const double *walk;   /* n x width: D^1/2 f of up to `width` clusters */
     int64_t first, width;
     double *key, *level, *across; /* n per worker */
     int32_t *order, *rank;
@@ -137,8 +137,8 @@ static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Arguments of one step of the walk: x <- (1 - a) D^1/2 1_C + a y. In the first step there is no
- * y. */
+/* Arguments of one step of the walk: x <- (1 - a) D^1/2 1_C + a y. In the first step, y is not
+ * used. */
 typedef struct walk_step {
     const double *root;
     const int32_t *labels, *which;

@@ -1,5 +1,5 @@
-/* Functions shared by gaps.c and gap_holdout.c. They order the items by a random walk and locate
- * the valley in that order. */
+/* gaps: functions shared by gaps.c and gap_holdout.c, which order the items by a random walk and
+ * locate the valley in this order. */
 #ifndef DDSC_ASSESS_QUALITY_GAPS_H
 #define DDSC_ASSESS_QUALITY_GAPS_H
 
@@ -11,22 +11,22 @@ static inline double gaps_key(double f)
     return f > 1 - 1e-9 ? -1 : f < 1e-9 ? 0 : -f;
 }
 
-/* Runs the walk from `width` clusters. x (n x width) receives D^1/2 f, and y is a work array of
- * the same size. Each step computes x <- (1 - a) D^1/2 1_C + a M x. root (n) holds the square
- * roots of the degrees. */
+/* Runs the walk from `width` clusters. x (n x width) receives D^1/2 f, and y is a work array of the
+ * same size. Each step computes x <- (1 - a) D^1/2 1_C + a M x. root (n) contains the square roots
+ * of the degrees. */
 ddsc_status gaps_walk(ddsc_context *ctx, double *x, double *y, const sparse *m, const double *root,
                       const int32_t *labels, const int32_t *which, int64_t width);
 /* Computes c(t) for t = 1 .. n - 1 in level[0 .. n - 2]. */
 void gaps_crossing(double *level, const sparse *a, const int32_t *rank);
 
-/* Positions of the valley and of the highest c on each side of it. */
+/* Finds the positions of the valley and of the highest c on each side of it. */
 typedef struct gap_place {
     int64_t at, before, after;
 } gap_place;
 
 /* Locates the valley. The search range starts at half the cluster size. It ends beyond the boundary
- * by half the cluster size or half of the remaining items, whichever is smaller. Returns false if
- * the range is empty. */
+ * by half the cluster size or half the number of remaining items, whichever is smaller. Returns
+ * false if the range is empty. */
 bool gaps_place(gap_place *out, const double *level, int64_t n, int64_t size);
 /* Computes valley, items and score for a position. The score is negative if there is no valley.
  * `across` has n entries. */

@@ -1,5 +1,5 @@
-/* Compares the rows with the centers of the clusters. Rows near the center of their cluster are
- * typical. Rows between two centers are ambiguous. */
+/* Compares the rows of the embedding with the centers of the clusters. Rows near the center of
+ * their cluster are typical, and rows between two centers are ambiguous. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -19,8 +19,8 @@ typedef struct standing {
     int32_t *next; /* the last three arrays have n entries or are NULL */
 } standing;
 
-/* Computes some columns of the cluster means. Every sum runs over the rows in order, so the result
- * does not depend on the number of threads. */
+/* Computes some columns of the cluster means. Every sum adds the rows in order, so the result does
+ * not depend on the number of threads. */
 static ddsc_status sum_columns(void *arg, int64_t begin, int64_t end, int worker)
 {
     const standing *s = arg;

@@ -1,5 +1,5 @@
-/* The quantities of Lemma 1 (sampling error of W_eps) and Lemma 2 (similarity matrix) of the paper.
- * Lemma 3 is computed with the Laplacians (perturbation.c). */
+/* Computes the quantities of Lemma 1 (sampling error of W_eps) and Lemma 2 (similarity matrix) of
+ * the paper. perturbation.c computes the quantities of Lemma 3 from the Laplacians. */
 #include <math.h>
 
 #include "assess/quality/quality.h"
@@ -75,7 +75,7 @@ static int64_t fewest_points(const measures *m)
 }
 
 /* E = sqrt(2/m) (kappa + epsilon exp(kappa / epsilon)). The exponential overflows for all usual
- * data, so the logarithm of the second term is added to that of the first. */
+ * data, so the sum is computed from the logarithms of both terms. */
 static double log10_of_e(double kappa, double epsilon, double m)
 {
     double first = log(kappa), second = log(epsilon) + kappa / epsilon;
@@ -98,7 +98,7 @@ ddsc_status ddsc_sampling_constants_run(ddsc_context *context, ddsc_sampling_con
     CHECK(ctx_need(context, data, "measures"));
     CHECK(sized_take(context, &constants_struct, &own, constants));
     CHECK(ctx_check(context, own.lipschitz >= 0 && isfinite(own.lipschitz), "lipschitz",
-                    own.lipschitz, "0 (that of the cost) or positive"));
+                    own.lipschitz, "0 (the constant of the cost) or positive"));
     CHECK(plan_take_metric(context, &set, settings));
     set.metric = DDSC_METRIC_SINKHORN;
     bool squares = set.cost == DDSC_COST_DEFAULT || set.cost == DDSC_COST_SQEUCLIDEAN;

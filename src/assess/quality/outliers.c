@@ -8,25 +8,26 @@
  *
  * q90 is the 90% quantile of the scores, and v is the median over items of the coefficient of
  * variation of the distances in a list. The second term is needed for evenly spaced items. Their
- * scores hardly vary, so without this term the two ends of a line would be marked. Clean data sets
- * stay below the limit, and planted outliers exceed it (bench/outliers.py). If most items of a
- * cluster would be marked, the cluster is considered small rather than a set of outliers, and none
- * of its items is marked. */
+ * scores hardly vary, so without this term the two ends of a line would be marked. The scores of
+ * clean data sets are below the limit, and those of planted outliers exceed it (bench/outliers.py).
+ * If most items of a cluster exceed the limit, none of them is marked, because they form a small
+ * cluster. */
 #include <math.h>
 
 #include "assess/quality/quality.h"
 #include "base/sized.h"
 
 static const double OUTLIER_TIMES = 5, OUTLIER_UNEVEN = 0.4;
-/* Used instead of the median score if most items coincide with all of their neighbors and therefore
- * have no score. */
+/* This value replaces the median score if most items coincide with all of their neighbors and
+ * therefore have no score. */
 static const double OUTLIER_TWINS = 2;
 /* Lower limit on the mean distances, relative to their median. Without it, duplicates would make
  * all other items outliers. */
 static const double OUTLIER_LEAST = 0.1;
 
 typedef struct list_shape {
-    double mean, variation; /* of the distances to the neighbors; 0 if the item has no neighbors */
+    double mean,
+        variation; /* mean of the distances to the neighbors; 0 if the item has no neighbors */
 } list_shape;
 
 static list_shape list_shape_of(const ddsc_graph *g, int64_t i)

@@ -1,9 +1,9 @@
 /* Tests whether the items differ by more than a random assignment of points to items would explain.
- * The test is for sets too small for gaps. It is a permutation test of the hypothesis "all items
- * are samples of one distribution". A point is described by its coordinates, their
- * squared differences from the overall mean (unless this is too much work), and the sum of these
- * squares, each in standard deviations. The statistic T is the sum over items
- * of the squared mean description times the number of points.
+ * The test is used for sets that are too small to show gaps. It is a permutation test of the
+ * hypothesis "all items are samples of one distribution". A point is described by its coordinates,
+ * their squared differences from the overall mean (unless this is too much work), and the sum of
+ * these squares, each in standard deviations. The statistic T is the sum over items of the squared
+ * mean description times the number of points.
  *
  * Under the hypothesis, points with their weights are exchangeable. Permuting the points then does
  * not change the distribution of T (Fisher 1935), and p = (1 + permutations with at least T) / (1 +
@@ -11,14 +11,14 @@
  *
  * The entries of items over a shared support (images, histograms, documents) are not exchangeable,
  * because no point occurs twice in an item. Points with arbitrary weights are not exchangeable
- * either. Items of a single point are equally different under every permutation. In these cases p
+ * either. Items of a single point are equally different under every permutation. In these cases, p
  * is not computed. */
 #include <math.h>
 #include <string.h>
 
 #include "assess/quality/verdict.h"
 
-/* limit on entries times descriptions times permutations, which bounds the work */
+/* maximum of entries times descriptions times permutations, which limits the work */
 enum { DEALS = 199, DEAL_WORK = 100000000 };
 
 typedef struct point_deal {
@@ -60,7 +60,7 @@ static void standardize(const point_deal *p)
     }
 }
 
-/* Uses every step-th entry of each item, but at least one entry. */
+/* Uses every step-th entry of each item, and at least one entry per item. */
 static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measures_view *v)
 {
     ddsc_status status = DDSC_OK;
@@ -113,10 +113,10 @@ static double differences(const point_deal *p, int64_t n)
     return total;
 }
 
-/* Returns true if the items look like random draws. Each point must belong to a single item, apart
+/* Returns true if the items could be random samples. Each point must belong to a single item, apart
  * from a few points that are equal by chance. All weights must be integer multiples of the item's
- * smallest weight, as they are after equal points are merged. Other weights are normalized per
- * item, so the points are not exchangeable. */
+ * smallest weight, as they are after equal points are merged. Points with other weights are not
+ * exchangeable, because weights are normalized per item. */
 static bool are_draws(const ddsc_measures_view *v)
 {
     if (10 * v->n_support < 9 * v->n_entries)

@@ -28,9 +28,9 @@ done:
     return status;
 }
 
-/* last_kept returns the smallest of the K kept eigenvalues of the operator, and first_other
- * returns the largest of the others. Items that were left out have eigenvalue 0. -1 is the smallest
- * possible eigenvalue. */
+/* last_kept returns the smallest of the K kept eigenvalues of the operator, and first_other returns
+ * the largest of the others. Omitted items have the eigenvalue 0. The smallest possible eigenvalue
+ * is -1. */
 static double last_kept(const decomposition *d, int64_t k)
 {
     return k <= d->eigen.k ? d->eigen.value[k - 1] : -1;
@@ -65,7 +65,7 @@ typedef struct difference {
     double moved2[2]; /* |H V|_F^2 */
 } difference;
 
-/* Returns entry p of row i of the operator. Rows of items that were left out are zero. */
+/* Returns entry p of row i of the operator. Rows of omitted items are zero. */
 static double operator_entry(const decomposition *d, int64_t i, int64_t p)
 {
     if (d->part[i] < 0)
@@ -74,7 +74,7 @@ static double operator_entry(const decomposition *d, int64_t i, int64_t p)
 }
 
 /* Returns the diagonal entry. An item without edges is a component with 1 on the diagonal, unless
- * it was left out. */
+ * the item was omitted. */
 static double operator_diagonal(const decomposition *d, int64_t i)
 {
     return d->part[i] >= 0 && d->a.offset[i] == d->a.offset[i + 1] ? 1 : 0;
@@ -145,8 +145,8 @@ static double theorem_bound(double zeta, double alpha, double gap, int64_t n, in
 }
 
 /* Computes the bound of Davis and Kahan: |sin Theta|_F <= |H V|_F / delta, if the eigenvalues of V
- * exceed those that the other run does not keep by at least delta. The bound is computed with the V
- * of each run, and the smaller one is returned. */
+ * exceed those that the other run does not keep by at least delta. Computes the bound with the V of
+ * each run, and returns the smaller one. */
 static double direct_bound(const difference *h, int64_t k, const decomposition *x,
                            const decomposition *y)
 {

@@ -50,7 +50,8 @@ static ddsc_status stability_create(ddsc_context *ctx, ddsc_stability **out, int
     ddsc_stability *s = NULL;
     int64_t n_labels;
     if (!mul_ok(n, b, &n_labels))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld resamples of %lld items are too many",
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                        "%lld resamples of %lld items are too many; use fewer resamples",
                         (long long)b, (long long)n);
     TRY(MEM_ZERO(ctx, s, 1));
     s->ctx = ctx;
@@ -164,8 +165,8 @@ static void sum_up_rows(ddsc_stability *s)
     v->direct_vacuous = !(s->worst.direct_bound < v->sin_limit);
 }
 
-/* Computes for each item how often its label changed, and the other cluster that it was assigned to
- * most often. Ties go to the lower number. */
+/* For each item, computes how often its label changed, and the other cluster to which it was
+ * assigned most often. Ties go to the lower number. */
 static ddsc_status sum_up_items(ddsc_context *ctx, ddsc_stability *s, const int32_t *first)
 {
     ddsc_status status = DDSC_OK;
@@ -196,12 +197,13 @@ static ddsc_status stability_check_call(ddsc_context *ctx, const ddsc_measures *
     CHECK(ctx_need(ctx, m, "measures"));
     CHECK(ctx_need(ctx, first, "first"));
     if (!first->view.graph)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "stability requires a clustering of measures, not of a graph");
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "stability requires a clustering of measures; pass measures instead of a graph");
     if (first->view.n_joined > 0)
         return ctx_fail(
             ctx, DDSC_ERROR_ARGUMENT,
-            "stability under resampling requires one metric; joined metrics are not supported");
+            "stability under resampling does not support joined metrics; use a single metric");
     if (first->view.n != m->n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "the clustering has %lld items, but measures has %lld",
@@ -216,8 +218,8 @@ static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
     ddsc_status status = DDSC_OK;
     TRY(cluster_settings_take(ctx, &job->plan, cluster));
     /* Parameters that the first run chose from the data are kept, so that every run evaluates the
-     * same function of the points. The rule for gamma is part of that function, so gamma itself is
-     * recomputed. */
+     * same function of the points. The rule for gamma is part of this function, so gamma itself is
+     * computed again. */
     job->plan.metric = first->metric.set;
     job->plan.set.joined = 0;
     job->plan.set.k_min = job->plan.set.k_max = first->view.k;

@@ -1,4 +1,4 @@
-/* Describes the result of the resampling in plain sentences. */
+/* Describes the results of the resampling in sentences. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,12 +45,13 @@ ddsc_status stability_words(ddsc_context *ctx, char **words, const ddsc_stabilit
 {
     size_t used = 0;
     CHECK(MEM_ZERO(ctx, *words, WORDS_SIZE));
-    words_say(*words, &used,
-              "%lld resample%s: the labels agree with ARI %.3f on average and %.3f at worst. %lld "
-              "of %lld items changed cluster at least once, and %lld did in more than half of the "
-              "resamples.",
-              (long long)v->n_resamples, v->n_resamples == 1 ? "" : "s", v->mean->ari,
-              v->worst->ari, (long long)v->n_ever, (long long)v->n, (long long)v->n_often);
+    words_say(
+        *words, &used,
+        "%lld resample%s: the ARI between the labels is %.3f on average and %.3f at worst. %lld "
+        "of %lld items changed cluster at least once, and %lld did in more than half of the "
+        "resamples.",
+        (long long)v->n_resamples, v->n_resamples == 1 ? "" : "s", v->mean->ari, v->worst->ari,
+        (long long)v->n_ever, (long long)v->n, (long long)v->n_often);
     words_say(*words, &used,
               " |sin Theta|_F of the eigenspaces is %.3g on average and at most %.3g (largest "
               "possible value %.3g).",

@@ -1,5 +1,5 @@
-/* Tests whether the graph has several components because of clusters, or because graphs of few
- * items often split by chance. */
+/* Tests whether the components of the graph indicate clusters, because graphs of few items often
+ * split by chance. */
 #include <math.h>
 
 #include "assess/quality/verdict.h"
@@ -22,8 +22,8 @@ static double tears_of_a_line(int64_t n, int64_t tau)
     return 2 * (double)n * sum;
 }
 
-/* Uses the length of the shortest list as tau. Lists are shorter than tau if only a sample of the
- * pairs is known. */
+/* Uses the length of the shortest list as tau, because lists are shorter than tau if only a sample
+ * of the pairs is known. */
 double tears_expected(const ddsc_graph *g)
 {
     int64_t least = g->tau;
@@ -37,7 +37,7 @@ double tears_expected(const ddsc_graph *g)
 double tears_chance(double expected, double n, double width, int64_t tears)
 {
     double mean = n * pow(fmin(expected / n, 1), fmax(width / TEARS_LINE_WIDTH, 1));
-    double sum = 0, log_term = -mean; /* e^-mean alone underflows above 745 */
+    double sum = 0, log_term = -mean; /* e^-mean underflows if the mean exceeds 745 */
     for (int64_t j = 1; j < tears + 64 || (double)j < 2 * mean + 64; j++) {
         log_term += log(mean / (double)j);
         sum += j >= tears ? exp(log_term) : 0;

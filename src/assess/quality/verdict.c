@@ -1,8 +1,8 @@
 /* Computes the verdict on a clustering. The evidence comes from the gaps around the clusters
  * (gaps.c), components of the graph that are unlikely by chance (tears.c), the agreement of random
- * halves of the items, for few items the steps of the spanning tree (step_ratio.c), and a permutation
- * test of whether the items differ at all (permutation_test.c). verdict_levels.c turns it into a
- * level and a sentence. */
+ * halves of the items, for few items the steps of the spanning tree (step_ratio.c), and a
+ * permutation test of whether the items differ at all (permutation_test.c). verdict_levels.c turns
+ * it into a level and a sentence. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,26 +13,27 @@
 /* ---- thresholds ---- */
 
 /* A gap with at least this score separates a cluster. No line, plane or light-tailed cloud reaches
- * it (bench/verdict.py). */
+ * this score (bench/verdict.py). */
 static const double CLEAR_SCORE = 3.5;
 /* Small clusters cannot reach CLEAR_SCORE, because at most half of their items are on the inner
- * side of a peak. Their score must be this fraction of sqrt(size / 2), the score of an empty gap
- * that all items next to it face, and at least ASKED_SCORE. */
+ * side of a peak. Their score must be at least this fraction of sqrt(size / 2), which is the score
+ * of an empty gap that all items of the inner side border on, and at least ASKED_SCORE. */
 static const double SIZE_SHARE = 0.6, ASKED_SCORE = 2.5;
 /* Above this number of items, the required score grows with the fourth root of their number,
- * because the deepest of many gaps, and gaps in uneven densities, reach higher scores by chance
+ * because the deepest of many gaps, and gaps in uneven densities, have higher scores by chance
  * (bench/verdict.py, law skewed). The scores of real gaps grow with the square root. */
 static const double MANY_ITEMS = 800;
-/* Required score on items that were not used to find the gap. Continua score lower, apart from 1.5%
- * of the sets that are denser at both ends of a line (bench/verdict.py, law u). The score required of
- * large sets grows with the square root of the number of items, as the scores of real gaps do. */
+/* Required score on held-out items. Continua have lower scores, except for 1.5% of the sets that
+ * are denser at both ends of a line (bench/verdict.py, law u). The score required of large sets
+ * grows with the square root of the number of items, as the scores of real gaps do. */
 static const double HELD_SCORE = 1.5, HELD_GROWTH = 0.25;
 /* The components of the graph are treated as clusters if the probability of at least as many
  * components by chance is below this value. At 0.05, 2% of the thin lines of bench/verdict.py had
  * such components. */
 static const double TORN_BY_CHANCE = 0.01;
-/* Required step ratio. Of random points on a line, 0.4% reach it at 20 items and none at 60 (5% and
- * 0.6% if the line is denser at its ends). Fewer than STEP_ITEMS items need a larger ratio. */
+/* Required step ratio. For random points on a line, 0.4% of the sets of 20 items reach this ratio,
+ * and none of 60 items (5% and 0.6% if the line is denser at its ends). Sets of fewer than
+ * STEP_ITEMS items need a larger ratio. */
 static const double STEP_RATIO = 3, STEP_ITEMS = 20;
 static const double STEP_SHARE = 0.8;
 
@@ -81,7 +82,7 @@ static void take_gaps(verdict_evidence *e, const verdict_input *in, double n_tea
     }
 }
 
-/* Marks the clusters that have no edge to others. */
+/* Marks the clusters that have no edge to other clusters. */
 static void take_components(verdict_evidence *e, const verdict_input *in)
 {
     const sparse *a = in->affinity;
@@ -121,8 +122,8 @@ done:
     return status;
 }
 
-/* Returns the smallest number of items across any gap without crossing edges. This is the width of
- * the strip that must split. */
+/* Returns the smallest number of items across any gap without crossing edges. This number is the
+ * width of the strip that must split. */
 static double narrowest(const cluster_gap *gap, int64_t k)
 {
     double width = INFINITY;
@@ -181,8 +182,8 @@ struct ddsc_verdict {
     char headline[SENTENCE_SIZE], detail[SENTENCE_SIZE];
 };
 
-/* Mentions outliers. They do not contradict the verdict "no clusters", because they are too few to
- * form clusters in the graph. */
+/* Mentions outliers. These items do not contradict the verdict "no clusters", because they are too
+ * few to form clusters in the graph. */
 static ddsc_status put_outliers(ddsc_context *ctx, char *out, const ddsc_clustering *c,
                                 const ddsc_graph *g)
 {
@@ -262,7 +263,7 @@ static void take_evidence(ddsc_verdict_view *view, const verdict_evidence *e)
     view->starts_agree = NAN;
 }
 
-/* Judges a clustering. If the clustering is NULL, nothing is examined. */
+/* Judges a clustering. Does nothing if the clustering is NULL. */
 static ddsc_status judge_clustering(ddsc_verdict *v, const ddsc_clustering *c,
                                     const ddsc_measures *data, const ddsc_graph *g)
 {

@@ -1,5 +1,5 @@
-/* Evidence for the verdict: the gaps around the clusters, the components of the graph, and for few
- * items a test of whether the items differ at all. */
+/* verdict: the evidence for the verdict, which consists of the gaps around the clusters, the
+ * components of the graph and, for few items, a test of whether the items differ at all. */
 #ifndef DDSC_ASSESS_QUALITY_VERDICT_H
 #define DDSC_ASSESS_QUALITY_VERDICT_H
 
@@ -23,18 +23,18 @@ bool tears_by_copies(const ddsc_graph *g);
 ddsc_status permutation_test_items(ddsc_context *ctx, double *p, const ddsc_measures *data,
                                    int64_t cost);
 
-/* Computes R, the smallest distance between parts of the items over the longest step within a part
- * (step_ratio.c), and the part of each item (n). *ratio is NaN if the graph has no spanning tree,
- * and 0 if no cut gives parts of sufficient size. */
+/* Computes R, the smallest distance between parts of the items divided by the longest step within a
+ * part (step_ratio.c), and the part of each item (n). Sets *ratio to NaN if the graph has no
+ * spanning tree, and to 0 if no cut gives parts of sufficient size. */
 ddsc_status verdict_step_ratio(ddsc_context *ctx, double *ratio, int64_t *n_parts, int32_t *part,
                                const ddsc_graph *g);
 
 /* ---- levels and sentences (verdict_levels.c) ---- */
 
-/* The smallest number of items that the graph can judge. */
+/* The smallest number of items for which gaps in the graph are meaningful. */
 #define VERDICT_ITEMS 60
-/* With fewer items across a gap than this, the cluster may be a thin line, in which chance creates
- * valleys (scores up to 6.2 on unbroken lines). */
+/* If fewer items are across a gap, the cluster may be a thin line, in which valleys occur by chance
+ * (scores up to 6.2 on unbroken lines). */
 #define VERDICT_FEW_ACROSS (2 * TEARS_LINE_WIDTH)
 /* The items are considered different if the p-value of the permutation test is at most this
  * value. */
@@ -44,7 +44,7 @@ ddsc_status verdict_step_ratio(ddsc_context *ctx, double *ratio, int64_t *n_part
 ddsc_level verdict_level(const verdict_evidence *e);
 /* Returns true if the level depends on items_alike_p or its sentence mentions it. */
 bool verdict_asks_points(const verdict_evidence *e);
-/* Returns true if outliers do not contradict the sentence and should be mentioned with it. */
+/* Returns true if the sentence should mention outliers, which do not contradict it. */
 bool verdict_names_outliers(const verdict_evidence *e);
 ddsc_structure verdict_structure(ddsc_level level);
 /* Writes the sentence of the level with its numbers. */

@@ -1,7 +1,7 @@
 /* Determines the level of the verdict from the evidence, and writes its sentence. The table `cases`
  * lists the findings in the order in which they are tested. The first finding that applies
- * determines the level and the sentence of the result. The table `levels` holds the name, the color,
- * a general sentence and the next step of each level. */
+ * determines the level and the sentence of the result. The table `levels` contains the name, the
+ * color, a general sentence and the next step of each level. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,18 +13,18 @@
 /* Fraction of the items that must be in separate clusters for the level `separate`, and the
  * agreement of halves that this level requires. */
 static const double MOST_ITEMS = 0.8, HALVES_AGREE = 0.7;
-/* Below NONE_SCORE, items are as dense across the boundaries as inside the clusters. With fewer
- * than NONE_ITEMS items across the gap, the score proves nothing. */
+/* Below NONE_SCORE, items are as dense across the boundaries as inside the clusters. If fewer than
+ * NONE_ITEMS items are across the gap, the score proves nothing. */
 static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
 /* If halves agree at least this well, the set is not called one cloud. */
 static const double CLOUD_HALVES = 0.8;
 
-/* Fraction of the mean cluster size that is side by side at a boundary, unless the items lie along a
- * thin line, whose cuts are stable at any K. */
+/* At least this fraction of the mean cluster size is side by side at a boundary, unless the items
+ * are along a thin line, whose cuts are stable at any K. */
 static const double SIDE_SHARE = 0.4;
 
 /* Agreement of halves that fewer than 1% of the sets without clusters reach at each K
- * (docs/verdict.md). Up to K = 3, the cuts of a line are as stable as clusters. */
+ * (docs/verdict.md). For K up to 3, the cuts of a line are as stable as clusters. */
 double verdict_halves_from(int64_t k)
 {
     return k < 4 ? (double)NAN : k < 6 ? 0.95 : k < 8 ? 0.9 : k < 10 ? 0.88 : 0.85;

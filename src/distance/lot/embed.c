@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/team.h"
+#include "base/workspace.h"
 #include "distance/exact/exact.h"
 #include "distance/lot/lot.h"
 #include "numeric/linalg/linalg.h"
@@ -24,6 +25,8 @@ typedef struct embedding {
     int64_t max_pivots, columns;
     double *z;
     exact_solver **solver;  /* one per worker */
+    scratch sorted;         /* one per worker: the memory of measures_sort_item */
+    int64_t largest;        /* points of the largest item */
     ddsc_pair_stats *stats; /* one per worker */
     shortfalls *shorter;    /* one per worker */
 } embedding;
@@ -35,19 +38,20 @@ static int64_t lot_columns(const measures *reference)
     return measures_item(reference, 0).n * reference->d;
 }
 
-/* Computes z_r = sqrt(w_r) (sum_j g_rj x_j / w_r - x_r) = sum_j g_rj (x_j - x_r) / sqrt(w_r). */
-static void project_plan(const embedding *e, const exact_solver *solver, int64_t n_plan, int64_t i,
-                         double *z)
+/* Computes z_r = sqrt(w_r) (sum_j g_rj x_j / w_r - x_r) = sum_j g_rj (x_j - x_r) / sqrt(w_r) from
+ * the plan to item i of m. */
+static void project_plan(const embedding *e, const exact_solver *solver, int64_t n_plan,
+                         const measures *m, int64_t i, double *z)
 {
     const int32_t *row, *column;
     const double *mass;
-    int64_t d = e->m->d;
-    item_view from = measures_item(e->reference, 0), to = measures_item(e->m, i);
+    int64_t d = m->d;
+    item_view from = measures_item(e->reference, 0), to = measures_item(m, i);
     exact_plan(solver, &row, &column, &mass);
     memset(z, 0, (size_t)e->columns * sizeof *z);
     for (int64_t p = 0; p < n_plan; p++) {
         int64_t r = row[p];
-        const double *x = measures_point(e->m, to.index[column[p]]);
+        const double *x = measures_point(m, to.index[column[p]]);
         const double *x_r = measures_point(e->reference, from.index[r]);
         double share = mass[p] / sqrt(from.weight[r]);
         for (int64_t k = 0; k < d; k++)
@@ -63,6 +67,26 @@ static void add_shortfall(shortfalls *s, double length, double w2)
     s->largest = fmax(s->largest, shortfall);
 }
 
+/* The order of the points decides how sums are rounded. Points are therefore sorted by their
+ * coordinates, so that a row depends only on its item. Sorting one item at a time saves a copy of
+ * the set, which is as large as the embedding. */
+static measures sorted_item(const embedding *e, int64_t i, int worker)
+{
+    arena a = {scratch_of(&e->sorted, worker), 0};
+    item_sort s;
+    measures_sort_take(&s, e->largest, &a);
+    return measures_sort_item(e->m, i, &s);
+}
+
+static ddsc_status sorted_open(ddsc_context *ctx, embedding *e)
+{
+    arena a = {0};
+    item_sort s;
+    e->largest = measures_largest_item(e->m);
+    measures_sort_take(&s, e->largest, &a);
+    return scratch_create(ctx, &e->sorted, a.used, 1);
+}
+
 static ddsc_status embed_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     embedding *e = arg;
@@ -71,10 +95,11 @@ static ddsc_status embed_items(void *arg, int64_t begin, int64_t end, int worker
     for (int64_t i = begin; i < end; i++) {
         exact_result found;
         exact_solver *solver = e->solver[worker];
+        measures item = sorted_item(e, i, worker);
         ddsc_status solved =
-            exact_solve_items(solver, &found, e->reference, 0, e->m, i, e->max_pivots);
+            exact_solve_items(solver, &found, e->reference, 0, &item, 0, e->max_pivots);
         TRY(solved);
-        project_plan(e, solver, found.n_plan, i, e->z + i * e->columns);
+        project_plan(e, solver, found.n_plan, &item, 0, e->z + i * e->columns);
         add_shortfall(&e->shorter[worker], la_norm(e->columns, e->z + i * e->columns),
                       sqrt(fmax(0, found.primal)));
         stats->n_solved++;
@@ -120,10 +145,9 @@ static ddsc_status embed_reference(const embedding *e, double *norm)
     ddsc_status status = DDSC_OK;
     embedding own = *e;
     exact_result found;
-    own.m = e->reference;
     TRY(MEM_NEW(e->ctx, own.z, e->columns));
     TRY(exact_solve_items(e->solver[0], &found, e->reference, 0, e->reference, 0, e->max_pivots));
-    project_plan(&own, e->solver[0], found.n_plan, 0, own.z);
+    project_plan(&own, e->solver[0], found.n_plan, e->reference, 0, own.z);
     *norm = la_norm(e->columns, own.z);
 done:
     mem_free(e->ctx, own.z);
@@ -144,6 +168,7 @@ static ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stat
     TRY(MEM_ZERO(ctx, e.stats, n_workers));
     TRY(MEM_ZERO(ctx, e.shorter, n_workers));
     TRY(exact_create_team(ctx, &e.solver, &ground_sqeuclidean));
+    TRY(sorted_open(ctx, &e));
     progress_begin(ctx, "transport to reference", m->n);
     TRY(team_fill(ctx, z, m->n, 4, e.columns * (int64_t)sizeof *z, embed_items, &e));
     progress_end(ctx);
@@ -156,6 +181,7 @@ static ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stat
     TRY(take_shortfalls(ctx, stats, &e, n_workers));
     TRY(embed_reference(&e, &stats->reference_norm));
 done:
+    scratch_free(ctx, &e.sorted);
     exact_destroy_team(ctx, e.solver);
     MEM_FREE(ctx, e.shorter, e.stats);
     return status;

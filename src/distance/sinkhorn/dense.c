@@ -296,13 +296,15 @@ static bool dense_look(void *state, int k, double *value)
     return true;
 }
 
+/* Iterates at the requested epsilon without levels, because the bound for a larger epsilon is no
+ * bound. Reduced costs have a zero in every row and column, so no sum underflows even if their range
+ * is thousands of times as large as epsilon. */
 double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough)
 {
     if (load_problem(solver, problem) < 0)
         return -INFINITY;
     double epsilon = reduce_cost(solver, problem->rule.epsilon);
-    if (epsilon > SINKHORN_LARGE_EPSILON * solver->range ||
-        sinkhorn_levels(solver->range, epsilon) > 0)
+    if (epsilon > SINKHORN_LARGE_EPSILON * solver->range)
         return -INFINITY;
     sinkhorn_dense_start(solver, epsilon);
     return sinkhorn_dual_bound(dense_look, solver, SINKHORN_DENSE_LOOKS, SINKHORN_DENSE_PATIENCE,

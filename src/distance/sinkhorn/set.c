@@ -37,7 +37,7 @@ struct sinkhorn_set {
 /* ---- opening ---- */
 
 /* Returns true if the items are small enough on average for the group engine. */
-static bool sinkhorn_group_applies(const measures *m)
+bool sinkhorn_group_applies(const measures *m)
 {
     return m->nnz <= SINKHORN_GROUP_SIDE * m->n;
 }

@@ -11,6 +11,9 @@
 
 typedef struct sinkhorn_set sinkhorn_set;
 
+/* Returns true if the items are small enough on average for the group engine. */
+bool sinkhorn_group_applies(const measures *m);
+
 /* Returns the frame that suits an ordered set: FRAME_GRID for the grid engine, else FRAME_PLAIN. */
 pair_frame sinkhorn_set_frame(const measures *m, const ground_cost *ground, double epsilon);
 /* Returns true if the grid engine can solve this set with the steps of the frame. */

@@ -60,7 +60,8 @@ ddsc_status metric_settle(ddsc_context *ctx, metric_resolved *r, const measures 
                           const pair_frame *given)
 {
     measures *ordered = NULL;
-    CHECK(measures_ordered(ctx, &ordered, metric_measures(r, m)));
+    if (r->backend != &metric_lot) /* lot_embed sorts the points of one item at a time */
+        CHECK(measures_ordered(ctx, &ordered, metric_measures(r, m)));
     if (ordered) {
         ddsc_measures_destroy(r->own);
         r->own = ordered;

@@ -1,13 +1,26 @@
 /* Lower bounds of the sinkhorn values.
  *
- * By duality, any potentials give a lower bound of the regularized value. They also give a lower
- * bound of the divergence, because its self terms are known. All values except the divergence are
- * at least the exact transport value, because the entropy term is not negative and the plan is
- * feasible for exact transport. The bounds of exact transport are therefore used for the sharp
- * value, and whenever dual bounds would be expensive.
+ * The regularized value is W = min <P, C> + eps KL(P | a x b) over the plans P of a and b. Two kinds
+ * of bounds hold for it:
  *
- * For small items in many dimensions, dual bounds cost no more than bounds of exact transport,
- * because they are relaxed transport with soft minima.
+ * - W >= OT(a, b), the exact value. For every plan, KL(P | a x b) >= 0 because P and a x b have the
+ *   same mass, and <P, C> >= OT because P is feasible for exact transport. The sharp value <P, C> of
+ *   the minimizer is at least OT for the second reason.
+ * - W >= <a, f> + <b, g> for every f, if g_j = -eps log sum_i a_i exp((f_i - C_ij) / eps). Proof: by
+ *   duality, W = max_{f, g} <a, f> + <b, g> - eps (sum_ij a_i b_j exp((f_i + g_j - C_ij) / eps) - 1)
+ *   (Peyre and Cuturi 2019, section 4.4; Feydy et al. 2019, eq. 8). For this g, each column sum over
+ *   i is b_j, so the last term is 0.
+ *
+ * The divergence is W(a, b) - W(a, a) / 2 - W(b, b) / 2. It can be smaller than OT, so only bounds of
+ * W minus the same self terms hold for it. They are subtracted as computed, in the same way as from
+ * the value.
+ *
+ * Which bound is useful depends on epsilon, because W - OT is about the entropy of the plan. On a
+ * cohort of biopsies (38 points in 14 dimensions, epsilon 5% of the median cost), the exact value of
+ * OT as a bound leaves 18 to 35% of the pairs, and 97% of W leaves 3 to 5%. The sequence is therefore
+ * bounds of exact transport or relaxed transport with soft minima for all pairs, and then the dual
+ * bound of single pairs after a few iterations, which approaches W. Small items, for which a bound
+ * costs as much as a solve in a group of eight, have the first bound only.
  *
  * A value computed with a marginal error e differs from the true value by at most e times the range
  * of the costs. This amount is subtracted from every bound. */
@@ -37,8 +50,8 @@ static bool by_dual(const sinkhorn_metric *s)
     return sinkhorn_set_grid(s->set) && !s->rule.sharp;
 }
 
-/* Returns true for small items in many dimensions, for which relaxed transport can be used.
- * bound_open uses soft minima unless epsilon is too small for them. */
+/* Returns true for small items in many dimensions, for which relaxed transport can be used. See
+ * soft_of for the use of soft minima. */
 static bool by_relaxed(const sinkhorn_metric *s)
 {
     return !by_dual(s) && !s->rule.sharp && s->ground.kind == DDSC_COST_SQEUCLIDEAN &&
@@ -97,26 +110,48 @@ static ddsc_status bound_load(void *state, int64_t a, int64_t c)
     return b->first.load(b->first.state, a, c);
 }
 
+typedef enum first_kind {
+    FIRST_EXACT, /* bounds of exact transport, refined for single pairs if epsilon is small */
+    FIRST_HARD,  /* bounds of exact transport; the dual bounds of single pairs are tighter */
+    FIRST_SOFT   /* soft minima */
+} first_kind;
+
+/* Chooses between hard and soft minima in relaxed transport. Sets *epsilon to that of the soft
+ * minima, or to 0. */
+static ddsc_status choose_minima(const sinkhorn_metric *s, first_kind *kind, double *epsilon)
+{
+    double median, least = BOUND_SOFT_EPSILON;
+    *kind = FIRST_EXACT;
+    *epsilon = 0;
+    if (!by_relaxed(s))
+        return DDSC_OK;
+    CHECK(cost_median(s->ctx, &s->ground, s->m, &median));
+    if (s->rule.epsilon < least * median)
+        return DDSC_OK;
+    if (!sinkhorn_group_applies(s->m))
+        least = BOUND_SOFT_EPSILON_SINGLE;
+    *kind = s->rule.epsilon < least * median ? FIRST_HARD : FIRST_SOFT;
+    if (*kind == FIRST_SOFT)
+        *epsilon = fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median);
+    return DDSC_OK;
+}
+
 static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;
     sinkhorn_metric *s = metric;
     sinkhorn_bound_state *b = NULL;
     bool small = !sinkhorn_set_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
-    bool soft = false, squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
+    bool squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
     first_pairs pairs = FIRST_NO_PAIRS;
+    first_kind kind;
     int exponent;
-    double median, epsilon = 0;
+    double epsilon;
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = s;
     frexp(s->range, &exponent);
     b->unit = ldexp(1, exponent);
-    if (by_relaxed(s)) { /* soft minima are already used, so dual bounds of single pairs would not
-                          * be tighter */
-        TRY(cost_median(job->ctx, &s->ground, s->m, &median));
-        soft = s->rule.epsilon >= BOUND_SOFT_EPSILON * median;
-        epsilon = soft ? fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median) : 0;
-    }
+    TRY(choose_minima(s, &kind, &epsilon));
     if (!by_dual(s)) {
         TRY(metric_first_open(&b->exact, &b->first, &pairs, job, &s->ground, epsilon, false));
         b->unit = b->first.unit;
@@ -127,9 +162,10 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
                  (long long)s->m->grid.shape[0], (long long)s->m->grid.shape[1]);
     }
     b->offered = s->is_distance ? b->unit * b->unit : b->unit;
-    if ((s->rule.sharp || (small && !soft)) && squares && bound_refined_applies(s->m))
+    if ((s->rule.sharp || (small && kind == FIRST_EXACT)) && squares && bound_refined_applies(s->m))
         TRY(bound_refined_create(job->ctx, &b->refined, s->m, NULL));
-    bool dual = (!s->rule.sharp && !soft) || b->refined;
+    bool grouped = kind == FIRST_SOFT && sinkhorn_group_applies(s->m);
+    bool dual = (!s->rule.sharp && !grouped) || b->refined;
     if (dual && !b->refined)
         TRY(sinkhorn_set_reserve(s->set));
     b->relaxed = !dual && pairs == FIRST_RELAXED;

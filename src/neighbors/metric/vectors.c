@@ -18,7 +18,7 @@ typedef struct vectors {
     double *rows;   /* rows of the table, if this backend computed them */
     double *offset; /* n: value added for each item of a pair, or NULL */
     int n_workers;
-    points_panel *panel; /* two per worker, for rows and columns; used only if the dimension is
+    points_panel *panel; /* two per worker, for rows and columns; NULL unless the dimension is
                           * small */
 } vectors;
 
@@ -45,8 +45,9 @@ ddsc_status metric_vectors_open(ddsc_context *ctx, void **state, int64_t n, int6
     TRY(MEM_ZERO(ctx, s, 1));
     *s = (vectors){.ctx = ctx, .n_workers = parallel_width(ctx)};
     TRY(points_open(ctx, &s->table, n, dim, rows));
-    TRY(MEM_ZERO(ctx, s->panel, 2 * s->n_workers));
-    for (int k = 0; k < 2 * s->n_workers; k++)
+    if (dim <= POINTS_MAX_DIRECT)
+        TRY(MEM_ZERO(ctx, s->panel, 2 * s->n_workers));
+    for (int k = 0; s->panel && k < 2 * s->n_workers; k++)
         TRY(points_panel_create(ctx, &s->panel[k], &s->table, VECTORS_SIDE));
     *state = s;
     s = NULL;
@@ -59,13 +60,13 @@ static ddsc_status vectors_tile(void *state, const pair_tile *t, double *d2, int
                                 ddsc_pair_stats *stats)
 {
     vectors *s = state;
-    points_panel *rows = &s->panel[2 * worker], *columns = rows + 1;
     int64_t d = s->table.d;
     (void)stats;
-    if (d > POINTS_MAX_DIRECT) {
+    if (!s->panel) {
         la_differences(t->i1 - t->i0, t->j1 - t->j0, d, s->table.x + t->i0 * d,
                        s->table.x + t->j0 * d, d2, ld);
     } else {
+        points_panel *rows = &s->panel[2 * worker], *columns = rows + 1;
         points_panel_load(rows, &s->table, t->i1 - t->i0, NULL, t->i0);
         points_panel_load(columns, &s->table, t->j1 - t->j0, NULL, t->j0);
         points_distance2(&s->table, rows, columns, d2, ld);

@@ -28,8 +28,8 @@ static void put_chosen(ddsc_report *r, json_t *root)
         put_count(r, chosen, "reference_size", r->pairs.reference_size);
 }
 
-/* Writes the metrics that were averaged. The graph, the map and all statements about neighbors
- * refer to the first metric. Times are listed under "seconds". */
+/* Writes the metrics that were averaged. The graph, the map and all other information about
+ * neighbors belong to the first metric. Times are listed under "seconds". */
 static void put_joined(ddsc_report *r, json_t *root)
 {
     if (r->view.n_joined == 0)
@@ -50,7 +50,7 @@ static void put_joined(ddsc_report *r, json_t *root)
     }
 }
 
-/* Writes how often each item is a neighbor of other items. */
+/* Writes statistics of the in-degrees of the graph. */
 static void put_hubs(ddsc_report *r, json_t *root)
 {
     json_t *hubs = put_object(r, root, "hubs");
@@ -264,8 +264,8 @@ content_times content_times_now(const ddsc_report *r)
     return t;
 }
 
-/* Rounds to whole nanoseconds, the resolution of the clocks. Otherwise the page rebuilt from
- * result.json could differ, because the last bit of a sum decides how 0.000331550 is printed. */
+/* Rounds to whole nanoseconds, the resolution of the clocks. Otherwise, the page generated from
+ * result.json could differ, because the last bit of a sum determines how 0.000331550 is printed. */
 static double whole_nanoseconds(double seconds)
 {
     return round(seconds * 1e9) / 1e9;
@@ -292,8 +292,7 @@ static json_t *stage_rows(const content_times *t)
     return good ? rows : NULL;
 }
 
-/* Returns the time of the stages that read the input. Only the context has this time, not the
- * result objects. */
+/* Returns the time of the stages that read the input, which only the context records. */
 static double seconds_read(const ddsc_report *r)
 {
     return stage_seconds(r->ctx, "read") + stage_seconds(r->ctx, "merge") +
@@ -374,7 +373,7 @@ static void put_input(ddsc_report *r, json_t *root)
     put_transforms(r, root);
 }
 
-/* Writes how many labels the words of the documents changed. */
+/* Writes the number of labels that the words of the documents changed. */
 static void put_refinement(ddsc_report *r, json_t *root)
 {
     if (r->view.n_refine_rounds == 0 && !r->view.refine_stopped)
@@ -386,7 +385,7 @@ static void put_refinement(ddsc_report *r, json_t *root)
     put_bool(r, refined, "stopped_early", r->view.refine_stopped);
 }
 
-/* Writes how memberships were calibrated. */
+/* Writes the calibration of the memberships. */
 static void put_membership(ddsc_report *r, json_t *root)
 {
     const ddsc_membership_report *m = &r->membership_fit;

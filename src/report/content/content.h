@@ -1,5 +1,5 @@
 /* content: fills the tree of values with the verdict, outliers, merges of clusters, scores, theory,
- * settings and times of a result. The module traits adds what describes each cluster. */
+ * settings and times of a result. The module traits adds the descriptions of the clusters. */
 #ifndef DDSC_REPORT_CONTENT_CONTENT_H
 #define DDSC_REPORT_CONTENT_CONTENT_H
 
@@ -11,7 +11,7 @@ ddsc_status content_build(ddsc_report *r);
 ddsc_status content_find_ambiguity(ddsc_report *r, const int32_t *labels, int64_t n);
 /* Writes what an update changed to the keys "update" and "unused_numbers". */
 void content_put_update(ddsc_report *r, json_t *root);
-/* content_put_merges writes how clusters merge to the key "tree". content_find_order fills
+/* content_put_merges writes the merges of clusters to the key "tree". content_find_order fills
  * r->order. */
 ddsc_status content_put_merges(ddsc_report *r, json_t *root);
 ddsc_status content_find_order(ddsc_report *r);
@@ -29,10 +29,11 @@ ddsc_status content_put_confusion(ddsc_report *r, json_t *scores);
 void content_put_verdict(ddsc_report *r, json_t *root);
 /* Returns true if the gaps of the graph were examined. */
 bool content_judged(const ddsc_report *r);
-/* Returns true if the next step of the level applies. One cluster, clusters of one item each, and the
- * clusters of methods without a graph are not judged; the advice has a note on the first two. */
+/* Returns true if the next step of the level applies. There is no verdict on a single cluster, on
+ * clusters of one item each, or on methods without a graph. The advice has a note on the first two
+ * cases. */
 bool content_has_next_step(const ddsc_report *r);
-/* Describes the agreement between halves in one or two words. */
+/* Returns one or two words that describe the agreement between halves. */
 const char *content_agreement_word(double halves);
 
 /* ---- settings ---- */
@@ -41,7 +42,7 @@ ddsc_status content_put_settings(ddsc_report *r, json_t *root);
 const char *content_metric_name(ddsc_metric metric);
 /* Returns true if `metric` is the metric of the run or one of the joined metrics. */
 bool content_uses(const ddsc_report *r, ddsc_metric metric);
-/* Buffer size for the names of the metrics, for example "w2", or "w2+mmd" for joined metrics. */
+/* Size of a buffer for the names of the metrics, such as "w2", or "w2+mmd" for joined metrics. */
 enum { CONTENT_METRICS = 48 };
 const char *content_metric_names(const ddsc_report *r, char space[CONTENT_METRICS]);
 /* Returns the requested cost, or NULL for the default cost of the metric. */

@@ -8,14 +8,15 @@
 SIZED_INIT(source_struct, ddsc_report_source, origin, NULL);
 SIZED_INIT(origin_struct, ddsc_report_origin, compress_points, NULL);
 
-/* Copies a result struct whose size is set by the caller. Fields beyond that size become zero. */
+/* Copies a result struct whose size was set by the caller. Fields beyond this size are set to zero.
+ * */
 #define TAKE_RESULT(own, given)                                           \
     do {                                                                  \
         if (given)                                                        \
             sized_view(&(own), sizeof(own), given, (given)->struct_size); \
     } while (0)
 
-/* Returns the number of clusters of plain labels: K if the settings fix it, otherwise the
+/* Returns the number of clusters of plain labels: K if it is fixed in the settings, otherwise the
  * largest label plus 1. */
 static int64_t count_clusters(const ddsc_report *r)
 {
@@ -63,11 +64,11 @@ static ddsc_status check_source(ddsc_report *r)
     const ddsc_report_source *from = &r->from;
     if (from->n_cluster_names < 0 || (from->n_cluster_names > 0 && !from->cluster_names))
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "report: cluster_names is NULL, but n_cluster_names is %lld",
+                        "report: cluster_names is NULL, but n_cluster_names is %lld; set both",
                         (long long)from->n_cluster_names);
     if (!!from->clustering + !!from->d2 + !!from->labels > 1)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "a report needs exactly one of a clustering, a d2 result or labels");
+                        "report: set exactly one of clustering, d2 and labels");
     if (from->labels && !from->measures)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: labels require measures");
     if (r->k > 0 && r->measures && r->view.n != r->items.n_items)
@@ -125,8 +126,9 @@ static ddsc_status find_outliers(ddsc_report *r)
     ddsc_outliers found;
     bool possible = r->edges.n > 0 && r->from.clustering;
     if (r->from.outliers && !possible)
-        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "this method builds no neighbor graph, which outlier detection requires");
+        return ctx_fail(
+            r->ctx, DDSC_ERROR_ARGUMENT,
+            "outlier detection requires a neighbor graph, which this method does not build");
     if (!possible)
         return DDSC_OK;
     CHECK(MEM_NEW(r->ctx, r->outlier, r->view.n));
@@ -217,8 +219,8 @@ done:
     return status;
 }
 
-/* Computes the map. The layout starts from the two directions of largest variance of the
- * embedding, and then moves neighbors closer together. */
+/* Computes the map. The layout starts with the two directions of largest variance of the embedding
+ * and then moves neighbors closer together. */
 static ddsc_status make_map(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;
@@ -242,7 +244,8 @@ static ddsc_status find_memberships(ddsc_report *r)
     if (!r->from.membership || !r->from.clustering)
         return DDSC_OK;
     if (!mul_ok(r->view.n, r->k, &cells))
-        return ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "memberships: too many items and clusters");
+        return ctx_fail(r->ctx, DDSC_ERROR_MEMORY,
+                        "memberships: the matrix of items x clusters is too large");
     ddsc_membership_report_init(&r->membership_fit);
     CHECK(MEM_NEW(r->ctx, r->membership, cells));
     return ddsc_membership_run(r->ctx, r->membership, &r->membership_fit, r->from.clustering,

@@ -19,7 +19,7 @@ static const char *const refinements[] = {"auto", "off", "words"};
 static const char *const hubs[] = {"default", "off", "auto", "always"};
 static const char *const neighbor_searches[] = {"auto", "exact", "approximate"};
 
-/* Returns the name of an enum value, or "?" if a later version added it. */
+/* Returns the name of an enum value, or "?" for values added by later versions. */
 #define NAMED(names, value) \
     ((size_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "?")
 
@@ -136,7 +136,7 @@ static void put_spectral(ddsc_report *r, json_t *object, const ddsc_cluster_sett
     put_real(r, object, "eigen_tolerance", set->eigen_tolerance);
 }
 
-/* Adds the settings passed in by the caller. They replace settings with the same name. */
+/* Adds the settings passed by the caller, which replace settings with the same name. */
 static ddsc_status put_more(ddsc_report *r, json_t *object)
 {
     for (int64_t i = 0; i < r->origin.n_settings; i++) {

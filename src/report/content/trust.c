@@ -5,8 +5,7 @@
 #include "report/content/content.h"
 
 /* Theorem 2: if the graph of the sample has as many components as clusters, changing affinities by
- * up to xi/2 leaves the clusters unchanged. Every resample is a sample, so the condition is checked
- * for each of them. */
+ * up to xi/2 leaves the clusters unchanged. The condition is checked for every resample. */
 static void put_theorem_2(ddsc_report *r, json_t *root)
 {
     const ddsc_theory *t = &r->theory;
@@ -73,7 +72,7 @@ static void put_run(ddsc_report *r, json_t *root, const ddsc_stability_row *row,
 }
 
 /* Lemma 1, for sinkhorn with costs that have a simple Lipschitz constant. log10_E is large for most
- * data, so it is not an input of any other value. */
+ * data, so no other value depends on it. */
 static void put_lemma_1(ddsc_report *r, json_t *root)
 {
     ddsc_sampling_constants c;

@@ -1,5 +1,5 @@
-/* Writes the verdict and its evidence to the key "verdict". The texts are those of
- * assess/verdict_levels.c. assess/verdict.c adds one about outliers. */
+/* Writes the verdict and its evidence to the key "verdict". The texts come from verdict_levels.c,
+ * and verdict.c adds a text about outliers. */
 #include <math.h>
 
 #include "report/content/content.h"

@@ -103,7 +103,7 @@ ddsc_status diff_check_side(ddsc_context *ctx, ddsc_diff_side *side, const ddsc_
     if (side->folder || (side->name && side->labels && side->n >= 1))
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "diff: each side needs a folder, or a name and at least one label");
+                    "diff: set a folder for each side, or a name and at least one label");
 }
 
 ddsc_status diff_take_side(ddsc_diff *d, int side, const ddsc_diff_side *from)
@@ -113,7 +113,8 @@ ddsc_status diff_take_side(ddsc_diff *d, int side, const ddsc_diff_side *from)
     r->n_rows = from->n;
     r->tree = from->json ? json_loads(from->json, 0, &error) : json_object();
     if (!json_is_object(r->tree))
-        return ctx_fail(d->ctx, DDSC_ERROR_ARGUMENT, "diff: the JSON text of %s is invalid",
+        return ctx_fail(d->ctx, DDSC_ERROR_ARGUMENT,
+                        "diff: the JSON text of %s is invalid; pass the content of result.json",
                         from->name);
     r->k = json_integer_value(json_object_get(r->tree, "k"));
     CHECK(diff_take_labels(d, side, from));
@@ -172,7 +173,7 @@ static ddsc_status diff_count_sizes(ddsc_diff *d, int side)
 
 /* ---- clusters ---- */
 
-/* Marks the pairs of clusters that are the same, or parts of a split or of a merged cluster. */
+/* Marks the pairs of clusters that are the same or that belong to a split or a merge. */
 static ddsc_status find_changes(ddsc_diff *d)
 {
     int64_t k = d->view.k_new;

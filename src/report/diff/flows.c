@@ -1,6 +1,7 @@
 /* Draws the flow diagram of a comparison (an alluvial diagram, Rosvall and Bergstrom 2010): the
- * clusters of the first result on the left, those of the second on the right, and a band for the
- * items that go from one to the other. Heights are proportional to numbers of items. */
+ * clusters of the first result are on the left, and the clusters of the second on the right. A band
+ * represents the items that go from one cluster to another. Heights are proportional to the numbers
+ * of items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,10 +12,11 @@
 
 enum { LEFT = 210, MIDDLE = 340, BAR = 12, TOP = 30, HEIGHT = 460, LABELS = 45 };
 
-/* One end of the bands: a cluster, the items in no cluster, or those of the other result only. */
+/* One end of the bands: a cluster, the items in no cluster, or the items that only the other result
+ * has. */
 typedef struct flow_end {
     int64_t cluster, n;
-    double place; /* mean position of its items on the left, by which the right side is ordered */
+    double place; /* mean position of the items on the left, by which the right side is sorted */
     double y, used;
 } flow_end;
 
@@ -45,7 +47,7 @@ static int by_place(const void *a, const void *b)
     return (x->cluster > y->cluster) - (x->cluster < y->cluster);
 }
 
-/* Lists the ends of a side that have items, in order. On the left they are ordered by number. */
+/* Lists the ends of a side that have items, in order. The left side is sorted by cluster number. */
 static void list_ends(flow_picture *p, int side)
 {
     const ddsc_diff *d = p->d;
@@ -137,7 +139,7 @@ static void add_bands(buffer *b, flow_picture *p, int64_t most)
     mem_free(b->ctx, number);
 }
 
-/* Adds the bar of an end and its label, unless there are too many of them to read. */
+/* Adds the bar of an end, and its label unless there are too many labels to read. */
 static void add_end(buffer *b, const flow_picture *p, int side, const flow_end *e)
 {
     enum { SHORT = 26 };

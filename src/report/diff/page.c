@@ -1,4 +1,4 @@
-/* Writes the comparison of two results as a page: what changed, the flow diagram, the clusters, the
+/* Writes the comparison of two results as a page: a summary, the flow diagram, the clusters, the
  * items that moved, and the settings that differ. The page needs no script. */
 #include <inttypes.h>
 
@@ -23,8 +23,8 @@ static void add_shared(buffer *b, const ddsc_diff *d)
 {
     begin_diff_answer(b, "Which items are compared?");
     buffer_add_count(b, d->n_shared);
-    buffer_add(b, d->numbers ? " items that both results have, matched by row number"
-                             : " items that both results have, matched by id");
+    buffer_add(b, d->numbers ? " items are in both results (matched by row number)"
+                             : " items are in both results (matched by id)");
     buffer_add(b, "; ");
     buffer_add_count(b, d->count[DIFF_REMOVED]);
     buffer_add(b, " are only in the first and ");
@@ -54,7 +54,7 @@ static void add_agreement(buffer *b, const ddsc_diff *d)
     begin_diff_answer(b, "How well do the clusters agree?");
     buffer_addf(b,
                 "AMI %.3f, ARI %.3f. Both are corrected for chance: 1 is perfect agreement, and 0 "
-                "is that of random clusters of the same sizes",
+                "is the agreement of random clusters of the same sizes",
                 d->scores.ami, d->scores.ari);
     end_diff_answer(b);
 }
@@ -102,7 +102,7 @@ static void add_event_rows(buffer *b, const ddsc_diff *d)
     html_paragraph(b,
                    "Two clusters are the same if at least half of the items in either of them are "
                    "in both (overlap: the Jaccard index on shared items). A part of a split or "
-                   "merged cluster holds at least a fifth of its items.");
+                   "merged cluster contains at least a fifth of its items.");
     html_table_begin(b, heads);
     for (int same = 0; same < 2; same++) /* changes first */
         for (int64_t e = 0; e < d->view.n_events; e++)
@@ -188,11 +188,11 @@ void diff_add_page(buffer *b, const ddsc_diff *d)
     add_cluster_counts(b, d);
     buffer_add(b, "</dl>\n");
     html_heading(b, "Flow of items");
-    html_paragraph(b,
-                   "Each band is the items that go from a cluster of the first result (left) to a "
-                   "cluster of the second one (right). A cluster that is the same in both has "
-                   "the same color, which is that of the first report. Dark bands are changes. "
-                   "Select a band to see its items.");
+    html_paragraph(
+        b, "Each band represents the items that go from a cluster of the first result (left) to a "
+           "cluster of the second result (right). A cluster that is the same in both results has "
+           "the same color as in the first report. Dark bands are changes. "
+           "Select a band to see its items.");
     diff_add_flows(b, d, MOST_FLOWS);
     add_event_rows(b, d);
     add_flow_rows(b, d);

@@ -1,4 +1,4 @@
-/* Creates a comparison of two results. Of a folder, it reads result.json and labels.csv. */
+/* Creates a comparison of two results. Reads result.json and labels.csv if a result is a folder. */
 #include <stdlib.h>
 #include <string.h>
 

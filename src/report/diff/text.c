@@ -82,8 +82,8 @@ static void add_cluster_line(buffer *b, const ddsc_diff *d)
     buffer_add(b, "\n");
 }
 
-/* Adds the settings that differ. Very long values, such as lists of input files, are left out of
- * the short form. */
+/* Adds the settings that differ. The short form omits very long values, such as lists of input
+ * files. */
 static void add_settings(buffer *b, const ddsc_diff *d, bool all)
 {
     const json_t *list = json_object_get(d->tree, "settings"), *row;

@@ -8,7 +8,7 @@
 
 enum { TRAITS = 6, VALUE_TEXT = 160 };
 
-/* Failures of the tree are recorded in the first side's result. */
+/* Errors while building the tree are recorded in the result of the first side. */
 static ddsc_report *recorder(const ddsc_diff *d)
 {
     return d->side[0].result;
@@ -96,8 +96,8 @@ static void put_setting(ddsc_diff *d, json_t *list, const char *prefix, const ch
     put_text(recorder(d), row, "second", text[1]);
 }
 
-/* Lists the values of an object that differ. Keys of the second result that the first does not have
- * follow those of the first. */
+/* Lists the values of two objects that differ. Keys that only the second object has are listed
+ * last. */
 static void put_differences(ddsc_diff *d, json_t *list, const char *prefix, const char *object)
 {
     json_t *part[2];

@@ -1,7 +1,7 @@
-/* The sections of the page about points with named coordinates, such as cells with markers: a heat
- * map of clusters and coordinates, densities, the composition of the items by state, and the flows
- * between clusters. The script draws them from the data block. The numbers come from result.json,
- * which may have been edited, so their sizes are checked first. */
+/* Writes the sections of the page about points with named coordinates, such as cells with markers:
+ * a heat map of clusters and coordinates, densities, the composition of the items by state, and the
+ * flows between clusters. The script draws these figures from the data block. The numbers come from
+ * result.json, which may have been edited, so their sizes are checked first. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -137,7 +137,7 @@ static void add_named(buffer *t, const char *key, const json_t *list)
     buffer_add(t, "]");
 }
 
-/* Adds the means of the states as a table of their own, without the names. */
+/* Adds the means of the states as a separate table, without the names. */
 static void add_states(buffer *t, const json_t *states)
 {
     const json_t *list = json_object_get(states, "list");
@@ -187,29 +187,30 @@ static void add_limits(buffer *t, const ddsc_report *r, const json_t *cells)
     size_t n_clusters = json_array_size(json_object_get(cells, "clusters"));
     if (dim > (json_int_t)n)
         buffer_addf(t,
-                    "<p class=\"faint\">Shown are the %zu coordinates that differ most, of "
+                    "<p class=\"faint\">The figure shows the %zu coordinates that differ most, of "
                     "%" JSON_INTEGER_FORMAT ".</p>\n",
                     n, dim);
     if (n_clusters == CELLS_CLUSTERS && r->k > CELLS_CLUSTERS)
-        buffer_addf(t, "<p class=\"faint\">Shown are the first %zu clusters of %" PRId64 ".</p>\n",
-                    n_clusters, r->k);
+        buffer_addf(
+            t, "<p class=\"faint\">The figure shows the first %zu clusters of %" PRId64 ".</p>\n",
+            n_clusters, r->k);
 }
 
-/* Explains where the states come from. */
+/* Writes how the states were obtained. */
 static void explain_states(buffer *t, const json_t *states)
 {
     const json_t *tried = json_object_get(states, "tried");
     size_t n = json_array_size(json_object_get(states, "list"));
     if (json_is_true(json_object_get(states, "given"))) {
-        html_paragraph(t, "States are the types of the points that the input names.");
+        html_paragraph(t, "States are the types of the points given in the input.");
         return;
     }
     buffer_addf(t,
                 "<p>States are %zu k-means clusters of a sample of %" JSON_INTEGER_FORMAT
                 " points from all items. ",
                 n, json_integer_value(json_object_get(states, "sampled")));
-    buffer_add(t, "The number is the largest on which two random halves of the sample agree "
-                  "(every state is found again with an overlap of at least 0.75). ");
+    buffer_add(t, "Their number is the largest for which two random halves of the sample agree "
+                  "(every state is found in both, with an overlap of at least 0.75). ");
     for (size_t i = 0; i < json_array_size(tried); i++) {
         const json_t *row = json_array_get(tried, i);
         buffer_addf(t, "%s%" JSON_INTEGER_FORMAT ": %.2f", i ? ", " : "Agreement by number: ",
@@ -227,14 +228,14 @@ static void add_composition(buffer *t, const ddsc_report *r, const json_t *state
     buffer_add(t, "<div class=\"wide\" id=\"state-heat\"></div>\n");
     html_heading(t, "Composition of the items");
     buffer_addf(t,
-                "<p>Each column is an item, and its parts are the shares of the states. The "
-                "strip above shows the cluster. Items %s. Choose a state to sort the items by "
-                "its share.",
+                "<p>Each column represents an item, and its parts are the shares of the states. "
+                "The strip above the columns shows the clusters. Items %s. Select a state to sort "
+                "the items by its share.",
                 json_is_true(json_object_get(states, "ordered"))
                     ? "follow the order along the main direction"
                     : "are in input order");
     if ((int64_t)shown < json_integer_value(report_page_get(r, "sizes", "items")))
-        buffer_addf(t, " Shown are %zu evenly spaced items.", shown);
+        buffer_addf(t, " The figure shows %zu evenly spaced items.", shown);
     buffer_add(t,
                "</p>\n<ul id=\"mix-states\" class=\"states\"></ul>\n<div class=\"wide\"><canvas "
                "id=\"mix\" tabindex=\"0\" role=\"application\" aria-label=\"Composition of the "
@@ -248,11 +249,10 @@ static void add_cluster_flows(buffer *t, const json_t *states)
     if (json_array_size(json_object_get(states, "flows")) == 0)
         return;
     html_heading(t, "Transport between clusters");
-    html_paragraph(t,
-                   "An optimal transport plan between the pooled points of two clusters, added "
-                   "up by state. Wide bands between different states are mass that has to change "
-                   "state; the rest moves within its state. This is a description: the clusters "
-                   "were computed from the same data.");
+    html_paragraph(t, "The diagram shows an optimal transport plan between the pooled points of "
+                      "two clusters, summed by state. Bands between different states represent "
+                      "mass that changes its state; other mass moves within its state. This figure "
+                      "is descriptive, because the clusters were computed from the same data.");
     buffer_add(t, "<div class=\"controls\"><label>clusters <select id=\"flow-pair\"></select>"
                   "</label></div>\n<div class=\"flows\"><div class=\"wide\" id=\"flow\"></div>"
                   "<div class=\"wide\" id=\"flow-table\"></div></div>\n");
@@ -264,20 +264,21 @@ void report_page_cells(buffer *t, const ddsc_report *r)
     if (!cells)
         return;
     html_heading(t, "Coordinates by cluster");
-    html_paragraph(t,
-                   "Mean of each coordinate in each cluster, in standard deviations of all "
-                   "points from the overall mean. Similar rows and columns are adjacent. This is "
-                   "a description: the clusters were computed from the same data.");
+    html_paragraph(t, "The heat map shows the mean of each coordinate in each cluster, as the "
+                      "difference from the overall mean in standard deviations of all points. "
+                      "Similar rows and columns are adjacent. This figure is descriptive, because "
+                      "the clusters were computed from the same data.");
     add_limits(t, r, cells);
     buffer_add(t, "<div class=\"wide\" id=\"marker-heat\"></div>\n");
     if (json_array_size(json_object_get(json_object_get(cells, "densities"), "coordinates")) > 0) {
         html_heading(t, "Densities by cluster");
-        buffer_addf(t,
-                    "<p>Distribution of the points of each cluster, from the 1%% to the 99%% "
-                    "quantile, for the coordinates that differ most (at most %d) and the largest "
-                    "clusters (at most %d). Clusters with fewer than 50 points are left out.</p>"
-                    "\n<div id=\"densities\"></div>\n",
-                    CELLS_DENSITIES, CELLS_DENSITY_CLUSTERS);
+        buffer_addf(
+            t,
+            "<p>The curves show the distribution of the points of each cluster, from the 1%% to "
+            "the 99%% quantile, for the coordinates that differ most (at most %d) and the largest "
+            "clusters (at most %d). Clusters with fewer than 50 points are omitted.</p>"
+            "\n<div id=\"densities\"></div>\n",
+            CELLS_DENSITIES, CELLS_DENSITY_CLUSTERS);
     }
     if (states) {
         add_composition(t, r, states);

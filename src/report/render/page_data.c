@@ -119,8 +119,8 @@ static void add_classes(buffer *t, const ddsc_report *r)
     buffer_add(t, "]");
 }
 
-/* Writes the map with one scale for both axes, centered in 0 .. 65534. Items without a position
- * are written as NO_VALUE. */
+/* Writes the map with the same scale for both axes, centered in 0 .. 65534. Items without a
+ * position have the value NO_VALUE. */
 static void add_places(buffer *t, const ddsc_report *r)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -176,7 +176,7 @@ bool report_has_merges(const ddsc_report *r)
     return r->k > 2 && (int64_t)n == r->k - 1;
 }
 
-/* Writes the merges of clusters and their heights. The most similar clusters come first. */
+/* Writes the merges of clusters and their heights. The most similar clusters are listed first. */
 static void add_merges(buffer *t, const ddsc_report *r)
 {
     for (int64_t m = 0; m + 1 < r->k; m++)

@@ -6,7 +6,7 @@
 #include "report/traits/traits.h"
 #include "report/content/content.h"
 
-/* Number of clusters with their own line, in the short and in the long summary. */
+/* Maximum number of clusters with their own line, in the short and in the long summary. */
 enum { FEW_CLUSTERS = 10, MANY_CLUSTERS = 100, MAX_TRAITS = 6, TYPICAL = 3 };
 
 static void add_head(buffer *t, const ddsc_report *r)
@@ -223,7 +223,7 @@ static void add_cluster_lines(buffer *t, const ddsc_report *r, int64_t most)
         buffer_addf(t, "               and %" PRId64 " more\n", r->k - most);
 }
 
-/* Adds the first sentence of the next step that the verdict recommends. */
+/* Adds the first sentence of the recommended next step. */
 static void add_next(buffer *t, const ddsc_report *r)
 {
     if (!r->from.clustering || !r->verdict || !content_has_next_step(r))

@@ -93,8 +93,8 @@ void buffer_addf(buffer *b, const char *format, ...)
     b->length += n;
 }
 
-/* Appends the character at s and returns its length in bytes. Replaces marks that change the
- * writing direction with visible escapes, as in terminal output. */
+/* Appends the character at s and returns its length in bytes. Characters that change the writing
+ * direction are replaced with visible escapes, as in terminal output. */
 static size_t add_wide(buffer *b, const char *s)
 {
     const unsigned char *at = (const unsigned char *)s;

@@ -1,5 +1,5 @@
-/* buffer: a growable text. `status` holds the first failure, after which all additions do
- * nothing. Callers therefore check `status` only once, when the text is complete. */
+/* buffer: a growable text. `status` is the status of the first failure, after which functions that
+ * add text do nothing. Callers therefore check `status` only once, when the text is complete. */
 #ifndef DDSC_REPORT_RESULT_BUFFER_H
 #define DDSC_REPORT_RESULT_BUFFER_H
 
@@ -14,8 +14,8 @@ typedef struct buffer {
 
 void buffer_free(buffer *b);
 void buffer_add(buffer *b, const char *string);
-/* Appends the output of `make` for [0, n). Threads produce the output in pieces of `grain`
- * elements, which are concatenated in order. */
+/* Appends the output of `make` for [0, n). Threads create the output in pieces of `grain` elements,
+ * which are concatenated in order. */
 typedef void (*buffer_fn)(buffer *b, const void *arg, int64_t begin, int64_t end);
 void buffer_add_pieces(buffer *b, int64_t n, int64_t grain, buffer_fn make, const void *arg);
 void buffer_add_bytes(buffer *b, const void *bytes, size_t n);

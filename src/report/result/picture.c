@@ -22,10 +22,10 @@ static bool picture_is_image(const ddsc_measures_view *v)
     return true;
 }
 
-/* Shrinks the box around the points, because a few distant points would reduce all pictures to a
- * dot. Each round clips the box to five standard deviations of the points inside. Shrinking
- * stops before more than one point in a hundred is outside. Points outside are drawn at the
- * edge. */
+/* Shrinks the box around the points. Otherwise, a few distant points would reduce every picture to
+ * a dot. Each round clips the box to five standard deviations of the points inside. Shrinking stops
+ * before more than one point in a hundred is outside. Points outside the box are drawn at its edge.
+ * */
 static void trim_box(double *low, double *high, const ddsc_measures_view *v)
 {
     for (int round = 0; round < 8; round++) {
@@ -80,7 +80,7 @@ picture_frame picture_frame_for(const ddsc_measures_view *v, int side)
     trim_box(f.low, high, v);
     double wide = fmax(high[0] - f.low[0], high[1] - f.low[1]);
     f.scale = wide > 0 && isfinite(wide) ? (side - 1) / wide : 1;
-    for (int c = 0; c < 2; c++) /* centers the shorter axis, with a margin of half a cell */
+    for (int c = 0; c < 2; c++) /* the shorter axis is centered, with a margin of half a cell */
         f.low[c] -= (side / f.scale - (high[c] - f.low[c])) / 2;
     return f;
 }
@@ -101,7 +101,7 @@ void picture_add(double *mass, const picture_frame *f, const ddsc_measures_view 
     }
 }
 
-/* Maps mass to darkness. The square root keeps small masses visible. */
+/* Maps mass to darkness. The square root makes small masses visible. */
 void picture_draw(unsigned char *cells, const picture_frame *f, const ddsc_measures_view *v,
                   int64_t item)
 {

@@ -27,14 +27,14 @@ enum { RESULT_HEADLINE = 96 };
 struct ddsc_report {
     ddsc_context *ctx;
     json_t *tree; /* result.json; the source of all text in the page and figures */
-    bool lost;    /* the tree is incomplete because memory ran out */
-    bool saved;   /* read from a folder, so fields derived from `from` are empty */
+    bool lost;    /* true if the tree is incomplete because memory was exhausted */
+    bool saved;   /* true if read from a folder; fields derived from `from` are empty */
     ddsc_report_source from;
     ddsc_report_origin origin; /* from.origin, or zeros */
     result_plan plan;          /* the settings of `from`, or the defaults */
     ddsc_pair_stats pairs;
     ddsc_compress_report compress;
-    ddsc_clustering_view view; /* has only n, k and labels if there is no clustering */
+    ddsc_clustering_view view; /* only n, k and labels are set if there is no clustering */
     ddsc_graph_view edges;     /* n = 0 without a graph */
     ddsc_d2_view centers;      /* n = 0 without d2 */
     ddsc_stability_view trust; /* n = 0 without a stability run */
@@ -42,14 +42,16 @@ struct ddsc_report {
     char headline[RESULT_HEADLINE];
     /* Arrays indexed by input row. */
     int64_t n_rows, k;
-    int32_t *label;                /* -1 for dropped rows */
-    int32_t *shown;                /* as reported: -1 also for excluded outliers */
-    double *xy;                    /* n_rows x 2, NaN for dropped rows; NULL: no map */
-    int32_t *class;                /* index in scores.confusion.classes, or -1; NULL if not known */
-    int64_t *item;                 /* item of each row, -1 for dropped rows */
-    const ddsc_measures *measures; /* ids and, if planar, pictures; NULL: ids are row numbers */
-    ddsc_measures *own_measures;   /* owned, if read from a folder */
-    ddsc_measures_view items;      /* view of `measures`: rows that were not dropped, in order */
+    int32_t *label; /* -1 for dropped rows */
+    int32_t *shown; /* reported labels: -1 for dropped items and for excluded outliers */
+    double *xy;     /* n_rows x 2, NaN for dropped rows; NULL: no map */
+    int32_t *class; /* index in scores.confusion.classes, or -1; NULL if classes are unknown */
+    int64_t *item;  /* item of each row, -1 for dropped rows */
+    const ddsc_measures
+        *measures; /* source of ids and, for planar items, of pictures; NULL: ids are row numbers */
+    ddsc_measures *own_measures; /* owned, if read from a folder */
+    ddsc_measures_view
+        items; /* view of `measures`, which contains the rows that were not dropped, in order */
     /* Arrays indexed by item. Items are in the order of the rows that were not dropped. */
     int64_t *row;
     int64_t *size; /* size of each cluster */
@@ -63,8 +65,8 @@ struct ddsc_report {
     double *own_coords, *own_d2;
     int32_t *own_tried, *own_index;
     int64_t *own_offset;
-    int64_t *order;  /* items along the first diffusion direction; NULL: unknown */
-    double *outlier; /* outlier score; this and outlying are NULL without a graph */
+    int64_t *order;  /* rank of each item along the first diffusion direction; NULL: unknown */
+    double *outlier; /* outlier scores; NULL, as is outlying, if there is no graph */
     int32_t *outlying;
     double outlier_from;
     int64_t n_outlying;
@@ -72,7 +74,7 @@ struct ddsc_report {
     ddsc_membership_report membership_fit;
     bool scored;
     ddsc_scores scores, *sweep_scores; /* scores of each K in the sweep, or NULL */
-    ddsc_theory theory;                /* n = 0 without known classes or without a graph */
+    ddsc_theory theory;                /* n = 0 if there are no known classes or no graph */
     int64_t *intra, *inter;
     double *xi;
 };
@@ -100,21 +102,22 @@ const ddsc_k_row *result_chosen(const ddsc_report *r);
 /* ---- rows ---- */
 
 enum { RESULT_ID = 24 };
-/* Returns the id of an input row, dropped or not. If rows have no ids, their number is written
- * to `space`. */
+/* Returns the id of any input row. If rows have no ids, writes the number of the row to `space`. */
 const char *result_row_id(const ddsc_report *r, int64_t row, char space[RESULT_ID]);
 /* Returns the id shown on the page, which is "" for a dropped row. */
 const char *result_id(const ddsc_report *r, int64_t row, char space[RESULT_ID]);
-/* Returns the row of the measures, which index titles and metadata, or -1 for a dropped row. */
+/* Returns the row of the measures, which is the index of titles and metadata, or -1 for a dropped
+ * row. */
 int64_t result_measures_row(const ddsc_report *r, int64_t row);
-/* Fills r->row and r->item from r->label. *n_kept is the number of rows that were not dropped. */
+/* Fills r->row and r->item from r->label. Sets *n_kept to the number of rows that were not dropped.
+ * */
 ddsc_status result_index(ddsc_report *r, int64_t *n_kept);
-/* Fills r->class from the known classes. Does nothing without a confusion table. */
+/* Fills r->class from the known classes. Does nothing if there is no confusion table. */
 ddsc_status result_classes(ddsc_report *r, const int32_t *truth);
 /* Moves the values of items to their rows in place, and fills dropped rows with NaN. */
 void result_spread(double *block, int64_t n_columns, const ddsc_report *r);
 bool result_has_pictures(const ddsc_report *r);
-/* Returns true if the points have names of their own, as words have, and not types. */
+/* Returns true if the points have names, as words do, that are not types. */
 bool result_has_words(const ddsc_report *r);
 /* Converts r->tree, the result.json of a version without format_version, to the current format. */
 ddsc_status result_upgrade(ddsc_report *r);
@@ -123,10 +126,10 @@ bool result_left_out(const ddsc_report *r, int64_t item);
 
 /* ---- as text ---- */
 
-/* Converts any bytes to a JSON string. If the text is not UTF-8, as file names and ids may be,
- * each byte of 0x80 or more becomes '?'. Returns NULL if memory runs out. */
+/* Converts any bytes to a JSON string. If the text is not UTF-8, which is possible for file names
+ * and ids, each byte of 0x80 or more becomes '?'. Returns NULL if memory is exhausted. */
 json_t *result_string(const char *value);
-/* Items with a larger ambiguity lie between two clusters. The ambiguity of an item on the boundary
+/* Items with a larger ambiguity are between two clusters. The ambiguity of an item on the boundary
  * is 0.5. */
 #define RESULT_AMBIGUOUS 0.45
 /* Returns the name that the user gave to a cluster, or NULL. */

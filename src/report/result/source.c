@@ -1,4 +1,5 @@
-/* The scope of a public call, and what a report says about its source without computing anything. */
+/* Implements the scope of a public call, and functions that describe the source of a report without
+ * computing anything. */
 #include "report/result/tree.h"
 
 result_call result_call_begin(ddsc_context *ctx)

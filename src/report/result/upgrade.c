@@ -1,6 +1,6 @@
-/* Converts the tree of a result.json of version 0.2.0 (without format_version) to today's keys and
- * values, so that the rest of the module knows only one spelling. docs/notes/formats.md has the
- * table. */
+/* Converts the tree of a result.json of version 0.2.0 (without format_version) to the current keys
+ * and values, so that all other code handles only one format. docs/notes/formats.md lists the
+ * names. */
 #include <string.h>
 
 #include "report/result/result.h"
@@ -17,7 +17,7 @@ static const char *const former_keys[][2] = {
     {"nearest_nobodys_neighbor", "nearest_zero_in_degree"},
 };
 
-/* Values, each with its key; an element of an array has the key of the array. */
+/* Old and new values, each with its key. Elements of an array have the key of the array. */
 static const char *const former_values[][3] = {
     {"sinkhorn_value", "regularised", "regularized"},
     {"stage", "neighbours", "neighbors"},

@@ -1,12 +1,12 @@
-/* Tests how strongly the metadata columns and the number of points of each item are associated with
- * the clusters. The effect size of a column with more than ten distinct numbers is eta squared, the
- * share of its variance that lies between clusters. For every other column it is Cramer's V =
+/* Tests the association of the clusters with the metadata columns and with the number of points of
+ * each item. The effect size of a column with more than ten distinct numbers is eta squared, the
+ * share of its variance that is between clusters. For all other columns, it is Cramer's V =
  * sqrt(chi^2 / (n min(K - 1, C - 1))).
  *
- * The p value is the share of random permutations of the labels whose effect is at least as
- * large. If a block column is given, labels are permuted within blocks only. Holm's procedure
- * corrects the p values for the number of columns. These p values are valid because the clusters
- * were computed without the columns. */
+ * The p value is the share of random permutations of the labels whose effect is at least as large.
+ * If a block column is given, labels are permuted only within blocks. Holm's procedure corrects the
+ * p values for the number of columns. These p values are valid because the clusters were computed
+ * without the columns. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +18,15 @@ enum {
     N_DRAWS = 999,
     NUMBERS_FROM = 11, /* distinct values */
     MOST_COLUMNS = 200,
-    MOST_CELLS = 1 << 20, /* clusters x values; each worker has a table of this size */
-    MOST_WORK = 1 << 28   /* items x draws x columns; larger inputs get fewer draws */
+    MOST_CELLS = 1 << 20, /* maximum of clusters x values; each worker has a table of this size */
+    MOST_WORK = 1 << 28   /* maximum of items x draws x columns; larger inputs have fewer draws */
 };
 
 /* A column is reported to predict the clusters if its effect is at least PREDICTS_V or
  * PREDICTS_ETA and its corrected p value is below PREDICTS_P. */
 static const double PREDICTS_V = 0.5, PREDICTS_ETA = 0.5, PREDICTS_P = 0.05;
-/* An association is a finding if its corrected p value is below FOUND_P and it explains at least
- * this share of the variance. */
+/* An association is reported as a finding if its corrected p value is below FOUND_P and it explains
+ * at least this share of the variance. */
 static const double FOUND_P = 0.05, FOUND_ETA = 0.05;
 
 typedef struct column {
@@ -46,7 +46,7 @@ typedef struct about {
     int32_t *blocks;   /* n: blocks of all items */
     int32_t *order;    /* n */
     int32_t *shuffled; /* n per worker */
-    double *sum;       /* per worker: by cluster, or by cluster and value */
+    double *sum;       /* per worker: sums by cluster, or by cluster and value */
     int64_t sum_room;
 } about;
 
@@ -112,8 +112,7 @@ static double effect_of(const about *a, const column *c, const int32_t *label, i
     }
     double between = 0, n = (double)c->n;
     int64_t n_rows = 0,
-            n_values = 0; /* counts the clusters and values that occur; items without a block are
-                           * omitted */
+            n_values = 0; /* counts the clusters and values that occur in items with a block */
     for (int64_t v = 0; v < width; v++)
         n_values += sum[v] > 0;
     for (int64_t j = 0; j < k; j++) {
@@ -170,7 +169,8 @@ static ddsc_status gather(about *a, column *c, const double *all)
     }
     for (int64_t t = 0; c->numbers && t < c->n; t++)
         a->number[t] -=
-            mean / (double)c->n; /* centered, to avoid cancellation in the sums of squares */
+            mean /
+            (double)c->n; /* values are centered to avoid cancellation in the sums of squares */
     mem_free(r->ctx, key);
     return DDSC_OK;
 }

@@ -50,7 +50,7 @@ static void chain(const table *t, int64_t *order, int64_t n)
     }
 }
 
-/* Reverses segments while that shortens the path. Returns false if no segment does. */
+/* Reverses a segment if this shortens the path. Returns false if no reversal does. */
 static bool shorten(const table *t, int64_t *order, int64_t n)
 {
     bool changed = false;

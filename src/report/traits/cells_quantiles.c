@@ -1,4 +1,4 @@
-/* Quantiles of coordinates by cluster, from which the page draws densities. */
+/* Computes the quantiles of coordinates in each cluster, from which the page draws densities. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,7 +6,8 @@
 
 enum {
     QUANTILE_ENTRIES = 200000, /* with more entries, every step-th one is used */
-    QUANTILE_LEAST = 50        /* a cluster with fewer points would show single points */
+    QUANTILE_LEAST =
+        50 /* clusters with fewer points have no density, because it would reveal single points */
 };
 
 typedef struct mass_point {
@@ -24,7 +25,7 @@ static double level(int k)
     return 0.01 + 0.98 * k / (CELLS_LEVELS - 1);
 }
 
-/* Lists the values of one coordinate in one cluster. */
+/* Collects the values of one coordinate in one cluster. */
 static int64_t list_values(const ddsc_report *r, mass_point *out, int64_t cluster,
                            int64_t coordinate, int64_t step, double *mass)
 {

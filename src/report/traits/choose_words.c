@@ -1,17 +1,18 @@
 /* Chooses the words that describe a cluster.
  *
  * Words are ranked by their term p log(p / q) in the Kullback-Leibler divergence of the cluster's
- * mean from a mixture: half of it is the mean of all other items, and half that of the nearest
- * cluster, so that the words also separate these two. p and q are smoothed by 1 / (number of words).
+ * mean from a mixture: one half of the mixture is the mean of all other items, and the other half
+ * is the mean of the nearest cluster, so that the words also distinguish the cluster from its
+ * neighbor. p and q are smoothed by 1 / (number of words).
  *
- * Function words are skipped in two ways. A word whose share in the cluster is not LEAST_LIFT times
- * that of the other items says little about the cluster. This needs no list and holds for every
- * language, but pronouns of English news ("he" in sports) exceed it. English documents are therefore
- * also compared with a list (function_words.c).
+ * Function words are skipped in two ways. First, a word is skipped if its share in the cluster is
+ * less than LEAST_LIFT times its share in the other items. This rule works in every language, but
+ * some English pronouns pass it ("he" in sports news). Second, words of English documents are
+ * therefore skipped if they are in a list (function_words.c).
  *
  * A phrase replaces a word if most items of the cluster that contain the word contain the phrase.
- * Words that differ from a chosen word only in case or a plural ending, and words of chosen phrases,
- * are skipped. */
+ * Words that differ from a chosen word only in case or a plural ending, and words of chosen
+ * phrases, are skipped. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -20,13 +21,12 @@
 
 enum {
     N_CANDIDATES = 64,
-    FEWEST = 3, /* words to show even if their shares differ little */
+    FEWEST = 3, /* number of words that are shown even if their shares differ little */
     RARE = 3    /* a phrase is rare if fewer than one in three items with the word contain it */
 };
 
 static const double LEAST_LIFT = 2;
-/* Shares whose relative difference is smaller are treated as equal, because the difference is
- * rounding error. */
+/* Smaller relative differences between shares are rounding errors and are treated as 0. */
 static const double SAME = 1e-9;
 
 /* ---- near-duplicates ---- */
@@ -138,7 +138,7 @@ static finding phrase_of(const word_counts *w, word_contrast s, finding f, doubl
     return best;
 }
 
-/* Returns the number of the first choice with a word in common, or n. */
+/* Returns the index of the first choice that has a word in common with the given one, or n. */
 static int find_overlap(const finding *best, int from, int n, const word_counts *w, int64_t which)
 {
     while (from < n && !overlap(w, best[from].which, which))
@@ -146,7 +146,8 @@ static int find_overlap(const finding *best, int from, int n, const word_counts 
     return from;
 }
 
-/* Replaces a chosen word by a phrase that contains it, and removes other choices with its words. */
+/* Replaces a chosen word with a phrase that contains it, and removes other choices that contain
+ * words of the phrase. */
 static void replace_choice(finding *best, int *n, int at, const word_counts *w, finding f)
 {
     best[at] = f;
@@ -157,8 +158,8 @@ static void replace_choice(finding *best, int *n, int at, const word_counts *w, 
     }
 }
 
-/* Adds a word, or the phrase that most of its items contain. The phrase may replace its other word,
- * if that was chosen and the phrase is not rare among its items. */
+/* Adds a word, or the phrase that most items with the word contain. The phrase may replace a chosen
+ * word if it is not rare among the items with this word. */
 static void add_choice(finding *best, int *n, int most, const word_counts *w, word_contrast s,
                        finding word, finding phrase)
 {

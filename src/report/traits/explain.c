@@ -1,7 +1,7 @@
-/* Explains each cluster by words (explain_words.c) or by coordinates. A coordinate is ranked by
- * the Wasserstein-1 distance between its marginal in the cluster and its marginal in all other
- * items, which is the integral of |F - G|. The distance is divided by the standard deviation
- * over all items. */
+/* Explains each cluster by words (explain_words.c) or by coordinates. A coordinate is ranked by the
+ * Wasserstein-1 distance between its marginal in the cluster and its marginal in all other items,
+ * which is the integral of |F - G|. The distance is divided by the standard deviation of the
+ * coordinate over all items. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 
 enum {
     N_MARKERS = 8,
-    MARKER_DIM = 64,          /* unnamed coordinates of higher dimension are not explained */
-    MARKER_ENTRIES = 1 << 20, /* with more entries, only every step-th one is used, */
-    MARKER_WORK = 1 << 29     /* and also with more entries x coordinates x clusters */
+    MARKER_DIM = 64,          /* sets with more unnamed coordinates are not explained */
+    MARKER_ENTRIES = 1 << 20, /* if there are more entries, only every step-th one is used, */
+    MARKER_WORK = 1 << 29     /* and likewise if entries x coordinates x clusters is larger */
 };
 
 void traits_keep_finding(finding *best, int *n, int most, finding f)

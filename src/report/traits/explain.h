@@ -33,7 +33,7 @@ typedef struct word_counts {
     result_word *word;     /* n */
     result_phrase *phrase; /* n_phrases; sorted by the first word */
     int64_t *first;        /* n_words + 1: first phrase that begins with each word */
-    double *mass;          /* k x n: sum over the items of a cluster */
+    double *mass;          /* k x n: sum of the shares over the items of a cluster */
     double *all;           /* n: sum over all items */
     int32_t *items;        /* k x n: number of items of the cluster that contain the word */
     bool *skipped;         /* n: function words */
@@ -42,8 +42,8 @@ typedef struct word_counts {
     double *own;           /* n_words: mass in that item */
 } word_counts;
 
-/* The words to choose are heavier in a cluster than in the other items, or only than in one other
- * cluster. */
+/* The choice of words: those with a larger share in a cluster than in all other items, or than in
+ * one other cluster. */
 typedef struct word_contrast {
     int64_t cluster, other; /* other: the nearest cluster, or -1 */
     bool only_other;

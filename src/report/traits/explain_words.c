@@ -1,7 +1,7 @@
-/* Explains each cluster by words, the names of the support points. The name "a + b" denotes a point
- * merged from several words, which share its mass equally. The phrases stored with documents are
- * counted like words: an item contains a phrase if it contains both of its words, and its mass is
- * their mean. choose_words.c chooses among them. */
+/* Explains each cluster by words, the names of the support points. A point with the name "a + b"
+ * was merged from several words, which share its mass equally. The phrases stored with documents
+ * are counted like words: an item contains a phrase if it contains both of its words, and its mass
+ * is their mean. choose_words.c chooses among them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +13,10 @@ enum {
     EXPLAINED_CELLS = 50000000 /* limit on clusters x words */
 };
 
-/* The English list applies if this share of the words of the items is in it, or the smaller share if
- * many of the listed words occur. English documents have .2 to .3, titles .04 with 46 of the listed
- * words, and documents without stop words .002. Other languages share 10 to 20 spellings ("in",
- * "was"), up to .06 in Dutch. */
+/* The English list is used if at least this share of the words of the items is in the list, or if
+ * at least the smaller share is and many of the listed words occur. The share is .2 to .3 in
+ * English documents, .04 in titles (with 46 of the listed words), and .002 in documents without
+ * stop words. Other languages share 10 to 20 spellings ("in", "was"), up to .06 in Dutch. */
 static const double ENGLISH = 0.12, ENGLISH_OF_MANY = 0.02;
 enum { MANY_LISTED = 40 };
 
@@ -46,7 +46,8 @@ static int by_point(const void *a, const void *b)
                                 : (x->text > y->text) - (x->text < y->text);
 }
 
-/* Splits a name at " + " into `part`, unless that is NULL. Returns the number of words. */
+/* Splits a name at " + ". Stores the parts in `part` unless it is NULL. Returns the number of
+ * words. */
 static int64_t split_name(word *part, const char *name, int64_t point)
 {
     int64_t n = 0;
@@ -153,7 +154,7 @@ static void add_mass(word_counts *w, int64_t cluster, int64_t number, double mas
     w->all[number] += mass;
 }
 
-/* Adds the words of one item. Its mass of each word is collected in w->own. */
+/* Adds the words of one item. The mass of each word of the item is collected in w->own. */
 static void count_item(const ddsc_report *r, const vocabulary *v, word_counts *w, int64_t i)
 {
     const ddsc_measures_view *m = &r->items;
@@ -241,7 +242,7 @@ static json_t *word_text(const result_word *known)
     return result_string(text);
 }
 
-/* Returns the cluster that is the next one for most items of cluster c, or -1. */
+/* Returns the cluster that is the next cluster of most items of cluster c, or -1. */
 static int64_t nearest_cluster(const ddsc_report *r, int64_t c, int64_t *count)
 {
     int64_t best = -1;

@@ -1,11 +1,11 @@
-/* English function words, which say nothing about a topic. */
+/* A list of English function words, which do not distinguish topics. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/traits/explain.h"
 
-/* Articles, pronouns, prepositions, conjunctions, auxiliary verbs, and adverbs and verbs of saying
- * that occur in any topic. Sorted for bsearch. */
+/* The words are articles, pronouns, prepositions, conjunctions, auxiliary verbs, and adverbs and
+ * verbs of saying that occur in any topic. Sorted for bsearch. */
 static const char *const list[] = {
     "'s",       "a",         "about",      "above",   "across",    "after",    "again",
     "against",  "ago",       "all",        "almost",  "along",     "already",  "also",

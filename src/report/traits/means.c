@@ -1,7 +1,7 @@
 /* Computes the mean picture of each cluster of planar items, and its difference from the mean of
- * all other items. Pictures have side x side cells, row by row from the top. In result.json each
- * cell has two hexadecimal digits. In the mean, 00 is no mass and ff is the largest value. In
- * the difference, 80 is zero, and 01 and ff are the largest absolute value. */
+ * all other items. Pictures have side x side cells, row by row from the top. In result.json, each
+ * cell has two hexadecimal digits. In the mean, 00 is zero mass and ff is the largest value. In the
+ * difference, 80 is zero, and 01 and ff are minus and plus the largest absolute value. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

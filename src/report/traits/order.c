@@ -1,4 +1,4 @@
-/* Describes the order of the items along the main direction: how stable it is if the items form a
+/* Describes the order of the items along the main direction: its stability if the items form a
  * continuum, and the coordinates that change along it. `ddsc order` reports more. */
 #include <math.h>
 #include <stdlib.h>
@@ -9,17 +9,19 @@
 enum {
     ORDER_CURVE = 21,  /* positions of a smooth curve */
     ORDER_CURVES = 24, /* coordinates with a curve */
-    ORDER_DIM = 200,   /* coordinates that are compared with the order */
-    ORDER_ITEMS = 2000 /* with more items, the stability is not computed */
+    ORDER_DIM = 200,   /* maximum number of coordinates that are compared with the order */
+    ORDER_ITEMS = 2000 /* if there are more items, the stability is not computed */
 };
-/* Rank correlation of the orders of two halves from which an order is stable. */
+/* An order is stable if the rank correlation between the orders of two halves is at least this
+ * value. */
 static const double ORDER_STABLE = 0.8;
 /* Width of the kernel of the curves, as a share of the order. */
 static const double ORDER_WIDTH = 0.1;
 
 /* ---- stability ---- */
 
-/* Fills `row` with a random half of the entries of item i; an item of one point is in both halves. */
+/* Fills `row` with a random half of the entries of item i. If the item has a single point, both
+ * halves contain it. */
 static int64_t draw_half(const ddsc_report *r, int64_t i, int side, int64_t *row)
 {
     const int64_t *offset = r->items.offset;
@@ -72,8 +74,8 @@ static int is_canceled(void *ctx)
     return ctx_canceled(ctx);
 }
 
-/* Orders the items by half of their points. The context is separate, so that its warnings and stages
- * do not become part of the result. */
+/* Orders the items by half of their points. A separate context is used, so that its warnings and
+ * stages do not become part of the result. */
 static ddsc_status order_by_half(ddsc_report *r, int64_t *rank, int side)
 {
     ddsc_status status = DDSC_OK;
@@ -101,7 +103,7 @@ done:
     return status;
 }
 
-/* Returns the correlation of n pairs. Pairs with a negative rank are left out. */
+/* Returns the correlation of n pairs of ranks. Pairs with a negative rank are ignored. */
 static double correlation(const double *x, const double *y, int64_t n)
 {
     double m = 0, mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
@@ -150,7 +152,8 @@ done:
     return status;
 }
 
-/* Returns true if the stability is worth its time: only a continuum may be led by its order. */
+/* Returns true if the stability should be computed. Only the report on a continuum may begin with
+ * the order. */
 static bool wants_stability(const ddsc_report *r)
 {
     const char *level =
@@ -175,7 +178,7 @@ static int by_size(const void *a, const void *b)
     return (x->coordinate > y->coordinate) - (x->coordinate < y->coordinate);
 }
 
-/* Replaces the values by their ranks; equal values get their mean rank. */
+/* Replaces the values with their ranks. Equal values have the mean of their ranks. */
 static ddsc_status rank_means(const ddsc_report *r, double *rank, const double *value, int64_t n)
 {
     ddsc_status status = DDSC_OK;
@@ -204,7 +207,7 @@ static void item_values(const ddsc_report *r, const int64_t *item, int64_t n, in
     }
 }
 
-/* Writes the smooth mean of the ordered values and its pointwise 95% band, as for independent
+/* Writes the smooth mean of the ordered values and its pointwise 95% band, assuming independent
  * items. */
 static void put_curve(ddsc_report *r, json_t *row, const double *value, int64_t n)
 {

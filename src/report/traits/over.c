@@ -1,4 +1,4 @@
-/* Adds the key "over" to a report: the clusters per period of a column about the items. */
+/* Adds the key "over" to a report: the clusters in each period of a column about the items. */
 #include <string.h>
 
 #include "report/traits/over.h"
@@ -95,7 +95,8 @@ ddsc_status traits_add_over(ddsc_report *r, const char *column, const char *cons
     for (int64_t row = 0; row < r->n_rows; row++)
         items.n += r->item[row] >= 0;
     if (values && n_values != items.n)
-        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "over: %lld values for %lld items",
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "over: found %lld values for %lld items; pass one value per item",
                         (long long)n_values, (long long)items.n);
     TRY(MEM_NEW(r->ctx, items.label, items.n));
     for (int64_t i = 0; i < items.n; i++)

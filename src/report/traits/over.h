@@ -1,4 +1,4 @@
-/* over: what the clusters consist of in each period of a column. */
+/* over: the contents of the clusters in each period of a column. */
 #ifndef DDSC_REPORT_TRAITS_OVER_H
 #define DDSC_REPORT_TRAITS_OVER_H
 

@@ -1,7 +1,8 @@
 /* Finds the words or coordinates that distinguish the items of a cluster in one period: "words" and
  * "markers" from the items of all other clusters, and "changed" from the items of the same cluster
  * in the other periods. Words are ranked by p log(p / q), as in choose_words.c, and coordinates by
- * the difference of their means in standard deviations. These are descriptions and not tests. */
+ * the difference of their means in standard deviations. The results are descriptive; they are not
+ * tests. */
 #include <math.h>
 #include <string.h>
 
@@ -11,16 +12,16 @@
 enum {
     OVER_TRAITS = 5,
     OVER_CHANGED = 3,
-    OVER_FEWEST = 3,       /* items of a period that are described */
-    OVER_WORD_ITEMS = 2,   /* items of the period that must contain a word */
+    OVER_FEWEST = 3,       /* minimum number of items in a period that is described */
+    OVER_WORD_ITEMS = 2,   /* minimum number of items of the period that contain a word */
     OVER_CELLS = 20000000, /* limit on periods x words */
-    OVER_DIM = 64,         /* unnamed coordinates of higher dimension are not described */
+    OVER_DIM = 64,         /* sets with more unnamed coordinates are not described */
     OVER_TEXT = 200
 };
 
-/* A word must be this many times as frequent as elsewhere. */
+/* A word must be at least this many times as frequent as elsewhere. */
 static const double OVER_LIFT = 2;
-/* Smaller differences of a coordinate, in standard deviations, are not reported. */
+/* Differences of a coordinate below this number of standard deviations are not reported. */
 static const double OVER_EFFECT = 0.1;
 
 typedef struct over_features {
@@ -28,12 +29,13 @@ typedef struct over_features {
     int64_t n, n_periods;
     text_table name;         /* of words */
     int64_t *first, *number; /* words of point p: number[first[p]] to number[first[p + 1] - 1] */
-    double *all, *square; /* n: sums over the items of all clusters; of squares, for coordinates */
-    double *here;         /* n: sums over the items of the cluster */
-    double *cell;         /* n_periods x n: the same per period */
-    int32_t *seen;        /* n_periods x n: items of the cluster and period with the word */
-    int64_t *last;        /* n: last item with the word, plus 1 */
-    int64_t *size;        /* n_periods: items */
+    double *all,
+        *square;   /* n: sums over the items of all clusters; sums of squares, for coordinates */
+    double *here;  /* n: sums over the items of the cluster */
+    double *cell;  /* n_periods x n: sums over the items of each period */
+    int32_t *seen; /* n_periods x n: items of the cluster and period with the word */
+    int64_t *last; /* n: last item with the word, plus 1 */
+    int64_t *size; /* n_periods: items */
 } over_features;
 
 static void over_free(ddsc_context *ctx, over_features *f)
@@ -43,7 +45,7 @@ static void over_free(ddsc_context *ctx, over_features *f)
              f->size);
 }
 
-/* Numbers the words of all points. A point named "a + b" has two words. */
+/* Assigns a number to each word of all points. A point named "a + b" has two words. */
 static ddsc_status over_find_words(const ddsc_report *r, over_features *f)
 {
     int64_t n_support = r->items.n_support, n = 0, room = 0;
@@ -66,7 +68,7 @@ static ddsc_status over_find_words(const ddsc_report *r, over_features *f)
     return DDSC_OK;
 }
 
-/* Adds an item to `sum`, and counts its words in `seen` unless that is NULL. */
+/* Adds an item to `sum`, and counts its words in `seen` unless `seen` is NULL. */
 static void over_add_item(const ddsc_report *r, over_features *f, int64_t i, double *sum,
                           int32_t *seen)
 {
@@ -89,7 +91,7 @@ static void over_add_item(const ddsc_report *r, over_features *f, int64_t i, dou
     }
 }
 
-/* Sums the squares of the coordinates of all points, by mass. */
+/* Sums the squares of the coordinates of all points, weighted by mass. */
 static void over_add_squares(const ddsc_report *r, over_features *f, int64_t i)
 {
     const ddsc_measures_view *m = &r->items;
@@ -100,7 +102,7 @@ static void over_add_squares(const ddsc_report *r, over_features *f, int64_t i)
         }
 }
 
-/* ---- what distinguishes p from q ---- */
+/* ---- differences between p and q ---- */
 
 static void over_compare(finding *best, int *n_best, int most, const over_features *f,
                          const int32_t *seen, const double *sum, double n, const double *whole,
@@ -153,8 +155,8 @@ static void over_put_list(ddsc_report *r, json_t *period, const char *key, const
         over_put_finding(r, list, f, &best[i]);
 }
 
-/* Describes the periods of one cluster. `others` are the sums of all items minus the cluster, so
- * that a period is compared with the other clusters. */
+/* Describes the periods of one cluster. `others` contains the sums over all items outside the
+ * cluster. Each period is compared with them. */
 static void over_describe(ddsc_report *r, json_t *periods, const over_features *f, double *others,
                           double n_cluster, double n_all)
 {
@@ -187,7 +189,8 @@ static ddsc_status over_allocate_features(ddsc_context *ctx, over_features *f)
     return f->words ? MEM_NEW(ctx, f->seen, f->n_periods * f->n) : DDSC_OK;
 }
 
-/* Fills the sums of one cluster. Items without a period count for no period, but for the cluster. */
+/* Fills the sums of one cluster. Items without a period count for no period, but for the cluster.
+ * */
 static double over_sum_cluster(const ddsc_report *r, over_features *f, const over_items *items,
                                int64_t c)
 {
