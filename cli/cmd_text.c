@@ -284,8 +284,8 @@ const cli_verb verb_text = {
     .description =
         "DOCS is a table with a header and one document per row, lines of JSON objects, a folder "
         "of .txt files (subfolders are classes), or several .txt files, optionally compressed with "
-        "gzip. The separator of a table is the tab, in which case quotes are data, or the comma, "
-        "semicolon or |, in which case quotes follow RFC 4180. Each document becomes the set of "
+        "gzip. Tables are separated by tabs (quotes are then data), or by commas, semicolons or | "
+        "(quotes then follow RFC 4180). Each document becomes the set of "
         "its word vectors. The "
         "weight of a word depends on how often it occurs in the document and on how rare it is "
         "elsewhere. Words are then merged to a few points. Vectors are fitted to the documents: "

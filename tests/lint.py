@@ -133,6 +133,14 @@ IDIOMS = {
     r"lies? apart": "is far",
     r"beside": "next to, compared with",
     r"one an? (?:line|item|row)": "one per line",
+    r"what is left": "the remaining ...",
+    r"asked for": "requested",
+    r"(?:first|second|fresh|quick) looks?": "check, evaluation",
+    r"hears?|heard": "receives",
+    r"speaks?|spoken": "says, means",
+    r"gives? way": "yields",
+    r"makes? place": "makes space",
+    r"by (?:entry|node|stripe)": "one per entry",
 }
 # British spellings, in comments, strings and pages. The files of FORMER_NAMES read the names of version 0.2.0.
 FORMER_NAMES = {"cli/options.c", "cli/cmd_name.c", "src/io/format/model.c", "src/io/format/model_settings.c",

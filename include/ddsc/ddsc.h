@@ -154,7 +154,8 @@ typedef struct ddsc_context_settings {
     uint64_t seed; /* default 0 */
     /* maximum number of bytes that the library may allocate at any time; 0: no limit */
     int64_t memory_limit;
-    void *(*allocate)(void *user, size_t size); /* set all three or none; must be thread-safe */
+    void *(*allocate)(void *user, size_t size); /* set all three functions or none; they must be
+                                                 * thread-safe */
     void *(*reallocate)(void *user, void *block, size_t size);
     void (*release)(void *user, void *block);
     void *allocator_user;
@@ -245,7 +246,7 @@ DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, 
  * .. end of the symmetric operator in CSR form, with column numbers of the whole n x n matrix.
  * `known` holds orthonormal eigenvectors with eigenvalue 1, which the solver must not return again.
  * Eigenvalues lie in [-1, 1], except those of rows whose only entry is on the diagonal. These rows
- * belong to items that are left out. Within the rows of a rank, neighboring items are stored close
+ * belong to items that were excluded. Within the rows of a rank, neighboring items are stored close
  * together. */
 typedef struct ddsc_team_eigen {
     size_t struct_size; /* size of the library's struct; fields beyond this size do not exist */
@@ -592,12 +593,12 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_transform(const ddsc_me
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_batch(const ddsc_measures *measures,
                                                                int64_t k);
 
-/* What to do about the scales of the coordinates. */
+/* Recommended treatment of the scales of the coordinates. */
 typedef enum ddsc_units_advice {
     DDSC_UNITS_FINE = 0,
-    DDSC_UNITS_DIFFER,    /* different units: DDSC_NORMALIZE_STANDARD */
-    DDSC_UNITS_INTENSITY, /* counts or intensities over a wide range: arcsinh or log1p */
-    /* different units, and a few points dominate: DDSC_NORMALIZE_RANK for w2, w1, sinkhorn and
+    DDSC_UNITS_DIFFER,    /* the units differ; use DDSC_NORMALIZE_STANDARD */
+    DDSC_UNITS_INTENSITY, /* counts or intensities over a wide range; use arcsinh or log1p */
+    /* the units differ, and a few points dominate; use DDSC_NORMALIZE_RANK for w2, w1, sinkhorn and
      * lot */
     DDSC_UNITS_HEAVY
 } ddsc_units_advice;
@@ -614,16 +615,16 @@ typedef struct ddsc_units {
                          * normal distribution */
     /* Output fields. */
     ddsc_units_advice advice;
-    int64_t n_small; /* number of coordinates, without constant ones, whose spread is below 1/20 of
-                      * the largest */
-    int64_t n_large; /* number of the other coordinates, without constant ones */
+    int64_t n_small; /* number of non-constant coordinates whose spread is below 1/20 of the
+                      * largest */
+    int64_t n_large; /* number of the other non-constant coordinates */
     int64_t widest;  /* the coordinate with the largest spread; -1: all are constant */
     double jump;     /* largest ratio of two consecutive spreads, in decades */
 } ddsc_units;
 
 #define ddsc_units_init(units) ddsc_units_init_sized((units), sizeof *(units))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_units_init_sized(ddsc_units *units, size_t size);
-/* Checks whether a few coordinates make up nearly all of the distances. The advice is other than
+/* Checks whether a few coordinates account for nearly all of the distances. The advice differs from
  * FINE if at least a fifth of the coordinates have a spread below 1/20 of the largest. A jump of
  * half a decade between consecutive spreads indicates different units; without a jump, the
  * coordinates are counts or intensities. */
@@ -665,7 +666,7 @@ typedef struct ddsc_read_settings {
     size_t struct_size;
     ddsc_on_empty on_empty;
     int phase;               /* .d2: the phase to read, from 1; 0: all phases joined */
-    const char *labels_path; /* file with labels, for any input: idx, csv or npy; NULL: none */
+    const char *labels_path; /* idx, csv or npy file with the labels of any input; NULL: none */
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
     double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* maximum uncompressed size of one file; default 64 GiB */
@@ -774,8 +775,8 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_both(ddsc_context *conte
                                                              int64_t *n, ddsc_join *how,
                                                              const char *path,
                                                              const char *others_path);
-/* Writes csv with the header `id,label`. Ids come from measures. If measures is NULL, ids are row
- * numbers. */
+/* Writes csv with the header `id,label`. Ids are taken from measures. If measures is NULL, ids are
+ * row numbers. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,
                                        unsigned flags);
@@ -793,17 +794,18 @@ typedef enum ddsc_tokens {
     /* words are separated by blanks; ASCII punctuation except ' is treated as a blank */
     DDSC_TOKENS_PUNCTUATION = 0,
     DDSC_TOKENS_LETTERS, /* words are runs of two or more letters */
-    /* default: as people write words. Keeps c#, c++, .net, node.js, at&t, x-ray, u.s. and 1.5, splits
-     * other compounds, and divides scripts without blanks (Chinese, Japanese, Thai) into pairs of
-     * characters */
+    /* default: words as people write them. c#, c++, .net, node.js, at&t, x-ray, u.s. and 1.5 are
+     * single words, and other compounds are split. Text in scripts without blanks (Chinese,
+     * Japanese, Thai) is divided into pairs of characters */
     DDSC_TOKENS_WORDS
 } ddsc_tokens;
 
 typedef enum ddsc_weighting {
     DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
     DDSC_WEIGHTING_TF,        /* count of the word in the document */
-    /* default: count times a weight learned from the documents, which combines idf with how well
-     * the contexts of the word agree. The same as TFIDF if words is GENERAL */
+    /* default: count of the word times a weight learned from the documents. The weight combines idf
+     * with the consistency of the contexts in which the word occurs. The same as TFIDF if words is
+     * GENERAL */
     DDSC_WEIGHTING_AUTO
 } ddsc_weighting;
 
@@ -964,7 +966,7 @@ typedef enum ddsc_bandwidth_rule {
 typedef enum ddsc_mmd_estimator {
     DDSC_MMD_UNBIASED = 0, /* pairs i != j only; may be negative */
     DDSC_MMD_BIASED,       /* all pairs; never negative */
-    DDSC_MMD_AUTO          /* BIASED; in the paper's plain algorithm, UNBIASED (default) */
+    DDSC_MMD_AUTO          /* default: BIASED, or UNBIASED in the paper's algorithm */
 } ddsc_mmd_estimator;
 
 typedef enum ddsc_reference_rule {
@@ -972,8 +974,7 @@ typedef enum ddsc_reference_rule {
                                 * scale */
     DDSC_REFERENCE_KMEANS,     /* k-means centers of the pooled points */
     DDSC_REFERENCE_MEASURES,   /* the first item of reference_measures */
-    /* k-means; a normal sample in up to three dimensions and in the paper's plain algorithm
-     * (default) */
+    /* default: KMEANS, or NORMAL in up to three dimensions and in the paper's algorithm */
     DDSC_REFERENCE_AUTO
 } ddsc_reference_rule;
 
@@ -1018,8 +1019,8 @@ typedef struct ddsc_pair_stats {
     int64_t n_bounds;        /* number of lower bounds evaluated */
     int64_t n_pruned;        /* number of pairs excluded by a bound */
     int64_t n_not_converged; /* number of solves that reached their iteration limit */
-    /* number of negative unbiased estimates; they order neighbors unchanged and are clamped in the
-     * affinity */
+    /* number of negative unbiased estimates; they are used unchanged to rank neighbors, and are set
+     * to 0 in the affinity */
     int64_t n_clamped;
     int64_t n_iterations;   /* number of pivots or Sinkhorn iterations over all solves */
     double max_gap;         /* w2, lot: largest relative duality gap; sinkhorn: largest marginal
@@ -1123,7 +1124,7 @@ typedef struct ddsc_graph_settings {
                   * or 28 for documents; at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
     /* Fraction of the pairs that are computed; 1: all. Clustering estimates the other pairs where
-     * possible, except in the paper's plain algorithm. */
+     * possible, except in the paper's algorithm. */
     double sample;
     /* Fraction of the items for which the distances to all items are computed; 1: all. The other
      * distances are approximated from these (Nystrom). */
@@ -1238,7 +1239,7 @@ typedef struct ddsc_cluster_settings {
     const ddsc_graph_settings *graph;
     ddsc_gamma_rule gamma_rule;
     double gamma;       /* with DDSC_GAMMA_VALUE */
-    int paper;          /* 1: the paper's algorithm, also for `metric` and `graph`; see
+    int paper;          /* 1: the paper's algorithm, which also applies to `metric` and `graph`; see
                          * ddsc_paper_get_rule */
     double min_cluster; /* minimum size of a cluster as a fraction of N/K; default 0.2; 0: no
                          * limit */
@@ -1423,16 +1424,19 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_merges_run(ddsc_context *context, dd
                                                        const ddsc_measures *measures,
                                                        const int32_t *left_out);
 
-/* What ddsc_membership_run computed. Both shares are means over the held-out items or half
- * documents that the calibration used; they are equal if the memberships are calibrated. */
+/* Statistics of ddsc_membership_run. `confidence` and `agreement` are means over the held-out items
+ * or halves of documents that were used for calibration. They are equal if the memberships are
+ * calibrated. */
 typedef struct ddsc_membership_report {
     size_t struct_size;
-    int64_t n_by_words; /* items whose memberships come from the mixture of words */
-    double softness;   /* fitted: larger values give more even memberships. Of the mixture if labels
-                          * were refined, otherwise of the distances to the centers */
-    double confidence; /* mean membership in the cluster that is predicted for a held-out item */
-    double agreement;  /* share of held-out items for which this cluster was found again */
-    int64_t n_held_out; /* 0: too few items, and softness is a default */
+    int64_t n_by_words; /* number of items whose memberships were computed from the mixture of
+                         * words */
+    /* fitted temperature of the mixture if labels were refined, otherwise of the distances to the
+     * centers; larger values give more even memberships */
+    double softness;
+    double confidence;  /* mean membership in the cluster that is predicted for a held-out item */
+    double agreement;   /* share of held-out items for which this cluster was found again */
+    int64_t n_held_out; /* 0: there were too few items, and softness has its default value */
 } ddsc_membership_report;
 
 #define ddsc_membership_report_init(report) \
@@ -1440,12 +1444,14 @@ typedef struct ddsc_membership_report {
 DDSC_EXPERIMENTAL DDSC_API void ddsc_membership_report_init_sized(ddsc_membership_report *report,
                                                                   size_t size);
 
-/* Computes memberships (n x k, rows with sum 1) of the items in the clusters. The largest one is
- * that of the item's label. For refined documents, they are the tempered probabilities of the
- * mixture of words; `measures` must be the clustered set. For other items, they decrease with the
- * squared distance to the centers in the embedding, and `measures` may be NULL. The temperature is
- * fitted to the cluster that the other half of a document's words, or a clustering of a random half
- * of the items, finds. report may be NULL. Fails for more than 2^31 cells. */
+/* Computes the membership of each item in each cluster (n x k, rows with sum 1). The label of an
+ * item is the cluster in which its membership is largest. For refined documents, memberships are
+ * the tempered probabilities of the mixture of words, and `measures` must be the clustered set. For
+ * other items, they decrease with the squared distance to the centers in the embedding, and
+ * `measures` may be NULL. The temperature is fitted on held-out data. For documents, the
+ * memberships of one half of a document's words must predict the cluster of the other half. For
+ * other items, memberships must predict the clusters that the items receive from a clustering of
+ * the other half of the items. report may be NULL. The call fails if n x k exceeds 2^31. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_membership_run(ddsc_context *context,
                                                            double *membership,
                                                            ddsc_membership_report *report,
@@ -1595,8 +1601,7 @@ DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t
 typedef struct ddsc_scores {
     size_t struct_size;
     double ami, ari, nmi, purity;
-    int64_t n;                 /* number of items with a label >= 0 on both sides, which are
-                                * compared */
+    int64_t n;                 /* number of compared items, which have a label >= 0 on both sides */
     int64_t n_labels, n_truth; /* number of distinct values on each side */
 } ddsc_scores;
 
@@ -1691,7 +1696,7 @@ DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
 typedef enum ddsc_level {
     DDSC_LEVEL_TOO_FEW = 0, /* too few items to decide, or not judged */
     DDSC_LEVEL_ONE_CLOUD,   /* nothing separates the items, and their points are alike */
-    DDSC_LEVEL_CONTINUUM,   /* no cluster is confirmed: clusters or a continuum */
+    DDSC_LEVEL_CONTINUUM,   /* no cluster is confirmed; the data may be a continuum */
     DDSC_LEVEL_REPRODUCIBLE, /* the clusters touch, but random halves of the items give the same clusters */
     DDSC_LEVEL_PARTLY,  /* gaps separate some of the clusters from the rest */
     DDSC_LEVEL_SEPARATE /* gaps separate clusters with at least 80% of the items */
@@ -1702,8 +1707,8 @@ typedef struct ddsc_level_words {
     const char *name;     /* the name in result.json, such as "separate" */
     const char *color;    /* "green", "teal", "blue", "amber" or "gray" */
     const char *sentence; /* what the level claims, without numbers */
-    /* Reports print "[before] K [after], of 10 to 20 items each[where].", with these texts in place
-     * of the brackets. */
+    /* Reports print the sentence "[before] K [after], of 10 to 20 items each[where].", with these
+     * texts in place of the brackets. */
     const char *before, *after, *where;
     const char *next_step; /* recommended next step for clusters of this level */
 } ddsc_level_words;
@@ -1711,7 +1716,8 @@ typedef struct ddsc_level_words {
 /* Returns NULL for an unknown level. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_level_words *ddsc_level_get_words(ddsc_level level);
 
-/* The levels of version 0.2. Separate and partly are clear; reproducible and continuum are weak. */
+/* The levels of version 0.2. Separate and partly correspond to CLEAR; reproducible and continuum
+ * correspond to WEAK. */
 typedef enum ddsc_structure {
     DDSC_STRUCTURE_UNDECIDED = 0,
     DDSC_STRUCTURE_NONE,
@@ -1732,11 +1738,11 @@ ddsc_structure_get_words(ddsc_structure structure);
 
 typedef struct ddsc_verdict ddsc_verdict;
 
-/* Judges the clusters of `clustering` by the gaps around them in its graph, by the agreement of
- * random halves of the items, and for few items by the steps between them. graph is the graph that
- * was passed to ddsc_spectral_run. If it is NULL, the clustering's own graph is used. measures (or
- * NULL) is used to test whether the items differ at all. If clustering is NULL, the result has no
- * graph and is not judged. */
+/* Judges the clusters of `clustering` by the gaps around them in its graph and by the agreement of
+ * clusterings of random halves of the items. For small sets, it also uses the distances between
+ * consecutive items. graph is the graph that was passed to ddsc_spectral_run. If it is NULL, the
+ * clustering's own graph is used. measures (or NULL) is used to test whether the items differ at
+ * all. If clustering is NULL, the result has no graph and is not judged. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_verdict_run(ddsc_context *context,
                                                         ddsc_verdict **verdict,
                                                         const ddsc_clustering *clustering,
@@ -1803,8 +1809,8 @@ typedef struct ddsc_outliers {
     double *score;
     int32_t *outlying; /* 1: the item is an outlier */
     /* Output fields. */
-    double from; /* Score above which an item is an outlier. Clusters of which most items exceed it
-                  * have no outliers. */
+    double from; /* Score above which an item is an outlier. A cluster in which most items exceed it
+                  * has no outliers. */
     int64_t n_outlying;
 } ddsc_outliers;
 
@@ -1831,7 +1837,7 @@ typedef struct ddsc_compare_row {
      * metric */
     double agreement;
     double seconds;
-    ddsc_structure structure; /* the level in the words of version 0.2; will be removed */
+    ddsc_structure structure; /* the level according to version 0.2; deprecated */
     ddsc_level level;         /* verdict on the metric's clusters in its graph */
 } ddsc_compare_row;
 
@@ -1911,9 +1917,8 @@ DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
                                      const ddsc_graph *graph, const int32_t *truth,
                                      const ddsc_cluster_settings *settings);
 
-/* The constants of the paper's Lemma 1, a bound of the error that sampling causes in W_eps:
- * |D - D'| <= rho + E sqrt(log(1/theta)) with probability 1 - theta. rho has no computable
- * formula. */
+/* The constants of the paper's Lemma 1, which bounds the error that sampling causes in W_eps: |D -
+ * D'| <= rho + E sqrt(log(1/theta)) with probability 1 - theta. rho has no computable formula. */
 typedef struct ddsc_sampling_constants {
     size_t struct_size;
     double
@@ -1955,8 +1960,9 @@ typedef struct ddsc_identity_settings {
      * old clusters qualify, the assignment has the largest sum of overlaps. (0, 1], default 0.5: at
      * most one old cluster can then exceed it. */
     double overlap;
-    /* A cluster is part of a split or merged one if it holds at least this fraction of its items,
-     * and if more than half of its own items come from it or go to it. (0, 1], default 0.2. */
+    /* A cluster is a part of a split or merged cluster if it contains at least this fraction of
+     * that cluster's items, and if that cluster contains more than half of its own items. (0, 1],
+     * default 0.2. */
     double part;
     /* Numbers from 0 to n_numbers - 1 have been used, including those of clusters that no longer
      * exist. 0: k_old. */
@@ -1979,13 +1985,13 @@ typedef struct ddsc_identity_event {
     /* Number of the cluster: an old one for SPLIT and VANISHED, otherwise a new one. */
     int32_t cluster;
     int64_t size;     /* number of items of the cluster in its own result */
-    int64_t n_shared; /* number of them that both results have */
+    int64_t n_shared; /* number of these items that both results have */
     /* Clusters of the other result, by decreasing number of common items: the same cluster (SAME),
      * the parts (SPLIT, MERGED), or up to five clusters that have items in common. */
     int64_t n_parts;
     const int32_t *parts;  /* their numbers */
-    const int64_t *common; /* numbers of items in common with each of them */
-    const int64_t *of;     /* their numbers of shared items */
+    const int64_t *common; /* number of items in common with each of them */
+    const int64_t *of;     /* for each of them, the number of its items that both results have */
     double overlap;        /* largest overlap with a cluster of the other result */
     const char *words;     /* the event as a sentence */
 } ddsc_identity_event;
@@ -2031,25 +2037,25 @@ typedef enum ddsc_over_kind {
 
 /* Changes of a cluster, combined with |. */
 enum {
-    DDSC_OVER_NEW = 1,      /* it has no items in the first periods */
-    DDSC_OVER_VANISHED = 2, /* it has no items in the last periods */
-    DDSC_OVER_EMPTY = 4     /* it has no items with a value */
+    DDSC_OVER_NEW = 1,      /* the cluster has no items in the first periods */
+    DDSC_OVER_VANISHED = 2, /* the cluster has no items in the last periods */
+    DDSC_OVER_EMPTY = 4     /* the cluster has no items with a value */
 };
 
 typedef struct ddsc_over ddsc_over;
 
 typedef struct ddsc_over_view {
     int64_t n, k;
-    int64_t n_missing; /* items of a cluster whose value is missing */
+    int64_t n_missing; /* number of clustered items whose value is missing */
     ddsc_over_kind kind;
     const char
         *unit; /* "day", "week", "month", "quarter", "year", "decade", "interval" or "value" */
     int64_t n_periods;
-    const char *const *periods; /* their names, in order; all periods have items */
+    const char *const *periods; /* names of the periods, in order; every period has items */
     const int32_t *period;      /* n: period of each item, or -1 */
-    const int64_t *items;       /* n_periods: items of all clusters */
-    /* k x n_periods: items of each cluster, their share of the items of the period, and the limits
-     * of its 95% confidence interval (Wilson 1927) */
+    const int64_t *items;       /* n_periods: number of items in all clusters */
+    /* k x n_periods: number of items of each cluster in each period, their share of the items of
+     * the period, and the limits of the 95% confidence interval of this share (Wilson 1927) */
     const int64_t *counts;
     const double *share, *low, *high;
     const int32_t *first, *last; /* k: first and last period with items, or -1 */
@@ -2061,12 +2067,12 @@ typedef struct ddsc_over_view {
 } ddsc_over_view;
 
 /* Divides n items into the periods of a column, and counts the items of each cluster per period.
- * Labels are below k, or negative for an item in no cluster, which is left out. `values` are n texts,
- * or NULL if missing; ddsc_column lists the texts that also mean missing. Dates are sorted as dates,
- * numbers as numbers, and other texts by name, where digits compare as numbers. More than 24
- * distinct dates are joined into weeks, months, quarters, years or decades, and more than 24 numbers
- * into 12 intervals of equal width. More than 100 distinct texts are an error. `column` is the name
- * of the column in messages. */
+ * Labels are below k, or negative for an item in no cluster, which is left out. `values` are n
+ * texts, or NULL if missing; ddsc_column lists the texts that also mean missing. Dates are sorted
+ * as dates, numbers as numbers, and other texts by name, where runs of digits are compared as
+ * numbers. More than 24 distinct dates are grouped into weeks, months, quarters, years or decades,
+ * and more than 24 numbers into 12 intervals of equal width. More than 100 distinct texts are an
+ * error. `column` is the name of the column in messages. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_over_run(ddsc_context *context, ddsc_over **over,
                                                      int64_t n, const int32_t *labels, int64_t k,
                                                      const char *column, const char *const *values);
@@ -2079,20 +2085,20 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_over_get_view_sized(const ddsc_over *over,
 
 typedef struct ddsc_update ddsc_update;
 
-/* Computes the clustering of a changed set: the items of the model without the removed ones, followed
- * by the added ones. The result is that of ddsc_cluster_run for this set with `like`, except for the
- * numbers of the clusters. Only the neighbor lists that the change affects are searched, unless the
- * graph was chosen by rescaled distances, from a sample or approximately, K is a range, or the set
- * is small. The graph is the same in all cases.
+/* Computes the clustering of a changed set: the items of the model without the removed ones,
+ * followed by the added ones. The result equals that of ddsc_cluster_run for this set with `like`,
+ * except for the numbers of the clusters. Only the neighbor lists that the change affects are
+ * searched. All lists are searched if the graph uses rescaled distances, a sample or an approximate
+ * search, if K is a range, or if the set is small. The graph is the same in all cases.
  *
- * Clusters keep their number (ddsc_identity_run with keep_numbers = 0). A number that is not used any
- * more belongs to an empty cluster of the result.
+ * Clusters keep their number (ddsc_identity_run with keep_numbers = 0). A number that is no longer
+ * in use belongs to an empty cluster of the result.
  *
  * added (or NULL) is prepared as in ddsc_measures_copy_like. Its labels are ignored. Items without
  * ids are numbered after those of the model. The call fails if an id occurs twice. removed has
  * n_removed indices of items of the model. settings->k_min and k_max select another K, and the
  * k-means and eigenvalue settings are used; `like` and the settings that it determines are ignored.
- * NULL: the K of the model. The call fails for a model of version 0.2.0. */
+ * If settings is NULL, the K of the model is used. The call fails for a model of version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update,
                                                        const ddsc_model *model,
                                                        const ddsc_measures *added,
@@ -2147,7 +2153,8 @@ typedef struct ddsc_permanova_settings {
     int64_t permutations; /* 1 .. 10^7, default 9999 */
     int squared;          /* 1: the matrix holds squared distances */
     int pairwise;         /* 1: also tests each pair of levels of each tested factor */
-    int separately;       /* 1: each tested column has a model of its own, with the covariates */
+    int separately;       /* 1: each tested column has a separate model that includes the
+                           * covariates */
     /* n_given x n item numbers, one permutation per row, used instead of random permutations. With
      * them, no item may have missing values. NULL: none. */
     const int32_t *given;
@@ -2171,18 +2178,20 @@ typedef struct ddsc_permanova_row {
     const char *const *levels;  /* n_levels names */
     const int64_t *level_sizes; /* n_levels numbers of items */
     int64_t df;
-    double sum_of_squares, r2, f; /* of the column after all others in the model (marginal) */
+    double sum_of_squares, r2, f; /* contribution of the column after all others in the model
+                                   * (marginal) */
     double p;
     double p_adjusted; /* p adjusted over all tested columns (Benjamini and Hochberg) */
-    /* Number of permutations, or of all arrangements if `exhaustive` is set, and the smallest p that
+    /* Number of permutations (of all arrangements if `exhaustive` is set), and the smallest p that
      * they can give. */
     int64_t n_permutations;
     int exhaustive;
     double smallest_p;
     int whole_blocks; /* 1: the column is constant within blocks, so whole blocks were permuted */
     int64_t residual_df;
-    /* Factors that are tested: analysis of the distances from the items to the centroids of their
-     * levels. distance_to_centroid has an entry per used item, and mean_distance one per level. */
+    /* Tested factors only: analysis of the distances from the items to the centroids of their
+     * levels. distance_to_centroid has one entry per used item, and mean_distance has one entry per
+     * level. */
     double dispersion_f, dispersion_p;
     const double *distance_to_centroid, *mean_distance;
     /* Association of the column alone with the logarithm of the number of points. */
@@ -2201,7 +2210,7 @@ typedef struct ddsc_permanova_pair {
     const char *problem; /* why the pair could not be tested; NULL: it was tested */
 } ddsc_permanova_pair;
 
-/* A missing value, because of which an item was left out. */
+/* A missing value that caused an item to be excluded. */
 typedef struct ddsc_permanova_missing {
     int64_t item, column;
 } ddsc_permanova_missing;
@@ -2209,14 +2218,14 @@ typedef struct ddsc_permanova_missing {
 typedef struct ddsc_permanova ddsc_permanova;
 
 typedef struct ddsc_permanova_view {
-    int64_t n, n_used;   /* number of items, and of those without missing values */
+    int64_t n, n_used;   /* number of items; number of items without missing values */
     const int64_t *used; /* n_used item numbers */
     int64_t n_rows, n_pairs, n_missing;
     const ddsc_permanova_row *const *rows;
     const ddsc_permanova_pair *const *pairs;
     const ddsc_permanova_missing *missing;
     double total_sum_of_squares;
-    /* of the whole model; NaN and 0 if columns have models of their own */
+    /* residuals of the whole model; NaN and 0 if columns have separate models */
     double residual_sum_of_squares;
     int64_t residual_df;
     /* Association of the distances with the logarithm of the number of points. */
@@ -2266,8 +2275,8 @@ typedef struct ddsc_states_view {
     const double *mean;      /* n_states x dim: mean of each coordinate in the state */
     const double *deviation; /* n_states x dim: standard deviation */
     const double *overall, *overall_deviation; /* dim: over all points */
-    /* Numbers of states that were tried, and how well two halves of the sampled points agree on
-     * each. n_tried is 0 if the number was given. */
+    /* Numbers of states that were tried, and the agreement of two halves of the sampled points for
+     * each number. n_tried is 0 if the number was given. */
     int64_t n_tried;
     const int64_t *tried;
     const double *agreement;
@@ -2276,10 +2285,10 @@ typedef struct ddsc_states_view {
 /* Divides the points of all items into states. If the points have types (names that many points
  * share), the types are the states. Otherwise, k-means clusters a sample of the pooled points, in
  * which each item has the same number of points, and every point belongs to the state with the
- * nearest mean. The number of states is the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 on which
- * two random halves of the sample agree: the states of each half overlap with states of the other by
- * at least 0.75 (Jaccard, mean over halves of the smallest overlap). If there is no such number, it is
- * the one with the best agreement. */
+ * nearest mean. The number of states is the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 for
+ * which two random halves of the sample agree. The agreement is the smallest Jaccard overlap of a
+ * state of one half with its best match in the other half, averaged over both halves; it must be at
+ * least 0.75. If no number reaches it, the one with the best agreement is chosen. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_run(ddsc_context *context, ddsc_states **states,
                                                        const ddsc_measures *measures,
                                                        const ddsc_states_settings *settings);
@@ -2324,13 +2333,14 @@ typedef struct ddsc_effect {
     /* Factors: the class, and the class it is compared with; NULL: all other classes. Both are NULL
      * if the column is numeric. */
     const char *level, *other;
-    int64_t n, n_level, n_other; /* number of items (whole blocks: of blocks) with a value */
+    int64_t n, n_level, n_other; /* number of items with a value, or of blocks if whole_blocks is
+                                  * set */
     double mean_level, mean_other;
     /* Factors: difference of the means; with blocks, the mean of the differences within blocks.
      * Numbers: rank correlation. low and high are the limits of the 95% confidence interval. */
     double effect, low, high;
     double standardized;  /* factors: the difference in pooled standard deviations; else NaN */
-    double p, p_adjusted; /* by permutations; after Benjamini and Hochberg over all rows */
+    double p, p_adjusted; /* permutation p-value; adjusted over all rows (Benjamini and Hochberg) */
 } ddsc_effect;
 
 typedef struct ddsc_effects ddsc_effects;
@@ -2346,10 +2356,11 @@ typedef struct ddsc_effects_view {
 } ddsc_effects_view;
 
 /* Measures the association of n_variables quantities (values: n x n_variables, NaN if missing) with
- * `column`. A factor with two classes has one row per quantity, and a factor with more classes one
- * row per quantity and class. Intervals: Welch's t between classes, Student's t of the differences
- * within blocks, Fisher's z for rank correlations. p is the share of `permutations` (within blocks
- * if `block` is not NULL) whose studentized effect is at least as large. */
+ * `column`. The result has one row per quantity for a factor with two classes, and one row per
+ * quantity and class for a factor with more classes. Confidence intervals use Welch's t between
+ * classes, Student's t for differences within blocks, and Fisher's z for rank correlations. p is
+ * the share of `permutations` (within blocks if `block` is not NULL) whose studentized effect is at
+ * least as large. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(ddsc_context *context,
                                                         ddsc_effects **effects, int64_t n,
                                                         int64_t n_variables, const double *values,
@@ -2379,7 +2390,7 @@ DDSC_API void ddsc_transport_problem_init_sized(ddsc_transport_problem *problem,
 typedef struct ddsc_transport {
     size_t struct_size;
     /* Caller-allocated arrays. A result whose pointer is NULL is not computed. */
-    /* exact calls only: the non-zero entries of the plan, at most n + m - 1; */
+    /* exact calls only: the non-zero entries of the plan, at most n + m - 1 */
     int32_t *plan_row, *plan_column;
     double *plan_mass; /* mass [k] moves from row [k] to column [k] */
     double *plan;      /* the whole plan, n x m, row-major */
@@ -2591,8 +2602,8 @@ typedef struct ddsc_report_setting {
     int64_t number;
 } ddsc_report_setting;
 
-/* How the result was obtained. The fields are copied to the report verbatim, and all are optional.
- */
+/* Describes how the result was obtained. The fields are copied to the report verbatim, and all are
+ * optional. */
 typedef struct ddsc_report_origin {
     size_t struct_size;
     const char *method;        /* NULL: "ddsc" */
@@ -2647,8 +2658,8 @@ typedef struct ddsc_report_source {
     const char *const *cluster_names;
     int64_t n_cluster_names;
     int membership; /* 1: compute the memberships of a clustering (ddsc_membership_run) */
-    /* A metadata column, such as a date or a batch. The report then has the clusters per period of
-     * this column (ddsc_over_run). NULL: no such section. */
+    /* A metadata column, such as a date or a batch. The report then shows the clusters per period
+     * of this column (ddsc_over_run). NULL: the report has no such section. */
     const char *over;
 } ddsc_report_source;
 
@@ -2707,7 +2718,7 @@ typedef enum ddsc_report_form {
     DDSC_REPORT_STABILITY,   /* number of resamples in which the label of each item changed */
     DDSC_REPORT_ITEMS,       /* next cluster, ambiguity, outlier score and neighbors of each item */
     DDSC_REPORT_BRIEF,       /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
-                              * at most ten clusters, and warnings about left out items */
+                              * at most ten clusters, and warnings about excluded items */
     DDSC_REPORT_MEMBERSHIP   /* membership of each item in each cluster, as csv */
 } ddsc_report_form;
 
@@ -2746,9 +2757,9 @@ typedef enum ddsc_mark_kind {
 
 typedef struct ddsc_mark {
     ddsc_mark_kind kind;
-    int32_t cluster;   /* cluster that determines the color; -1: color for no cluster, -2: text
-                        * color */
-    const char *color; /* this color in the form "#3b7dd8" */
+    int32_t cluster;   /* cluster whose color is used; -1: the color of items in no cluster; -2: the
+                        * color of text */
+    const char *color; /* the same color in hexadecimal, such as "#3b7dd8" */
     double opacity, x, y, w, h;
     int anchor;
     /* the text of DDSC_MARK_WORDS; for other marks, a label to show next to it, or NULL */
@@ -2766,10 +2777,10 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_draw(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         ddsc_picture_fn draw, void *user);
 
-/* Several labelings of one two-dimensional set, which are scored against the set's own labels. */
+/* Several labelings of one two-dimensional set, to be scored against the labels of the set. */
 typedef struct ddsc_comparison {
     size_t struct_size;
-    const ddsc_measures *measures; /* two-dimensional, labeled, no rows dropped */
+    const ddsc_measures *measures; /* must be two-dimensional and labeled, without dropped rows */
     const char *title, *words;     /* title and introduction of the page */
     int64_t n;
     const char *const *names;     /* n names */
@@ -2793,7 +2804,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *conte
 /* One of the two results: a folder, or labels of n items. */
 typedef struct ddsc_diff_side {
     size_t struct_size;
-    const char *folder; /* written by ddsc_report_save; the fields from n on are then not used */
+    const char *folder; /* written by ddsc_report_save; if set, the fields from n on are ignored */
     const char *name;   /* shown in texts; NULL: the name of the folder */
     int64_t n;
     const char *const *ids; /* n distinct ids; NULL: row numbers */
@@ -2811,8 +2822,8 @@ typedef struct ddsc_diff ddsc_diff;
 /* Compares two results of the same or of overlapping items. Items are matched by id. Clusters are
  * matched by ddsc_identity_run, of whose settings only `overlap` and `part` are used (NULL: the
  * defaults). It is an error if no item is in both results or if an id occurs twice in one of them.
- * Warns if the ids of both results are row numbers. Of a folder, only result.json and labels.csv
- * are read. */
+ * Warns if the ids of both results are row numbers. Only result.json and labels.csv of a folder are
+ * read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff,
                                                         const ddsc_diff_side *first,
                                                         const ddsc_diff_side *second,
@@ -2820,14 +2831,17 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, d
 DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_destroy(ddsc_diff *diff);
 
 typedef struct ddsc_diff_view {
-    int64_t n_first, n_second, n_shared; /* numbers of items: of each result, and of both */
-    /* Numbers of shared items. n_same: the cluster is the same, or none in both results. n_split and
-     * n_merged: the items follow a split or a merge of their cluster. n_moved: the items go to
-     * another cluster. The remaining items are in a cluster in only one of the results. */
+    int64_t n_first, n_second, n_shared; /* number of items in each result and in both */
+    /* The shared items, by what happened to them. n_same: the cluster is the same, or the item is
+     * in no cluster in either result. n_split and n_merged: the cluster split or merged. n_moved:
+     * the item moved to another cluster. The remaining items are in a cluster in only one of the
+     * results. */
     int64_t n_same, n_split, n_merged, n_moved;
     int row_numbers;               /* 1: the ids of both results are row numbers */
-    const ddsc_scores *scores;     /* agreement on shared items that are in a cluster in both */
-    const ddsc_identity *identity; /* the clusters; its new labels are those of the second result */
+    const ddsc_scores *scores;     /* agreement on the shared items that are in a cluster in both
+                                    * results */
+    const ddsc_identity *identity; /* matches of the clusters; its new labels are those of the
+                                    * second result */
 } ddsc_diff_view;
 
 #define ddsc_diff_get_view(diff, view) ddsc_diff_get_view_sized((diff), (view), sizeof *(view))

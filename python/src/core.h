@@ -72,8 +72,8 @@ int handle_model(PyObject *object, void *out);
 int handle_stability(PyObject *object, void *out);
 int handle_d2(PyObject *object, void *out);
 
-/* Returns a read-only buffer of memory that `owner` keeps alive. It is one-dimensional if
- * columns is -1. */
+/* Returns a read-only buffer of memory that `owner` keeps alive. The buffer is one-dimensional if
+ * `columns` is -1. */
 PyObject *block_new(PyObject *owner, const void *data, const char *format, int64_t rows,
                     int64_t columns);
 

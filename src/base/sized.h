@@ -13,7 +13,8 @@ typedef struct sized_struct {
     const void *defaults; /* NULL: all zero */
 } sized_struct;
 
-/* `last` is the last field of the shortest accepted version, the first version of the struct. */
+/* `last` is the last field of the first version of the struct, which is the shortest accepted
+ * version. */
 #define SIZED_STRUCT(type, last, defaults)                                              \
     {                                                                                   \
 #type, sizeof(type), offsetof(type, last) + sizeof(((type *)0)->last), defaults \

@@ -195,7 +195,7 @@ def meta_of(ddsc, tmp_path, *words):
 def test_columns_that_describe_samples_are_metadata(ddsc, tmp_path):
     order = described(tmp_path / "a.h5ad")
     done = ddsc("info", tmp_path / "a.h5ad", "--id", "sample")
-    assert '"packed" of obs is left out' in done.stderr and "filter" in done.stderr
+    assert '"packed" of obs was skipped' in done.stderr and "filter" in done.stderr
     found = meta_of(ddsc, tmp_path, tmp_path / "a.h5ad", "--id", "sample")
     assert list(found) == order
     for k in range(6):

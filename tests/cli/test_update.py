@@ -279,6 +279,6 @@ def test_documents(ddsc, tmp_path):
         assert (tmp_path / "b" / name).read_bytes() == (tmp_path / "c" / name).read_bytes(), name
     ddsc("text", tmp_path / "new.tsv", "-o", tmp_path / "other.npz")
     told = ddsc("update", tmp_path / "a", tmp_path / "other.npz", "-o", tmp_path / "d", code=3).stderr
-    assert "fitted to other documents" in told or "those of the model" in told
+    assert "not fitted to the documents of the model" in told or "those of the model" in told
     assert "choose one" in ddsc("text", tmp_path / "new.tsv", "--like", tmp_path / "a", "--vectors", "x", "-o",
                                 tmp_path / "y.npz", code=2).stderr

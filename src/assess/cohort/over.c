@@ -123,7 +123,8 @@ static ddsc_status over_check(ddsc_context *ctx, bool *used, int64_t n, const in
 {
     for (int64_t i = 0; i < n; i++) {
         if (labels[i] >= k)
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "over: label %lld is %d, but k is %lld",
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                            "over: label %lld is %d; labels must be less than k = %lld",
                             (long long)i, (int)labels[i], (long long)k);
         used[i] = labels[i] >= 0;
     }

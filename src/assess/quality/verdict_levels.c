@@ -19,8 +19,8 @@ static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
 /* If halves agree at least this well, the set is not called one cloud. */
 static const double CLOUD_HALVES = 0.8;
 
-/* At least this fraction of the mean cluster size is side by side at a boundary, unless the items
- * are along a thin line, whose cuts are stable at any K. */
+/* Minimum number of items side by side at a boundary, as a fraction of the mean cluster size. Fewer
+ * items form a thin line, whose cuts are stable at any K. */
 static const double SIDE_SHARE = 0.4;
 
 /* Agreement of halves that fewer than 1% of the sets without clusters reach at each K

@@ -1,5 +1,5 @@
-/* Initialization of orthonormal directions, projection on them, and gradient ascent (Huang, Ma, Lai
- * 2021, section 4). */
+/* Initializes orthonormal directions, projects points on them, and improves them by gradient ascent
+ * (Huang, Ma, Lai 2021, section 4). */
 #include "cluster/baseline/plane.h"
 
 #include <math.h>

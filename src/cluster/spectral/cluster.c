@@ -1,4 +1,4 @@
-/* The public functions of clustering: settings, and runs from measures or from a graph. */
+/* Implements the public functions of clustering: settings, and runs on measures or on a graph. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "data/model.h"
 #include "neighbors/planner/plan.h"
 
-/* Upper limit for the neighbors per item in the graph that compares values of K by modularity.
- * Memory use grows with this number. */
+/* Upper limit for the number of neighbors per item in the graph that compares values of K by
+ * modularity. Memory use is proportional to this number. */
 enum { WIDE_MOST = 100 };
 
 static const ddsc_cluster_settings defaults = {
@@ -109,7 +109,7 @@ static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
     if (set->k_max > n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "%lld clusters were requested, but the number of items is %lld",
+                        "%lld clusters were requested, but the number of items is %lld; reduce K",
                         (long long)set->k_max, (long long)n);
     return DDSC_OK;
 }
@@ -176,8 +176,8 @@ static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings 
     return BASE_MIN(BASE_MAX(tau, wide), n - 1);
 }
 
-/* Returns true if all distances are to be computed for the spanning tree of a small set. Metrics
- * without lower bounds compute them anyway. */
+/* Returns true if all distances must be computed for the spanning tree of a small set. Metrics
+ * without lower bounds compute all distances anyway. */
 static bool needs_span(const graph_request *p)
 {
     bool cheap = !p->metric.backend->bounds || p->m->nnz <= GRAPH_SPAN_POINTS * p->m->n;
@@ -216,7 +216,8 @@ static bool same_frame(const pair_frame *a, const pair_frame *b)
            a->step[0] == b->step[0] && a->step[1] == b->step[1];
 }
 
-/* Returns NULL if the graph can be computed from the lists of an earlier one, or why it cannot. */
+/* Returns NULL if the graph can be computed from the lists of an earlier graph, or the reason why
+ * it cannot. */
 static const char *known_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known,
                                  int64_t width, const ddsc_cluster_settings *set)
 {
@@ -410,7 +411,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     if (plan.set.joined && ctx_resume_folder(context)) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
                           "a resume folder stores the pairs of one metric and cannot be combined "
-                          "with joined metrics");
+                          "with joined metrics; omit one of the two");
         goto done;
     }
     int64_t resumed = ddsc_context_get_resumed(context);

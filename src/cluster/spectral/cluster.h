@@ -22,35 +22,36 @@ typedef struct decomposition {
     affinity_report affinity;
     double *degree;
     int64_t n_components;
-    int32_t *part;                  /* component of each item, or -1 if the item is left out */
-    int64_t n_parts;                /* number of components that are not left out */
-    int64_t n_left_out, n_isolated; /* number of items left out; number of items without any edge */
+    int32_t *part;                  /* component of each item, or -1 if the item is excluded */
+    int64_t n_parts;                /* number of components that are not excluded */
+    int64_t n_left_out, n_isolated; /* number of excluded items; number of items without any edge */
     int64_t n_columns; /* number of sampled columns of the graph; error of the other distances */
     double columns_error;
     eigen_result eigen;
 } decomposition;
 
-/* Returns the number of eigenvectors used for K clusters: K in the plain algorithm, otherwise
+/* Returns the number of eigenvectors used for K clusters: K in the paper's algorithm, otherwise
  * max(30, min(3K, K + 200)). */
 int64_t embed_width(int64_t k, bool paper);
 /* Computes the rows (n x width) from the first `width` eigenvectors and normalizes them. Unless
- * `paper` is true, each eigenvector is first weighted by lambda^p, with p such that the sum of
- * lambda^(2p) is K. The rows of items without an eigenvector are zero. length (n) is the length of
- * each row before normalization, or 0 if the row was not computed from the eigenvectors. */
+ * `paper` is true, each eigenvector is first weighted by lambda^p, where p is chosen so that the
+ * sum of lambda^(2p) is K. The rows of items without an eigenvector are zero. length (n) is the
+ * length of each row before normalization, or 0 if the row was not computed from the
+ * eigenvectors. */
 ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t width,
                        decomposition *d, int64_t k, bool paper);
 
 /* ---- clusters that are too small ---- */
 
 typedef struct small_rule {
-    /* minimum size of a cluster; clusters without edges to others and with more than tau + 1 items
+    /* minimum size of a cluster; clusters that have no edges to others and more than tau + 1 items
      * are exempt */
     double least;
     int64_t keep; /* requested number of clusters */
 } small_rule;
 
 /* Counts the clusters of `labels` (k of them) that satisfy the rule. */
-ddsc_status small_count(ddsc_context *ctx, int64_t *n_standing, const int32_t *labels, int64_t k,
+ddsc_status small_count(ddsc_context *ctx, int64_t *n_passing, const int32_t *labels, int64_t k,
                         const decomposition *d, const small_rule *rule);
 /* Keeps the `keep` largest clusters that satisfy the rule. Each other cluster is merged into the
  * one with the strongest link to it, or into the largest one if it has no link. Labels are
@@ -80,8 +81,8 @@ int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
 typedef struct k_candidate {
     const ddsc_k_row *row;
     bool gap, modularity, stability;
-    /* The gap of the chosen K is lopsided, and the large cluster may contain classes that this K
-     * would separate. */
+    /* True if the gap of the chosen K separates clusters of very different size, and the large
+     * cluster may contain classes that this K would separate. */
     bool hidden;
 } k_candidate;
 
@@ -102,8 +103,8 @@ struct ddsc_clustering {
     int32_t *labels;
     double *embedding;
     double *eigenvalues;          /* one per computed eigenvector */
-    double *spectrum, *residuals; /* values for reports, which include those of components that were
-                                   * left out */
+    double *spectrum, *residuals; /* values for reports, which include those of excluded
+                                   * components */
     ddsc_pair_stats pairs;
     metric_resolved metric; /* the settings used, if items were clustered */
     ddsc_detail *details;
@@ -125,8 +126,8 @@ struct ddsc_clustering {
     word_mixture mixture;                /* of refined labels */
 };
 
-/* Returns the labels before refinement. Tests of structure use these, because a mixture of words
- * divides texts without clusters in a reproducible way, too. */
+/* Returns the labels before refinement. The verdict uses these, because a mixture of words divides
+ * texts reproducibly even if they have no clusters. */
 static inline const int32_t *cluster_spectral_labels(const ddsc_clustering *c)
 {
     return c->spectral ? c->spectral : c->labels;
@@ -136,7 +137,8 @@ static inline const int32_t *cluster_spectral_labels(const ddsc_clustering *c)
  * refinement. Items without a row are ignored. */
 ddsc_status cluster_find_centers(ddsc_context *ctx, double **center, int32_t **center_label,
                                  int64_t *n_centers, const ddsc_clustering *c);
-/* Fit the softness of memberships by distance to the centers, and by words (membership.h). */
+/* These functions fit the softness of memberships that are computed from distances to the centers
+ * and from words (membership.h). */
 ddsc_status cluster_distance_softness(ddsc_context *ctx, ddsc_membership_report *report,
                                       const ddsc_clustering *c);
 ddsc_status cluster_word_softness(ddsc_context *ctx, ddsc_membership_report *report,
@@ -144,12 +146,12 @@ ddsc_status cluster_word_softness(ddsc_context *ctx, ddsc_membership_report *rep
 
 /* ---- refinement by the words of documents (refine.c) ---- */
 
-/* Replaces the labels of a clustering by those of a mixture of words that starts from them, if the
- * settings ask for it and the items have word counts. */
+/* Replaces the labels of a clustering by those of a mixture of words that starts from them. Does
+ * nothing unless the settings request it and the items have word counts. */
 ddsc_status cluster_refine(ddsc_context *ctx, ddsc_clustering *c, const ddsc_measures *data,
                            const ddsc_cluster_settings *set);
 
-/* Computes rank (n): the order of the items, 0 .. n-1, along the first direction of diffusion. */
+/* Computes the rank (0 .. n-1) of each item along the first direction of diffusion. */
 ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clustering *c);
 
 /* ---- joining several metrics (join.c) ---- */
@@ -176,8 +178,8 @@ void cluster_join_free(ddsc_context *ctx, joined_graphs *j);
 void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next);
 
 /* Clusters the items of a graph. `wide` (or NULL) is a graph with more neighbors, used for
- * modularity. `joined` (or NULL) provides the affinities instead of both graphs. Its ownership
- * passes to this function. kept (or NULL) receives the decomposition; free it with
+ * modularity. `joined` (or NULL) provides the affinities instead of both graphs; the function takes
+ * ownership of it. kept (or NULL) receives the decomposition, which the caller frees with
  * decomposition_free. */
 ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
                          const ddsc_graph *graph, const ddsc_graph *wide, joined_graphs *joined,
@@ -195,11 +197,11 @@ ddsc_status cluster_settings_copy(ddsc_context *ctx, ddsc_cluster_settings *own,
                                   const ddsc_cluster_settings *given);
 /* Checks that every joined metric accepts the settings, in particular the cost. */
 ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan);
-/* Starts from the defaults, copies the caller's fields and checks them all. */
+/* Starts from the defaults, copies the caller's fields and checks all fields. */
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given);
 
-/* Replaces the settings by those that the run of the model plan->set.like resolved. */
+/* Replaces the settings by the resolved settings of the model plan->set.like. */
 ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan);
 
 /* Clusters the items of a graph and creates a clustering. */
@@ -221,7 +223,7 @@ ddsc_status cluster_take_items(ddsc_context *ctx, measures **moved, const ddsc_m
 ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
                         const ddsc_measures *data, const ddsc_cluster_settings *set);
 typedef struct plan_known plan_known; /* neighbors/planner/plan.h */
-/* Does the same. known (or NULL) contains the neighbor lists of the model set->like. */
+/* Does the same with the neighbor lists of the model set->like in `known` (or NULL). */
 ddsc_status cluster_fit_known(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
                               const ddsc_measures *data, const ddsc_cluster_settings *set,
                               const plan_known *known);
@@ -233,7 +235,8 @@ typedef struct cluster_update {
     measures *set;
     int64_t n_kept, n_added, n_removed;
     int64_t *kept;     /* n_kept: items of the model, ascending */
-    ddsc_graph *lists; /* what is left of their neighbor lists, in the new numbers; or NULL */
+    ddsc_graph *lists; /* remaining entries of their neighbor lists, with the new item numbers; or
+                        * NULL */
 } cluster_update;
 
 /* Creates the changed set. `added` may be NULL. removed contains items of the model. On error, the
@@ -241,7 +244,8 @@ typedef struct cluster_update {
 ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
                                 const measures *added, int64_t n_removed, const int64_t *removed);
 void cluster_update_free(ddsc_context *ctx, cluster_update *u);
-/* Gives cluster c the number number[c], which is less than k or, for an empty cluster, negative. */
+/* Assigns the number number[c] to cluster c. It is less than k, or negative for an empty
+ * cluster. */
 ddsc_status cluster_renumber(ddsc_context *ctx, ddsc_clustering *c, const int32_t *number,
                              int64_t k);
 

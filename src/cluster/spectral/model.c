@@ -10,8 +10,8 @@
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
 
-/* Quantile of the items' own distances that defines "far". New items that resemble the old ones are
- * flagged with probability 1 - FAR_QUANTILE. */
+/* Quantile of the distances between the model's items that defines "far". New items that resemble
+ * the old ones are flagged with probability 1 - FAR_QUANTILE. */
 static const double FAR_QUANTILE = 0.99;
 
 /* Copies the metric settings that the clustering used. New items are compared without
@@ -97,8 +97,8 @@ static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_c
     return take_memberships(ctx, m, c, data);
 }
 
-/* Returns the number of clusters of a run that is like this one. The numbers of clusters that
- * vanished in an update do not count. */
+/* Returns the number of clusters to use in a run with the settings of this one. Clusters that
+ * vanished in an update are not counted. */
 static int64_t requested_clusters(const ddsc_clustering *c, const ddsc_cluster_settings *set)
 {
     bool fixed = set->k_min == set->k_max && set->k_min > 0;
@@ -112,14 +112,15 @@ static ddsc_status check_call(ddsc_context *ctx, const measures *data, const dds
     if (!c->graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "ddsc_model_create: the clustering was computed from a graph, so new items "
-                        "cannot be compared with its items");
+                        "cannot be compared with its items; cluster measures instead");
     if (c->view.n_joined > 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "ddsc_model_create: a clustering of joined metrics cannot assign new "
                         "items; use one metric, or cluster old and new items together");
     if (data->n != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "ddsc_model_create: the clustering has %lld items, but measures has %lld",
+                        "ddsc_model_create: the clustering has %lld items, but measures has %lld; "
+                        "pass the clustered set",
                         (long long)c->view.n, (long long)data->n);
     return DDSC_OK;
 }

@@ -20,7 +20,7 @@ typedef struct halves {
     int32_t *label;       /* labels of one half */
     double *center;       /* k x dim */
     int64_t *size;        /* k */
-    int32_t *extended[2]; /* n: labels of all rows by the centers of each half */
+    int32_t *extended[2]; /* n: labels of all rows, by the nearest center of each half */
 } halves;
 
 static ddsc_status halves_new(ddsc_context *ctx, halves *h)
@@ -46,8 +46,8 @@ static const double *row_at(const halves *h, int64_t i)
     return h->rows + h->from[i] * h->dim;
 }
 
-/* Draws one random row from each of h->n equal intervals. Rows at a fixed distance could all belong
- * to one cluster if clusters alternate in the input. */
+/* Draws one random row from each of h->n equal intervals. Rows at a fixed distance from each other
+ * could all belong to one cluster if clusters alternate in the input. */
 static void choose_rows(halves *h, int64_t n, rng *random)
 {
     for (int64_t i = 0; i < h->n; i++) {

@@ -1,4 +1,4 @@
-/* Prepares the update of a clustering: the changed set, and what is left of the neighbor lists. */
+/* Prepares the update of a clustering: the changed set and the remaining neighbor lists. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,8 @@ void cluster_update_free(ddsc_context *ctx, cluster_update *u)
 
 /* ---- which items ---- */
 
-/* Lists the items of the model that are kept. place[i] becomes the new number of item i, or -1. */
+/* Lists the items of the model that are kept. Sets place[i] to the new number of item i, or to -1
+ * if it is removed. */
 static ddsc_status choose_kept(ddsc_context *ctx, cluster_update *u, int32_t *place,
                                const ddsc_model *m, int64_t n_removed, const int64_t *removed)
 {
@@ -27,8 +28,8 @@ static ddsc_status choose_kept(ddsc_context *ctx, cluster_update *u, int32_t *pl
     for (int64_t k = 0; k < n_removed; k++) {
         if (removed[k] < 0 || removed[k] >= m->n)
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "removed[%lld] is %lld, but the model has %lld items", (long long)k,
-                            (long long)removed[k], (long long)m->n);
+                            "removed[%lld] is %lld, but the model has items 0 to %lld",
+                            (long long)k, (long long)removed[k], (long long)m->n - 1);
         if (place[removed[k]] < 0)
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "item %lld (\"%.60s\") is removed twice",
                             (long long)removed[k], ddsc_measures_get_id(m->items, removed[k]));
@@ -49,12 +50,12 @@ static ddsc_status update_check_sizes(ddsc_context *ctx, const cluster_update *u
     int64_t n = u->n_kept + u->n_added, least = BASE_MAX(m->tau + 1, m->run.k);
     if (u->n_added == 0 && u->n_removed == 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "there is nothing to update: no items are added or removed");
+                        "there is nothing to update, because no items are added or removed");
     if (u->n_kept == 0 || n < least)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%lld items would remain, and %lld of them would be old ones, but %lld "
-                        "neighbors and %lld clusters need at least %lld items and an old one; "
-                        "remove fewer items, or cluster the remaining items separately",
+                        "%lld items would remain, %lld of them old, but %lld neighbors and %lld "
+                        "clusters require at least %lld items and one old item; remove fewer "
+                        "items, or cluster the remaining items separately",
                         (long long)n, (long long)u->n_kept, (long long)m->tau, (long long)m->run.k,
                         (long long)least);
     return DDSC_OK;
@@ -148,7 +149,7 @@ done:
 
 /* ---- the lists ---- */
 
-/* Checks one list: other items, each once, in the order of the graph. */
+/* Checks that a list contains only other items, each at most once, in the order of the graph. */
 static bool list_is_valid(const ddsc_model *m, int64_t i)
 {
     for (int64_t e = m->list_offset[i]; e < m->list_offset[i + 1]; e++) {
@@ -192,8 +193,10 @@ ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc
     int32_t *place = NULL;
     *u = (cluster_update){.n_added = added ? added->n : 0, .n_removed = n_removed};
     if (n_removed < 0 || (n_removed > 0 && !removed))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n_removed is %lld, and removed is %s",
-                        (long long)n_removed, removed ? "not NULL" : "NULL");
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "n_removed is %lld and removed is %s; n_removed must be the length of removed",
+            (long long)n_removed, removed ? "not NULL" : "NULL");
     if (m->run.frame.kind == FRAME_NONE)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the model was written by version 0.2.0, which stored neither the neighbor "
@@ -210,7 +213,7 @@ done:
     return status;
 }
 
-/* Moves the parameters of cluster c to number[c]. Numbers without a cluster get no share. */
+/* Moves the parameters of cluster c to number[c]. Numbers without a cluster get a share of 0. */
 static ddsc_status renumber_mixture(ddsc_context *ctx, word_mixture *mix, const int32_t *number,
                                     int64_t k)
 {

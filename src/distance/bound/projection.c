@@ -1,9 +1,9 @@
 /* The projection bound of W2^2 for all pairs of items.
  *
  * For an orthonormal basis, W2^2 is at least the sum over its axes of the one-dimensional W2^2 of
- * the projections. Averaged over several frames, this remains a lower bound. With the binned
- * quantile functions of axes.c, each item becomes a vector e_i with |e_i - e_j|^2 <= W2^2(i, j) in
- * the units of the set.
+ * the projections. The average of this sum over several frames is also a lower bound. With the
+ * binned quantile functions of axes.c, each item becomes a vector e_i with |e_i - e_j|^2 <= W2^2(i,
+ * j) in the units of the set.
  *
  * These vectors have up to thousands of entries. They are shortened by projection on the principal
  * directions of a sample: if p_i holds the coordinates of e_i along orthonormal directions and r_i
@@ -12,8 +12,8 @@
  * slack that covers the rounding errors of this product.
  *
  * For single pairs, a few complete frames are stored as well. The bound of a pair is the largest
- * distance in any one frame. This costs d * BINS operations per frame, and the evaluation stops
- * as soon as the bound exceeds the limit. */
+ * distance in any one frame. This costs d * BINS operations per frame, and the evaluation stops as
+ * soon as the bound exceeds the limit. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@
 enum {
     BINS = 64,
     MAX_DIRECTIONS = 127,
-    FEW_DIRECTIONS = 31, /* used where tighter bounds follow */
+    FEW_DIRECTIONS = 31, /* used if tighter bounds follow */
     SAMPLE = 512,
     BLOCK = 32,
     PLANE_FRAMES = 12,
@@ -56,8 +56,9 @@ typedef struct embedder {
     double *sample;           /* rows of a sample of items */
     int64_t n_sample;
     la_principal basis;         /* directions and mean of the sample */
-    int64_t most, n_directions; /* directions found; directions used */
-    double slack;               /* rounding of float products relative to |e_i|^2 + |e_j|^2 */
+    int64_t most, n_directions; /* number of directions found; number of directions used */
+    double slack;               /* bound on the rounding of float products, relative to |e_i|^2 +
+                                 * |e_j|^2 */
     scratch memory;
     spin lock; /* protects out.longest */
     bound_projection out;
@@ -84,13 +85,13 @@ double bound_unit(const measures *m)
     for (int64_t k = m->d; k < m->v * m->d; k++)
         extent = fmax(extent, fabs(m->support[k] - m->support[k % m->d]));
     frexp(extent, &exponent);
-    return ldexp(1, BASE_MAX(exponent, -500)); /* the limit is small enough and its square is not
-                                                * 0 */
+    return ldexp(1, BASE_MAX(exponent, -500)); /* -500 is small enough, and the square of 2^-500 is
+                                                * not 0 */
 }
 
 /* ---- frames ---- */
 
-/* Creates the frames. If only one frame is averaged, no complete frames are stored. */
+/* Creates the frames. If the average uses only one frame, no complete frames are stored. */
 static ddsc_status frames_make(embedder *e, bool keep)
 {
     int64_t d = e->m->d;
@@ -104,8 +105,8 @@ static ddsc_status frames_make(embedder *e, bool keep)
     CHECK(MEM_NEW(e->ctx, e->share, e->n_frames));
     for (int64_t f = 0; f < e->n_frames; f++) {
         e->share[f] = 1 / (double)e->n_frames;
-        /* Along the axes of a grid, projections remain discrete, which preserves large
-         * distances. */
+        /* Along the axes of a grid, projections remain discrete, which preserves large distances.
+         * The coordinate frame therefore has half of the total weight. */
         if (e->m->grid.found && e->n_frames > 1)
             e->share[f] = f == 0 ? 0.5 : 0.5 / (double)(e->n_frames - 1);
         for (int64_t k = f * d; k < (f + 1) * d; k++)
@@ -180,7 +181,7 @@ static double length2(const float *x, int64_t n)
     return sum;
 }
 
-/* Stores the complete frames relative to the mean, where floats are accurate enough, and without
+/* Stores the complete frames relative to the mean, so that floats are accurate enough, and without
  * the weights of the average. Returns the length of the longest frame. */
 static double keep_frames(const embedder *e, int64_t i, const double *row)
 {
@@ -231,8 +232,8 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* The slack covers float products of p terms and rounded coordinates, with (p + 7) 2^-23 of the
- * norms. */
+/* The slack of (p + 7) 2^-23 of the norms covers the rounding of coordinates and of float products
+ * with p terms. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames)
 {

@@ -5,14 +5,14 @@
  *
  *     W2^2 >= sum a f^cc + sum b f^c.
  *
- * The bound is tight if f is close to an optimal potential. A good f comes from relaxed Sinkhorn
- * iterations at decreasing epsilon. They start from the potentials of the affine map between the
- * Gaussians of the two items.
+ * The bound is tight if f is close to an optimal potential. A good f is computed by relaxed
+ * Sinkhorn iterations at decreasing epsilon. They start from the potentials of the affine map
+ * between the Gaussians of the two items.
  *
  * Entropic potentials are too smooth by about the potentials of each item with itself (Feydy et al.
  * 2019, Pooladian et al. 2022), which are stored for every item and level. They are subtracted
- * before the c-transform, and those of the next level are added. This saves several times as many
- * iterations.
+ * before the c-transform, and those of the next level are added. Without this correction, several
+ * times as many iterations would be necessary.
  *
  * Rounding margins of the second c-transform are subtracted, so the result never exceeds W2^2. An
  * iteration and a c-transform each cost one product with the coupling: O(h w (h + w)) on a grid
@@ -53,7 +53,7 @@ static void begin(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
     }
 }
 
-/* Runs one iteration at each of the levels. At the fine levels, runs two iterations with longer
+/* Runs one iteration at each of the levels. At the fine levels, it runs two iterations with larger
  * steps. */
 static void refine_levels(const bound_refined *b, refined_pair *w, int from, int to)
 {
@@ -122,8 +122,9 @@ static double feasible_value(const bound_refined *b, refined_pair *w, int level)
 
 /* ---- pairs ---- */
 
-/* Most candidates are far away and are rejected at the first check. A bound below the given
- * fraction of the required value is unlikely to reach it. */
+/* The computation stops after a level if the bound is below this fraction of the required value,
+ * because it is then unlikely to reach it. Most candidates are far away and are rejected after the
+ * first level. */
 static const double hopeless[BOUND_PAIR_LEVELS] = {0.6, -1 /* no check */, 0.85, 0.92, 0};
 
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker)
@@ -219,8 +220,8 @@ const device_grid *bound_refined_for_device(bound_refined *b)
 
 /* ---- preparation ---- */
 
-/* Computes the scalings of an item with itself. Their overall size is arbitrary and is only kept
- * within the normal range. */
+/* Computes the scalings of an item with itself. Their common factor is arbitrary and is only kept
+ * within the range of normal floats. */
 static ddsc_status own_range(void *arg, int64_t begin_item, int64_t end_item, int worker)
 {
     bound_refined *b = arg;
@@ -255,7 +256,7 @@ bool bound_refined_may_start(const bound_refined *b, int64_t i, int64_t j)
                                            measures_item(b->m, j).n <= BOUND_START_SIZE);
 }
 
-/* For large point clouds, solves that start from the solver's own potentials are just as fast. */
+/* For large point clouds, the solver's own starting potentials are equally good. */
 bool bound_refined_starts(const measures *m)
 {
     return bound_refined_applies(m) &&

@@ -8,8 +8,8 @@
 #include "distance/bound/refined_kernels.h"
 #include "distance/bound/tuning.h"
 
-/* One item of a pair. Items are moved to their means, using W2^2 = |difference of means|^2 + W2^2
- * of the centered items. */
+/* One item of a pair. Items are centered at their means, because W2^2 = |difference of means|^2 +
+ * W2^2 of the centered items. */
 typedef struct refined_side {
     int64_t item, n;
     const double *weight;
@@ -27,7 +27,7 @@ typedef struct refined_pair {
     bool start_finite;
     float *kernel; /* kernel of the coupling, and its size */
     int64_t kernel_size;
-    float *own; /* arrays of the coupling */
+    float *own; /* private arrays of the coupling */
 } refined_pair;
 
 /* Operations on the costs c(x, y) and kernels exp(-c / epsilon) between the points of the two
@@ -56,7 +56,7 @@ struct bound_refined {
     const refined_coupling *coupling;
     double epsilon[BOUND_REFINED_LEVELS];
     float *self;     /* BOUND_REFINED_LEVELS x nnz, plus one vector of padding for reads */
-    int64_t largest; /* points of an item, rounded up to whole vectors */
+    int64_t largest; /* largest number of points of an item, rounded up to whole vectors */
     refined_pair *pair;
     float *floats; /* memory for the arrays of all workers */
     double *doubles;
@@ -64,8 +64,8 @@ struct bound_refined {
     pair_frame frame;
     double unit; /* unit of length, from the frame */
 
-    /* Set by the coupling. */
-    double step[BOUND_POINT_DIM]; /* step of the means along each axis, in units */
+    /* The following fields are set by the coupling. */
+    double step[BOUND_POINT_DIM]; /* length of one step along each axis, in units */
     double *mean;                 /* n x d, in steps */
     int64_t n_own;                /* floats per worker */
     /* After a transform, f + g may exceed the true costs by at most [0] + [1] sqrt(x) + [2] x,

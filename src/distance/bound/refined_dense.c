@@ -22,11 +22,11 @@ static const float FAR_AWAY = 1e15f; /* coordinates of padding */
 
 /* Pointers to the coupling's arrays in refined_pair.own. */
 typedef struct dense_own {
-    int64_t ld;           /* of the matrices: side 1, padded */
+    int64_t ld;           /* row length of the matrices: points of side 1, padded */
     float *cost, *kernel; /* side 0 x ld */
-    float *x;             /* side 0 x d, from the mean */
-    float *y;             /* d x ld, from the mean */
-    float *mass;          /* of the side being summed over */
+    float *x;             /* side 0 x d, relative to the mean */
+    float *y;             /* d x ld, relative to the mean */
+    float *mass;          /* masses of the side being summed over */
 } dense_own;
 
 bool bound_refined_dense_applies(const measures *m)
@@ -78,7 +78,8 @@ static void dense_couple(const bound_refined *b, refined_pair *w, double epsilon
     bound_kernel_exp(w->kernel, r.cost, (float)(-1 / epsilon), w->kernel_size);
 }
 
-/* Computes f(x) = (1 - s) x^2 per axis, where s is the ratio of the standard deviations. */
+/* Computes f(x) as the sum over the axes of (1 - s) x^2, where s is the ratio of the standard
+ * deviations. */
 static void dense_affine(const bound_refined *b, refined_pair *w, int k)
 {
     dense_own r = own_of(b, w);

@@ -1,6 +1,6 @@
-/* Embeds items by linear optimal transport (Wang, Slepcev, Basu, Ozolek, Rohde 2013). The exact
- * transport from a fixed reference to an item has a barycentric projection, and its displacements
- * form the item's vector. */
+/* Embeds items by linear optimal transport (Wang, Slepcev, Basu, Ozolek, Rohde 2013). The
+ * displacements of the barycentric projection of the exact transport from a fixed reference to an
+ * item form the item's vector. */
 #include <math.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "distance/lot/lot.h"
 #include "numeric/linalg/linalg.h"
 
-/* 1 - |z_i| / W2(item i, reference) over the items of one worker. The sum is kept as an integer, so
- * that it does not depend on how the items are divided. */
+/* Statistics of 1 - |z_i| / W2(item i, reference) over the items of one worker. The sum is stored
+ * as an integer, so that it does not depend on how the items are divided among workers. */
 typedef struct shortfalls {
-    int64_t count[2]; /* items above SHORTFALL_NONE; sum in units of SHORTFALL_UNIT */
+    int64_t count[2]; /* number of items above SHORTFALL_NONE; sum in units of SHORTFALL_UNIT */
     double largest;
 } shortfalls;
 
@@ -200,7 +200,7 @@ ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_s
     *columns = lot_columns(reference);
     if (!mul_ok(m->n, *columns, &size))
         TRY(ctx_fail(ctx, DDSC_ERROR_MEMORY,
-                     "an embedding of %lld x %lld values is too large; use a smaller reference",
+                     "an embedding of %lld x %lld values is too large; reduce reference_size",
                      (long long)m->n, (long long)*columns));
     TRY(MEM_NEW(ctx, rows, size));
     TRY(lot_embed(ctx, rows, stats, m, reference, settings->w2_max_pivots));

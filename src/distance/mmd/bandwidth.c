@@ -1,5 +1,5 @@
 /* Chooses the bandwidth as a quantile of the distances between pooled points. A fixed sample of
- * entries limits the work. Sets with fewer entries are used completely. */
+ * entries limits the work. Smaller sets are used completely. */
 #include <math.h>
 
 #include "distance/cost/points.h"
@@ -82,12 +82,13 @@ ddsc_status mmd_point_distance(ddsc_context *ctx, double *distance, const measur
     return distance_quantiles(ctx, distance, &level, 1, m, most);
 }
 
-/* The 5% quantile reflects the close points, which distinguish items if such points exist. In many
- * dimensions all distances are similar. A kernel of that width is then nearly zero except between a
- * point and itself, so the median is used. For normal points in 2, 3, 4, 5 and 10 dimensions, the
- * median is 3.7, 2.6, 2.2, 1.95 and 1.5 times the 5% quantile. For images in the plane it is 3.6 to
- * 4 times, for 12-d speech 1.94 times, and for words 1.3 to 1.7 times (`bench/defaults.py`). Speech
- * loses 0.03 AMI with the median, and `animals` (1.68 times) loses 0.15 with the quantile. */
+/* The 5% quantile reflects the distances between close points, which distinguish the items if such
+ * points exist. In many dimensions, all distances are similar. A kernel of that width is then
+ * nearly zero except between a point and itself, so the median is used instead. For normal points
+ * in 2, 3, 4, 5 and 10 dimensions, the median is 3.7, 2.6, 2.2, 1.95 and 1.5 times the 5% quantile.
+ * For images in the plane it is 3.6 to 4 times, for 12-d speech 1.94 times, and for words 1.3 to
+ * 1.7 times (`bench/defaults.py`). The median reduces the AMI of speech by 0.03, and the quantile
+ * reduces that of `animals` (1.68 times) by 0.15. */
 static const double NEAR_LEVEL = 0.05, ALIKE = 1.85;
 
 /* Factor of the median for the gaussian kernel. The self terms of the biased estimator contain the

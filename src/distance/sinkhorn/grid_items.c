@@ -8,10 +8,10 @@
  *
  * The optimal map between the Gaussians with covariances A and B is x -> M x with the geometric
  * mean M = A^-1 # B = A^-1/2 (A^1/2 B A^1/2)^1/2 A^-1/2 (Gelbrich 1990). Its potential x' (1 - M) x
- * is a good start for the potentials of the items themselves. In two dimensions, the geometric mean
- * has a closed form that needs only determinants.
+ * is a good initial guess for the potentials of the items themselves. In two dimensions, the
+ * geometric mean has a closed form that needs only determinants.
  *
- * Every value depends on a single item, apart from the common steps of the grid. Making the items
+ * Apart from the common steps of the grid, every value depends on a single item. Creating the items
  * takes O(nnz) time. */
 #include "distance/sinkhorn/grid_items.h"
 
@@ -21,8 +21,8 @@
 
 enum { SIDE = SINKHORN_GRID_SIDE, ITEMS_GRAIN = 64 };
 
-/* Largest deviation of a point from the grid, relative to its extent. Points must lie on the grid
- * up to rounding, because values are computed from the grid. */
+/* Largest deviation of a point from the grid, relative to the extent of the grid. Points must lie
+ * on the grid up to rounding, because values are computed from grid positions. */
 static const double OFF_GRID = 1e-13;
 
 static void cell_of(const measures *m, int32_t row, int32_t at[2])

@@ -92,7 +92,8 @@ static ddsc_status need(archive *z, const char *name)
     return stream_fail(z->s, "is not a complete model: the array '%s' is missing", name);
 }
 
-/* Returns the name of an array in this file, which versions up to 0.2.0 spelled differently. */
+/* Returns the name of an array in this file. Versions up to 0.2.0 spelled some names
+ * differently. */
 static const char *array_name(const archive *z, const char *name, const char *old)
 {
     return archive_has(z, name) || !archive_has(z, old) ? name : old;
@@ -113,8 +114,8 @@ static ddsc_status check_version(archive *z, bool *plain)
     *plain = *version == MODEL_PLAIN;
     if (*version != MODEL_PLAIN && *version != MODEL_VERSION)
         TRY(stream_fail(z->s,
-                        "is a model of format %lld, but ddsc %s reads formats %d and %d; cluster "
-                        "again with this version",
+                        "is a model of format %lld, but ddsc %s reads only formats %d and %d; "
+                        "cluster the data again with this version",
                         (long long)*version, ddsc_version(), MODEL_PLAIN, MODEL_VERSION));
 done:
     mem_free(z->ctx, version);
@@ -277,8 +278,8 @@ done:
     return status;
 }
 
-/* Fails with a helpful message if the model is missing next to an existing result, because not
- * every clustering has a rule for new items. */
+/* If a result exists but has no model, fails with a message that explains why: some clusterings
+ * have no rule for new items. */
 static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
 {
     char result[PATH_MAX];
@@ -287,10 +288,11 @@ static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
     int length = snprintf(result, sizeof result, "%.*sresult.json", folder, path);
     if (access(path, F_OK) == 0 || length >= (int)sizeof result || access(result, F_OK) != 0)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                    "%s: this result has no model, because joined metrics (w2+mmd), baselines and "
-                    "given distances have no rule for new items; cluster with a single metric",
-                    path);
+    return ctx_fail(
+        ctx, DDSC_ERROR_INPUT,
+        "%s: this result has no model, because clusterings by joined metrics (w2+mmd), by "
+        "baselines or by given distances have no rule for new items; cluster with a single metric",
+        path);
 }
 
 static ddsc_status read_model(ddsc_context *ctx, ddsc_model **out, const char *path)

@@ -1,4 +1,5 @@
-/* Reads and writes the settings of a model: arrays with one text "name=value" per field. */
+/* Reads and writes the settings of a model, which are arrays with one text "name=value" per
+ * field. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +36,8 @@ static const field model_fields[] = {
     {"w2_max_pivots", FIELD_COUNT, AT(metric.w2_max_pivots), NULL},
     {"cost", FIELD_WORD, AT(metric.cost), "default sqeuclidean euclidean cosine cityblock matrix "},
 };
-/* Settings that later versions than 0.2.0 added, in an array of their own, which that version
- * ignores. */
+/* Settings that were added after version 0.2.0. They are stored in a separate array, which version
+ * 0.2.0 ignores. */
 static const field run_fields[] = {
     {"frame", FIELD_WORD, AT(run.frame.kind),
      "none plain grid dense field field_strips grid_strips "},
@@ -69,8 +70,8 @@ enum {
     FIELD_TEXT = 96
 };
 
-/* If the cost is squared Euclidean, the field `cost` is omitted, so that versions that had no other
- * cost can read the settings. */
+/* The field `cost` is omitted if it is squared Euclidean, so that versions without other costs can
+ * read the settings. */
 static const field_table model_table = {"model_settings", model_fields, MODEL_FIELDS, 1};
 static const field_table run_table = {"run_settings", run_fields, RUN_FIELDS, 0};
 
@@ -83,7 +84,7 @@ typedef struct settings_text {
     char line[MOST_FIELDS][FIELD_TEXT];
 } settings_text;
 
-/* Writes word number `which` of `choices` to `out`. */
+/* Writes word number `which` of the list `choices` to `out`. */
 static void choice_format(char *out, const char *choices, int which)
 {
     for (; which > 0; which--)
@@ -151,13 +152,14 @@ ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m)
 
 /* ---- reading ---- */
 
-/* Beginnings of settings as versions up to 0.2.0 spelled them. */
+/* The beginnings of settings whose spelling has changed since version 0.2.0, and the current
+ * spelling. */
 static const struct {
     const char *old, *name;
 } renamed[] = {{"far_neighbour=", "far_neighbor="},
                {"sinkhorn_value=regularised", "sinkhorn_value=regularized"}};
 
-/* Copies a setting in today's spelling, cut to `size` bytes. */
+/* Copies a setting in its current spelling, truncated to `size` bytes. */
 static void setting_copy(char *out, size_t size, const char *text, size_t n)
 {
     const char *name = "";

@@ -13,12 +13,13 @@ typedef struct transport {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;       /* per worker: the pair that its solver last solved, as it was solved */
+    pair_ij *last;       /* one per worker: the pair that its solver solved last, in the order in
+                          * which it was solved */
     bool starts;         /* true if solves start from the potentials of a dual bound */
-    bound_refined *dual; /* NULL if the set has no dual bounds, or before they are created */
+    bound_refined *dual; /* NULL if the set has no dual bounds or they have not been created yet */
 } transport;
 
-/* Returns true if the values are W2^2. Refined bounds and cuts apply to no other values. */
+/* Returns true if the values are W2^2. Refined bounds and cuts exist only for these values. */
 static bool has_squares(const transport *s)
 {
     return s->ground.kind == DDSC_COST_SQEUCLIDEAN && !s->is_distance;
@@ -73,8 +74,8 @@ done:
     return status;
 }
 
-/* Small sets use small tiles, so that all threads have work. If costs are computed per tile, a
- * solve takes only microseconds, and larger tiles share more of the cost computation. */
+/* Small sets use small tiles, so that all threads have work. If costs are computed per tile, solves
+ * take only microseconds, and larger tiles share more cost computations. */
 static void transport_shape(const void *state, pair_shape *shape)
 {
     const transport *s = state;
@@ -124,7 +125,8 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
 typedef struct bounds_state {
     transport *s;
     metric_first *first;
-    bool refined; /* true if dual bounds are refined potentials, false if relaxed transport */
+    bool refined; /* true if dual bounds use refined potentials, false if they use relaxed
+                   * transport */
     bound_cut_table cuts;
 } bounds_state;
 
@@ -139,8 +141,8 @@ static void bounds_close(void *state)
     mem_free(ctx, b);
 }
 
-/* Cuts are cheaper than dual bounds, but they improve little on dual bounds where these are
- * available. */
+/* Opens the bounds. Cuts are used only if there are no dual bounds: they are cheaper, but would
+ * improve little on dual bounds. */
 static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;

@@ -1,5 +1,5 @@
 /* The pair backend of entropic transport. It computes the requested value from the results of the
- * solvers. The divergence also requires the value of each item with itself. */
+ * solvers. For the divergence, it also computes the value of each item with itself. */
 #include "base/team.h"
 #include "neighbors/metric/sinkhorn.h"
 
@@ -51,9 +51,9 @@ static void take(void *arg, int64_t i, int64_t j, const sinkhorn_result *found, 
     *entry_of(to, i, j) = s->is_distance ? value * value : value;
 }
 
-/* Returns true if the pair still needs a solve. The divergence of equal items is set to exactly 0,
- * because computing it would add the rounding errors of three values. Values that a device has
- * already computed are used. */
+/* Returns true if the pair still needs a solve. Returns false if a device has already computed the
+ * value. It also returns false for the divergence of equal items, which is set to exactly 0,
+ * because a computed value would contain the rounding errors of three terms. */
 static bool wants(void *arg, int64_t i, int64_t j)
 {
     const tile_target *to = arg;

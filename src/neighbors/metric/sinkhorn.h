@@ -1,11 +1,11 @@
-/* The state of the sinkhorn backend, shared with its lower bounds. */
+/* The state of the Sinkhorn backend, shared with its lower bounds. */
 #ifndef DDSC_NEIGHBORS_METRIC_SINKHORN_H
 #define DDSC_NEIGHBORS_METRIC_SINKHORN_H
 
 #include "distance/sinkhorn/set.h"
 #include "neighbors/pairs/backend.h"
 
-/* The values that a device computes for the pairs of a strip of columns. */
+/* The values that a device has computed for the pairs of a strip of columns. */
 typedef struct metric_remote metric_remote;
 
 typedef struct sinkhorn_metric {
@@ -18,7 +18,7 @@ typedef struct sinkhorn_metric {
     double range;     /* upper bound of all costs */
     sinkhorn_set *set;
     double *self; /* n: regularized value of each item with itself, for the debiased value */
-    ddsc_pair_stats *stats; /* one per worker, for the work done when the metric is opened */
+    ddsc_pair_stats *stats; /* one per worker, for the solves when the metric is opened */
     metric_remote *remote;  /* NULL: the CPU computes everything */
 } sinkhorn_metric;
 

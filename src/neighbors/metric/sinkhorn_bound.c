@@ -1,26 +1,26 @@
-/* Lower bounds of the sinkhorn values.
+/* Lower bounds of the Sinkhorn values.
  *
- * The regularized value is W = min <P, C> + eps KL(P | a x b) over the plans P of a and b. Two kinds
- * of bounds hold for it:
+ * The regularized value is W = min <P, C> + eps KL(P | a x b) over the plans P of a and b. It has
+ * two kinds of lower bounds:
  *
  * - W >= OT(a, b), the exact value. For every plan, KL(P | a x b) >= 0 because P and a x b have the
- *   same mass, and <P, C> >= OT because P is feasible for exact transport. The sharp value <P, C> of
- *   the minimizer is at least OT for the second reason.
- * - W >= <a, f> + <b, g> for every f, if g_j = -eps log sum_i a_i exp((f_i - C_ij) / eps). Proof: by
- *   duality, W = max_{f, g} <a, f> + <b, g> - eps (sum_ij a_i b_j exp((f_i + g_j - C_ij) / eps) - 1)
- *   (Peyre and Cuturi 2019, section 4.4; Feydy et al. 2019, eq. 8). For this g, each column sum over
- *   i is b_j, so the last term is 0.
+ *   same mass, and <P, C> >= OT because P is feasible for exact transport. The sharp value <P, C>
+ *   of the minimizer is at least OT for the second reason.
+ * - W >= <a, f> + <b, g> for every f, if g_j = -eps log sum_i a_i exp((f_i - C_ij) / eps). Proof:
+ *   by duality, W = max_{f, g} <a, f> + <b, g> - eps (sum_ij a_i b_j exp((f_i + g_j - C_ij) / eps)
+ *   - 1) (Peyre and Cuturi 2019, section 4.4; Feydy et al. 2019, eq. 8). For this g, each column
+ *   sum over i is b_j, so the last term is 0.
  *
- * The divergence is W(a, b) - W(a, a) / 2 - W(b, b) / 2. It can be smaller than OT, so only bounds of
- * W minus the same self terms hold for it. They are subtracted as computed, in the same way as from
- * the value.
+ * The divergence is W(a, b) - W(a, a) / 2 - W(b, b) / 2. It can be smaller than OT, so only bounds
+ * of W minus the same self terms hold for it. The self terms are subtracted as computed, in the
+ * same way as from the value.
  *
- * Which bound is useful depends on epsilon, because W - OT is about the entropy of the plan. On a
- * cohort of biopsies (38 points in 14 dimensions, epsilon 5% of the median cost), the exact value of
- * OT as a bound leaves 18 to 35% of the pairs, and 97% of W leaves 3 to 5%. The sequence is therefore
- * bounds of exact transport or relaxed transport with soft minima for all pairs, and then the dual
- * bound of single pairs after a few iterations, which approaches W. Small items, for which a bound
- * costs as much as a solve in a group of eight, have the first bound only.
+ * The better bound depends on epsilon, because W - OT is about the entropy of the plan. On a cohort
+ * of biopsies (38 points in 14 dimensions, epsilon 5% of the median cost), 18 to 35% of the pairs
+ * remain if the bound is the exact value of OT, and 3 to 5% remain if it is 97% of W. All pairs
+ * therefore get a first bound from exact transport or from relaxed transport with soft minima.
+ * Single pairs then get a dual bound after a few iterations, which approaches W. Small items have
+ * only the first bound, because for them a dual bound takes as long as a solve in a group of eight.
  *
  * A value computed with a marginal error e differs from the true value by at most e times the range
  * of the costs. This amount is subtracted from every bound. */
@@ -41,7 +41,7 @@ typedef struct sinkhorn_bound_state {
     first_bounds first;  /* first bounds of exact transport */
     bound_minorant minorant;
     bound_refined *refined; /* bounds of W2; NULL if dual bounds are used */
-    bool relaxed;           /* true if level DUAL is relaxed transport of single pairs */
+    bool relaxed;           /* true if bounds of level DUAL are relaxed transport of single pairs */
     double unit, offered;   /* unit of the values; unit of the bounds of D^2 */
 } sinkhorn_bound_state;
 
@@ -198,13 +198,13 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
     limit *= 1 + 2e-9;
     if (b->refined)
         return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));
-    int looks = isfinite(enough) ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
-    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
+    int evaluations = isfinite(enough) ? SINKHORN_GRID_EVALUATIONS : SINKHORN_QUICK_EVALUATIONS;
+    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, evaluations, worker));
 }
 
-/* Returns true if bounds save time. Without a grid, small problems are solved faster than their
- * bounds are computed. The same holds for a large epsilon, which requires few iterations. Moreover,
- * the sharp values are then far above W2. */
+/* Returns true if bounds save time. Without a grid, solving a small problem takes less time than
+ * computing its bounds. The same is true if epsilon is large, because few iterations are needed and
+ * sharp values are far above W2. */
 static bool bound_pays(const void *metric, const char **why)
 {
     const sinkhorn_metric *s = metric;
@@ -213,8 +213,8 @@ static bool bound_pays(const void *metric, const char **why)
     bool dense = s->m->nnz >= BOUND_SINKHORN_POINTS * s->m->n;
     if (by_dual(s) || by_relaxed(s) || (slow && dense))
         return true;
-    *why = dense ? "a large epsilon takes few iterations"
-                 : "solving small items in few dimensions is as fast";
+    *why = dense ? "solves with a large epsilon take few iterations"
+                 : "small items in few dimensions are solved as fast as they are bounded";
     return false;
 }
 

@@ -2,8 +2,8 @@
  * a strip of columns are computed before its tiles are requested.
  *
  * The iterations and the stopping test are the same as on the CPU, but the last digits differ.
- * Graphs must be byte-identical on every machine, so they never use this code, and neither does the
- * setting "auto". The CPU solves the pairs that the device leaves unsolved. */
+ * Graphs must be byte-identical on every machine, so they never use this code. The setting "auto"
+ * does not use it either. The CPU solves the pairs that the device leaves unsolved. */
 #include <math.h>
 #include <string.h>
 
@@ -125,7 +125,7 @@ static bool values_plausible(const metric_remote *r, int64_t n)
 
 void metric_remote_prepare(metric_remote *r, int64_t j0, int64_t j1)
 {
-    char why[DEVICE_WORDS] = "it returned values that are not plausible";
+    char why[DEVICE_WORDS] = "the device returned invalid values";
     int64_t n = 0;
     const device_table *table = &r->dev.table;
     r->j0 = r->j1 = j1;

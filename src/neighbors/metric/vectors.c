@@ -1,7 +1,6 @@
 /* Computes the Euclidean distance between rows of numbers from differences. A value depends only on
- * its two rows, so equal rows have equal distances at any position, in matrices and graphs alike.
- * Linear transport and random features use this backend with rows that are computed when the metric
- * is opened. */
+ * its two rows, and is therefore the same in matrices and graphs. Linear transport and random
+ * features use this backend with rows that are computed when the metric is opened. */
 #include <math.h>
 
 #include "distance/cost/points.h"
@@ -83,7 +82,7 @@ typedef struct rounding {
     int exponent; /* rows are divided by 2^exponent */
 } rounding;
 
-/* Rounds the centered rows to floats. */
+/* Converts the centered rows to floats. */
 static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const rounding *r = arg;
@@ -162,7 +161,7 @@ static ddsc_status features_open(void **state, const pair_job *job, ddsc_pair_st
     stats->n_features = f.columns;
     vectors *s = *state;
     s->rows = f.rows;
-    s->offset = f.offset; /* the term that the unbiased estimator adds for each item */
+    s->offset = f.offset; /* term that the unbiased estimator adds for each item */
     f = (mmd_fourier){0};
 done:
     mmd_fourier_free(job->ctx, &f);

@@ -1,5 +1,5 @@
 /* The interface between the pair service and a metric. A metric is a table of functions (a
- * backend), and its lower bounds are a second table. A value depends only on its two items, the
+ * backend). Its lower bounds are a second table. A value depends only on its two items, the
  * resolved settings and the frame. It has the same bits in any tile or list, on any worker, and in
  * any other set. docs/numerics.md lists the exceptions. */
 #ifndef DDSC_NEIGHBORS_PAIRS_BACKEND_H
@@ -44,8 +44,8 @@ static inline int64_t first_item(const int32_t *order, int64_t place)
     return order ? order[place] : place;
 }
 
-/* First bounds as floats: unit * low(i, j) <= D^2(i, j), including rounding errors. If there are
- * rows,
+/* First bounds as floats. They satisfy unit * low(i, j) <= D^2(i, j), including rounding errors. If
+ * there are rows,
  *
  *     low(i, j) = (start_i + start_j) - 2 rows_i . rows_j.
  *
@@ -70,9 +70,9 @@ typedef struct first_bounds {
 /* The bounds that are available for a set. */
 typedef struct bound_offer {
     bool level[BOUND_LEVELS]; /* BOUND_FIRST is always available */
-    /* True if first bounds are cheap and loose, and bounds of level DUAL are much tighter and do not
-     * depend on `enough`. First lists are then short, or are skipped if an earlier search found
-     * enough values. */
+    /* True if first bounds are cheap but loose, and bounds of level DUAL are much tighter and do
+     * not depend on `enough`. The first lists are then short. They are omitted if an earlier search
+     * found enough values. */
     bool short_lists;
     first_bounds first;
     /* Data from which a device can compute bounds of levels DUAL and TIGHT (base/device_table.h),
@@ -98,8 +98,8 @@ typedef struct pair_bounds {
     /* For level CUT: returns the minorant of i (side 0) or j (side 1) after a solve of (i, j) by
      * this worker. */
     void (*cut)(void *state, int worker, int side, pair_cut *cut);
-    /* Optional: returns true if a pruned search is worthwhile for this open metric. Otherwise sets
-     * *why to the reason against it. NULL: always worthwhile. */
+    /* Optional: returns true if a pruned search saves time for this open metric. Otherwise, sets
+     * *why to the reason. NULL: a pruned search always saves time. */
     bool (*pays)(const void *metric, const char **why);
 } pair_bounds;
 
@@ -113,14 +113,16 @@ typedef struct prefilter_rows {
     float *rows;        /* n x columns, preferably near the origin */
     double *offset;     /* n */
     double *tail;       /* n */
-    double unit; /* a power of two, because squares of some data exceed the range of floats */
+    double unit;        /* a power of two; required because squares of some data exceed the range of
+                  * floats */
 } prefilter_rows;
 
 /* ---- the metric ---- */
 
 typedef struct pair_backend {
     const char *name;
-    int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
+    int64_t tile_side; /* preferred side of a tile, which is small for solvers and large for matrix
+                        * products */
     /* Prepares data that all pairs share (kernels, embeddings, self terms). May use
      * parallel_for. */
     ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);

@@ -168,8 +168,8 @@ static plan_facts facts_of(const graph_request *p, const plan_metric *r, int64_t
 }
 
 /* Computes whole columns of the matrix and approximates the other distances with the Nystrom
- * method. The items are reordered. This does not affect the metric, because it was resolved for the
- * whole set. */
+ * method. The items are reordered. The reordering does not affect the metric, because it was
+ * resolved for the whole set. */
 static ddsc_status neighbors_by_columns(ddsc_context *ctx, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const graph_request *p, int64_t tau)
 {

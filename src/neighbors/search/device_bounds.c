@@ -1,15 +1,15 @@
-/* Lower bounds of the pruned search on a device (GPU). The device computes the first bounds of all
- * pairs, and the dual and tight bounds for the pairs of a round.
+/* Computes lower bounds of the pruned search on a device (GPU): the first bounds of all pairs, and
+ * the dual and tight bounds for the pairs of a round.
  *
  * The first bounds have the form low(i, j) = start_i + start_j - 2 rows_i . rows_j (backend.h). The
  * starts already include the rounding error of float products in any order of summation. A product
- * type of the device can therefore be used directly if it is at least as accurate as float
- * products. The device returns either the smallest bounds of each item or all pairs within reach.
+ * type of the device can therefore be used if it is at least as accurate as float products. The
+ * device returns either the smallest bounds of each item or all pairs within reach.
  *
  * Bounds that the device does not offer, or fails to compute, are computed on the CPU. A team of
  * several ranks also uses the CPU. The last digits of device bounds may differ from those of CPU
  * bounds, and so may the number of solves. However, both are valid lower bounds, so the graph is
- * the same. The cost is one product of n^2 columns for each pass over the first bounds, plus O(1)
+ * the same. The cost is n^2 products of rows for each pass over the first bounds, plus O(1)
  * transfers per strip. */
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ typedef struct remote_bounds {
     int32_t *pair; /* REMOTE_FOUND x 2 */
     float *low;    /* bounds of these pairs; also used for frames */
     int64_t low_capacity;
-    bool odd; /* some returned pairs are invalid */
+    bool odd; /* true if some returned pairs are invalid */
     prefilter_hit hit;
     void *arg;
 } remote_bounds;
@@ -137,7 +137,7 @@ static ddsc_status weigh_bounds(remote_bounds *r, const local_scales *by, bool *
 
 /* Adds a strip of lists to the heaps. Each float weight has a relative error of 2^-24, and so does
  * its product with a bound. Subtracting 0x1p-21 of the value more than covers both errors, so the
- * values remain lower bounds. The same holds for the items that were not kept. */
+ * values remain lower bounds. The same margin applies to the items that were not kept. */
 static ddsc_status take_strip(void *arg, int64_t begin, int64_t end, int worker)
 {
     remote_bounds *r = arg;
@@ -202,7 +202,7 @@ static ddsc_status strips(remote_bounds *r, int64_t keep, char *why)
                                  why) != 0)
             return DDSC_OK;
         if (!plausible_lists(r)) {
-            snprintf(why, DEVICE_WORDS, "it returned invalid neighbor lists");
+            snprintf(why, DEVICE_WORDS, "the device returned invalid neighbor lists");
             return DDSC_OK;
         }
         CHECK(parallel_for(r->ctx, r->size, 64, take_strip, r));
@@ -266,8 +266,8 @@ typedef struct rectangle {
     int64_t row[2], column[2];
 } rectangle;
 
-/* Covers the tiles [begin, end) with rectangles: the rest of one column of tiles, whole columns,
- * and the beginning of another column. Returns the number of rectangles. */
+/* Covers the tiles [begin, end) with up to three rectangles: the rest of one column of tiles, whole
+ * columns, and the beginning of the last column. Returns the number of rectangles. */
 static int rectangles_of(const first_bounds *b, int64_t begin, int64_t end, rectangle *out)
 {
     pair_tile first = tile_number(b->n, b->side, begin), last = tile_number(b->n, b->side, end - 1);
@@ -305,13 +305,14 @@ static ddsc_status find_pairs(remote_bounds *r, int64_t begin, int64_t end, int6
     r->odd = false;
     CHECK(parallel_for(r->ctx, n, 4096, look_at_pairs, r));
     if (r->odd)
-        snprintf(why, DEVICE_WORDS, "it returned invalid pairs");
+        snprintf(why, DEVICE_WORDS, "the device returned invalid pairs");
     return DDSC_OK;
 }
 
-/* Finds the pairs of the tiles that are within reach, and calls hit for them only when all have
- * arrived. If the device fails before that, the CPU processes these tiles from the start. If there
- * are too many pairs, the range is split in half. A single tile never has too many. */
+/* Finds the pairs of the tiles that are within reach. It calls hit only after the device has
+ * returned all of them; if the device fails before that, the CPU processes these tiles from the
+ * start. If there are too many pairs, the range is split in half. A single tile never has too
+ * many. */
 static ddsc_status within_tiles(remote_bounds *r, int64_t begin, int64_t end)
 {
     char why[DEVICE_WORDS] = "";
@@ -319,7 +320,7 @@ static ddsc_status within_tiles(remote_bounds *r, int64_t begin, int64_t end)
     if (r->dev.state && load_walk(r, why))
         CHECK(find_pairs(r, begin, end, &n, why));
     if (r->dev.state && !why[0] && (n < 0 || (n > REMOTE_FOUND && end - begin < 2)))
-        snprintf(why, sizeof why, "it returned more pairs than exist");
+        snprintf(why, sizeof why, "the device returned more pairs than exist");
     if (r->dev.state && why[0])
         lose_device(r, why);
     if (!r->dev.state)
@@ -391,7 +392,7 @@ static ddsc_status remote_pairs(void *state, bound_level level, int64_t n, const
     }
     for (int64_t k = 0; *made && k < n; k++)
         if (!isfinite(bound[k])) {
-            snprintf(why, sizeof why, "it returned invalid bounds");
+            snprintf(why, sizeof why, "the device returned invalid bounds");
             *made = false;
         }
     if (why[0])

@@ -1,5 +1,5 @@
-/* The exact tau-NN graph without most of the solves. It is equal, edge for edge, to that of the
- * full matrix.
+/* Builds the exact tau-NN graph with a small part of the solves. The graph is equal, edge for edge,
+ * to that of the full matrix.
  *
  * Each item has a list of candidates, ordered by a lower bound of D^2. In each round, every item
  * chooses its next few candidates. The pairs of a round are solved in parallel, each for both of
@@ -8,14 +8,14 @@
  * tau-th distance found so far is excluded permanently, because these distances never increase and
  * bounds never decrease.
  *
- * With local scales (numeric/graph/hubs.c), an item compares keys: D^2, or a bound of it, divided
- * by the scale of the other item. For two fixed items, the key is monotone in D^2, so the key of a
- * bound is a bound of the key.
+ * With local scales (numeric/graph/hubs.c), an item compares keys. A key is D^2, or a bound of it,
+ * divided by the scale of the other item. For a given pair, the key is monotone in D^2, so the key
+ * of a bound is a bound of the key.
  *
- * Items choose their candidates from the state at the start of the round, and a pair chosen by both
- * of its items is recorded once. The graph and the number of solves are therefore the same for any
+ * Items choose their candidates from the state at the start of the round. A pair chosen by both of
+ * its items is recorded once. The graph and the number of solves are therefore the same for any
  * number of threads. The cost is one pass of first bounds over all pairs, O(n tau) frame and dual
- * bounds, and the solves. The number of solves depends on how tight the bounds are. */
+ * bounds, and the solves, whose number depends on how tight the bounds are. */
 #include "neighbors/search/pruned.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static bool needs_dual_bound(const pruned *s, int64_t i, const candidate *c)
 {
     if (!s->p->offer.level[BOUND_DUAL] || c->reached >= HAS_DUAL)
         return false;
-    return c->reached < HAS_LOOK || isfinite(enough_of(s, i, c->index));
+    return c->reached < HAS_ROUGH || isfinite(enough_of(s, i, c->index));
 }
 
 /* Returns the number of solves that would fill the heap of item i if no other item chose a pair
@@ -49,7 +49,7 @@ static int64_t n_missing(const pruned *s, int64_t i)
 }
 
 /* Chooses the first candidates that need a dual bound. While the item has no limit, it chooses
- * enough candidates to select its first solves from. */
+ * enough candidates from which its first solves can be selected. */
 static void choose_for_bounds(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -97,7 +97,7 @@ static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worke
 static reached goal_of(const pruned *s, int64_t i, int64_t j)
 {
     bool last = s->p->offer.short_lists || isfinite(enough_of(s, i, j));
-    return s->solving ? SETTLED : last ? HAS_DUAL : HAS_LOOK;
+    return s->solving ? SETTLED : last ? HAS_DUAL : HAS_ROUGH;
 }
 
 static void mark_pair(pruned *s, candidate *c, int64_t item, int64_t other)
@@ -271,7 +271,8 @@ static bool bounds_hold(pruned *s, pair_ij pair, double d2)
     return holds;
 }
 
-/* The maximum is commutative, so the result does not depend on the order of the cuts. */
+/* Raises each bound to the maximum of its old value and the value of the cut. The result does not
+ * depend on the order of the cuts. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
     candidate_list *l = &s->list[item];
@@ -286,8 +287,8 @@ void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
     pairs_count_bounds(s->p, BOUND_CUT, l->n, worker);
 }
 
-/* Returns true if the tight bound exceeds both limits. This bound costs only a small part of a
- * solve. */
+/* Returns true if the tight bound of a pair exceeds the limits of both items, so that the pair need
+ * not be solved. The bound takes a small fraction of the time of a solve. */
 static bool abandons(pruned *s, int64_t k, int worker)
 {
     return s->p->offer.level[BOUND_TIGHT] && isfinite(s->enough[k]) &&
@@ -321,8 +322,9 @@ done:
     return status;
 }
 
-/* Processes the pairs assigned to this rank, timed as a separate stage. If there is a device, it
- * first computes the required bounds. Messages from other ranks are received at the end. */
+/* Processes the pairs assigned to this rank. The time is recorded as a separate stage. If there is
+ * a device, it first computes the required bounds. Messages from other ranks are received at the
+ * end. */
 static ddsc_status timed_pairs(pruned *s, bound_level level, int64_t grain, parallel_fn fn,
                                news_fn heard)
 {
@@ -356,7 +358,7 @@ ddsc_status pruned_rounds(pruned *s, bool reports)
         if (s->n_round > 0) {
             TRY(timed_pairs(s, BOUND_TIGHT, 1, solve_range, offer_value));
             TRY(pruned_hear_cuts(s));
-            /* If only few items remain, they solve most of their candidates anyway. Small batches
+            /* The few remaining items solve most of their candidates anyway, and small batches
              * would lead to many nearly empty rounds. */
             if (s->n_round <= s->n / FEW_SHARE)
                 s->batch = BASE_MIN(2 * s->batch, BASE_MAX(s->width, s->tau));

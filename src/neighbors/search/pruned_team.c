@@ -1,14 +1,14 @@
-/* Messages between the ranks of a pruned search.
+/* Exchanges messages between the ranks of a pruned search.
  *
- * Each rank owns the lists and heaps of a run of rows. Choices, bounds and values of pairs are sent
- * to the owners of both items, and so are the pairs found by the walk. Cuts are sent to the owner
- * of the row. The pairs of a round are divided evenly among the ranks, regardless of which rank
- * proposed them.
+ * Each rank owns the lists and heaps of a contiguous range of rows. Choices, bounds and values of
+ * pairs, and the pairs found by the walk, are sent to the owners of both items. Cuts are sent to
+ * the owner of the row. The pairs of a round are divided evenly among the ranks, regardless of
+ * which rank proposed them.
  *
  * All updates are commutative: bounds are combined by their maximum, heaps keep the smallest values
  * under a total order, and each item records a choice once. The result therefore does not depend on
- * the order of messages, and the graph is the same for any number of ranks. The volume per round is
- * O(pairs) records, plus one float per row of the support table for each cut. */
+ * the order of messages, and the graph is the same for any number of ranks. In each round, O(pairs)
+ * records are sent, plus one float per row of the support table for each cut. */
 #include <string.h>
 
 #include "neighbors/search/pruned.h"

@@ -1,18 +1,19 @@
-/* Updates the exact tau-NN graph after items were added or removed. The result is equal to that of a
- * search over all items, byte for byte.
+/* Updates the exact tau-NN graph after items were added or removed. The result is equal to that of
+ * a search over all items, byte for byte.
  *
- * The kept items are followed by the new ones. The list of a kept item is complete if it lost no
- * neighbor: every kept item outside the list is farther away. All other items are open: new items,
- * and items that lost a neighbor. An open item searches all other items, as in query.c. A new item
- * must also be offered to the items with complete lists. It is solved for each of them whose limit
- * its bound does not exceed.
+ * The kept items are followed by the new ones. The list of a kept item is complete if the item lost
+ * no neighbor, because every kept item outside the list is farther away. All other items are open:
+ * new items, and items that lost a neighbor. The neighbors of an open item are searched among all
+ * other items, as in query.c. A new item must also be offered to the items with complete lists. The
+ * pair is solved if its bound does not exceed the limit of that item.
  *
- * Open items are processed in blocks. Within a block, an item changes only its own list, and the
- * values for other lists are offered at the end of the block. The graph and the number of solves are
- * therefore the same for any number of threads. A pair of open items may be solved twice.
+ * Open items are processed in blocks. Within a block, the search for an item changes only the list
+ * of that item. The values for other lists are offered at the end of the block. The graph and the
+ * number of solves are therefore the same for any number of threads. A pair of open items may be
+ * solved twice.
  *
- * The cost is one pass of first bounds per open item, and the bounds and solves that its search
- * needs. Metrics without bounds compute all pairs of open items. */
+ * For each open item, the cost is the first bounds to all other items, plus the bounds and solves
+ * of its search. Metrics without bounds compute all pairs of open items. */
 #include "base/workspace.h"
 #include "neighbors/search/query.h"
 #include "neighbors/search/tuning.h"
@@ -33,10 +34,10 @@ typedef struct update {
     nearest near;
     uint8_t *is_open;      /* n */
     int32_t *open;         /* n_open items, ascending */
-    int64_t n_open, begin; /* begin: first open item of the block */
+    int64_t n_open, begin; /* begin: index of the first open item of the block */
     int32_t *place;        /* n: position of each item in the order of the first bounds */
     offer_list *offers;    /* per worker */
-    scratch heap, row;     /* per worker: candidates; first bounds of one item */
+    scratch heap, row;     /* one per worker: candidates; first bounds of one item */
 } update;
 
 static bool is_listed(const nearest *near, int64_t item, int64_t other)
@@ -64,7 +65,7 @@ static ddsc_status compute_pair(update *u, int64_t i, int64_t j, double *d2, int
 
 /* ---- with lower bounds ---- */
 
-/* Solves the pair for the list of the item, and stores the value for the list of the other one. */
+/* Solves the pair for the list of `item`, and stores the value for the list of `other`. */
 static ddsc_status solve_for(update *u, int64_t item, int64_t other, int worker)
 {
     offer_list *l = &u->offers[worker];
@@ -76,7 +77,7 @@ static ddsc_status solve_for(update *u, int64_t item, int64_t other, int worker)
     return DDSC_OK;
 }
 
-/* Offers a new item to the items with complete lists that may admit it. */
+/* Offers a new item to the items with complete lists whose limits it may not exceed. */
 static ddsc_status offer_to_complete(update *u, int64_t item, query_entry *rest, int64_t n,
                                      int worker)
 {
@@ -124,7 +125,7 @@ static ddsc_status update_range(void *arg, int64_t begin, int64_t end, int worke
             pair_tile t = {row, row + 1, j0, BASE_MIN(u->n, j0 + first->side), NULL};
             prefilter_tile(first, &t, low + j0, u->n + first->side, worker);
         }
-        low[row] = 0; /* the item itself; its bound may be undefined */
+        low[row] = 0; /* the item itself, whose bound may be undefined */
         pairs_count_bounds(u->p, BOUND_FIRST, u->n - 1, worker);
         CHECK(update_item(u, item, low, worker));
     }
@@ -175,7 +176,8 @@ static void offer_tile(void *arg, const pair_tile *t, const double *d2, int64_t 
             }
 }
 
-/* Computes a kept item that lost neighbors, or was compared with one, against earlier kept items. */
+/* Computes the pairs of kept items with earlier kept items of which at least one lost a
+ * neighbor. */
 static ddsc_status refill_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     update *u = arg;

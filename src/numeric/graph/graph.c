@@ -1,5 +1,5 @@
-/* The neighbor graph object: creation, copies, subgraphs and the public view. The searches fill its
- * n * tau edges. */
+/* Implements the neighbor graph: creation, copies, subgraphs and the public view. The searches fill
+ * its n * tau edges. */
 #include <string.h>
 
 #include "base/sized.h"
@@ -27,8 +27,8 @@ ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64
     *graph = NULL;
     if (!mul_ok(n, tau, &room))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY,
-                        "a graph of %lld items with tau = %lld is too large", (long long)n,
-                        (long long)tau);
+                        "a graph of %lld items with tau = %lld is too large; reduce tau",
+                        (long long)n, (long long)tau);
     TRY(MEM_ZERO(ctx, g, 1));
     *g = (ddsc_graph){.ctx = ctx, .n = n, .tau = tau};
     TRY(MEM_ZERO(ctx, g->offset, n + 1));

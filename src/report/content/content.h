@@ -29,9 +29,9 @@ ddsc_status content_put_confusion(ddsc_report *r, json_t *scores);
 void content_put_verdict(ddsc_report *r, json_t *root);
 /* Returns true if the gaps of the graph were examined. */
 bool content_judged(const ddsc_report *r);
-/* Returns true if the next step of the level applies. There is no verdict on a single cluster, on
- * clusters of one item each, or on methods without a graph. The advice has a note on the first two
- * cases. */
+/* Returns true if the report should recommend the next step of the level. There is no verdict on a
+ * single cluster, on clusters of one item each, or on methods without a graph. The advice has a
+ * note on the first two cases. */
 bool content_has_next_step(const ddsc_report *r);
 /* Returns one or two words that describe the agreement between halves. */
 const char *content_agreement_word(double halves);

@@ -16,7 +16,8 @@ enum {
 /* The English list is used if at least this share of the words of the items is in the list, or if
  * at least the smaller share is and many of the listed words occur. The share is .2 to .3 in
  * English documents, .04 in titles (with 46 of the listed words), and .002 in documents without
- * stop words. Other languages share 10 to 20 spellings ("in", "was"), up to .06 in Dutch. */
+ * stop words. In other languages, 10 to 20 words have the same spelling ("in", "was"), with a share
+ * of up to .06 (Dutch). */
 static const double ENGLISH = 0.12, ENGLISH_OF_MANY = 0.02;
 enum { MANY_LISTED = 40 };
 
