@@ -57,7 +57,7 @@ static ddsc_status open_plain(plan_open_set *s, const graph_request *p, const pl
     TRY(search_update_create(&s->r.p, &s->plain, p->tau, room));
     search_update_take(&s->plain, known->plain, known->n_kept);
     s->plan = (search_plan){.n = p->m->n, .tau = p->tau, .hubs = DDSC_HUBS_ALWAYS};
-    s->plan.hubs_tau = plan_tau(p->m->n, &p->graph);
+    s->plan.hubs_tau = plan_tau_for_count(p->m->n, &p->graph);
     s->lists.near.by = &s->scales[0];
     s->lists.also = &s->plain;
     s->rescales = true;
