@@ -954,8 +954,9 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    /* same as MEDIAN if the median is less than 1.85 times the 5% quantile, otherwise same as NEAR; the
-     * former is common for points with five or more dimensions */
+    /* NEAR. If the median is less than 1.85 times that, which is common for points with five or more
+     * dimensions: 1.5 times the median for the gaussian kernel, and MEDIAN for the laplace kernel and
+     * for documents with fitted or learned word vectors */
     DDSC_BANDWIDTH_AUTO = 0,
     DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances of a fixed sample of points */
     DDSC_BANDWIDTH_VALUE,
