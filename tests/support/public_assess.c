@@ -325,6 +325,46 @@ static ddsc_status update_run(ddsc_context *ctx, int metric)
     return status;
 }
 
+/* Adds items far from the old ones, which become a cluster. */
+static ddsc_status update_grow(ddsc_context *ctx, int resolve)
+{
+    enum { MORE = 12 };
+    ddsc_update *out = calls_unset;
+    ddsc_measures *more = NULL;
+    ddsc_cluster_settings set = cluster_of(0);
+    double x[MORE * POINTS * DIM], w[MORE * POINTS];
+    int64_t at[MORE + 1];
+    for (int64_t i = 0; i <= MORE; i++)
+        at[i] = i * POINTS;
+    for (int64_t p = 0; p < MORE * POINTS; p++) {
+        w[p] = 1;
+        for (int64_t d = 0; d < DIM; d++)
+            x[p * DIM + d] = points[p * DIM + d] - 20 - (p >= N * POINTS / 2 ? 4 : 0);
+    }
+    ddsc_status status =
+        ddsc_measures_create_clouds(ctx, &more, MORE, DIM, x, w, at, DDSC_EMPTY_ERROR);
+    if (status < 0)
+        return status;
+    set.k_min = set.k_max = 0;
+    set.like = models[0];
+    set.resolve = resolve;
+    status = ddsc_update_run(ctx, &out, models[0], more, 0, NULL, &set);
+    if (calls_gives(status, out)) {
+        ddsc_update_view v;
+        ddsc_clustering_view c;
+        ddsc_update_get_view(out, &v);
+        ddsc_clustering_get_view(v.clustering, &c);
+        assert_int_equal(c.k, 3);
+        assert_true(v.n_candidates == 1 && v.candidates[0]->accepted);
+        assert_int_equal(v.candidates[0]->n_new, MORE);
+        assert_int_equal(v.n_settings > 0, resolve);
+        calls_add_answer(c.labels, c.n * (int64_t)sizeof *c.labels);
+        ddsc_update_destroy(out);
+    }
+    ddsc_measures_destroy(more);
+    return status;
+}
+
 static ddsc_status cluster_like(ddsc_context *ctx, int metric)
 {
     ddsc_cluster_settings set;
@@ -366,6 +406,8 @@ static const call_entry entries[] = {
     E(barycenter_run, "projected", DDSC_BARYCENTER_PROJECTED),
     E(update_run, "w2", 0),
     E(update_run, "mmd", 2),
+    {"ddsc_update_run", "one more cluster", update_grow, 0},
+    {"ddsc_update_run", "one more cluster, settings chosen again", update_grow, 1},
     {"ddsc_cluster_run", "like", cluster_like, 0},
 };
 const call_table assess_calls = CALL_TABLE(entries);

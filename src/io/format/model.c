@@ -66,6 +66,8 @@ static ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_wr
     TRY(npz_add_memberships(z, m));
     if (m->list_offset)
         TRY(add_lists(z, m));
+    if (m->n_fresh > 0)
+        TRY(npz_writer_add(z, "new_items", NPY_INT4, 1, &m->n_fresh, 4, NULL, m->fresh));
     TRY(npz_writer_finish(z));
 done:
     npz_writer_close(z);
@@ -229,6 +231,17 @@ static ddsc_status read_lists(archive *z, ddsc_model *m)
     return read_doubles(z, &m->list_d2, "graph_d2", m->list_offset[m->n]);
 }
 
+/* Reads the numbers of the items that were inserted since K was chosen. */
+static ddsc_status read_fresh(archive *z, ddsc_model *m)
+{
+    if (!archive_has(z, "new_items"))
+        return DDSC_OK;
+    CHECK(archive_open_array(z, "new_items", 1));
+    m->n_fresh = z->array.count;
+    CHECK(npy_read_indices(z->ctx, &m->fresh, z->member, &z->array));
+    return archive_close_array(z);
+}
+
 static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
 {
     CHECK(read_items(z, m));
@@ -245,6 +258,7 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
     CHECK(read_cost_matrix(z, m));
     CHECK(archive_read_memberships(z, m));
     CHECK(read_lists(z, m));
+    CHECK(read_fresh(z, m));
     return read_reference(z, m);
 }
 
