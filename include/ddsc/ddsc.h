@@ -2368,10 +2368,11 @@ typedef struct ddsc_effect {
     int64_t n, n_level, n_other; /* number of items with a value, or of blocks if whole_blocks is
                                   * set */
     double mean_level, mean_other;
-    /* Factors: difference of the means; with blocks, the mean of the differences within blocks.
-     * Numbers: rank correlation. low and high are the limits of the 95% confidence interval. */
+    /* Factors: difference of the means; with blocks, the mean of the differences within blocks; with
+     * covariates, the adjusted difference. Numbers: (partial) rank correlation. low and high are the
+     * limits of the 95% confidence interval. */
     double effect, low, high;
-    double standardized;  /* factors: the difference in pooled standard deviations; else NaN */
+    double standardized;  /* factors: in standard deviations of the residuals; else NaN */
     double p, p_adjusted; /* permutation p-value; adjusted over all rows (Benjamini and Hochberg) */
 } ddsc_effect;
 
@@ -2388,17 +2389,20 @@ typedef struct ddsc_effects_view {
 } ddsc_effects_view;
 
 /* Measures the association of n_variables quantities (values: n x n_variables, NaN if missing) with
- * `column`. The result has one row per quantity for a factor with two classes, and one row per
- * quantity and class for a factor with more classes. Confidence intervals use Welch's t between
- * classes, Student's t for differences within blocks, and Fisher's z for rank correlations. p is
- * the share of `permutations` (within blocks if `block` is not NULL) whose studentized effect is at
- * least as large. */
-DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(ddsc_context *context,
-                                                        ddsc_effects **effects, int64_t n,
-                                                        int64_t n_variables, const double *values,
-                                                        const ddsc_column *column,
-                                                        const ddsc_column *block,
-                                                        int64_t permutations);
+ * the one column that has the role DDSC_COLUMN_BY. A factor with two classes has one row per
+ * quantity, and a factor with more classes one row per quantity and class. Intervals: Welch's t
+ * between classes, Student's t of the differences within blocks, Fisher's z for rank correlations. p
+ * is the share of `permutations` (within the blocks of a column with the role DDSC_COLUMN_BLOCK)
+ * whose studentized effect is at least as large.
+ *
+ * With columns that have the role DDSC_COLUMN_ADJUST, an effect is the coefficient of the class in a
+ * linear model with these covariates (and the blocks), or a partial rank correlation. Intervals use
+ * heteroscedastic standard errors (HC2) with Satterthwaite's degrees of freedom (Bell and McCaffrey
+ * 2002), and permutations exchange the residuals of the covariates (Freedman and Lane 1983). The
+ * means are not adjusted. Items with a missing value in any column are left out. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(
+    ddsc_context *context, ddsc_effects **effects, int64_t n, int64_t n_variables,
+    const double *values, int64_t n_columns, const ddsc_column *columns, int64_t permutations);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_effects_destroy(ddsc_effects *effects);
 #define ddsc_effects_get_view(effects, view) \
     ddsc_effects_get_view_sized((effects), (view), sizeof *(view))

@@ -176,22 +176,28 @@ static ddsc_status states_flow_run(ddsc_context *ctx, int option)
     return status;
 }
 
-/* Option 1: within blocks. */
+/* Option 1: within blocks. Options 2 and 3: with a covariate. */
 static ddsc_status effects_run(ddsc_context *ctx, int option)
 {
     const char *kind[N], *pair[N];
-    double value[2 * N];
+    double value[2 * N], age[N];
     for (int i = 0; i < N; i++) {
         kind[i] = i == 3 ? NULL : item_names[i % 3];
         pair[i] = item_names[i / 3];
+        age[i] = 30.5 + i * i % 11;
         value[2 * i] = i * 5 % 7;
         value[2 * i + 1] = i == 5 ? (double)NAN : i;
     }
-    const ddsc_column column = {"kind", kind, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
-    const ddsc_column block = {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK};
+    const ddsc_column columns[] = {{"kind", kind, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY},
+                                   {"age", NULL, age, DDSC_COLUMN_NUMBER, DDSC_COLUMN_ADJUST},
+                                   {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK}};
+    const ddsc_column within[] = {columns[0], columns[2]};
     ddsc_effects *out = calls_unset;
-    ddsc_status status =
-        ddsc_effects_run(ctx, &out, N, 2, value, &column, option ? &block : NULL, 39);
+    ddsc_status status = ddsc_effects_run(ctx, &out, N, 2, value,
+                                          option == 0  ? 1
+                                          : option < 3 ? 2
+                                                       : 3,
+                                          option == 1 ? within : columns, 39);
     if (calls_gives(status, out)) {
         ddsc_effects_view v;
         ddsc_effects_get_view(out, &v);
@@ -387,6 +393,8 @@ static const call_entry entries[] = {
     E(states_flow_run, "", 0),
     E(effects_run, "classes", 0),
     E(effects_run, "blocks", 1),
+    E(effects_run, "covariate", 2),
+    E(effects_run, "covariate, blocks", 3),
     E(project_run, "", 0),
     E(stability_run, "", 0),
     E(compare_run, "", 1 << DDSC_METRIC_MMD),
