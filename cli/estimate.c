@@ -333,7 +333,7 @@ static json_t *plan_json(const session *s, const cli_input *in, const estimate *
     return root;
 }
 
-static int tell_plan(session *s, const cli_input *in)
+static int print_plan(session *s, const cli_input *in)
 {
     estimate e;
     text t = {0};
@@ -356,7 +356,7 @@ static int tell_plan(session *s, const cli_input *in)
 }
 
 /* Reports the plan for precomputed distances or plain vectors, which need little time. */
-static int tell_simple(session *s, int64_t n)
+static int print_simple(session *s, int64_t n)
 {
     text t = {0};
     int code = EXIT_GOOD;
@@ -396,14 +396,14 @@ int estimate_dry_run(session *s)
     int64_t n = 0;
     if (s->opt.precomputed) {
         if (input_matrix(s, &matrix, &n, &code) && check_k(s, n, &code))
-            code = tell_simple(s, n);
+            code = print_simple(s, n);
         ddsc_release(s->ctx, matrix);
         return code;
     }
     if (!input_open(s, &in, &code))
         return code;
     if (check_k(s, in.view.n_items, &code))
-        code = s->opt.method == METHOD_DDSC ? tell_plan(s, &in) : tell_simple(s, in.view.n_items);
+        code = s->opt.method == METHOD_DDSC ? print_plan(s, &in) : print_simple(s, in.view.n_items);
     input_close(&in);
     return code;
 }

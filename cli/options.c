@@ -222,7 +222,7 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
 
 /* Returns true if the value reveals nothing about the data. Numbers and choices reveal nothing;
  * paths, columns and patterns might. */
-static bool tells_nothing(const option_spec *s, const char *value)
+static bool is_anonymous(const option_spec *s, const char *value)
 {
     if (s->kind == OPTION_OTHER)
         return strcmp(value, "auto") == 0 || value[strspn(value, "0123456789.:%+-")] == '\0';
@@ -233,7 +233,7 @@ static void show_option(parser *p, const option_spec *s, const char *value)
 {
     text_addf(&p->shown, " --%s", s->name);
     if (s->kind != OPTION_FLAG)
-        text_addf(&p->shown, " %s", tells_nothing(s, value) ? value : "...");
+        text_addf(&p->shown, " %s", is_anonymous(s, value) ? value : "...");
 }
 
 static int take(parser *p, const option_spec *s, const char *value)

@@ -153,7 +153,7 @@ const char *ctx_device(const ddsc_context *ctx); /* "cpu", "auto", or the name o
 void ctx_device_used(ddsc_context *ctx, const char *name);
 void ctx_device_off(ddsc_context *ctx);
 /* Called after a search. Warns if a device that the user requested by name was not used. */
-void ctx_device_tell(ddsc_context *ctx);
+void ctx_device_report(ddsc_context *ctx);
 /* Returns true if `name` is "cpu", "auto", "cuda" or "cuda:1". If the environment specifies a
  * plug-in folder, other plug-in names are also valid. */
 bool ctx_device_named(const char *name);

@@ -177,7 +177,7 @@ void ctx_device_used(ddsc_context *ctx, const char *name)
     ctx->device_served = true;
 }
 
-void ctx_device_tell(ddsc_context *ctx)
+void ctx_device_report(ddsc_context *ctx)
 {
     const char *name = ctx_device(ctx);
     if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_served)

@@ -147,7 +147,7 @@ static void test_table(void **state)
         assert_int_equal(p.tau, 12);
         assert_true(p.sample == (c->facts.n_old > 0 ? 1 : set.sample));
         assert_int_equal(p.hubs, c->facts.n_old > 0 ? DDSC_HUBS_OFF : DDSC_HUBS_AUTO);
-        assert_int_equal(p.hubs_tau, plan_tau(c->facts.n, &set));
+        assert_int_equal(p.hubs_tau, plan_tau_for_count(c->facts.n, &set));
         assert_int_equal(p.must_prefilter,
                          p.path == PLAN_PREFILTER && set.exact_graph == DDSC_GRAPH_PRUNED);
         bool services = c->facts.input == PLAN_OF_METRIC && p.path != PLAN_COLUMNS;

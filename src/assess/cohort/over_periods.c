@@ -321,6 +321,7 @@ ddsc_status over_find_periods(ddsc_context *ctx, over_periods *p, const char *co
         TRY(over_bin_numbers(ctx, p, v, bin, m));
     else
         TRY(over_bin_texts(ctx, p, v, bin, m, column));
+    DDSC_ASSERT(invariant_range(p->of, n, -1, p->n));
 done:
     MEM_FREE(ctx, bin, v);
     return status;

@@ -186,6 +186,7 @@ void shuffle_fill(shuffle *s, int32_t *source, int64_t begin, int64_t count)
         if (s->given) {
             for (int64_t i = 0; i < s->n; i++)
                 row[s->given[(begin + b) * s->n + i]] = (int32_t)i;
+            DDSC_ASSERT(invariant_permutation(row, s->n));
             continue;
         }
         if (!s->exhaustive)
@@ -196,6 +197,9 @@ void shuffle_fill(shuffle *s, int32_t *source, int64_t begin, int64_t count)
             for (int64_t t = 0; t < s->unit_first[u + 1] - s->unit_first[u]; t++)
                 row[to[t]] = (int32_t)from[t];
         }
+        /* An arrangement of types repeats the first unit of each type. */
+        DDSC_ASSERT(s->exhaustive ? invariant_range(row, s->n, 0, s->n)
+                                  : invariant_permutation(row, s->n));
         for (int64_t g = 0; s->exhaustive && g < s->n_groups; g++)
             if (advance(s->now + s->group_first[g], s->group_first[g + 1] - s->group_first[g]))
                 break;

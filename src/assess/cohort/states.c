@@ -152,6 +152,20 @@ static void add_shares(ddsc_states *s, const measures *m)
     }
 }
 
+/* Returns true if the shares of every item sum to 1. */
+static bool shares_hold(const ddsc_states *s, int64_t n)
+{
+    int64_t k = s->view.n_states;
+    bool holds = invariant_between(s->share, n * k, 0, 1 + 0x1p-30);
+    for (int64_t i = 0; i < n; i++) {
+        double total = 0;
+        for (int64_t c = 0; c < k; c++)
+            total += s->share[i * k + c];
+        holds &= fabs(total - 1) <= 0x1p-30;
+    }
+    return holds;
+}
+
 /* Renumbers the states by descending share. */
 static ddsc_status sort_states(ddsc_states *s, const measures *m)
 {
@@ -172,6 +186,7 @@ static ddsc_status sort_states(ddsc_states *s, const measures *m)
         rank[order[c]] = (int32_t)c;
         name[c] = s->view.given ? texts_get(&s->names, order[c]) : "";
     }
+    DDSC_ASSERT(invariant_permutation(rank, k));
     for (int64_t p = 0; p < m->v; p++)
         s->of[p] = rank[s->of[p]];
     memset(s->share, 0, (size_t)(m->n * k) * sizeof *s->share);
@@ -223,8 +238,11 @@ static ddsc_status describe_states(ddsc_states *s, const measures *m)
     CHECK(MEM_ZERO(s->ctx, s->deviation, k * m->d));
     CHECK(MEM_ZERO(s->ctx, s->overall, m->d));
     CHECK(MEM_ZERO(s->ctx, s->overall_deviation, m->d));
+    DDSC_ASSERT(invariant_range(s->of, m->v, 0, k));
     add_shares(s, m);
     CHECK(sort_states(s, m));
+    DDSC_ASSERT(shares_hold(s, m->n));
+    DDSC_ASSERT(invariant_descending(s->total, k));
     add_moments(s, m, s->mean, s->overall, false);
     add_moments(s, m, s->deviation, s->overall_deviation, true);
     return DDSC_OK;

@@ -135,6 +135,17 @@ done:
     return status;
 }
 
+/* Returns true if the numbers of the new clusters are distinct and the other numbers are unused. */
+static bool numbers_hold(const ddsc_identity *t)
+{
+    const ddsc_identity_view *v = &t->view;
+    int64_t n_used = 0;
+    for (int64_t b = 0; b < v->k_new; b++)
+        n_used += t->number[b] >= 0;
+    return invariant_range(t->number, v->k_new, -1, v->n_numbers) &&
+           invariant_ascending(t->unused, v->n_unused) && n_used + v->n_unused == v->n_numbers;
+}
+
 /* Numbers the new clusters, and lists the numbers that are not used. */
 static ddsc_status give_numbers(ddsc_context *ctx, ddsc_identity *t)
 {
@@ -158,6 +169,7 @@ static ddsc_status give_numbers(ddsc_context *ctx, ddsc_identity *t)
     for (int32_t c = 0; c < v->n_numbers; c++)
         if (!t->unused[c])
             t->unused[v->n_unused++] = c;
+    DDSC_ASSERT(numbers_hold(t));
     return DDSC_OK;
 }
 

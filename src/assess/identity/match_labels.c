@@ -21,6 +21,7 @@ ddsc_status identity_match(ddsc_context *ctx, int32_t *into, const double *cost,
     for (int64_t p = 0; p < result.n_plan; p++)
         if (mass[p] > 0.5)
             into[row[p]] = column[p];
+    DDSC_ASSERT(invariant_permutation(into, k));
 done:
     exact_destroy(solver);
     mem_free(ctx, ones);

@@ -291,7 +291,7 @@ static void mix_items(held_search *s, rng random)
     }
 }
 
-static bool asks(const cluster_gap *gap, int64_t n, int64_t k)
+static bool needs_holdout(const cluster_gap *gap, int64_t n, int64_t k)
 {
     bool any = false;
     for (int64_t c = 0; c < k; c++)
@@ -305,7 +305,7 @@ ddsc_status gaps_hold(ddsc_context *ctx, cluster_gap *out, const sparse *a, cons
     ddsc_status status = DDSC_OK;
     held_search s = {.a = a, .labels = labels, .along = along, .n = a->n, .k = k};
     int splits = a->n > FEW ? 1 : SPLITS;
-    if (!asks(out, a->n, k))
+    if (!needs_holdout(out, a->n, k))
         return DDSC_OK;
     s.tau = a->n;
     for (int64_t i = 0; i < a->n; i++)

@@ -107,9 +107,9 @@ ddsc_status outliers_find(ddsc_context *ctx, ddsc_outliers *out, const ddsc_grap
     }
     score_items(score, g, length, OUTLIER_LEAST * quantile(space, length, g->n, 0.5, false));
     double middle = quantile(space, score, g->n, 0.5, true);
-    double wavers = fmax(quantile(space, score, g->n, 0.9, true) - middle,
-                         OUTLIER_UNEVEN * quantile(space, variation, g->n, 0.5, false));
-    out->from = (middle > 0 ? middle : OUTLIER_TWINS) + OUTLIER_TIMES * wavers;
+    double deviation = fmax(quantile(space, score, g->n, 0.9, true) - middle,
+                            OUTLIER_UNEVEN * quantile(space, variation, g->n, 0.5, false));
+    out->from = (middle > 0 ? middle : OUTLIER_TWINS) + OUTLIER_TIMES * deviation;
     out->n_outlying = 0;
     TRY(mark(ctx, out, score, labels, g->n, k));
     for (int64_t i = 0; out->score && i < g->n; i++)

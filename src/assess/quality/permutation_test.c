@@ -19,17 +19,17 @@
 #include "assess/quality/verdict.h"
 
 /* maximum of entries times descriptions times permutations, which limits the work */
-enum { DEALS = 199, DEAL_WORK = 100000000 };
+enum { PERMUTATIONS = 199, PERMUTATION_WORK = 100000000 };
 
-typedef struct point_deal {
+typedef struct point_table {
     int64_t m, f;           /* number of entries; number of descriptions per entry */
     double *x;              /* m x f */
     double *weight;         /* m: 1 for a point with the mean weight of its item */
     int64_t *first, *place; /* items + 1: start of each item's entries; m: the permutation */
     double *mean;           /* f */
-} point_deal;
+} point_table;
 
-static void describe_point(const point_deal *p, const ddsc_measures_view *v, const double *mean,
+static void describe_point(const point_table *p, const ddsc_measures_view *v, const double *mean,
                            int64_t entry, double *x)
 {
     const double *point = v->support + v->index[entry] * v->dim;
@@ -44,7 +44,7 @@ static void describe_point(const point_deal *p, const ddsc_measures_view *v, con
 }
 
 /* Subtracts the mean and divides by the standard deviation. Constant descriptions become 0. */
-static void standardize(const point_deal *p)
+static void standardize(const point_table *p)
 {
     for (int64_t c = 0; c < p->f; c++) {
         double sum = 0, square = 0, mass = 0;
@@ -61,10 +61,10 @@ static void standardize(const point_deal *p)
 }
 
 /* Uses every step-th entry of each item, and at least one entry per item. */
-static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measures_view *v)
+static ddsc_status point_table_open(ddsc_context *ctx, point_table *p, const ddsc_measures_view *v)
 {
     ddsc_status status = DDSC_OK;
-    int64_t most = BASE_MAX(DEAL_WORK / (DEALS * p->f), 2 * v->n_items);
+    int64_t most = BASE_MAX(PERMUTATION_WORK / (PERMUTATIONS * p->f), 2 * v->n_items);
     int64_t step = 1 + v->n_entries / BASE_MAX(most, 1);
     double *center = NULL;
     TRY(MEM_NEW(ctx, p->first, v->n_items + 1));
@@ -93,7 +93,7 @@ done:
     return status;
 }
 
-static double differences(const point_deal *p, int64_t n)
+static double differences(const point_table *p, int64_t n)
 {
     double total = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -141,16 +141,16 @@ ddsc_status permutation_test_items(ddsc_context *ctx, double *p_value, const dds
     ddsc_measures_view v;
     ddsc_measures_get_view(data, &v);
     int64_t n = v.n_items, beyond = 0;
-    int64_t most = DEAL_WORK / (2 * DEALS * BASE_MAX(n, 1)); /* descriptions */
-    point_deal p = {.f = 2 * v.dim + 1 <= most ? 2 * v.dim + 1 : v.dim + 1};
+    int64_t most = PERMUTATION_WORK / (2 * PERMUTATIONS * BASE_MAX(n, 1)); /* descriptions */
+    point_table p = {.f = 2 * v.dim + 1 <= most ? 2 * v.dim + 1 : v.dim + 1};
     *p_value = NAN;
     if (n < 2 || v.n_entries == n || p.f > most || cost == DDSC_COST_MATRIX ||
         cost == DDSC_COST_COSINE || !are_draws(&v))
         return DDSC_OK;
-    TRY(deal_open(ctx, &p, &v));
+    TRY(point_table_open(ctx, &p, &v));
     double found = differences(&p, n);
-    for (uint64_t deal = 0; deal < DEALS; deal++) {
-        rng random = rng_make(ctx_seed(ctx), RNG_ABOUT, (UINT64_C(1) << 40) + deal);
+    for (uint64_t draw = 0; draw < PERMUTATIONS; draw++) {
+        rng random = rng_make(ctx_seed(ctx), RNG_ABOUT, (UINT64_C(1) << 40) + draw);
         for (int64_t k = p.m - 1; k > 0; k--) {
             int64_t j = rng_below(&random, k + 1), kept = p.place[k];
             p.place[k] = p.place[j];
@@ -158,7 +158,7 @@ ddsc_status permutation_test_items(ddsc_context *ctx, double *p_value, const dds
         }
         beyond += differences(&p, n) >= found * (1 - 1e-9);
     }
-    *p_value = (double)(1 + beyond) / (1 + DEALS);
+    *p_value = (double)(1 + beyond) / (1 + PERMUTATIONS);
 done:
     MEM_FREE(ctx, p.x, p.weight, p.first, p.place, p.mean);
     return status;

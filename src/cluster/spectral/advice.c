@@ -9,7 +9,7 @@
 /* A hub is reported if it is a neighbor of more than this fraction of at least HUBS_LEAST_ITEMS
  * items. */
 enum { HUBS_LEAST_ITEMS = 100 };
-static const double HUBS_TOLD = 0.25;
+static const double HUBS_REPORTED = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
@@ -243,7 +243,8 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v, const outcome *o)
                    "%.0f%% of the items are nearest neighbors of none. Neighbors were therefore "
                    "chosen by a locally rescaled distance.",
                    (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
-    else if (v->n >= HUBS_LEAST_ITEMS && (double)v->in_degree_largest > HUBS_TOLD * (double)v->n)
+    else if (v->n >= HUBS_LEAST_ITEMS &&
+             (double)v->in_degree_largest > HUBS_REPORTED * (double)v->n)
         advice_say(w,
                    "Item %lld of the %lld clustered (from 0) is a neighbor of %lld of them (a "
                    "hub), and %.0f%% of the items are neighbors of none. To choose neighbors by a "

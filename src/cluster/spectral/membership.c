@@ -33,6 +33,18 @@ void membership_favor(double *membership, int64_t k, int32_t label)
     membership[label] = most;
 }
 
+bool membership_holds(const double *membership, int64_t n, int64_t k)
+{
+    bool holds = invariant_between(membership, n * k, 0, 1 + 0x1p-30);
+    for (int64_t i = 0; i < n; i++) {
+        double total = 0;
+        for (int64_t c = 0; c < k; c++)
+            total += membership[i * k + c];
+        holds &= fabs(total - 1) <= 0x1p-30;
+    }
+    return holds;
+}
+
 ddsc_status membership_create_held_out(ddsc_context *ctx, held_out *h, int64_t most, int64_t k)
 {
     int64_t cells;

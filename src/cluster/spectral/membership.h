@@ -12,6 +12,8 @@ int32_t membership_best(const double *score, int64_t k);
 void membership_soften(double *score, int64_t k, double softness);
 /* Exchanges two memberships, if necessary, so that the one of `label` is the largest. */
 void membership_favor(double *membership, int64_t k, int32_t label);
+/* Returns true if each of n rows of k memberships is non-negative and sums to 1. */
+bool membership_holds(const double *membership, int64_t n, int64_t k);
 
 /* Sets the scores (k) to minus the squared distance from a row to the nearest center of each
  * cluster. */

@@ -406,6 +406,7 @@ static ddsc_status run_memberships(ddsc_context *ctx, ddsc_membership_report *re
     for (int64_t i = 0; i < c->view.n; i++)
         j->shares[c->labels[i]] += 1 / (double)c->view.n;
     CHECK(parallel_for(ctx, c->view.n, 64, member_range, j));
+    DDSC_ASSERT(membership_holds(j->out, c->view.n, c->view.k));
     for (int64_t i = 0; i < c->view.n; i++)
         report->n_by_words += j->by_words[i];
     return DDSC_OK;

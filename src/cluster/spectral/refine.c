@@ -144,6 +144,7 @@ static ddsc_status maximize(refinement *j)
             j->mix.share[c] += j->r[i * j->k + c];
     for (int64_t c = 0; c < j->k; c++)
         j->mix.share[c] = j->empty[c] ? 0 : (j->mix.share[c] + 1) / (double)(j->n + j->n_alive);
+    DDSC_ASSERT(membership_holds(j->mix.share, 1, j->k));
     return DDSC_OK;
 }
 
@@ -199,6 +200,8 @@ static ddsc_status run_rounds(refinement *j)
         swap_parameters(j);
         CHECK(maximize(j));
         CHECK(expect(j));
+        DDSC_ASSERT(membership_holds(j->r, j->n, j->k));
+        DDSC_ASSERT(invariant_range(j->fresh, j->n, 0, j->k));
         j->stopped = loses_cluster(j);
         if (j->stopped) {
             swap_parameters(j);
@@ -263,6 +266,7 @@ static ddsc_status number_by_appearance(refinement *j, int32_t *former)
     for (int64_t c = 0; c < j->k; c++)
         if (number[c] < 0)
             number[c] = n_seen++;
+    DDSC_ASSERT(invariant_permutation(number, j->k));
     for (int64_t i = 0; i < j->n; i++) {
         j->label[i] = number[j->label[i]];
         former[i] = number[former[i]];

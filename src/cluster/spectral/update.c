@@ -42,6 +42,7 @@ static ddsc_status choose_kept(ddsc_context *ctx, cluster_update *u, int32_t *pl
             place[i] = (int32_t)u->n_kept;
             u->kept[u->n_kept++] = i;
         }
+    DDSC_ASSERT(u->n_kept == m->n - n_removed);
     return DDSC_OK;
 }
 
@@ -205,6 +206,8 @@ static ddsc_status take_lists(ddsc_context *ctx, ddsc_graph **out, const ddsc_mo
         }
         (*out)->offset[k + 1] = at;
     }
+    DDSC_ASSERT(invariant_offsets(u->lists->offset, n));
+    DDSC_ASSERT(invariant_range(u->lists->index, at, 0, u->n_kept));
     return DDSC_OK;
 }
 
@@ -301,5 +304,6 @@ ddsc_status cluster_renumber(ddsc_context *ctx, ddsc_clustering *c, const int32_
         for (int64_t i = 0; c->view.sweep[r]->k == c->view.k && i < c->view.n; i++)
             c->sweep_labels[r * c->view.n + i] = spectral[i];
     c->view.k = k;
+    DDSC_ASSERT(invariant_range(c->labels, c->view.n, 0, k));
     return DDSC_OK;
 }

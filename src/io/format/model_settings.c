@@ -75,7 +75,7 @@ enum {
 static const field_table model_table = {"model_settings", model_fields, MODEL_FIELDS, 1};
 static const field_table run_table = {"run_settings", run_fields, RUN_FIELDS, 0};
 
-static bool tells_cost(const ddsc_model *m)
+static bool has_cost_line(const ddsc_model *m)
 {
     return m->metric.cost != DDSC_COST_DEFAULT && m->metric.cost != DDSC_COST_SQEUCLIDEAN;
 }
@@ -143,7 +143,7 @@ ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m)
 {
     settings_text text;
     settings_format(&text, model_fields, MODEL_FIELDS, m);
-    CHECK(npz_add_strings(z, model_table.array, get_line, &text, MODEL_FIELDS - !tells_cost(m)));
+    CHECK(npz_add_strings(z, model_table.array, get_line, &text, MODEL_FIELDS - !has_cost_line(m)));
     if (m->run.frame.kind == FRAME_NONE)
         return DDSC_OK;
     settings_format(&text, run_fields, RUN_FIELDS, m);

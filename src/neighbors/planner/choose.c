@@ -109,7 +109,7 @@ search_plan plan_choose(const plan_facts *f, const ddsc_graph_settings *set, int
                      .tau = tau,
                      .sample = f->n_old > 0 ? 1 : set->sample,
                      .hubs = f->n_old > 0 ? DDSC_HUBS_OFF : set->hubs,
-                     .hubs_tau = plan_tau(f->n, set)};
+                     .hubs_tau = plan_tau_for_count(f->n, set)};
     choose_path(&p, f, set, fills);
     p.keeps_values =
         f->input == PLAN_OF_METRIC && p.hubs != DDSC_HUBS_OFF && p.path != PLAN_COLUMNS;

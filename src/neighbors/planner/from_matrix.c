@@ -165,7 +165,7 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     TRY(parallel_for(context, n, 16, check_rows, &t));
     TRY(check_squares(&t));
     plan_facts facts = {.input = PLAN_OF_MATRIX, .n = n};
-    search_plan plan = plan_choose(&facts, &set, plan_tau(n, &set), false);
+    search_plan plan = plan_choose(&facts, &set, plan_tau_for_count(n, &set), false);
     plan_source from = {.matrix = &t};
     TRY(plan.path == PLAN_COLUMNS ? run_columns(&t, graph, &plan, set.sample_columns)
                                   : plan_run_spanned(context, graph, &plan, &from));

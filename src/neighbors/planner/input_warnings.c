@@ -86,24 +86,24 @@ bool plan_joins_copies(const measures *m, const ddsc_graph *g)
 
 /* ---- coordinates ---- */
 
-typedef struct sense_spread {
+typedef struct coordinate_spread {
     double *middle; /* d: mean of the support, which is subtracted to reduce cancellation */
     double *square; /* d: mean over items of the mean square within each item */
     double *sum;    /* d: sum of the item means */
     double *own;    /* d: sum of the squared item means */
     double *mean;   /* d: mean of one item */
-} sense_spread;
+} coordinate_spread;
 
 /* Returns the mean squared distance along coordinate k between points of different items. If s_i is
  * the mean square and u_i the mean of item i, this is the mean of s_i + s_j - 2 u_i u_j over all i
  * != j. */
-static double between(const sense_spread *s, int64_t k, int64_t n)
+static double between(const coordinate_spread *s, int64_t k, int64_t n)
 {
     double count = (double)n * (double)(n - 1);
     return fmax(0, 2 * s->square[k] - 2 * (s->sum[k] * s->sum[k] - s->own[k]) / count);
 }
 
-static void add_to_spread(const sense_spread *s, const measures *m, int64_t i)
+static void add_to_spread(const coordinate_spread *s, const measures *m, int64_t i)
 {
     item_view item = measures_item(m, i);
     for (int64_t k = 0; k < m->d; k++)
@@ -132,7 +132,8 @@ static void describe(char *text, size_t size, const measures *m, int64_t k)
         snprintf(text, size, "%lld (of 0 to %lld)", (long long)k, (long long)m->d - 1);
 }
 
-static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measures *m, double total)
+static void warn_of_units(ddsc_context *ctx, const coordinate_spread *s, const measures *m,
+                          double total)
 {
     int64_t most = 0;
     for (int64_t k = 0; k < m->d; k++)
@@ -241,7 +242,7 @@ static bool is_id(const measures *m, int64_t k)
 ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m)
 {
     ddsc_status status = DDSC_OK;
-    sense_spread s = {0};
+    coordinate_spread s = {0};
     double total = 0;
     if (m->d < 2 || m->n < 2 || m->grid.found || m->words.n > 0)
         return DDSC_OK;

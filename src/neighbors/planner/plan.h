@@ -31,9 +31,9 @@ const char *plan_cost_name(int64_t cost);
 /* Fails if exact_graph = pruned is requested although the metric `name` has no lower bounds. */
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name);
 /* Returns the tau to use: resolves tau = 0 and limits tau to n - 1. */
-int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings);
+int64_t plan_tau_for_count(int64_t n, const ddsc_graph_settings *settings);
 /* Returns the number of neighbors of the items of a set. The default is larger for documents. */
-int64_t plan_tau_of(const measures *m, const ddsc_graph_settings *settings);
+int64_t plan_tau_for_items(const measures *m, const ddsc_graph_settings *settings);
 
 /* ---- warnings before a run (input_warnings.c) ---- */
 

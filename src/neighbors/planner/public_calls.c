@@ -68,7 +68,7 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     TRY(plan_metric_open(ctx, &r, metric_measures(&metric, m), &metric, n_old < 0,
                          n_old < 0 ? "of the matrix" : NULL));
     TRY(pairs_matrix(&r.p, out, n_old, flags));
-    ctx_device_tell(ctx);
+    ctx_device_report(ctx);
     for (int64_t k = 0; scaled && k < matrix_cells(n, n_old, flags); k++)
         out[k] *= unit;
 done:
@@ -182,7 +182,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     TRY(pairs_open(context, &p, n, &metric_vectors, state, NULL));
     plan_facts facts = {
         .input = PLAN_OF_VECTORS, .metric = metric_vectors.name, .n = n, .rows = true};
-    search_plan plan = plan_choose(&facts, &set, plan_tau(n, &set), false);
+    search_plan plan = plan_choose(&facts, &set, plan_tau_for_count(n, &set), false);
     TRY(plan_run_spanned(context, graph, &plan, &(plan_source){.pairs = &p}));
 done:
     pairs_close(&p);

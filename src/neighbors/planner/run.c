@@ -43,7 +43,7 @@ static ddsc_status run_pruned(const plan_source *from, ddsc_graph **graph, searc
     note_plan(p->ctx, &plan);
     if (plan.n_old > 0)
         return search_query(p, graph, plan.tau, plan.n_old);
-    p->device = &search_remote;
+    p->device = &search_device;
     return search_pruned(p, graph, plan.tau);
 }
 
@@ -109,7 +109,7 @@ ddsc_status plan_run(ddsc_context *ctx, ddsc_graph **graph, const search_plan *p
     rescaled_plan second = {0};
     TRY(run_once(ctx, &first, plan, from));
     if (plan->n_old == 0)
-        ctx_device_tell(ctx);
+        ctx_device_report(ctx);
     TRY(plan_rescale(ctx, &second, plan, first));
     if (second.needed) {
         TRY(run_once(ctx, graph, &second.plan, from));

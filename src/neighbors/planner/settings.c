@@ -34,7 +34,7 @@ int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
     ddsc_graph_settings own;
     if (!sized_copy(&graph_struct, &own, settings) || n < 1 || own.tau < 0)
         return 0;
-    return plan_tau(n, &own);
+    return plan_tau_for_count(n, &own);
 }
 
 int64_t ddsc_measures_get_tau(const ddsc_measures *m, const ddsc_graph_settings *settings)
@@ -42,7 +42,7 @@ int64_t ddsc_measures_get_tau(const ddsc_measures *m, const ddsc_graph_settings 
     ddsc_graph_settings own;
     if (!m || !sized_copy(&graph_struct, &own, settings) || own.tau < 0)
         return 0;
-    return plan_tau_of(m, &own);
+    return plan_tau_for_items(m, &own);
 }
 
 /* Checks that the value of an enumeration is between 0 and `last`. The check is necessary because
@@ -247,12 +247,12 @@ static int64_t tau_from(int64_t n, int64_t least, const ddsc_graph_settings *set
     return BASE_MAX(0, BASE_MIN(tau, n - 1));
 }
 
-int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings)
+int64_t plan_tau_for_count(int64_t n, const ddsc_graph_settings *settings)
 {
     return tau_from(n, TAU_LEAST, settings);
 }
 
-int64_t plan_tau_of(const measures *m, const ddsc_graph_settings *settings)
+int64_t plan_tau_for_items(const measures *m, const ddsc_graph_settings *settings)
 {
     int64_t least = TAU_LEAST;
     if (m->words.n > 0 && !settings->paper)
@@ -273,7 +273,7 @@ ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
                          const ddsc_metric_settings *metric, const ddsc_graph_settings *graph,
                          const pair_frame *frame)
 {
-    *p = (graph_request){.m = m, .graph = *graph, .tau = plan_tau_of(m, graph)};
+    *p = (graph_request){.m = m, .graph = *graph, .tau = plan_tau_for_items(m, graph)};
     p->graph.tau = p->tau; /* also used for the in-degrees of hubs */
     CHECK(metric_resolve(ctx, &p->metric, m, metric));
     CHECK(metric_settle(ctx, &p->metric, m, frame));

@@ -147,7 +147,7 @@ static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double
     double *to = NULL, *off = NULL, *truth = NULL;
     landmark_map fit = {0};
     *error = NAN;
-    if (m < JUDGED_LEAST)
+    if (m < ESTIMATE_LEAST)
         return DDSC_OK;
     TRY(MEM_NEW(ctx, item, m)); /* the remaining landmarks, followed by the held-out ones */
     TRY(MEM_NEW(ctx, to, m * n_in));

@@ -48,17 +48,17 @@ typedef struct block_pairs {
 } block_pairs;
 
 /* A message about the pair (item, other), sent to the rank that owns the row `item`. */
-typedef struct pair_news {
+typedef struct pair_message {
     double value; /* D^2 or a bound of it */
     int32_t item, other;
-} pair_news;
+} pair_message;
 
 typedef struct pruned {
     ddsc_context *ctx;
     pairs *p;
     team_part own; /* rows of this rank */
     bool alone;    /* true if this rank owns all rows */
-    team_mail news, found_news, cuts;
+    team_mail messages, found_messages, cuts;
     scratch cut_room; /* one per worker: a cut to be sent */
     void *device;     /* state of p->device, which computes the first bounds */
     int64_t n, tau;
@@ -101,19 +101,19 @@ static inline bool pruned_owns(const pruned *s, int64_t item)
 ddsc_status pruned_team_open(pruned *s);
 void pruned_team_close(pruned *s);
 /* Queues a message about a row that another rank owns. */
-ddsc_status pruned_tell(pruned *s, int64_t item, int64_t other, double value, int worker);
+ddsc_status pruned_send(pruned *s, int64_t item, int64_t other, double value, int worker);
 /* Delivers the queued messages. Calls fn for each message about this rank's rows, from many
  * threads. */
-typedef void (*news_fn)(pruned *s, const pair_news *news);
-ddsc_status pruned_hear(pruned *s, news_fn fn);
+typedef void (*message_fn)(pruned *s, const pair_message *messages);
+ddsc_status pruned_deliver(pruned *s, message_fn fn);
 /* Divides the pairs of the round evenly among the ranks, and sets n_round and n_left. */
-ddsc_status pruned_deal(pruned *s);
-/* Queues a cut for a row that another rank owns. pruned_hear_cuts delivers the cuts and applies
+ddsc_status pruned_divide(pruned *s);
+/* Queues a cut for a row that another rank owns. pruned_deliver_cuts delivers the cuts and applies
  * those that concern this rank's rows. */
-ddsc_status pruned_tell_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
-ddsc_status pruned_hear_cuts(pruned *s);
+ddsc_status pruned_send_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
+ddsc_status pruned_deliver_cuts(pruned *s);
 /* Sends the pairs found by the walk to the owners of their items. */
-ddsc_status pruned_deal_found(pruned *s);
+ddsc_status pruned_send_found(pruned *s);
 /* Raises the bounds on the list of one of this rank's rows using a linear minorant. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
 

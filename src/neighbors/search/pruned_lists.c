@@ -294,7 +294,7 @@ ddsc_status pruned_lists_refill(pruned *s)
 {
     int n_workers = s->p->n_workers;
     int64_t n_left = 0;
-    CHECK(pruned_deal_found(s));
+    CHECK(pruned_send_found(s));
     for (int64_t i = 0; i < s->n; i++)
         s->list[i].n = 0;
     for (int w = 0; w < n_workers; w++)

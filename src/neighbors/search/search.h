@@ -22,7 +22,7 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
 
 /* Computes the bounds of the pruned search on the device that the context selects, or on the CPU
  * (see device_bounds.c). */
-extern const prefilter_device search_remote;
+extern const prefilter_device search_device;
 /* Computes the exact graph with few solves, using lower bounds (see pruned.c). The bounds must be
  * open. */
 ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau);

@@ -38,7 +38,7 @@ enum {
      * device's short lists (bench/gpu.py). */
     DEVICE_SPARE = 44,
     /* ---- device bounds: digits on one H200 (docs/gpu.md) ---- */
-    REMOTE_FOUND = 1 << 24, /* maximum number of pairs within reach that a device returns at once:
+    DEVICE_FOUND = 1 << 24, /* maximum number of pairs within reach that a device returns at once:
                              * 200 MB */
     /* ---- descent and approximate: 100,000 digits (bench/scale.py) ---- */
     DESCENT_ROUNDS = 20, /* maximum number of rounds */
@@ -50,7 +50,7 @@ enum {
     HELD_OUT = 12,       /* intended number of held-out landmarks */
     HELD_OUT_SHARE = 10, /* largest and smallest k if every k-th landmark is held out */
     HELD_OUT_SHARE_LEAST = 3,
-    JUDGED_LEAST = 15, /* minimum number of landmarks for an error estimate */
+    ESTIMATE_LEAST = 15, /* minimum number of landmarks for an error estimate */
     /* ---- sampled: 1,000 digits with mmd, 10 to 50% of the pairs (docs/paper.md) ---- */
     FIT_KEPT = 240,     /* maximum number of pairs per item in the fit */
     FIT_LEAST = 24,     /* minimum number of pairs per item for a fit */
@@ -61,7 +61,7 @@ enum {
 
 /* Estimated number of multiplications for the dual bounds of an item: about 100 bounds with 100,000
  * multiplications each. */
-static const double REMOTE_WORK_PER_ITEM = 1e7;
+static const double DEVICE_WORK_PER_ITEM = 1e7;
 
 /* Recall below which a warning is printed. */
 static const double RECALL_GOOD = 0.9;

@@ -77,8 +77,8 @@ static ddsc_status look_at_numbers(void *arg, int64_t begin, int64_t end, int wo
 
 /* Applies a filter on the device. If *made is false, x is unchanged, and the CPU computes this
  * filter and all later ones. */
-static ddsc_status filter_remote(solver *s, int64_t width, double scale, double shift,
-                                 int64_t degree, const double *x, double *y, bool *made)
+static ddsc_status filter_on_device(solver *s, int64_t width, double scale, double shift,
+                                    int64_t degree, const double *x, double *y, bool *made)
 {
     char why[DEVICE_WORDS] = "the device returned vectors with non-finite entries";
     numbers found = {.x = y};
@@ -97,7 +97,7 @@ static ddsc_status filter_remote(solver *s, int64_t width, double scale, double 
 ddsc_status filter_product(solver *s, int64_t width, const double *x, double *y)
 {
     bool made;
-    CHECK(filter_remote(s, width, 1, 0, 1, x, y, &made));
+    CHECK(filter_on_device(s, width, 1, 0, 1, x, y, &made));
     return made ? DDSC_OK : operator_apply(s->ctx, s->m, width, x, y);
 }
 
@@ -150,7 +150,7 @@ ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degr
 {
     double center = (cut - 1) / 2, half = (cut + 1) / 2;
     bool made, there = begun && !s->dev.state; /* if a device failed, it may have overwritten y */
-    CHECK(filter_remote(s, x->width, 1 / half, center, degree, x->x, y->x, &made));
+    CHECK(filter_on_device(s, x->width, 1 / half, center, degree, x->x, y->x, &made));
     /* Computes T_1 = (M x - c x) / h in y, then T_{d+1} = 2 (M - c) / h T_d - T_{d-1} in the
      * older block. */
     if (!made)

@@ -146,6 +146,18 @@ static ddsc_status join_rows(ddsc_diff *d)
                     QUOTE(text_table_get(&d->side[1].id, 0)));
 }
 
+/* Returns true if the rows of both results are matched one to one. */
+static bool rows_match(const ddsc_diff *d)
+{
+    bool holds = true;
+    for (int s = 0; s < 2; s++)
+        for (int64_t i = 0; i < d->side[s].result->n_rows; i++) {
+            int64_t at = d->side[s].other[i];
+            holds &= at < 0 || d->side[1 - s].other[at] == i;
+        }
+    return holds;
+}
+
 /* Warns if the ids of both results are row numbers, as they are if the input has no ids. */
 static void check_numbers(ddsc_diff *d)
 {
@@ -296,6 +308,7 @@ done:
 ddsc_status diff_run(ddsc_diff *d, const ddsc_identity_settings *settings)
 {
     CHECK(join_rows(d));
+    DDSC_ASSERT(rows_match(d));
     check_numbers(d);
     CHECK(diff_count_sizes(d, 0));
     CHECK(diff_count_sizes(d, 1));

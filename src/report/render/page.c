@@ -189,7 +189,7 @@ static void add_card(buffer *t, const ddsc_report *r, int64_t c)
     buffer_addf(t, "<section class=\"card\" id=\"cluster-%" PRId64 "\"><h3><span class=\"swatch ",
                 c);
     plot_class(t, (int32_t)c);
-    buffer_addf(t, "\" data-group=\"%" PRId64 "\"></span> ", c);
+    buffer_addf(t, "\" data-value=\"%" PRId64 "\"></span> ", c);
     report_page_name(t, r, c);
     buffer_add(t, "</h3>\n<p class=\"faint\">");
     if (report_page_has_name(r, c))

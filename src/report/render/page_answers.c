@@ -7,7 +7,7 @@
 #include "report/traits/traits.h"
 #include "report/content/content.h"
 
-enum { NAMED_FIRST = 12, ITEMS_FIRST = 3, NAME_PARTS = 3, TOLD_APART = 60 };
+enum { NAMED_FIRST = 12, ITEMS_FIRST = 3, NAME_PARTS = 3, NAMES_COMPARED = 60 };
 
 const json_t *report_page_cluster(const ddsc_report *r, int64_t c)
 {
@@ -80,7 +80,7 @@ static bool same_name(const ddsc_report *r, int64_t c, int64_t other)
 void report_add_name(buffer *t, const ddsc_report *r, int64_t c)
 {
     bool twice = false;
-    for (int64_t other = 0; r->k <= TOLD_APART && other < r->k && !twice; other++)
+    for (int64_t other = 0; r->k <= NAMES_COMPARED && other < r->k && !twice; other++)
         twice = other != c && same_name(r, c, other);
     add_plain_name(t, r, c);
     if (twice)

@@ -322,7 +322,7 @@ static void add_neighbor_classes(buffer *t, const ddsc_report *r)
 }
 
 /* Stages whose share of the total time is smaller are listed only in result.json. */
-static const double SECONDS_TOLD = 0.05;
+static const double STAGE_SHOWN = 0.05;
 
 static void add_seconds(buffer *t, const ddsc_report *r)
 {
@@ -334,7 +334,7 @@ static void add_seconds(buffer *t, const ddsc_report *r)
     buffer_addf(t, "  seconds      %.2f, CPU %.2f (", now.total, cpu);
     for (int64_t i = 1; i <= now.n; i++) {
         double wall = i < now.n ? now.list[i].wall : now.other;
-        if (wall >= SECONDS_TOLD * now.total)
+        if (wall >= STAGE_SHOWN * now.total)
             buffer_addf(t, "%s%s %.2f", told++ ? ", " : "", now.list[i % now.n].name, wall);
     }
     buffer_add(t, ")\n");

@@ -3,12 +3,12 @@
 
 // ---- legend: names, with bars for sizes; a click selects clusters ----
 
-function countGroups(by, test) {
+function countValues(by, test) {
   const sizes = new Uint32Array(by.names.length);
   for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] !== NONE && test(i)) sizes[by.of[i]]++;
   return sizes;
 }
-function toggleGroup(by, g) {
+function toggleValue(by, g) {
   const legend = new Set(state.legend);
   if (!legend.delete(g)) legend.add(g);
   const words = [...legend].map(c => by.names[c]).join('; ');
@@ -24,8 +24,8 @@ function typicalPicture(by, g) {
 }
 const LEGEND_ROWS = 60;
 function drawLegend() {
-  const by = grouping(), sizes = countGroups(by, () => true), chosenSizes = countGroups(by, isPicked);
-  const most = Math.max(1, ...sizes), focused = document.activeElement && document.activeElement.dataset.group;
+  const by = coloring(), sizes = countValues(by, () => true), chosenSizes = countValues(by, isPicked);
+  const most = Math.max(1, ...sizes), focused = document.activeElement && document.activeElement.dataset.value;
   const rows = [...sizes.keys()].slice(0, LEGEND_ROWS).map(g => {
     const whole = make('span', { class: 'bar' }, make('span'));
     whole.style.inlineSize = 100 * sizes[g] / most + '%';
@@ -33,13 +33,13 @@ function drawLegend() {
     whole.firstChild.style.background = colorOf(by, g);
     const words = state.picked ? count(chosenSizes[g]) + ' of ' + count(sizes[g]) : count(sizes[g]);
     return make('li', null, make('button', {
-      'data-group': g, 'aria-pressed': String(state.legend.has(g)), click: () => toggleGroup(by, g),
-    }, swatch(by, g), ...typicalPicture(by, g), make('span', { class: 'group-name' }, by.names[g]), make('span', { class: 'size' }, words), whole));
+      'data-value': g, 'aria-pressed': String(state.legend.has(g)), click: () => toggleValue(by, g),
+    }, swatch(by, g), ...typicalPicture(by, g), make('span', { class: 'value-name' }, by.names[g]), make('span', { class: 'size' }, words), whole));
   });
   if (sizes.length > LEGEND_ROWS) rows.push(make('li', { class: 'faint' }, 'and ' + (sizes.length - LEGEND_ROWS) + ' more'));
   byId('legend').replaceChildren(...rows);
   if (focused !== undefined) {
-    const again = byId('legend').querySelector(`[data-group="${focused}"]`);
+    const again = byId('legend').querySelector(`[data-value="${focused}"]`);
     if (again) again.focus({ preventScroll: true });
   }
 }
@@ -145,18 +145,18 @@ function drawCards(parts) {
   if ('at' in parts) {
     byId('cards').hidden = !by.isChosen;
     others.hidden = Boolean(by.isChosen);
-    const sizes = countGroups(by, () => true);
+    const sizes = countValues(by, () => true);
     others.replaceChildren(...(by.isChosen ? [] : by.names.map((_, g) => otherCard(by, g, sizes))));
     addAverages([...others.children]);
   }
-  const picked = countGroups(by, isPicked);
+  const picked = countValues(by, isPicked);
   for (const words of document.querySelectorAll('.picked'))
     words.textContent = state.picked ? `, ${count(picked[words.dataset.cluster] || 0)} selected` : '';
 }
 function paintCards() { // fills in swatches and small pictures
-  for (const old of document.querySelectorAll('.swatch[data-group]')) {
-    const fresh = swatch(clusterings.get(chosen), Number(old.dataset.group));
-    fresh.dataset.group = old.dataset.group;
+  for (const old of document.querySelectorAll('.swatch[data-value]')) {
+    const fresh = swatch(clusterings.get(chosen), Number(old.dataset.value));
+    fresh.dataset.value = old.dataset.value;
     old.replaceWith(fresh);
   }
   for (const canvas of document.querySelectorAll('canvas[data-row]'))
