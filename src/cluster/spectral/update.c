@@ -206,8 +206,8 @@ static ddsc_status take_lists(ddsc_context *ctx, ddsc_graph **out, const ddsc_mo
         }
         (*out)->offset[k + 1] = at;
     }
-    DDSC_ASSERT(invariant_offsets(u->lists->offset, n));
-    DDSC_ASSERT(invariant_range(u->lists->index, at, 0, u->n_kept));
+    DDSC_ASSERT(invariant_offsets((*out)->offset, n));
+    DDSC_ASSERT(invariant_range((*out)->index, at, 0, n_kept));
     return DDSC_OK;
 }
 
