@@ -73,6 +73,7 @@ typedef struct cli_options {
     int outliers;          /* label outliers -1 */
     const char *reference; /* file with the LOT reference, or NULL */
     const char *cost_file; /* file with a cost matrix, or NULL */
+    int resolve;           /* update: choose settings again */
     const char *like;      /* folder of the result whose settings are used, or NULL */
     const char *remove;    /* update: file with ids, or NULL */
     /* output */

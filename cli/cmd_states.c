@@ -114,20 +114,23 @@ static void item_means(const states_result *r, int64_t item, double *mean)
     free(count);
 }
 
-/* Measures the associations of the states with one column. */
-static bool compare_column(states_result *r, int64_t at, const double *means,
-                           const ddsc_column *block, int *code)
+/* Measures the associations with one column. */
+static bool compare_column(states_result *r, int64_t at, const double *means, int *code)
 {
     session *s = r->s;
     states_column *c = &r->by[at];
-    int64_t n = r->v.n_items, k = r->v.n_states, permutations = s->opt.permutations;
+    int64_t n = r->v.n_items, k = r->v.n_states, permutations = s->opt.permutations, n_columns = 1;
+    ddsc_column column[TEST_COLUMNS] = {*r->of[at]}; /* and covariates and blocks */
+    for (int64_t b = 0; b < r->columns.n; b++)
+        if (r->columns.column[b].role != DDSC_COLUMN_BY)
+            column[n_columns++] = r->columns.column[b];
     bool good = session_ok(s,
-                           ddsc_effects_run(s->ctx, &c->shares, n, k, r->v.share, r->of[at], block,
+                           ddsc_effects_run(s->ctx, &c->shares, n, k, r->v.share, n_columns, column,
                                             permutations),
                            code) &&
                 session_ok(s,
-                           ddsc_effects_run(s->ctx, &c->shifts, n, k * r->v.dim, means, r->of[at],
-                                            block, permutations),
+                           ddsc_effects_run(s->ctx, &c->shifts, n, k * r->v.dim, means, n_columns,
+                                            column, permutations),
                            code);
     ddsc_effects_get_view(c->shares, &c->share);
     ddsc_effects_get_view(c->shifts, &c->shift);
@@ -137,22 +140,17 @@ static bool compare_column(states_result *r, int64_t at, const double *means,
 static bool compare_columns(states_result *r, int *code)
 {
     int64_t n = r->v.n_items, width = r->v.n_states * r->v.dim;
-    const ddsc_column *block = NULL;
     if (!test_columns_open(r->s, r->items, &r->columns, code))
         return false;
-    for (int64_t c = 0; c < r->columns.n; c++) {
-        const ddsc_column *own = &r->columns.column[c];
-        if (own->role == DDSC_COLUMN_BLOCK)
-            block = own;
-        else
-            r->of[r->n_by++] = own;
-    }
+    for (int64_t c = 0; c < r->columns.n; c++)
+        if (r->columns.column[c].role == DDSC_COLUMN_BY)
+            r->of[r->n_by++] = &r->columns.column[c];
     double *means = cli_allocate((size_t)(n * width) + 1, sizeof *means);
     for (int64_t i = 0; r->n_by > 0 && i < n; i++)
         item_means(r, i, means + i * width);
     bool good = true;
     for (int64_t c = 0; good && c < r->n_by; c++)
-        good = compare_column(r, c, means, block, code);
+        good = compare_column(r, c, means, code);
     free(means);
     return good;
 }
@@ -202,8 +200,9 @@ static int run(session *s)
     result_items items = {0};
     if (s->opt.n_operands == 2)
         return message_usage(s->verb, "expected two items or two clusters after the folder");
-    if (s->opt.block && !s->opt.by)
-        return message_usage(s->verb, "--block requires --by COLUMN");
+    if ((s->opt.block || s->opt.adjust) && !s->opt.by)
+        return message_usage(s->verb, "%s requires --by COLUMN",
+                             s->opt.block ? "--block" : "--adjust");
     if (!result_items_open(s, &items, &code))
         return code;
     states_result *r = cli_allocate(1, sizeof *r);
@@ -246,6 +245,12 @@ static const option_spec states_options[] = {
      .argument = "COLUMN,...",
      .help = "compare the shares of the states, and the coordinates within each state, between "
              "the classes or along the numbers of these columns"},
+    {.name = "adjust",
+     .kind = OPTION_TEXT,
+     .offset = AT(adjust),
+     .argument = "COLUMN,...",
+     .help = "covariates of --by, such as age, sex and batch: effects are those of a linear model "
+             "with them; " LOG_POINTS " is the logarithm of the number of points of each item"},
     {.name = "block",
      .kind = OPTION_TEXT,
      .offset = AT(block),
@@ -281,7 +286,9 @@ const cli_verb verb_states = {
         "confidence interval. p-values are computed by permutations and corrected for the number "
         "of states (Benjamini and Hochberg). Coordinates are compared in the same way within each "
         "state, in standard deviations of the state. Items with fewer than 5 points in a state are "
-        "ignored. The clustering must not have used these columns.\n"
+        "ignored. The clustering must not have used these columns. With --adjust, effects are "
+        "coefficients of a linear model (or partial rank correlations), and permutations exchange "
+        "the residuals of the covariates.\n"
         "\n"
         "FROM and TO are ids of items or numbers of clusters. If they are given, lists the states "
         "between which an optimal transport plan moves mass, and the coordinates that change "
@@ -289,6 +296,7 @@ const cli_verb verb_states = {
     .groups = states_groups,
     .examples = "ddsc states result\tstates, and their shares by cluster\n"
                 "ddsc states result --by condition --block patient\tpaired samples\n"
+                "ddsc states result --by status --adjust age,sex\tadjusted for age and sex\n"
                 "ddsc states result 0 1\ttransport from cluster 0 to cluster 1\n"
                 "ddsc states result p1_rest p1_stim --json\ttransport between two items\n",
     .run = run,

@@ -16,6 +16,16 @@ static void print_notes(const test_result *t)
         message_note(t->s, "note: ", json_string_value(json_array_get(t->notes, k)));
 }
 
+/* Removes the values of items with fewer points than --per-item, which leaves them out: numbers of
+ * points that differ make the test invalid. */
+static void leave_out_small(const result_items *items, test_columns *c)
+{
+    for (int64_t k = 0; k < c->n; k++)
+        for (int64_t i = 0; i < items->in.view.n_items; i++)
+            if (items->is_small[i])
+                c->values[k][i] = "";
+}
+
 static bool run_test(session *s, const result_items *items, const test_columns *c,
                      const double *matrix, ddsc_permanova **found, int *code)
 {
@@ -63,9 +73,11 @@ static int run(session *s)
         return message_usage(s->verb, "--by COLUMN is required");
     if (!result_items_open(s, &items, &code))
         return code;
-    if (test_columns_open(s, &items, &columns, &code))
+    if (test_columns_open(s, &items, &columns, &code)) {
+        leave_out_small(&items, &columns);
         matrix = s->opt.distances ? result_items_read_distances(s, &items, s->opt.distances, &code)
                                   : result_items_distances(s, &items, &code);
+    }
     if (matrix && run_test(s, &items, &columns, matrix, &found, &code)) {
         print_result(s, &items, &columns, found, cli_now() - began, &code);
         code = code == EXIT_GOOD ? session_exit(s) : code;
@@ -89,8 +101,10 @@ static const option_spec column_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(adjust),
      .argument = "COLUMN,...",
-     .help = "covariates, such as age, sex and batch; " LOG_POINTS
-             " is the logarithm of the number of points of each item"},
+     .help =
+         "covariates, such as age, sex and batch; " LOG_POINTS
+         " is the logarithm of the number of points of each item (valid only for classes of equal "
+         "size; --per-item is always valid)"},
     {.name = "block",
      .kind = OPTION_TEXT,
      .offset = AT(block),
@@ -126,8 +140,8 @@ static const option_spec test_options[] = {
      .offset = AT(transform.per_item),
      .minimum = 1,
      .argument = "N",
-     .help = "draw N points, using --seed, from each item that has more, so that the numbers of "
-             "points are equal"},
+     .help = "draw N points, using --seed, from each item that has more, and leave out items that "
+             "have fewer, so that the numbers of points are equal"},
     {0}};
 static const option_group group_test = {"Test", test_options};
 

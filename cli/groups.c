@@ -130,8 +130,8 @@ static const option_spec metric_options[] = {
      .argument = "auto|near|median|X",
      .help =
          "mmd: kernel width; near is the 5% quantile of the distances between points; auto "
-         "(default) is near, or median if the median is less than 1.85 times the 5% quantile (many "
-         "dimensions)"},
+         "(default) is near; if the median is less than 1.85 times that (many dimensions), it is "
+         "1.5 times the median (laplace and documents: the median)"},
     {.name = "mmd-estimator",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_estimator),

@@ -8,8 +8,10 @@
 typedef struct result_items {
     ddsc_model *model;
     ddsc_model_view view;
-    cli_input in; /* in.measures contains the items, with the columns of --meta, after --per-item */
-    int64_t *points;      /* per item: number of points in the model */
+    cli_input in;    /* in.measures: the items, with the columns of --meta and after --per-item */
+    int64_t *points; /* per item: number of points, after --per-item */
+    bool *is_small;  /* per item: fewer points than --per-item */
+    int64_t n_small;
     const char **columns; /* names of the columns about items; NULL after the last */
     const char **value;   /* n_items: buffer for result_items_column */
     char *log_points;     /* n_items: numbers as text, for the column log_points */

@@ -167,7 +167,11 @@ static void add_column(text *t, const states_result *r, int64_t at)
     for (int64_t k = 0; k < r->columns.n; k++)
         if (r->columns.column[k].role == DDSC_COLUMN_BLOCK)
             block = &r->columns.column[k];
-    text_addf(t, "\nby %s\n", r->of[at]->name);
+    text_addf(t, "\nby %s", r->of[at]->name);
+    for (int64_t k = 0, n = 0; k < r->columns.n; k++)
+        if (r->columns.column[k].role == DDSC_COLUMN_ADJUST)
+            text_addf(t, "%s%s", n++ ? ", " : ", adjusted for ", r->columns.column[k].name);
+    text_add(t, "\n");
     add_head(t, number ? "share (rank correlation)" : "share (difference in percentage points)",
              width);
     for (int64_t k = 0; k < c->share.n_rows; k++)
@@ -330,6 +334,10 @@ static json_t *column_json(const states_result *r, int64_t at)
     json_put_text(row, "column", r->of[at]->name);
     json_put_text(row, "kind", number ? "number" : "factor");
     json_put_text(row, "effect", number ? "rank correlation" : "difference");
+    json_t *adjust = json_put_array(row, "adjust");
+    for (int64_t k = 0; k < r->columns.n; k++)
+        if (r->columns.column[k].role == DDSC_COLUMN_ADJUST)
+            json_add(adjust, json_from_text(r->columns.column[k].name));
     json_put_count(row, "permutations", c->share.n_permutations);
     json_put_bool(row, "exhaustive", c->share.exhaustive);
     json_put_bool(row, "whole_blocks", c->share.whole_blocks);

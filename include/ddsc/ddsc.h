@@ -954,8 +954,9 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    /* same as MEDIAN if the median is less than 1.85 times the 5% quantile, otherwise same as NEAR; the
-     * former is common for points with five or more dimensions */
+    /* NEAR. If the median is less than 1.85 times that, which is common for points with five or more
+     * dimensions: 1.5 times the median for the gaussian kernel, and MEDIAN for the laplace kernel and
+     * for documents with fitted or learned word vectors */
     DDSC_BANDWIDTH_AUTO = 0,
     DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances of a fixed sample of points */
     DDSC_BANDWIDTH_VALUE,
@@ -1256,6 +1257,10 @@ typedef struct ddsc_cluster_settings {
      * both runs is the same. NULL: none */
     const ddsc_model *like;
     int64_t refine; /* a ddsc_refine; default DDSC_REFINE_AUTO */
+    /* 1: with `like`, settings that its run chose from the data are chosen again for these items:
+     * tau, gamma, bandwidth, epsilon, estimator, reference and hub rule. Values that were given to
+     * that run are used again. Pairs then do not have the same values as in that run. */
+    int64_t resolve;
 } ddsc_cluster_settings;
 
 #define ddsc_cluster_settings_init(settings) \
@@ -2096,14 +2101,36 @@ typedef struct ddsc_update ddsc_update;
  * added (or NULL) is prepared as in ddsc_measures_copy_like. Its labels are ignored. Items without
  * ids are numbered after those of the model. The call fails if an id occurs twice. removed has
  * n_removed indices of items of the model. settings->k_min and k_max select another K, and the
- * k-means and eigenvalue settings are used; `like` and the settings that it determines are ignored.
- * If settings is NULL, the K of the model is used. The call fails for a model of version 0.2.0. */
+ * k-means and eigenvalue settings are used, and `resolve`; `like` and the settings that it determines
+ * are ignored. If settings is NULL, K is that of the model, or a few more (ddsc_update_candidate).
+ * The call fails for a model of version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update,
                                                        const ddsc_model *model,
                                                        const ddsc_measures *added,
                                                        int64_t n_removed, const int64_t *removed,
                                                        const ddsc_cluster_settings *settings);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_update_destroy(ddsc_update *update);
+
+/* A setting that was chosen again. */
+typedef struct ddsc_update_setting {
+    const char *name;     /* "tau", "gamma", "hubs", "bandwidth", "epsilon" or "reference_size" */
+    double before, after; /* gamma: 0 is local scaling; hubs: 1 if neighbors were rescaled */
+} ddsc_update_setting;
+
+/* A cluster that one more cluster than before, or a few more, would add. */
+typedef struct ddsc_update_candidate {
+    int64_t k;           /* number of clusters with it and the other candidates */
+    int32_t cluster;     /* its number, or -1 if it was not accepted */
+    int accepted;        /* 1: the update has k clusters */
+    int64_t size, n_new; /* number of its items, and of those inserted since K was chosen */
+    double
+        p_value; /* probability that a random sample of this size has as few old items or fewer */
+    /* mean overlap with the most similar cluster that k-means finds in a random half of the items;
+     * NaN if not computed */
+    double overlap;
+    double halves;     /* agreement of random halves of the items on all k clusters; NaN: unknown */
+    const char *words; /* the result as a sentence */
+} ddsc_update_candidate;
 
 /* The objects belong to the update. */
 typedef struct ddsc_update_view {
@@ -2113,6 +2140,12 @@ typedef struct ddsc_update_view {
     const ddsc_measures *measures;
     const ddsc_clustering *clustering;
     const ddsc_identity *identity; /* compares the clusters on the kept items */
+    /* 0 if K was given, or if too few new items have mostly new neighbors. If they are accepted, the
+     * clustering has all of them. */
+    int64_t n_candidates;
+    const ddsc_update_candidate *const *candidates;
+    int64_t n_settings; /* with settings->resolve; otherwise 0 */
+    const ddsc_update_setting *settings;
 } ddsc_update_view;
 
 #define ddsc_update_get_view(update, view) \
@@ -2363,10 +2396,11 @@ typedef struct ddsc_effect {
     int64_t n, n_level, n_other; /* number of items with a value, or of blocks if whole_blocks is
                                   * set */
     double mean_level, mean_other;
-    /* Factors: difference of the means; with blocks, the mean of the differences within blocks.
-     * Numbers: rank correlation. low and high are the limits of the 95% confidence interval. */
+    /* Factors: difference of the means; with blocks, the mean of the differences within blocks; with
+     * covariates, the adjusted difference. Numbers: (partial) rank correlation. low and high are the
+     * limits of the 95% confidence interval. */
     double effect, low, high;
-    double standardized;  /* factors: the difference in pooled standard deviations; else NaN */
+    double standardized;  /* factors: in standard deviations of the residuals; else NaN */
     double p, p_adjusted; /* permutation p-value; adjusted over all rows (Benjamini and Hochberg) */
 } ddsc_effect;
 
@@ -2383,17 +2417,20 @@ typedef struct ddsc_effects_view {
 } ddsc_effects_view;
 
 /* Measures the association of n_variables quantities (values: n x n_variables, NaN if missing) with
- * `column`. The result has one row per quantity for a factor with two classes, and one row per
- * quantity and class for a factor with more classes. Confidence intervals use Welch's t between
- * classes, Student's t for differences within blocks, and Fisher's z for rank correlations. p is
- * the share of `permutations` (within blocks if `block` is not NULL) whose studentized effect is at
- * least as large. */
-DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(ddsc_context *context,
-                                                        ddsc_effects **effects, int64_t n,
-                                                        int64_t n_variables, const double *values,
-                                                        const ddsc_column *column,
-                                                        const ddsc_column *block,
-                                                        int64_t permutations);
+ * the one column that has the role DDSC_COLUMN_BY. A factor with two classes has one row per
+ * quantity, and a factor with more classes one row per quantity and class. Intervals: Welch's t
+ * between classes, Student's t of the differences within blocks, Fisher's z for rank correlations. p
+ * is the share of `permutations` (within the blocks of a column with the role DDSC_COLUMN_BLOCK)
+ * whose studentized effect is at least as large.
+ *
+ * With columns that have the role DDSC_COLUMN_ADJUST, an effect is the coefficient of the class in a
+ * linear model with these covariates (and the blocks), or a partial rank correlation. Intervals use
+ * heteroscedastic standard errors (HC2) with Satterthwaite's degrees of freedom (Bell and McCaffrey
+ * 2002), and permutations exchange the residuals of the covariates (Freedman and Lane 1983). The
+ * means are not adjusted. Items with a missing value in any column are left out. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(
+    ddsc_context *context, ddsc_effects **effects, int64_t n, int64_t n_variables,
+    const double *values, int64_t n_columns, const ddsc_column *columns, int64_t permutations);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_effects_destroy(ddsc_effects *effects);
 #define ddsc_effects_get_view(effects, view) \
     ddsc_effects_get_view_sized((effects), (view), sizeof *(view))
@@ -2688,6 +2725,10 @@ typedef struct ddsc_report_source {
     /* A metadata column, such as a date or a batch. The report then shows the clusters per period
      * of this column (ddsc_over_run). NULL: the report has no such section. */
     const char *over;
+    /* Names of classes 0 .. n_class_names - 1 of `truth`. Other classes have the names of the labels
+     * of `measures`, or are shown by number. */
+    const char *const *class_names;
+    int64_t n_class_names;
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))

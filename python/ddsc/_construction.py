@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._anndata_input import cell_values, sample_columns
 from ._arrays import as_doubles, is_sparse, whole_numbers
-from ._derived import name_text
+from ._derived import name_text, value_text
 from ._image_colors import color_shares, looks_like_colors
 from ._run import Run
 from ._types import AnnDataLike, Array, ArrayLike, Labels, OnEmpty, SparseRows, TableLike
@@ -228,6 +228,7 @@ class Constructors:
         variables: Optional[Sequence[str]] = None,
         label: Optional[str] = None,
         *,
+        type: Optional[str] = None,
         meta: Union[bool, Sequence[str]] = True,
     ) -> "Distributions":
         """Create items from an AnnData object, one for each value of ``adata.obs[groupby]``.
@@ -244,12 +245,15 @@ class Constructors:
             Variables to use. Cannot be combined with `obsm`.
         label : str, optional
             Column of ``adata.obs`` with the class of each sample.
+        type : str, optional
+            Column of ``adata.obs`` with the type of each cell. Types become names of points, and `ddsc.states` and the
+            report use them as states.
         meta : bool or list of str
             True: the columns of ``adata.obs`` that are constant within each sample become metadata of the items. A list
             selects columns by name, and False selects none.
         """
         obs = adata.obs
-        for column in (groupby, label, *(meta if not isinstance(meta, bool) else ())):
+        for column in (groupby, label, type, *(meta if not isinstance(meta, bool) else ())):
             if column is not None and column not in obs.columns:
                 raise ValueError(f"obs has no column {column!r}; it has {', '.join(map(str, obs.columns))}")
         values, coordinate_names = cell_values(adata, layer, obsm, variables)
@@ -259,13 +263,14 @@ class Constructors:
             values = values.toarray()
         labels = None if label is None else _group_labels(obs[label], names, order, offsets)
         made = cls.from_arrays(values, offsets, ids=names, labels=labels)
-        found = {} if meta is False else sample_columns(obs, [groupby, label], order, offsets)
+        found = {} if meta is False else sample_columns(obs, [groupby, label, type], order, offsets)
         if not isinstance(meta, bool):
             varies = [column for column in meta if column not in found]
             if varies:
                 raise ValueError(f"meta: column {varies[0]!r} of obs is empty, or not constant within each sample")
             found = {column: found[column] for column in meta}
-        return made.described(coordinate_names=coordinate_names, meta=found or None)
+        types = None if type is None else _point_types(made.support, values, obs[type].to_numpy()[order])
+        return made.described(coordinate_names=coordinate_names, point_names=types, meta=found or None)
 
     @classmethod
     def from_texts(
@@ -374,6 +379,14 @@ def _groups(column: Any) -> Tuple[List[str], Array, Array]:
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(values)))])
     return [str(name) for name in values[appearance]], order, offsets.astype(np.int64)
+
+
+def _point_types(support: Array, values: Array, types: Array) -> List[str]:
+    """Return the type of each row of support. Equal cells of several types are one point with all of them."""
+    found: Dict[bytes, Dict[str, None]] = {}
+    for row, value in zip(np.asarray(values, dtype=np.float64) + 0.0, types):
+        found.setdefault(row.tobytes(), {})[value_text(value)] = None
+    return [" + ".join(found[row.tobytes()]) for row in np.asarray(support, dtype=np.float64) + 0.0]
 
 
 def _split_text(text: Any, split: Optional[Callable[[str], Sequence[str]]]) -> List[str]:

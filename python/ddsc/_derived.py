@@ -67,7 +67,7 @@ class Derived:
         with Run(n_jobs=1) as run:
             handle = run(_core.described, self._handle, *lists)
             if meta is not None:
-                columns = [[_value_text(value) for value in column] for column in meta.values()]
+                columns = [[value_text(value) for value in column] for column in meta.values()]
                 for name, column in zip(meta, columns):
                     self._check_length(f"values of {name!r}", len(column))
                 flat = [value for row in zip(*columns) for value in row]
@@ -168,7 +168,7 @@ def name_text(value: object) -> str:
     return text
 
 
-def _value_text(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Convert a metadata value to text. Integer-valued floats become integers, because pandas stores integer columns
     with missing values as floats."""
     missing = value is None or type(value).__name__ == "NAType"  # comparisons with pandas.NA return NA

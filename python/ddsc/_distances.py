@@ -274,8 +274,8 @@ def mmd(
     x_weight, y_weight : (n,), (m,) arrays, optional
     kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto", "near" or "median"
-        "near" is the 5% quantile of the distances between the pooled points. "auto" uses "near", or the median if
-        the median is less than twice that quantile, as happens in many dimensions.
+        "near" is the 5% quantile of the distances between the pooled points. "auto" uses "near", or 1.5 times the
+        median if the median is less than 1.85 times that quantile, as happens in many dimensions (laplace: the median).
     estimator : {"biased", "unbiased"}
     squared : bool
         Return MMD^2, which can be negative with the unbiased estimator. Otherwise return the square root of its

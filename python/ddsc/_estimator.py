@@ -77,8 +77,9 @@ class DDSC(Updating, ModelFile, ToAnnData):
         `max_iterations` is the largest number of pivots.
     mmd_kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto", "near" or "median"
-        mmd: "near" is the 5% quantile of the distances between points. "auto" uses "near", or the median if the
-        median is less than twice that quantile, as happens in many dimensions. With `paper`, "auto" is "near".
+        mmd: "near" is the 5% quantile of the distances between points. "auto" uses "near", or 1.5 times the median
+        if the median is less than 1.85 times that quantile, as happens in many dimensions (laplace kernel and
+        documents: the median). With `paper`, "auto" is "near".
     mmd_estimator : {"auto", "unbiased", "biased"}
         mmd: "auto" is biased, or unbiased with `paper`.
     reference : {"auto", "normal", "kmeans"} or Distributions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Tuple, cast
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from ._distributions import Distributions, as_distributions
 from ._fitted import Fitted
 from ._run import Run
 from ._scores import adjusted_mutual_info_score
-from ._types import Array, FitItems, Flags, Floats, Ints, Labels, Objects, Weights
+from ._states import states
+from ._types import Array, FitItems, Flags, Floats, Ints, Json, Labels, Objects, Weights
 
 # Eigenvectors with smaller eigenvalues vary between neighbors, so dividing by these eigenvalues would amplify noise.
 LEAST_EIGENVALUE = 0.1
@@ -122,6 +123,60 @@ class NewItems(Fitted):
             run(_core.assign, model, measures._handle, None, labels, confidence, distance, far, None)
         parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
         return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
+
+    def states(
+        self,
+        n_states: Union[int, str] = "auto",
+        *,
+        by: Any = None,
+        adjust: Any = None,
+        block: Any = None,
+        kinds: Optional[Mapping[str, str]] = None,
+        between: Optional[Tuple[Union[int, Sequence[int]], Union[int, Sequence[int]]]] = None,
+        clusters: Optional[Tuple[int, int]] = None,
+        permutations: int = 9999,
+    ) -> Json:
+        """Divide the points of the items into states, such as cell states, and compare their shares.
+
+        All parameters but `clusters` are those of `ddsc.states`, which describes the result. Names of metadata columns
+        may be given for `by`, `adjust` and `block`.
+
+        Parameters
+        ----------
+        clusters : pair of int, optional
+            Computes the transport plan between the items of two clusters, instead of `between`.
+
+        Returns
+        -------
+        dict
+            As returned by `ddsc.states`. "clusters" has the mean share of each state in each cluster. This is a description
+            and no test, because the clusters were computed from the same points.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.datasets.load_cells(n_donors=8, n_cells=60)
+        >>> model = ddsc.DDSC(n_clusters=2, metric="mmd").fit(X)
+        >>> found = model.states(4, clusters=(0, 1))
+        >>> found["clusters"].shape, found["transport"]["mass"].shape
+        ((2, 4), (4, 4))
+        """
+        if clusters is not None:
+            if between is not None:
+                raise ValueError("pass either between or clusters")
+            if len(clusters) != 2 or any(not (self.labels_ == c).any() for c in clusters):
+                raise ValueError(f"clusters={clusters!r}: must be two of the clusters 0 to {self.n_clusters_ - 1}")
+        items = Distributions._wrap(_core.model_items(self._kept_model()))
+        labels = self.labels_ if len(self.labels_) == len(items) else self.labels_[self._there()]
+        if clusters is not None:
+            between = (np.flatnonzero(labels == clusters[0]).tolist(), np.flatnonzero(labels == clusters[1]).tolist())
+        found = states(
+            items, n_states, by=by, adjust=adjust, block=block, kinds=kinds, between=between, permutations=permutations,
+            random_state=self.random_state, n_jobs=self.n_jobs, verbose=self.verbose, memory_limit=self.memory_limit,
+        )
+        shares = [found["shares"][labels == c] for c in range(int(self.n_clusters_))]
+        found["clusters"] = np.array([share.mean(0) if len(share) else np.full(found["n_states"], np.nan) for share in shares])
+        return found
 
     def _kept_model(self) -> Any:
         check_fitted(self, "labels_")

@@ -30,6 +30,7 @@ class Updating(Fitting, NewItems):
         remove: Optional[Iterable[Union[str, int]]] = None,
         sample_weight: Optional[Weights] = None,
         n_clusters: Optional[int] = None,
+        resolve: bool = False,
     ) -> Own:
         """Return a new fit with items added and removed. This fit does not change.
 
@@ -39,6 +40,10 @@ class Updating(Fitting, NewItems):
         split, merged or vanished, and the numbers that are no longer used. The new fit has the items in the order of
         ALL.
 
+        K grows if a new cluster consists mostly of items that were inserted since K was chosen, and if random
+        halves of the items find it, too. `update_["candidates"]` describes such clusters. Known classes (`Distributions`
+        with labels) are kept if this fit has them; items without a class have class -1, or "" for named classes.
+
         Parameters
         ----------
         X : as in `fit`, optional
@@ -47,7 +52,10 @@ class Updating(Fitting, NewItems):
             Ids of items of the fit. Without ids, they are the numbers of the items, counted from 0.
         sample_weight : list of arrays, optional
         n_clusters : int, optional
-            Number of clusters. None: as in this fit.
+            Number of clusters. None: as in this fit, or more.
+        resolve : bool
+            Choose the settings again that this fit chose from its data: `n_neighbors`, `gamma`, `bandwidth`,
+            `epsilon`, `reference` and `hubs`. `update_["settings"]` lists them with their values before and after.
 
         Examples
         --------
@@ -63,12 +71,15 @@ class Updating(Fitting, NewItems):
         made.like = None
         low = 0 if n_clusters is None else whole("n_clusters", n_clusters)
         with self._run() as run:
-            added = None if X is None else _items_of(run, self._new_items(run, X, sample_weight)[1])
+            new = None if X is None else self._new_items(run, X, sample_weight)[1]
+            added = None if new is None else _items_of(run, new)
             removed = _find_items(handle, remove)
             cluster = {**self._cluster(), "like": handle, "k_min": low, "k_max": low, "joined": 0}
+            cluster["resolve"] = int(bool(resolve))
             settings = (self._metric(), self._graph(), cluster)
             found = run(_core.update, handle, added, removed, *settings)
             made._take_update(run, found, settings, self._given_names())
+            made._take_classes(self, removed, None if new is None or new.labels is None else new.labels[new.rows])
         return made
 
     def partial_fit(self: Own, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Own:
@@ -80,6 +91,22 @@ class Updating(Fitting, NewItems):
         self._forget()
         vars(self).update(own)
         return self
+
+    def _take_classes(self, before: Own, removed: Array, labels: Optional[Array]) -> None:
+        """Keep the known classes of the remaining items, and append those of the new ones."""
+        old = getattr(before, "_classes", None)
+        if old is None or len(old) != len(before.labels_):
+            return
+        kept = np.delete(np.asarray(old)[before._there()], removed)
+        n_added = len(self.labels_) - len(kept)
+        if kept.dtype.kind in "iu" and (labels is None or labels.dtype.kind in "iu"):
+            self._classes = np.append(kept, np.full(n_added, -1) if labels is None else labels)
+            truth = self._classes
+        else:
+            self._classes = np.append(kept.astype(str), [""] * n_added if labels is None else labels.astype(str))
+            names = np.unique(self._classes[self._classes != ""])
+            truth = np.where(self._classes == "", -1, np.searchsorted(names, self._classes))
+        self._report = (*self._report[:2], truth.astype(np.int32))
 
     def _given_names(self) -> List[Optional[str]]:
         """Return the names of clusters that were given by the user."""

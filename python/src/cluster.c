@@ -16,6 +16,7 @@ static const core_field cluster_fields[] = {CLUSTER(k_min, FIELD_INT64),
                                             CLUSTER(eigen_max_iterations, FIELD_INT64),
                                             CLUSTER(joined, FIELD_INT64),
                                             CLUSTER(refine, FIELD_INT64),
+                                            CLUSTER(resolve, FIELD_INT64),
                                             {NULL, FIELD_INT, 0}};
 
 /* Fills the settings. The model whose settings are used (`like`) is passed as a handle. */

@@ -549,7 +549,7 @@ static void try_states(ddsc_context *ctx, const ddsc_measures *items)
     GOOD(ddsc_states_flow_run(ctx, flow, found, items, 1, &from, 1, &to));
     CHECK(flow->value > 0 && flow->n_to > 0);
     const ddsc_column column = {"x", NULL, x, DDSC_COLUMN_NUMBER, DDSC_COLUMN_BY};
-    GOOD(ddsc_effects_run(ctx, &effects, N, 2, v->share, &column, NULL, 99));
+    GOOD(ddsc_effects_run(ctx, &effects, N, 2, v->share, 1, &column, 99));
     ddsc_effects_get_view(effects, e);
     const ddsc_effect *effect = e->rows[0];
     CHECK(e->n_rows == 2 && effect->n == N && effect->low < 1);

@@ -176,22 +176,28 @@ static ddsc_status states_flow_run(ddsc_context *ctx, int option)
     return status;
 }
 
-/* Option 1: within blocks. */
+/* Option 1: within blocks. Options 2 and 3: with a covariate. */
 static ddsc_status effects_run(ddsc_context *ctx, int option)
 {
     const char *kind[N], *pair[N];
-    double value[2 * N];
+    double value[2 * N], age[N];
     for (int i = 0; i < N; i++) {
         kind[i] = i == 3 ? NULL : item_names[i % 3];
         pair[i] = item_names[i / 3];
+        age[i] = 30.5 + i * i % 11;
         value[2 * i] = i * 5 % 7;
         value[2 * i + 1] = i == 5 ? (double)NAN : i;
     }
-    const ddsc_column column = {"kind", kind, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
-    const ddsc_column block = {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK};
+    const ddsc_column columns[] = {{"kind", kind, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY},
+                                   {"age", NULL, age, DDSC_COLUMN_NUMBER, DDSC_COLUMN_ADJUST},
+                                   {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK}};
+    const ddsc_column within[] = {columns[0], columns[2]};
     ddsc_effects *out = calls_unset;
-    ddsc_status status =
-        ddsc_effects_run(ctx, &out, N, 2, value, &column, option ? &block : NULL, 39);
+    ddsc_status status = ddsc_effects_run(ctx, &out, N, 2, value,
+                                          option == 0  ? 1
+                                          : option < 3 ? 2
+                                                       : 3,
+                                          option == 1 ? within : columns, 39);
     if (calls_gives(status, out)) {
         ddsc_effects_view v;
         ddsc_effects_get_view(out, &v);
@@ -319,6 +325,46 @@ static ddsc_status update_run(ddsc_context *ctx, int metric)
     return status;
 }
 
+/* Adds items far from the old ones, which become a cluster. */
+static ddsc_status update_grow(ddsc_context *ctx, int resolve)
+{
+    enum { MORE = 12 };
+    ddsc_update *out = calls_unset;
+    ddsc_measures *more = NULL;
+    ddsc_cluster_settings set = cluster_of(0);
+    double x[MORE * POINTS * DIM], w[MORE * POINTS];
+    int64_t at[MORE + 1];
+    for (int64_t i = 0; i <= MORE; i++)
+        at[i] = i * POINTS;
+    for (int64_t p = 0; p < MORE * POINTS; p++) {
+        w[p] = 1;
+        for (int64_t d = 0; d < DIM; d++)
+            x[p * DIM + d] = points[p * DIM + d] - 20 - (p >= N * POINTS / 2 ? 4 : 0);
+    }
+    ddsc_status status =
+        ddsc_measures_create_clouds(ctx, &more, MORE, DIM, x, w, at, DDSC_EMPTY_ERROR);
+    if (status < 0)
+        return status;
+    set.k_min = set.k_max = 0;
+    set.like = models[0];
+    set.resolve = resolve;
+    status = ddsc_update_run(ctx, &out, models[0], more, 0, NULL, &set);
+    if (calls_gives(status, out)) {
+        ddsc_update_view v;
+        ddsc_clustering_view c;
+        ddsc_update_get_view(out, &v);
+        ddsc_clustering_get_view(v.clustering, &c);
+        assert_int_equal(c.k, 3);
+        assert_true(v.n_candidates == 1 && v.candidates[0]->accepted);
+        assert_int_equal(v.candidates[0]->n_new, MORE);
+        assert_int_equal(v.n_settings > 0, resolve);
+        calls_add_answer(c.labels, c.n * (int64_t)sizeof *c.labels);
+        ddsc_update_destroy(out);
+    }
+    ddsc_measures_destroy(more);
+    return status;
+}
+
 static ddsc_status cluster_like(ddsc_context *ctx, int metric)
 {
     ddsc_cluster_settings set;
@@ -347,6 +393,8 @@ static const call_entry entries[] = {
     E(states_flow_run, "", 0),
     E(effects_run, "classes", 0),
     E(effects_run, "blocks", 1),
+    E(effects_run, "covariate", 2),
+    E(effects_run, "covariate, blocks", 3),
     E(project_run, "", 0),
     E(stability_run, "", 0),
     E(compare_run, "", 1 << DDSC_METRIC_MMD),
@@ -358,6 +406,8 @@ static const call_entry entries[] = {
     E(barycenter_run, "projected", DDSC_BARYCENTER_PROJECTED),
     E(update_run, "w2", 0),
     E(update_run, "mmd", 2),
+    {"ddsc_update_run", "one more cluster", update_grow, 0},
+    {"ddsc_update_run", "one more cluster, settings chosen again", update_grow, 1},
     {"ddsc_cluster_run", "like", cluster_like, 0},
 };
 const call_table assess_calls = CALL_TABLE(entries);

@@ -78,6 +78,9 @@ static void check_metric(int metric, bool images, int64_t hubs)
         assert_graph_of(v.clustering, whole, metric, round);
         assert_graph_of(v.clustering, w.clustering, metric, round);
         assert_int_equal(v.n_searched, w.n_searched);
+        assert_memory_equal(ddsc_clustering_get_labels(v.clustering),
+                            ddsc_clustering_get_labels(w.clustering),
+                            (size_t)p.n * sizeof(int32_t));
         assert_true(hubs != DDSC_HUBS_OFF || v.n_searched < p.n);
         kept_lists += p.n - v.n_searched;
         assert_int_equal(v.n_added, n_added);

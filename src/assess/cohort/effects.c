@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "assess/cohort/permanova.h"
+#include "assess/cohort/effects.h"
 #include "base/sized.h"
 
 enum { EFFECTS_LEVELS = 50, EFFECTS_MOST = 10000000, EFFECTS_CHUNK = 1 << 20, EFFECTS_PART = 7 };
@@ -16,184 +16,15 @@ struct ddsc_effects {
     variable column; /* owns the names of the levels */
 };
 
-typedef struct effects_job {
-    effects_data data;
-    variable block;
-    bool whole;
-    int64_t *item;     /* used items */
-    double *statistic; /* per row */
-    int64_t *count;    /* per row: number of permutations with at least this statistic */
-    double *largest;   /* per row: largest statistic, and number of permutations that have it */
-    int64_t *n_largest;
-    effects_sum *scratch;
-    int64_t n_scratch; /* per worker */
-    const int32_t *source;
-    int64_t n_source;
-} effects_job;
-
 static void release_job(ddsc_context *ctx, effects_job *j)
 {
     effects_data *d = &j->data;
     variable_free(ctx, &j->block);
-    MEM_FREE(ctx, j->item, j->statistic, j->count, j->largest, j->n_largest, j->scratch, d->column,
-             d->block, d->value, d->center, d->scale);
-}
-
-/* ---- units ---- */
-
-/* Returns true if the column has one value in each block. first (n_blocks) is scratch memory. */
-static bool is_constant_within(const variable *column, const variable *block, const int64_t *item,
-                               int64_t n, double *first)
-{
-    for (int64_t b = 0; b < block->n_levels; b++)
-        first[b] = NAN;
-    for (int64_t i = 0; i < n; i++) {
-        double *own = &first[(int64_t)block->x[item[i]]], x = column->x[item[i]];
-        if (!isnan(*own) && (*own < x || *own > x))
-            return false;
-        *own = x;
-    }
-    return true;
-}
-
-/* Replaces the n values with their ranks, starting at 0. Equal values have the mean of their ranks.
- * Missing values stay NaN. */
-static ddsc_status rank_values(ddsc_context *ctx, double *x, int64_t n)
-{
-    ddsc_status status = DDSC_OK;
-    double *key = NULL;
-    int32_t *order = NULL, *at = NULL;
-    int64_t known = 0;
-    TRY(MEM_NEW(ctx, key, n));
-    TRY(MEM_NEW(ctx, order, n));
-    TRY(MEM_NEW(ctx, at, n));
-    for (int64_t i = 0; i < n; i++)
-        if (!isnan(x[i])) {
-            key[known] = x[i];
-            at[known++] = (int32_t)i;
-        }
-    sort_order(order, key, known);
-    for (int64_t begin = 0, end; begin < known; begin = end) {
-        for (end = begin + 1; end < known && !(key[order[end]] > key[order[begin]]); end++)
-            ;
-        for (int64_t t = begin; t < end; t++)
-            x[at[order[t]]] = (double)(begin + end - 1) / 2;
-    }
-done:
-    MEM_FREE(ctx, key, order, at);
-    return status;
-}
-
-/* Subtracts the mean of each block, or of all units if there are no blocks. */
-static ddsc_status center_values(const effects_data *d, double *x, double *center)
-{
-    ddsc_status status = DDSC_OK;
-    int64_t n_blocks = BASE_MAX(d->n_blocks, 1);
-    double *sum = NULL, *count = NULL;
-    TRY(MEM_ZERO(d->ctx, sum, n_blocks));
-    TRY(MEM_ZERO(d->ctx, count, n_blocks));
-    for (int64_t i = 0; i < d->n; i++) {
-        int64_t b = d->block ? (int64_t)d->block[i] : 0;
-        if (!isnan(x[i])) {
-            sum[b] += x[i];
-            count[b]++;
-        }
-    }
-    for (int64_t i = 0; i < d->n; i++) {
-        int64_t b = d->block ? (int64_t)d->block[i] : 0;
-        x[i] -= sum[b] / count[b];
-    }
-    if (center)
-        *center = count[0] > 0 ? sum[0] / count[0] : 0;
-done:
-    MEM_FREE(d->ctx, sum, count);
-    return status;
-}
-
-/* Adds the values of the used items to their units. n_values (m x n) counts them. */
-static ddsc_status add_values(effects_job *j, const double *values, const int64_t *unit, int64_t n)
-{
-    ddsc_status status = DDSC_OK;
-    effects_data *d = &j->data;
-    double *count = NULL;
-    TRY(MEM_ZERO(d->ctx, d->value, d->m * d->n));
-    TRY(MEM_ZERO(d->ctx, count, d->m * d->n));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t v = 0; v < d->m; v++) {
-            double x = values[j->item[i] * d->m + v];
-            if (isnan(x))
-                continue;
-            d->value[v * d->n + unit[i]] += x;
-            count[v * d->n + unit[i]]++;
-        }
-    for (int64_t e = 0; e < d->m * d->n; e++)
-        d->value[e] = count[e] > 0 ? d->value[e] / count[e] : (double)NAN;
-done:
-    mem_free(d->ctx, count);
-    return status;
-}
-
-/* Prepares the values and the column. If the column is numeric, both are replaced with centered
- * ranks. With blocks, ranks are centered within blocks. */
-static ddsc_status prepare_values(effects_job *j)
-{
-    effects_data *d = &j->data;
-    bool number = d->n_levels == 0;
-    double *kept = d->block;
-    CHECK(MEM_NEW(d->ctx, d->center, d->m));
-    CHECK(MEM_ZERO(d->ctx, d->scale, d->m));
-    if (number)
-        CHECK(rank_values(d->ctx, d->column, d->n));
-    if (number)
-        CHECK(center_values(d, d->column, NULL));
-    for (int64_t v = 0; v < d->m; v++) {
-        double *x = d->value + v * d->n;
-        if (number)
-            CHECK(rank_values(d->ctx, x, d->n));
-        if (!number)
-            d->block = NULL; /* differences within blocks need no centering */
-        ddsc_status status = center_values(d, x, &d->center[v]);
-        d->block = kept;
-        CHECK(status);
-        for (int64_t i = 0; i < d->n; i++)
-            if (!isnan(x[i]))
-                d->scale[v] = fmax(d->scale[v], fabs(x[i]));
-    }
-    return DDSC_OK;
-}
-
-/* Defines the units of the permutations: the items, or the blocks if the column is constant within
- * blocks. */
-static ddsc_status make_units(effects_job *j, const variable *column, const double *values,
-                              int64_t n)
-{
-    ddsc_status status = DDSC_OK;
-    effects_data *d = &j->data;
-    int64_t *unit = NULL;
-    double *first = NULL;
-    bool blocked = j->block.x != NULL;
-    TRY(MEM_NEW(d->ctx, unit, n));
-    TRY(MEM_NEW(d->ctx, first, j->block.n_levels + 1));
-    j->whole = blocked && is_constant_within(column, &j->block, j->item, n, first);
-    d->n = j->whole ? j->block.n_levels : n;
-    d->n_levels = column->number ? 0 : column->n_levels;
-    d->n_compared = d->n_levels > 2 ? d->n_levels : 1;
-    TRY(MEM_NEW(d->ctx, d->column, d->n));
-    for (int64_t i = 0; i < n; i++) {
-        unit[i] = j->whole ? (int64_t)j->block.x[j->item[i]] : i;
-        d->column[unit[i]] = column->x[j->item[i]];
-    }
-    TRY(add_values(j, values, unit, n));
-    if (blocked && !j->whole) {
-        d->n_blocks = j->block.n_levels;
-        TRY(MEM_NEW(d->ctx, d->block, d->n));
-        for (int64_t i = 0; i < n; i++)
-            d->block[i] = j->block.x[j->item[i]];
-    }
-    TRY(prepare_values(j));
-done:
-    MEM_FREE(d->ctx, unit, first);
-    return status;
+    for (int64_t k = 0; k < j->n_adjust; k++)
+        variable_free(ctx, &j->adjust[k]);
+    effects_adjust_close(d);
+    MEM_FREE(ctx, j->adjust, j->item, j->statistic, j->count, j->largest, j->n_largest, j->scratch,
+             j->along, j->at, d->column, d->block, d->value, d->center, d->scale);
 }
 
 /* ---- permutations ---- */
@@ -211,6 +42,17 @@ static void count_one(effects_job *j, int64_t row, double statistic)
     j->n_largest[row] += statistic >= j->largest[row] - TIE * fabs(j->largest[row]);
 }
 
+static void measure_quantity(const effects_job *j, int64_t v, const int32_t *source, int worker,
+                             double *statistic, ddsc_effect *row)
+{
+    const effects_data *d = &j->data;
+    if (d->design)
+        effects_adjust_measure(d, v, source, j->along + worker * d->n_covariates,
+                               j->at + worker * j->n_at, statistic, row);
+    else
+        effects_measure(d, v, source, j->scratch + worker * j->n_scratch, statistic, row);
+}
+
 static ddsc_status count_variables(void *arg, int64_t begin, int64_t end, int worker)
 {
     effects_job *j = arg;
@@ -218,8 +60,7 @@ static ddsc_status count_variables(void *arg, int64_t begin, int64_t end, int wo
     double statistic[EFFECTS_LEVELS];
     for (int64_t v = begin; v < end; v++)
         for (int64_t b = 0; b < j->n_source; b++) {
-            effects_measure(d, v, j->source + b * d->n, j->scratch + worker * j->n_scratch,
-                            statistic, NULL);
+            measure_quantity(j, v, j->source + b * d->n, worker, statistic, NULL);
             for (int64_t r = 0; r < d->n_compared; r++)
                 count_one(j, v * d->n_compared + r, statistic[r]);
         }
@@ -241,11 +82,18 @@ static ddsc_status permute(ddsc_effects *t, effects_job *j, int64_t wanted)
     shuffle s = {0};
     int32_t *source = NULL;
     int64_t *unit = NULL, chunk = BASE_MAX(EFFECTS_CHUNK / d->n, 1);
-    const variable units = {.x = d->column}, blocks = {.x = d->block}, *of = &units;
+    const variable blocks = {.x = d->block}, **of = NULL;
+    variable *columns = NULL; /* the column and the covariates, by unit */
     TRY(MEM_NEW(t->ctx, unit, d->n));
+    TRY(MEM_ZERO(t->ctx, columns, d->n_covariates + 1));
+    TRY(MEM_NEW(t->ctx, of, d->n_covariates + 1));
     for (int64_t i = 0; i < d->n; i++)
         unit[i] = i;
-    shuffle_model model = {unit, d->n, 1, &of, d->block ? &blocks : NULL, false};
+    for (int64_t k = 0; k <= d->n_covariates; k++) {
+        columns[k].x = k == 0 ? d->column : d->covariate + (k - 1) * d->n;
+        of[k] = &columns[k];
+    }
+    shuffle_model model = {unit, d->n, d->n_covariates + 1, of, d->block ? &blocks : NULL, false};
     TRY(shuffle_open(t->ctx, &s, &model, wanted, EFFECTS_PART));
     chunk = BASE_MIN(chunk, s.n_draws);
     TRY(MEM_NEW(t->ctx, source, chunk * d->n));
@@ -268,7 +116,7 @@ static ddsc_status permute(ddsc_effects *t, effects_job *j, int64_t wanted)
         t->view.smallest_p = fmin(t->view.smallest_p, p_of(&s, s.exhaustive ? j->n_largest[r] : 0));
 done:
     shuffle_close(&s);
-    MEM_FREE(t->ctx, source, unit);
+    MEM_FREE(t->ctx, source, unit, columns, (void *)of);
     return status;
 }
 
@@ -296,32 +144,41 @@ done:
 
 /* ---- public ---- */
 
-static ddsc_status check_columns(ddsc_context *ctx, const ddsc_column *column,
-                                 const ddsc_column *block, int64_t n, effects_job *j, variable *of,
-                                 int64_t *used)
+/* Finds the items that have values of all columns, and reads the columns. */
+static ddsc_status read_columns(ddsc_context *ctx, int64_t n_columns, const ddsc_column *columns,
+                                int64_t n, effects_job *j, variable *by, int64_t *used)
 {
     ddsc_status status = DDSC_OK;
     bool *is_used = NULL;
+    const char *name = "";
     *used = 0;
     TRY(MEM_NEW(ctx, is_used, n));
     TRY(MEM_NEW(ctx, j->item, n));
+    TRY(MEM_ZERO(ctx, j->adjust, n_columns));
     for (int64_t i = 0; i < n; i++) {
-        is_used[i] = !variable_is_missing(column, i) && !(block && variable_is_missing(block, i));
+        is_used[i] = true;
+        for (int64_t k = 0; k < n_columns; k++)
+            is_used[i] = is_used[i] && !variable_is_missing(&columns[k], i);
         if (is_used[i])
             j->item[(*used)++] = i;
     }
+    for (int64_t k = 0; k < n_columns; k++)
+        name = columns[k].role == DDSC_COLUMN_BY ? columns[k].name : name;
     if (*used < 3) {
         status = ctx_fail(ctx, DDSC_ERROR_INPUT,
-                          "column \"%.100s\" has values for only %lld items; at least 3 are needed",
-                          column->name, (long long)*used);
+                          "column \"%.100s\"%s values for only %lld items; at least 3 are needed",
+                          name, n_columns > 1 ? " and the columns of the model have" : " has",
+                          (long long)*used);
         goto done;
     }
-    TRY(variable_make(ctx, of, column, n, is_used));
-    if (block) {
-        ddsc_column factor = *block;
-        factor.kind = DDSC_COLUMN_FACTOR;
-        factor.role = DDSC_COLUMN_BLOCK;
-        TRY(variable_make(ctx, &j->block, &factor, n, is_used));
+    for (int64_t k = 0; k < n_columns; k++) {
+        ddsc_column c = columns[k];
+        if (c.role == DDSC_COLUMN_BLOCK)
+            c.kind = DDSC_COLUMN_FACTOR;
+        variable *to = c.role == DDSC_COLUMN_BY      ? by
+                       : c.role == DDSC_COLUMN_BLOCK ? &j->block
+                                                     : &j->adjust[j->n_adjust++];
+        TRY(variable_make(ctx, to, &c, n, is_used));
     }
 done:
     mem_free(ctx, is_used);
@@ -334,6 +191,28 @@ static ddsc_status check_levels(ddsc_context *ctx, const variable *column)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "column \"%.100s\" has %lld different classes; at most %d can be compared",
                         column->name, (long long)column->n_levels, EFFECTS_LEVELS);
+    return DDSC_OK;
+}
+
+/* Prepares the adjusted effects. Rows have the means without adjustment already. */
+static ddsc_status adjust_effects(ddsc_effects *t, effects_job *j)
+{
+    effects_data *d = &j->data;
+    bool determined;
+    CHECK(effects_adjust_open(d));
+    if (!effects_adjust_check(d, &determined))
+        return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
+                        determined ? "column \"%.100s\" cannot be compared: the covariates (or the "
+                                     "blocks) determine it"
+                                   : "column \"%.100s\" cannot be compared: there are too many "
+                                     "covariates for the number of items",
+                        t->column.name);
+    j->n_at = effects_adjust_places(d);
+    CHECK(MEM_NEW(t->ctx, j->along, d->n_covariates * parallel_width(t->ctx)));
+    CHECK(MEM_NEW(t->ctx, j->at, j->n_at * parallel_width(t->ctx)));
+    for (int64_t v = 0; v < d->m; v++)
+        measure_quantity(j, v, NULL, 0, j->statistic + v * d->n_compared,
+                         t->row + v * d->n_compared);
     return DDSC_OK;
 }
 
@@ -366,32 +245,35 @@ static ddsc_status fill_effects(ddsc_effects *t, effects_job *j)
     t->view.rows = t->list;
     t->view.kind = d->n_levels > 0 ? DDSC_COLUMN_FACTOR : DDSC_COLUMN_NUMBER;
     t->view.whole_blocks = j->whole;
-    return DDSC_OK;
+    return d->n_covariates > 0 ? adjust_effects(t, j) : DDSC_OK;
 }
 
 ddsc_status ddsc_effects_run(ddsc_context *context, ddsc_effects **effects, int64_t n,
-                             int64_t n_variables, const double *values, const ddsc_column *column,
-                             const ddsc_column *block, int64_t permutations)
+                             int64_t n_variables, const double *values, int64_t n_columns,
+                             const ddsc_column *columns, int64_t permutations)
 {
     ddsc_status status = DDSC_OK;
     ddsc_effects *t = NULL;
     effects_job j = {0};
-    int64_t used;
+    int64_t used, n_by = 0;
     CHECK(ctx_enter_new(context, effects));
     const char *before = stage_enter(context, "test");
     TRY(ctx_need(context, values, "values"));
-    TRY(ctx_need(context, column, "column"));
+    TRY(ctx_need(context, columns, "columns"));
     TRY(ctx_check(context, n >= 3 && n < INT32_MAX, "n", (double)n, "3 .. 2147483646"));
     TRY(ctx_check(context, n_variables >= 1, "n_variables", (double)n_variables, ">= 1"));
     TRY(ctx_check(context, permutations >= 1 && permutations <= EFFECTS_MOST, "permutations",
                   (double)permutations, "1 .. 10000000"));
-    TRY(variable_check_columns(context, column, 1));
+    TRY(variable_check_columns(context, columns, n_columns));
+    for (int64_t k = 0; k < n_columns; k++)
+        n_by += columns[k].role == DDSC_COLUMN_BY;
+    TRY(ctx_check(context, n_by == 1, "columns with the role BY", (double)n_by, "1"));
     TRY(MEM_ZERO(context, t, 1));
     t->ctx = j.data.ctx = context;
     j.data.m = n_variables;
-    TRY(check_columns(context, column, block, n, &j, &t->column, &used));
+    TRY(read_columns(context, n_columns, columns, n, &j, &t->column, &used));
     TRY(check_levels(context, &t->column));
-    TRY(make_units(&j, &t->column, values, used));
+    TRY(effects_make_units(&j, &t->column, values, used));
     TRY(fill_effects(t, &j));
     TRY(permute(t, &j, permutations));
     TRY(adjust(t));

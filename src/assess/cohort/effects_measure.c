@@ -1,24 +1,41 @@
 /* Computes the effects of one quantity, with confidence intervals. */
 #include <math.h>
 
-#include "assess/cohort/permanova.h"
+#include "assess/cohort/effects.h"
 
-static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979;
-/* Smaller differences, relative to the largest value, are rounding errors. */
+static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979323846;
+/* Relative to the largest value, smaller differences are rounding errors. */
 static const double ROUNDING = 1e-12;
 /* Statistic of an effect whose standard error is 0. It is finite, so that such values can be
  * compared. */
 static const double LARGEST = 1e300;
 
+/* Returns the 97.5% quantile of Student's t for small df, by bisection of the distribution function:
+ * an integral of cos(angle)^(df - 1) over |angle| < atan(t / sqrt(df)), by Simpson's rule. */
+static double t_quantile_by_bisection(double df)
+{
+    enum { STEPS = 50, INTERVALS = 40 };
+    double whole = sqrt(PI) * tgamma(df / 2) / tgamma((df + 1) / 2), low = 0, high = PI / 2;
+    for (int step = 0; step < STEPS; step++) {
+        double middle = (low + high) / 2, width = middle / INTERVALS;
+        double sum = 1 + pow(cos(middle), df - 1);
+        for (int k = 1; k < INTERVALS; k++)
+            sum += (k % 2 ? 4 : 2) * pow(cos(k * width), df - 1);
+        if (2 * sum * width / 3 < (1 - TWO_SIDED) * whole)
+            low = middle;
+        else
+            high = middle;
+    }
+    return sqrt(df) * tan(low);
+}
+
 /* Returns the 97.5% quantile of Student's t with df >= 1 degrees of freedom (Hill 1970, algorithm
- * 396), with a relative error below 1e-3. */
-static double t_quantile(double df)
+ * 396), with a relative error below 1e-4. Hill's approximation is too large for small df. */
+double effects_t_quantile(double df)
 {
     double p = TWO_SIDED;
-    if (df < 1.5)
-        return cos(p * PI / 2) / sin(p * PI / 2);
     if (df < 2.5)
-        return sqrt(2 / (p * (2 - p)) - 2);
+        return t_quantile_by_bisection(df);
     double a = 1 / (df - 0.5), b = 48 / (a * a);
     double c = ((20700 * a / b - 98) * a - 16) * a + 96.36;
     double d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * PI / 2) * df;
@@ -72,9 +89,8 @@ static void add_sums(const effects_data *d, int64_t v, const int32_t *source, ef
     }
 }
 
-/* Returns the effect divided by its standard error. Returns the effect itself if the sample sizes
- * do not allow a standard error. */
-static double studentize(const effects_data *d, int64_t v, double effect, double error)
+/* Sizes that allow no standard error return the effect itself. */
+double effects_studentize(const effects_data *d, int64_t v, double effect, double error)
 {
     double limit = ROUNDING * d->scale[v];
     if (isnan(error))
@@ -135,7 +151,7 @@ static void fill_effect(const effects_data *d, int64_t v, const contrast *c, dds
     double both = c->level.n + c->other.n - 2;
     double pooled = sqrt(
         (variance(c->level) * (c->level.n - 1) + variance(c->other) * (c->other.n - 1)) / both);
-    double margin = c->error > limit ? t_quantile(fmax(c->df, 1)) * c->error : c->error;
+    double margin = c->error > limit ? effects_t_quantile(fmax(c->df, 1)) * c->error : c->error;
     row->n_level = (int64_t)c->level.n;
     row->n_other = (int64_t)c->other.n;
     row->n = row->n_level + row->n_other;
@@ -154,13 +170,23 @@ static void measure_factor(const effects_data *d, int64_t v, const int32_t *sour
     for (int64_t r = 0; r < d->n_compared; r++) {
         int64_t level = d->n_compared == 1 ? 1 : r;
         contrast c = d->block ? compare_within(d, sums, level) : compare_means(d, sums, level);
-        statistic[r] = studentize(d, v, c.effect, c.error);
+        statistic[r] = effects_studentize(d, v, c.effect, c.error);
         if (row)
             fill_effect(d, v, &c, &row[r]);
     }
 }
 
-/* Computes the rank correlation and Fisher's z interval (Bonett and Wright 2000). */
+/* The interval is that of Bonett and Wright (2000). */
+void effects_fill_correlation(ddsc_effect *row, double r, double free)
+{
+    double z = atanh(fmin(fmax(r, -1 + 1e-12), 1 - 1e-12));
+    double margin = free > 0 ? NORMAL_975 * sqrt((1 + r * r / 2) / free) : (double)NAN;
+    row->mean_level = row->mean_other = row->standardized = NAN;
+    row->effect = r;
+    row->low = tanh(z - margin);
+    row->high = tanh(z + margin);
+}
+
 static void measure_number(const effects_data *d, int64_t v, const int32_t *source,
                            double *statistic, ddsc_effect *row)
 {
@@ -182,14 +208,8 @@ static void measure_number(const effects_data *d, int64_t v, const int32_t *sour
     statistic[0] = fabs(r);
     if (!row)
         return;
-    double z = atanh(fmin(fmax(r, -1 + 1e-12), 1 - 1e-12)), free = n - 3;
-    free -= d->n_blocks > 0 ? (double)d->n_blocks - 1 : 0;
-    double margin = free > 0 ? NORMAL_975 * sqrt((1 + r * r / 2) / free) : (double)NAN;
     row->n = (int64_t)n;
-    row->mean_level = row->mean_other = row->standardized = NAN;
-    row->effect = r;
-    row->low = tanh(z - margin);
-    row->high = tanh(z + margin);
+    effects_fill_correlation(row, r, n - 3 - (d->n_blocks > 0 ? (double)d->n_blocks - 1 : 0));
 }
 
 void effects_measure(const effects_data *d, int64_t v, const int32_t *source, effects_sum *scratch,

@@ -45,6 +45,8 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
                     (double)s->joined, "0 (none) or a sum of 1 << metric"));
     CHECK(ctx_check(ctx, s->refine >= DDSC_REFINE_AUTO && s->refine <= DDSC_REFINE_WORDS, "refine",
                     (double)s->refine, "one of 0 .. 2"));
+    CHECK(ctx_check(ctx, s->resolve == 0 || (s->resolve == 1 && s->like), "resolve",
+                    (double)s->resolve, "0, or 1 with a model in like"));
     if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
@@ -214,6 +216,8 @@ static ddsc_status take_graphs(ddsc_context *ctx, ddsc_graph **graph, ddsc_graph
 static const char *known_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known,
                                  int64_t width, const ddsc_cluster_settings *set)
 {
+    if (set->resolve)
+        return "the settings are chosen again";
     if (!known->lists)
         return "the model has no neighbor lists";
     if (needs_span(p) || width > p->tau)
@@ -221,6 +225,12 @@ static const char *known_refused(ddsc_context *ctx, const graph_request *p, cons
     if (!plan_same_frame(&p->metric.frame, &set->like->run.frame))
         return "the new items cannot be compared in the frame of the model";
     return plan_update_refused(ctx, p, known);
+}
+
+/* Returns the frame in which the pairs of the model were compared, or NULL. */
+static const pair_frame *like_frame(const ddsc_cluster_settings *set)
+{
+    return set->like && !set->resolve ? &set->like->run.frame : NULL;
 }
 
 /* Computes the graph of one metric and, if K is to be chosen, a wider one. known (or NULL) contains
@@ -234,7 +244,7 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
     graph_request p = {0};
     ddsc_graph *all = NULL;
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    TRY(plan_resolve(ctx, &p, data, metric, set->graph, set->like ? &set->like->run.frame : NULL));
+    TRY(plan_resolve(ctx, &p, data, metric, set->graph, like_frame(set)));
     p.fills = !set->paper;
     int64_t width = search_width(data->n, p.tau, set);
     const char *refused = known ? known_refused(ctx, &p, known, width, set) : NULL;

@@ -13,6 +13,11 @@
  * result is NaN if there are too few rows. */
 ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
                              const double *rows, int64_t k);
+/* Computes the mean overlap (Jaccard) of one cluster of `labels` with the most similar cluster that
+ * k-means finds in a random half of the rows, over the same splits (compare Hennig 2007). The result
+ * is NaN if there are too few rows. */
+ddsc_status halves_overlap(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
+                           const double *rows, int64_t k, const int32_t *labels, int32_t cluster);
 
 /* ---- one decomposition, shared by every K ---- */
 
@@ -124,6 +129,8 @@ struct ddsc_clustering {
     const ddsc_joined_row **joined_list; /* pointers to the rows */
     int32_t *spectral;                   /* n: labels before refinement; NULL: not refined */
     word_mixture mixture;                /* of refined labels */
+    int32_t *fresh;                      /* n_fresh: items inserted since K was chosen, ascending */
+    int64_t n_fresh;
 };
 
 /* Returns the labels before refinement. The verdict uses these, because a mixture of words divides
@@ -240,6 +247,7 @@ typedef struct cluster_update {
      * by rescaled distances; or NULL. */
     ddsc_graph *plain;
     double *scale;
+    uint8_t *fresh; /* n_kept + n_added: 1 for items inserted since K was chosen */
 } cluster_update;
 
 /* Creates the changed set. `added` may be NULL. removed contains items of the model. On error, the
@@ -253,5 +261,51 @@ ddsc_status cluster_model_lists(ddsc_context *ctx, ddsc_graph **lists, ddsc_grap
 /* Gives cluster c the number number[c], which is less than k or, for an empty cluster, negative. */
 ddsc_status cluster_renumber(ddsc_context *ctx, ddsc_clustering *c, const int32_t *number,
                              int64_t k);
+
+/* The rows of the embedding that are not zero. */
+typedef struct packed_rows {
+    int64_t n, dim;
+    double *rows;  /* n x dim */
+    int32_t *item; /* n, ascending */
+} packed_rows;
+
+/* Copies the rows. On error, the caller still has to call cluster_free_rows. */
+ddsc_status cluster_pack_rows(ddsc_context *ctx, packed_rows *p, const ddsc_clustering *c);
+void cluster_free_rows(ddsc_context *ctx, packed_rows *p);
+/* Replaces the partition by the one that k-means finds from the clusters of the model, if its
+ * objective is nearly as good. Up to GROWTH_MOST more clusters start at new items. */
+ddsc_status cluster_continue(ddsc_context *ctx, ddsc_clustering *c, const cluster_update *u,
+                             const ddsc_model *m, const ddsc_cluster_settings *set);
+
+/* ---- more clusters (growth.c) ---- */
+
+/* Marks the items of the changed set that were inserted since K was chosen. If they are more than
+ * half of the items, the oldest of them are not marked, except those of this update. */
+ddsc_status cluster_mark_new(ddsc_context *ctx, cluster_update *u, const ddsc_model *m);
+/* Returns true if enough new items have mostly new neighbors, so that another cluster can consist of
+ * new items. */
+bool cluster_can_grow(const ddsc_clustering *c, const cluster_update *u,
+                      const ddsc_cluster_settings *set);
+/* The clusters that n_most more clusters than before would add. */
+enum { GROWTH_MOST = 3 };
+typedef struct growth_trial {
+    int64_t n_most, n; /* n: number of clusters without the same old one, at most n_most */
+    ddsc_update_candidate candidate[GROWTH_MOST]; /* by increasing p-value */
+    int32_t label[GROWTH_MOST];
+    bool mostly_new, found; /* true if all n_most candidates are */
+    double least_overlap;
+} growth_trial;
+
+/* Fills the trial from a clustering with t->n_most more clusters. same[c] is negative for clusters
+ * that continue no old one. */
+ddsc_status cluster_judge_growth(ddsc_context *ctx, growth_trial *t, const ddsc_clustering *more,
+                                 const int32_t *same, const uint8_t *fresh);
+/* Describes the candidate in a sentence. The caller frees *words. */
+ddsc_status cluster_growth_words(ddsc_context *ctx, char **words, const ddsc_update_candidate *c);
+/* Moves the graph and everything else that does not depend on K from `c`. */
+void cluster_take_graph(ddsc_clustering *more, ddsc_clustering *c);
+/* Stores the marks in the clustering, except those of the clusters that were added (or NULL). */
+ddsc_status cluster_keep_marks(ddsc_context *ctx, ddsc_clustering *c, const uint8_t *fresh,
+                               const growth_trial *added);
 
 #endif

@@ -15,7 +15,8 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
              clustering->sweep_labels, clustering->sweep_list, clustering->sweep,
              clustering->details, clustering->residuals, clustering->spectrum,
              clustering->eigenvalues, clustering->embedding, clustering->labels,
-             clustering->joined_list, clustering->joined, clustering->resume, clustering->spectral);
+             clustering->joined_list, clustering->joined, clustering->resume, clustering->spectral,
+             clustering->fresh);
     model_free_mixture(ctx, &clustering->mixture);
     mem_free(ctx, clustering);
 }

@@ -89,6 +89,27 @@ done:
     return status;
 }
 
+/* Replaces the values that the run of the model chose from its data by the rules. */
+static void choose_again(cluster_plan *plan, const ddsc_model *m)
+{
+    const model_rules *rules = &m->rules;
+    ddsc_metric_settings *metric = &plan->metric;
+    plan->graph.tau = rules->tau;
+    plan->graph.hubs = rules->hubs;
+    if (rules->gamma_rule != DDSC_GAMMA_VALUE)
+        plan->set.gamma_rule = (ddsc_gamma_rule)rules->gamma_rule;
+    if (rules->bandwidth_rule != DDSC_BANDWIDTH_VALUE)
+        metric->bandwidth_rule = (ddsc_bandwidth_rule)rules->bandwidth_rule;
+    metric->mmd_estimator = (ddsc_mmd_estimator)rules->estimator;
+    metric->epsilon = rules->epsilon;
+    metric->epsilon_is_percent = (int)rules->epsilon_is_percent;
+    if (rules->reference_rule != DDSC_REFERENCE_MEASURES) {
+        metric->reference_rule = (ddsc_reference_rule)rules->reference_rule;
+        metric->reference_size = rules->reference_size;
+        metric->reference_measures = NULL;
+    }
+}
+
 ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan)
 {
     const ddsc_model *m = plan->set.like;
@@ -101,7 +122,7 @@ ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan)
     if (plan->set.joined)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "like: the model was computed with a single metric; set joined = 0");
-    if (by_seed && (uint64_t)run->seed != ctx_seed(ctx))
+    if (by_seed && !plan->set.resolve && (uint64_t)run->seed != ctx_seed(ctx))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "like: the model used random features or a sample with seed %lld, but the "
                         "seed is %lld; use the same seed",
@@ -119,6 +140,8 @@ ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan)
     plan->set.gamma = m->gamma;
     plan->set.min_cluster = run->min_cluster;
     plan->set.refine = m->mixture.n_words > 0 ? DDSC_REFINE_AUTO : DDSC_REFINE_OFF;
+    if (plan->set.resolve)
+        choose_again(plan, m);
     if (plan->set.k_min == 0)
         plan->set.k_min = plan->set.k_max = run->k;
     CHECK(plan_check_graph(ctx, &plan->graph));

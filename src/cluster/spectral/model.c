@@ -108,7 +108,21 @@ static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_c
 static int64_t requested_clusters(const ddsc_clustering *c, const ddsc_cluster_settings *set)
 {
     bool fixed = set->k_min == set->k_max && set->k_min > 0;
-    return fixed ? set->k_min : c->view.n_sweep == 1 ? c->view.sweep[0]->k : c->view.k;
+    return c->view.n_sweep == 1 ? c->view.sweep[0]->k : fixed ? set->k_min : c->view.k;
+}
+
+static model_rules requested_rules(const cluster_plan *plan)
+{
+    const ddsc_metric_settings *metric = &plan->metric;
+    return (model_rules){.tau = plan->graph.tau,
+                         .hubs = plan->graph.hubs,
+                         .gamma_rule = plan->set.gamma_rule,
+                         .bandwidth_rule = metric->bandwidth_rule,
+                         .estimator = metric->mmd_estimator,
+                         .reference_rule = metric->reference_rule,
+                         .reference_size = metric->reference_size,
+                         .epsilon = metric->epsilon,
+                         .epsilon_is_percent = metric->epsilon_is_percent};
 }
 
 static ddsc_status check_call(ddsc_context *ctx, const measures *data, const ddsc_clustering *c)
@@ -159,7 +173,10 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                          .min_cluster = plan.set.min_cluster,
                          .seed = (int64_t)ctx_seed(ctx),
                          .k = requested_clusters(clustering, &plan.set)};
+    m->rules = plan.set.like && !plan.set.resolve ? plan.set.like->rules : requested_rules(&plan);
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
+    TRY(MEM_COPY(ctx, m->fresh, clustering->fresh, clustering->n_fresh));
+    m->n_fresh = clustering->n_fresh;
     TRY(take_graph(ctx, m, clustering->graph));
     TRY(take_embedding(ctx, m, clustering, data));
     *out = m;

@@ -13,7 +13,7 @@ void cluster_update_free(ddsc_context *ctx, cluster_update *u)
     ddsc_measures_destroy(u->set);
     ddsc_graph_destroy(u->lists);
     ddsc_graph_destroy(u->plain);
-    MEM_FREE(ctx, u->scale, u->kept);
+    MEM_FREE(ctx, u->fresh, u->scale, u->kept);
     *u = (cluster_update){0};
 }
 
@@ -257,6 +257,7 @@ ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc
     TRY(choose_kept(ctx, u, place, m, n_removed, removed));
     TRY(update_check_sizes(ctx, u, m));
     TRY(make_updated_set(ctx, u, m, added));
+    TRY(cluster_mark_new(ctx, u, m));
     TRY(take_kept_lists(ctx, u, m, place));
 done:
     mem_free(ctx, place);

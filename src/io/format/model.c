@@ -77,6 +77,8 @@ static ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_wr
         TRY(add_lists(z, &graph_names, m->n, m->list_offset, m->list_index, m->list_d2));
     if (m->plain_offset)
         TRY(add_lists(z, &plain_names, m->n, m->plain_offset, m->plain_index, m->plain_d2));
+    if (m->n_fresh > 0)
+        TRY(npz_writer_add(z, "new_items", NPY_INT4, 1, &m->n_fresh, 4, NULL, m->fresh));
     TRY(npz_writer_finish(z));
 done:
     npz_writer_close(z);
@@ -241,6 +243,17 @@ static ddsc_status read_lists(archive *z, const list_names *name, int64_t n, int
     return read_doubles(z, d2, name->d2, (*offset)[n]);
 }
 
+/* Reads the numbers of the items that were inserted since K was chosen. */
+static ddsc_status read_fresh(archive *z, ddsc_model *m)
+{
+    if (!archive_has(z, "new_items"))
+        return DDSC_OK;
+    CHECK(archive_open_array(z, "new_items", 1));
+    m->n_fresh = z->array.count;
+    CHECK(npy_read_indices(z->ctx, &m->fresh, z->member, &z->array));
+    return archive_close_array(z);
+}
+
 static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
 {
     CHECK(read_items(z, m));
@@ -259,6 +272,7 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
     CHECK(read_lists(z, &graph_names, m->n, &m->list_offset, &m->list_index, &m->list_d2));
     if (m->hub_scale)
         CHECK(read_lists(z, &plain_names, m->n, &m->plain_offset, &m->plain_index, &m->plain_d2));
+    CHECK(read_fresh(z, m));
     return read_reference(z, m);
 }
 

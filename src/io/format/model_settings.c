@@ -56,6 +56,25 @@ static const field run_fields[] = {
     {"clusters", FIELD_COUNT, AT(run.k), NULL},
 };
 
+/* Settings as they were requested, in an array that models of earlier versions do not have. */
+static const field rule_fields[] = {
+    {"tau", FIELD_COUNT, AT(rules.tau), NULL},
+    {"hubs", FIELD_WORD, AT(rules.hubs), "default off auto always "},
+    {"gamma", FIELD_WORD, AT(rules.gamma_rule), "auto median value local "},
+    {"bandwidth", FIELD_WORD, AT(rules.bandwidth_rule), "auto median value near "},
+    {"estimator", FIELD_WORD, AT(rules.estimator), "unbiased biased auto "},
+    {"reference", FIELD_WORD, AT(rules.reference_rule), "normal kmeans measures auto "},
+    {"reference_size", FIELD_COUNT, AT(rules.reference_size), NULL},
+    {"epsilon", FIELD_NUMBER, AT(rules.epsilon), NULL},
+    {"epsilon_is_percent", FIELD_COUNT, AT(rules.epsilon_is_percent), NULL},
+};
+static const model_rules default_rules = {
+    .estimator = DDSC_MMD_AUTO,
+    .reference_rule = DDSC_REFERENCE_AUTO,
+    .epsilon = 5,
+    .epsilon_is_percent = 1,
+};
+
 /* One array of settings. The last `n_optional` fields may be missing. */
 typedef struct field_table {
     const char *array;
@@ -66,6 +85,7 @@ typedef struct field_table {
 enum {
     MODEL_FIELDS = sizeof model_fields / sizeof *model_fields,
     RUN_FIELDS = sizeof run_fields / sizeof *run_fields,
+    RULE_FIELDS = sizeof rule_fields / sizeof *rule_fields,
     MOST_FIELDS = MODEL_FIELDS > RUN_FIELDS ? MODEL_FIELDS : RUN_FIELDS,
     FIELD_TEXT = 96
 };
@@ -74,6 +94,7 @@ enum {
  * read the settings. */
 static const field_table model_table = {"model_settings", model_fields, MODEL_FIELDS, 1};
 static const field_table run_table = {"run_settings", run_fields, RUN_FIELDS, 0};
+static const field_table rule_table = {"requested_settings", rule_fields, RULE_FIELDS, 0};
 
 static bool has_cost_line(const ddsc_model *m)
 {
@@ -147,7 +168,9 @@ ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m)
     if (m->run.frame.kind == FRAME_NONE)
         return DDSC_OK;
     settings_format(&text, run_fields, RUN_FIELDS, m);
-    return npz_add_strings(z, run_table.array, get_line, &text, RUN_FIELDS);
+    CHECK(npz_add_strings(z, run_table.array, get_line, &text, RUN_FIELDS));
+    settings_format(&text, rule_fields, RULE_FIELDS, m);
+    return npz_add_strings(z, rule_table.array, get_line, &text, RULE_FIELDS);
 }
 
 /* ---- reading ---- */
@@ -222,5 +245,8 @@ ddsc_status archive_read_model_settings(archive *z, ddsc_model *m)
     bool kernel = metric->metric == DDSC_METRIC_MMD && metric->mmd_kernel != DDSC_KERNEL_ENERGY;
     metric->bandwidth_rule = kernel ? DDSC_BANDWIDTH_VALUE : DDSC_BANDWIDTH_AUTO;
     metric->epsilon_is_percent = metric->metric != DDSC_METRIC_SINKHORN;
+    m->rules = default_rules;
+    if (archive_has(z, rule_table.array))
+        CHECK(read_settings_of(z, m, &rule_table));
     return archive_has(z, run_table.array) ? read_settings_of(z, m, &run_table) : DDSC_OK;
 }

@@ -107,7 +107,7 @@ function standingWords(i) {
 function neighborList(i) {
   const near = neighborsOf(i);
   if (!near.length) return [];
-  const lines = near.map(({ i: other, distance }, at) => make('li', null, itemButton(other),
+  const lines = near.map(({ i: other, distance }, at) => make('li', null, itemButton(other), ...compareButton(i, other),
     make('div', { class: 'faint' }, ...clusterLink(clustering().of[other]), `, distance ${distance.toPrecision(3)}`,
       ...[reason(i, other, at === 0)].filter(Boolean).map(why => ', ' + why))));
   return [make('h3', null, 'Nearest neighbors'), make('ol', null, ...lines)];

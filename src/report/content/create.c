@@ -66,6 +66,10 @@ static ddsc_status check_source(ddsc_report *r)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
                         "report: cluster_names is NULL, but n_cluster_names is %lld; set both",
                         (long long)from->n_cluster_names);
+    if (from->n_class_names < 0 || (from->n_class_names > 0 && !from->class_names))
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "report: class_names is NULL, but n_class_names is %lld",
+                        (long long)from->n_class_names);
     if (!!from->clustering + !!from->d2 + !!from->labels > 1)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
                         "report: set exactly one of clustering, d2 and labels");
@@ -257,8 +261,13 @@ static ddsc_status resolve_settings(ddsc_report *r)
     ddsc_cluster_settings_init(&r->plan.set);
     ddsc_metric_settings_init(&r->plan.metric);
     ddsc_graph_settings_init(&r->plan.graph);
-    return ddsc_cluster_settings_resolve(r->ctx, &r->plan.set, &r->plan.metric, &r->plan.graph,
-                                         r->from.settings);
+    CHECK(ddsc_cluster_settings_resolve(r->ctx, &r->plan.set, &r->plan.metric, &r->plan.graph,
+                                        r->from.settings));
+    ddsc_update_view u;
+    ddsc_update_get_view(r->from.update, &u);
+    if (u.n_candidates > 0 && u.candidates[0]->accepted)
+        r->plan.set.k_min = r->plan.set.k_max = u.candidates[0]->k;
+    return DDSC_OK;
 }
 
 static ddsc_status result_fill(ddsc_report *r)

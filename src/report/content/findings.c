@@ -230,7 +230,9 @@ static int64_t find_classes(int32_t *class, const int32_t *truth, int64_t n)
 static json_t *result_class_name(const ddsc_report *r, int32_t class)
 {
     char number[16];
-    const char *name = r->measures ? ddsc_measures_get_label_name(r->measures, class) : NULL;
+    const char *name = class < r->from.n_class_names ? r->from.class_names[class]
+                       : r->measures ? ddsc_measures_get_label_name(r->measures, class)
+                                     : NULL;
     snprintf(number, sizeof number, "%" PRId32, class);
     return result_string(name ? name : number);
 }

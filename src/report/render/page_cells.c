@@ -82,6 +82,9 @@ static bool good_states(const ddsc_report *r, const json_t *states, size_t n_coo
         if (!json_is_number(json_object_get(row, "share")) ||
             !are_numbers(json_object_get(row, "means"), n_coordinates))
             return false;
+        const json_t *distances = json_object_get(row, "distances"); /* not in older results */
+        if (distances && !are_numbers(distances, n))
+            return false;
     }
     json_array_foreach(json_object_get(states, "items"), i, row)
     {
@@ -137,14 +140,28 @@ static void add_named(buffer *t, const char *key, const json_t *list)
     buffer_add(t, "]");
 }
 
-/* Adds the means of the states as a separate table, without the names. */
+/* Returns true if the page can compute the transport between two items. */
+static bool has_distances(const json_t *states)
+{
+    const json_t *list = json_object_get(states, "list"), *row;
+    size_t i;
+    json_array_foreach(list, i, row)
+    {
+        if (!json_object_get(row, "distances"))
+            return false;
+    }
+    return json_array_size(json_object_get(states, "items")) > 1;
+}
+
+/* Adds the means of the states as a table of their own, without the names. */
 static void add_states(buffer *t, const json_t *states)
 {
+    static const char *const columns[] = {"share", "means", "distances"};
     const json_t *list = json_object_get(states, "list");
     buffer_add(t, ",\"states\":{");
     add_named(t, "names", list);
-    for (int column = 0; column < 2; column++) {
-        const char *key = column ? "means" : "share";
+    for (int column = 0; column < (has_distances(states) ? 3 : 2); column++) {
+        const char *key = columns[column];
         json_t *values = json_array();
         for (size_t s = 0; s < json_array_size(list); s++)
             json_array_append(values, json_object_get(json_array_get(list, s), key));
@@ -244,6 +261,22 @@ static void add_composition(buffer *t, const ddsc_report *r, const json_t *state
                "use the arrow keys.</p>\n");
 }
 
+static void add_item_flows(buffer *t, const json_t *states)
+{
+    if (!has_distances(states))
+        return;
+    html_heading(t, "Transport between two items");
+    buffer_add(t,
+               "<p>The smallest mass that has to change its state to turn the shares of one item "
+               "into those of the other, moved to the nearest states. <code>ddsc states DIR FROM "
+               "TO</code> computes an optimal transport plan between the points of both items, "
+               "and lists the coordinates that change within each state.</p>\n<div "
+               "class=\"controls\" id=\"pair\"><label>from <select "
+               "id=\"pair-from\"></select></label><label>to <select id=\"pair-to\"></select>"
+               "</label></div>\n<div class=\"flows\"><div class=\"wide\" id=\"pair-flow\"></div>"
+               "<div class=\"wide\" id=\"pair-table\"></div></div>\n");
+}
+
 static void add_cluster_flows(buffer *t, const json_t *states)
 {
     if (json_array_size(json_object_get(states, "flows")) == 0)
@@ -282,6 +315,7 @@ void report_page_cells(buffer *t, const ddsc_report *r)
     }
     if (states) {
         add_composition(t, r, states);
+        add_item_flows(t, states);
         add_cluster_flows(t, states);
     }
 }

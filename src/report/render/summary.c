@@ -199,8 +199,11 @@ static void add_cluster(buffer *t, const ddsc_report *r, int64_t c, bool first)
     char name[32];
     const json_t *cluster = json_array_get(json_object_get(r->tree, "clusters"), (size_t)c);
     buffer traits = {.ctx = t->ctx};
+    const char *given = json_string_value(json_object_get(cluster, "name"));
     snprintf(name, sizeof name, "cluster %" PRId64, c);
     buffer_addf(t, "  %-12s ", name);
+    if (given && *given)
+        buffer_addf(t, "%s, ", given);
     buffer_add_count(t, r->size[c]);
     buffer_add(t, r->size[c] == 1 ? " item" : " items");
     traits_add(&traits, cluster, MAX_TRAITS);
@@ -217,10 +220,15 @@ static void add_cluster(buffer *t, const ddsc_report *r, int64_t c, bool first)
 
 static void add_cluster_lines(buffer *t, const ddsc_report *r, int64_t most)
 {
-    for (int64_t c = 0; c < r->k && c < most; c++)
-        add_cluster(t, r, c, c == 0);
-    if (r->k > most)
-        buffer_addf(t, "               and %" PRId64 " more\n", r->k - most);
+    int64_t shown = 0, n_clusters = 0;
+    for (int64_t c = 0; c < r->k; c++) {
+        if (r->from.update && r->size[c] == 0)
+            continue; /* the number of a cluster that vanished */
+        if (n_clusters++ < most)
+            add_cluster(t, r, c, shown++ == 0);
+    }
+    if (n_clusters > most)
+        buffer_addf(t, "               and %" PRId64 " more\n", n_clusters - most);
 }
 
 /* Adds the first sentence of the recommended next step. */

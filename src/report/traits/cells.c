@@ -118,6 +118,20 @@ done:
     return status;
 }
 
+/* Writes the distances from the mean of a state to the means of all states. The page computes the
+ * transport between the shares of two items from them. */
+static void put_distances(const cells_summary *c, json_t *row, int64_t state)
+{
+    const ddsc_states_view *v = &c->view;
+    json_t *list = put_array(c->r, row, "distances");
+    for (int64_t t = 0; t < v->n_states; t++) {
+        double sum = 0;
+        for (int64_t a = 0; a < v->dim; a++)
+            sum += pow(v->mean[state * v->dim + a] - v->mean[t * v->dim + a], 2);
+        put_last(c->r, list, json_real(sqrt(sum)));
+    }
+}
+
 static ddsc_status put_state_rows(const cells_summary *c, json_t *states)
 {
     ddsc_status status = DDSC_OK;
@@ -143,6 +157,7 @@ static ddsc_status put_state_rows(const cells_summary *c, json_t *states)
                           ? (v->mean[s * v->dim + a] - v->overall[a]) / v->overall_deviation[a]
                           : 0;
         put_row_of_means(c, row, mean);
+        put_distances(c, row, s);
     }
 done:
     mem_free(r->ctx, mean);
