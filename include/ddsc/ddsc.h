@@ -55,8 +55,8 @@
  *  - Views are filled by their `_get_view` macro, which passes the size in the same way. Fields
  *    that an older library does not know are set to zero.
  *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are accessed through pointers. ddsc_cloud,
- *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting, ddsc_mark, ddsc_column and
- *    ddsc_permanova_missing are array elements and never change.
+ *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting, ddsc_mark, ddsc_column,
+ *    ddsc_permanova_missing and ddsc_update_setting are array elements and never change.
  *
  * Compatibility policy: everything not marked DDSC_EXPERIMENTAL is stable from version 0.2.0. New
  * fields are only appended after the existing fields of a struct. No field is moved, removed or
