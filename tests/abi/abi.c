@@ -303,7 +303,7 @@ static void try_model(ddsc_context *ctx, const ddsc_measures *items, const ddsc_
     CHECK(after->n_kept == N - 1 && after->n_removed == 1 && after->clustering);
     for (int64_t i = 0; i < after->n_candidates; i++) {
         const ddsc_update_candidate *update_candidate = after->candidates[i];
-        CHECK(update_candidate->k > 2 && update_candidate->words);
+        CHECK(update_candidate->k > 2 && update_candidate->size >= update_candidate->n_new);
     }
     TAIL_IS_ZERO(after);
     UNTOUCHED(how);
