@@ -125,6 +125,12 @@ static ddsc_status pilot_compare(pilot *p, cli_merging *m, const ddsc_measures *
     m->kept = (double)kept / (double)(p->n * p->near);
     m->error_median = n_errors > 0 ? p->error[(n_errors - 1) / 2] : 0;
     m->error_95 = n_errors > 0 ? p->error[(n_errors - 1) * 95 / 100] : 0;
+    m->report.n_items = m->n_items;
+    m->report.n_pairs = m->n_pairs;
+    m->report.n_near = m->n_near;
+    m->report.error_median = m->error_median;
+    m->report.error_95 = m->error_95;
+    m->report.kept = m->kept;
     return status;
 }
 

@@ -55,8 +55,8 @@
  *  - Views are filled by their `_get_view` macro, which passes the size in the same way. Fields
  *    that an older library does not know are set to zero.
  *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are accessed through pointers. ddsc_cloud,
- *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting, ddsc_mark, ddsc_column and
- *    ddsc_permanova_missing are array elements and never change.
+ *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting, ddsc_mark, ddsc_column,
+ *    ddsc_permanova_missing and ddsc_update_setting are array elements and never change.
  *
  * Compatibility policy: everything not marked DDSC_EXPERIMENTAL is stable from version 0.2.0. New
  * fields are only appended after the existing fields of a struct. No field is moved, removed or
@@ -509,6 +509,12 @@ typedef struct ddsc_compress_report {
     int64_t n_before, n_after; /* total number of support points of all items, before and after */
     /* upper bounds on the exact W2 between an item and its compressed form */
     double mean_w2, max_w2;
+    /* Accuracy of the distances on the n_pairs pairs of n_items items, for ddsc_report_origin. The
+     * caller measures and sets it; 0: not measured. error_median and error_95 are quantiles of the
+     * relative change of D, and kept is the fraction of the n_near nearest neighbors that stay the
+     * same. */
+    int64_t n_items, n_pairs, n_near;
+    double error_median, error_95, kept;
 } ddsc_compress_report;
 
 #define ddsc_compress_report_init(report) \
@@ -2152,6 +2158,34 @@ typedef struct ddsc_update_view {
     ddsc_update_get_view_sized((update), (view), sizeof *(view))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_update_get_view_sized(const ddsc_update *update,
                                                            ddsc_update_view *view, size_t size);
+
+/* ==== Neighbor graph of a set that changes ==== */
+
+typedef struct ddsc_index ddsc_index;
+
+/* Opens an index for the items of a model, which must outlive it. The metric stays open, so that an
+ * update costs only the bounds and solves of the lists that it affects. The call fails if the graph of
+ * the model is a sample, approximate or rescaled, or if the model was written by version 0.2.0. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_open(ddsc_context *context, ddsc_index **index,
+                                                       const ddsc_model *model);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_index_destroy(ddsc_index *index);
+/* Removes items by their numbers, and adds items after the remaining ones, which are numbered in their
+ * previous order. `added` (or NULL) is prepared as in ddsc_measures_copy_like; its ids and labels are
+ * ignored. `context` must be the one that opened the index. An update that is rejected leaves the
+ * index as it was. After an update that was canceled or ran out of memory, the index may only be
+ * destroyed; later calls say so. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_update(ddsc_context *context, ddsc_index *index,
+                                                         const ddsc_measures *added,
+                                                         int64_t n_removed, const int64_t *removed);
+/* Creates the graph of the current items. Its bytes are those of the graph that ddsc_cluster_run
+ * computes for these items with `like`. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_create_graph(ddsc_context *context,
+                                                               ddsc_graph **graph,
+                                                               const ddsc_index *index);
+/* Returns the number of items. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_count(const ddsc_index *index);
+/* Returns the number of neighbor lists that the last update searched. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_searched(const ddsc_index *index);
 
 /* ==== Tests of columns about items (docs/p-values.md) ==== */
 

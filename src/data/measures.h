@@ -154,6 +154,9 @@ struct ddsc_measures {
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
     void *block; /* shared memory with all arrays, if there are several ranks; else NULL */
+    /* Allocated items, entries and rows, and the size of the largest item that fits; 0: no room
+     * (growing.h). */
+    int64_t n_room, nnz_room, v_room, largest_room;
 };
 
 typedef struct ddsc_measures measures;
@@ -201,6 +204,15 @@ static inline item_view measures_item(const measures *m, int64_t i)
 static inline const double *measures_point(const measures *m, int32_t row)
 {
     return m->support + (int64_t)row * m->d;
+}
+/* Number of items and entries for which a backend allocates its arrays. */
+static inline int64_t measures_item_room(const measures *m)
+{
+    return BASE_MAX(m->n, m->n_room);
+}
+static inline int64_t measures_entry_room(const measures *m)
+{
+    return BASE_MAX(m->nnz, m->nnz_room);
 }
 /* Returns true if two items have the same points and weights. */
 bool measures_equal_items(const measures *m, int64_t i, int64_t j);

@@ -14,9 +14,9 @@ void ddsc_model_destroy(ddsc_model *m)
     if (m->block)
         team_unshare(ctx, m->block);
     else
-        MEM_FREE(ctx, m->list_d2, m->list_index, m->list_offset, m->cost_matrix, m->hub_scale,
-                 m->center_label, m->center, m->reach, m->scale, m->eigenvalue, m->radius,
-                 m->embedding, m->fresh);
+        MEM_FREE(ctx, m->plain_d2, m->plain_index, m->plain_offset, m->list_d2, m->list_index,
+                 m->list_offset, m->cost_matrix, m->hub_scale, m->center_label, m->center, m->reach,
+                 m->scale, m->eigenvalue, m->radius, m->embedding, m->fresh);
     if (!m->block)
         model_free_mixture(ctx, &m->mixture);
     ddsc_measures_destroy(m->reference);
@@ -33,9 +33,13 @@ static void list_model(team_arrays *a, void *object)
 {
     ddsc_model *m = object;
     team_array(a, &m->list_offset, (m->n + 1) * (int64_t)sizeof *m->list_offset);
-    int64_t n_edges = m->list_offset ? m->list_offset[m->n] : 0;
+    int64_t n_edges = m->list_offset ? m->list_offset[m->n] : 0, n_plain;
     list_doubles(a, &m->list_d2, n_edges);
     team_array(a, &m->list_index, n_edges * (int64_t)sizeof *m->list_index);
+    team_array(a, &m->plain_offset, (m->n + 1) * (int64_t)sizeof *m->plain_offset);
+    n_plain = m->plain_offset ? m->plain_offset[m->n] : 0;
+    list_doubles(a, &m->plain_d2, n_plain);
+    team_array(a, &m->plain_index, n_plain * (int64_t)sizeof *m->plain_index);
     team_array(a, &m->fresh, m->n_fresh * (int64_t)sizeof *m->fresh);
     list_doubles(a, &m->cost_matrix, m->metric.cost_size * m->metric.cost_size);
     list_doubles(a, &m->embedding, m->n * m->width);
@@ -179,10 +183,10 @@ static bool mixture_within(const ddsc_model *m)
            mix->softness <= 1e6;
 }
 
-static bool lists_within(const ddsc_model *m)
+static bool lists_within(const ddsc_model *m, const int64_t *offset)
 {
-    for (int64_t i = 0; i < m->n; i++)
-        if (m->list_offset[i + 1] - m->list_offset[i] > m->tau)
+    for (int64_t i = 0; offset && i < m->n; i++)
+        if (offset[i + 1] - offset[i] > m->tau)
             return false;
     return true;
 }
@@ -235,7 +239,7 @@ const char *model_breach(const ddsc_model *m)
         return "a radius, scale or reach is out of range";
     if (m->hub_scale && !all_within(m->hub_scale, m->n, 1e-300, most))
         return "a scale for choosing neighbors is out of range";
-    if (m->list_offset && !lists_within(m))
+    if (!lists_within(m, m->list_offset) || !lists_within(m, m->plain_offset))
         return "a neighbor list is longer than tau";
     if (!rules_within(&m->rules))
         return "a requested setting is out of range";

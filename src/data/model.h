@@ -73,6 +73,10 @@ struct ddsc_model {
     int64_t *list_offset; /* n + 1 */
     int32_t *list_index;
     double *list_d2;
+    /* The nearest items, from which hub_scale comes. NULL if hub_scale is, and in older models. */
+    int64_t *plain_offset;
+    int32_t *plain_index;
+    double *plain_d2;
     void *block; /* shared memory, as in measures */
 };
 

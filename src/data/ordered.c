@@ -144,7 +144,7 @@ bool measures_precedes(const measures *m, int64_t i, int64_t j)
         return x.n < y.n;
     for (int64_t p = 0; p < x.n; p++)
         if (x.index[p] != y.index[p])
-            return x.index[p] < y.index[p];
+            return compare_points(m, x.index[p], y.index[p]) < 0;
     for (int64_t p = 0; p < x.n; p++)
         if (x.weight[p] != y.weight[p])
             return x.weight[p] < y.weight[p];

@@ -301,6 +301,10 @@ static void try_model(ddsc_context *ctx, const ddsc_measures *items, const ddsc_
     GOOD(ddsc_update_run(ctx, &update, model, NULL, 1, &removed, NULL));
     ddsc_update_get_view(update, after);
     CHECK(after->n_kept == N - 1 && after->n_removed == 1 && after->clustering);
+    for (int64_t i = 0; i < after->n_candidates; i++) {
+        const ddsc_update_candidate *update_candidate = after->candidates[i];
+        CHECK(update_candidate->k > 2 && update_candidate->size >= update_candidate->n_new);
+    }
     TAIL_IS_ZERO(after);
     UNTOUCHED(how);
     UNTOUCHED(to);

@@ -178,7 +178,70 @@ static ddsc_status assign_rows(ddsc_context *ctx, int option)
     return status;
 }
 
+/* ---- entries: indexes ---- */
+
+static ddsc_status index_open(ddsc_context *ctx, int metric)
+{
+    ddsc_index *out = calls_unset;
+    ddsc_status status = ddsc_index_open(ctx, &out, models[metric]);
+    if (calls_gives(status, out)) {
+        int64_t n = ddsc_index_get_count(out);
+        calls_add_answer(&n, sizeof n);
+        ddsc_index_destroy(out);
+    }
+    return status;
+}
+
+/* Adds an item and removes two. */
+static ddsc_status changed_index(ddsc_context *ctx, ddsc_index **out, int metric)
+{
+    static const int64_t removed[] = {2, 5}, item = 0;
+    ddsc_measures *more = NULL;
+    ddsc_status status = ddsc_index_open(ctx, out, models[metric]);
+    if (status >= 0)
+        status = ddsc_measures_copy_subset(ctx, &more, fresh, 1, &item);
+    if (status >= 0)
+        status = ddsc_index_update(ctx, *out, more, 2, removed);
+    ddsc_measures_destroy(more);
+    return status;
+}
+
+static ddsc_status index_update(ddsc_context *ctx, int metric)
+{
+    ddsc_index *index = NULL;
+    ddsc_status status = changed_index(ctx, &index, metric);
+    if (status >= 0) {
+        int64_t n = ddsc_index_get_searched(index);
+        calls_add_answer(&n, sizeof n);
+    }
+    ddsc_index_destroy(index);
+    return status;
+}
+
+static ddsc_status index_create_graph(ddsc_context *ctx, int metric)
+{
+    ddsc_index *index = NULL;
+    ddsc_graph *out = calls_unset;
+    ddsc_status status = changed_index(ctx, &index, metric);
+    if (status >= 0) {
+        status = ddsc_index_create_graph(ctx, &out, index);
+        if (calls_gives(status, out)) {
+            ddsc_graph_view v;
+            ddsc_graph_get_view(out, &v);
+            calls_add_answer(v.d2, v.n_edges * (int64_t)sizeof *v.d2);
+            ddsc_graph_destroy(out);
+        }
+    }
+    ddsc_index_destroy(index);
+    return status;
+}
+
 static const call_entry entries[] = {
+    E(index_open, "w2", 0),
+    E(index_open, "mmd", 2),
+    E(index_update, "w2", 0),
+    E(index_update, "mmd", 2),
+    E(index_create_graph, "w2", 0),
     E(cluster_run, "w2", 0),
     E(cluster_run, "sinkhorn", 1),
     E(cluster_run, "mmd", 2),

@@ -244,7 +244,10 @@ ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update, const d
     u->ctx = context;
     TRY(cluster_update_open(context, &u->set, model, added, n_removed, removed));
     TRY(cluster_prepare(context, &plan, u->set.set, &own));
-    plan_known known = {.lists = u->set.lists, .n_kept = u->set.n_kept};
+    plan_known known = {.lists = u->set.lists,
+                        .plain = u->set.plain,
+                        .scale = u->set.scale,
+                        .n_kept = u->set.n_kept};
     TRY(cluster_fit_known(context, &u->clustering, NULL, u->set.set, &plan.set, &known));
     TRY(cluster_continue(context, u->clustering, &u->set, model, &plan.set));
     TRY(cluster_refine(context, u->clustering, u->set.set, &plan.set));

@@ -212,14 +212,7 @@ static ddsc_status take_graphs(ddsc_context *ctx, ddsc_graph **graph, ddsc_graph
     return DDSC_OK;
 }
 
-static bool same_frame(const pair_frame *a, const pair_frame *b)
-{
-    return a->kind == b->kind && a->unit == b->unit && a->spread == b->spread &&
-           a->step[0] == b->step[0] && a->step[1] == b->step[1];
-}
-
-/* Returns NULL if the graph can be computed from the lists of an earlier graph, or the reason why
- * it cannot. */
+/* Returns NULL if the graph can be computed from the lists of an earlier one, or why it cannot. */
 static const char *known_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known,
                                  int64_t width, const ddsc_cluster_settings *set)
 {
@@ -229,9 +222,9 @@ static const char *known_refused(ddsc_context *ctx, const graph_request *p, cons
         return "the model has no neighbor lists";
     if (needs_span(p) || width > p->tau)
         return width > p->tau ? "several values of K need more neighbors" : "the set is small";
-    if (!same_frame(&p->metric.frame, &set->like->run.frame))
+    if (!plan_same_frame(&p->metric.frame, &set->like->run.frame))
         return "the new items cannot be compared in the frame of the model";
-    return plan_update_refused(ctx, p);
+    return plan_update_refused(ctx, p, known);
 }
 
 /* Returns the frame in which the pairs of the model were compared, or NULL. */

@@ -244,7 +244,11 @@ typedef struct cluster_update {
     int64_t *kept;     /* n_kept: items of the model, ascending */
     ddsc_graph *lists; /* remaining entries of their neighbor lists, with the new item numbers; or
                         * NULL */
-    uint8_t *fresh;    /* n_kept + n_added: 1 for items inserted since K was chosen */
+    /* The same for the lists of nearest items, and the scales of the kept items, if neighbors were chosen
+     * by rescaled distances; or NULL. */
+    ddsc_graph *plain;
+    double *scale;
+    uint8_t *fresh; /* n_kept + n_added: 1 for items inserted since K was chosen */
 } cluster_update;
 
 /* Creates the changed set. `added` may be NULL. removed contains items of the model. On error, the
@@ -252,8 +256,10 @@ typedef struct cluster_update {
 ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
                                 const measures *added, int64_t n_removed, const int64_t *removed);
 void cluster_update_free(ddsc_context *ctx, cluster_update *u);
-/* Assigns the number number[c] to cluster c. It is less than k, or negative for an empty
- * cluster. */
+/* Creates the graphs of the model's neighbor lists. *plain is NULL if the model has no such lists. */
+ddsc_status cluster_model_lists(ddsc_context *ctx, ddsc_graph **lists, ddsc_graph **plain,
+                                const ddsc_model *m);
+/* Gives cluster c the number number[c], which is less than k or, for an empty cluster, negative. */
 ddsc_status cluster_renumber(ddsc_context *ctx, ddsc_clustering *c, const int32_t *number,
                              int64_t k);
 

@@ -55,6 +55,12 @@ done:
 
 static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
+    const ddsc_graph *plain = g->plain_lists;
+    if (plain) {
+        CHECK(MEM_COPY(ctx, m->plain_offset, plain->offset, plain->n + 1));
+        CHECK(MEM_COPY(ctx, m->plain_index, plain->index, plain->offset[plain->n]));
+        CHECK(MEM_COPY(ctx, m->plain_d2, plain->d2, plain->offset[plain->n]));
+    }
     CHECK(MEM_COPY(ctx, m->list_offset, g->offset, g->n + 1));
     CHECK(MEM_COPY(ctx, m->list_index, g->index, g->offset[g->n]));
     CHECK(MEM_COPY(ctx, m->list_d2, g->d2, g->offset[g->n]));

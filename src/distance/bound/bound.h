@@ -30,6 +30,8 @@ bool bound_refined_fits(const measures *m, const pair_frame *frame);
 ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const measures *m,
                                  const pair_frame *frame);
 void bound_refined_destroy(bound_refined *b);
+/* Prepares the items from `first` on, which were appended to the set (data/growing.h). */
+ddsc_status bound_refined_grow(bound_refined *b, int64_t first);
 /* Computes the bounds of levels DUAL and TIGHT of neighbors/pairs/backend.h. The computation of
  * either bound stops as soon as the bound exceeds `enough` or is unlikely to reach it. After the
  * second bound, bound_refined_start of the same pair needs no further computation. */

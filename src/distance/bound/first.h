@@ -20,12 +20,17 @@ typedef struct bound_projection {
     float *frame; /* n x n_frames x length: a few complete frames */
     double longest;
     double unit2; /* unit of the squares of the rows */
+    struct bound_embedder
+        *embedder; /* computes rows of appended items; NULL if the set has no room */
 } bound_projection;
 
 /* Creates the bound. If `frames` is false, only the rows are stored, and they have more
  * coordinates. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames);
+/* Computes the rows of the items from `first` on, which were appended to the set. Returns false in
+ * *done if the bound must be created again. */
+ddsc_status bound_projection_grow(bound_projection *b, int64_t first, bool *done);
 void bound_projection_free(ddsc_context *ctx, bound_projection *b);
 /* Returns the frames for a device; n is 0 if there are none. */
 device_frames bound_projection_frames(const bound_projection *b);

@@ -46,9 +46,10 @@ typedef struct embed_scratch {
     double *short_row; /* BLOCK x MAX_DIRECTIONS */
 } embed_scratch;
 
-typedef struct embedder {
+typedef struct bound_embedder {
     ddsc_context *ctx;
     const measures *m;
+    int64_t v; /* rows of the support table when the axes were made */
     bound_axes axes;
     int64_t n_frames, length; /* length = n_axes BINS */
     double *share;            /* n_frames, sum 1: weights of the frames in the average */
@@ -60,7 +61,8 @@ typedef struct embedder {
     double slack;               /* bound on the rounding of float products, relative to |e_i|^2 +
                                  * |e_j|^2 */
     scratch memory;
-    spin lock; /* protects out.longest */
+    spin lock;     /* protects out.longest */
+    int64_t first; /* first item to be embedded */
     bound_projection out;
 } embedder;
 
@@ -205,6 +207,7 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
     embed_scratch s = scratch_get(e, worker);
     int64_t n = end - begin, p = e->n_directions;
     double longest = 0;
+    begin += e->first;
     for (int64_t i = 0; i < n; i++) {
         double *row = s.long_row + i * e->length;
         bound_axes_item(&e->axes, &s.axes, begin + i, row);
@@ -232,13 +235,22 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* The slack of (p + 7) 2^-23 of the norms covers the rounding of coordinates and of float products
- * with p terms. */
+static void embedder_free(ddsc_context *ctx, embedder *e)
+{
+    la_principal_free(ctx, &e->basis);
+    scratch_free(ctx, &e->memory);
+    bound_axes_free(ctx, &e->axes);
+    MEM_FREE(ctx, e->share, e->sample);
+}
+
+/* The slack covers float products of p terms and rounded coordinates, with (p + 7) 2^-23 of the
+ * norms. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames)
 {
     ddsc_status status = DDSC_OK;
-    embedder e = {.ctx = ctx, .m = m};
+    embedder e = {.ctx = ctx, .m = m, .v = m->v};
+    int64_t room = measures_item_room(m);
     bound_projection *b = &e.out;
     arena measured = {0};
     *out = (bound_projection){0};
@@ -251,30 +263,52 @@ ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, cons
     e.slack = (double)(b->p + 7) * 0x1p-23;
     b->length = m->d * BINS;
     b->unit2 = e.axes.unit * e.axes.unit;
-    TRY(MEM_NEW(ctx, b->row, m->n * b->p));
-    TRY(MEM_NEW(ctx, b->start, m->n));
+    TRY(MEM_NEW(ctx, b->row, room * b->p));
+    TRY(MEM_NEW(ctx, b->start, room));
     if (b->n_frames > 0)
         TRY(team_table_new(ctx, &b->frame,
-                           m->n * b->n_frames * b->length * (int64_t)sizeof *b->frame));
+                           room * b->n_frames * b->length * (int64_t)sizeof *b->frame));
     TRY(team_fill(ctx, b->row, m->n, BLOCK, b->p * (int64_t)sizeof *b->row, embed_range, &e));
     TRY(team_gather(ctx, b->start, m->n, BLOCK, sizeof *b->start));
     if (b->n_frames > 0)
         TRY(team_gather(ctx, b->frame, m->n, BLOCK,
                         b->n_frames * b->length * (int64_t)sizeof *b->frame));
     TRY(team_largest(ctx, &b->longest, 1));
+    if (room > m->n)
+        TRY(MEM_ZERO(ctx, b->embedder, 1));
     *out = *b;
     *b = (bound_projection){0};
+    if (out->embedder) { /* the embedder moves to the bound */
+        mem_free(ctx, e.sample);
+        e.sample = NULL;
+        *out->embedder = e;
+        e = (embedder){0};
+    }
 done:
-    la_principal_free(ctx, &e.basis);
-    scratch_free(ctx, &e.memory);
-    bound_axes_free(ctx, &e.axes);
-    MEM_FREE(ctx, e.share, e.sample);
+    embedder_free(ctx, &e);
     bound_projection_free(ctx, b);
     return status;
 }
 
+ddsc_status bound_projection_grow(bound_projection *b, int64_t first, bool *done)
+{
+    embedder *e = b->embedder;
+    *done = e && !(e->axes.order && e->v != e->m->v);
+    if (!*done)
+        return DDSC_OK;
+    e->out = *b;
+    e->first = first;
+    CHECK(parallel_for(e->ctx, e->m->n - first, BLOCK, embed_range, e));
+    b->longest = e->out.longest;
+    b->n = e->m->n;
+    return DDSC_OK;
+}
+
 void bound_projection_free(ddsc_context *ctx, bound_projection *b)
 {
+    if (b->embedder)
+        embedder_free(ctx, b->embedder);
+    mem_free(ctx, b->embedder);
     team_unshare(ctx, b->frame);
     MEM_FREE(ctx, b->row, b->start);
     *b = (bound_projection){0};

@@ -35,6 +35,8 @@ typedef struct refined_pair {
 typedef struct refined_coupling {
     /* Initializes the fields that the coupling needs for the set. */
     ddsc_status (*open)(bound_refined *b);
+    /* Prepares the items from `first` on, which were appended to the set. */
+    ddsc_status (*grow)(bound_refined *b, int64_t first);
     /* Loads the pair of items in w->side at the given epsilon and sets the kernel. */
     void (*couple)(const bound_refined *b, refined_pair *w, double epsilon);
     /* Writes the potentials of the affine map between the Gaussians of both sides, for side k, to
@@ -55,8 +57,10 @@ struct bound_refined {
     const measures *m;
     const refined_coupling *coupling;
     double epsilon[BOUND_REFINED_LEVELS];
-    float *self;     /* BOUND_REFINED_LEVELS x nnz, plus one vector of padding for reads */
-    int64_t largest; /* largest number of points of an item, rounded up to whole vectors */
+    int64_t stride;  /* entries of a level of `self`: nnz, or more if the set has room */
+    int64_t first;   /* first item whose scalings are to be computed */
+    float *self;     /* BOUND_REFINED_LEVELS x stride, plus one vector of padding for reads */
+    int64_t largest; /* points of an item, rounded up to whole vectors */
     refined_pair *pair;
     float *floats; /* memory for the arrays of all workers */
     double *doubles;
@@ -75,6 +79,7 @@ struct bound_refined {
     double *cov;      /* grid: n x 3 */
     device_grid grid; /* data for a device; n is 0 if a device cannot be used */
     double *variance; /* dense: n x d */
+    double farthest;  /* dense: largest coordinate relative to the mean of its item */
 };
 
 extern const refined_coupling bound_refined_grid, bound_refined_dense;

@@ -146,10 +146,27 @@ static double grid_shift(const bound_refined *b, const refined_pair *w, int64_t 
     return b->step[c] * sinkhorn_grid_gap(item_of(b, w, 0), item_of(b, w, 1), (int)c);
 }
 
-/* Bounds the rounding errors. Each of the two sums of a transform, and the cost itself, has an
- * error of 2^-24 times terms of magnitude c and `largest`. This holds where c <= 4 largest; other
- * pairs of points cannot violate the constraint. Points may be off the grid by 1e-9 of their
- * distance to its origin (see grid_find). */
+static void copy_moments(bound_refined *b, int64_t first)
+{
+    for (int64_t i = first; i < b->m->n; i++) {
+        const grid_item *item = &b->items.item[i];
+        memcpy(b->cov + 3 * i, item->cov, sizeof item->cov);
+        b->mean[2 * i] = item->mean[0];
+        b->mean[2 * i + 1] = item->mean[1];
+    }
+}
+
+static ddsc_status grid_grow(bound_refined *b, int64_t first)
+{
+    CHECK(sinkhorn_grid_items_grow(&b->items, b->m, first));
+    copy_moments(b, first);
+    return DDSC_OK;
+}
+
+/* Bounds the rounding errors. Each of the two sums of a transform has an error of 2^-24 of terms
+ * of magnitude c and `largest`, and so has a cost. This holds where c <= 4 largest; other pairs
+ * of points cannot violate the constraint. Points may be off the grid by 1e-9 of their distance
+ * to its origin (see grid_find). */
 static ddsc_status grid_open(bound_refined *b)
 {
     const measures *m = b->m;
@@ -161,18 +178,14 @@ static ddsc_status grid_open(bound_refined *b)
         b->rounding[0] += 1e-8 * extent * extent;
     }
     CHECK(sinkhorn_grid_items_make(b->ctx, &b->items, m, b->step));
-    CHECK(MEM_NEW(b->ctx, b->cov, 3 * m->n));
-    for (int64_t i = 0; i < m->n; i++) {
-        const grid_item *item = &b->items.item[i];
-        memcpy(b->cov + 3 * i, item->cov, sizeof item->cov);
-        b->mean[2 * i] = item->mean[0];
-        b->mean[2 * i + 1] = item->mean[1];
-    }
+    CHECK(MEM_NEW(b->ctx, b->cov, 3 * measures_item_room(m)));
+    copy_moments(b, 0);
     b->n_own = sizeof(grid_own) / sizeof(float);
     return DDSC_OK;
 }
 
 const refined_coupling bound_refined_grid = {.open = grid_open,
+                                             .grow = grid_grow,
                                              .couple = grid_couple,
                                              .affine = grid_affine,
                                              .sums = grid_sums,

@@ -22,7 +22,7 @@ static const double SHORTFALL_NONE = 1e-9, SHORTFALL_UNIT = 1e-9;
 typedef struct embedding {
     ddsc_context *ctx;
     const measures *m, *reference;
-    int64_t max_pivots, columns;
+    int64_t max_pivots, columns, first; /* first: first item of the loop */
     double *z;
     exact_solver **solver;  /* one per worker */
     scratch sorted;         /* one per worker: the memory of measures_sort_item */
@@ -92,7 +92,7 @@ static ddsc_status embed_items(void *arg, int64_t begin, int64_t end, int worker
     embedding *e = arg;
     ddsc_pair_stats *stats = &e->stats[worker];
     ddsc_status status = DDSC_OK;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = e->first + begin; i < e->first + end; i++) {
         exact_result found;
         exact_solver *solver = e->solver[worker];
         measures item = sorted_item(e, i, worker);
@@ -187,6 +187,32 @@ done:
     return status;
 }
 
+ddsc_status lot_embed_from(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
+                           int64_t first, const measures *reference, int64_t max_pivots)
+{
+    ddsc_status status = DDSC_OK;
+    int n_workers = parallel_width(ctx);
+    embedding e = {.ctx = ctx,
+                   .m = m,
+                   .reference = reference,
+                   .max_pivots = max_pivots,
+                   .columns = lot_columns(reference),
+                   .first = first,
+                   .z = z};
+    TRY(MEM_ZERO(ctx, e.stats, n_workers));
+    TRY(MEM_ZERO(ctx, e.shorter, n_workers));
+    TRY(sorted_open(ctx, &e));
+    TRY(exact_create_team(ctx, &e.solver, &ground_sqeuclidean));
+    TRY(parallel_for(ctx, m->n - first, 4, embed_items, &e));
+    for (int w = 0; w < n_workers; w++)
+        add_stats(stats, &e.stats[w]);
+done:
+    scratch_free(ctx, &e.sorted);
+    exact_destroy_team(ctx, e.solver);
+    MEM_FREE(ctx, e.shorter, e.stats);
+    return status;
+}
+
 ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_stats *stats,
                     const measures *m, const ddsc_metric_settings *settings)
 {
@@ -198,7 +224,7 @@ ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_s
     *z = NULL;
     TRY(lot_reference_make(ctx, &reference, m, settings));
     *columns = lot_columns(reference);
-    if (!mul_ok(m->n, *columns, &size))
+    if (!mul_ok(measures_item_room(m), *columns, &size))
         TRY(ctx_fail(ctx, DDSC_ERROR_MEMORY,
                      "an embedding of %lld x %lld values is too large; reduce reference_size",
                      (long long)m->n, (long long)*columns));

@@ -153,12 +153,17 @@ ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const m
 {
     int64_t bytes = sizeof *out->cell, item = sizeof *out->item;
     *out = (grid_items){.step = {step[0], step[1]}};
-    CHECK(team_table_new(ctx, &out->item, m->n * item));
-    CHECK(team_table_new(ctx, &out->cell, m->nnz * bytes));
-    CHECK(team_table_new(ctx, &out->place, m->nnz * bytes));
+    CHECK(team_table_new(ctx, &out->item, measures_item_room(m) * item));
+    CHECK(team_table_new(ctx, &out->cell, measures_entry_room(m) * bytes));
+    CHECK(team_table_new(ctx, &out->place, measures_entry_room(m) * bytes));
     CHECK(team_fill(ctx, out->item, m->n, ITEMS_GRAIN, item, items_range, &(items_job){out, m}));
     CHECK(team_gather_entries(ctx, out->cell, m->offset, m->n, ITEMS_GRAIN, bytes));
     return team_gather_entries(ctx, out->place, m->offset, m->n, ITEMS_GRAIN, bytes);
+}
+
+ddsc_status sinkhorn_grid_items_grow(grid_items *items, const measures *m, int64_t first)
+{
+    return items_range(&(items_job){items, m}, first, m->n, 0);
 }
 
 void sinkhorn_grid_items_free(ddsc_context *ctx, grid_items *items)

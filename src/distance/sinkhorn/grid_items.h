@@ -54,6 +54,8 @@ bool sinkhorn_grid_pays(const measures *m);
  * error. */
 ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const measures *m,
                                      const double step[2]);
+/* Creates the items from `first` on, which were appended to the set. */
+ddsc_status sinkhorn_grid_items_grow(grid_items *items, const measures *m, int64_t first);
 void sinkhorn_grid_items_free(ddsc_context *ctx, grid_items *items);
 /* Computes the linear map from the Gaussian of covariance a to that of covariance b. */
 void sinkhorn_grid_affine(const double a[3], const double b[3], double m[3]);

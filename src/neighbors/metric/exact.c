@@ -74,8 +74,14 @@ done:
     return status;
 }
 
-/* Small sets use small tiles, so that all threads have work. If costs are computed per tile, solves
- * take only microseconds, and larger tiles share more cost computations. */
+static ddsc_status transport_grow(void *state, int64_t first)
+{
+    const transport *s = state;
+    return s->dual ? bound_refined_grow(s->dual, first) : DDSC_OK;
+}
+
+/* Small sets use small tiles, so that all threads have work. If costs are computed per tile, a
+ * solve takes only microseconds, and larger tiles share more of the cost computation. */
 static void transport_shape(const void *state, pair_shape *shape)
 {
     const transport *s = state;
@@ -194,12 +200,24 @@ static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
     cut->unit = b->cuts.unit2;
 }
 
-static const pair_bounds transport_bounds = {
-    .open = bounds_open, .close = bounds_close, .pair = bounds_pair, .cut = bounds_cut};
+/* A cut has one potential per row of the support table. */
+static ddsc_status bounds_grow(void *state, int64_t first, bool *done)
+{
+    bounds_state *b = state;
+    *done = b->cuts.v == 0 || b->cuts.v == b->s->m->v;
+    return *done ? metric_first_grow(b->first, first, done) : DDSC_OK;
+}
+
+static const pair_bounds transport_bounds = {.open = bounds_open,
+                                             .close = bounds_close,
+                                             .grow = bounds_grow,
+                                             .pair = bounds_pair,
+                                             .cut = bounds_cut};
 
 #define TRANSPORT(named)                                                                       \
     {                                                                                          \
         .name = named, .tile_side = W2_SIDE, .open = transport_open, .close = transport_close, \
-        .tile = transport_tile, .shape = transport_shape, .bounds = &transport_bounds          \
+        .grow = transport_grow, .tile = transport_tile, .shape = transport_shape,              \
+        .bounds = &transport_bounds                                                            \
     }
 const pair_backend metric_w2 = TRANSPORT("w2"), metric_w1 = TRANSPORT("w1");

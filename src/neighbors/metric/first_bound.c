@@ -153,6 +153,13 @@ done:
     return status;
 }
 
+/* Only projections can grow. The blocks of relaxed transport have a fixed number of items. */
+ddsc_status metric_first_grow(metric_first *b, int64_t first, bool *done)
+{
+    *done = b->projection.embedder != NULL;
+    return *done ? bound_projection_grow(&b->projection, first, done) : DDSC_OK;
+}
+
 double metric_first_pair(const metric_first *b, int64_t i, int64_t j, double enough, int worker)
 {
     if (!b->has_table)

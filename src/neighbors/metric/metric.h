@@ -40,6 +40,8 @@ static inline const measures *metric_measures(const metric_resolved *r, const me
     return r->own ? r->own : m;
 }
 void metric_resolved_free(metric_resolved *r);
+/* Creates a copy with points scaled to length 1, for cosine costs. */
+ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m);
 
 /* ---- bounds of exact transport, which are also valid for the larger Sinkhorn values ---- */
 
@@ -57,6 +59,9 @@ typedef enum first_pairs { FIRST_NO_PAIRS, FIRST_FRAMES, FIRST_RELAXED } first_p
 ddsc_status metric_first_open(metric_first **out, first_bounds *first, first_pairs *pairs,
                               const pair_job *job, const ground_cost *ground, double epsilon,
                               bool square);
+/* Prepares the bounds of the items from `first` on, which were appended to the set. Sets *done to false
+ * if the bounds must be opened again. */
+ddsc_status metric_first_grow(metric_first *b, int64_t first, bool *done);
 void metric_first_close(metric_first *b);
 /* Returns a bound of the transport value of one pair. Frames may stop as soon as the bound exceeds
  * `enough`. */

@@ -84,8 +84,8 @@ static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
 
 /* ---- costs ---- */
 
-/* Scales every point to length 1, which does not change cos(x, y). */
-static ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
+/* cos(x, y) depends only on directions, so every point can be scaled to length 1. */
+ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
 {
     CHECK(measures_subset(ctx, out, m, m->n, NULL));
     (*out)->grid.found = false;

@@ -91,6 +91,9 @@ typedef struct pair_bounds {
     /* Opens the bounds for the open state `metric`, which must outlive them. */
     ddsc_status (*open)(void **state, bound_offer *offer, const pair_job *job, void *metric);
     void (*close)(void *state);
+    /* Optional: prepares the bounds of the items from `first` on, which were appended to the set after
+     * the metric was prepared for them. Sets *done to false if the bounds must be opened again. */
+    ddsc_status (*grow)(void *state, int64_t first, bool *done);
     /* Returns a bound of level FRAME, DUAL or TIGHT. The computation may stop as soon as the bound
      * exceeds `enough`, or when it can no longer exceed it. If `enough` is infinite, DUAL runs only
      * a few iterations. The result depends only on the other arguments, not on the worker. */
@@ -127,6 +130,9 @@ typedef struct pair_backend {
      * parallel_for. */
     ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
     void (*close)(void *state);
+    /* Optional: prepares the items from `first` on, which were appended to the set (data/growing.h).
+     * NULL: the metric must be opened again. */
+    ddsc_status (*grow)(void *state, int64_t first);
     /* Computes the squared distances d2[(i-i0)*ld + (j-j0)]. It is called from many threads, with
      * `worker` < n_workers. It adds iterations, gaps and the number of solves that reached their
      * iteration limit to the worker's `stats`. The statistics of all workers are merged by sums and
@@ -142,6 +148,9 @@ typedef struct pair_backend {
     /* Optional: creates rows for a prefilter. A backend with rows must be able to compute single
      * pairs cheaply. */
     ddsc_status (*rows)(void *state, prefilter_rows *rows);
+    /* Optional: adds the rows of appended items, after `grow`. Sets *done to false if the rows must be
+     * created again. `rows` creates arrays with room for them. */
+    ddsc_status (*grow_rows)(void *state, prefilter_rows *rows, bool *done);
 } pair_backend;
 
 #endif

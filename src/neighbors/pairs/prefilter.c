@@ -338,6 +338,7 @@ typedef struct enclosing {
     const prefilter_rows *r;
     float *start;
     double *spread, radius;
+    int64_t first;
 } enclosing;
 
 /* Computes the starts and spreads. With R columns and n = |y|^2, the float product of two rows has
@@ -350,7 +351,7 @@ static ddsc_status enclose_range(void *arg, int64_t begin, int64_t end, int work
     const enclosing *e = arg;
     int64_t columns = e->r->columns;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = e->first + begin; i < e->first + end; i++) {
         const float *y = e->r->rows + i * columns;
         double norm2 = 0, c = e->r->offset[i];
         for (int64_t k = 0; k < columns; k++)
@@ -363,6 +364,13 @@ static ddsc_status enclose_range(void *arg, int64_t begin, int64_t end, int work
     return DDSC_OK;
 }
 
+ddsc_status prefilter_enclose_from(ddsc_context *ctx, float *start, double *spread,
+                                   const prefilter_rows *r, double radius, int64_t first)
+{
+    return parallel_for(ctx, r->n - first, 256, enclose_range,
+                        &(enclosing){r, start, spread, radius, first});
+}
+
 ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *start, double *spread,
                               const prefilter_rows *r, double radius)
 {
@@ -372,5 +380,5 @@ ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *st
                              .columns = r->columns,
                              .rows = r->rows,
                              .start = start};
-    return parallel_for(ctx, r->n, 256, enclose_range, &(enclosing){r, start, spread, radius});
+    return prefilter_enclose_from(ctx, start, spread, r, radius, 0);
 }

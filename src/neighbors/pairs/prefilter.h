@@ -56,5 +56,8 @@ double prefilter_radius(int64_t columns);
  * *bounds refers to the rows and to start. */
 ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *start, double *spread,
                               const prefilter_rows *r, double radius);
+/* Computes the starts and spreads of the rows from `first` on. */
+ddsc_status prefilter_enclose_from(ddsc_context *ctx, float *start, double *spread,
+                                   const prefilter_rows *r, double radius, int64_t first);
 
 #endif

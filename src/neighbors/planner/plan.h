@@ -74,18 +74,29 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                        const graph_request *p, int64_t n_old, int64_t tau, const local_scales *by);
 
+static inline bool plan_same_frame(const pair_frame *a, const pair_frame *b)
+{
+    return a->kind == b->kind && a->unit == b->unit && a->spread == b->spread &&
+           a->step[0] == b->step[0] && a->step[1] == b->step[1];
+}
+
 /* The neighbor lists of an earlier graph, for an updated set: the first n_kept items are kept, and
  * `lists` contains the remaining entries of their lists, with the new item numbers (see
  * search_update). */
 typedef struct plan_known {
     const ddsc_graph *lists;
+    /* If neighbors were chosen by rescaled distances: the lists of nearest items, and the scales of the
+     * items of `lists`. NULL otherwise, or if they are unknown. */
+    const ddsc_graph *plain;
+    const double *scale;
     int64_t n_kept;
 } plan_known;
 
-/* Returns NULL if plan_update can compute the graph, or the reason why it cannot. */
-const char *plan_update_refused(ddsc_context *ctx, const graph_request *p);
-/* Computes the same graph as plan_neighbors from the lists of an earlier graph with the same
- * settings and frame. The work is proportional to the change of the set. */
+/* Returns NULL if plan_update can compute the graph, or the reason why it cannot. `known` may be
+ * NULL. */
+const char *plan_update_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known);
+/* Computes the same graph as plan_neighbors from the lists of an earlier graph with the same settings
+ * and frame, in proportion to the change. */
 ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                         const graph_request *p, const plan_known *known);
 
@@ -169,6 +180,7 @@ typedef struct rescaled_plan {
     double *scale;
     local_scales scales;
     ddsc_graph *nearest; /* the first graph, limited to GRAPH_NEAREST neighbors */
+    ddsc_graph *lists;   /* the first graph, limited to the neighbors that determine the scales */
 } rescaled_plan;
 
 /* Creates the second plan from the first plan and its graph. */
@@ -220,6 +232,9 @@ ddsc_status plan_metric_open(ddsc_context *ctx, plan_metric *r, const measures *
  * *stats. If it was interrupted, writes the pairs that are still in memory to the resume folder. */
 ddsc_status plan_metric_close(plan_metric *r, ddsc_status status, int64_t n_pairs,
                               ddsc_pair_stats *stats);
+
+/* Collects the facts for plan_choose. r may be NULL if the metric is not open. */
+plan_facts plan_facts_of(const graph_request *p, const plan_metric *r, int64_t n_old);
 
 /* Creates the vectors that represent the items of an open metric in an approximate search. */
 ddsc_status plan_rows_make(search_rows *rows, const pair_job *job, const pair_backend *backend,

@@ -8,6 +8,13 @@ enum {
     /* Number of items above which a float prefilter saves time. Measured on digits with mmd and
      * lot (bench/tuning.py, "prefilter or all pairs"). */
     PREFILTER_ITEMS = 2000,
+    /* Number of items above which an update uses the rows of a prefilter as bounds (bench/update.py). */
+    UPDATE_ROW_ITEMS = 1000,
+    /* An index has room for at least INDEX_ROOM_LEAST new items, or a share of its items. The metric is
+     * opened again when the room is used up, at the cost of about INDEX_ROOM_SHARE prepared items per
+     * insert (bench/update.py). */
+    INDEX_ROOM_LEAST = 64,
+    INDEX_ROOM_SHARE = 4,
     /* Largest number of items for which the automatic choice is an exact search. 100,000 digits
      * take minutes (bench/scale.py). */
     EXACT_ITEMS = 100000,

@@ -31,16 +31,9 @@ ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau);
  * The bounds must be open. */
 ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old);
 
-/* Computes the exact graph of a changed set. The first n_kept items were in the old set, and the
- * others are new. `kept` contains their lists of tau neighbors in an exact graph of the old set,
- * without the removed items and with the new item numbers; the lists of new items are empty. Lower
- * bounds are used if they are open. *n_open is the number of lists that had to be searched. */
-ddsc_status search_update(pairs *p, ddsc_graph **out, int64_t tau, const ddsc_graph *kept,
-                          int64_t n_kept, int64_t *n_open);
-
-/* Computes the exact graph with a prefilter, from rows whose distances enclose the values. Sets
- * *done to false and returns no graph if too many items have undecided candidates, for example
- * because many distances are equal. */
+/* Computes the exact graph from rows that enclose the values. Sets *done to false and returns no
+ * graph if too many items have undecided candidates, for example because many distances are
+ * equal. */
 ddsc_status search_prefilter(pairs *p, ddsc_graph **out, int64_t tau, const prefilter_rows *rows,
                              bool *done);
 

@@ -58,6 +58,8 @@ ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *
     DDSC_ASSERT(graph_lists_hold(g));
     if (wide->nearest)
         CHECK(graph_narrow(ctx, &g->nearest, wide->nearest, GRAPH_NEAREST));
+    if (wide->plain_lists)
+        CHECK(graph_narrow(ctx, &g->plain_lists, wide->plain_lists, wide->plain_lists->tau));
     return wide->scale ? MEM_COPY(ctx, g->scale, wide->scale, wide->n) : DDSC_OK;
 }
 
@@ -87,6 +89,7 @@ void ddsc_graph_destroy(ddsc_graph *graph)
         return;
     ddsc_context *ctx = graph->ctx;
     ddsc_graph_destroy(graph->nearest);
+    ddsc_graph_destroy(graph->plain_lists);
     MEM_FREE(ctx, graph->span, graph->scale, graph->d2, graph->index, graph->offset);
     mem_free(ctx, graph);
 }

@@ -37,8 +37,10 @@ struct ddsc_graph {
     in_degrees plain;     /* if scale is set: in-degrees of the nearest neighbors */
     ddsc_graph *nearest;  /* if scale is set: the nearest items of each item, for reports; otherwise
                           * NULL */
-    bool copies;          /* true if every edge connects equal items */
-    span_edge *span; /* n - 1 edges of the minimum spanning tree, shortest first; NULL if not all
+    ddsc_graph
+        *plain_lists; /* if scale is set: the first graph, from which the scales come; or NULL */
+    bool copies;      /* true if every edge connects equal items */
+    span_edge *span;  /* n - 1 edges of the minimum spanning tree, shortest first; NULL if not all
                            * distances are known */
 };
 

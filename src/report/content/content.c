@@ -352,6 +352,18 @@ static void put_transforms(ddsc_report *r, json_t *root)
         put_last(r, batches, result_string(name));
 }
 
+/* Writes the same keys as json_put_merging of the program. */
+static void put_compress_accuracy(ddsc_report *r, json_t *c)
+{
+    const ddsc_compress_report *found = &r->compress;
+    put_count(r, c, "sample_pairs", found->n_pairs);
+    put_count(r, c, "sample_items", found->n_items);
+    put_real(r, c, "error_median", found->error_median);
+    put_real(r, c, "error_95", found->error_95);
+    put_count(r, c, "neighbors", found->n_near);
+    put_real(r, c, "neighbors_kept", found->kept);
+}
+
 static void put_input(ddsc_report *r, json_t *root)
 {
     put_count(r, root, "format_version", DDSC_FORMAT_VERSION);
@@ -368,6 +380,8 @@ static void put_input(ddsc_report *r, json_t *root)
         put_count(r, c, "points_after", r->compress.n_after);
         put_real(r, c, "mean_w2", r->compress.mean_w2);
         put_real(r, c, "max_w2", r->compress.max_w2);
+        if (r->compress.n_pairs > 0)
+            put_compress_accuracy(r, c);
     }
     put_count(r, root, "seed", (int64_t)ctx_seed(r->ctx));
     put_transforms(r, root);

@@ -228,6 +228,20 @@ static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
     buffer_addf(t, " (median of %" JSON_INTEGER_FORMAT " pairs)", json_integer_value(pairs));
 }
 
+/* Adds how much --compress changed the distances and neighbors of sampled items. */
+static void add_compress_accuracy(buffer *t, const ddsc_report *r)
+{
+    const json_t *error = report_page_get(r, "compress", "error_median");
+    if (json_is_number(error))
+        buffer_addf(
+            t,
+            "; on sampled pairs, distances change by %.2g%% (median) and %.2g%% (95%% quantile), "
+            "and %.0f%% of the nearest neighbors stay the same",
+            100 * json_number_value(error),
+            100 * json_number_value(report_page_get(r, "compress", "error_95")),
+            100 * json_number_value(report_page_get(r, "compress", "neighbors_kept")));
+}
+
 /* Lists the requested approximations with their errors. Returns the number of approximations. */
 static int add_errors(buffer *t, const ddsc_report *r)
 {
@@ -244,6 +258,7 @@ static int add_errors(buffer *t, const ddsc_report *r)
     if (json_is_number(moved)) {
         begin_part(t, &n, "points were merged, which changed an item by ");
         buffer_addf(t, "%.2g on average (W2)", json_number_value(moved));
+        add_compress_accuracy(t, r);
     }
     if (json_is_number(columns)) {
         begin_part(t, &n, "squared distances that were filled in have a median error of ");

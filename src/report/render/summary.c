@@ -181,6 +181,14 @@ static void add_merged(buffer *t, const ddsc_report *r)
                     "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
                     "%.4g\n",
                     r->origin.compress_points, r->compress.mean_w2, r->compress.max_w2);
+    if (r->origin.compress && r->compress.n_pairs > 0)
+        buffer_addf(
+            t,
+            "               on %" PRId64 " pairs of %" PRId64
+            " items, D changes by %.2g%% (median) and %.2g%% (95%% quantile), and %.0f%% of "
+            "the %" PRId64 " nearest neighbors stay the same\n",
+            r->compress.n_pairs, r->compress.n_items, 100 * r->compress.error_median,
+            100 * r->compress.error_95, 100 * r->compress.kept, r->compress.n_near);
 }
 
 /* Adds the ids of typical items, for a cluster that has neither words nor markers. */
