@@ -158,7 +158,7 @@ const cli_verb verb_test = {
     .description =
         "Runs a distance-based analysis of variance (Anderson 2001; McArdle and Anderson 2001) of "
         "the items of a result. Each column is tested after all others (marginal terms). p is the "
-        "share of permutations with an F at least as large. A permutation exchanges the items of "
+        "share of permutations with an F at least as large. A permutation reorders the items of "
         "the centered matrix of squared distances, while the columns stay in place. R^2, F and p "
         "equal those of adonis2(by = \"margin\") in the R package vegan. Classes are also compared "
         "in dispersion, the distances from items to the centroids of their classes. p-values are "

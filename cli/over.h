@@ -1,4 +1,4 @@
-/* The option --over: the clusters of a result per period of a column about items. */
+/* The option --over: the clusters of a result in each period of a column about items. */
 #ifndef DDSC_CLI_OVER_H
 #define DDSC_CLI_OVER_H
 

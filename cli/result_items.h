@@ -17,7 +17,7 @@ typedef struct result_items {
     char *log_points;     /* n_items: numbers as text, for the column log_points */
 } result_items;
 
-/* The name of the column with the logarithm of the number of points, which every result has. */
+/* The name of a column that every result has: the logarithm of each item's number of points. */
 #define LOG_POINTS "log_points"
 
 /* Opens the model of the folder in the first operand, joins the tables of --meta, and draws

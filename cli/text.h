@@ -1,4 +1,4 @@
-/* text: a growing string, in which the program builds all output. If memory is exhausted, the
+/* text: a growable string, in which the program builds all of its output. If memory is exhausted, the
  * program exits with code 5. At that point, no result is partially written. */
 #ifndef DDSC_CLI_TEXT_H
 #define DDSC_CLI_TEXT_H

@@ -54,7 +54,7 @@ ddsc.plot.eigengap(model, ax=boxes[1])
 ddsc.plot.diff(model, ddsc.DDSC(n_clusters=3).fit(documents))
 
 # %%
-# ``over`` draws the share of each cluster per period of a column, with confidence intervals. Here, the periods are
+# ``over`` draws the share of each cluster in each period of a column, with confidence intervals. Here, the periods are
 # batches of twenty-five items in the order of the set.
 batches = [f"batch {i // 25}" for i in range(len(documents))]
 ddsc.plot.over(model, batches)

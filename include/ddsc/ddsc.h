@@ -439,7 +439,7 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_m
                                                                     int64_t point);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
                                                                int64_t row);
-/* Returns a phrase of two words of the documents, separated by a blank. The most frequent phrase is
+/* Returns a phrase of two words of the documents, separated by a space. The most frequent phrase is
  * phrase 0. Returns NULL after the last phrase. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_phrase(const ddsc_measures *measures,
                                                                 int64_t phrase);
@@ -797,11 +797,11 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, co
 /* ==== Text ==== */
 
 typedef enum ddsc_tokens {
-    /* words are separated by blanks; ASCII punctuation except ' is treated as a blank */
+    /* words are separated by white space; ASCII punctuation except ' is treated as white space */
     DDSC_TOKENS_PUNCTUATION = 0,
     DDSC_TOKENS_LETTERS, /* words are runs of two or more letters */
     /* default: words as people write them. c#, c++, .net, node.js, at&t, x-ray, u.s. and 1.5 are
-     * single words, and other compounds are split. Text in scripts without blanks (Chinese,
+     * single words, and other compounds are split. Text in scripts without spaces (Chinese,
      * Japanese, Thai) is divided into pairs of characters */
     DDSC_TOKENS_WORDS
 } ddsc_tokens;
@@ -1031,7 +1031,7 @@ typedef struct ddsc_pair_stats {
     int64_t n_iterations;   /* number of pivots or Sinkhorn iterations over all solves */
     double max_gap;         /* w2, lot: largest relative duality gap; sinkhorn: largest marginal
                              * error */
-    double epsilon;         /* absolute value of epsilon that was used */
+    double epsilon;         /* epsilon that was used, in absolute units */
     double bandwidth;       /* bandwidth that was used */
     int64_t reference_size; /* number of points in the LOT reference */
     double seconds;
@@ -1155,8 +1155,8 @@ DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **grap
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,
                                         const ddsc_graph_settings *settings);
-/* Builds the graph from a symmetric matrix of distances. An entry of NaN is an unknown distance and
- * creates no edge. flags: SQUARED or 0. With SQUARED, values may be negative, as unbiased estimates
+/* Builds the graph from a symmetric matrix of distances. A NaN entry denotes an unknown distance
+ * and creates no edge. flags: SQUARED or 0. With SQUARED, values may be negative, as unbiased estimates
  * can be. */
 DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
                                                    int64_t n, const double *matrix, unsigned flags,
@@ -1404,7 +1404,7 @@ typedef struct ddsc_k_candidate {
     int widest_gap, highest_modularity; /* 1: this K has the largest value of all K tried */
     int halves_agree;                   /* 1: this K is the largest with nearly the best
                                          * stability */
-    /* 1: the chosen K separates clusters of very different size, and its large cluster may contain
+    /* 1: the chosen K separates clusters of very different sizes, and its large cluster may contain
      * classes that this K would separate */
     int large_may_hide;
 } ddsc_k_candidate;
@@ -2037,7 +2037,7 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_identity_get_view_sized(const ddsc_identity
 /* Returns the name of a kind, such as "split", or NULL. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_identity_get_kind_name(ddsc_identity_kind kind);
 
-/* ==== Clusters per period of a column (docs/compare-results.md) ==== */
+/* ==== Clusters in each period of a column (docs/compare-results.md) ==== */
 
 typedef enum ddsc_over_kind {
     DDSC_OVER_DATE = 0, /* all values are dates: 2024-05-31, 2024/05/31, 31.05.2024 or 2024-05 */
@@ -2303,7 +2303,7 @@ typedef struct ddsc_permanova_view {
 
 /* Tests whether columns explain distances between items (distance-based analysis of variance,
  * Anderson 2001, McArdle and Anderson 2001). `distances` is n x n, symmetric and non-negative; its
- * diagonal is ignored. A permutation exchanges the items of the centered matrix of squared
+ * diagonal is ignored. A permutation reorders the items of the centered matrix of squared
  * distances (raw data), and leaves the columns in place. The labels of a clustering of the same
  * distances must not be tested: the clusters were chosen to differ. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_permanova_run(
@@ -2515,8 +2515,8 @@ DDSC_API ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *tr
 typedef enum ddsc_barycenter_method {
     DDSC_BARYCENTER_ADMM = 0, /* Bregman ADMM (Ye, Wu, Wang, Li 2017) */
     DDSC_BARYCENTER_IBP,      /* entropic: iterative Bregman projections (Benamou et al. 2015) */
-    /* projection robust (Huang, Ma, Lai 2021): entropic, with costs in the plane that maximizes
-     * them */
+    /* projection-robust (Huang, Ma, Lai 2021): entropic, with costs in the plane that maximizes
+     * the transport cost */
     DDSC_BARYCENTER_PROJECTED
 } ddsc_barycenter_method;
 
@@ -2751,7 +2751,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_create(ddsc_context *context,
  * HTML, and its pictures can be drawn. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report,
                                                         const char *folder);
-/* Adds the clusters per period of a column to a report, or replaces those of an earlier call.
+/* Adds the clusters in each period of a column to a report, or replaces those of an earlier call.
  * `values` are n texts, one per item that was not dropped, in the order of the items. If it is NULL,
  * the values are those of the metadata column of that name. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_add_over(ddsc_context *context,

@@ -71,7 +71,7 @@ def states(
     callback: Optional[Progress] = None,
     memory_limit: Optional[int] = None,
 ) -> Json:
-    """Divide the points of all items into states, such as cell states, and compare their shares.
+    """Divide the points of all items into states, such as cell states, and compare the shares of the states.
 
     The states are the types of the points if they have any (``read(..., type=COLUMN)``). Otherwise, k-means clusters
     a sample of the pooled points.

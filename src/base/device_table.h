@@ -132,7 +132,7 @@ typedef struct device_table {
     /* Uploads items on a grid, which replace any previous grid items. They are independent of
      * the rows. */
     int (*load_grid)(void *state, const device_grid *grid, char *why);
-    /* Computes bound[k], a lower bound of the transport cost of items pair[2 k] and pair[2 k +
+    /* Computes bound[k], a lower bound on the transport cost of items pair[2 k] and pair[2 k +
      * 1] under squared distances. It may stop as soon as the bound exceeds enough[k], or as soon
      * as the bound can no longer reach enough[k]. If enough[k] is infinite, a few iterations
      * suffice. */
@@ -153,7 +153,7 @@ typedef struct device_table {
      * the same bits as operator_step (numeric/graph/operator.c). */
     int (*filter)(void *state, int64_t width, double scale, double shift, int64_t degree,
                   const double *x, double *y, char *why);
-    /* Computes key[k], the lower bound of D^2 from the loaded frames for items pair[2 k] and
+    /* Computes key[k], the lower bound on D^2 from the loaded frames for items pair[2 k] and
      * pair[2 k + 1]. */
     int (*framed)(void *state, int64_t n, const int32_t *pair, float *key, char *why);
     /* Uploads items with arbitrary points, which replace any previous ones and need not outlive the

@@ -257,8 +257,8 @@ static double far_of(const ddsc_states *s, int64_t state, int64_t coordinate)
     return spread > 0 ? off / spread : 0;
 }
 
-/* Returns the coordinate with the largest deviation that is smaller than the deviation of `last`
- * (-1: any), or -1. */
+/* Returns the coordinate with the largest deviation above NAME_FROM and below the deviation of `last`,
+ * or -1 if there is none. If `last` is -1, there is no upper limit. */
 static int64_t next_coordinate(const ddsc_states *s, int64_t state, int64_t last)
 {
     int64_t best = -1;

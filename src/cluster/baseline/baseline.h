@@ -166,7 +166,7 @@ double fit_move_to_means(fit *f, int64_t cluster);
 /* Returns the weighted mean cost between a center and the items of its cluster, under independent
  * plans. */
 double fit_mean_cost(fit *f, int64_t cluster);
-/* Returns a lower bound of the cost between two measures with these means. */
+/* Returns a lower bound on the cost between two measures with these means. */
 double fit_mean_bound(const fit *f, const double *mean, const double *other);
 /* Converts a cost to a distance that satisfies the triangle inequality, or returns 0 if there is no
  * such distance. fit_cost is the inverse. */

@@ -16,7 +16,7 @@ typedef struct d2_run {
     int32_t *label;
     double *value; /* cost of each item to its center */
     double *next_value;
-    double *bound;             /* n x k: lower bounds of the distances between items and centers */
+    double *bound;             /* n x k: lower bounds on the distances between items and centers */
     double *mean;              /* k x d: means of the centers */
     centers before;            /* centers of the last assignment */
     centers moved;             /* centers after one exact pass has moved their points */

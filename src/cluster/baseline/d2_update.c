@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Computes optimal plans and moves the points. cost[c] is an upper bound of the cluster's cost
+/* Computes optimal plans and moves the points. cost[c] is an upper bound on the cluster's cost
  * afterwards. */
 static ddsc_status exact_move(d2_run *r, double *cost)
 {

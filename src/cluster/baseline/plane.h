@@ -1,4 +1,4 @@
-/* A plane spanned by p orthonormal directions in d dimensions, for projection robust
+/* A plane spanned by p orthonormal directions in d dimensions, for projection-robust
  * barycenters. */
 #ifndef DDSC_CLUSTER_BASELINE_PLANE_H
 #define DDSC_CLUSTER_BASELINE_PLANE_H

@@ -280,7 +280,7 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
     }
 }
 
-/* Reports a clear gap that separates clusters of very different size. Either there are no further
+/* Reports a clear gap that separates clusters of very different sizes. Either there are no further
  * clusters, or the large cluster contains classes. If the gap is wide, the two cases cannot be
  * distinguished (docs/guide.md), so the advice describes both. */
 static void say_lopsided(writer *w, const ddsc_clustering_view *v)
@@ -294,11 +294,12 @@ static void say_lopsided(writer *w, const ddsc_clustering_view *v)
             used += (size_t)snprintf(others + used, sizeof others - used, "%sK = %lld",
                                      used ? " or " : "", (long long)c[i].row->k);
     if (used)
-        advice_say(w,
-                   "The gap separates clusters of very different size (%lld to %lld items). Either "
-                   "there are no further clusters, or the large cluster contains classes, which %s "
-                   "may show. Examine them, or cluster the items of the large cluster separately.",
-                   (long long)c[0].row->smallest, (long long)c[0].row->largest, others);
+        advice_say(
+            w,
+            "The gap separates clusters of very different sizes (%lld to %lld items). Either "
+            "there are no further clusters, or the large cluster contains classes, which %s "
+            "may show. Examine them, or cluster the items of the large cluster separately.",
+            (long long)c[0].row->smallest, (long long)c[0].row->largest, others);
 }
 
 /* Reports values of K for which the labels contain no information about the items. */

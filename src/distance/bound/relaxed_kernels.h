@@ -46,7 +46,7 @@ float bound_relaxed_center(const relaxed_pair *t, float *row, const float *row_a
  * sum to 1. */
 float bound_relaxed_soft(const relaxed_pair *t, float epsilon);
 
-/* Replaces each product with a lower bound of the distance: the square root of the squared distance
+/* Replaces each product with a lower bound on the distance: the square root of the squared distance
  * minus its rounding margin. */
 void bound_relaxed_roots(float *cost, const float *own, float norm, float keep, int64_t slots);
 float bound_city_distance(const float *x, const float *y, int64_t d);

@@ -97,7 +97,7 @@ static bool price_listed(simplex *s, entering *found)
 }
 
 /* Adds the blocks that contain arcs of negative reduced cost to the lists. When it is called,
- * listed blocks contain no such arcs. Returns false if no block contains any. */
+ * listed blocks contain no such arcs. Returns false if no block contains such an arc. */
 static bool sweep_blocks(simplex *s)
 {
     int64_t added = 0;

@@ -21,7 +21,7 @@ enum {
     /* From this dimension on, costs are computed from inner products (`bench/exact.py --parts
      * pairs`). */
     PRODUCT_DIM = 17,
-    /* Largest number of costs of a tile. Larger tiles do not fit the second-level cache
+    /* Maximum number of costs in a tile. Larger tiles do not fit the second-level cache
      * (`bench/exact.py --parts pairs --sets bbcsport`). */
     TILE_CELLS = 512 * 512,
     WHOLE_RANGE = 1 << 10, /* integer coordinates up to this size are stored as int32 */

@@ -28,7 +28,7 @@ enum {
     TABLE_WORK = 4,
     /* Used instead of TABLE_WORK if the features are unlikely to save time (`bench/table.py`). */
     TABLE_STAKE = 32,
-    /* Number of columns of floats that cost about as much as one entry in double. */
+    /* Number of single-precision feature columns that take as long as one entry in double precision. */
     COLUMNS_PER_ENTRY = 3,
     FEATURE_ITEMS = 256,  /* number of items whose variance determines the relevant coordinates */
     FOURIER_BLOCK = 64,   /* number of points whose angles are computed by one matrix product */

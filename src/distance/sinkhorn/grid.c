@@ -10,7 +10,7 @@
  * of convergence between Gaussians (Janati, Muzellec, Peyre, Cuturi 2020), and pace.h adapts it
  * afterwards.
  *
- * The dual value <a, f> + <b, g> of any f with its optimal g is a lower bound of the value. It
+ * The dual value <a, f> + <b, g> of any f with its optimal g is a lower bound on the value. It
  * increases in every iteration, so a search can use it as a bound and stop the iterations early.
  *
  * Each product with K costs O(h w (h + w)) for boxes of h x w cells. A pair is left to the dense

@@ -15,7 +15,7 @@ static bool is_idx(const unsigned char *head, size_t n)
            head[3] >= 1 && head[3] <= 8;
 }
 
-/* Recognizes PNG, JPEG, and Netpbm images (P2, P3, P5 or P6 followed by a blank). */
+/* Recognizes PNG, JPEG, and Netpbm images (P2, P3, P5 or P6 followed by white space or #). */
 static bool is_image(const unsigned char *head, size_t n)
 {
     return begins(head, n, "\x89PNG", 4) || begins(head, n, "\xff\xd8\xff", 3) ||

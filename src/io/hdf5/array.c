@@ -289,7 +289,7 @@ ddsc_status h5_raw_texts(h5_array *a, int64_t begin, int64_t n_texts, h5_text_fn
     text_type(a, &type, &size);
     h5_end(turn);
     if (size > H5_TEXT_BYTES)
-        TRY(stream_fail(a->f->s, "\"%s\" contains texts of %zu bytes, which is too long",
+        TRY(stream_fail(a->f->s, "\"%s\" contains strings of %zu bytes, which exceeds the limit",
                         QUOTE(a->path), size));
     int64_t batch = size ? BASE_MAX(BATCH_BYTES / (int64_t)size, 1) : TEXTS_AT_ONCE;
     for (int64_t at = begin; at < begin + n_texts && status == DDSC_OK; at += batch) {

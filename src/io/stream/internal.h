@@ -104,7 +104,7 @@ void folder_clean(const char *place, folder_name_fn name);
 /* Temporary folders have predictable names, so another user could create a link with such a name.
  * Both functions therefore accept only a real folder that this user owns. */
 bool owner_is_own_folder(int at, const char *name);
-/* Opens such a folder, or returns NULL. */
+/* Opens the folder if it is a real folder that this user owns; otherwise returns NULL. */
 DIR *owner_open_folder(const char *path);
 
 #endif

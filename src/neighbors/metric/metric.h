@@ -19,8 +19,8 @@ typedef struct metric_resolved {
     const pair_backend *backend; /* the backend for these settings, which is approximate if they
                                   * request it */
     measures *reference;         /* owns set.reference_measures if the library computed it */
-    double *cost_matrix;         /* owns set.cost_matrix, which is a copy */
-    measures *own; /* a modified copy of the set, whose points are scaled to length 1 or whose
+    double *cost_matrix; /* symmetrized copy of the caller's matrix; set.cost_matrix points to it */
+    measures *own;       /* a modified copy of the set, whose points are scaled to length 1 or whose
                     * support is in ascending order; NULL if the original set is used */
     pair_frame frame;
 } metric_resolved;
@@ -63,7 +63,7 @@ ddsc_status metric_first_open(metric_first **out, first_bounds *first, first_pai
  * if the bounds must be opened again. */
 ddsc_status metric_first_grow(metric_first *b, int64_t first, bool *done);
 void metric_first_close(metric_first *b);
-/* Returns a bound of the transport value of one pair. Frames may stop as soon as the bound exceeds
+/* Returns a bound on the transport value of one pair. Frames may stop as soon as the bound exceeds
  * `enough`. */
 double metric_first_pair(const metric_first *b, int64_t i, int64_t j, double enough, int worker);
 

@@ -58,14 +58,14 @@ static bool by_relaxed(const sinkhorn_metric *s)
            bound_relaxed_applies(s->m, &s->ground);
 }
 
-/* Returns the amount to subtract from a bound of the transport value to obtain a bound of the
+/* Returns the amount to subtract from a bound on the transport value to obtain a bound on the
  * requested value. */
 static double offset(const sinkhorn_metric *s, int64_t i, int64_t j)
 {
     return s->rule.tolerance * s->range + (s->self ? 0.5 * (s->self[i] + s->self[j]) : 0);
 }
 
-/* Converts a bound of the transport value to a bound of D^2. */
+/* Converts a bound on the transport value to a bound on D^2. */
 static double lowered(const sinkhorn_metric *s, int64_t i, int64_t j, double bound)
 {
     double value = BASE_MAX(0, bound - offset(s, i, j));

@@ -58,8 +58,8 @@ static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
  * only on the entries. A list with the worst entry first is still a heap. */
 ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool worst_first);
 /* Joins the heaps after a search that was divided among the ranks of a team, in which every rank
- * offered its pairs to its own heaps. Rank r collects the heaps of its rows (team_own of n in
- * blocks). Set `once` if two ranks may have offered the same pair. */
+ * offered its pairs to its own heaps. Rank r collects the heaps of the rows that it owns
+ * (team_own). Set `once` if two ranks may have offered the same pair. */
 ddsc_status nearest_join(ddsc_context *ctx, nearest *near, bool once);
 /* Sends the heaps of all rows from their owners to all ranks. Requires that `near` was joined
  * before, or that pairs of a row were offered only on the rank that owns it. */

@@ -200,7 +200,7 @@ typedef struct window_pair {
     cpu *c;
     int64_t row, column; /* first tile row and column of the windows */
     int64_t n_rows, n_columns;
-    int64_t first; /* first tile of this rank, counted in the pair of windows */
+    int64_t first; /* index of this rank's first tile in the pair of windows */
 } window_pair;
 
 static int64_t window_tiles(const window_pair *w)
@@ -232,7 +232,7 @@ static ddsc_status window_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Processes the tiles [begin, end) in the order of windows. */
+/* Processes the tiles [begin, end), one pair of windows after the other. */
 static ddsc_status walk_windows(cpu *c, int64_t begin, int64_t end)
 {
     const first_bounds *b = c->bounds;

@@ -23,7 +23,8 @@ void search_rows_free(ddsc_context *ctx, search_rows *r)
 }
 
 /* Draws n_rows items and makes all other items their candidates. One item is drawn from each of
- * n_rows equal parts of the set, so the draw does not depend on the search. */
+ * n_rows equal parts of the set. The draw depends on the seed and the sizes only, not on the
+ * search. */
 static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_t n_rows)
 {
     int64_t part = 0, drawn = -1;

@@ -30,7 +30,7 @@ typedef struct remote {
     double unit;           /* unit of the keys */
     int64_t strip;         /* rows per strip */
     float *key;            /* strip x most */
-    double *scratch;       /* one per worker: keys and upper bounds of a list */
+    double *scratch;       /* one per worker: keys and upper bounds on a list */
 } remote;
 
 /* Converts the local scales to floats with the largest in [1, 2). A weight has a relative error of

@@ -1,16 +1,16 @@
 /* Builds the exact tau-NN graph with a small part of the solves. The graph is equal, edge for edge,
  * to that of the full matrix.
  *
- * Each item has a list of candidates, ordered by a lower bound of D^2. In each round, every item
+ * Each item has a list of candidates, ordered by a lower bound on D^2. In each round, every item
  * chooses its next few candidates. The pairs of a round are solved in parallel, each for both of
  * its items. A solve may also yield a linear minorant of the distances to i and to j (a cut), which
  * raises the bounds of the remaining candidates on both lists. A candidate whose bound exceeds the
  * tau-th distance found so far is excluded permanently, because these distances never increase and
  * bounds never decrease.
  *
- * With local scales (numeric/graph/hubs.c), an item compares keys. A key is D^2, or a bound of it,
+ * With local scales (numeric/graph/hubs.c), an item compares keys. A key is D^2, or a bound on it,
  * divided by the scale of the other item. For a given pair, the key is monotone in D^2, so the key
- * of a bound is a bound of the key.
+ * of a bound on D^2 is a bound on the key.
  *
  * Items choose their candidates from the state at the start of the round. A pair chosen by both of
  * its items is recorded once. The graph and the number of solves are therefore the same for any

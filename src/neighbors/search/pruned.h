@@ -12,7 +12,7 @@
 #include "neighbors/search/search.h"
 
 typedef struct candidate {
-    double bound; /* lower bound of D^2, or of its key (local_key) for this item */
+    double bound; /* lower bound on D^2, or on its key (local_key) for this item */
     int32_t index;
     uint8_t reached; /* current level of the bound, or its level after this round */
     bool chosen;     /* chosen by this item in this round */
@@ -49,7 +49,7 @@ typedef struct block_pairs {
 
 /* A message about the pair (item, other), sent to the rank that owns the row `item`. */
 typedef struct pair_message {
-    double value; /* D^2 or a bound of it */
+    double value; /* D^2 or a bound on it */
     int32_t item, other;
 } pair_message;
 

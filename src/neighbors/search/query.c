@@ -3,7 +3,7 @@
  * the set requires.
  *
  * New items are not compared with each other, so the search for each is an independent best-first
- * search. A heap contains all old items, ordered by a lower bound of D^2. For the top candidate,
+ * search. A heap contains all old items, ordered by a lower bound on D^2. For the top candidate,
  * the bound of the next level is computed. If the candidate already has the last bound that is
  * worth computing, the pair is solved. The search ends when the smallest bound exceeds the tau-th
  * distance found. All remaining candidates are then excluded, because bounds never exceed values.

@@ -10,18 +10,18 @@ enum {
     LIST_LEAST = 128,       /* minimum length of a first candidate list */
     LIST_PER_TAU = 12,      /* number of candidates in a first list per requested neighbor */
     LIST_PER_TAU_SHORT = 4, /* LIST_PER_TAU for short lists (bench/shorttext_speed.py) */
-    LIST_PAIRS = 1 << 18, /* number of pairs of first lists whose frame bounds are computed at once:
-                           * 6 MB */
-    DUAL_BATCH = 16,      /* number of candidates of an item for which dual bounds are computed in
+    LIST_PAIRS = 1 << 18,   /* number of pairs whose frame bounds are computed at once for the first
+                           * lists; takes 6 MB */
+    DUAL_BATCH = 16,        /* number of candidates of an item for which dual bounds are computed in
                            * one round */
-    SOLVE_BATCH = 2,      /* number of candidates of an item that are solved in one round */
-    FEW_SHARE = 16,       /* the batch is doubled after a round with at most n / FEW_SHARE solves */
-    WALK_TILES = 64,      /* minimum number of tiles in a step of the walk */
-    WALK_STEPS = 256,     /* a step also has at least 1/WALK_STEPS of all tiles */
-    WALK_STRIDE = 16,     /* maximum length of a step, in multiples of the minimum length */
-    MET_PER_ITEM = 32,    /* intended number of dual bounds per item in one step, which is similar
+    SOLVE_BATCH = 2,        /* number of candidates of an item that are solved in one round */
+    FEW_SHARE = 16,     /* the batch is doubled after a round with at most n / FEW_SHARE solves */
+    WALK_TILES = 64,    /* minimum number of tiles in a step of the walk */
+    WALK_STEPS = 256,   /* a step also has at least 1/WALK_STEPS of all tiles */
+    WALK_STRIDE = 16,   /* maximum length of a step, in multiples of the minimum length */
+    MET_PER_ITEM = 32,  /* intended number of dual bounds per item in one step, which is similar
                            * to that for the first lists */
-    FOUND_PER_ITEM = 4,   /* number of pairs per item that the walk may find before the lists are
+    FOUND_PER_ITEM = 4, /* number of pairs per item that the walk may find before the lists are
                            * processed */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
     QUERY_ITEMS = 8, /* number of new items whose first bounds are computed at once */

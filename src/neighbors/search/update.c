@@ -1,4 +1,4 @@
-/* Updates the exact tau-NN graph after items were added or removed. The result is equal to that of
+/* Updates the exact tau-NN graph after items have been added or removed. The result is equal to that of
  * a search over all items, byte for byte.
  *
  * A list is complete if every item outside it is farther away. The lists of kept items that lost no

@@ -8,7 +8,7 @@
  * damped like the rest.
  *
  * The recurrence T_{d+1} = 2 z T_d - T_{d-1} takes one product with the block per degree. A device
- * computes a whole filter per call. The matrix is transferred once per solve, and one block of
+ * applies the whole filter in one call. The matrix is transferred once per solve, and one block of
  * vectors is transferred in each direction per filter. The results of a device are bit-identical to
  * those of the CPU, so the eigenvectors do not depend on the device, nor on whether or when it
  * fails. */

@@ -174,8 +174,8 @@ static void explain_traits(buffer *t, const json_t *cluster)
 {
     if (json_object_get(cluster, "words"))
         html_paragraph(t, "Words: words with a larger share in this cluster than elsewhere, most "
-                          "distinctive first. Nearest: the next cluster of most items, and the "
-                          "words in which the two clusters differ most.");
+                          "distinctive first. Nearest: the nearest other cluster of most of its "
+                          "items, and the words in which the two clusters differ most.");
     if (json_object_get(cluster, "markers"))
         html_paragraph(
             t, "Coordinates: how much the values in this cluster differ from those elsewhere, in "
@@ -247,7 +247,7 @@ static void add_views(buffer *t, const ddsc_report *r)
     html_heading(t, "Items");
     if (json_is_integer(report_page_get(r, "ambiguous", NULL)))
         html_paragraph(t, "Ambiguity: 0 at the center of the item's cluster, 0.5 on the boundary "
-                          "with the next cluster.");
+                          "with the nearest other cluster.");
     buffer_add(t, "<div class=\"wide\" id=\"items\"></div>\n");
     if (r->class) {
         html_heading(t, "Classes and clusters");

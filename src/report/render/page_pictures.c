@@ -68,7 +68,7 @@ static void add_all_pictures(buffer *t, const ddsc_report *r)
     mem_free(t->ctx, bytes);
 }
 
-/* Collects the items on cards, without duplicates and in ascending order. */
+/* Collects the items shown on the cluster cards, without duplicates and in ascending order. */
 static int64_t card_rows(int64_t *rows, const ddsc_report *r, bool *on_card)
 {
     static const char *const lists[] = {"representatives", "borderline"};

@@ -19,10 +19,11 @@ void report_page_about(buffer *t, const ddsc_report *r)
         return;
     html_heading(t, "Columns associated with the clusters");
     html_paragraph(
-        t, "Metadata columns were not used for clustering. Effect: 0 is no association, and "
-           "1 is complete association. p: the share of random permutations of the labels with an "
-           "effect at least as large. Holm: p corrected for the number of columns. If the number "
-           "of points or the batch predicts the clusters, the clusters may be an artifact.");
+        t,
+        "Metadata columns were not used for clustering. Effect: 0 means no association, and "
+        "1 means complete association. p: the share of random permutations of the labels with an "
+        "effect at least as large. Holm: p corrected for the number of columns. If the number "
+        "of points or the batch predicts the clusters, the clusters may be an artifact.");
     html_table_begin(t, heads);
     for (size_t i = 0; i < json_array_size(about); i++) {
         const json_t *row = json_array_get(about, i);

@@ -1,4 +1,4 @@
-/* Writes the text formats of a report, using the caller's function. */
+/* Writes a report in its text formats through the caller's function. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

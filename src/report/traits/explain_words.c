@@ -243,7 +243,7 @@ static json_t *word_text(const result_word *known)
     return result_string(text);
 }
 
-/* Returns the cluster that is the next cluster of most items of cluster c, or -1. */
+/* Returns the nearest other cluster of most items of cluster c, or -1. */
 static int64_t nearest_cluster(const ddsc_report *r, int64_t c, int64_t *count)
 {
     int64_t best = -1;
