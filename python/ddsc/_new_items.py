@@ -11,6 +11,7 @@ from ._arrays import distance_matrix
 from ._base import check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._fitted import Fitted
+from ._permanova import ColumnsLike
 from ._run import Run
 from ._scores import adjusted_mutual_info_score
 from ._states import states
@@ -128,9 +129,9 @@ class NewItems(Fitted):
         self,
         n_states: Union[int, str] = "auto",
         *,
-        by: Any = None,
-        adjust: Any = None,
-        block: Any = None,
+        by: Optional[Union[ColumnsLike, str]] = None,
+        adjust: Optional[Union[ColumnsLike, str]] = None,
+        block: Optional[Union[ColumnsLike, str]] = None,
         kinds: Optional[Mapping[str, str]] = None,
         between: Optional[Tuple[Union[int, Sequence[int]], Union[int, Sequence[int]]]] = None,
         clusters: Optional[Tuple[int, int]] = None,
