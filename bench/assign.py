@@ -1,14 +1,13 @@
 #!/usr/bin/python3
-"""Compares the assignment of new items to an earlier clustering with clustering old and new items together.
+"""Compares assigning new items to an earlier clustering with clustering the old and new items together.
 
     bench/assign.py [--ddsc PROGRAM] [--data DIR] [--sets mnist] [--metrics mmd] [--old 9000]
                     [--new 1000] [--k 10] [--seeds 1,2,3] [--least 0.95]
 
-A random set of digits is split in two. `agree` is the fraction of the new items whose assigned label equals
-their label in the joint clustering, after the best matching of cluster numbers. `old` is the same fraction
-for the old items between their two clusterings, which shows the effect of changing the set. `own` is the
-fraction of the old items whose assigned label equals their own label. Fails if a mean of `agree` is below
---least.
+A random set of digits is split in two. `agree` is the fraction of the new items whose assigned label equals their label
+in the joint clustering, after the best matching of cluster numbers. `old` is the same fraction for the old items
+between their two clusterings, which shows the effect of changing the set. `own` is the fraction of the old items whose
+assigned label equals their own label. The exit code is 1 if a mean of `agree` is below --least.
 """
 import argparse
 import csv
@@ -48,7 +47,7 @@ def cut(path, rows, out):
 
 
 def match(found, wanted, k):
-    """Return `found`, renumbered for the best agreement with `wanted`."""
+    """Return the labels `found`, renumbered for the best agreement with `wanted`."""
     table = np.zeros((k, k))
     np.add.at(table, (found, wanted), 1)
     rows, columns = linear_sum_assignment(-table)

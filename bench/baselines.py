@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Compares D2 clustering with the same iteration in numpy and POT, in CPU seconds on one thread.
+"""Compares D2 clustering with the same iteration in NumPy and POT, in CPU seconds on one thread.
 
 Both use k-means++ in W2, exact assignment, Bregman ADMM with 100 rounds per step (rho is twice the mean cost,
 points move every 10 rounds) on 16 points, and one exact pass. They stop when the relative decrease of the sum
-of W2^2 is below 1e-4. POT recomputes the sum that ddsc reports from the files that ddsc wrote.
+of W2^2 is below 1e-4. To check the sum that ddsc reports, POT recomputes it from the files that ddsc wrote.
 """
 import argparse
 import json
@@ -55,7 +55,7 @@ def plus_plus(items, k, random):
 
 
 def admm(x, w, members, plans):
-    """Update (x, w). The caller stores the plans (Q and L of each member)."""
+    """Update (x, w). The caller stores the plans (Q and L of each item)."""
     rho = 2 * np.mean([w @ ot.dist(x, y) @ b for y, b in members])
     for r in range(ROUNDS):
         if r % 10 == 0:

@@ -5,9 +5,9 @@
 
 Classes are drawn from each set of bench/defaults.py with eleven size distributions: all equal, sizes
 decreasing by 0.7 or 0.5, 10 : 5 : 2 : 1, one large class of five, one rare class of four, two classes with
-ratios of one, four, six or ten, and three with 4 : 2 : 1. It prints the chosen K, the true K and the AMI for
-both values. A summary by number of classes shows how often K was right or within one, and the mean AMI, next to
-those of another program.
+ratios of one, four, six or ten, and three with 4 : 2 : 1. The table lists the chosen K, the true K and the AMI for
+both. A summary by number of classes shows how often K was correct or within one, and the mean AMI, for this program and
+for another one.
 """
 import argparse
 import json
@@ -26,7 +26,8 @@ MANNERS = {"alike": (1,) * 10, "falling": tuple(.7 ** i for i in range(6)), "ste
 
 
 def draw(path, out, sizes, seed):
-    """Draw random classes with these proportions. The largest class is as large as possible, up to 130 items."""
+    """Draw random items of the classes with the given proportions. The largest class is as large as possible, but has
+    at most 130 items."""
     z, rng = np.load(path, allow_pickle=False), np.random.default_rng(seed)
     at, labels = z["offsets"], z["labels"]
     filled = np.diff(at) > 0

@@ -1,4 +1,4 @@
-"""Problems, real data and timers shared by several benchmarks."""
+"""Provides problems, real data and timers for several benchmarks."""
 import gzip
 import os
 import resource

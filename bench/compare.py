@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Measures how good the metric recommended by `ddsc compare` is.
+"""Evaluates the recommendations of `ddsc compare`.
 
     bench/compare.py [--words fitted|general] [--sets corel,ng6] [--seeds 101,102,103]
 
-For each set and seed of bench/defaults.py, all metrics are compared with the true K. Labels are only used for
-scores. It prints the AMI of each metric, the recommended metric with its lead in stability, and the loss relative to
-the best metric. A summary shows how often the recommendation is within 0.02 of the best, by the size of the lead,
-and how often each single metric would have been.
+For each set and seed of bench/defaults.py, all metrics are compared with the true K. Labels are used only for scores.
+The table lists the AMI of each metric, the recommended metric with its lead in stability, and its loss relative to the
+best metric. A summary shows how often the recommended metric, and how often each fixed metric, is within 0.02 of the
+best one, by the size of the lead.
 """
 import argparse
 import json

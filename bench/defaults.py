@@ -4,13 +4,13 @@
     bench/defaults.py [--before PROGRAM] [--words general|fitted|own] [--metrics w2,mmd] [--sets corel,ng6]
                       [--seeds 101,102,103] [--options '--hubs off'] [--no-grid] [--quick]
 
-For each set and seed, a random subset (images: 50 of each class; others: 80% of the items) is clustered with
-the true K and defaults otherwise. The column shows the mean AMI over the seeds. For the first seed, the best
-AMI of a grid is shown next to it: tau 5, 10, 20, 40 x gamma auto, median, and the variants of the metric
-below. --before runs another program (an older build) on the same files. --options apply only to the program
-under test. Metrics can be joined (w2+mmd+lot; without a grid). Texts use the general vectors by default and
-have a separate summary. The exit code is 1 if the mean loss relative to the grid exceeds 0.03 (mmd: 0.04).
-A run takes about 12 minutes on two free cores. --quick uses one seed, w2 and mmd, and small sets.
+For each set and seed, a random subset (images: 50 of each class; others: 80% of the items) is clustered with the true K
+and defaults otherwise. The column shows the mean AMI over the seeds. For the first seed, the best AMI of a grid is also
+shown: tau 5, 10, 20, 40 x gamma auto, median, and the variants of the metric below. --before runs another program (an
+older build) on the same files. --options apply only to the program under test. Metrics can be joined (w2+mmd+lot;
+without a grid). By default, text sets use the general word vectors. They have a separate summary. The exit code is 1 if
+the mean loss relative to the grid exceeds 0.03 (mmd: 0.04). A run takes about 12 minutes on two free cores. --quick
+uses one seed, w2 and mmd, and small sets.
 """
 import argparse
 import concurrent.futures
@@ -85,7 +85,7 @@ def ami(program, path, metric, truth, seed, options=()):
 
 
 def picked(args, path, metric, truth, seed, folder):
-    """Return the best AMI of the grid and its parameters. Distances of each variant are computed once."""
+    """Return the best AMI of the grid and its parameters. The distances of each variant are computed only once."""
     best, where, labels = -1.0, None, f"{folder}/truth.csv"
     with open(labels, "w", encoding="utf-8") as f:
         f.write("label\n" + "\n".join(map(str, truth)) + "\n")
@@ -120,7 +120,8 @@ def one_row(args, name, metric, seeds, folder):
 
 
 def sum_up(rows, metrics):
-    """Print means by metric, separately for texts. Return True if a metric lost too much relative to the grid."""
+    """Print means by metric, separately for texts. Return True if the loss of a metric relative to the grid is too
+    large."""
     bad = False
     for metric, (title, group) in itertools.product(metrics, (("points", IMAGES + MORE), ("texts", TEXT),
                                                               ("all", IMAGES + MORE + TEXT))):

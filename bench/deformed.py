@@ -3,9 +3,9 @@
 
     python3 bench/deformed.py N out.idx images.idx [images.idx ...]
 
-The first images are the originals. The others are copies that are shifted by up to 2 pixels, rotated by up to
-10 degrees and sheared by up to 0.15, with bilinear interpolation. Pixels below 16 of 255 are removed, so that
-items have about as many points as before. Image k depends only on k and the seed."""
+The first images are the originals. The others are copies that are shifted by up to 2 pixels, rotated by up to 10
+degrees and sheared by up to 0.15, with bilinear interpolation. Pixels darker than 16 of 255 are removed, so that the
+number of points per item hardly changes. Image k depends only on k and on the seed."""
 import argparse
 import gzip
 import multiprocessing
@@ -26,7 +26,7 @@ def images(names):
 
 
 def deform(x, first):
-    """Return images number first, first + 1, ... derived from x."""
+    """Return the images with numbers first, first + 1, ..., derived from the images x."""
     n, h, w = x.shape
     rng = np.random.default_rng([7, first])
     angle, shear = rng.uniform(-10, 10, n) * np.pi / 180, rng.uniform(-0.15, 0.15, n)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks predicted ranges by comparing dry runs with real runs, with and without other load.
+"""Checks the ranges that dry runs predict by comparing them with real runs, with and without other load.
 
-Each job is predicted (--dry-run --json) and then run, first on the machine as it is, then with one busy
-process per processor. It prints the range, the true value, and the factor by which the true value exceeds or
-falls below the range (1: inside). The exit code is 1 if a factor exceeds 3.
+Each job is predicted (--dry-run --json) and then run, first without and then with one busy process per processor. The
+table lists the predicted range, the true value, and the factor by which the true value is outside the range (1:
+inside). The exit code is 1 if a factor exceeds 3.
 """
 import json
 import multiprocessing

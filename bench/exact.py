@@ -5,18 +5,18 @@
                    [--metric w2|w1] [--tau 5,10,20] [--n 1000] [--pot-pairs 200] [--verify 100] [--build DIR] [--data DIR]
 
 solver  single problems: ot.emd2 on a cost matrix, and our solver on the same matrix (`cost`) and from the
-        points (`items`; the time of POT excludes the costs). Thread CPU time, best of a few batches per
-        problem. The ratio is the ratio of the medians.
+        points (`items`; the time of POT excludes the costs). Times are thread CPU times, the shortest of a few batches
+        per problem. The ratio is the ratio of the medians.
 pairs   the whole command `ddsc distance` (best of three), and a loop over a sample of the same pairs (best of
         three): ot.dist and ot.emd2, and ot.emd2 alone with precomputed costs.
 graph   the whole command `ddsc neighbors` (with reading and writing, median of three), and all pairs with POT:
-        its mean over random pairs (best of three each) times the number of pairs, without costs. On the first
-        items, edges are compared with those of the full matrix, and values with those of POT. --metric w1 uses plain
-        distances as costs; the graph has the squares of the results.
+        its mean over random pairs (best of three each) times the number of pairs, without costs. For the first items,
+        edges are compared with those of the full matrix, and values with those of POT. With --metric w1, costs are
+        plain distances, and the graph contains squared results.
 growth  the graph for N = 250 .. 4,000 images, with the exponent of the time between consecutive sizes.
 
-All times are CPU seconds. The exit code is 1 if a value differs by more than 1e-9 or an edge differs. Parts that
-need the public data sets are skipped if these are missing.
+All times are CPU seconds. The exit code is 1 if a value differs by more than 1e-9 or an edge differs. Parts that need
+public data sets are skipped if the sets are missing.
 """
 import argparse
 import json
@@ -63,7 +63,7 @@ def write_problems(path, problems):
 
 
 def time_pot(problems):
-    """Return the best of five batches, or of three solves if a solve takes long."""
+    """Return the shortest time of five batches, or of three solves if a solve takes long."""
     seconds, values = [], []
     for a, x, b, y in problems:
         cost = squared_distances(x, y)
@@ -117,7 +117,7 @@ def pair_sets(args, scratch, rng):
 
 
 def best_of(call):
-    """Return the smallest thread CPU seconds of three runs, because other load on the machine only adds time."""
+    """Return the shortest thread CPU time of three runs, because other load on the machine only adds time."""
     best = np.inf
     for _ in range(3):
         start = time.thread_time()
@@ -127,8 +127,8 @@ def best_of(call):
 
 
 def time_loop(data, pairs):
-    """Return the mean seconds per pair of a loop with ot.dist and ot.emd2 and of a loop with ot.emd2 alone, and the
-    values for costs computed without cancellation."""
+    """Return the mean seconds per pair of a loop over ot.dist and ot.emd2 and of a loop over ot.emd2 alone, and the
+    values for costs that were computed without cancellation."""
     costs = [squared_distances(data[i][1], data[j][1]) for i, j in pairs]
 
     def whole():
@@ -184,7 +184,7 @@ def graph(args, path, tau, mode, out):
 
 
 def verify(args, path, tau, scratch):
-    """Compare the pruned graph with the full one, and values with POT, on the first items."""
+    """For the first items, compare the pruned graph with the full graph, and its values with POT."""
     data, small = items_of(path)[: args.verify], f"{scratch}/small.npz"
     write_items(small, data)
     text = []

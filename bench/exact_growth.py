@@ -4,11 +4,11 @@
     bench/exact_growth.py [--ddsc PROGRAM] [--data DIR] [--sizes 1000,2000,4000] [--tau 10] [--threads 1]
                           [--rows 3] [--metrics w2,sinkhorn]
 
-For each N, a random subset of the 70,000 digits (with the same shuffle for all) is passed to `ddsc neighbors`.
-CPU time and memory are those of the whole command. `--rows` random rows are then checked with independent
-code. W2: POT solves every pair that lower bounds from the means and from the row and column marginals do not exclude.
-Sinkhorn: NumPy iterations over whole images run for all digits while their dual values are within reach, and
-to convergence for the remaining ones. Neighbors and values are compared. The last lines show the exponents
+For each N, a random subset of the 70,000 digits (with the same shuffle for all) is passed to `ddsc neighbors`. CPU time
+and memory are measured for the whole command. Independent code then checks `--rows` random rows. For W2, POT solves
+every pair that is not excluded by lower bounds from the means and from the row and column marginals. For Sinkhorn,
+NumPy iterates on all digits at once. A digit is discarded when its dual value proves that it is not a neighbor, and the
+remaining ones are iterated until convergence. Neighbors and values are compared. The last lines show the exponents
 log(time ratio) / log(N ratio) between the first and the last size.
 """
 import argparse
@@ -43,7 +43,8 @@ def write_idx(path, images):
 
 
 def peak_mb(pid):
-    """Track the peak memory of a running child. Memory from before it started the program is not counted."""
+    """Track the peak memory of a running child process. Memory that it used before it started the program is not
+    counted."""
     try:
         lines = [line for line in open(f"/proc/{pid}/status") if line.startswith("VmHWM")]
     except OSError:
@@ -52,7 +53,7 @@ def peak_mb(pid):
 
 
 def run(command):
-    """Return standard output, CPU seconds and peak MB of a child."""
+    """Return standard output, CPU seconds and peak MB of a child process."""
     before, peak = resource.getrusage(resource.RUSAGE_CHILDREN), 0
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen(command, stdout=out)
@@ -81,7 +82,8 @@ def read_rows(path, wanted):
 
 
 def compare_rows(i, row, near, exact):
-    """Return a message, or None if the row is correct. `exact` contains the values of all items that may be near."""
+    """Return a message, or None if the row is correct. `exact` contains the values of all items that may be
+    neighbors."""
     last = max(value for value, _ in row)
     for value, j in row:
         if j not in exact or abs(exact[j] - value) > 1e-8 * max(value, 1):

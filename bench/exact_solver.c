@@ -1,6 +1,6 @@
-/* Times the exact solver on the problems in a file written by exact.py. For each problem it prints
- * the thread CPU seconds (best of five batches of REPEATS), the value, the gap and the number of
- * pivots, first for a cost matrix and then for points.
+/* Times the exact solver on the problems in a file written by exact.py. For each problem, prints
+ * the thread CPU seconds (shortest of five batches of REPEATS solves), the value, the gap and the
+ * number of pivots, first for a cost matrix and then for points.
  *
  *   exact_solver PROBLEMS REPEATS */
 #include <inttypes.h>
@@ -90,7 +90,7 @@ static exact_result solve(const call *c)
     return result;
 }
 
-/* Returns the best of five batches, because other load on the machine only adds time. */
+/* Returns the shortest time of five batches, because other load on the machine only adds time. */
 static void time_call(const char *name, const call *c, int repeats)
 {
     double best = 1e300;

@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""Benchmarks the plug-in of a device through its table: products and selection, compared with PyTorch if installed.
+"""Benchmarks the products and the selection of a device plug-in, and compares them with PyTorch if it is installed.
 
 Results are checked. On a machine with a GPU:
 
     python3 bench/gpu.py build/libddsc_cuda.so [--program build/ddsc] [--times T] [--rows N] [--columns C,C] [images.idx ...]
 
-Rows are the pixels of IDX files of images, or random. --times adds T - 1 shifted, noisy copies of each image,
-and --rows sets the number of rows (--rows 1000000 --columns 784 is the job with a million items). Fractions
-of the roofline are relative to peaks measured with PyTorch in the same run: a product of 8192 x 8192 and a
-copy of 4 GB. The number of operations is 2 N^2 columns. The number of bytes counts each row once for each
-strip of rows, plus the lists. "Alone" means products of the same rows when only the first 512 rows can enter
-a list (the starts of the others are infinite). PyTorch uses TF32 where the device uses FP16, which has the
-same rounding.
+Rows are the pixels of IDX files of images, or random. --times adds T - 1 shifted, noisy copies of each image, and
+--rows sets the number of rows (--rows 1000000 --columns 784 is the job with a million items). Fractions of the roofline
+are relative to peaks measured with PyTorch in the same run: a product of 8192 x 8192 and a copy of 4 GB. The number of
+operations is 2 N^2 columns. The number of bytes counts each row once for each strip of rows, plus the lists. "Alone" is
+the time of the products without selection: only the first 512 rows can enter a list, because the start values of all
+others are infinite. PyTorch uses TF32 when the device uses FP16; both round in the same way.
 
-With --program, the mmd graph of the files is computed on the device and, for up to 300,000 images, on the CPU,
-from file to file, and the bytes are compared. Sinkhorn values of all pairs of 1,000 images on the device are
-compared with two PyTorch methods in doubles, which run until each pair of a batch has the same marginal
-error: separable kernels, and log-domain tensors with decreasing epsilon and averaged steps as in GeomLoss,
-for some of the pairs. Parts that cannot run here print "skipped"."""
+With --program, the mmd graph of the files is computed on the device and, for up to 300,000 images, on the CPU, from
+file to file, and the bytes are compared. Sinkhorn values of all pairs of 1,000 images on the device are compared with
+two PyTorch methods in doubles, which run until each pair of a batch has reached the same marginal error: separable
+kernels, and log-domain tensors with decreasing epsilon and averaged steps as in GeomLoss, for some of the pairs. Parts
+that cannot run on the machine print "skipped"."""
 import argparse
 import ctypes as C
 import gzip
@@ -155,7 +154,7 @@ def ceilings(torch):
 
 
 def by_torch(torch, x, tf32, keep):
-    """Run mm and topk in strips of 4096 rows, as a user of PyTorch would write it."""
+    """Run mm and topk in strips of 4096 rows, as a PyTorch user would."""
     torch.backends.cuda.matmul.allow_tf32 = tf32
     t = torch.from_numpy(x).cuda()
     norm = (t * t).sum(1)
@@ -208,7 +207,8 @@ def separable(torch, a, b, cost, epsilon):
 
 
 def by_logarithms(torch, a, b, cost, epsilon):
-    """Do the same for (B, cells) with the full cost matrix, halving epsilon repeatedly and averaging both potentials."""
+    """Return the same values for (B, cells), using the full cost matrix. Epsilon is halved repeatedly, and both
+    potentials are averaged."""
     log_a, log_b = torch.log(a.clamp_min(1e-300)), torch.log(b.clamp_min(1e-300))
 
     def soft(log_w, h, e, c):
@@ -236,7 +236,7 @@ def weights_of(names, n):
 
 
 def peer(torch, name, solve, cost, x, pair, batch, values):
-    """Return the seconds of all pairs and the error of the values."""
+    """Return the seconds for all pairs, and the error of the values."""
     taken, off = time.perf_counter(), 0.0
     for at in range(0, len(pair[0]), batch):
         i, j = (p[at:at + batch] for p in pair)

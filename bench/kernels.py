@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""Compares MMD and LOT with NumPy and POT and with the limit of the machine, in one run, with results checked.
+"""Compares MMD and LOT with NumPy and POT and with the limit of the machine in the same run, and checks the results.
 
     bench/kernels.py [--build DIR] [--data DIR] [--quick]
 
-MMD: the whole distance stage (bandwidth, terms within items, graph with tau = 12; without reading) of the BBC
-documents with all words. It is compared with a lower limit, one sgemm of the distinct points with themselves
-plus one vectorized exp per entry (NumPy, warm memory), and with a NumPy loop over pairs (mean of random pairs
-times their number). LOT: embedding and graph of 1,000 Fashion images, compared with ot.emd and NumPy (mean
-over some images times their number, then all distances with NumPy). Times are CPU seconds on one thread, best
-of several. The last column is the wall time on two threads.
+The MMD job is the whole distance stage (bandwidth, terms within items, graph with tau = 12; without reading) of the BBC
+documents with all words. It is compared with a lower limit, one sgemm of the distinct points with themselves plus one
+vectorized exp per entry (NumPy, warm memory), and with a NumPy loop over pairs (mean of random pairs times their
+number). The LOT job is the embedding and graph of 1,000 Fashion-MNIST images. It is compared with ot.emd (mean over
+some images times their number), followed by all distances in NumPy. Times are the shortest CPU seconds of several runs
+on one thread. The last column is the wall time on two threads.
 """
 import argparse
 import json

@@ -3,10 +3,10 @@
 
     bench/outliers.py [--metrics mmd,w2,lot]
 
-Clean sets: the sets without clusters of bench/verdict.py (every third), shapes, and gaussians. Planted sets:
-four clusters of 300 clouds in 2, 10 and 100 dimensions with six clouds at a distance of 12 or 18 from the
-center of the clusters (points have standard deviation 1). The exit code is 1 if more than one clean item in
-500 is marked, or fewer than nine planted ones in ten. A run takes about a minute on two free cores.
+Clean sets are every third set without clusters of bench/verdict.py, shapes, and gaussians. Sets with planted outliers
+have four clusters of 300 clouds in 2, 10 and 100 dimensions with six clouds at a distance of 12 or 18 from the center
+of the clusters (points have standard deviation 1). The exit code is 1 if more than one clean item in 500 is marked, or
+if fewer than nine of ten planted outliers are marked. A run takes about a minute on two free cores.
 """
 import argparse
 import csv

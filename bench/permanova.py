@@ -1,24 +1,31 @@
 #!/usr/bin/python3
 """Measures how often `ddsc.permanova` rejects at the 5% level: on null cohorts, and on cohorts with a planted effect.
 
-    bench/permanova.py [--sets 1000] [--power 100] [--permutations 199]
+    bench/permanova.py [--sets 1000] [--few 200] [--permutations 199] [--jobs 1]
 
-A cohort has 40 patients with 200 cells in 5 dimensions, in two classes of 20. Kinds of null cohorts: one law for all
-patients; a continuum of patients with a random class; one law with 200 cells in one class and 50 in the other, after
-the advised remedy (`per_item=50`), and without it for comparison; and a covariate (age) that shifts the patients and
-differs between the classes, with `adjust`. Planted effects: the cells of one class are shifted, or a
-share of them is replaced by another state, in cohorts whose patients differ from each other. The metric is mmd with 256
-random features, or lot for the counts, to which it is more sensitive. The exit code is 1 if a null kind (other than the one without the remedy) is rejected in fewer than 3%
-or more than 7% of the sets. The Python package must be installed. A run takes about 4 CPU minutes.
+A cohort has 40 patients with 200 cells in 5 dimensions, in two classes of 20. Null cohorts: one distribution for all
+patients; a continuum of patients with a random class; numbers of cells that differ fourfold between the classes, after
+the advised remedy (`per_item`); a covariate (age) that shifts the patients and differs between the classes, with
+`adjust`; and pairs of samples of patients who differ, with `block`. `--sets` cohorts of each are made.
+
+For comparison, `--few` cohorts each: the first three with w2; different numbers of cells without the remedy, and with
+`adjust` by log_points, which is valid only for classes of equal size; and planted effects. Of these, patients of one class
+differ by random shifts with a standard deviation of 0.3, and either the cells of one class are shifted, or a share of
+them is replaced by another state. The metric is mmd, or lot for different numbers, to which it is more sensitive.
+
+The exit code is 1 if a null cohort is rejected in fewer than 3% or more than 7% of the sets. The Python package must be
+installed. A run takes about 20 CPU minutes.
 """
 import argparse
+import concurrent.futures
+import functools
 import sys
 
 import numpy as np
 
 import ddsc
 
-PATIENTS, CELLS, DIM = 40, 200, 5
+PATIENTS, CELLS, DIM, LEAST = 40, 200, 5, 50
 CLASS = np.repeat(["a", "b"], PATIENTS // 2)
 
 
@@ -33,8 +40,12 @@ def continuum(rng):
     return clouds, rng.permutation(CLASS), {}
 
 
-def counts(rng):
-    return [rng.normal(size=(CELLS if c == "a" else CELLS // 4, DIM)) for c in CLASS], CLASS, {}
+def counts(rng, group=CLASS, spread=.0, adjust=False):
+    """About 200 cells in class a and 50 in class b; `spread` is the standard deviation of the log of the numbers."""
+    number = np.where(group == "a", CELLS, LEAST) * np.exp(spread * rng.normal(size=PATIENTS))
+    number = np.maximum(np.round(number).astype(int), 10)
+    more = {"adjust": {"log_points": np.log(number)}} if adjust else {}
+    return [rng.normal(size=(n, DIM)) for n in number], group, more
 
 
 def covariate(rng):
@@ -45,59 +56,77 @@ def covariate(rng):
     return clouds, CLASS, {"adjust": {"age": age}}
 
 
-def planted(kind, size):
-    """Patients differ by a shift with standard deviation 0.3; the classes differ by `size`."""
-    def make(rng):
-        clouds = []
-        for c in CLASS:
-            cloud = rng.normal(size=(CELLS, DIM)) + .3 * rng.normal(size=DIM)
-            if c == "b" and kind == "shift":
-                cloud[:, 0] += size
-            if kind == "state":  # a state that holds 10% of the cells, and more in one class
-                share = .1 + size * (c == "b")
-                cloud[rng.uniform(size=CELLS) < share, 1] += 4
-            clouds.append(cloud)
-        return clouds, CLASS, {}
-    return make
+def pairs(rng):
+    """Two samples of each of 20 patients, who form a continuum."""
+    clouds = [rng.normal(size=(CELLS, DIM)) for _ in range(PATIENTS)]
+    for i, t in enumerate(rng.uniform(size=PATIENTS // 2)):
+        clouds[2 * i][:, 0] += 3 * t
+        clouds[2 * i + 1][:, 0] += 3 * t
+    return clouds, np.tile(["a", "b"], PATIENTS // 2), {"block": np.arange(PATIENTS) // 2}
 
 
-MMD = {"metric": "mmd", "mmd_features": 256}
+def planted(rng, kind, size):
+    clouds = []
+    for c in CLASS:
+        cloud = rng.normal(size=(CELLS, DIM)) + .3 * rng.normal(size=DIM)
+        if c == "b" and kind == "shift":
+            cloud[:, 0] += size
+        if kind == "state":  # a state that holds 10% of the cells, and more in one class
+            share = .1 + size * (c == "b")
+            cloud[rng.uniform(size=CELLS) < share, 1] += 4
+        clouds.append(cloud)
+    return clouds, CLASS, {}
 
 
-def p_of(make, seed, permutations, per_item=None, metric=MMD):
+def p_of(seed, make, permutations, metric, per_item=None):
     clouds, group, more = make(np.random.default_rng(seed))
+    X = ddsc.Distributions(clouds)
     if per_item:
-        clouds = [cloud[:per_item] for cloud in clouds]
-    D = ddsc.pairwise(clouds, squared=True, random_state=seed, n_jobs=1, **metric)
+        X = X.transformed(per_item=per_item, random_state=seed)
+    D = ddsc.pairwise(X, squared=True, metric=metric, random_state=seed, n_jobs=1)
     terms = ddsc.permanova(np.maximum(D, 0), {"group": group}, squared=True, permutations=permutations, random_state=seed,
                            n_jobs=1, **more)["terms"]
     return next(term["p"] for term in terms if term["column"] == "group")
 
 
-def rate(name, make, n, permutations, **how):
-    p = np.array([p_of(make, seed, permutations, **how) for seed in range(n)])
+def rate(o, pool, name, make, n, metric="mmd", **how):
+    p = np.array(list(pool(functools.partial(p_of, make=make, permutations=o.permutations, metric=metric, **how), range(n))))
     share = (p <= .05).mean()
-    print(f"{name:45s} {n:6d} {100 * share:8.1f}%", flush=True)
+    print(f"{name:62s} {metric:6s} {n:6d} {100 * share:8.1f}%", flush=True)
     return share
+
+
+def measure(o, pool):
+    per_item = {"per_item": LEAST}
+    shares = [rate(o, pool, "null: " + name, make, o.sets, **how) for name, make, how in (
+        ("one distribution", one_law, {}), ("continuum, random class", continuum, {}),
+        ("numbers differ fourfold, per_item", counts, {"metric": "lot", **per_item}),
+        ("covariate differs, adjusted", covariate, {}), ("pairs, blocks", pairs, {}))]
+    for name, make, how in (("one distribution", one_law, {}), ("continuum, random class", continuum, {}),
+                            ("numbers differ fourfold, per_item", counts, per_item)):
+        rate(o, pool, "null: " + name, make, o.few, "w2", **how)
+    rate(o, pool, "numbers differ fourfold, no remedy", counts, o.few, "lot")
+    for n in PATIENTS // 2, 3 * PATIENTS // 4, PATIENTS // 4:
+        make = functools.partial(counts, group=np.repeat(["a", "b"], [n, PATIENTS - n]), spread=.5, adjust=True)
+        rate(o, pool, f"numbers differ fourfold, classes of {n} and {PATIENTS - n}, log_points", make, o.few, "lot")
+    for kind, sizes in ("shift", (.1, .2, .3, .4)), ("state", (.03, .05, .1)):
+        for size in sizes:
+            rate(o, pool, f"planted: {kind} {size:g}", functools.partial(planted, kind=kind, size=size), o.few)
+    return 0 if all(.03 <= share <= .07 for share in shares) else 1
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", type=int, default=1000)
-    parser.add_argument("--power", type=int, default=100)
+    parser.add_argument("--few", type=int, default=200)
     parser.add_argument("--permutations", type=int, default=199)
+    parser.add_argument("--jobs", type=int, default=1)
     o = parser.parse_args()
-    print(f"{'cohort':45s} {'sets':>6s} {'rejected':>9s}")
-    lot = {"metric": "lot"}
-    null = [("one law", one_law, {}), ("continuum, random class", continuum, {}),
-            ("counts differ fourfold, per_item", counts, {"per_item": CELLS // 4, "metric": lot}),
-            ("covariate differs, adjusted", covariate, {})]
-    shares = [rate("null: " + name, make, o.sets, o.permutations, **how) for name, make, how in null]
-    rate("null: counts differ fourfold, no remedy", counts, o.power, o.permutations, metric=lot)
-    for kind, sizes in ("shift", (.1, .2, .3, .4)), ("state", (.03, .05, .1)):
-        for size in sizes:
-            rate(f"planted: {kind} {size:g}", planted(kind, size), o.power, o.permutations)
-    return 0 if all(.03 <= share <= .07 for share in shares) else 1
+    print(f"{'cohort':62s} {'metric':6s} {'sets':>6s} {'rejected':>9s}")
+    if o.jobs == 1:
+        return measure(o, map)
+    with concurrent.futures.ProcessPoolExecutor(o.jobs) as workers:
+        return measure(o, functools.partial(workers.map, chunksize=10))
 
 
 if __name__ == "__main__":

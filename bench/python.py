@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Compares the Python package with the command line and POT, with results checked.
+"""Compares the Python package with the program and POT, and checks the results.
 
     ./run bench python [-- --data DIR --build DIR --items N]
 
-Times are CPU seconds (user + system) on one thread each, the best of five alternating runs. `fit` receives a list
-of arrays in memory, and the program an npz file, which is typical for users of either. The latency of Ctrl-C is a
-wall time and needs an idle machine.
+Times are CPU seconds (user + system) on one thread each, the best of five alternating runs. As in typical use, `fit`
+receives a list of arrays in memory, and the program reads an npz file. The latency of Ctrl-C is a wall time and needs
+an idle machine.
 """
 import argparse
 import os
@@ -67,7 +67,7 @@ def bench_fit(program, items, folder):
 
 
 def bench_import():
-    """Return the seconds that a statement adds to the start of the interpreter, the best of five."""
+    """Return the seconds that a statement adds to the start of the interpreter (the shortest of five runs)."""
     def start(code):
         command = [sys.executable, "-c", code]
         return min(run_program(command)[0] for _ in range(5))

@@ -1,15 +1,16 @@
-/* Estimates the time of a run on P ranks. The real code runs on P virtual ranks in one process
- * (tests/support/virtual_team.h), with one thread each.
+/* Estimates the time of a run on P ranks. The actual code runs on P virtual ranks in one process
+ * (tests/support/virtual_team.h), with one thread per rank.
  *
  *   bench_ranks [-s SLOTS] [-m EACH] FILE METRIC N TAU P...
  *
  * The model is T(P) = sum over steps of (largest CPU time of a rank + latency log2 P + bytes of the
- * busiest rank / bandwidth). It is evaluated with 20 us and 10 GB/s, and with both values ten times
- * worse. It does not include contention, slow file systems or, with one slot, memory bandwidth
- * shared by ranks. Graphs are compared by their hash. bench/ranks.py measures real MPI ranks.
+ * busiest rank / bandwidth). The model is evaluated with 20 us and 10 GB/s, and with both values
+ * ten times worse. It does not include contention, slow file systems or, with one slot, memory
+ * bandwidth shared by ranks. Graphs are compared by their hash. bench/ranks.py measures real MPI
+ * ranks.
  *
- * -s: number of ranks that compute at the same time, by default 1. A single rank then has as
- * many threads, and its time is the CPU time of all of them, because all cores are as busy as
+ * -s: number of ranks that compute at the same time, by default 1. A single rank then uses this
+ * number of threads, and its time is the CPU time of all of them, because all cores are as busy as
  * with many ranks. -m: number of ranks per machine, which share tables. */
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ typedef struct job {
     ddsc_metric metric;
     int64_t n, tau;
     int threads;      /* per rank */
-    ddsc_measures *m; /* one set per machine, shared by its ranks */
+    ddsc_measures *m; /* one set per machine, which its ranks share */
     uint64_t hash;
     int64_t n_solved;
     virtual_cost cost;

@@ -3,10 +3,10 @@
     /usr/bin/python3 bench/ranks.py [--ranks 1,2,4] [--build build] [--compare] VERB WORDS...
 
 The command is run by `ddsc --threads 1` and by `mpirun -n P ddsc-mpi --threads 1`, with -o in a scratch folder.
-graph.mtx or the output file must be byte-identical, and labels must be equal. --compare runs `ddsc` at the same
-time as the ranks, so that varying load on the machine affects both equally. tests/mpi/cpu.c subtracts the
-waiting time inside MPI. Resident memory (RSS) counts shared memory on each rank. The sum of proportional
-shares (PSS) is the actual use of the machine, sampled every 20 ms, or less often if sampling takes long."""
+graph.mtx or the output file must be byte-identical, and labels must be equal. --compare runs `ddsc` at the same time as
+the ranks, so that varying load on the machine affects both equally. tests/mpi/cpu.c subtracts the waiting time inside
+MPI. Resident memory (RSS) counts shared memory on each rank. The sum of proportional shares (PSS) is the memory that is
+actually used, sampled every 20 ms, or less often if sampling takes longer."""
 import argparse
 import concurrent.futures
 import os
@@ -30,7 +30,8 @@ def run_alone(build, words, place):
 
 
 def own_share(process):
-    """Return the megabytes of a process, with shared memory divided among the processes; 0 if it has ended."""
+    """Return the megabytes of a process, with shared memory divided among the processes, or 0 if the process has
+    ended."""
     try:
         lines = pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:

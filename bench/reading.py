@@ -4,7 +4,7 @@
     bench/reading.py [--ddsc PROGRAM] [--before PROGRAM] [--data DIR] [--rounds N]
 
 Peers are another build of the program (`--before`, for example a version in which sets had no names) and always
-Python, which decompresses and finds the nonzero pixels. The minimum of alternating rounds is shown. The exit
+Python, which decompresses and finds the nonzero pixels. The table shows the minimum over alternating rounds. The exit
 code is 1 if the numbers of items or points differ from those of numpy.
 """
 import argparse

@@ -1,11 +1,11 @@
-/* Checks that a graph of exact W2 has all nearest neighbors of an item.
+/* Checks that a graph of exact W2 contains all nearest neighbors of some items.
  *
  *   bench_rows GRAPH.mtx ITEMS [ROWS [THREADS]]
  *
- * For ROWS items, evenly spaced among those with lists in the file, every distance is solved
- * without bounds or lists. The distances of the list must agree, and no other item may be nearer
+ * For ROWS items, evenly spaced among the items with lists in the file, computes every distance
+ * without bounds or lists. The distances in the list must agree, and no other item may be nearer
  * than the last one in the list. Prints one line per item and exits with 1 if a check fails.
- * GRAPH.mtx may be a part of the file that `ddsc neighbors` wrote. */
+ * GRAPH.mtx may be a part of the output of `ddsc neighbors`. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 
 enum { BATCH = 2, MOST = 1024 };
 
-/* The starting point of a solve depends on the set, so the last bits can differ. */
+/* The last bits of distances may differ, because the starting point of a solve depends on the set.
+ * */
 static const double TOLERANCE = 1e-12;
 
 typedef struct list {
@@ -28,7 +29,8 @@ static void stop(ddsc_context *ctx, const char *what)
     exit(2);
 }
 
-/* Reads entries "row column value", counted from 1. The list of column c goes to of[index of c]. */
+/* Reads entries "row column value", counted from 1. The list of column c is stored in of[index of
+ * c]. */
 static int64_t read_lists(const char *path, int64_t n_rows, int64_t *item, list *of)
 {
     FILE *f = fopen(path, "r");
@@ -67,7 +69,7 @@ static int64_t read_lists(const char *path, int64_t n_rows, int64_t *item, list 
     return n_rows;
 }
 
-/* Checks one item. row is filled with all distances of the item and overwritten. */
+/* Checks one item. `row` is a buffer for all distances of the item. */
 static bool check_row(int64_t item, const list *l, double *row, int64_t n)
 {
     double off = 0, last = 0, next = INFINITY;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs all benchmarks, or only the named ones:  bench/run.py [NAME...] [OPTIONS OF A SINGLE ONE]"""
+"""Runs all benchmarks, or only those with the given names: bench/run.py [NAME...] [OPTIONS FOR A SINGLE BENCHMARK]"""
 import os
 import subprocess
 import sys

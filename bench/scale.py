@@ -5,10 +5,10 @@ eigenvectors and k-means alone on synthetic graphs.
     bench/scale.py [--build DIR] [--data DIR] [--sets mnist,fashion-mnist] [--metrics mmd,lot] [--most 70000]
                    [--graphs 70000] [--quick]
 
-For each job it prints CPU seconds, wall seconds on two threads, peak resident memory, wall seconds by stage, and
-the AMI with the classes. The exponent is the slope of log CPU seconds over log N for 5,000 items or more. For the
-smallest size, labels are computed with one and two threads and must be equal. `--graphs 70000,1000000` also runs
-the large synthetic graph (some minutes and 3 GB), whose labels must equal the planted ones.
+For each job it prints CPU seconds, wall seconds on two threads, peak resident memory, wall seconds by stage, and the
+AMI with the classes. The exponent is the slope of log CPU seconds over log N for 5,000 items or more. For the smallest
+size, the labels with one and with two threads must be equal. `--graphs 70000,1000000` also runs the large synthetic
+graph (some minutes and 3 GB), whose labels must equal the planted ones.
 """
 import argparse
 import gzip

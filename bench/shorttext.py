@@ -6,17 +6,18 @@
                        [-- OPTIONS OF `ddsc cluster`]
 
 A set is a table with the columns `label` and `text` (default: every file in DIR/shorttext). `ddsc text` and `ddsc
-cluster` run on one thread with the true K, or with K clusters, and defaults otherwise. Options after `--` go to
-`ddsc cluster`. `--limit` draws N documents of each set. `--grow` draws N documents with repetition from each set and
-replaces one word in five by a random word of the set. `--topics` generates a set of K topics instead of the default
-sets: 40 documents per topic, each with 4 to 8 words of its topic and 2 of all topics. The peers get the same documents and the same K:
+cluster` run on one thread with the true K, or with K clusters, and defaults otherwise. Options after `--` are passed to
+`ddsc cluster`. `--limit` draws N documents from each set. `--grow` draws N documents with repetition from each set and
+replaces one word in five with a random word of the set. `--topics` generates a set of K topics instead of using the
+default sets: 40 documents per topic, each with 4 to 8 words of its topic and 2 words of any topic. The peers get the
+same documents and the same K:
 - lsa: 100 singular vectors of log(1 + count) x idf with rows of length 1, k-means with 10 starts (scikit-learn)
 - nmf: factors of that matrix with rows of length 1; the cluster of a document is its largest factor (scikit-learn)
 - bertopic: BERTopic with the sentence-transformers model in --model and k-means instead of HDBSCAN, so that it
   finds K topics too. It is skipped if the package or the model is missing.
-The table has the means over the seeds of NMI, ACC (the best one-to-one assignment of clusters to classes), AMI, CPU
-seconds and peak memory. The lines below list the CPU seconds of ddsc by stage. Documents that ddsc omits, because
-none of their words has a weight, count as members of cluster 0.
+The table lists means over the seeds of NMI, ACC (the best one-to-one assignment of clusters to classes), AMI, CPU
+seconds and peak memory. The lines below list the CPU seconds of ddsc by stage. Documents that ddsc omits because no
+word has a weight are assigned to cluster 0.
 
 NMI and AMI of the clustered documents, as ddsc prints them, are compared with scikit-learn's. The exit code is 1 if
 they differ, if there are not K clusters, or if the mean NMI over all sets is below that of LSA.
@@ -40,8 +41,8 @@ LSA_DIMENSIONS = 100
 REPLACED = 0.2  # share of replaced words in grown sets
 SAME_SCORE = 1e-9
 METHODS = ("ddsc", "lsa", "nmf", "bertopic")
-# Runs a program, then prints its CPU seconds and its peak memory. This is a separate process, because the peak of a
-# child includes the memory of the process that started it.
+# Runs a program in a separate process, then prints its CPU seconds and its peak memory. Otherwise, the peak would
+# include the memory of the process that started the program.
 MEASURED = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
@@ -65,7 +66,7 @@ def read_set(path, limit):
 
 
 def grow(texts, truth, n):
-    """Draw documents with repetition, and replace words by words of random documents."""
+    """Draw documents with repetition, and replace words with words of random documents."""
     source, words = random.Random(0), [text.split() for text in texts]
     everything = [word for text in words for word in text]
     picked = [source.randrange(len(words)) for _ in range(n)]
@@ -74,7 +75,8 @@ def grow(texts, truth, n):
 
 
 def write_topics(path, k):
-    """Write a set of k topics. A topic has 20 words, a third of which it shares with the next one; frequencies are Zipf's."""
+    """Write a set of k topics. A topic has 20 words, a third of which it shares with the next topic. Frequencies follow
+    Zipf's law."""
     source, zipf = random.Random(0), [1 / rank for rank in range(1, 21)]
     common = [f"common{i}" for i in range(200)]
     with open(path, "w", encoding="utf-8", newline="\n") as f:
@@ -107,7 +109,7 @@ def measure(*command):
 
 
 def stages_of(result, text_s, cluster_s):
-    """Return CPU seconds by stage. Stages that run several times are added up."""
+    """Return CPU seconds by stage. The times of stages that run several times are added."""
     stages = {"text": text_s, "cluster": cluster_s}
     for row in result["seconds"]["stages"]:
         stages[row["stage"]] = stages.get(row["stage"], 0) + row["cpu"]

@@ -4,13 +4,13 @@
     bench/sinkhorn.py [--quick] [--parts pairs,sets] [--build DIR] [--data DIR] [--only NAME]
                       [--sets mnist,bbcsport,bbc,histograms] [--n 1000] [--epsilon 5] [--pot-pairs 60]
 
-pairs: the solver alone on the same problems, to 1e-9. Times are thread CPU seconds per problem, and the ratio is
-the ratio of the medians. POT uses its kernel form if that neither underflows nor stalls, and its log form
-otherwise, with at most 5,000 iterations. Problems that it does not solve are marked and not compared.
-sets: the full matrix and the graph with tau = 10 of a set, to 1e-6, in CPU seconds of the whole command. They
-are compared with a loop over all pairs with POT: its mean over random pairs times their number, without costs.
-Values are compared with those of POT's plans at 1e-10, and every edge of the graph with the full matrix.
-`histograms` are 120 synthetic items over the same 500 points, solved with a tenth of the given epsilon.
+pairs: the solver alone on the same problems, to 1e-9. Times are thread CPU seconds per problem, and the ratio is the
+ratio of the medians. POT uses its kernel form if that form neither underflows nor stalls, and otherwise its log form,
+with at most 5,000 iterations. Problems that POT does not solve are marked and not compared. sets: times the full matrix
+and the graph with tau = 10 of a set, to 1e-6, in CPU seconds of the whole command. These are compared with a loop over
+all pairs with POT: the mean time of random pairs, without costs, times the number of pairs. Values are compared with
+those of POT's plans at a tolerance of 1e-10, and every edge of the graph is compared with the full matrix. `histograms`
+are 120 synthetic items over the same 500 points, solved with a tenth of the given epsilon.
 """
 import argparse
 import json
@@ -98,7 +98,8 @@ def run_pairs(args):
 
 
 def pot_pair(data, i, j, epsilon, matrix):
-    """Return the seconds of POT at 1e-6, and the difference between our value and its plan at 1e-10 (NaN: not reached)."""
+    """Return the seconds of POT at a tolerance of 1e-6, and the difference between our value and that of POT's plan at
+    1e-10 (NaN: POT did not reach it)."""
     (a, x), (b, y) = data[i], data[j]
     a, b, cost = a / a.sum(), b / b.sum(), squared_distances(x, y)
     with warnings.catch_warnings():
@@ -115,7 +116,7 @@ def pot_pair(data, i, j, epsilon, matrix):
 
 
 def histograms(path, n=120, v=500):
-    """Generate items, each a bump over all v irregular points in three dimensions."""
+    """Generate items, each of which is a bump over all v irregular points in three dimensions."""
     rng = np.random.default_rng(3)
     points = rng.normal(size=(v, 3))
     centers = rng.normal(size=(n, 1, 3))

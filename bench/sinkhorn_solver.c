@@ -1,5 +1,5 @@
-/* Times the entropic solver on the problems in a file written by sinkhorn.py. For each problem it
- * prints the thread CPU seconds, both values, the marginal error and the iterations.
+/* Times the entropic solver on the problems in a file written by sinkhorn.py. For each problem,
+ * prints the thread CPU seconds, both values, the marginal error and the number of iterations.
  *
  *   sinkhorn_solver PROBLEMS REPEATS */
 #include <inttypes.h>

@@ -1,10 +1,10 @@
-/* Times eigenvectors and k-means on a synthetic neighbor graph: N items in K clusters, each on a
- * line, with tau neighbors nearby and a few anywhere.
+/* Times eigenvectors and k-means on a synthetic neighbor graph: N items in K clusters, each of
+ * which is on a line, with tau neighbors nearby and a few anywhere.
  *
  *   bench_spectral_scale N [K [tau [threads [parts [device]]]]]
  *
- * Prints N, the seconds of both stages, CPU seconds, peak MB, the residual, whether it was
- * verified, and the ARI. */
+ * Prints N, the seconds of both stages, CPU seconds, peak MB, the residual, whether the
+ * eigenvectors were verified, and the ARI. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +22,9 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Draws a neighbor. One in two hundred is a random item, and the others belong to the same
- * cluster. With several parts, a cluster is a connected component, and the few random neighbors
- * belong to another part of it. */
+/* Draws a neighbor. One neighbor in two hundred is a random item, and the others belong to the same
+ * cluster. With several parts, each cluster is a connected component, and the few random neighbors
+ * belong to another part of the cluster. */
 static int64_t draw_neighbor(rng *r, int64_t i, int64_t n, int64_t k, int64_t parts)
 {
     int64_t size = n / k, group = i % k, part = i / k % parts;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Compares mmd graphs of histograms over one table of points that is not a grid (cell types, cluster centers): all
-pairs and the prefilter, in CPU seconds of a whole run on one thread. The two graphs must be byte-identical.
+"""Compares two ways to compute mmd graphs of histograms over a table of points that is not a grid (cell types, cluster
+centers): all pairs, and the prefilter. Times are CPU seconds of whole runs on one thread. The two graphs must be
+byte-identical.
 
     bench/table.py [--program build/ddsc] [--items 5000,20000] [--tables 50:10,200:20,500:30] [--kernels gaussian,laplace]
 
-A table is points:dimensions. An item has 10 counts per point, drawn around one of eight profiles. Needs numpy."""
+A table is given as points:dimensions. Each item has 10 counts per point, drawn around one of eight profiles. Needs
+numpy."""
 import argparse
 import pathlib
 import tempfile

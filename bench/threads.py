@@ -3,12 +3,12 @@
 
     bench/threads.py --program build/ddsc --data ../shared/data/mnist [--threads 1,2,4,8,16] [--budget 450]
 
-Each job is `ddsc cluster` from digits to report with one metric (or `ddsc neighbors`: w2-graph), once for every
-number of threads. Graph, labels and embedding must be byte-identical for all of them. The line of a stage has its
-wall seconds for each number of threads, its efficiency at the largest number (seconds on the fewest threads
-divided by threads x seconds), and its CPU seconds on the fewest and on the most threads. Increasing CPU seconds
-indicate shared resources, and constant CPU seconds indicate waiting. A job is started only if its time, predicted
-from earlier runs, fits the remaining budget (wall seconds of the whole command). Needs the program with its libraries,
+Each job is `ddsc cluster` from digits to report with one metric (or `ddsc neighbors`: w2-graph), once for every number
+of threads. Graph, labels and embedding must be byte-identical for all numbers of threads. The line of a stage lists its
+wall seconds for each number of threads, its parallel efficiency at the largest number, and its CPU seconds at the
+smallest and at the largest number. If the efficiency is low, increasing CPU seconds indicate contention for shared
+resources, and constant CPU seconds indicate waiting. A job is started only if its time, predicted from earlier runs,
+fits the remaining budget (wall seconds of the whole command). This benchmark requires the program with its libraries,
 Python 3, and the MNIST files."""
 import argparse
 import hashlib
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-# Metric and items, most informative first. Jobs that do not fit the budget are skipped and listed.
+# Jobs (metric and number of items), the most informative first. Jobs that do not fit the budget are skipped and listed.
 # The size 70,000 uses both files.
 JOBS = [("mmd", 10000), ("w2", 1000), ("lot", 10000), ("sinkhorn", 1000), ("w2-graph", 10000), ("sinkhorn-graph", 10000),
         ("mmd", 70000), ("w2", 10000), ("lot", 70000), ("sinkhorn", 10000)]
@@ -117,14 +117,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         place, known = pathlib.Path(folder), {}
         for metric, n in jobs:
-            # Extrapolated from a smaller job of the metric. Jobs without an estimate are started.
+            # The time is extrapolated from a smaller job of the metric. Jobs without an estimate are always started.
             guess = max((wall * (n / m) ** 1.3 for (name, m), wall in known.items() if name == metric), default=0)
             if time.monotonic() - began + guess > args.budget:
                 left_out.append(f"{metric} {n}")
                 continue
             runs = {}
-            # The largest number of threads runs first. If it exceeds the budget, the others need
-            # not be tried.
+            # The largest number of threads runs first. If it exceeds the budget, smaller numbers are skipped.
             for threads in sorted(counts, reverse=True):
                 if runs and time.monotonic() - began + 2 * runs[min(runs)][1] > args.budget:
                     left_out.append(f"{metric} {n} on {threads}")

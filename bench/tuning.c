@@ -2,8 +2,8 @@
  *
  *   bench_tuning [quick]
  *
- * Prints lines "question|x|path|seconds", from which bench/tuning.py makes tables. Results that
- * both paths compute are compared. */
+ * Prints lines "question|x|path|seconds", from which bench/tuning.py makes tables. The results of
+ * both paths are compared. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void same(bool yes, const char *question)
 {
     if (yes)
         return;
-    fprintf(stderr, "bench_tuning: %s: the two paths differ\n", question);
+    fprintf(stderr, "bench_tuning: %s: the results of the two paths differ\n", question);
     exit(1);
 }
 
@@ -73,7 +73,8 @@ static ddsc_measures *images(ddsc_context *ctx, int64_t n)
     return m;
 }
 
-/* Returns clouds with their own points or, with a vocabulary, with rows of one shared table. */
+/* Returns clouds that have their own points or, if there is a vocabulary, rows of one shared table.
+ * */
 static ddsc_measures *clouds(ddsc_context *ctx, int64_t n, int64_t size, int64_t d,
                              int64_t vocabulary)
 {
@@ -113,7 +114,7 @@ static ddsc_graph *search(ddsc_context *ctx, const ddsc_measures *m, ddsc_metric
     graph_set.exact_graph = how;
     double began = cpu_seconds();
     ddsc_status status = ddsc_neighbors_run(ctx, &g, NULL, m, &set, &graph_set);
-    if (status != DDSC_ERROR_ARGUMENT) /* the set does not support a prefilter */
+    if (status != DDSC_ERROR_ARGUMENT) /* the prefilter does not support this set */
         good(ctx, status);
     *seconds = cpu_seconds() - began;
     return g;
@@ -156,7 +157,7 @@ static void searches(ddsc_context *ctx)
     }
 }
 
-/* ---- tiles against single pairs ---- */
+/* ---- tiles compared with single pairs ---- */
 
 static void tiles(ddsc_context *ctx, const char *question, int64_t x, ddsc_measures *m,
                   ddsc_metric metric)

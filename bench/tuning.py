@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Finds where one path overtakes another on this machine, next to the thresholds of the tuning.h files.
+"""Finds the sizes at which one path becomes faster than another on this machine, and lists the thresholds of the
+tuning.h files.
 
     bench/tuning.py [--build DIR] [--quick]
 
-Every question is measured for both paths on one thread (CPU seconds), and their results are compared. A
-crossover is the first x from which the second path is faster. The last column shows the current behavior of
-the program and the file that defines it.
+For each question, both paths are measured on one thread (CPU seconds), and their results are compared. The crossover is
+the smallest x at and above which the second path is faster. The last column shows the current behavior of the program
+and the file that defines it.
 """
 import argparse
 import collections
@@ -14,7 +15,7 @@ import sys
 
 from common import BUILD, build_program
 
-# question: (path that is faster for small x, path that is faster for large x, current behavior)
+# Maps each question to (path that is faster for small x, path that is faster for large x, current behavior).
 QUESTIONS = {
     "distances of points, by dimension": ("differences", "products",
                                           "differences up to 16 (POINTS_MAX_DIRECT, src/distance/cost)"),
@@ -35,7 +36,7 @@ QUESTIONS = {
 
 
 def crossover(rows, small, large):
-    """Return the first x from which `large` is faster."""
+    """Return the smallest x at and above which `large` is faster."""
     wins = [x for x in sorted(rows) if rows[x][large] < rows[x][small]]
     tail = [x for x in sorted(rows) if all(y in wins for y in rows if y >= x)]
     if not tail:

@@ -1,13 +1,16 @@
 #!/usr/bin/python3
-"""Measures ddsc update against a run over all items, and checks that both give the same graph.
+"""Compares ddsc update with a run over all items, and checks that both compute the same graph.
 
     bench/update.py [--ddsc PROGRAM] [--data DIR] [--old 1800] [--new 200] [--single 10] [--gone 40]
                     [--metrics w2,sinkhorn,mmd,lot]
+    bench/update.py --index [--old 10000] [--single 1000] [--gone 200] [--checks 10] [--hubs on] [--metrics w2]
 
 A random set of MNIST digits is divided into old and new items. `full` is the CPU time of the graph (distances, bounds
 and solves) in a run over all items with --like. `batch` adds all new items at once, `insert` adds one item at a time
 (median), and `remove` removes items at once. Percentages are relative to `full`. `other` is the CPU time of all other
-stages of the batch update. Fails if a graph differs from that of the run over the same items.
+stages of the batch update. The exit code is 1 if a graph differs from that of a run over the same items.
+
+With --index, single items are inserted and removed in one process that keeps the metric open (bench/updates.c).
 """
 import argparse
 import json
@@ -18,7 +21,7 @@ import tempfile
 
 import numpy as np
 
-from common import BUILD, DATA, cpu_of, image_set
+from common import BUILD, DATA, build_program, cpu_of, image_set
 
 GRAPH = ("distances", "bounds", "solves", "graph", "neighbors", "candidates")
 
@@ -85,12 +88,19 @@ def main():
     parser.add_argument("--metrics", default="w2,sinkhorn,mmd,lot")
     for name, value in (("old", 1800), ("new", 200), ("single", 10), ("gone", 40)):
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--index", action="store_true")
+    parser.add_argument("--hubs", default="off", choices=("off", "on"))
+    parser.add_argument("--checks", type=int, default=2)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "source.npz")
-        image_set(args.ddsc, args.data, "mnist", args.old + args.new, source)
+        image_set(args.ddsc, args.data, "mnist", args.old + (args.single if args.index else args.new), source)
         for metric in args.metrics.split(","):
-            measure(args, metric, source, folder)
+            if args.index:
+                words = (source, metric, args.hubs, args.single, args.gone, args.checks)
+                print(cpu_of([build_program(BUILD, "updates"), *words])[1], end="", flush=True)
+            else:
+                measure(args, metric, source, folder)
 
 
 if __name__ == "__main__":

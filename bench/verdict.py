@@ -6,15 +6,15 @@
     bench/verdict.py --real [--before PROGRAM] [--out real.jsonl]
     bench/verdict.py --spread [--out spread.jsonl]
 
-Every run is one random set, one metric and one K. Its law, its number and the seed determine it: 20 to 800 items
-of 8 to 24 points in 1, 2, 10 or 50 dimensions, K from 2 to 10 or auto, metric w2, mmd or lot. Runs that are
+Every run is one random set, one metric and one K. The law, the number of the run and the seed determine a set: 20 to
+800 items of 8 to 24 points in 1, 2, 10 or 50 dimensions, K from 2 to 10 or auto, metric w2, mmd or lot. Runs that are
 already in --out are skipped, so the command can be repeated, divided by --law and --runs, or interrupted.
 
-Laws without clusters: one (one distribution for all items), continuum (line, square, ball, ring), gradient (of
-spread or shape), tails (Cauchy line and plane, exponential and lognormal plane), thin (points or small clouds on a
-line with uniform, normal, Cauchy or lognormal positions) and u (clouds along a line, denser at both ends).
-Laws with clusters: far (two far apart), small (one with a tenth of the items), line (a line and a cluster), five2,
-five3, five5 (five clusters at distances of 2, 3 and 5 standard deviations), spread (two of different spread).
+Laws without clusters: one (one distribution for all items), continuum (line, square, ball, ring), gradient (of spread
+or shape), tails (Cauchy line and plane, exponential and lognormal plane), thin (points or small clouds on a line with
+uniform, normal, Cauchy or lognormal positions) and u (clouds along a line, denser at both ends). The laws with clusters
+are far (two distant clusters), small (one cluster has a tenth of the items), line (a line and a cluster), five2, five3,
+five5 (five clusters at distances of 2, 3 and 5 standard deviations), and spread (two clusters of different spread).
 
 The exit code is 1 if, without clusters, more than 0.5% of the runs (2% of any law) are separate or partly separate,
 or more than 1% reproducible; or if less than 85% of the clusters found (AMI >= 0.9) are separate, partly separate
@@ -186,7 +186,7 @@ def share(rows, *levels):
 
 
 def sum_up(rows):
-    """Print the table of levels. Return True if a goal of the docstring is missed."""
+    """Print the table of levels. Return True if the results miss a goal in the docstring."""
     bad, by_law = False, collections.defaultdict(list)
     for row in rows:
         by_law[row["law"]].append(row)
@@ -209,7 +209,7 @@ def sum_up(rows):
 
 
 def ranks(x):
-    """Return ranks, with means for ties."""
+    """Return ranks; equal values have the mean of their ranks."""
     x = np.asarray(x, float)
     return (x[:, None] > x).sum(1) + 0.5 * (x[:, None] == x).sum(1)
 
@@ -222,7 +222,7 @@ def append(args, row):
 
 
 def spread(args):
-    """Return True if clusters that differ by spread are missed."""
+    """Return True if clusters of different spread are missed."""
     rows, bad = read_runs(args.out), False
     known = {(r["n"], r["d"], r["metric"], r["run"]) for r in rows}
     jobs = [(n, d, m, run) for n in (60, 200, 800) for d in (10, 50) for m in ("w2", "lot", "sinkhorn") for run in range(3)]
@@ -241,7 +241,7 @@ def spread(args):
 
 
 def whole_set(args, name, out, folder):
-    """Write a whole set (1,000 images) without the rules of `ddsc text`, which older programs cannot read."""
+    """Write a whole set (1,000 images), without the rules of `ddsc text`, which older programs cannot read."""
     if name in defaults.IMAGES:
         return common.image_set(args.ddsc, args.data, name, 1000, out)
     path = f"{args.data}/more/{name}.npz"
@@ -253,7 +253,7 @@ def whole_set(args, name, out, folder):
 
 
 def strength(row):
-    """Return the rank of the level, or of the word that versions up to 0.2 printed."""
+    """Return the rank of a level, or of the corresponding word in versions up to 0.2."""
     levels = LEVELS if "level" in row else ("clear", "weak", "undecided", "none")
     return -levels.index(row.get("level", row["structure"]))
 

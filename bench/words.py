@@ -5,11 +5,11 @@
                    [--long] [--quick]
 
 Documents of each set (seed 0: all; other seeds: a random 80%) become distributions in three ways, with `--words
-general`, `fitted` and, without a vector file, `own`. They are clustered with the true K and defaults otherwise.
-Long texts (abstracts, stories, messages) come first, then short ones (titles, the first 30 words; `--long` skips
-them). The mode `pairs` is `fitted` with two consecutive words, if they occur in at least two documents, appended
-to the text as an additional word (docs/notes/numerics.md). Values are means over the seeds. The exit code is 1 if
-the long texts gain less than 0.07, if a set loses more than 0.02, or if `own` is more than 0.06 below `fitted`.
+general`, `fitted` and, without a vector file, `own`. They are clustered with the true K and otherwise default settings.
+Long texts (abstracts, stories, messages) are listed first, then short ones (titles, the first 30 words; `--long` skips
+them). The mode `pairs` is `fitted` with additional words: pairs of consecutive words that occur in at least two
+documents (docs/notes/numerics.md). Values are means over the seeds. The exit code is 1 if the long texts gain less than
+0.07, if a set loses more than 0.02, or if `own` is more than 0.06 below `fitted`.
 """
 import argparse
 import csv
@@ -25,7 +25,7 @@ from collections import Counter
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# name, file, columns of the text, words kept, further options
+# name, file, columns of the text, number of words to keep, further options
 REUTERS = ["--tokens", "letters", "--idf", "smooth"]
 LONG = [("bbc", "text/bbc", ("abstract",), None, []), ("bbcsport", "text/bbcsport", ("abstract",), None, []),
         ("reuters5", "text/reuters5", ("title", "body"), None, REUTERS),

@@ -1,4 +1,4 @@
-/* Defines the choices that several options share, in the order in which the help lists them. */
+/* Defines the choices that several options share, in the order of the help. */
 #include "options.h"
 
 const option_choice choices_metric[] = {

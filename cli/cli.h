@@ -1,4 +1,4 @@
-/* cli: declarations shared by the verbs. A verb consists of a table entry (name, option groups,
+/* cli: declarations that all verbs share. A verb consists of a table entry (name, option groups,
  * help) and a function. main parses the command line into one cli_options, opens a session and
  * calls the function. */
 #ifndef DDSC_CLI_H
@@ -48,8 +48,8 @@ typedef struct cli_options {
     const char *truth, *block;
     int64_t phase, phases;    /* 0: all phases; 0: inferred */
     int64_t subset_per_class; /* 0: all */
-    /* 0: no compression; -1: the smallest number of points that keeps the fraction compress_keep of
-     * the neighbors */
+    /* 0: no compression; -1: use the smallest number of points that preserves the fraction
+     * compress_keep of the neighbors */
     int64_t compress;
     double compress_keep;
     ddsc_transform_settings transform;
@@ -73,26 +73,27 @@ typedef struct cli_options {
     int outliers;          /* label outliers -1 */
     const char *reference; /* file with the LOT reference, or NULL */
     const char *cost_file; /* file with a cost matrix, or NULL */
-    const char *like;      /* result whose settings are used, or NULL */
+    int resolve;           /* update: choose settings again */
+    const char *like;      /* folder of the result whose settings are used, or NULL */
     const char *remove;    /* update: file with ids, or NULL */
     /* output */
     const char *output;
     int format; /* ddsc_format */
     int force, json, condensed, squared;
     int pair; /* explain: compare two items */
-    /* test and order; lists of columns separated by commas */
+    /* used by test and order: lists of columns separated by commas */
     const char *by, *adjust, *factor, *numeric, *distances, *start;
     int64_t permutations, n_states;
     int pairwise, separately;
     int plots;        /* picture_format + 1, or 0 for no pictures */
     const char *page; /* diff: a page to write, or NULL */
-    const char *over; /* a column about items, whose periods are compared */
+    const char *over; /* column about items whose periods are compared, or NULL */
     /* run */
     int64_t seed, threads, memory;
     int quiet, verbose, progress;
     const char *resume; /* folder of a resumable run, or NULL */
     int dry_run;
-    const char *device; /* NULL: auto, which is the CPU in this version */
+    const char *device; /* NULL: auto */
     /* text */
     ddsc_text_settings text;
     const char *vectors;
@@ -102,15 +103,15 @@ typedef struct cli_options {
     /* help */
     int help, man;
 
-    char *command; /* quoted for a shell; with --private, it has no paths or names */
+    char *command; /* quoted for a shell; without paths and names if --private is given */
     const char **operand;
     int n_operands;
     const struct option_spec **given; /* in command-line order */
     int n_given;
 } cli_options;
 
-/* The kind of a verb's operands. For OPERAND_RESULT, the first operand is the folder of a result;
- * for OPERAND_RESULTS, all operands are. */
+/* The kind of a verb's operands. With OPERAND_RESULT, the first operand is the folder of a result;
+ * with OPERAND_RESULTS, all operands are result folders. */
 typedef enum operand_kind {
     OPERAND_INPUT = 0,
     OPERAND_RESULT,
@@ -132,14 +133,15 @@ struct cli_verb {
     const char *examples;                     /* lines "command\tdescription" */
     int (*run)(session *s);
     bool hidden;
-    bool shared; /* can run on several ranks (ddsc-mpi) */
+    bool shared; /* true if the verb can run on several ranks (ddsc-mpi) */
 };
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
     verb_convert, verb_generate, verb_score, verb_compare, verb_assign, verb_report, verb_info,
     verb_demo, verb_update, verb_help, verb_completion, verb_explain, verb_name, verb_test,
     verb_order, verb_diff, verb_states;
-extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
+/* All verbs in the order of the help, NULL-terminated. */
+extern const cli_verb *const cli_verbs[];
 const cli_verb *verb_find(const char *name);
 
 void options_init(cli_options *o);
@@ -153,24 +155,24 @@ typedef struct cli_team cli_team;
 struct cli_team {
     ddsc_team ranks;
     int threads; /* default number of threads of this rank */
-    /* Synchronizes the ranks. Every rank calls this once with its exit code. If all codes are
-     * equal, it returns the code. Otherwise, it prints a message and all ranks exit. */
+    /* Synchronizes the ranks. Every rank calls this function once with its exit code. If all codes
+     * are equal, it returns this code. Otherwise, it prints a message and all ranks exit. */
     int (*meet)(const cli_team *team, int code);
 };
 
-/* Runs the whole program. `team` is NULL for a single process. Ranks other than the first one
- * print and write nothing. */
+/* Runs the whole program. `team` is NULL for a single process. Only the first rank prints messages
+ * and writes files. */
 int cli_main(int argc, char **argv, const cli_team *team);
 
 /* ---- session: one run of one verb ---- */
 
-/* The path that a stage of the computation took, and the reason. */
+/* The algorithm that a stage of the computation used, and the reason. */
 typedef struct plan_line {
     char stage[32], path[64], why[192];
 } plan_line;
 
-/* The settings passed to the library: those of the options, as adjusted by the verb and by the
- * files that were read. */
+/* The settings passed to the library: the options, adjusted by the verb and by the files that were
+ * read. */
 typedef struct cli_settings {
     ddsc_read_settings read;
     ddsc_transform_settings transform;
@@ -181,15 +183,15 @@ typedef struct cli_settings {
 
 struct session {
     const cli_verb *verb;
-    const cli_team *team;  /* NULL for one process, or when only the first rank remains */
+    const cli_team *team;  /* NULL if there is one process, or if only the first rank continues */
     const cli_options opt; /* as given by the user */
     cli_settings set;
-    int first_input; /* index of the first operand that is input */
-    bool overwrite;  /* --force is set, or the files are from the same run */
+    int first_input; /* index of the first operand that is an input */
+    bool overwrite;  /* --force was given, or the files are from the same run */
     ddsc_context *ctx;
     struct progress *progress;
     ddsc_model *like;   /* model of --like, or NULL */
-    bool not_converged; /* a call did not converge: exit code 4 */
+    bool not_converged; /* a call did not converge, so the exit code will be 4 */
     plan_line plan[32];
     int n_plan;
 };
@@ -197,23 +199,23 @@ struct session {
 double cli_now(void); /* seconds on a monotonic clock */
 bool session_open(session *s);
 void session_close(session *s);
-/* Ends the shared part of a run, before any output is written. Returns true on the first rank,
- * which continues alone, and false on the others. */
+/* Ends the section of a run that all ranks execute, before any output is written. Returns true
+ * on the first rank, which continues alone, and false on the other ranks. */
 bool session_alone(session *s, int *code);
 /* Records a positive status, or reports a negative one. Returns true if the run can continue. */
 bool session_ok(session *s, ddsc_status status, int *code);
-/* Like session_ok, but messages about the input name the given file. */
+/* Like session_ok, but error messages name the given file. */
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
-/* Returns EXIT_NOT_CONVERGED if a call did not converge, else EXIT_GOOD. */
+/* Returns EXIT_NOT_CONVERGED if a call did not converge, and otherwise EXIT_GOOD. */
 int session_exit(const session *s);
 bool session_interrupted(void);
-/* Creates a context for trial runs: no team, progress or warnings. NULL on failure. */
+/* Creates a context for trial runs, without a team, progress or warnings. NULL on failure. */
 ddsc_context *session_quiet_context(const session *s);
 /* Reports that the run was interrupted, and how to resume it. */
 void session_say_interrupted(const session *s);
 
-/* If --resume is given, enables the storage of computed pairs. Must be called before the long
- * part of a verb. */
+/* If --resume is given, makes the context store computed pairs. Call this function before the main
+ * computation of a verb. */
 bool session_resume(session *s, int *code);
 /* Describes the available GPU, or why there is none. */
 typedef struct device_words {
@@ -221,7 +223,8 @@ typedef struct device_words {
     char about[200];
 } device_words;
 device_words device_look(void);
-/* Selects the device of --device. Must be called before the long part of a verb. */
+/* Selects the device given with --device. Call this function before the main computation of a verb.
+ * */
 bool session_device(session *s, int *code);
 /* Returns true if the folder of --resume contains an unfinished run. */
 bool session_resumes(const session *s);
@@ -231,8 +234,8 @@ bool session_resumes(const session *s);
 /* Suppresses all messages, or only defers errors. If several errors are deferred, only the first
  * is printed later. */
 void message_hold(bool all);
-/* Stops deferring errors and prints the deferred error, if any. A rank that suppresses all
- * messages continues to do so. */
+/* Stops deferring errors and prints the deferred error, if any. Ranks that suppress all messages
+ * continue to do so. */
 void message_release(void);
 const char *message_held(void);
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -241,7 +244,7 @@ void message_warning(const session *s, const char *format, ...)
 /* Warns about pairs of a run that did not converge or were not certified. */
 void message_pairs(const session *s, const ddsc_pair_stats *stats);
 void message_path(const plan_line *line); /* shown with --verbose */
-/* Prints advice on what to do next, wrapped into lines. */
+/* Prints advice about the next steps, wrapped into lines. */
 void message_advice(const session *s, const char *words);
 /* Like message_advice, but with another prefix, for example "stability: ". */
 void message_note(const session *s, const char *head, const char *words);
@@ -256,13 +259,13 @@ const char *suggest(const char *word, const char *const *candidates, size_t n);
  * processor. */
 void choose_kernels(char **argv);
 
-/* ---- input: read, label, subsample and compress; the same for all verbs ---- */
+/* ---- input: reads, labels, subsamples and compresses items; the same for all verbs ---- */
 
 /* The merging of points by --compress, and its accuracy on the pairs of a few items. */
 typedef struct cli_merging {
     int64_t points; /* maximum number of points of an item; 0: nothing was merged */
     ddsc_compress_report report;
-    int64_t n_items, n_pairs, n_near; /* n_pairs is 0 if the accuracy was not measured */
+    int64_t n_items, n_pairs, n_near; /* 0 if the accuracy was not measured */
     /* relative change of D: median and 95% quantile; fraction of the n_near nearest neighbors that
      * are the same */
     double error_median, error_95, kept;
@@ -272,8 +275,8 @@ typedef struct cli_input {
     ddsc_context *ctx;
     ddsc_measures *measures;
     ddsc_measures_view view;
-    /* Known only on the rank that reads; used for the report. truth_name is the source of the
-     * labels ("the input" or a file; NULL without labels). */
+    /* Set only on the rank that reads the input; used in the report. truth_name is the source of
+     * the labels: "the input", the name of a file, or NULL if there are no labels. */
     const char *truth_name;
     cli_merging merging;      /* result of --compress */
     ddsc_measures *reference; /* LOT reference, or NULL */
@@ -281,30 +284,34 @@ typedef struct cli_input {
     double seconds;
 } cli_input;
 
-/* Reads the input. With several ranks, the first one reads, and all ranks receive the result. */
+/* Reads the input. With several ranks, the first rank reads the input and sends the result to all
+ * ranks. */
 bool input_open(session *s, cli_input *in, int *code);
 /* input_join_meta adds the columns of the --meta tables, beginning with table `first`.
  * input_keep_numbers implements --private and removes names. */
 ddsc_status input_join_meta(session *s, ddsc_measures **measures, int first,
                             const char *id_columns);
 ddsc_status input_keep_numbers(session *s, ddsc_measures **measures);
-/* Implements --compress. *copy is NULL if nothing is merged. */
+/* Implements --compress. Sets *copy to NULL if no points are merged. */
 ddsc_status input_compress(session *s, cli_merging *m, ddsc_measures **copy,
                            const ddsc_measures *set);
 void input_close(cli_input *in);
 /* Reads the labels of a truth file, which must contain exactly n labels. The caller frees them
  * with free(). */
 bool input_truth(session *s, int32_t **truth, int64_t n, int *code);
-/* Reads the square matrix of --precomputed. The caller frees it with ddsc_release. */
+/* Reads the square matrix given with --precomputed. The caller frees it with ddsc_release. */
 bool input_matrix(session *s, double **matrix, int64_t *n, int *code);
 /* Warns about options that have no effect with this metric and method. */
 void input_warn_unused(const session *s);
 
 /* ---- output ---- */
 
-/* Checks that the file can be written, and that it does not exist unless --force is given. Must
- * be called before any long work. */
+/* Checks that the file can be written, and that it does not exist unless --force is given. Call
+ * this function before the main computation. */
 bool output_check_file(session *s, const char *path, int *code);
+/* Checks the file of -o, which must be given if it is required, and that --json does not use the
+ * same stream. */
+bool output_check(session *s, bool required, int *code);
 bool output_check_dir(session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code);
 /* Returns true unless the output `path` is the same file as an input of the verb, in which case it
@@ -318,30 +325,32 @@ bool output_make_parent(const char *path, int *code);
 char *output_path(const char *dir, const char *name);
 /* Writes text to `path`, or to standard output if path is NULL or "-". */
 bool output_text(session *s, const text *t, const char *path, bool overwrite, int *code);
+/* Writes text to standard output and frees it. */
+bool output_print(session *s, text *t, int *code);
 bool output_is_stdout(const char *path);
-/* Returns the ddsc_write_flags. With --force, they allow overwriting. */
+/* Returns the ddsc_write_flags. With --force, the flags allow overwriting. */
 unsigned output_flags(const session *s);
 /* Return the ddsc_distance_flags of matrices that are read and written. */
 unsigned input_distance_flags(const session *s);
 unsigned output_distance_flags(const session *s);
-/* Returns the format of --format. Without it, returns the format that the file name of -o
- * implies, or else npz. */
+/* Returns the format given with --format. If it is missing, returns the format implied by the file
+ * name of -o, or npz. */
 ddsc_format output_format(const session *s);
-/* Writes the graph as MatrixMarket over the input rows. If `view` is NULL, the items of the
- * graph are the rows. */
+/* Writes the graph as MatrixMarket, with one row and column per input row. If `view` is NULL, every
+ * item of the graph is a row. */
 bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view *view,
                   const char *path, int *code);
 /* Reports a usage error if binary data would be written to a terminal. */
 bool output_check_binary(const session *s, int *code);
 /* Prints the human-readable summary on stdout, or on stderr if stdout is used for data or --json.
- * With --quiet, it prints nothing. */
+ * Prints nothing if --quiet is given. */
 void output_summary(const session *s, const text *t);
 /* Like output_summary, with the first n_bold bytes in bold on a terminal. */
 void output_summary_bold(const session *s, const text *t, size_t n_bold);
 /* Prints "what: path" on standard output. */
 void output_name(const char *what, const char *path);
 
-/* Adds ", 12 of them from DIR" if --resume provided any pairs. */
+/* Adds text such as ", 12 of them from DIR" if pairs were taken from the folder of --resume. */
 void output_add_resumed(text *t, const session *s);
 
 /* Expand values of items to values of rows, in place. Dropped rows become NaN. The buffer must

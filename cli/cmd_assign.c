@@ -22,8 +22,8 @@ typedef struct assign_result {
     ddsc_scores scores;
 } assign_result;
 
-/* Moves the values of items to their rows and sets the other rows to `empty`. It runs backward,
- * because row[i] >= i. */
+/* Moves the values of items to their rows and sets all other rows to `empty`. Works from the end to
+ * the start, because row[i] >= i. */
 static void spread(double *values, const ddsc_measures_view *view, double empty)
 {
     int64_t item = view->n_items - 1;
@@ -175,7 +175,8 @@ static bool deliver(assign_result *r, int *code)
     return true;
 }
 
-/* Opens the model, which is the first operand, and reads the other operands as in every verb. */
+/* Opens the model, which is the first operand, and reads the other operands in the same way as
+ * other verbs. */
 static bool open_all(assign_result *r, int *code)
 {
     session *s = r->s;
@@ -185,7 +186,7 @@ static bool open_all(assign_result *r, int *code)
     const char *batch = ddsc_measures_get_batch(r->view.measures, 0),
                *asked = s->opt.transform.batch;
     s->set.read.item_columns =
-        batch; /* the model maps batches itself, as it did for its own items */
+        batch; /* the model maps the batches of new items, as it did for its own items */
     if (batch && asked && strcmp(batch, asked) == 0)
         s->set.transform.batch = NULL;
     s->first_input = 1;
@@ -196,10 +197,7 @@ static int run(session *s)
 {
     int code = EXIT_GOOD;
     assign_result r = {.s = s, .path = s->opt.operand[0]};
-    const cli_options *o = &s->opt;
-    if (o->json && o->output && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, o->output, &code))
+    if (!output_check(s, false, &code))
         return code;
     if (open_all(&r, &code) && compute(&r, &code) && session_alone(s, &code) && deliver(&r, &code))
         code = session_exit(s);
@@ -228,8 +226,9 @@ const cli_verb verb_assign = {
         "Assigns the items of INPUT to the clusters of MODEL, the model.npz of a `ddsc cluster -o "
         "DIR` run. Each new item is compared exactly with the old items, using the metric of that "
         "run. The eigenvectors are extended to the new item, and the nearest center determines its "
-        "label. confidence is 0 half-way between two clusters and 1 at a center. far is 1 for an "
-        "item whose 7th nearest old item is farther away than that of 99% of the old items.",
+        "label. confidence is 0 half-way between two clusters and 1 at a center. far is 1 if the "
+        "distance from the item to its 7th nearest old item is larger than the same distance of "
+        "99% of the old items.",
     .groups = groups,
     .examples =
         "ddsc assign result/model.npz new.npz\tid, label, confidence, far as csv\n"

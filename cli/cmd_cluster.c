@@ -10,7 +10,7 @@
 #include "options.h"
 #include "over.h"
 
-/* Settings that only the program knows, added to the report. */
+/* Settings of the program that the library does not know, for the report. */
 enum { MORE_SETTINGS = 8 };
 typedef struct setting_list {
     ddsc_report_setting at[MORE_SETTINGS];
@@ -23,13 +23,13 @@ typedef struct cluster_result {
     cli_input in;
     bool has_items;              /* false if the input was a distance matrix */
     ddsc_clustering *clustering; /* NULL for k-means, d2 and pd2 */
-    ddsc_graph *graph;           /* graph computed here, or NULL to use that of the clustering */
-    int32_t *labels;             /* for k-means */
+    ddsc_graph *graph; /* graph computed by this verb, or NULL to use the graph of the clustering */
+    int32_t *labels;   /* for k-means */
     double inertia;
     ddsc_d2 *d2;
     ddsc_stability *stability;
     int32_t *truth;    /* classes of the items of a distance matrix */
-    setting_list more; /* must outlive the report, as must origin */
+    setting_list more; /* must live longer than the report, as must origin */
     ddsc_report_origin origin;
     ddsc_report *report;
     ddsc_report_view view;
@@ -226,7 +226,8 @@ static ddsc_report_origin origin_of(const cluster_result *r, const setting_list 
     return origin;
 }
 
-/* Returns the sources of the report. Scores use --truth, or else the labels of the input. */
+/* Returns the source of the report. Scores use the classes of --truth, or else the labels of the
+ * input. */
 static ddsc_report_source source_of(const cluster_result *r)
 {
     const cli_options *o = &r->s->opt;
@@ -273,10 +274,12 @@ static void warn(const cluster_result *r)
         message_note(r->s, "stability: ", trust.words);
     message_pairs(r->s, found.pairs);
     if (!r->view.certified)
-        message_error("not converged: the results are marked as such (exit code 4)");
+        message_error("the computation did not converge; the results are marked as not converged "
+                      "(exit code 4)");
 }
 
-/* Prints the summary, with its headline in bold on a terminal. --verbose prints all of it. */
+/* Prints the summary, with its headline in bold on a terminal. With --verbose, prints all details.
+ * */
 static bool print_summary(cluster_result *r, int *code)
 {
     session *s = r->s;
@@ -301,8 +304,7 @@ static bool print_json(cluster_result *r, ddsc_report_form form, int *code)
     text t = {0};
     bool good =
         session_ok(r->s, ddsc_report_write(r->s->ctx, r->report, form, text_write, &t), code) &&
-        output_text(r->s, &t, NULL, false, code);
-    text_free(&t);
+        output_print(r->s, &t, code);
     return good;
 }
 
@@ -326,9 +328,9 @@ static bool deliver(cluster_result *r, int *code)
     return good;
 }
 
-/* Returns true if the files in the output folder are from the same command, which was killed
- * while or just after it wrote them. They may then be replaced. result.json is written last and
- * contains the command. */
+/* Returns true if an earlier run of the same command was killed while or just after it wrote the
+ * files in the output folder. These files may be replaced. result.json is written last and contains
+ * the command. */
 static bool own_files(const session *s)
 {
     if (!session_resumes(s) || output_is_stdout(s->opt.output))
@@ -342,7 +344,7 @@ static bool own_files(const session *s)
     return own;
 }
 
-/* Checks, before any long work, that all files can be written. */
+/* Checks, before the computation starts, that all files can be written. */
 static bool check_dir(session *s, int *code)
 {
     struct stat info;
@@ -358,7 +360,7 @@ static bool check_dir(session *s, int *code)
 static const char *cost_refused(const cli_options *o)
 {
     if (o->precomputed)
-        return "--precomputed, where the distances are given";
+        return "--precomputed, which provides the distances";
     if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
         return "a vector baseline";
     return NULL;

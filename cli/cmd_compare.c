@@ -7,7 +7,7 @@
 #include "json.h"
 #include "options.h"
 
-/* The size of the lead, in the words of version 0.2. */
+/* Describes the size of the lead, as version 0.2 did. */
 static const char *const sureness[] = {"no difference", "slight", "clear"};
 
 typedef struct compare_result {
@@ -45,7 +45,7 @@ static bool score_all(session *s, compare_result *r, int *code)
     return good;
 }
 
-/* Adds a value such as "0.83", or a dash if there is no value. */
+/* Adds a value such as "0.83", or a dash for a missing value. */
 static void add_cell(text *t, double value, int width)
 {
     if (isnan(value))
@@ -79,7 +79,7 @@ static void add_rows(text *t, const compare_result *r)
         text_add(t, "  * recommended\n");
 }
 
-/* Adds a table with AMI below the diagonal and ARI above it. */
+/* Adds a table of the agreement between metrics, with AMI below the diagonal and ARI above it. */
 static void add_agreement(text *t, const ddsc_compare_view *v)
 {
     if (v->n_metrics < 2)
@@ -109,9 +109,7 @@ static bool print_table(session *s, const compare_result *r, int *code)
     add_agreement(&t, &r->view);
     text_addf(&t, "  recommended  %s. %s\n", metric_name(r->view.rows[r->view.recommended]),
               r->view.words);
-    bool good = output_text(s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(s, &t, code);
 }
 
 static void put_square(json_t *root, const char *key, const double *value, int64_t n)
@@ -199,9 +197,10 @@ const cli_verb verb_compare = {
         "stability is the agreement with the clusters of random subsamples, each "
         "with four fifths of the items. modularity measures how well the clusters fit the average "
         "graph of all metrics. agreement is the agreement with the clusters of the other metrics. "
-        "The most stable metric is recommended. The size of its lead does not show how much better "
-        "it is. A metric with unconfirmed clusters is not recommended if another metric finds "
-        "separate ones. docs/metrics.md reports how often the recommended metric was the best one.",
+        "Recommends the metric with the most stable clusters. The size of the lead does not show "
+        "how much better this metric is. A metric with unconfirmed clusters is not recommended if "
+        "another metric finds separate ones. docs/metrics.md reports how often the recommended "
+        "metric was the best one.",
     .groups = groups,
     .examples =
         "ddsc compare clouds.npz -k 5\tall metrics, five clusters\n"

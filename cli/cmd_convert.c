@@ -45,12 +45,7 @@ static int run(session *s)
     int code = EXIT_GOOD;
     cli_input in = {0};
     const cli_options *o = &s->opt;
-    if (!o->output)
-        return message_usage(s->verb,
-                             "the output file is missing: use -o FILE (- is standard output)");
-    if (o->json && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, o->output, &code) || !input_open(s, &in, &code))
+    if (!output_check(s, true, &code) || !input_open(s, &in, &code))
         return code;
     ddsc_format format = output_format(s);
     if (session_ok(s, ddsc_measures_write(s->ctx, in.measures, o->output, format, output_flags(s)),
@@ -86,8 +81,8 @@ const cli_verb verb_convert = {
     .summary = "convert between formats, optionally merging supports",
     .description = "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, h5ad, images, point "
                    "clouds; optionally compressed with gzip or zstd), which is detected by "
-                   "content. A folder stands for its files, and its subfolders are classes. Writes "
-                   "npz, csv, tsv or d2, depending on the ending of OUTPUT. Weights are "
+                   "content. If INPUT is a folder, reads its files, and subfolders are classes. "
+                   "Writes npz, csv, tsv or d2, depending on the ending of OUTPUT. Weights are "
                    "normalized, equal points are merged, and points with weight zero are dropped.",
     .groups = groups,
     .examples =

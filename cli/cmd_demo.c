@@ -1,6 +1,6 @@
-/* ddsc demo: clusters squares and circles with a common center. Their means are nearly equal, so
- * methods on plain vectors fail. Distances between distributions separate the two shapes
- * (section 5.1 of the paper). */
+/* ddsc demo: clusters squares and circles with a common center. The means of all items are nearly
+ * equal, so methods that use one vector per item fail. Distances between distributions separate the
+ * two shapes (section 5.1 of the paper). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +177,8 @@ static bool compare(text *t, const demo *d, int picture, int *code)
     }
     c.measures = d->shapes;
     c.title = "Squares and circles";
-    c.words = "20 squares and 20 circles of 40 points each, all around one center. Every method "
+    c.words = "The items are 20 squares and 20 circles of 40 points each, all around one center. "
+              "Every method "
               "computes two clusters. The first two baselines use only the mean of each item, "
               "and the other two look for round clusters around barycenters. None of the baselines "
               "can separate the shapes.";
@@ -217,9 +218,7 @@ static bool print_table(demo *d, int *code)
     }
     if (d->page)
         text_addf(&t, "\nreport: %s\n", d->page);
-    bool good = output_text(d->s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(d->s, &t, code);
 }
 
 static bool compute(demo *d, int *code)

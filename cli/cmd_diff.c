@@ -1,4 +1,4 @@
-/* ddsc diff: compares two results by the items that they share. */
+/* ddsc diff: compares the clusters of two results. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static bool is_same_folder(const char *first, const char *second)
            a.st_ino == b.st_ino;
 }
 
-/* Checks everything that does not require reading the folders. */
+/* Checks all options before the folders are read. */
 static bool check_call(session *s, int *code)
 {
     const cli_options *o = &s->opt;
@@ -86,11 +86,7 @@ static const option_spec diff_options[] = {
      .offset = AT(page),
      .argument = "FILE",
      .help = "also write a page (html) with a flow diagram; - is standard output"},
-    {.name = "force",
-     .letter = 'f',
-     .kind = OPTION_FLAG,
-     .offset = AT(force),
-     .help = "overwrite existing files, but never an input"},
+    OPTION_FORCE,
     {0}};
 static const option_group group_diff = {"Output", diff_options};
 
@@ -103,18 +99,16 @@ const cli_verb verb_diff = {
     .operand_kind = OPERAND_RESULTS,
     .min_operands = 2,
     .max_operands = 2,
-    .summary = "report what changed between two results",
+    .summary = "report the changes between two results",
     .description =
         "Compares two folders written by `ddsc cluster -o DIR`: two metrics, two K, two versions "
         "of "
         "the data or of ddsc. Items are matched by id, and only items in both results are "
         "compared. "
-        "The output gives the agreement (AMI and ARI), the number of items that stay, follow a "
-        "split "
-        "or a merge, or move; which clusters are the same, split, merged, new or vanished, with "
-        "the "
-        "shared items as evidence; the settings that differ; and the items that changed, in about "
-        "20 lines. -v lists everything. Two clusters are the same if at least half of the items in "
+        "In about 20 lines, the output reports the agreement (AMI and ARI), how many items stay, "
+        "follow a split or a merge, or move to another cluster, which clusters are the same, "
+        "split, merged, new or vanished, which settings differ, and which items changed. -v lists "
+        "everything. Two clusters are the same if at least half of the items in "
         "either of them are in both.",
     .groups = groups,
     .examples = "ddsc diff result-w2 result-mmd\tdid the metric matter?\n"

@@ -40,7 +40,7 @@ static double *take_room(session *s, int64_t n, int *code)
         text_add(&t, " entries needs ");
         text_add_size(&t, bytes);
         text_add(&t, s->opt.memory ? ", which exceeds --memory" : ", more than this machine has");
-        message_error("%s; %s'ddsc neighbors' needs far less", text_get(&t),
+        message_error("%s; %s'ddsc neighbors' needs much less memory", text_get(&t),
                       s->opt.condensed ? "" : "--condensed halves it, ");
         *code = EXIT_MEMORY;
     }
@@ -119,9 +119,7 @@ static int run(session *s)
     ddsc_pair_stats stats;
     double *matrix = NULL;
     const cli_options *o = &s->opt;
-    if (o->json && o->output && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_binary(s, &code) || !output_check_file(s, o->output, &code))
+    if (!output_check(s, false, &code) || !output_check_binary(s, &code))
         return code;
     input_warn_unused(s);
     if (o->dry_run)

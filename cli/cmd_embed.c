@@ -6,8 +6,8 @@
 #include "options.h"
 #include "json.h"
 
-/* Expands the embedding to all input rows, with NaN for dropped items. The caller frees it with
- * free(). */
+/* Returns the embedding with one row per input row; rows of dropped items are NaN. The caller frees
+ * it with free(). */
 static double *by_row(const double *embedding, int64_t n_columns, const ddsc_measures_view *view)
 {
     double *rows = cli_allocate((size_t)view->n_rows, (size_t)n_columns * sizeof *rows);
@@ -70,8 +70,8 @@ static void summary(const session *s, const cli_input *in, int64_t n_columns,
     text_add(&t, " items");
     if (stats->n_split > 0)
         text_addf(&t,
-                  "; shorter by %.2g%% on average (at most %.2g%%) because barycentric projection "
-                  "averages split mass",
+                  "; barycentric projection averages split mass, which shortens the vectors by "
+                  "%.2g%% on average (at most %.2g%%)",
                   100 * stats->shortfall_mean, 100 * stats->shortfall_max);
     text_add(&t, "\n");
     output_summary(s, &t);
@@ -86,9 +86,7 @@ static int run(session *s)
     double *embedding = NULL;
     int64_t n_columns = 0;
     s->set.metric.metric = DDSC_METRIC_LOT;
-    if (s->opt.json && s->opt.output && output_is_stdout(s->opt.output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_binary(s, &code) || !output_check_file(s, s->opt.output, &code) ||
+    if (!output_check(s, false, &code) || !output_check_binary(s, &code) ||
         !input_open(s, &in, &code))
         return code;
     ddsc_pair_stats_init(&stats);
@@ -120,8 +118,8 @@ const cli_verb verb_embed = {
     .summary = "compute the linear optimal transport embedding",
     .description =
         "Transports every item to one reference cloud. Each output row is the vector of one item. "
-        "The Euclidean distance between these vectors approximates W2, so they suit any tool that "
-        "works on vectors. Rows of items dropped by --on-empty drop contain NaN.",
+        "The Euclidean distances between these vectors approximate W2, so any method for vectors "
+        "can use them. Rows of items dropped by --on-empty drop contain NaN.",
     .groups = groups,
     .examples = "ddsc embed clouds.npz -o Z.npy\tdefault reference\n"
                 "ddsc embed clouds.npz --reference kmeans --reference-size 64 -o Z.npy\t64 k-means "

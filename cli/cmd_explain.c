@@ -1,16 +1,14 @@
 /* ddsc explain: describes the clusters of a result written by `cluster -o DIR`. */
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "explain.h"
 #include "options.h"
-#include "json.h"
 #include "over.h"
 
-enum { MOST_OUTLIERS = 20, TREE_MOST = 100, TYPICAL = 4, MOST_AXES = 10 };
+enum { MOST_OUTLIERS = 20, TREE_MOST = 100, TYPICAL = 4 };
 
 static const char *string_at(const json_t *object, const char *key)
 {
@@ -61,7 +59,7 @@ static void add_nearest(text *t, const json_t *cluster)
     text_add(t, "\n");
 }
 
-/* Adds the typical items, by title if they have one. */
+/* Adds the titles or ids of the typical items. */
 static void add_typical(text *t, const json_t *cluster)
 {
     const json_t *row;
@@ -80,7 +78,7 @@ static void add_typical(text *t, const json_t *cluster)
 }
 
 /* Returns the mean of two cells in adjacent rows, from 0 to 255, because a character is about
- * twice as high as wide. Cells outside the picture are treated as `none`. */
+ * twice as high as wide. Cells outside the picture have the value `none`. */
 static int two_cells(const json_t *rows, size_t x, size_t y, int none)
 {
     int sum = 0;
@@ -93,8 +91,8 @@ static int two_cells(const json_t *rows, size_t x, size_t y, int none)
     return sum / 2;
 }
 
-/* Adds the mean image in shades. A second image next to it marks the cells in which the cluster
- * has more (+, #) or less (-, =) mass than the others. */
+/* Adds the mean image in shades. A second picture next to the first one marks the cells in which
+ * the cluster has more (+, #) or less (-, =) mass than the other clusters. */
 static void add_picture(text *t, const json_t *picture)
 {
     static const char shades[] = " .:-=+*#%@";
@@ -177,8 +175,8 @@ static void add_members(text *t, const json_t *tree, size_t k, json_int_t node)
     add_members(t, tree, k, json_integer_value(json_object_get(merge, "b")));
 }
 
-/* Returns true if the node exists and no earlier merge used it. In a forged file, the number of
- * members could otherwise double at each level. */
+/* Returns true if the node exists and no earlier merge used it. Without this check, the number of
+ * members could double at each level of a forged file. */
 static bool node_free(const json_t *merge, const char *key, size_t before, bool *merged)
 {
     const json_t *number = json_object_get(merge, key);
@@ -215,8 +213,7 @@ static bool print_clusters(session *s, const json_t *root, int *code)
     size_t i;
     if (s->opt.over) {
         over_to_text(&t, root);
-        bool written = output_text(s, &t, NULL, false, code);
-        text_free(&t);
+        bool written = output_print(s, &t, code);
         return written;
     }
     text_addf(&t, "%s\n", string_at(json_object_get(root, "verdict"), "text"));
@@ -225,9 +222,7 @@ static bool print_clusters(session *s, const json_t *root, int *code)
         add_tree(&t, json_object_get(root, "tree"), i);
     add_outliers(&t, json_object_get(root, "outliers"));
     add_about(&t, json_object_get(root, "about"));
-    bool good = output_text(s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(s, &t, code);
 }
 
 static json_t *told(const json_t *root)
@@ -242,197 +237,6 @@ static json_t *told(const json_t *root)
     return out;
 }
 
-/* ---- two items ---- */
-
-typedef struct flow {
-    double mass, distance;
-    int64_t from, to; /* points of the set */
-} flow;
-
-static int by_mass(const void *a, const void *b)
-{
-    const flow *x = a, *y = b;
-    if (x->mass != y->mass)
-        return x->mass < y->mass ? 1 : -1;
-    return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
-                              : (x->to > y->to) - (x->to < y->to);
-}
-
-static double distance_between(const ddsc_measures_view *v, int64_t from, int64_t to)
-{
-    double sum = 0;
-    for (int64_t c = 0; c < v->dim; c++) {
-        double d = v->support[from * v->dim + c] - v->support[to * v->dim + c];
-        sum += d * d;
-    }
-    return sqrt(sum);
-}
-
-static void add_point(text *t, const ddsc_measures *m, const ddsc_measures_view *v, int64_t point)
-{
-    const char *name = ddsc_measures_get_point_name(m, point);
-    if (name && *name) {
-        text_add(t, name);
-        return;
-    }
-    text_add(t, "(");
-    for (int64_t c = 0; c < v->dim && c < 4; c++)
-        text_addf(t, "%s%.4g", c ? ", " : "", v->support[point * v->dim + c]);
-    text_add(t, v->dim > 4 ? ", ...)" : ")");
-}
-
-typedef struct axis {
-    double share, shift; /* share of the squared distance; mean shift along the axis */
-    int64_t coordinate;
-} axis;
-
-static int by_share(const void *a, const void *b)
-{
-    const axis *x = a, *y = b;
-    if (x->share != y->share)
-        return x->share < y->share ? 1 : -1;
-    return (x->coordinate > y->coordinate) - (x->coordinate < y->coordinate);
-}
-
-/* If points have no names, adds the share of each coordinate in the squared distance, and the
- * direction in which mass moves. */
-static void add_axes(text *t, const ddsc_measures *m, const ddsc_measures_view *v,
-                     const flow *flows, int64_t n)
-{
-    axis *axes = cli_allocate((size_t)v->dim, sizeof *axes);
-    double whole = 0;
-    for (int64_t c = 0; c < v->dim; c++) {
-        axes[c] = (axis){.coordinate = c};
-        for (int64_t k = 0; k < n; k++) {
-            double way =
-                v->support[flows[k].to * v->dim + c] - v->support[flows[k].from * v->dim + c];
-            axes[c].share += flows[k].mass * way * way;
-            axes[c].shift += flows[k].mass * way;
-        }
-        whole += axes[c].share;
-    }
-    qsort(axes, (size_t)v->dim, sizeof *axes, by_share);
-    for (int64_t c = 0; whole > 0 && c < v->dim && c < MOST_AXES; c++) {
-        const char *name = ddsc_measures_get_coordinate_name(m, axes[c].coordinate);
-        char number[40];
-        snprintf(number, sizeof number, "coordinate %lld", (long long)axes[c].coordinate);
-        text_addf(t, "%s  %5.1f%%  %-20s mean shift %+.3g\n",
-                  c ? "" : "the squared distance by coordinate:\n", 100 * axes[c].share / whole,
-                  name && *name ? name : number, axes[c].shift);
-    }
-    free(axes);
-}
-
-/* Finds the item with the given id. Returns -1 after a message if there is none. */
-static int64_t find_item(const ddsc_measures *m, const ddsc_measures_view *v, const char *id,
-                         int *code)
-{
-    for (int64_t i = 0; i < v->n_items; i++)
-        if (strcmp(ddsc_measures_get_id(m, v->row[i]), id) == 0)
-            return i;
-    message_error("no item has the id '%s'", id);
-    *code = EXIT_INPUT;
-    return -1;
-}
-
-/* Prints the exact transport plan from item i to item j, largest flows first. */
-static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_view *v, int64_t i,
-                        int64_t j, int *code)
-{
-    int64_t ni = v->offset[i + 1] - v->offset[i], nj = v->offset[j + 1] - v->offset[j];
-    ddsc_transport plan;
-    text t = {0};
-    ddsc_transport_init(&plan);
-    plan.plan_row = cli_allocate((size_t)(ni + nj), sizeof *plan.plan_row);
-    plan.plan_column = cli_allocate((size_t)(ni + nj), sizeof *plan.plan_column);
-    plan.plan_mass = cli_allocate((size_t)(ni + nj), sizeof *plan.plan_mass);
-    flow *flows = cli_allocate((size_t)(ni + nj), sizeof *flows);
-    bool good = session_ok(s, ddsc_w2_run(s->ctx, &plan, m, i, m, j), code);
-    for (int64_t k = 0; good && k < plan.n_plan; k++) {
-        flow *f = &flows[k];
-        f->mass = plan.plan_mass[k];
-        f->from = v->index[v->offset[i] + plan.plan_row[k]];
-        f->to = v->index[v->offset[j] + plan.plan_column[k]];
-        f->distance = distance_between(v, f->from, f->to);
-    }
-    if (good) {
-        const char *word = ddsc_measures_get_point_name(m, flows[0].from);
-        qsort(flows, (size_t)plan.n_plan, sizeof *flows, by_mass);
-        text_addf(&t, "W2 distance %.6g; ", sqrt(plan.value));
-        if (!word || !*word)
-            add_axes(&t, m, v, flows, plan.n_plan);
-        text_add(&t, "the largest flows of the transport plan:\n");
-    }
-    for (int64_t k = 0; good && k < plan.n_plan && k < 20; k++) {
-        text_addf(&t, "  %5.1f%%  ", 100 * flows[k].mass);
-        add_point(&t, m, v, flows[k].from);
-        text_add(&t, " -> ");
-        add_point(&t, m, v, flows[k].to);
-        text_addf(&t, ", distance %.4g\n", flows[k].distance);
-    }
-    good = good && output_text(s, &t, NULL, false, code);
-    free(flows);
-    free(plan.plan_mass);
-    free(plan.plan_column);
-    free(plan.plan_row);
-    text_free(&t);
-    return good;
-}
-
-/* Checks that a plan for squared Euclidean costs is meaningful for this result. */
-static bool check_pair(session *s, int *code)
-{
-    const char *dir = s->opt.operand[0];
-    json_t *root = json_load_result(s, dir, code);
-    const json_t *settings = json_object_get(root, "settings");
-    const char *metric = string_at(settings, "metric"), *cost = string_at(settings, "cost");
-    bool plain = !*cost || strcmp(cost, "sqeuclidean") == 0, good = root != NULL;
-    char *path = output_path(dir, "model.npz");
-    if (good && (!plain || strstr(metric, "w1"))) {
-        message_error("explaining two items requires squared Euclidean costs, but the clusters of "
-                      "'%s' were computed with %s and costs %s",
-                      dir, metric, *cost ? cost : "of its own");
-        *code = EXIT_USAGE;
-        good = false;
-    } else if (good && access(path, F_OK) != 0) {
-        message_error("'%s' has no model.npz, which contains the items: joined metrics, baselines "
-                      "and given distances do not write one",
-                      dir);
-        *code = EXIT_INPUT;
-        good = false;
-    } else if (good && s->opt.json) {
-        *code = message_usage(s->verb, "--json is not available for two items");
-        good = false;
-    } else if (good && strcmp(metric, "w2") != 0) {
-        message_warning(
-            s, "the plan and the distance use exact W2, but the clusters were computed with %s",
-            metric);
-    }
-    free(path);
-    json_decref(root);
-    return good;
-}
-
-static int explain_pair(session *s)
-{
-    int code = EXIT_GOOD;
-    if (!check_pair(s, &code))
-        return code;
-    ddsc_measures *m = NULL;
-    ddsc_measures_view v;
-    char *path = output_path(s->opt.operand[0], "model.npz");
-    if (session_ok(s, ddsc_measures_read(s->ctx, &m, path, NULL), &code)) {
-        ddsc_measures_get_view(m, &v);
-        int64_t i = find_item(m, &v, s->opt.operand[1], &code);
-        int64_t j = i < 0 ? -1 : find_item(m, &v, s->opt.operand[2], &code);
-        if (j >= 0)
-            print_flows(s, m, &v, i, j, &code);
-    }
-    ddsc_measures_destroy(m);
-    free(path);
-    return code;
-}
-
 static int run_explain(session *s)
 {
     int code = EXIT_GOOD;
@@ -441,7 +245,7 @@ static int run_explain(session *s)
     if (s->opt.n_operands == 3 && s->opt.over)
         return message_usage(s->verb, "--over is not available for two items");
     if (s->opt.n_operands == 3)
-        return explain_pair(s);
+        return explain_items(s);
     if (!s->opt.over && s->opt.n_meta > 0)
         return message_usage(s->verb, "--meta is used only with --over COLUMN");
     json_t *root =
@@ -458,7 +262,8 @@ static const option_spec pair_options[] = {
     {.name = "pair",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, pair),
-     .help = "the two words after the folder are items (optional, since this is always the case)"},
+     .help = "the two words after the folder are items (always the case, so this option can be "
+             "omitted)"},
     {0}};
 static const option_group group_pair = {"Two items", pair_options};
 
@@ -473,21 +278,20 @@ const cli_verb verb_explain = {
     .max_operands = 3,
     .summary = "describe the clusters of an earlier result",
     .description =
-        "Describes the result in a folder written by `ddsc cluster -o DIR`. The output says "
+        "Describes the result in a folder written by `ddsc cluster -o DIR`. The output states "
         "whether there are clusters at all, what characterizes each cluster, which items are "
-        "typical, how clusters merge, and which columns about items are associated with them. A "
-        "cluster is characterized by words or by coordinates with their direction. For planar "
-        "items, it is characterized by its mean and by where it has more (+) or less (-) mass than "
-        "the others.\n"
+        "typical, how clusters merge, and which columns about items are associated with the "
+        "clusters. Clusters are described by words, or by coordinates with their direction. "
+        "Clusters of planar items are described by pictures of the mean item and of the cells with "
+        "more (+) or less (-) mass than in the other clusters.\n"
         "\n"
-        "With --over COLUMN, it reports instead how the clusters change over the periods of a "
-        "column, "
-        "such as a date: the number of items, their share with a confidence interval, the words or "
-        "markers of each period, and which clusters are new or vanish.\n"
+        "With --over COLUMN, the output instead shows how the clusters change over the periods of "
+        "a column, such as a date: the number of items, their share with a confidence interval, "
+        "the words or markers of each period, and which clusters are new or vanish.\n"
         "\n"
-        "For two items, given by their ids, it explains why they are near or far. The output lists "
-        "the largest flows of the exact transport from one to the other, by point name. If the "
-        "points have no names, it lists the share of each coordinate in the distance. Items are "
+        "If the ids of two items are given, the output explains why the items are near or far: it "
+        "lists the largest flows of the exact transport between them by point name or, if the "
+        "points have no names, the share of each coordinate in the distance. Items are "
         "read from model.npz in the folder, so the original input is not needed.",
     .groups = explain_groups,
     .examples = "ddsc explain result\tdescribes the clusters\n"

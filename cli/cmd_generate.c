@@ -18,8 +18,9 @@ static bool generate(session *s, ddsc_measures **made, int *code)
                           code);
     if (strcmp(kind, "shapes") != 0) {
         const char *near = suggest(kind, kinds, 2);
-        *code = message_usage(s->verb, "'%s' is neither shapes nor gaussians%s%s%s", kind,
-                              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        *code =
+            message_usage(s->verb, "'%s' is not a kind of data; use shapes or gaussians%s%s%s",
+                          kind, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         return false;
     }
     for (int i = 0; i < 3; i++)
@@ -57,12 +58,7 @@ static int run(session *s)
     int code = EXIT_GOOD;
     ddsc_measures *made = NULL;
     const cli_options *o = &s->opt;
-    if (!o->output)
-        return message_usage(s->verb,
-                             "the output file is missing: use -o FILE (- is standard output)");
-    if (o->json && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, o->output, &code) || !generate(s, &made, &code))
+    if (!output_check(s, true, &code) || !generate(s, &made, &code))
         return code;
     if (session_ok(s,
                    ddsc_measures_write(s->ctx, made, o->output, output_format(s), output_flags(s)),
@@ -84,8 +80,9 @@ const cli_verb verb_generate = {
     .summary = "generate synthetic data: shapes or gaussians",
     .description =
         "shapes: squares and circles around one center, with sizes that grow in small steps, as in "
-        "the paper. Their means are nearly equal, so only the shape distinguishes them. gaussians: "
-        "groups of normal clouds with separate centers. The classes are stored as labels.",
+        "the paper. All means are nearly equal, so only the shape distinguishes the classes. "
+        "gaussians: groups of normal clouds with separate centers. The classes are stored as "
+        "labels.",
     .groups = groups,
     .examples = "ddsc generate shapes -o shapes.npz\t20 squares and 20 circles of 40 points\n"
                 "ddsc generate gaussians --groups 5 --dim 3 --seed 7 -o g.npz\tfive groups in "

@@ -50,8 +50,8 @@ const cli_verb verb_help = {
     .max_operands = 1,
     .summary = "print help for a verb, the metrics, or the manual page",
     .description =
-        "Prints the help of the program or of one verb, a list of the metrics, the relation "
-        "of the program to the paper (ddsc help paper), or the complete manual page.",
+        "Prints the help of the program or of one verb, a list of the metrics, a comparison of the "
+        "program with the paper (ddsc help paper), or the complete manual page.",
     .groups = help_groups,
     .run = run_help,
 };

@@ -18,7 +18,7 @@ typedef struct facts {
         double low, high;
         bool of_items; /* constant within each item, but not across items */
     } * coordinate;
-    ddsc_units units; /* its arrays are spread, share and outliers */
+    ddsc_units units; /* buffer of the arrays spread, share and outliers */
     double *scales;   /* 3 x dim: those arrays */
 } facts;
 
@@ -64,7 +64,7 @@ static void count_classes(facts *f, const ddsc_measures_view *v)
         f->largest_label = v->label[r] > f->largest_label ? v->label[r] : f->largest_label;
     if ((int64_t)f->largest_label > 100 * v->n_rows + 1000)
         f->largest_label =
-            -1; /* numbers this large are unlikely to be classes, so no table is built */
+            -1; /* so many values are unlikely to be classes, so no table is created */
     f->class_size = cli_allocate((size_t)f->largest_label + 1, sizeof *f->class_size);
     for (int64_t r = 0; r < v->n_rows; r++) {
         f->n_unlabeled += v->label[r] < 0;
@@ -111,9 +111,9 @@ static const char *coordinate_remark(const struct coordinate *c)
     return c->of_items ? "constant within each item; perhaps an id rather than a coordinate" : "";
 }
 
-/* Adds a table of the coordinates: range, standard deviation, share of the squared distances between
- * points, and share of the squared spread that is due to 1% of the points. Many coordinates without
- * names, such as those of word vectors, are listed only if they have a remark. */
+/* Adds a table of the coordinates: range, standard deviation, share of the squared distances
+ * between points, and share of the variance that is due to 1% of the points. If there are many
+ * coordinates without names, as in word vectors, only those with a remark are listed. */
 static void add_coordinates(text *t, const cli_input *in, const facts *f)
 {
     enum { SHOWN = 100, UNNAMED = 20 };
@@ -290,7 +290,7 @@ static json_t *classes_json(const facts *f, const cli_input *in)
     return classes;
 }
 
-/* Says whether a few coordinates make up nearly all of the distances. */
+/* Warns if a few coordinates account for nearly all of the distances. */
 static void put_units(json_t *root, const cli_input *in, const ddsc_units *u)
 {
     static const char *const advice[] = {"none", "standard", "arcsinh or log1p", "rank"};
@@ -375,8 +375,7 @@ static int run(session *s)
     } else {
         text t = {0};
         add_facts(&t, s, &in, &f);
-        output_text(s, &t, NULL, false, &code);
-        text_free(&t);
+        output_print(s, &t, &code);
     }
 done:
     json_decref(f.problems);
@@ -396,11 +395,11 @@ const cli_verb verb_info = {
     .operands = "INPUT...",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "describe a file: sizes, supports, labels, problems",
+    .summary = "describe the contents and problems of a file",
     .description = "Reads a file like the other verbs and reports its contents: items, dimensions, "
                    "support sizes, whether points are shared or on a grid, classes, names and "
-                   "ranges of the coordinates, and repaired problems. For a file that cannot be "
-                   "used, the exit code is 3, and the message says where the error is.",
+                   "ranges of the coordinates, and repaired problems. If the file cannot be used, "
+                   "the exit code is 3, and the message gives the location of the error.",
     .groups = groups,
     .examples = "ddsc info clouds.npz\thuman-readable\n"
                 "ddsc info clouds.npz --json\tmachine-readable\n",

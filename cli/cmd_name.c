@@ -6,8 +6,8 @@
 #include "json.h"
 #include "options.h"
 
-/* Returns true if the name is a single line without control characters, because names are shown on
- * a terminal and on the page. */
+/* Returns true if the name is a single line without control characters. Names are shown on
+ * terminals and on the page. */
 static bool is_one_line(const char *name)
 {
     char none[1];
@@ -22,9 +22,9 @@ static bool give_name(session *s, json_t *clusters, const char *word, int *code)
     char *end;
     long number = strtol(word, &end, 10);
     if (end == word || *end != '=' || number < 0 || (size_t)number >= json_array_size(clusters)) {
-        *code = message_usage(s->verb,
-                              "'%s' is not of the form CLUSTER=NAME, with a cluster from 0 to %zu",
-                              word, json_array_size(clusters) - 1);
+        *code = message_usage(
+            s->verb, "'%s' does not have the form CLUSTER=NAME, with a cluster from 0 to %zu", word,
+            json_array_size(clusters) - 1);
         return false;
     }
     json_t *cluster = json_array_get(clusters, (size_t)number);
@@ -142,7 +142,7 @@ static bool write_items(session *s, const json_t *root, const char *dir, int *co
     return good;
 }
 
-/* Checks that a report page can be generated. If not, the folder is left unchanged. */
+/* Checks that the report page can be generated. If not, the folder is not changed. */
 static bool page_can_be_made(session *s, const char *dir, int *code)
 {
     ddsc_report *report = NULL;

@@ -8,7 +8,7 @@
 #include "options.h"
 #include "json.h"
 
-/* Builds the graph from a distance matrix of the user. */
+/* Builds the graph from the distance matrix given with --precomputed. */
 static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, int *code)
 {
     double *matrix = NULL, began;
@@ -25,7 +25,7 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
     return good;
 }
 
-/* Named statistics that a run reported. */
+/* The names and values of the details that a run reported. */
 typedef struct left_over {
     ddsc_detail detail[64];
     int64_t n;
@@ -46,7 +46,7 @@ static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_
     return good;
 }
 
-/* Adds the statistics that only some computation paths report. */
+/* Adds the details that only some algorithms report. */
 static void put_details(json_t *root, const left_over *left)
 {
     json_t *details = left->n > 0 ? json_put_object(root, "details") : NULL;
@@ -123,9 +123,7 @@ static int run(session *s)
     ddsc_pair_stats stats;
     left_over left = {.n = 0};
     const cli_options *o = &s->opt;
-    if (o->json && o->output && output_is_stdout(o->output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, o->output, &code) || !session_device(s, &code))
+    if (!output_check(s, false, &code) || !session_device(s, &code))
         return code;
     input_warn_unused(s);
     if (o->dry_run)
@@ -161,12 +159,12 @@ const cli_verb verb_neighbors = {
     .operands = "INPUT... -o G.mtx",
     .min_operands = 1,
     .max_operands = -1,
-    .summary = "compute the graph of the tau nearest neighbors",
+    .summary = "compute the tau nearest neighbors of every item",
     .description =
         "Finds the tau nearest items of every item and writes them as MatrixMarket. Column c "
         "contains the squared distances of the neighbors of item c. If the output name ends in "
-        ".npz, the file can be read by scipy.sparse.load_npz. Bounds avoid most exact transport "
-        "problems, and the graph is the same as the one obtained from the full matrix.",
+        ".npz, the file can be read by scipy.sparse.load_npz. Lower bounds avoid most exact "
+        "transport problems, and the graph is the same as the one computed from the full matrix.",
     .groups = groups,
     .examples = "ddsc neighbors clouds.npz -o G.mtx\texact W2, default tau\n"
                 "ddsc neighbors clouds.npz --tau 15 --json\tnumber of pairs that were solved\n"

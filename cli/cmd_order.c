@@ -10,10 +10,11 @@
 #include "order.h"
 
 enum { ORDER_SHOWN = 10, ORDER_CURVES = 20 };
-/* An order is stable if the rank correlation of the orders from two halves is at least this. */
+/* An order is stable if the rank correlation between the orders from two halves is at least this
+ * value. */
 static const double ORDER_STABLE = 0.8;
-/* One direction is enough if the variation along the next one is at most this fraction of that
- * along the main one. */
+/* One direction is sufficient if the variation along the next direction is at most this fraction of
+ * the variation along the main one. */
 static const double ORDER_NEXT = 0.5;
 static const double ORDER_LEVEL = 0.05;
 
@@ -115,8 +116,8 @@ static void add_stability(text *t, const order_result *r)
     else
         text_addf(
             t,
-            "  stability   %.2f, %s (rank correlation of the orders from random halves of the "
-            "points)\n",
+            "  stability   %.2f, %s (rank correlation between the orders from random halves of "
+            "the points)\n",
             r->mean_stability, is_stable(r) ? "stable" : "not stable");
 }
 
@@ -128,12 +129,12 @@ static void add_shares(text *t, const order_result *r)
     }
     text_addf(t,
               "  variation   %.1f%% of the squared distances follow the order (%.1f%% along one "
-              "direction); the next direction holds %.1f%%\n",
+              "direction); the next direction has %.1f%%\n",
               100 * r->share, 100 * r->main_share, 100 * r->next_share);
     text_addf(t, "              %s\n",
               suffices(r) ? "one direction is enough"
-                          : "one direction is not enough: the variation along the next one is more "
-                            "than half as large");
+                          : "one direction is not sufficient: the variation along the next one is "
+                            "more than half as large");
 }
 
 static void add_traits(text *t, const order_result *r)
@@ -183,11 +184,12 @@ static void warn_points(const session *s, const order_result *r)
 {
     for (int64_t k = 0; k < r->n_columns; k++)
         if (strcmp(r->columns[k].name, LOG_POINTS) == 0 && r->columns[k].p <= ORDER_LEVEL)
-            message_warning(s,
-                            "the order is associated with the number of points of the items (rank "
-                            "correlation %+.2f, p = %.3g); distances grow as the number falls. "
-                            "Cluster with --per-item N to give all items the same number",
-                            r->columns[k].rho, r->columns[k].p);
+            message_warning(
+                s,
+                "the order is associated with the number of points of the items (rank correlation "
+                "%+.2f, p = %.3g); distances grow as this number decreases. "
+                "Cluster with --per-item N to give all items the same number",
+                r->columns[k].rho, r->columns[k].p);
 }
 
 /* Writes a table of ids and ranks. */
@@ -218,8 +220,7 @@ static bool print_order(session *s, const result_items *items, const order_resul
     } else if (good && !(s->opt.output && output_is_stdout(s->opt.output))) {
         text t = {0};
         to_text(&t, items, r);
-        good = output_text(s, &t, NULL, false, code);
-        text_free(&t);
+        good = output_print(s, &t, code);
     }
     return good;
 }
@@ -229,9 +230,7 @@ static int run(session *s)
     int code = EXIT_GOOD;
     result_items items = {0};
     order_result r = {0};
-    if (s->opt.json && s->opt.output && output_is_stdout(s->opt.output))
-        return message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    if (!output_check_file(s, s->opt.output, &code) || !result_items_open(s, &items, &code))
+    if (!output_check(s, false, &code) || !result_items_open(s, &items, &code))
         return code;
     bool good = order_read(s, &items, &r, &code) && order_turn(s, &items, &r, &code) &&
                 order_split(s, &items, &r, &code) && order_measure(s, &items, &r, &code);
@@ -259,11 +258,7 @@ static const option_spec order_options[] = {
              "column about "
              "items, are in its first half"},
     OPTION_META,
-    {.name = "id",
-     .kind = OPTION_TEXT,
-     .offset = AT(read.id_columns),
-     .argument = "COLUMN,...",
-     .help = "column of the table of --meta that identifies items (default: id)"},
+    OPTION_META_ID,
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_FILE,
@@ -295,8 +290,8 @@ const cli_verb verb_order = {
         "distances follows the order (a cubic function of the position), and whether another "
         "direction holds more than half as much; which coordinates or words change along it, with "
         "smooth curves in --json; and how columns about items are associated with it. The "
-        "clustering did not use the columns, so their p (999 permutations) is valid. Rank "
-        "correlations of coordinates and words are only descriptive.",
+        "clustering did not use the columns about items, so their p-values (999 permutations) are "
+        "valid. Rank correlations of coordinates and words are only descriptive.",
     .groups = order_groups,
     .examples = "ddsc order result --start status=healthy\tfrom healthy to ill\n"
                 "ddsc order result --meta patients.csv --json\tcurves and associations\n"

@@ -38,7 +38,7 @@ static bool write_page(session *s, const ddsc_report *report, const char *path, 
 
 enum { MAX_PICTURES = 16 };
 
-/* Pictures are rendered while the library draws them, and are written afterward. */
+/* Pictures are rendered while the library draws them and are written at the end. */
 typedef struct gallery {
     picture_format format;
     int n;

@@ -9,7 +9,7 @@
 
 enum { MAX_PRINTED_COLUMNS = 24 };
 
-/* Counts of every (label, class) pair that occurs. The labels and the classes are in ascending
+/* The number of items of every (label, class) pair that occurs. Labels and classes are in ascending
  * order. */
 typedef struct confusion {
     int64_t n_labels, n_classes;
@@ -25,7 +25,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the distinct values of the pairs that are included. The caller frees them with free(). */
+/* Returns the distinct values of the pairs that are not ignored. The caller frees them with free().
+ * */
 static int32_t *distinct(int64_t *n_distinct, int64_t n, const int32_t *values,
                          const int32_t *other)
 {
@@ -112,9 +113,7 @@ static bool print_scores(session *s, const ddsc_scores *scores, const confusion 
               "AMI     %8.4f\nARI     %8.4f\nNMI     %8.4f\npurity  %8.4f\nitems   %8" PRId64 "\n",
               scores->ami, scores->ari, scores->nmi, scores->purity, scores->n);
     add_confusion(&t, c);
-    bool good = output_text(s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(s, &t, code);
 }
 
 static bool score(session *s, int64_t n, const int32_t *labels, const int32_t *truth, int *code)
@@ -156,11 +155,12 @@ const cli_verb verb_score = {
     .min_operands = 2,
     .max_operands = 2,
     .summary = "compute AMI, ARI, NMI, purity and the confusion table",
-    .description = "Compares two lists of labels. They are matched by id if both files have ids, "
-                   "else by row. The files can be csv with a header (the column label, else the "
-                   "last column), text with one value per line, npy, idx labels, or npz with "
-                   "labels. Negative labels on either side are ignored. AMI uses the exact "
-                   "expected mutual information and the arithmetic mean, like scikit-learn.",
+    .description =
+        "Compares two lists of labels. Items are matched by id if both files have ids, and "
+        "otherwise by row. The files can be csv with a header (the column label, or else the last "
+        "column), text with one value per line, npy, idx labels, or npz with labels. Items with a "
+        "negative label in either file are ignored. AMI uses the exact "
+        "expected mutual information and the arithmetic mean, like scikit-learn.",
     .groups = groups,
     .examples = "ddsc score result/labels.csv truth.csv\ta clustering against the ground truth\n"
                 "ddsc score a.csv b.csv --json\ttwo clusterings, machine-readable\n",

@@ -1,4 +1,4 @@
-/* ddsc states: the states of the points of a result, and how their shares differ. */
+/* ddsc states: divides the points of a result into states and compares their shares. */
 #include "states.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ const char *states_coordinate(const states_result *r, int64_t coordinate, char s
 
 /* ---- sides of a comparison ---- */
 
-/* Returns the cluster that the operand names by its number or name, or -1. */
+/* Returns the cluster with the number or name in the operand, or -1 if there is none. */
 static int64_t find_cluster(session *s, const result_items *items, const char *word, int *code)
 {
     char *end;
@@ -38,7 +38,7 @@ static int64_t find_cluster(session *s, const result_items *items, const char *w
     return found;
 }
 
-/* Reads an operand: the id of an item, or a cluster. "cluster:" before it selects a cluster. */
+/* Reads an operand: the id of an item, or a cluster. The prefix "cluster:" selects a cluster. */
 static bool find_side(session *s, const result_items *items, states_side *side, const char *word,
                       int *code)
 {
@@ -91,8 +91,8 @@ static bool compare_sides(states_result *r, int *code)
 
 /* ---- columns ---- */
 
-/* Computes the mean of each coordinate in each state of an item, in standard deviations of the
- * state. The mean is NaN if the item has few points in the state. */
+/* Computes, for each item, the mean of each coordinate in each state, in standard deviations of the
+ * state. A mean is NaN if the item has too few points in the state. */
 static void item_means(const states_result *r, int64_t item, double *mean)
 {
     const ddsc_measures_view *m = &r->items->in.view;
@@ -115,19 +115,22 @@ static void item_means(const states_result *r, int64_t item, double *mean)
 }
 
 /* Measures the associations with one column. */
-static bool compare_column(states_result *r, int64_t at, const double *means,
-                           const ddsc_column *block, int *code)
+static bool compare_column(states_result *r, int64_t at, const double *means, int *code)
 {
     session *s = r->s;
     states_column *c = &r->by[at];
-    int64_t n = r->v.n_items, k = r->v.n_states, permutations = s->opt.permutations;
+    int64_t n = r->v.n_items, k = r->v.n_states, permutations = s->opt.permutations, n_columns = 1;
+    ddsc_column column[TEST_COLUMNS] = {*r->of[at]}; /* and covariates and blocks */
+    for (int64_t b = 0; b < r->columns.n; b++)
+        if (r->columns.column[b].role != DDSC_COLUMN_BY)
+            column[n_columns++] = r->columns.column[b];
     bool good = session_ok(s,
-                           ddsc_effects_run(s->ctx, &c->shares, n, k, r->v.share, r->of[at], block,
+                           ddsc_effects_run(s->ctx, &c->shares, n, k, r->v.share, n_columns, column,
                                             permutations),
                            code) &&
                 session_ok(s,
-                           ddsc_effects_run(s->ctx, &c->shifts, n, k * r->v.dim, means, r->of[at],
-                                            block, permutations),
+                           ddsc_effects_run(s->ctx, &c->shifts, n, k * r->v.dim, means, n_columns,
+                                            column, permutations),
                            code);
     ddsc_effects_get_view(c->shares, &c->share);
     ddsc_effects_get_view(c->shifts, &c->shift);
@@ -137,22 +140,17 @@ static bool compare_column(states_result *r, int64_t at, const double *means,
 static bool compare_columns(states_result *r, int *code)
 {
     int64_t n = r->v.n_items, width = r->v.n_states * r->v.dim;
-    const ddsc_column *block = NULL;
     if (!test_columns_open(r->s, r->items, &r->columns, code))
         return false;
-    for (int64_t c = 0; c < r->columns.n; c++) {
-        const ddsc_column *own = &r->columns.column[c];
-        if (own->role == DDSC_COLUMN_BLOCK)
-            block = own;
-        else
-            r->of[r->n_by++] = own;
-    }
+    for (int64_t c = 0; c < r->columns.n; c++)
+        if (r->columns.column[c].role == DDSC_COLUMN_BY)
+            r->of[r->n_by++] = &r->columns.column[c];
     double *means = cli_allocate((size_t)(n * width) + 1, sizeof *means);
     for (int64_t i = 0; r->n_by > 0 && i < n; i++)
         item_means(r, i, means + i * width);
     bool good = true;
     for (int64_t c = 0; good && c < r->n_by; c++)
-        good = compare_column(r, c, means, block, code);
+        good = compare_column(r, c, means, code);
     free(means);
     return good;
 }
@@ -193,9 +191,7 @@ static bool print_states(states_result *r, int *code)
         return json_print(r->s, states_to_json(r), code);
     text t = {0};
     states_to_text(&t, r);
-    bool good = output_text(r->s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(r->s, &t, code);
 }
 
 static int run(session *s)
@@ -204,8 +200,9 @@ static int run(session *s)
     result_items items = {0};
     if (s->opt.n_operands == 2)
         return message_usage(s->verb, "expected two items or two clusters after the folder");
-    if (s->opt.block && !s->opt.by)
-        return message_usage(s->verb, "--block requires --by COLUMN");
+    if ((s->opt.block || s->opt.adjust) && !s->opt.by)
+        return message_usage(s->verb, "%s requires --by COLUMN",
+                             s->opt.block ? "--block" : "--adjust");
     if (!result_items_open(s, &items, &code))
         return code;
     states_result *r = cli_allocate(1, sizeof *r);
@@ -248,34 +245,22 @@ static const option_spec states_options[] = {
      .argument = "COLUMN,...",
      .help = "compare the shares of the states, and the coordinates within each state, between "
              "the classes or along the numbers of these columns"},
+    {.name = "adjust",
+     .kind = OPTION_TEXT,
+     .offset = AT(adjust),
+     .argument = "COLUMN,...",
+     .help = "covariates of --by, such as age, sex and batch: effects are those of a linear model "
+             "with them; " LOG_POINTS " is the logarithm of the number of points of each item"},
     {.name = "block",
      .kind = OPTION_TEXT,
      .offset = AT(block),
      .argument = "COLUMN",
      .help = "compare items only within the same value of this column (such as a patient)"},
-    {.name = "factor",
-     .kind = OPTION_TEXT,
-     .offset = AT(factor),
-     .argument = "COLUMN,...",
-     .help = "columns whose values are classes, even if they are numbers"},
-    {.name = "numeric",
-     .kind = OPTION_TEXT,
-     .offset = AT(numeric),
-     .argument = "COLUMN,...",
-     .help = "columns whose values are numbers"},
-    {.name = "permutations",
-     .kind = OPTION_COUNT,
-     .offset = AT(permutations),
-     .minimum = 1,
-     .argument = "N",
-     .help = "number of random permutations (default: 9999); if there are at most that many "
-             "distinct arrangements, all of them are used"},
+    OPTION_FACTOR,
+    OPTION_NUMERIC,
+    OPTION_PERMUTATIONS,
     OPTION_META,
-    {.name = "id",
-     .kind = OPTION_TEXT,
-     .offset = AT(read.id_columns),
-     .argument = "COLUMN,...",
-     .help = "column of the table of --meta that identifies items (default: id)"},
+    OPTION_META_ID,
     {0}};
 static const option_group group_states = {"States", states_options};
 
@@ -288,26 +273,30 @@ const cli_verb verb_states = {
     .operand_kind = OPERAND_RESULT,
     .min_operands = 1,
     .max_operands = 3,
-    .summary = "states of the points of a result, such as cell states, and how they differ",
+    .summary = "compare the states of the points of a result, such as cell states",
     .description =
-        "Divides the points of all items into states: the types that --type of 'ddsc cluster' "
-        "named, or k-means clusters of a sample of the pooled points. Prints the share of each "
+        "Divides the points of all items into states: the types in the column given to 'ddsc "
+        "cluster --type', or k-means clusters of a sample of the pooled points. Prints the share "
+        "of each "
         "state in all items and in each cluster. The clusters were computed from the same points, "
-        "so these shares describe the clusters and do not test them.\n"
+        "so these shares only describe the clusters; they test nothing.\n"
         "\n"
-        "With --by, the shares are compared between the classes of a column, or along its numbers. "
+        "With --by, compares the shares between the classes of a column, or along its numbers. "
         "The effect is the difference of the mean shares (or a rank correlation) with its 95% "
-        "confidence interval. p is computed by permutations and corrected by Benjamini and "
-        "Hochberg over all states. The coordinates are compared in the same way within each "
-        "state, over the items that have at least 5 points in it, in standard deviations of the "
-        "state. The columns must have taken no part in the clustering.\n"
+        "confidence interval. p-values are computed by permutations and corrected for the number "
+        "of states (Benjamini and Hochberg). Coordinates are compared in the same way within each "
+        "state, in standard deviations of the state. Items with fewer than 5 points in a state are "
+        "ignored. The clustering must not have used these columns. With --adjust, effects are "
+        "coefficients of a linear model (or partial rank correlations), and permutations exchange "
+        "the residuals of the covariates.\n"
         "\n"
-        "With FROM and TO, which are ids of items or numbers of clusters, the output lists the "
-        "states between which an optimal transport plan moves mass, and the coordinates that "
-        "change within each state.",
+        "FROM and TO are ids of items or numbers of clusters. If they are given, lists the states "
+        "between which an optimal transport plan moves mass, and the coordinates that change "
+        "within each state.",
     .groups = states_groups,
     .examples = "ddsc states result\tstates, and their shares by cluster\n"
                 "ddsc states result --by condition --block patient\tpaired samples\n"
+                "ddsc states result --by status --adjust age,sex\tadjusted for age and sex\n"
                 "ddsc states result 0 1\ttransport from cluster 0 to cluster 1\n"
                 "ddsc states result p1_rest p1_stim --json\ttransport between two items\n",
     .run = run,

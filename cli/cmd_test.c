@@ -16,6 +16,16 @@ static void print_notes(const test_result *t)
         message_note(t->s, "note: ", json_string_value(json_array_get(t->notes, k)));
 }
 
+/* Removes the values of items with fewer points than --per-item, which leaves them out: numbers of
+ * points that differ make the test invalid. */
+static void leave_out_small(const result_items *items, test_columns *c)
+{
+    for (int64_t k = 0; k < c->n; k++)
+        for (int64_t i = 0; i < items->in.view.n_items; i++)
+            if (items->is_small[i])
+                c->values[k][i] = "";
+}
+
 static bool run_test(session *s, const result_items *items, const test_columns *c,
                      const double *matrix, ddsc_permanova **found, int *code)
 {
@@ -42,8 +52,7 @@ static void print_result(session *s, const result_items *items, const test_colum
     } else {
         text out = {0};
         test_to_text(&out, &t);
-        output_text(s, &out, NULL, false, code);
-        text_free(&out);
+        output_print(s, &out, code);
         if (!s->opt.quiet)
             print_notes(&t);
     }
@@ -64,9 +73,11 @@ static int run(session *s)
         return message_usage(s->verb, "--by COLUMN is required");
     if (!result_items_open(s, &items, &code))
         return code;
-    if (test_columns_open(s, &items, &columns, &code))
+    if (test_columns_open(s, &items, &columns, &code)) {
+        leave_out_small(&items, &columns);
         matrix = s->opt.distances ? result_items_read_distances(s, &items, s->opt.distances, &code)
                                   : result_items_distances(s, &items, &code);
+    }
     if (matrix && run_test(s, &items, &columns, matrix, &found, &code)) {
         print_result(s, &items, &columns, found, cli_now() - began, &code);
         code = code == EXIT_GOOD ? session_exit(s) : code;
@@ -90,8 +101,10 @@ static const option_spec column_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(adjust),
      .argument = "COLUMN,...",
-     .help = "covariates, such as age, sex and batch; " LOG_POINTS
-             " is the logarithm of the number of points of each item"},
+     .help =
+         "covariates, such as age, sex and batch; " LOG_POINTS
+         " is the logarithm of the number of points of each item (valid only for classes of equal "
+         "size; --per-item is always valid)"},
     {.name = "block",
      .kind = OPTION_TEXT,
      .offset = AT(block),
@@ -101,25 +114,12 @@ static const option_spec column_options[] = {
     {.name = "separately",
      .kind = OPTION_FLAG,
      .offset = AT(separately),
-     .help = "test each column of --by in a model of its own, with the covariates (default: one "
+     .help = "test each column of --by in a separate model with the covariates (default: one "
              "model, in which each column is tested after all others)"},
-    {.name = "factor",
-     .kind = OPTION_TEXT,
-     .offset = AT(factor),
-     .argument = "COLUMN,...",
-     .help = "columns whose values are classes, even if they are numbers"},
-    {.name = "numeric",
-     .kind = OPTION_TEXT,
-     .offset = AT(numeric),
-     .argument = "COLUMN,...",
-     .help = "columns whose values are numbers (default: a column with at least 11 distinct "
-             "numbers, with fractions, or with more values than half the items)"},
+    OPTION_FACTOR,
+    OPTION_NUMERIC,
     OPTION_META,
-    {.name = "id",
-     .kind = OPTION_TEXT,
-     .offset = AT(read.id_columns),
-     .argument = "COLUMN,...",
-     .help = "column of the table of --meta that identifies items (default: id)"},
+    OPTION_META_ID,
     {0}};
 static const option_group group_columns = {"Columns", column_options};
 
@@ -128,13 +128,7 @@ static const option_spec test_options[] = {
      .kind = OPTION_FLAG,
      .offset = AT(pairwise),
      .help = "also test each pair of classes of each tested column"},
-    {.name = "permutations",
-     .kind = OPTION_COUNT,
-     .offset = AT(permutations),
-     .minimum = 1,
-     .argument = "N",
-     .help = "number of random permutations (default: 9999); if there are at most that many "
-             "distinct arrangements, all of them are used"},
+    OPTION_PERMUTATIONS,
     {.name = "distances",
      .kind = OPTION_FILE,
      .offset = AT(distances),
@@ -146,8 +140,8 @@ static const option_spec test_options[] = {
      .offset = AT(transform.per_item),
      .minimum = 1,
      .argument = "N",
-     .help = "draw N points, using --seed, from each item that has more, so that the numbers of "
-             "points are equal"},
+     .help = "draw N points, using --seed, from each item that has more, and leave out items that "
+             "have fewer, so that the numbers of points are equal"},
     {0}};
 static const option_group group_test = {"Test", test_options};
 
@@ -164,17 +158,17 @@ const cli_verb verb_test = {
     .description =
         "Runs a distance-based analysis of variance (Anderson 2001; McArdle and Anderson 2001) of "
         "the items of a result. Each column is tested after all others (marginal terms). p is the "
-        "share of permutations with an F at least as large. A permutation exchanges the items of "
-        "the centered matrix of squared distances, and the columns stay in place; R^2, F and p "
-        "equal those of adonis2(by = \"margin\") in the R package vegan. Tested classes are also "
-        "compared in dispersion, the distances from items to the centroids of their classes. p of "
-        "several columns is corrected by Benjamini and Hochberg, and p of pairs of classes by "
-        "Holm. All distances are needed, so the expected time is printed first.\n"
+        "share of permutations with an F at least as large. A permutation reorders the items of "
+        "the centered matrix of squared distances, while the columns stay in place. R^2, F and p "
+        "equal those of adonis2(by = \"margin\") in the R package vegan. Classes are also compared "
+        "in dispersion, the distances from items to the centroids of their classes. p-values are "
+        "corrected for several columns (Benjamini and Hochberg) and for pairs of classes (Holm). "
+        "All distances are needed, so the expected time is printed first.\n"
         "\n"
-        "The clusters of the result cannot be tested. They are chosen to differ, so p would be "
-        "small for any data, even if half of the points forms the clusters and the other half is "
-        "tested. Columns that the clustering did not use may be compared with the clusters; "
-        "see 'ddsc explain'.",
+        "The clusters of the result cannot be tested. Clusters are chosen to differ, so p would be "
+        "small for any data, even if half of the points formed the clusters and the other half "
+        "were tested. 'ddsc explain' compares the clusters with columns that the clustering did "
+        "not use.",
     .groups = test_groups,
     .examples =
         "ddsc test result --by status --adjust age,sex\ta class, adjusted for age and sex\n"

@@ -170,7 +170,7 @@ static void add_words(text *t, const ddsc_text_report *r)
     text_add(t, r->n_vectors ? "words fitted to these documents: " : "no vector file: ");
     if (r->n_words_placed) {
         text_add_count(t, r->n_words_placed);
-        text_add(t, " words without a vector placed using their contexts, ");
+        text_add(t, " words without a vector were assigned one from their contexts, ");
     }
     text_add_count(t, r->n_words_own);
     text_addf(t, " vectors of %" PRId64 " dimensions learned; ", r->own_dim);
@@ -184,7 +184,7 @@ static void add_empty(text *t, const result *x)
     if (!r->n_empty)
         return;
     text_add_count(t, r->n_empty);
-    text_addf(t, " document%s dropped for lack of a word with a vector and a weight: ",
+    text_addf(t, " document%s dropped, because no word has a vector and a weight: ",
               r->n_empty == 1 ? "" : "s");
     for (int64_t k = 0; k < r->n_empty && k < DDSC_TEXT_NAMED; k++) {
         text_addf(t, "%sline %" PRId64, k ? ", " : "", r->empty_line[k]);
@@ -223,17 +223,11 @@ static bool check_words(session *s, int *code)
 {
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;
-    if (!o->output)
-        *code = message_usage(s->verb,
-                              "the output file is missing: use -o FILE (- is standard output)");
-    else if (o->json && output_is_stdout(o->output))
-        *code = message_usage(s->verb, "--json and -o - both use standard output; choose one");
-    else if (o->like && o->vectors)
+    if (o->like && o->vectors)
         *code = message_usage(s->verb, "--like and --vectors both select the words; choose one");
     else if (option_given(o, "idf") && o->text.weighting == DDSC_WEIGHTING_TF)
         message_warning(s, "--idf has no effect with --weighting tf");
-    return *code == EXIT_GOOD && output_check_binary(s, code) &&
-           output_check_file(s, o->output, code);
+    return *code == EXIT_GOOD && output_check(s, true, code) && output_check_binary(s, code);
 }
 
 static int run(session *s)
@@ -247,7 +241,8 @@ static int run(session *s)
         return code;
     x.set = o->text;
     x.set.paper = o->cluster.paper;
-    if (x.set.paper && x.set.tokens == DDSC_TOKENS_WORDS) /* as the library does, for the report */
+    if (x.set.paper &&
+        x.set.tokens == DDSC_TOKENS_WORDS) /* the library does the same for the report */
         x.set.tokens = DDSC_TOKENS_PUNCTUATION;
     if (x.set.paper && x.set.words == DDSC_WORDS_FITTED)
         x.set.words = DDSC_WORDS_GENERAL;
@@ -289,14 +284,16 @@ const cli_verb verb_text = {
     .description =
         "DOCS is a table with a header and one document per row, lines of JSON objects, a folder "
         "of .txt files (subfolders are classes), or several .txt files, optionally compressed with "
-        "gzip. Tables are separated by tabs, where quotes are data, or by commas, semicolons or |, "
-        "where quotes follow RFC 4180. Each document becomes the set of its word vectors. Words "
-        "are weighted by how often they occur in the document and how rare they are elsewhere, and "
-        "are then merged to a few points. Vectors are fitted to the documents: words are moved "
+        "gzip. Tables are separated by tabs (quotes are then data), or by commas, semicolons or | "
+        "(quotes then follow RFC 4180). Each document becomes the set of "
+        "its word vectors. The "
+        "weight of a word depends on how often it occurs in the document and on how rare it is "
+        "elsewhere. Words are then merged to a few points. Vectors are fitted to the documents: "
+        "words are moved "
         "toward the words they occur with, words without a vector are placed in the same way, and "
-        "vectors learned from the documents are appended. The fit is stored in OUT.npz and in the "
-        "model of a clustering. Passing either as --vectors encodes further documents for `ddsc "
-        "assign`.",
+        "vectors learned from the documents are appended. The fitted vectors are stored in OUT.npz "
+        "and in the model of a clustering. To encode further documents for `ddsc assign`, pass "
+        "either file as --vectors.",
     .groups = groups,
     .examples =
         "ddsc text docs.tsv --vectors glove.6B.100d.txt -o docs.npz\tcolumns with the usual names\n"

@@ -7,16 +7,18 @@
 
 #include "json.h"
 #include "options.h"
+#include "update.h"
 
 typedef struct update_job {
     session *s;
     const char *dir; /* the result */
-    json_t *root;    /* its result.json; NULL if the model itself was given */
+    json_t *root;    /* result.json of the old result; NULL if only a model was given */
     cli_input in;    /* the new items, if any */
     int64_t *removed, n_removed;
     const char **name; /* names of clusters, from `root` */
     ddsc_update *update;
     ddsc_update_view view;
+    update_classes classes;
     ddsc_report *report;
 } update_job;
 
@@ -26,8 +28,8 @@ static bool is_same_folder(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Checks, before any work, that the new result can be written. The old result may be replaced, which
- * is one step. */
+/* Checks, before the computation starts, that the new result can be written. With --force, it may
+ * replace the old result in one step. */
 static bool check_output(session *s, int *code)
 {
     const char *names[32] = {NULL}, *dir = s->opt.output;
@@ -36,12 +38,13 @@ static bool check_output(session *s, int *code)
     if (!dir || output_is_stdout(dir))
         *code = message_usage(s->verb, "the output folder is missing: use -o DIR2");
     else if (s->opt.n_operands < 2 && !s->opt.remove)
-        *code = message_usage(s->verb, "there is nothing to update: specify new items or --remove");
+        *code = message_usage(s->verb, "nothing to update; specify new items or --remove");
     else if (s->opt.k_given && s->opt.cluster.k_min == 0)
-        *code = message_usage(s->verb, "-k auto is not possible here; remove -k to keep the number "
-                                       "of clusters, or specify a range such as -k 2:15");
+        *code = message_usage(s->verb, "-k auto cannot be used with update; remove -k to keep the "
+                                       "number of clusters, or specify a range such as -k 2:15");
     else if (is_same_folder(dir, s->opt.operand[0]) && !s->opt.force)
-        *code = message_usage(s->verb, "%s is the old result; use --force to replace it", dir);
+        *code = message_usage(s->verb,
+                              "%s is the folder of the old result; use --force to replace it", dir);
     if (*code != EXIT_GOOD)
         return false;
     for (int i = 0; i < 31 && ddsc_report_get_file_name(i); i++)
@@ -53,7 +56,7 @@ static bool check_output(session *s, int *code)
 
 /* ---- items to remove ---- */
 
-/* Finds the item of the model with this id. Ids of models are unique or numbers. */
+/* Returns the item of the model with this id. Ids in a model are unique strings or row numbers. */
 static int64_t find_item(const ddsc_measures *items, int64_t n, const char *id)
 {
     for (int64_t i = 0; i < n; i++)
@@ -154,6 +157,9 @@ static bool make_report(update_job *u, int *code)
     from.measures = u->view.measures;
     from.settings = &s->set.cluster;
     from.status = s->not_converged ? DDSC_NOT_CONVERGED : DDSC_OK;
+    from.truth = u->classes.truth;
+    from.class_names = (const char *const *)u->classes.name;
+    from.n_class_names = s->opt.private_ ? 0 : u->classes.n_names;
     from.map = 1;
     from.outliers = json_is_true(json_object_get(outliers, "left_out"));
     from.origin = &origin;
@@ -164,6 +170,51 @@ static bool make_report(update_job *u, int *code)
     return session_ok(s, ddsc_report_create(s->ctx, &u->report, &from), code) &&
            output_make_parent(s->opt.output, code) &&
            session_ok(s, ddsc_report_save(s->ctx, u->report, s->opt.output, output_flags(s)), code);
+}
+
+static void add_value(text *t, const char *name, double value)
+{
+    if (strcmp(name, "hubs") == 0)
+        text_add(t, value != 0 ? "rescaled" : "off");
+    else if (strcmp(name, "gamma") == 0 && value == 0)
+        text_add(t, "local");
+    else
+        text_addf(t, "%.6g", value);
+}
+
+/* Lists the settings that were chosen again, first those that changed. */
+static void add_settings(text *t, const ddsc_update_view *view)
+{
+    int64_t n_changed = 0, n_listed = 0;
+    for (int64_t k = 0; k < view->n_settings; k++) {
+        const ddsc_update_setting *s = &view->settings[k];
+        if (s->before == s->after)
+            continue;
+        text_addf(t, "%s%s ", n_changed++ ? ", " : "  settings     ", s->name);
+        add_value(t, s->name, s->before);
+        text_add(t, " -> ");
+        add_value(t, s->name, s->after);
+    }
+    for (int64_t k = 0; k < view->n_settings; k++)
+        if (view->settings[k].before == view->settings[k].after)
+            text_addf(t, "%s%s",
+                      n_listed++      ? ", "
+                      : n_changed > 0 ? "; unchanged: "
+                                      : "  settings     unchanged: ",
+                      view->settings[k].name);
+    text_add(t, view->n_settings > 0 ? "\n" : "");
+}
+
+/* Lists the clusters that were added or, with --verbose, why none was. */
+static void add_candidates(text *t, const update_job *u)
+{
+    int64_t n = u->view.n_candidates;
+    const ddsc_update_candidate *const *c = u->view.candidates;
+    if (n > 0 && c[0]->accepted)
+        text_addf(t, "  clusters     K grows from %" PRId64 " to %" PRId64 "\n", c[0]->k - n,
+                  c[0]->k);
+    for (int64_t k = 0; k < n && (c[0]->accepted || u->s->opt.verbose); k++)
+        text_addf(t, "  candidate    %s\n", c[k]->words);
 }
 
 static void add_changes(text *t, const update_job *u)
@@ -179,6 +230,8 @@ static void add_changes(text *t, const update_job *u)
     text_add(t, " of ");
     text_add_count(t, u->view.n_kept + u->view.n_added);
     text_add(t, " neighbor lists\n");
+    add_candidates(t, u);
+    add_settings(t, &u->view);
     int64_t n_same = 0;
     for (int64_t e = 0; e < id.n_events; e++)
         if (id.events[e]->kind == DDSC_IDENTITY_SAME)
@@ -217,6 +270,7 @@ static bool run_update(update_job *u, int *code)
     session *s = u->s;
     if (s->opt.restarts)
         s->set.cluster.kmeans_restarts = s->opt.restarts;
+    s->set.cluster.resolve = s->opt.resolve;
     s->first_input = 1;
     if (s->opt.n_operands > 1 && !input_open(s, &u->in, code))
         return false;
@@ -235,11 +289,13 @@ static int run(session *s)
     update_job u = {.s = s, .dir = s->opt.operand[0]};
     if (check_output(s, &code) && session_device(s, &code) && read_result(&u, &code) &&
         like_open(s, u.dir, &code) && read_removed(&u, &code) && run_update(&u, &code) &&
+        update_take_classes(&u.classes, s, u.dir, u.root, &u.view, u.in.measures, &code) &&
         make_report(&u, &code))
         print_summary(&u, &code);
     ddsc_report_destroy(u.report);
     ddsc_update_destroy(u.update);
     input_close(&u.in);
+    update_free_classes(&u.classes);
     json_decref(u.root);
     free(u.name);
     free(u.removed);
@@ -252,12 +308,18 @@ static const option_spec update_options[] = {
      .offset = offsetof(cli_options, remove),
      .argument = "IDS",
      .help = "remove the items of the old result whose ids are in this file, one per line"},
+    {.name = "resolve",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(cli_options, resolve),
+     .help = "choose tau, gamma, bandwidth, epsilon, reference and hub rule again on the changed "
+             "set, unless they were given, and print what changed; all lists are computed again"},
     {.name = "clusters",
      .letter = 'k',
      .kind = OPTION_OTHER,
      .parse = value_clusters,
      .argument = "K|A:B",
-     .help = "number of clusters, or a sweep over A to B (default: as in the old result)"},
+     .help = "number of clusters, or a range from A to B (default: as in the old result, or more "
+             "if new clusters are found)"},
     {.name = NULL}};
 static const option_group group_update = {"Changes", update_options};
 
@@ -273,15 +335,15 @@ const cli_verb verb_update = {
     .max_operands = -1,
     .summary = "add items to an earlier result, or remove some",
     .description =
-        "Computes the result that `ddsc cluster --like DIR` gives for the items of DIR without the "
+        "Computes the same graph as `ddsc cluster --like DIR` on the items of DIR without the "
         "removed ones, followed by the items of NEW. DIR is a folder written by `ddsc cluster -o "
-        "DIR`. Only the neighbor lists that the change affects are searched, and the graph is the "
-        "same. With a hub rule, a sample, approximate neighbors or a range of K, all lists are "
-        "computed again. A cluster keeps its number and its name if it shares at least half of its "
-        "items. The summary lists clusters that are new, split, merged or vanished; numbers of "
-        "vanished clusters are not used again. With --force, DIR2 may be DIR, which is then "
-        "replaced "
-        "in one step.",
+        "DIR`. Only the neighbor lists that the change affects are computed again. All lists are "
+        "computed again if the old result used a hub rule, a sample or approximate neighbors, or "
+        "if -k is a range. A cluster keeps its number and name if the old and the new cluster "
+        "share at least half of their combined items. Clusters that consist mostly of new items, "
+        "and that random halves of the items find, are added. The summary lists clusters that are "
+        "new, split, merged or vanished; numbers of vanished clusters are not used again. With "
+        "--force, DIR2 may be DIR, which is then replaced in one step.",
     .groups = update_groups,
     .examples = "ddsc update result new.npz -o result2\tadds the items of new.npz\n"
                 "ddsc update result --remove old.txt -o result --force\tremoves items in place\n"

@@ -1,6 +1,7 @@
 /* --compress: merges the points of each item, and measures how much the distances change. The
- * distances between a few items are computed before and after merging, in a context of their own.
- * With `auto` or P%, the number of points is chosen such that the nearest neighbors stay the same. */
+ * distances between a few items are computed before and after merging, in a separate context. With
+ * `auto` or P%, the number of points is chosen such that enough of the nearest neighbors stay the
+ * same. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "json.h"
 
 enum { PILOT_ITEMS = 24, PILOT_LEAST = 8, PILOT_NEAR = 5, LEVEL_FIRST = 16, LEVEL_LAST = 256 };
-/* Limit on the number of point pairs of the pilot. Exact W2 of this many takes about 15 seconds in
+/* Maximum number of point pairs in the pilot. Exact W2 of so many pairs takes about 15 seconds in
  * 50 dimensions (`bench/cohort.py`). */
 static const double PILOT_ARCS = 3e8;
 
@@ -62,9 +63,9 @@ static ddsc_status distances(pilot *p, double *matrix, const ddsc_measures *set)
     return ddsc_distance_run(p->ctx, matrix, NULL, set, &p->s->set.metric, 0);
 }
 
-/* Opens the pilot and computes the distances before merging. p->n is 0 if there are too few items,
- * the verb has no distances, or the distances cannot be computed. The run itself reports the reason
- * in the last case. */
+/* Opens the pilot and computes the distances before merging. Sets p->n to 0 if there are too few
+ * items, the verb computes no distances, or the computation fails. In the last case, the run itself
+ * reports the reason. */
 static void pilot_open(pilot *p, session *s, const ddsc_measures *set)
 {
     ddsc_measures_view v;
@@ -103,7 +104,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Compares the distances between merged items with those before. */
+/* Compares the distances before and after merging. */
 static ddsc_status pilot_compare(pilot *p, cli_merging *m, const ddsc_measures *merged)
 {
     int64_t n_errors = 0, kept = 0;
@@ -124,12 +125,19 @@ static ddsc_status pilot_compare(pilot *p, cli_merging *m, const ddsc_measures *
     m->kept = (double)kept / (double)(p->n * p->near);
     m->error_median = n_errors > 0 ? p->error[(n_errors - 1) / 2] : 0;
     m->error_95 = n_errors > 0 ? p->error[(n_errors - 1) * 95 / 100] : 0;
+    m->report.n_items = m->n_items;
+    m->report.n_pairs = m->n_pairs;
+    m->report.n_near = m->n_near;
+    m->report.error_median = m->error_median;
+    m->report.error_95 = m->error_95;
+    m->report.kept = m->kept;
     return status;
 }
 
-/* Merges the pilot to 256, 128, ..., 16 points and chooses the smallest number that keeps enough
- * neighbors, else the one that keeps the most. Each merge continues the previous one, which Ward's
- * rule permits. *points stays 0 if the items are so small that nothing needs to be merged. */
+/* Merges the pilot to 256, 128, ..., 16 points and chooses the smallest number that preserves
+ * enough neighbors, or else the number that preserves the most. Each step merges the result of the
+ * previous one further, which Ward's method permits. *points stays 0 if the items are too small to
+ * be merged. */
 static ddsc_status choose_points(pilot *p, double least, int64_t *points)
 {
     ddsc_status status = DDSC_OK;
@@ -169,7 +177,7 @@ static void check(pilot *p, cli_merging *m, const ddsc_measures *merged)
     ddsc_measures_destroy(few);
 }
 
-/* Adds a fraction as a percentage with two digits or more. */
+/* Adds a fraction as a percentage with at least two digits. */
 static void add_percent(text *t, double fraction)
 {
     text_addf(t, fraction < 0.095 ? "%.2g%%" : "%.0f%%", 100 * fraction);
@@ -195,8 +203,8 @@ static void report(const session *s, const cli_merging *m)
     text t = {0};
     if (m->points == 0)
         text_addf(&t,
-                  "nothing is merged, which requires 3 items and a mean of %d points or more per "
-                  "item; use --compress M",
+                  "no points were merged, because this requires at least 3 items with a mean of %d "
+                  "points or more per item; use --compress M",
                   2 * LEVEL_FIRST);
     else if (m->n_pairs > 0)
         add_accuracy(&t, s, m);

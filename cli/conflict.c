@@ -1,5 +1,5 @@
 /* Ensures that no output replaces a file that the command reads. Every output path is compared with
- * all inputs of the verb before any work. */
+ * all inputs of the verb before the computation starts. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@
 
 #define AT(field) offsetof(cli_options, field)
 
-/* The options that name a file or folder to read. They are NULL for verbs that do not have them. */
+/* The options that name a file or folder to read. The fields are NULL for verbs without these
+ * options. */
 static const struct {
     const char *option;
     size_t offset;
@@ -32,7 +33,7 @@ static const struct {
 typedef struct conflict {
     const cli_verb *verb;
     struct stat output;
-    char found[4096]; /* input that is the same file, or "" */
+    char found[4096]; /* path of the input that is the same file, or "" */
 } conflict;
 
 static bool same_file(conflict *c, const char *path, const struct stat *info)
@@ -43,8 +44,8 @@ static bool same_file(conflict *c, const char *path, const struct stat *info)
     return true;
 }
 
-/* Returns true for kinds of files that are never read from an input folder. A result may have
- * been written into such a folder. */
+/* Returns true for files that are never read from an input folder. An earlier result may be in such
+ * a folder. */
 static bool is_never_read(const char *name)
 {
     static const char *const endings[] = {".npz", ".mtx", ".d2", ".html", ".json"};
@@ -67,7 +68,7 @@ static bool is_read(const cli_verb *verb, const char *name)
     return own && strcmp(name, "report.html") != 0;
 }
 
-/* Searches the files of a folder and of its subfolders, which define classes. */
+/* Searches the files of a folder and of its subfolders. */
 static bool in_folder(conflict *c, const char *folder, int depth)
 {
     DIR *dir = opendir(folder);
@@ -86,7 +87,7 @@ static bool in_folder(conflict *c, const char *folder, int depth)
     return found;
 }
 
-/* Searches the tables that are read together with a d2 file. */
+/* Checks the tables that are read together with a d2 file. */
 static bool among_tables(conflict *c, const char *path)
 {
     char table[PATH_MAX];
@@ -97,7 +98,7 @@ static bool among_tables(conflict *c, const char *path)
     return false;
 }
 
-/* Returns true for the words that are read together with vectors in npy. */
+/* Checks the file of words that is read together with an npy file of vectors. */
 static bool is_words(conflict *c, const char *vectors)
 {
     char words[PATH_MAX];
@@ -152,13 +153,13 @@ bool input_is_not(const session *s, const char *path, int *code)
     const char *option = find_input(&c, &s->opt);
     if (!option)
         return true;
-    message_error("%s: is the same file as the input %s%s%s; choose another output", path, option,
-                  *option ? " " : "", c.found);
+    message_error("%s: the output is the same file as the input %s%s%s; choose another output",
+                  path, option, *option ? " " : "", c.found);
     *code = EXIT_USAGE;
     return false;
 }
 
-/* Checks the files of --resume, which are written during the run. */
+/* Checks the files in the folder of --resume, which are written during the run. */
 bool input_is_not_resumed(const session *s, int *code)
 {
     DIR *dir = s->opt.resume ? opendir(s->opt.resume) : NULL;

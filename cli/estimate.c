@@ -1,6 +1,7 @@
-/* Estimates the time and memory of a run. The verb's computation is run on 8, 16, 32, ... items
- * spread over the input, as long as that is fast, and the best of a few repetitions is used.
- * estimate_fit.c extrapolates the times to a range. Memory is assumed to grow proportionally. */
+/* Estimates the time and memory of a run. The computation is run on 8, 16, 32, ... items spread
+ * over the input until a run takes too long, and the shortest time of a few repetitions is used.
+ * estimate_fit.c extrapolates the times to a range. Memory is assumed to be proportional to the
+ * number of items. */
 #include "estimate.h"
 
 #include <inttypes.h>
@@ -15,8 +16,8 @@
 
 enum { FIRST_ITEMS = 8, MOST_SAMPLES = 24, TRIES = 3 };
 static const double PROGRAM_BYTES = 12 << 20; /* code and libraries */
-/* Growth exponent of a pruned search, measured from 4,000 to 64,000 items. In samples of only a
- * few times tau items, bounds do not avoid any solves yet, and the growth appears quadratic. */
+/* Growth exponent of a pruned search, measured from 4,000 to 64,000 items. If a sample has only a
+ * few times tau items, the bounds avoid no solves, and the growth appears quadratic. */
 static const double PRUNED_POWER = 1.3;
 static const double DRY_BUDGET_S = 2, ANNOUNCE_BUDGET_S = 0.3, LEAST_BUDGET_S = 4, LONG_S = 10;
 /* Shorter runs are repeated. */
@@ -38,7 +39,7 @@ static double matrix_bytes(const session *s, double n)
     return 8 * n * n / (s->opt.condensed ? 2 : 1);
 }
 
-/* ---- a verb's computation on a few items ---- */
+/* ---- running the computation on a few items ---- */
 
 static ddsc_status do_distance(ddsc_context *ctx, const session *s, const ddsc_measures *some,
                                int64_t n, ddsc_pair_stats *stats)
@@ -109,8 +110,8 @@ ddsc_measures *estimate_items(ddsc_context *ctx, const cli_input *in, int64_t n)
     return some;
 }
 
-/* Measures one sample and returns the best of a few repetitions, because interference only makes
- * a run slower. */
+/* Measures one sample and returns the shortest time of a few repetitions, because interference only
+ * makes a run slower. */
 static bool take_sample(ddsc_context *ctx, const session *s, const cli_input *in, int64_t tau,
                         estimate_sample *out, ddsc_pair_stats *stats)
 {
@@ -179,7 +180,7 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
 
 /* ---- reporting ---- */
 
-/* Adds a duration such as "3 s", "25 min", "7 h" or "4 days", rounded to its precision. */
+/* Adds a rounded duration such as "3 s", "25 min", "7 h" or "4 days". */
 static void add_duration(text *t, double seconds)
 {
     static const struct {
@@ -200,7 +201,7 @@ static void add_cost(text *t, const session *s, const estimate *e)
     add_duration(&low, e->seconds.low);
     add_duration(&high, e->seconds.high);
     if (!e->known)
-        text_add(t, "a time that cannot be estimated from so few items");
+        text_add(t, "an unknown time, because there are too few items for an estimate");
     else if (strcmp(text_get(&low), text_get(&high)) == 0)
         text_add(t, text_get(&low));
     else
@@ -332,7 +333,7 @@ static json_t *plan_json(const session *s, const cli_input *in, const estimate *
     return root;
 }
 
-static int tell_plan(session *s, const cli_input *in)
+static int print_plan(session *s, const cli_input *in)
 {
     estimate e;
     text t = {0};
@@ -342,7 +343,7 @@ static int tell_plan(session *s, const cli_input *in)
             session_say_interrupted(s);
             return EXIT_INTERRUPTED;
         }
-        message_warning(s, "time and memory are unknown, because a trial with few items failed");
+        message_warning(s, "time and memory are unknown, because the trial run failed");
     }
     if (s->opt.json) {
         json_print(s, plan_json(s, in, &e), &code);
@@ -354,8 +355,8 @@ static int tell_plan(session *s, const cli_input *in)
     return code;
 }
 
-/* Reports the plan for given distances or plain vectors, which need little time. */
-static int tell_simple(session *s, int64_t n)
+/* Reports the plan for precomputed distances or plain vectors, which need little time. */
+static int print_simple(session *s, int64_t n)
 {
     text t = {0};
     int code = EXIT_GOOD;
@@ -395,14 +396,14 @@ int estimate_dry_run(session *s)
     int64_t n = 0;
     if (s->opt.precomputed) {
         if (input_matrix(s, &matrix, &n, &code) && check_k(s, n, &code))
-            code = tell_simple(s, n);
+            code = print_simple(s, n);
         ddsc_release(s->ctx, matrix);
         return code;
     }
     if (!input_open(s, &in, &code))
         return code;
     if (check_k(s, in.view.n_items, &code))
-        code = s->opt.method == METHOD_DDSC ? tell_plan(s, &in) : tell_simple(s, in.view.n_items);
+        code = s->opt.method == METHOD_DDSC ? print_plan(s, &in) : print_simple(s, in.view.n_items);
     input_close(&in);
     return code;
 }

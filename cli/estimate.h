@@ -15,31 +15,31 @@ typedef struct estimate_range {
     double low, high; /* wall-clock seconds */
 } estimate_range;
 
-/* Extrapolates n samples of increasing size to `target` items. Work is assumed to grow at most like
- * the power most_power. Returns false if the samples are insufficient for an estimate. */
+/* Extrapolates n samples of increasing size to `target` items. The work is assumed to grow at most
+ * like target^most_power. Returns false if the samples are insufficient for an estimate. */
 bool estimate_fit(estimate_range *out, const estimate_sample *s, int n, double target,
                   double most_power, int threads);
 
-/* A search for a graph of a few items, which shows how many pairs the bounds skip. */
+/* A graph search on a few items, which shows how many pairs the bounds skip. */
 typedef struct bound_trial {
-    bool known, matrix;   /* matrix: the run computes all pairs by definition */
+    bool known, matrix;   /* matrix: the run always computes all pairs */
     double skipped;       /* fraction of the pairs */
     estimate_sample cost; /* n = 0: no trial */
 } bound_trial;
 
-/* Makes a trial if the run is long, searches a graph, and the metric is transport. `sample` is a
- * run in which all pairs were computed. */
+/* Runs a trial if the run is long and searches a graph by transport. `sample` is a run in which all
+ * pairs were computed. */
 void estimate_bounds(bound_trial *t, ddsc_context *ctx, const session *s, const cli_input *in,
                      int64_t tau, const estimate_sample *sample);
-/* Returns the least power with which the time grows: `pruned` if the bounds skip half of the pairs
- * or more, and 2 if they skip none. */
+/* Returns the smallest exponent with which the time may grow: `pruned` if the bounds skip at least
+ * half of the pairs, and 2 if they skip none. */
 double estimate_power(const bound_trial *t, double pruned);
 /* Returns true if exact or entropic transport may take more than ten minutes. */
 bool estimate_needs_alternatives(const bound_trial *t, const session *s, const cli_input *in,
                                  double high);
 void estimate_add_alternatives(text *t, const cli_input *in);
-/* Extrapolates a trial to `target` items. The time grows at least like the power `least`, and at
- * most like the square. */
+/* Extrapolates a trial to `target` items. The time grows at least like target^least, and at most
+ * quadratically. */
 void estimate_from_trial(estimate_range *out, const estimate_sample *trial, double target,
                          double least, int threads);
 
@@ -50,8 +50,8 @@ double estimate_cpu(void);
 /* Implements --dry-run: reads the input and reports the planned work and its estimated cost.
  * Returns the exit code. */
 int estimate_dry_run(session *s);
-/* Announces long work before it begins, but only if progress is displayed (a terminal, or
- * --progress). */
+/* Prints the estimated cost before a long computation, but only if progress is displayed (on a
+ * terminal, or with --progress). */
 void estimate_announce(session *s, const cli_input *in);
 
 #endif

@@ -1,7 +1,7 @@
-/* Extrapolates the times of a few small runs to a range for the whole run. CPU seconds measure
- * the work regardless of other load, and wall-clock seconds show how much of the machine other
- * processes use. The smallest run gives an overhead t0. After subtracting it, t(n) - t0 grows
- * like a power of n between 1 (bounds skip most pairs) and 2 (all pairs). The differences
+/* Extrapolates the times of a few small runs to a range for the whole run. CPU seconds measure the
+ * work regardless of other processes, and wall-clock seconds show how much of the machine these
+ * processes use. The time of the smallest run is the overhead t0. The remaining time t(n) - t0
+ * grows like a power of n between 1 (bounds skip most pairs) and 2 (all pairs). The differences
  * between the powers of the last steps determine the uncertainty of the estimate. */
 #include "estimate.h"
 
@@ -9,12 +9,13 @@
 
 /* Runs with less CPU time than this are dominated by interrupts and first-touch page faults. */
 static const double LEAST_S = 0.01;
-/* If the run is larger than this multiple of the largest sample, no estimate is reported. */
+/* No estimate is reported if the run has more than this multiple of the items in the largest
+ * sample. */
 static const double MOST_RATIO = 3000;
 /* Effect of caches and clock rates on the speed, in either direction. */
 static const double SPREAD = 1.5;
-/* Other processes are assumed to slow a run down by at most this factor. A larger factor is an
- * artifact of a short run. */
+/* Other processes are assumed to slow a run down by at most this factor. Larger measured factors
+ * are artifacts of short runs. */
 static const double MOST_SLOWDOWN = 4;
 
 static double clamp(double x, double low, double high)

@@ -1,18 +1,19 @@
-/* Finds out on a few items how many pairs the bounds of exact transport can skip. For samples of
- * one broad distribution in many dimensions, such as cells of donors, they skip almost none, and
- * the time of a run grows like the square of the number of items. */
+/* Measures on a few items how many pairs the bounds of exact transport can skip. If all items are
+ * samples of a broad distribution in many dimensions, such as cells of donors, the bounds skip
+ * almost no pairs, and the time grows with the square of the number of items. */
 #include <math.h>
 
 #include "estimate.h"
 #include "options.h"
 
 enum { TRIAL_LEAST = 16, TRIAL_MOST = 128 };
-/* A trial is made if the run would take more CPU time than this without bounds. It may take this
- * fraction of that time, and at most TRIAL_CPU_S. */
+/* A trial is run if the computation would take more than TRIAL_FROM_S CPU seconds without bounds.
+ * The trial takes at most the fraction TRIAL_SHARE of this time, and at most TRIAL_CPU_S. */
 static const double TRIAL_FROM_S = 60, TRIAL_SHARE = 0.02, TRIAL_CPU_S = 30;
-/* From this fraction of skipped pairs on, the time is assumed to grow as in a pruned search. */
+/* If the bounds skip at least this fraction of the pairs, the time is assumed to grow as in a
+ * pruned search. */
 static const double SKIPS_ENOUGH = 0.5;
-/* Alternatives are named for runs that may take longer than this. */
+/* Alternatives are suggested for runs that may take longer than this. */
 static const double ALTERNATIVES_S = 600;
 
 static double pairs_of(double n)

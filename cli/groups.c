@@ -32,10 +32,9 @@ static const option_spec subset_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_compress,
      .argument = "M|auto|P%",
-     .help =
-         "merge each support to at most M points first and report the change of D and of the "
-         "nearest neighbors on sampled pairs; P%: the smallest M of 16, 32, ..., 256 that keeps "
-         "P% of the neighbors; auto: 95%"},
+     .help = "merge the points of each item to at most M points first, and report the change of D "
+             "and of the nearest neighbors on sampled pairs; P%: the smallest M of 16, 32, ..., "
+             "256 that preserves P% of the neighbors; auto: 95%"},
     END};
 const option_group group_subset = {"Less data", subset_options};
 
@@ -85,8 +84,8 @@ static const option_spec metric_options[] = {
      .choices = choices_metric,
      .help = "exact Wasserstein distance with squared (w2, default) or plain (w1) costs, entropic "
              "transport, maximum mean discrepancy, or linear optimal transport. cluster can also "
-             "join several with + (w2+mmd+lot), which averages their normalized affinities; the "
-             "result is rarely the best one, but rarely far from it"},
+             "join several metrics with + (w2+mmd+lot), which averages their normalized "
+             "affinities; the result is usually close to that of the best metric"},
     {.name = "cost",
      .kind = OPTION_OTHER,
      .parse = value_cost,
@@ -100,14 +99,15 @@ static const option_spec metric_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_epsilon,
      .argument = "X|X%",
-     .help = "sinkhorn: entropy, absolute or as a percentage of the median cost (default: 5%)"},
+     .help = "sinkhorn: weight of the entropy term, absolute or as a percentage of the median cost "
+             "(default: 5%)"},
     {.name = "sinkhorn-value",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.sinkhorn_value),
      .choices = choices_sinkhorn,
      .help =
-         "sinkhorn: cost plus entropy term (default), cost alone, the debiased divergence, which "
-         "is 0 for equal items, or paper: the first as D itself instead of its square"},
+         "sinkhorn: cost plus entropy term (default), cost alone, or the debiased divergence, "
+         "which is 0 for equal items; with paper, the cost plus entropy term is D instead of D^2"},
     {.name = "tolerance",
      .kind = OPTION_OTHER,
      .parse = value_tolerance,
@@ -130,8 +130,8 @@ static const option_spec metric_options[] = {
      .argument = "auto|near|median|X",
      .help =
          "mmd: kernel width; near is the 5% quantile of the distances between points; auto "
-         "(default) is near, or median if the median is less than 1.85 times the 5% quantile (many "
-         "dimensions)"},
+         "(default) is near; if the median is less than 1.85 times that (many dimensions), it is "
+         "1.5 times the median (laplace and documents: the median)"},
     {.name = "mmd-estimator",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_estimator),
@@ -146,7 +146,7 @@ static const option_spec metric_options[] = {
              "thousands of points; the error on a sample of pairs is reported"},
     END};
 const option_group group_metric = {"Metric", metric_options};
-/* The same group, for verbs that have --metrics. */
+/* The same group for verbs with --metrics. */
 const option_group group_metric_values = {"Metric", metric_options + 1};
 
 static const option_spec reference_options[] = {
@@ -154,9 +154,9 @@ static const option_spec reference_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_reference,
      .argument = "auto|normal|kmeans|FILE",
-     .help = "lot: reference that items are transported to: a normal sample fitted to the data, "
-             "k-means centers of all points, or the first item of FILE; auto (default) is kmeans "
-             "above three dimensions, and normal up to three or with --paper"},
+     .help = "lot: reference for the transport: a normal sample fitted to the data, k-means "
+             "centers of all points, or the first item of FILE; auto (default) is kmeans in more "
+             "than three dimensions, and normal in up to three or with --paper"},
     {.name = "reference-size",
      .kind = OPTION_COUNT,
      .offset = AT(metric.reference_size),
@@ -186,26 +186,28 @@ static const option_spec graph_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(graph.exact_graph),
      .choices = choices_exact_graph,
-     .help = "compute every pair, or skip pairs that bounds rule out; the graph is the same"},
+     .help =
+         "compute every pair, or skip the pairs that lower bounds exclude; the graph is the same"},
     {.name = "neighbors",
      .kind = OPTION_CHOICE,
      .offset = AT(graph.neighbors),
      .choices = choices_neighbors,
-     .help = "exact up to 100,000 items (auto), always exact, or approximate: candidates are "
-             "ranked by the metric, and the measured share of true neighbors found is reported"},
+     .help = "exact for up to 100,000 items (auto), always exact, or approximate: only candidates "
+             "are compared by the metric, and the estimated share of true neighbors that were "
+             "found is reported"},
     {.name = "hubs",
      .kind = OPTION_CHOICE,
      .offset = AT(hubs),
      .choices = choices_hubs,
-     .help = "choose neighbors by a locally rescaled distance, which prevents hubs, items that are "
-             "neighbors of very many others: if in-degrees are skewed (auto; default of cluster), "
+     .help = "choose neighbors by a locally rescaled distance, which prevents hubs (items that are "
+             "neighbors of very many others): if in-degrees are skewed (auto; default of cluster), "
              "never (off; default of neighbors, and with --paper), or always"},
     {.name = "sample",
      .kind = OPTION_OTHER,
      .parse = value_sample,
      .argument = "P",
      .help = "compute only a random fraction P of the pairs (default: 1); cluster estimates the "
-             "other pairs from these where possible, except with --paper"},
+             "other pairs if possible, except with --paper"},
     {.name = "sample-columns",
      .kind = OPTION_OTHER,
      .parse = value_sample_columns,
@@ -221,8 +223,8 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_clusters,
      .argument = "K|A:B|auto",
-     .help = "number of clusters, a sweep over A to B from one decomposition, or a number chosen "
-             "from the data"},
+     .help = "number of clusters, a range from A to B (all from one decomposition), or a number "
+             "chosen from the data"},
     {.name = "method",
      .kind = OPTION_CHOICE,
      .offset = AT(method),
@@ -233,9 +235,9 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_gamma,
      .argument = "auto|local|median|X",
-     .help =
-         "affinity exp(-gamma D^2): local scaling, 1 / median of D^2 in the graph, or a number; "
-         "auto (default) is local, or median where a sparse cluster borders a dense one"},
+     .help = "affinity exp(-gamma D^2): gamma is chosen by local scaling, as 1 / median of D^2 in "
+             "the graph, or given as a number; auto (default) is local, or median if a sparse "
+             "cluster borders a dense one"},
     {.name = "min-cluster",
      .kind = OPTION_OTHER,
      .parse = value_min_cluster,
@@ -245,14 +247,14 @@ static const option_spec cluster_options[] = {
     {.name = "outliers",
      .kind = OPTION_FLAG,
      .offset = AT(outliers),
-     .help = "give outliers the label -1 and count them in no cluster (otherwise, they are only "
-             "marked in items.csv)"},
+     .help = "give outliers the label -1 and exclude them from all clusters (by default, they are "
+             "only marked in items.csv)"},
     {.name = "stability",
      .kind = OPTION_COUNT,
      .offset = AT(stability),
      .minimum = 1,
      .argument = "B",
-     .help = "resample the points of every item B times, cluster again, and report what changes"},
+     .help = "resample the points of every item B times, cluster again, and report the changes"},
     END};
 const option_group group_cluster = {"Clustering", cluster_options};
 
@@ -267,20 +269,20 @@ static const option_spec baseline_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(barycenter),
      .choices = choices_barycenter,
-     .help = "d2: how centers are computed: Bregman ADMM (default) or entropic scaling"},
+     .help = "d2: method that computes the centers: Bregman ADMM (default) or entropic scaling"},
     {.name = "center-size",
      .kind = OPTION_COUNT,
      .offset = AT(center_size),
      .minimum = 1,
      .argument = "N",
-     .help = "d2, pd2: number of points of a center (default: the mean of the items)"},
+     .help = "d2, pd2: number of points of a center (default: the mean number of points per item)"},
     {.name = "restarts",
      .kind = OPTION_COUNT,
      .offset = AT(restarts),
      .minimum = 1,
      .argument = "R",
-     .help = "k-means in any method, d2, pd2: number of starts, of which the best is kept "
-             "(default: 30; d2 and pd2: 3)"},
+     .help = "number of starts of k-means, d2 and pd2, of which the best is kept (default: 30; d2 "
+             "and pd2: 3)"},
     END};
 const option_group group_baseline = {"Baselines", baseline_options};
 
@@ -296,11 +298,6 @@ static const option_spec matrix_options[] = {
     END};
 const option_group group_matrix = {"Matrix", matrix_options};
 
-#define FORCE                                                                     \
-    {                                                                             \
-        .name = "force", .letter = 'f', .kind = OPTION_FLAG, .offset = AT(force), \
-        .help = "overwrite existing files, but never an input"                    \
-    }
 #define JSON                                                          \
     {                                                                 \
         .name = "json", .kind = OPTION_FLAG, .offset = AT(json),      \
@@ -313,7 +310,7 @@ static const option_spec file_output_options[] = {{.name = "output",
                                                    .offset = AT(output),
                                                    .argument = "FILE",
                                                    .help = "output file; - is standard output"},
-                                                  FORCE,
+                                                  OPTION_FORCE,
                                                   JSON,
                                                   END};
 const option_group group_file_output = {"Output", file_output_options};
@@ -325,7 +322,7 @@ static const option_spec dir_output_options[] = {
      .offset = AT(output),
      .argument = "DIR",
      .help = "folder for the results, created if missing"},
-    FORCE,
+    OPTION_FORCE,
     JSON,
     END};
 const option_group group_dir_output = {"Output", dir_output_options};
@@ -383,7 +380,7 @@ static const option_spec page_output_options[] = {
      .offset = AT(output),
      .argument = "FILE|DIR",
      .help = "the page (default: DIR/report.html), or the folder for the pictures (default: DIR)"},
-    FORCE,
+    OPTION_FORCE,
     END};
 const option_group group_page_output = {"Output", page_output_options};
 
@@ -428,13 +425,13 @@ static const option_spec run_options[] = {
      .letter = 'q',
      .kind = OPTION_FLAG,
      .offset = AT(quiet),
-     .help = "print no progress, summary or advice, only errors"},
+     .help = "print only errors: no progress, summary or advice"},
     {.name = "verbose",
      .letter = 'v',
      .kind = OPTION_FLAG,
      .offset = AT(verbose),
-     .help = "print all details of the result, and report on standard error which path each stage "
-             "took, and why"},
+     .help = "print all details of the result, and report on standard error which algorithm each "
+             "stage used, and why"},
     END};
 const option_group group_run = {"Run", run_options};
 
@@ -459,8 +456,8 @@ static const option_spec device_options[] = {
      .offset = AT(device),
      .argument = "auto|cpu|cuda[:N]",
      .help = "device that computes products and bounds of all pairs (default auto: a GPU for large "
-             "sets, if there is one). Graphs do not depend on the device. For a matrix of "
-             "sinkhorn values on a grid, cuda solves the pairs to the same tolerance"},
+             "sets, if available). Graphs do not depend on the device. With cuda, 'ddsc distance' "
+             "also solves sinkhorn pairs on grids on the GPU, to the same tolerance"},
     END};
 const option_group group_device = {"Device", device_options};
 

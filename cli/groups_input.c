@@ -49,7 +49,8 @@ static const option_spec input_options[] = {
      .offset = offsetof(cli_options, phases),
      .minimum = 1,
      .argument = "N",
-     .help = "d2 files: number of phases per object, if the file is ambiguous (default: inferred)"},
+     .help = "d2 files: number of phases per object, needed if the file is ambiguous (default: "
+             "inferred)"},
     {.name = "channels",
      .kind = OPTION_TEXT,
      .offset = AT(channels),
@@ -64,8 +65,8 @@ static const option_spec input_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(on_empty),
      .choices = choices_on_empty,
-     .help = "items without mass: stop, or drop them; dropped items keep their row, with label -1 "
-             "(default: error)"},
+     .help = "items without mass: stop, or drop them; dropped items keep their rows in the "
+             "results, with label -1 (default: error)"},
     OPTION_ENCODING,
     {.name = "read-timeout",
      .kind = OPTION_NUMBER,
@@ -82,7 +83,8 @@ static const option_spec table_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(id_columns),
      .argument = "COLUMN,...",
-     .help = "column that identifies the item of a row; several are joined with / (default: id)"},
+     .help = "column that identifies the item of each row; several columns are joined with / "
+             "(default: id)"},
     {.name = "columns",
      .kind = OPTION_TEXT,
      .offset = AT(columns),
@@ -109,7 +111,7 @@ static const option_spec table_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(type_column),
      .argument = "COLUMN",
-     .help = "column with the type of each point, such as the type of a cell; the report and 'ddsc "
+     .help = "column with the type of each point, such as the cell type; the report and 'ddsc "
              "states' compare the shares of the types"},
     {.name = "matrix",
      .kind = OPTION_TEXT,
@@ -166,16 +168,15 @@ static const option_spec transform_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(batch),
      .argument = "COLUMN",
-     .help = "map the quantiles of each coordinate in a batch to those of all items; COLUMN is in "
-             "the table that is read, or in --meta"},
+     .help = "map the quantiles of each coordinate in a batch to those of all items; COLUMN is a "
+             "column of INPUT or of the table of --meta"},
     {.name = "normalize",
      .kind = OPTION_CHOICE,
      .offset = AT(normalize),
      .choices = choices_normalize,
-     .help =
-         "rescale coordinates to variance 1, to interquartile range 1, or to ranks from 0 to 1; "
-         "auto chooses standard or rank if the units of the coordinates differ, and says so "
-         "(default: none)"},
+     .help = "rescale coordinates to variance 1 (standard), to interquartile range 1 (robust), or "
+             "to ranks from 0 to 1 (rank); auto chooses standard or rank if the units of the "
+             "coordinates differ, and reports the choice (default: none)"},
     {.name = "pca",
      .kind = OPTION_COUNT,
      .offset = AT(pca),
@@ -186,8 +187,8 @@ static const option_spec transform_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(align),
      .choices = choices_align,
-     .help = "remove from each item its position; position and size; position and slant (images); "
-             "or position and rotation"},
+     .help = "normalize each item: its position (center), position and size (size), position and "
+             "slant of images (deskew), or position and rotation (principal)"},
     END};
-const option_group group_transform = {"Transforms, applied in this order and stored in the model",
+const option_group group_transform = {"Transforms (applied in this order, and stored in the model)",
                                       transform_options};

@@ -1,4 +1,4 @@
-/* The options of cluster about how labels of documents are decided, and how certain labels are. */
+/* The options of cluster that refine the labels of documents and compute memberships. */
 #include "options.h"
 
 #define AT(member) offsetof(cli_options, member)
@@ -8,10 +8,9 @@ static const option_spec label_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(refine),
      .choices = choices_refine,
-     .help =
-         "refine the labels of documents by a mixture model of their words: if ddsc text stored "
-         "the word counts (auto, default; not with --paper), never (off), or fail without "
-         "counts (words)"},
+     .help = "refine the labels of documents by a mixture model of their words: if ddsc text "
+             "stored word counts (auto, default; not with --paper), never (off), or always, with "
+             "an error if there are no counts (words)"},
     {.name = "membership",
      .kind = OPTION_FLAG,
      .offset = AT(membership),

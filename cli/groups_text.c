@@ -35,8 +35,8 @@ static const option_spec text_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(id_columns),
      .argument = "COLUMN,...",
-     .help = "columns that identify a document, joined with / (default: id, if it exists; else "
-             "documents are numbered)"},
+     .help = "columns that identify a document, joined with / (default: id, if it exists; "
+             "otherwise documents are numbered)"},
     {.name = "where",
      .kind = OPTION_OTHER,
      .parse = value_where,
@@ -60,29 +60,30 @@ static const option_spec words_options[] = {
      .offset = offsetof(cli_options, vectors),
      .argument = "FILE",
      .help = "word vectors: GloVe, word2vec or fastText text, word2vec binary, or npy with its "
-             "words in a .vocab file next to it. With an npz of `ddsc text` or a model, documents "
-             "are encoded with its words and weights (default: none, which implies --words own)"},
+             "words in a .vocab file next to it. If the file is an npz of `ddsc text` or a model, "
+             "documents are encoded with its words and weights (default: none, which implies "
+             "--words own)"},
     {.name = "like",
      .kind = OPTION_FILE,
      .offset = offsetof(cli_options, like),
      .argument = "DIR",
-     .help =
-         "encode documents with the words and weights of this result, for ddsc update and assign; "
-         "the same as --vectors DIR/model.npz"},
+     .help = "encode documents with the words and weights of this result, for ddsc update and "
+             "assign (same as --vectors DIR/model.npz)"},
     {.name = "words",
      .kind = OPTION_CHOICE,
      .offset = AT(words),
      .choices = choices_words,
-     .help = "fit the vectors of the file to these documents (default), use them unchanged (words "
-             "without a vector are dropped), or learn vectors from these documents alone"},
+     .help =
+         "fit the vectors of the file to these documents (default), use them unchanged and drop "
+         "words without a vector (general), or learn vectors from these documents alone (own)"},
     {.name = "tokens",
      .kind = OPTION_CHOICE,
      .offset = AT(tokens),
      .choices = choices_tokens,
-     .help =
-         "how text is split: words as people write them (default; keeps c#, .net, node.js, at&t, "
-         "covid-19), separated by blanks and ASCII punctuation except the apostrophe, or runs "
-         "of two or more letters. All words are converted to lower case"},
+     .help = "rule for splitting text: words as people write them (default; keeps c#, .net, "
+             "node.js, at&t, covid-19), parts between blanks and ASCII punctuation except the "
+             "apostrophe (punctuation), or runs of two or more letters (letters). All words are "
+             "converted to lower case"},
     {.name = "stopwords",
      .kind = OPTION_FILE,
      .offset = AT(stopwords_path),
@@ -111,8 +112,7 @@ static const option_spec words_options[] = {
      .offset = AT(support),
      .minimum = 0,
      .argument = "M",
-     .help =
-         "merge each document to M points; the resulting W2 error is reported (default: 16, and "
-         "documents of at most 32 words are not merged; 0: keep all words)"},
+     .help = "merge each document to M points and report the resulting W2 error (default: 16, but "
+             "documents of at most 32 words are not merged; 0: keep all words)"},
     {.name = NULL}};
 const option_group group_words = {"Words and weights", words_options};

@@ -1,5 +1,5 @@
-/* ddsc help paper: relates Algorithms 1 and 2 of the paper to the program, and lists the choices
- * that the paper leaves open. The list of settings is that of the library. */
+/* ddsc help paper: compares Algorithms 1 and 2 of the paper with the program, and lists the choices
+ * that the paper leaves open. The library provides the list of settings. */
 #include "options.h"
 
 enum { WIDTH = 80, COLUMN = 4 };
@@ -11,23 +11,24 @@ typedef struct step {
 static const step algorithm_1[] = {
     {"1-6  D_ij = d(X_i, X_j)",
      "The metric of -m: mmd, sinkhorn, w2, or lot for Algorithm 2. mmd: D^2 is the unbiased "
-     "estimate. sinkhorn: D = W_eps. w2: D = W_2. Only the pairs that can be among the tau nearest "
-     "are solved; bounds rule out the others, and the result is the same. With --sample P, the "
-     "pairs outside the sample are not computed and stay missing."},
+     "estimate. sinkhorn: D = W_eps. w2: D = W_2. Only pairs that can be among the tau nearest are "
+     "solved. Lower bounds exclude the others, and the result is the same. With --sample P, pairs "
+     "outside the sample are not computed and remain missing."},
     {"7    D = D + D'", "D is symmetric, so each pair is computed once."},
     {"8    A = exp(-gamma D^2) - I", "As printed. The diagonal is 0: no item is its own neighbor."},
     {"9    sparse_tau(A)",
-     "The tau largest entries of each column, then (A + A')/2. An edge that only one of two items "
-     "has in its column has half its weight. Ties: the lower item number."},
-    {"10   S = diag(column sums)", "As printed, of the symmetric A."},
+     "A keeps the tau largest entries of each column and is then replaced with (A + A')/2. An edge "
+     "that is in only one of the two columns has half its weight. Ties: the lower item number."},
+    {"10   S = diag(column sums)", "S is computed as printed, from the symmetric A."},
     {"11   L = I - S^-1/2 A S^-1/2",
-     "As printed. An item without edges is a component of its own (eigenvalue 0)."},
+     "As printed. An item without edges is a separate component (eigenvalue 0)."},
     {"12   L = V Lambda V'",
-     "Only the K smallest eigenvalues and the next one are computed, to a residual of 1e-8 or "
-     "better, and checked. embedding.npy and eigenvalues.csv contain them."},
-    {"13   V_K", "K eigenvectors, all with weight 1."},
+     "Only the K smallest eigenvalues and the next one are computed, to a residual of at most "
+     "1e-8, and verified. embedding.npy and eigenvalues.csv contain them."},
+    {"13   V_K", "The embedding has K eigenvectors, all with weight 1."},
     {"14   unit rows", "As printed. A row of zeros stays 0."},
-    {"15   K-means", "k-means++ starts and Lloyd iterations until no label changes."},
+    {"15   K-means",
+     "k-means starts from k-means++ centers and runs Lloyd iterations until no label changes."},
     {0}};
 
 static const step algorithm_2[] = {
@@ -41,49 +42,53 @@ static const step algorithm_2[] = {
     {0}};
 
 static const step choices[] = {
-    {"gamma", "1 / median of the D^2 in the neighbor lists, so that half of the edges have an "
-              "affinity above 1/e in any unit; --gamma X sets it. If at least half of them are 0, "
-              "the median of the positive ones is used, and gamma is 1 if none is positive."},
-    {"tau", "max(10, log2 N), fewer for small N: about log N neighbors keep a graph connected; "
-            "--tau sets it."},
-    {"K", "An input, as in the paper. -k A:B and -k auto suggest one from the same eigenvectors."},
-    {"epsilon",
-     "5% of the median cost by default. --epsilon X sets an absolute value, like the paper's "
-     "values of 1 to 10. "
-     "A pair has converged at a marginal error of 1e-9 (--tolerance)."},
+    {"gamma",
+     "gamma is 1 / median of the D^2 in the neighbor lists, so that half of the edges have an "
+     "affinity above 1/e in any unit; --gamma X sets it. If at least half of them are 0, "
+     "the median of the positive ones is used, and gamma is 1 if none is positive."},
+    {"tau", "tau is max(10, log2 N), and less for small N, because about log N neighbors keep a "
+            "graph connected; --tau sets it."},
+    {"K",
+     "K is an input, as in the paper. -k A:B and -k auto suggest a K from the same eigenvectors."},
+    {"epsilon", "epsilon is 5% of the median cost by default. --epsilon X sets an absolute value, "
+                "as in the paper (1 to 10). "
+                "A pair has converged at a marginal error of 1e-9 (--tolerance)."},
     {"sign of the entropy",
      "The printed definition, H = -sum p log(p / ab) with + epsilon H, makes the problem concave. "
-     "The printed dual belongs to + epsilon sum p log(p / ab). The program computes the dual's "
-     "value, which is also that of Cuturi and Genevay."},
+     "The printed dual belongs to the problem with + epsilon sum p log(p / ab). The program "
+     "computes the value of the dual, as Cuturi and Genevay do."},
     {"D for sinkhorn", "Algorithm 1 uses D = W_eps. W_eps is a cost (a squared length), so the "
                        "program's default is D^2 = W_eps; the neighbors are the same."},
     {"kernel and bandwidth of mmd",
-     "Gaussian, with the 5% quantile of the distances between points as its width; --bandwidth "
-     "sets it. The paper gives the width only for its noise experiment (1)."},
+     "The kernel is Gaussian; its width is the 5% quantile of the distances between points, and "
+     "--bandwidth sets it. The paper states the width only for its noise experiment (1)."},
     {"other distances",
      "-m w1, --cost and --mmd-kernel are accepted: the paper defines W_k for any k, Sinkhorn for "
      "any cost and mmd for any kernel. Its experiments use W_2, squared costs and the Gaussian "
      "kernel, which are the defaults."},
-    {"weights in mmd", "The printed estimator has equal weights. With weights w, the sums over "
-                       "i != j are divided by 1 - sum w_i^2, which is the same for equal weights."},
+    {"weights in mmd",
+     "The printed estimator assumes equal weights. For weights w, the sums over i != j are divided "
+     "by 1 - sum w_i^2, which gives the printed estimator if all weights are equal."},
     {"negative MMD^2",
      "The unbiased estimate can be negative, and D is then not defined. Neighbors "
      "are ordered by the estimate itself, and A uses max(0, D^2), so that A is "
      "at most 1."},
     {"normal distribution of X_0",
-     "Mean and standard deviation of all points, axis by axis; the draw depends only on --seed."},
+     "The reference has the mean and standard deviation of all points, axis by axis. The random "
+     "sample depends only on --seed."},
     {"ties in transport plans",
-     "An optimal plan need not be unique, and phi depends on it. The solver returns one vertex, "
-     "the same on every run."},
-    {"more than K components",
-     "The K eigenvectors of the eigenvalue 0 are then not unique; the output says so."},
-    {"restarts", "30 starts of k-means, of which the lowest inertia is kept (--restarts)."},
+     "An optimal plan need not be unique, and phi depends on it. The solver returns an optimal "
+     "vertex, which is the same in every run."},
+    {"more than K components", "If the graph has more than K components, the K eigenvectors of the "
+                               "eigenvalue 0 are not unique, and the output reports this."},
+    {"restarts",
+     "k-means runs 30 times, and the run with the lowest inertia is kept (--restarts)."},
     {"text",
-     "Tokens, stop words, lemmas and the form of the idf are options of `ddsc text`, because "
-     "the paper names them without details. 16 points per document is the default."},
+     "Tokens, stop words, lemmas and the form of the idf are options of `ddsc text`, because the "
+     "paper does not describe them in detail. The default is 16 points per document."},
     {"preparation of the data",
      "Transforms (--normalize, --arcsinh, --pca, --align, ...), --compress and "
-     "--subset-per-class are off by default. If you give them, they change the input, and the "
+     "--subset-per-class are off by default. If they are given, they change the input; the "
      "algorithm stays as printed."},
     {0}};
 

@@ -7,7 +7,7 @@
 
 enum { MAX_PHASES = 1000000 };
 
-/* Replaces a set with a copy derived from it, if that copy was created. */
+/* Replaces a set with a derived copy, if the copy was created. */
 static ddsc_status replace(ddsc_measures **set, ddsc_status status, ddsc_measures *copy)
 {
     if (status < 0)
@@ -28,13 +28,13 @@ ddsc_status input_join_meta(session *s, ddsc_measures **measures, int first, con
     return status;
 }
 
-/* State of the rank that reads the input. */
+/* The state of the rank that reads the input. */
 typedef struct reader {
     session *s;
     cli_input *in;
     ddsc_measures *set; /* the set so far */
     bool labeled;
-    bool needs_labels; /* labels are required but missing */
+    bool needs_labels; /* true if labels are required but missing */
 } reader;
 
 static void look_for_labels(reader *r)
@@ -44,7 +44,7 @@ static void look_for_labels(reader *r)
     r->labeled = view.label != NULL;
 }
 
-/* Warns of raw counts, which the reader of h5ad notes, unless they are going to be transformed. */
+/* Warns if the h5ad reader has detected raw counts that will not be transformed. */
 static void warn_counts(const reader *r)
 {
     const ddsc_transform_settings *t = &r->s->set.transform;
@@ -53,7 +53,7 @@ static void warn_counts(const reader *r)
         if (strcmp(path, "raw counts") == 0 && !t->log1p && !t->arcsinh && !t->logicle &&
             !t->normalize)
             message_warning(r->s,
-                            "the matrix holds raw counts (%s), so distances mostly follow the "
+                            "the matrix contains raw counts (%s), so distances mostly reflect the "
                             "number of reads per cell; normalize first (scanpy: normalize_total, "
                             "log1p), choose a normalized layer or an embedding (--matrix X_pca), "
                             "or use --log1p",
@@ -138,14 +138,14 @@ static ddsc_status merge(reader *r)
     return copy ? replace(&r->set, status, copy) : status;
 }
 
-/* Returns true if the metric depends on squared costs, which extreme points dominate. */
+/* Returns true if the metric uses squared costs, which extreme points dominate. */
 static bool is_fragile(const session *s)
 {
     return verb_has_option(s->verb, "metric") && s->set.metric.metric != DDSC_METRIC_MMD;
 }
 
-/* Replaces --normalize auto by the rescaling that the scales of the coordinates call for. The steps
- * before the normalization are applied to find them. */
+/* Replaces --normalize auto with a rule that depends on the scales of the coordinates. The
+ * preceding transforms are applied first, to determine these scales. */
 static ddsc_status choose_normalize(reader *r)
 {
     ddsc_transform_settings before = r->s->set.transform;
@@ -167,7 +167,7 @@ static ddsc_status choose_normalize(reader *r)
                                     : rank  ? DDSC_NORMALIZE_RANK
                                             : DDSC_NORMALIZE_STANDARD;
     text t = {0};
-    text_addf(&t, "%s, because %lld of %lld coordinates spread less than 1/20 of the widest",
+    text_addf(&t, "%s, because %lld of %lld coordinates spread less than 1/20 of the widest one",
               !differ ? "none"
               : rank  ? "rank"
                       : "standard",
@@ -217,7 +217,7 @@ static ddsc_status make_set(void *user, ddsc_context *ctx, ddsc_measures **out)
 {
     reader *r = user;
     const cli_options *o = &r->s->opt;
-    (void)ctx; /* this is the context of the session */
+    (void)ctx; /* the context of the session */
     ddsc_status status = read_files(r);
     if (status >= 0 && o->truth)
         status = attach_truth(r);
@@ -345,7 +345,7 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
     return session_ok(s, ddsc_matrix_read_shared(s->ctx, matrix, n, s->opt.operand[0]), code);
 }
 
-/* Options that apply to a single metric. */
+/* The options that apply to only one metric. */
 static const struct {
     const char *option;
     ddsc_metric metric;

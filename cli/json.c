@@ -1,4 +1,4 @@
-/* Writes JSON with jansson. If memory is exhausted, the program ends. */
+/* Writes JSON with jansson. If memory is exhausted, the program exits. */
 #include "json.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ void json_to_text(text *t, json_t *root)
     free(dump);
 }
 
-/* Puts format_version first, unless the object was written by the library and has one. */
+/* Inserts format_version at the start, unless the library has already added it. */
 static json_t *with_version(json_t *root)
 {
     if (json_object_get(root, "format_version"))
@@ -108,9 +108,7 @@ bool json_print(session *s, json_t *root, int *code)
 {
     text t = {0};
     json_to_text(&t, with_version(root));
-    bool good = output_text(s, &t, NULL, false, code);
-    text_free(&t);
-    return good;
+    return output_print(s, &t, code);
 }
 
 void json_put_scores(json_t *object, const ddsc_scores *scores)
@@ -169,7 +167,7 @@ void json_join(json_t *object, const json_t *told, const char *key)
         checked(NULL);
 }
 
-/* Returns the current form of a result of version 0.2.0, which the library converts. Consumes
+/* Converts a result of version 0.2.0 to the current format, using the library. Consumes
  * `root`. */
 static json_t *upgraded(session *s, json_t *root, const char *dir, int *code)
 {

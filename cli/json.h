@@ -1,5 +1,5 @@
-/* JSON output of the verbs with --json. The statements about a result are created by the library
- * (ddsc_report_create) and copied from its report. */
+/* json: JSON output of the verbs with --json. The library describes the result
+ * (ddsc_report_create), and the verbs copy parts of this report. */
 #ifndef DDSC_CLI_JSON_H
 #define DDSC_CLI_JSON_H
 
@@ -8,7 +8,7 @@
 #include "cli.h"
 
 /* Adds a key with a value and takes ownership of `value`. If memory is exhausted, the program
- * ends. */
+ * exits. */
 void json_put(json_t *object, const char *key, json_t *value);
 void json_put_text(json_t *object, const char *key, const char *value); /* any bytes */
 void json_put_count(json_t *object, const char *key, int64_t value);
@@ -31,17 +31,17 @@ void json_put_resumed(json_t *object, const session *s);
 /* Adds the result of --compress, if points were merged. */
 void json_put_merging(json_t *object, const cli_merging *m);
 
-/* Returns what the library reports about a run over pairs: settings, pairs, approximation. */
+/* Returns the library's report on a run over pairs: settings, pairs, approximation. */
 json_t *json_run(const session *s, const ddsc_report_source *from);
 /* Returns the report source of such a run. */
 ddsc_report_source json_source(const session *s, const ddsc_pair_stats *stats);
-/* Copies one key of `told`, or does nothing if `told` does not have it. */
+/* Copies one key of `told`, if it exists. */
 void json_take(json_t *object, const json_t *told, const char *key);
 /* Copies all keys of the object that `told` has under `key`. */
 void json_join(json_t *object, const json_t *told, const char *key);
 
-/* Loads result.json from a folder written by `ddsc cluster -o`, in the current format. Returns NULL
- * after a message on failure. */
+/* Loads result.json from a folder written by `ddsc cluster -o`, in the current format. On failure,
+ * prints a message and returns NULL. */
 json_t *json_load_result(session *s, const char *dir, int *code);
 
 #endif

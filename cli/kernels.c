@@ -1,8 +1,8 @@
-/* Chooses the BLAS kernels of the matrix products. OpenBLAS selects kernels for the processor when
- * it is loaded. A version older than the processor falls back to those of 2004 (Prescott), which
- * makes distances that use products half as fast. OpenBLAS reads its setting from the environment
- * only at that moment, so the program restarts itself with a better one. Nothing happens if the
- * user set the variable, or if the selected kernels are adequate. */
+/* Chooses the BLAS kernels for matrix products. OpenBLAS selects kernels for the processor when it
+ * is loaded. A version that does not know the processor uses kernels from 2004 (Prescott), which
+ * halves the speed of distances that use matrix products. OpenBLAS reads the environment variable
+ * only when it is loaded, so the program sets it and restarts itself. It does not restart if the
+ * user has set the variable or if the selected kernels are adequate. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static bool own_file(void)
 void choose_kernels(char **argv)
 {
     const char *wanted = kernels_wanted();
-    char path[PATH_MAX]; /* process lists show a program by the path it was started with */
+    char
+        path[PATH_MAX]; /* so that process lists show the path with which the program was started */
     if (!wanted || getenv("OPENBLAS_CORETYPE") || strcmp(kernels_taken(), "Prescott") != 0 ||
         !own_file())
         return;
@@ -59,7 +60,7 @@ void choose_kernels(char **argv)
     if (n <= 0 || setenv("OPENBLAS_CORETYPE", wanted, 0) != 0)
         return;
     path[n] = '\0';
-    execv(path, argv); /* returns only on failure; then nothing changes */
+    execv(path, argv); /* returns only on failure; the program then continues unchanged */
 }
 
 #else

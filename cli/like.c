@@ -9,9 +9,9 @@ static const option_spec like_options[] = {
      .kind = OPTION_FILE,
      .offset = offsetof(cli_options, like),
      .argument = "DIR",
-     .help = "use every resolved setting of this result: metric, bandwidth, epsilon, reference, "
-             "transforms, tau, gamma, hub rule and K (unless -k is given). The distance of two "
-             "items is then the same in both results"},
+     .help = "use all resolved settings of this result: metric, bandwidth, epsilon, reference, "
+             "transforms, tau, gamma, hub rule and K (unless -k is given). Two items then have the "
+             "same distance in both results"},
     {.name = NULL}};
 const option_group group_like = {"Settings of an earlier result", like_options};
 

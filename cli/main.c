@@ -42,8 +42,8 @@ static int print(void (*make)(text *t))
     return EXIT_GOOD;
 }
 
-/* Returns true if all ranks run the verb. Only long work is shared; the first rank does all
- * other work alone. */
+/* Returns true if all ranks run the verb. Ranks share only long computations; the first rank does
+ * all other work alone. */
 static bool is_shared(const session *s)
 {
     return s->team && s->verb->shared && !s->opt.help && !s->opt.dry_run;
@@ -86,7 +86,7 @@ static int run_verb(const cli_verb *verb, int n_words, char **words, const cli_t
         code = run_parsed(&s);
         team = s.team;
     }
-    if (team && code != EXIT_GOOD) /* an error before the ranks synchronized */
+    if (team && code != EXIT_GOOD) /* the error occurred before the ranks synchronized */
         code = team->meet(team, code);
     message_release();
     options_free(&given);

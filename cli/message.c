@@ -17,7 +17,7 @@ bool message_colors(int descriptor)
 }
 
 static bool holding;        /* suppress all messages */
-static bool holding_errors; /* defer errors until message_release */
+static bool holding_errors; /* true if errors are deferred until message_release */
 static text held;
 
 void message_hold(bool all)
@@ -82,8 +82,8 @@ void message_pairs(const session *s, const ddsc_pair_stats *stats)
     if (stats->n_not_converged)
         message_warning(s, "%" PRId64 " pairs %s", stats->n_not_converged,
                         entropic ? "did not converge; increase --max-iterations or --epsilon"
-                                 : "are not certified to 1e-10; their values are between the two "
-                                   "bounds of the duality gap");
+                                 : "are not certified to 1e-10; their exact values are between the "
+                                   "reported lower and upper bounds");
 }
 
 void message_note(const session *s, const char *head, const char *words)
@@ -122,7 +122,7 @@ void message_advice(const session *s, const char *words)
 int message_usage(const cli_verb *verb, const char *format, ...)
 {
     va_list arguments;
-    message_release(); /* because the message is the same on all ranks */
+    message_release(); /* the message is the same on all ranks, so only the first rank prints it */
     va_start(arguments, format);
     say("\033[1;31m", "", format, arguments);
     va_end(arguments);

@@ -1,5 +1,5 @@
-/* Parses --metric, which is one metric or several joined with +, and recognizes other names of the
- * metrics. */
+/* Parses --metric, which is one metric or several joined with +, and suggests the valid name for
+ * other common names. */
 #include <string.h>
 #include <strings.h>
 
@@ -43,7 +43,7 @@ void metric_add_names(text *t, const session *s)
             text_addf(t, "+%s", c->name);
 }
 
-/* Returns the metric with the given name of n bytes, or NULL. */
+/* Returns the metric whose name is the given n bytes, or NULL. */
 static const option_choice *find(const char *word, size_t n)
 {
     for (const option_choice *c = choices_metric; c->name; c++)
@@ -81,8 +81,8 @@ int metric_join(cli_options *o, const cli_verb *verb, const char *value)
     }
     if (!verb_has_option(verb, "min-cluster"))
         return message_usage(verb,
-                             "--metric: '%s' joins graphs, which only cluster supports, because "
-                             "there is no joined distance; specify one metric",
+                             "--metric: '%s' joins several metrics, which only 'ddsc cluster' "
+                             "supports; specify one metric",
                              value);
     o->metric.metric = (ddsc_metric)own;
     o->cluster.joined = all & ~((int64_t)1 << own);

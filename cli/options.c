@@ -1,4 +1,4 @@
-/* The option parser, in GNU style. The value of a long option follows = or is the next word.
+/* Parses options in GNU style. The value of a long option follows = or is the next word.
  * One-letter options can be combined, "--" ends the options, and options and operands can be in
  * any order. */
 #include "options.h"
@@ -16,7 +16,7 @@ typedef struct parser {
     const cli_verb *verb;
     char **words;
     int n_words, at;
-    text shown; /* the options; values other than numbers and choices are shown as "..." */
+    text shown; /* values other than numbers and choices are replaced with "..." */
 } parser;
 
 void options_free(cli_options *o)
@@ -74,8 +74,8 @@ const char *choice_name(const option_choice *choices, int value)
     return "?";
 }
 
-/* Spellings of versions up to 0.2.0. They are accepted but not listed in the help
- * (docs/notes/formats.md has the list). */
+/* Spellings of versions up to 0.2.0, which are accepted but not listed in the help
+ * (docs/notes/formats.md lists them). */
 static const char *const former_names[][2] = {{"normalise", "normalize"},
                                               {"centre-size", "center-size"},
                                               {"centre", "center"},
@@ -220,9 +220,9 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
     return EXIT_USAGE;
 }
 
-/* Returns true if the value reveals nothing about the data. Numbers and choices reveal nothing,
- * but paths, columns and patterns may. */
-static bool tells_nothing(const option_spec *s, const char *value)
+/* Returns true if the value reveals nothing about the data. Numbers and choices reveal nothing;
+ * paths, columns and patterns might. */
+static bool is_anonymous(const option_spec *s, const char *value)
 {
     if (s->kind == OPTION_OTHER)
         return strcmp(value, "auto") == 0 || value[strspn(value, "0123456789.:%+-")] == '\0';
@@ -233,7 +233,7 @@ static void show_option(parser *p, const option_spec *s, const char *value)
 {
     text_addf(&p->shown, " --%s", s->name);
     if (s->kind != OPTION_FLAG)
-        text_addf(&p->shown, " %s", tells_nothing(s, value) ? value : "...");
+        text_addf(&p->shown, " %s", is_anonymous(s, value) ? value : "...");
 }
 
 static int take(parser *p, const option_spec *s, const char *value)

@@ -1,4 +1,4 @@
-/* options: the tables of the options that each verb accepts, and their parser. Help, manual page
+/* options: the option tables of the verbs, and their parser. Help, manual page
  * and shell completion are generated from the same tables, so they always match the parser. */
 #ifndef DDSC_CLI_OPTIONS_H
 #define DDSC_CLI_OPTIONS_H
@@ -45,7 +45,7 @@ extern const option_group group_about, group_input, group_table, group_transform
     group_generate, group_device, group_run, group_man, group_help, group_compare, group_encoding,
     group_input_format, group_labels, group_paper, group_like, group_over, group_over_meta;
 
-/* The value of --normalize auto, which the program replaces by a value of ddsc_normalize. */
+/* The value of --normalize auto, which the program replaces with a value of ddsc_normalize. */
 enum { NORMALIZE_AUTO = 100 };
 
 extern const option_choice choices_metric[], choices_cost[], choices_sinkhorn[], choices_kernel[],
@@ -63,7 +63,8 @@ bool metric_used(const session *s, ddsc_metric metric);
 /* Adds the metrics in the form "w2+mmd". */
 void metric_add_names(text *t, const session *s);
 const char *value_metrics(cli_options *o, const char *value);
-/* Parses metrics joined with +. Returns the exit code, after a message if they cannot be joined. */
+/* Parses metrics joined with +. If the metrics cannot be joined, prints a message. Returns the exit
+ * code. */
 int metric_join(cli_options *o, const cli_verb *verb, const char *value);
 
 const char *value_clusters(cli_options *o, const char *value);
@@ -85,19 +86,54 @@ const char *value_convert_format(cli_options *o, const char *value);
 
 /* ---- --like ---- */
 
-/* Returns an option that was given and that --like determines, or NULL. */
+/* Returns an option that was given although --like determines its value, or NULL. */
 const char *like_refused(const cli_options *o);
-/* Returns the path of the model in a result, which may be given itself. The caller frees it. */
+/* Returns the path of the model in a result folder. The argument may also be a model file. The
+ * caller frees it. */
 char *like_path(const char *result);
 /* Reads the model of a result and uses its settings. Does nothing if `result` is NULL. */
 bool like_open(session *s, const char *result, int *code);
 
-/* Options of every verb that reads items. */
-#define OPTION_META                                                                              \
+/* The options of every verb that reads items. */
+#define OPTION_META                                                                           \
+    {                                                                                         \
+        .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",       \
+        .help = "table with columns about items (batch, age, ...), joined by its column id, " \
+                "or by the columns of --id; can be given several times"                       \
+    }
+/* The column that identifies items in the tables of --meta, of verbs that read results. */
+#define OPTION_META_ID                                                                          \
+    {                                                                                           \
+        .name = "id", .kind = OPTION_TEXT, .offset = offsetof(cli_options, read.id_columns),    \
+        .argument = "COLUMN,...",                                                               \
+        .help = "column that identifies the items in the table given with --meta (default: id)" \
+    }
+#define OPTION_FORCE                                           \
+    {                                                          \
+        .name = "force", .letter = 'f', .kind = OPTION_FLAG,   \
+        .offset = offsetof(cli_options, force),                \
+        .help = "overwrite existing files, but never an input" \
+    }
+/* Options of the verbs that test columns by permutations. */
+#define OPTION_FACTOR                                                                   \
+    {                                                                                   \
+        .name = "factor", .kind = OPTION_TEXT, .offset = offsetof(cli_options, factor), \
+        .argument = "COLUMN,...",                                                       \
+        .help = "columns whose values are classes, even if they are numbers"            \
+    }
+#define OPTION_NUMERIC                                                                           \
     {                                                                                            \
-        .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",          \
-        .help = "columns about items (batch, age, ...), joined on its column id, or on that of " \
-                "--id; can be given several times"                                               \
+        .name = "numeric", .kind = OPTION_TEXT, .offset = offsetof(cli_options, numeric),        \
+        .argument = "COLUMN,...",                                                                \
+        .help = "columns whose values are numbers (default: a column with at least 11 distinct " \
+                "numbers, with fractions, or with more values than half the items)"              \
+    }
+#define OPTION_PERMUTATIONS                                                                      \
+    {                                                                                            \
+        .name = "permutations", .kind = OPTION_COUNT,                                            \
+        .offset = offsetof(cli_options, permutations), .minimum = 1, .argument = "N",            \
+        .help = "number of random permutations (default: 9999); if there are at most that many " \
+                "distinct arrangements, all of them are used"                                    \
     }
 #define OPTION_ENCODING                                                                         \
     {                                                                                           \
@@ -113,9 +149,10 @@ bool like_open(session *s, const char *result, int *code);
                 "titles, words, class names, columns about items or command-line paths"         \
     }
 
-/* Parses the words after the verb. Returns false after a message, with the exit code in *code. */
+/* Parses the words after the verb. On failure, prints a message, sets the exit code *code and
+ * returns false. */
 bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **words, int *code);
-/* Adds the argument of an option, for example the alternatives "w2, sinkhorn" or "FILE". Adds
+/* Adds the argument of an option, such as the alternatives "w2, sinkhorn" or "FILE". Adds
  * nothing for a flag. */
 void option_argument(text *t, const option_spec *option);
 /* Adds the values that a shell can offer, separated by blanks: the lower-case alternatives of the
@@ -127,7 +164,8 @@ void help_verb(text *t, const cli_verb *verb);
 void help_paper(text *t);
 
 /* Returns an option that was given and contradicts --paper although its value may be the default.
- * The library replaces these defaults, because it cannot see whether a value was given. NULL: none. */
+ * The library cannot detect these conflicts, because it does not know whether a value was given.
+ * NULL: none. */
 const char *paper_replaced_option(const cli_options *o);
 void help_metrics(text *t);
 void help_man(text *t);

@@ -1,5 +1,5 @@
-/* The results of `ddsc order`: the stability of the order of the items, the variation along it, and
- * the coordinates and columns that change along it. */
+/* order: the results of `ddsc order`, which are the stability of the order of the items, the
+ * variation along it, and the coordinates and columns that change along it. */
 #ifndef DDSC_CLI_ORDER_H
 #define DDSC_CLI_ORDER_H
 
@@ -7,7 +7,7 @@
 
 enum { ORDER_CURVE = 21, ORDER_SPLITS = 3 };
 
-/* A coordinate, or the share of a word, along the order. */
+/* How a coordinate, or the share of a word, changes along the order. */
 typedef struct order_trait {
     char *name;
     double rho;                /* rank correlation with the order */
@@ -20,7 +20,7 @@ typedef struct order_column {
     char *name;
     bool number;
     double rho;           /* numbers: rank correlation with the order; NaN for classes */
-    double r2, p, p_holm; /* share of the variance of the ranks; p by permutations */
+    double r2, p, p_holm; /* share of the variance of the ranks; p-value from permutations */
     int64_t n;            /* items with a value */
 } order_column;
 
@@ -31,8 +31,8 @@ typedef struct order_result {
     /* NaN if not available, and why */
     double stability[ORDER_SPLITS], mean_stability;
     const char *unstable_why;
-    /* Share of the squared distances that the order explains, the part of it along its strongest
-     * single direction, and the share of the strongest other direction, on n_sampled items. */
+    /* Shares of the squared distances of n_sampled items: the share that the order explains, its
+     * part along the strongest single direction, and the share of the strongest other direction. */
     double share, main_share, next_share;
     int64_t n_sampled;
     order_trait *traits; /* by decreasing |rho| */
@@ -42,7 +42,7 @@ typedef struct order_result {
     int64_t n_columns;
 } order_result;
 
-/* Sets r->rank from items.csv in the folder of the result. */
+/* Reads r->rank from items.csv in the folder of the result. */
 bool order_read(session *s, const result_items *items, order_result *r, int *code);
 /* Reverses the order if the item or the items that --start names are in its second half. */
 bool order_turn(session *s, result_items *items, order_result *r, int *code);
@@ -55,7 +55,7 @@ void order_describe(const result_items *items, order_result *r);
 bool order_compare(session *s, result_items *items, order_result *r, int *code);
 void order_free(order_result *r);
 
-/* Replaces n values by their ranks from 0; equal values get their mean rank. */
+/* Replaces n values with their ranks, starting at 0. Equal values have the mean of their ranks. */
 void order_ranks(double *x, int64_t n);
 /* Returns the correlation of n pairs of numbers, or 0 if either is constant. */
 double order_correlation(const double *x, const double *y, int64_t n);

@@ -116,9 +116,10 @@ bool order_read(session *s, const result_items *items, order_result *r, int *cod
     if (!good) {
         message_error("%s %s", path,
                       found == -2   ? "cannot be read"
-                      : found == -1 ? "has no order of the items: the graph has too few "
-                                      "eigenvectors, or it has many separate parts"
-                                    : "does not list the items of model.npz");
+                      : found == -1 ? "contains no order of the items: the graph has too few "
+                                      "eigenvectors or too many components"
+                                    : "does not contain the items of model.npz; use an unchanged "
+                                      "folder of 'ddsc cluster'");
         *code = EXIT_INPUT;
     }
     text_free(&table);
@@ -161,7 +162,7 @@ bool order_turn(session *s, result_items *items, order_result *r, int *code)
     }
     if (n < 1) {
         *code = message_usage(s->verb,
-                              "--start: '%s' is neither an item that has a rank nor "
+                              "--start: '%s' is neither the id of an item with a rank nor "
                               "COLUMN=VALUE of such an item",
                               start);
         return false;
@@ -181,7 +182,7 @@ static uint64_t mix(uint64_t x) /* splitmix64 */
     return x ^ x >> 31;
 }
 
-/* One half of the points of every item. An item of one point has it in both halves. */
+/* One half of the points of every item. If an item has a single point, both halves contain it. */
 static ddsc_status make_half(const session *s, ddsc_context *ctx, ddsc_measures **out,
                              const ddsc_measures_view *v, uint64_t split, int side)
 {
@@ -217,25 +218,6 @@ static ddsc_status make_half(const session *s, ddsc_context *ctx, ddsc_measures 
     return status;
 }
 
-static int stop_asked(void *user)
-{
-    (void)user;
-    return session_interrupted();
-}
-
-/* Creates a context without warnings, because each half would repeat the warnings of the result. */
-static ddsc_context *quiet_context(const session *s)
-{
-    ddsc_context_settings set;
-    ddsc_context *ctx = NULL;
-    ddsc_context_settings_init(&set);
-    set.threads = ddsc_context_get_threads(s->ctx);
-    set.seed = (uint64_t)s->opt.seed;
-    set.memory_limit = s->opt.memory;
-    set.cancel = stop_asked;
-    return ddsc_context_create(&ctx, &set) == DDSC_OK ? ctx : NULL;
-}
-
 /* Computes the ranks of the items from half of their points. */
 static bool rank_half(session *s, const result_items *items, int64_t *rank, uint64_t split,
                       int side, int *code)
@@ -244,7 +226,8 @@ static bool rank_half(session *s, const result_items *items, int64_t *rank, uint
     ddsc_clustering *found = NULL;
     ddsc_cluster_settings set;
     ddsc_graph_settings graph;
-    ddsc_context *ctx = quiet_context(s);
+    /* The context has no warnings, because each half would repeat the warnings of the result. */
+    ddsc_context *ctx = session_quiet_context(s);
     ddsc_cluster_settings_init(&set);
     ddsc_graph_settings_init(&graph);
     set.k_min = set.k_max = items->view.k;
@@ -261,7 +244,7 @@ static bool rank_half(session *s, const result_items *items, int64_t *rank, uint
         *code = session_interrupted()         ? EXIT_INTERRUPTED
                 : status == DDSC_ERROR_MEMORY ? EXIT_MEMORY
                                               : EXIT_INTERNAL;
-        message_error("the order of half of the points: %s",
+        message_error("computing the order from half of the points failed: %s",
                       ctx ? ddsc_context_get_message(ctx) : "out of memory");
     }
     ddsc_clustering_destroy(found);

@@ -1,4 +1,5 @@
-/* Statistics along the order: the share of variation, traits that change, and columns about items. */
+/* Computes statistics along the order: the share of the variation, coordinates and words that
+ * change, and associated columns about items. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,8 +119,8 @@ static double multiply(double *y, const double *g, const double *x, int64_t n)
 
 enum { DEGREE = 3, POWER_STEPS = 200 };
 
-/* Returns the largest eigenvalue of the matrix of products of the rows with g, which has DEGREE rows
- * and columns. */
+/* Returns the largest eigenvalue of the matrix of products of the rows with g, which has DEGREE
+ * rows and columns. */
 static double largest_within(const double *rows, const double *g, int64_t n)
 {
     double product[DEGREE][DEGREE], x[DEGREE], value = 0;
@@ -148,8 +149,9 @@ static double largest_within(const double *rows, const double *g, int64_t n)
     return value;
 }
 
-/* The variation along the order is that explained by a cubic polynomial of the position, so that
- * curved paths count as one direction. The next direction is the largest eigenvalue of the rest. */
+/* The variation along the order is the part that a cubic polynomial of the position explains, so
+ * that curved paths count as one direction. The variation along the next direction is the largest
+ * eigenvalue of the remainder. */
 static void find_shares(order_result *r, double *g, int64_t n)
 {
     double *rows = cli_allocate((DEGREE + 1) * (size_t)n, sizeof *rows);
@@ -162,7 +164,10 @@ static void find_shares(order_result *r, double *g, int64_t n)
         explained += multiply(y, g, rows + q * n, n);
     }
     for (int64_t i = 0; i < n; i++)
-        x[i] = sin(1 + 12.9898 * (double)i); /* any start that is not orthogonal to the result */
+        x[i] = sin(
+            1 +
+            12.9898 *
+                (double)i); /* an arbitrary start vector; it must not be orthogonal to the result */
     orthogonalize(x, rows, DEGREE + 1, n);
     for (int step = 0; step < POWER_STEPS; step++) {
         next = multiply(y, g, x, n);
@@ -187,7 +192,7 @@ bool order_measure(session *s, const result_items *items, order_result *r, int *
         return true;
     int64_t *item = cli_allocate((size_t)n, sizeof *item);
     double *g = cli_allocate((size_t)(n * n), sizeof *g);
-    /* Selects the same items if the order is reversed. */
+    /* The formula selects the same items if the order is reversed. */
     for (int64_t k = 0; k < n; k++)
         item[k] =
             r->item[2 * k < n ? k * (r->n_ordered - 1) / (n - 1)
@@ -212,8 +217,8 @@ bool order_measure(session *s, const result_items *items, order_result *r, int *
 static const double CURVE_WIDTH = 0.1;
 enum { MOST_TRAITS = 500 };
 
-/* Smooths the values of the ordered items with a Gaussian kernel. The band is that of a weighted
- * mean of independent items. */
+/* Smooths the values of the ordered items with a Gaussian kernel. The band is computed as for a
+ * weighted mean of independent items. */
 static void smooth(order_trait *t, const double *value, int64_t n)
 {
     for (int c = 0; c < ORDER_CURVE; c++) {
@@ -275,7 +280,8 @@ static void describe_coordinates(const result_items *items, order_result *r, dou
     }
 }
 
-/* Computes the share of each word in each ordered item, for words of at least 5% of the items. */
+/* Computes the share of each word in each ordered item. Only words that occur in at least 5% of the
+ * items are used. */
 static void describe_words(const result_items *items, order_result *r, double *value)
 {
     const ddsc_measures_view *v = &items->in.view;
@@ -328,8 +334,8 @@ static bool is_missing(const char *value_text)
     return false;
 }
 
-/* Sets x to the ranks of the numbers. Returns false if the column has other values, or too few
- * distinct ones. */
+/* Sets x to the ranks of the numbers. Returns false if the column contains other values or too few
+ * distinct numbers. */
 static bool take_numbers(double *x, const char **value_text, int64_t n)
 {
     double low = INFINITY, high = -INFINITY;
@@ -348,8 +354,8 @@ static bool take_numbers(double *x, const char **value_text, int64_t n)
     return third;
 }
 
-/* Tests one column: an analysis of variance of the ranks, which for numbers is their rank
- * correlation. Columns that cannot be tested, such as constant ones, are left out. */
+/* Tests one column by an analysis of variance of the ranks, which for numbers amounts to their rank
+ * correlation. Columns that cannot be tested, such as constant ones, are skipped. */
 static bool compare_column(session *s, order_result *r, const char *name, const char **value_text,
                            const double *place, int64_t n, int *code)
 {
@@ -404,7 +410,7 @@ bool order_compare(session *s, result_items *items, order_result *r, int *code)
     bool good = true;
     while (items->columns[n_names])
         n_names++;
-    /* Large sets: evenly spaced items along the order. */
+    /* In large sets, only evenly spaced items along the order are used. */
     int64_t n = r->n_ordered < MOST_COMPARED ? r->n_ordered : MOST_COMPARED;
     double *place = cli_allocate((size_t)n + 1, sizeof *place);
     const char **value_text = cli_allocate((size_t)n + 1, sizeof *value_text);
@@ -420,7 +426,7 @@ bool order_compare(session *s, result_items *items, order_result *r, int *code)
             value_text[m] = value[i];
             place[m++] = (double)r->rank[i];
         }
-        order_ranks(place, m); /* without gaps where values are missing */
+        order_ranks(place, m); /* ranks without gaps for missing values */
         good = value && compare_column(s, r, name, value_text, place, m, code);
     }
     adjust(r);

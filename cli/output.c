@@ -1,4 +1,5 @@
-/* Writes results. Output paths are checked before long work, and files are written atomically. */
+/* Writes results. Output paths are checked before the computation starts, and files are written
+ * atomically. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -73,19 +74,32 @@ bool output_check_file(session *s, const char *path, int *code)
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             return refuse(path, "is a directory; specify a file", code);
-        if (!S_ISREG(info.st_mode)) /* devices and pipes are written to, not replaced */
+        if (!S_ISREG(info.st_mode)) /* devices and pipes are written directly, not replaced */
             return access(path, W_OK) == 0 || refuse_place(path, code);
         if (!input_is_not(s, path, code))
             return false;
         if (!s->overwrite)
             return refuse(path, "exists (use --force to overwrite)", code);
-    } else if (errno != ENOENT) { /* for example, the name is too long */
+    } else if (errno != ENOENT) { /* for example, because the name is too long */
         return refuse_place(path, code);
     }
     char *dir = parent_of(path);
     bool good = access(dir, W_OK | X_OK) == 0 || refuse_place(path, code);
     free(dir);
     return good && session_ok(s, ddsc_file_check(s->ctx, path, output_flags(s)), code);
+}
+
+bool output_check(session *s, bool required, int *code)
+{
+    const char *path = s->opt.output;
+    if (required && !path)
+        *code = message_usage(s->verb,
+                              "the output file is missing: use -o FILE (- is standard output)");
+    else if (s->opt.json && path && output_is_stdout(path))
+        *code = message_usage(s->verb, "--json and -o - both use standard output; choose one");
+    else
+        return output_check_file(s, path, code);
+    return false;
 }
 
 /* Checks that a file can be created in `place`. Error messages name `dir`, which need not exist
@@ -214,6 +228,13 @@ bool output_text(session *s, const text *t, const char *path, bool overwrite, in
     return good;
 }
 
+bool output_print(session *s, text *t, int *code)
+{
+    bool good = output_text(s, t, NULL, false, code);
+    text_free(t);
+    return good;
+}
+
 void output_summary_bold(const session *s, const text *t, size_t n_bold)
 {
     FILE *to = output_is_stdout(s->opt.output) || s->opt.json ? stderr : stdout;
@@ -243,8 +264,8 @@ void output_name(const char *what, const char *path)
     text_free(&t);
 }
 
-/* Builds the same graph with its items at their input rows. Rows of dropped items have no
- * neighbors. */
+/* Returns a copy of the graph with one row per input row. Rows of dropped items have no neighbors.
+ * */
 static bool spread_graph(session *s, ddsc_graph **out, const ddsc_graph *graph,
                          const ddsc_measures_view *view, int *code)
 {
@@ -289,8 +310,8 @@ void output_add_resumed(text *t, const session *s)
     text_addf(t, " of them before (%s)", s->opt.resume);
 }
 
-/* These functions run backward, so that no value is overwritten before it is moved (row[i] >=
- * i). */
+/* These functions work from the end to the start, so that no value is overwritten before it is
+ * moved (row[i] >= i). */
 void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view)
 {
     int64_t item = view->n_items - 1;

@@ -6,12 +6,12 @@
 #include "options.h"
 #include "result_items.h"
 
-#define OVER                                                                                       \
-    {                                                                                              \
-        .name = "over", .kind = OPTION_TEXT, .offset = offsetof(cli_options, over),                \
-        .argument = "COLUMN",                                                                      \
-        .help = "report the size and the words or markers of each cluster per period of a column " \
-                "about items: dates (2024-05-31), numbers or texts such as batches"                \
+#define OVER                                                                                     \
+    {                                                                                            \
+        .name = "over", .kind = OPTION_TEXT, .offset = offsetof(cli_options, over),              \
+        .argument = "COLUMN",                                                                    \
+        .help = "report the size and the words or markers of each cluster for each period of a " \
+                "column about items: dates (2024-05-31), numbers or texts such as batches"       \
     }
 
 static const option_spec over_options[] = {OVER, {0}};
@@ -28,14 +28,7 @@ static const option_spec about_options[] = {
     {0}};
 const option_group group_about = {"Associations with the clusters", about_options};
 
-static const option_spec over_meta_options[] = {
-    OPTION_META,
-    {.name = "id",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(cli_options, read.id_columns),
-     .argument = "COLUMN,...",
-     .help = "column of the table of --meta that identifies items (default: id)"},
-    {0}};
+static const option_spec over_meta_options[] = {OPTION_META, OPTION_META_ID, {0}};
 const option_group group_over_meta = {"Columns for --over", over_meta_options};
 
 bool over_check(session *s, const cli_input *in, int *code)
@@ -45,9 +38,8 @@ bool over_check(session *s, const cli_input *in, int *code)
     if (!over)
         return true;
     if (s->opt.precomputed) {
-        *code =
-            message_usage(s->verb, "--over needs items with columns, which --precomputed does not "
-                                   "have");
+        *code = message_usage(
+            s->verb, "--over requires items with columns, which --precomputed does not provide");
         return false;
     }
     for (int64_t c = 0; (name = ddsc_measures_get_meta_name(in->measures, c)); c++) {
@@ -145,7 +137,7 @@ static void add_period(text *t, const json_t *name, const json_t *row)
     text_add(t, "\n");
 }
 
-/* Adds when a cluster begins or ends. */
+/* Adds the periods in which a cluster begins or ends. */
 static void add_ends(text *t, const json_t *cluster, const json_t *names)
 {
     static const char *const keys[] = {"new", "vanished"}, *const ends[] = {"first", "last"};

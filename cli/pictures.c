@@ -1,4 +1,5 @@
-/* Renders pictures to files with Cairo. Without Cairo, the call fails with an explanation. */
+/* Renders pictures to files with Cairo. In builds without Cairo, the function fails with a message.
+ * */
 #include "pictures.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 #include <cairo-svg.h>
 #include <cairo.h>
 
-enum { PNG_SCALE = 2 }; /* renders sharply on high-resolution screens and in print */
+enum { PNG_SCALE = 2 }; /* this resolution is sharp on high-resolution screens and in print */
 
 static cairo_status_t take_bytes(void *out, const unsigned char *bytes, unsigned int n)
 {
@@ -58,7 +59,7 @@ static cairo_surface_t *surface_for(text *out, const picture *p, picture_format 
     if (format == PICTURE_PDF) {
         cairo_surface_t *pdf =
             cairo_pdf_surface_create_for_stream(take_bytes, out, p->width, p->height);
-        /* A fixed date makes the bytes reproducible. */
+        /* A fixed creation date makes the files reproducible. */
         cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
         return pdf;
     }

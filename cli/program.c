@@ -1,4 +1,4 @@
-/* The program ddsc, which runs as a single process. */
+/* The main function of the program ddsc, which runs as a single process. */
 #include "cli.h"
 
 int main(int argc, char **argv)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum { BAR_CELLS = 24, STAGE_LENGTH = 32 };
-/* The first line is delayed, so that short work adds no lines to log files. */
+/* The first line is delayed, so that short computations add no lines to log files. */
 static const double FIRST_LINE_S = 2, NEXT_LINE_S = 5, REDRAW_S = 0.1;
 
 typedef enum style { STYLE_NONE, STYLE_BAR, STYLE_LINES, STYLE_JSONL } style;
@@ -20,7 +20,7 @@ struct progress {
     int64_t last_done;
 };
 
-/* A progress bar is on the terminal, and messages must clear it first. */
+/* True if a progress bar is on the terminal, which messages must clear first. */
 static bool bar_shown;
 
 progress *progress_create(cli_progress how, bool quiet)
@@ -59,7 +59,7 @@ static void add_clock(text *t, double seconds)
         text_addf(t, "%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
-/* Adds a state such as "43%  1,234 of 5,000  310/s  0:12 left". */
+/* Adds a line of progress such as "43% 1,234 of 5,000 310/s 0:12 left". */
 static void add_state(text *t, int64_t done, int64_t total, double seconds)
 {
     double rate = seconds > 0 ? (double)done / seconds : 0;
@@ -121,7 +121,7 @@ static void show_json(const progress *p, int64_t done, int64_t total, double sec
 }
 
 /* Returns true if an update is due. The end of a stage is always shown on a bar and reported to
- * programs, while log lines appear only at intervals. */
+ * programs, but log lines appear only at intervals. */
 static bool due(const progress *p, double now, int64_t done, int64_t total)
 {
     bool end = total > 0 && done >= total && p->last_done != done;
@@ -152,7 +152,8 @@ void progress_estimate(const progress *p, const char *words, double low, double 
                 sqrt(low * high), low, high, bytes);
     else
         fprintf(stderr, "ddsc: estimated cost: %s%s\n", words,
-                could_resume ? "; use --resume DIR to be able to stop and continue" : "");
+                could_resume ? "; use --resume DIR so that the run can be stopped and resumed"
+                             : "");
 }
 
 void progress_event(void *user, const char *stage, int64_t done, int64_t total)

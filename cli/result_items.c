@@ -40,29 +40,24 @@ static void count_points(result_items *items, const ddsc_measures_view *v)
         items->points[i] = v->offset[i + 1] - v->offset[i];
 }
 
-/* Warns about items that have fewer points than --per-item. */
-static void check_points(const session *s, const result_items *items)
+/* Marks the items that have fewer points than --per-item. */
+static void mark_small(const session *s, result_items *items)
 {
-    int64_t few = 0, wanted = s->opt.transform.per_item, least = INT64_MAX;
-    for (int64_t i = 0; i < items->in.view.n_items; i++) {
-        few += items->points[i] < wanted;
-        least = items->points[i] < least ? items->points[i] : least;
+    int64_t n = items->in.view.n_items, wanted = s->opt.transform.per_item;
+    items->is_small = cli_allocate((size_t)n + 1, sizeof *items->is_small);
+    for (int64_t i = 0; i < n; i++) {
+        items->is_small[i] = items->points[i] < wanted;
+        items->n_small += items->is_small[i];
     }
-    if (few > 0)
-        message_warning(s,
-                        "%" PRId64 " items have fewer than %" PRId64
-                        " points and keep all of them, so the numbers of points are not equal; the "
-                        "smallest is %" PRId64,
-                        few, wanted, least);
 }
 
 static bool draw_points(session *s, result_items *items, int *code)
 {
     ddsc_transform_settings set;
     ddsc_measures *copy = NULL;
+    mark_small(s, items);
     if (s->opt.transform.per_item == 0)
         return true;
-    check_points(s, items);
     ddsc_transform_settings_init(&set);
     set.per_item = s->opt.transform.per_item;
     if (!session_ok(s, ddsc_measures_transform(s->ctx, &copy, items->in.measures, &set), code))
@@ -96,7 +91,7 @@ bool result_items_open(session *s, result_items *items, int *code)
     if (!open_model(s, items, code))
         return false;
     ddsc_model_get_view(items->model, &items->view);
-    /* A copy, because --meta and --per-item replace it. */
+    /* Uses a copy, because --meta and --per-item replace the set. */
     bool good = session_ok(
         s, ddsc_measures_copy_labeled(s->ctx, &items->in.measures, items->view.measures, NULL),
         code);
@@ -119,6 +114,7 @@ void result_items_close(result_items *items)
     input_close(&items->in);
     ddsc_model_destroy(items->model);
     free(items->points);
+    free(items->is_small);
     free(items->columns);
     free(items->value);
     free(items->log_points);
@@ -130,7 +126,7 @@ const char *result_items_id(const result_items *items, int64_t item)
     return ddsc_measures_get_id(items->in.measures, items->in.view.row[item]);
 }
 
-/* Explains why the clusters cannot be tested, if the name refers to the clusters. */
+/* If the name refers to the clusters, explains why they cannot be tested. */
 static bool is_cluster_name(const char *name)
 {
     static const char *const names[] = {"label", "labels", "cluster", "clusters"};
@@ -234,7 +230,7 @@ double *result_items_distances(session *s, result_items *items, int *code)
     return NULL;
 }
 
-/* Returns true if all distances of a row to others are unknown, as those of dropped items are. */
+/* Returns true if all distances from a row to other rows are unknown, as for dropped items. */
 static bool is_dropped(const double *row, int64_t n, int64_t at)
 {
     for (int64_t j = 0; j < n; j++)

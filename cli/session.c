@@ -16,8 +16,8 @@ static volatile sig_atomic_t interrupted;
 static const double SAME_S = 0.5;
 
 /* Handles a signal. The first signal asks the library to stop, and the second one kills the
- * process. If all processes of a job receive a signal, a rank receives it twice, once from its
- * guard (mpi/guard.c), so an immediate repetition is ignored. */
+ * process. If all processes of a job receive a signal, a rank receives it twice, the second time
+ * from its guard (mpi/guard.c). A repetition within a short time is therefore ignored. */
 static void on_signal(int number)
 {
     static struct timespec first;
@@ -41,8 +41,9 @@ static void listen(void)
     sigaction(SIGTERM, &action, NULL);
     if (signal(SIGHUP, SIG_IGN) != SIG_IGN) /* respects nohup */
         sigaction(SIGHUP, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is an error like a full disk */
-    signal(SIGPIPE, SIG_DFL); /* `ddsc ... | head` ends silently */
+    signal(SIGXFSZ,
+           SIG_IGN); /* a write beyond the file size limit is an error, as on a full disk */
+    signal(SIGPIPE, SIG_DFL); /* `ddsc ... | head` must exit silently */
 }
 
 bool session_interrupted(void)
@@ -63,6 +64,7 @@ ddsc_context *session_quiet_context(const session *s)
     ddsc_context_settings_init(&set);
     set.threads = ddsc_context_get_threads(s->ctx);
     set.seed = (uint64_t)s->opt.seed;
+    set.memory_limit = s->opt.memory;
     set.cancel = cancel;
     return ddsc_context_create(&ctx, &set) == DDSC_OK ? ctx : NULL;
 }
@@ -154,8 +156,8 @@ bool session_resumes(const session *s)
     return there;
 }
 
-/* Configures --resume. The text identifies all settings except the input and the metric, which
- * the library checks itself. */
+/* Configures --resume. The text contains all settings except the input and the metric, which the
+ * library checks itself. */
 bool session_resume(session *s, int *code)
 {
     const ddsc_cluster_settings *c = &s->set.cluster;
@@ -221,7 +223,7 @@ bool session_ok(session *s, ddsc_status status, int *code)
     return session_ok_in(s, NULL, status, code);
 }
 
-/* Records the paths that the last call took and reports each one once. */
+/* Records the algorithms that the last call used, and reports each of them once. */
 static void note_paths(session *s)
 {
     const char *stage, *path, *why;

@@ -1,5 +1,5 @@
-/* What `ddsc states` computes: the states of the points of a result, their shares, and how they
- * change. */
+/* states: the results of `ddsc states`, which are the states of the points of a result, their
+ * shares, and their changes. */
 #ifndef DDSC_CLI_STATES_H
 #define DDSC_CLI_STATES_H
 
@@ -33,12 +33,12 @@ typedef struct states_result {
     ddsc_states_flow flow;
 } states_result;
 
-/* Points of an item that a state must have for its means to be used. */
+/* Minimum number of points of an item in a state. Means of fewer points are not used. */
 enum { STATES_LEAST_POINTS = 5 };
 
 json_t *states_to_json(const states_result *r);
 void states_to_text(text *t, const states_result *r);
-/* Returns the name of a coordinate, which may be written to `space`. */
+/* Returns the name of a coordinate. `space` is a buffer for a name created here. */
 const char *states_coordinate(const states_result *r, int64_t coordinate, char space[40]);
 
 #endif

@@ -1,4 +1,4 @@
-/* The result of `ddsc states` as text and as JSON. */
+/* Writes the result of `ddsc states` as text and as JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static int64_t cluster_shares(const states_result *r, int64_t cluster, double *s
     return n;
 }
 
-/* A row of --by or of a flow, for sorting. */
+/* A row of the output of --by or of a flow, for sorting. */
 typedef struct ranked {
     double key, second;
     int64_t at;
@@ -53,7 +53,7 @@ static int by_key(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Sorts the rows by p, and rows of equal p by the size of the effect. */
+/* Sorts the rows by p, and rows with equal p by the size of the effect. */
 static ranked *sort_effects(const ddsc_effects_view *v)
 {
     ranked *order = cli_allocate((size_t)v->n_rows + 1, sizeof *order);
@@ -65,7 +65,7 @@ static ranked *sort_effects(const ddsc_effects_view *v)
     return order;
 }
 
-/* Sorts the moves between states by mass; moves within a state are left out. */
+/* Sorts the moves between states by mass. Moves within a state are omitted. */
 static ranked *sort_moves(const states_result *r, int64_t *n)
 {
     int64_t k = r->v.n_states;
@@ -129,8 +129,8 @@ static void add_shares(text *t, const states_result *r)
     if (shown < r->items->view.k)
         text_addf(t, "(the first %" PRId64 " of %" PRId64 " clusters; --json lists all)\n", shown,
                   r->items->view.k);
-    text_add(t, "Shares of the clusters are a description: the clusters were computed from these "
-                "points.\n");
+    text_add(t, "The shares of the clusters are descriptive, because the clusters were computed "
+                "from these points.\n");
     free(share);
 }
 
@@ -167,7 +167,11 @@ static void add_column(text *t, const states_result *r, int64_t at)
     for (int64_t k = 0; k < r->columns.n; k++)
         if (r->columns.column[k].role == DDSC_COLUMN_BLOCK)
             block = &r->columns.column[k];
-    text_addf(t, "\nby %s\n", r->of[at]->name);
+    text_addf(t, "\nby %s", r->of[at]->name);
+    for (int64_t k = 0, n = 0; k < r->columns.n; k++)
+        if (r->columns.column[k].role == DDSC_COLUMN_ADJUST)
+            text_addf(t, "%s%s", n++ ? ", " : ", adjusted for ", r->columns.column[k].name);
+    text_add(t, "\n");
     add_head(t, number ? "share (rank correlation)" : "share (difference in percentage points)",
              width);
     for (int64_t k = 0; k < c->share.n_rows; k++)
@@ -330,6 +334,10 @@ static json_t *column_json(const states_result *r, int64_t at)
     json_put_text(row, "column", r->of[at]->name);
     json_put_text(row, "kind", number ? "number" : "factor");
     json_put_text(row, "effect", number ? "rank correlation" : "difference");
+    json_t *adjust = json_put_array(row, "adjust");
+    for (int64_t k = 0; k < r->columns.n; k++)
+        if (r->columns.column[k].role == DDSC_COLUMN_ADJUST)
+            json_add(adjust, json_from_text(r->columns.column[k].name));
     json_put_count(row, "permutations", c->share.n_permutations);
     json_put_bool(row, "exhaustive", c->share.exhaustive);
     json_put_bool(row, "whole_blocks", c->share.whole_blocks);

@@ -1,4 +1,4 @@
-/* The columns about items that the options --by, --adjust and --block name. */
+/* Reads the columns about items that are given with --by, --adjust and --block. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Describes the result of a test as notes on its meaning, as JSON and as text. */
+/* Writes the result of a test as text and as JSON, with notes on its meaning. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "options.h"
 #include "test_output.h"
 
-/* ---- what the results mean ---- */
+/* ---- notes on the meaning of the results ---- */
 
 static const double TEST_LEVEL = 0.05;
 
@@ -44,13 +44,13 @@ static void note_row(test_result *t, const ddsc_permanova_row *r, int64_t column
         return;
     if (r->kind == DDSC_COLUMN_FACTOR && equals_clusters(t, column))
         add_note(t,
-                 "%s is the same partition as the clusters. If it was derived from them, p means "
-                 "nothing: clusters are chosen to differ",
+                 "%s is the same partition as the clusters. If it was derived from them, p is "
+                 "meaningless, because clusters are chosen to differ",
                  r->name);
     if (r->dispersion_p <= TEST_LEVEL)
         add_note(t,
-                 "the classes of %s also differ in dispersion (p = %.3g), so the difference may be "
-                 "one of spread as well as of position",
+                 "the classes of %s also differ in dispersion (p = %.3g), so they may differ in "
+                 "spread as well as in position",
                  r->name, r->dispersion_p);
     if (r->smallest_p > TEST_LEVEL)
         add_note(t,
@@ -64,45 +64,69 @@ static void note_row(test_result *t, const ddsc_permanova_row *r, int64_t column
 }
 
 /* Warns that the number of points may explain the result. Drawing very few points per item would
- * discard most of the data, so --per-item is suggested from POINTS_ENOUGH points on. */
+ * discard most of the data, so at least POINTS_ENOUGH points are suggested. */
 static void note_points(test_result *t)
 {
     enum { POINTS_ENOUGH = 20 };
-    text list = {0}, remedy = {0};
+    text list = {0}, left = {0};
+    int64_t wanted = t->v.points_smallest, few = 0;
     for (int64_t k = 0; k < t->v.n_rows; k++) {
         const ddsc_permanova_row *r = t->v.rows[k];
         if (r->role == DDSC_COLUMN_BY && r->points_p <= TEST_LEVEL)
             text_addf(&list, "%s%s", list.length ? ", " : "", r->name);
     }
-    if (t->v.points_smallest >= POINTS_ENOUGH)
-        text_addf(&remedy, "--per-item %" PRId64 " (equal numbers of points), or ",
-                  t->v.points_smallest);
-    else
-        text_add(&remedy, "leave out items with few points, use --per-item, or ");
+    wanted = wanted < POINTS_ENOUGH ? POINTS_ENOUGH : wanted;
+    for (int64_t k = 0; k < t->v.n_used; k++)
+        few += t->items->points[t->v.used[k]] < wanted;
+    if (few > 0)
+        text_addf(&left, " and omits %" PRId64 " items that have fewer", few);
     if (t->v.points_warning)
         add_note(t,
                  "items have %" PRId64 " to %" PRId64
                  " points, and the number of points is associated with %s. Distances grow as the "
-                 "number of points falls, so this alone can make a test significant%s. Remedies: "
-                 "%s--adjust " LOG_POINTS,
+                 "number of points decreases, which alone can make a test significant%s. Remedy: "
+                 "--per-item %" PRId64 " draws equal numbers of points%s",
                  t->v.points_smallest, t->v.points_largest, text_get(&list),
                  t->v.points_p <= TEST_LEVEL ? " (these distances are associated with it)" : "",
-                 text_get(&remedy));
-    text_free(&remedy);
+                 wanted, text_get(&left));
     text_free(&list);
+    text_free(&left);
+}
+
+/* With covariates instead of equal numbers, 27.5% of the tests of null cohorts were significant
+ * (bench/permanova.py). */
+static void note_log_points(test_result *t)
+{
+    int64_t at = test_columns_find(t->columns, LOG_POINTS);
+    if (at >= 0 && t->columns->column[at].role == DDSC_COLUMN_ADJUST)
+        add_note(t, "--adjust " LOG_POINTS " removes the mean effect of the number of points, but "
+                    "not the larger spread of items with few points. If classes differ in size, p "
+                    "can be too small; --per-item N (equal numbers) is valid");
+}
+
+/* Items that --per-item leaves out have no values, but are not listed as such. */
+static bool is_listed(const test_result *t, int64_t missing)
+{
+    return !t->items->is_small[t->v.missing[missing].item];
 }
 
 static void note_missing(test_result *t)
 {
     text list = {0};
     enum { SHOWN = 10 };
-    for (int64_t k = 0; k < t->v.n_missing && k < SHOWN; k++)
-        text_addf(&list, "%s%s (%s)", k ? ", " : "",
-                  result_items_id(t->items, t->v.missing[k].item),
-                  t->columns->column[t->v.missing[k].column].name);
-    if (t->v.n_missing > 0)
-        add_note(t, "%" PRId64 " items with missing values were left out: %s%s",
-                 t->v.n - t->v.n_used, text_get(&list), t->v.n_missing > SHOWN ? ", ..." : "");
+    int64_t n = 0;
+    if (t->items->n_small > 0)
+        add_note(t, "%" PRId64 " items with fewer than %" PRId64 " points were omitted",
+                 t->items->n_small, t->s->opt.transform.per_item);
+    for (int64_t k = 0; k < t->v.n_missing; k++)
+        if (is_listed(t, k) && n++ < SHOWN)
+            text_addf(&list, "%s%s (%s)", n > 1 ? ", " : "",
+                      result_items_id(t->items, t->v.missing[k].item),
+                      t->columns->column[t->v.missing[k].column].name);
+    if (n > 0)
+        add_note(t, "%" PRId64 " items with missing values were omitted: %s%s",
+                 t->v.n - t->v.n_used - t->items->n_small, text_get(&list),
+                 n > SHOWN ? ", ..." : "");
     text_free(&list);
 }
 
@@ -119,6 +143,7 @@ void test_make_notes(test_result *t)
 {
     note_missing(t);
     note_points(t);
+    note_log_points(t);
     for (int64_t k = 0; k < t->v.n_rows; k++)
         note_row(t, t->v.rows[k], column_of_row(t->columns, k));
 }
@@ -194,9 +219,8 @@ static json_t *pair_json(const ddsc_permanova_view *v, const ddsc_permanova_pair
     return row;
 }
 
-static const char SCHEME[] =
-    "raw: rows and columns of the centered matrix of squared distances are "
-    "permuted together, and the columns stay in place";
+static const char SCHEME[] = "raw: rows and columns of the centered matrix of squared distances "
+                             "are permuted together; the columns about items stay in place";
 
 json_t *test_to_json(const test_result *t, double seconds)
 {
@@ -222,6 +246,8 @@ json_t *test_to_json(const test_result *t, double seconds)
         json_add(list, pair_json(v, v->pairs[k]));
     list = json_put_array(root, "missing");
     for (int64_t k = 0; k < v->n_missing; k++) {
+        if (!is_listed(t, k))
+            continue;
         json_t *row = json_object();
         json_put_text(row, "id", result_items_id(t->items, v->missing[k].item));
         json_put_text(row, "column", t->columns->column[v->missing[k].column].name);
@@ -230,6 +256,7 @@ json_t *test_to_json(const test_result *t, double seconds)
     json_t *points = json_put_object(root, "points");
     json_put_count(points, "smallest", v->points_smallest);
     json_put_count(points, "largest", v->points_largest);
+    json_put_count(points, "left_out", t->items->n_small);
     json_put_real(points, "r2", v->points_r2);
     json_put_real(points, "p", v->points_p);
     json_put_bool(points, "warning", v->points_warning != 0);

@@ -1,4 +1,4 @@
-/* The columns and the result of `ddsc test`, and their description. */
+/* test_output: the columns and the result of `ddsc test`, and their description. */
 #ifndef DDSC_CLI_TEST_OUTPUT_H
 #define DDSC_CLI_TEST_OUTPUT_H
 
@@ -15,14 +15,14 @@ typedef struct test_columns {
     int64_t n;
 } test_columns;
 
-/* Reads the columns that --adjust, --by and --block name. The caller closes them even after a
+/* Reads the columns given with --adjust, --by and --block. The caller must close them even after a
  * failure. */
 bool test_columns_open(session *s, result_items *items, test_columns *c, int *code);
 void test_columns_close(test_columns *c);
 /* Returns the number of a column, or -1. */
 int64_t test_columns_find(const test_columns *c, const char *name);
 
-/* One test and everything that is needed to describe it. */
+/* A test and all data that its description needs. */
 typedef struct test_result {
     const session *s;
     const result_items *items;

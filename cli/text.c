@@ -1,4 +1,4 @@
-/* A growing string. */
+/* A growable string. */
 #include "text.h"
 
 #include <inttypes.h>

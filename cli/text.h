@@ -1,5 +1,5 @@
-/* text: a growing string, in which the program builds everything it prints or writes. If memory
- * is exhausted, the program ends with exit code 5. No result is partially written at that point. */
+/* text: a growable string, in which the program builds all of its output. If memory is exhausted, the
+ * program exits with code 5. At that point, no result is partially written. */
 #ifndef DDSC_CLI_TEXT_H
 #define DDSC_CLI_TEXT_H
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 typedef struct text {
-    char *bytes; /* NUL-terminated if anything was added, else NULL */
+    char *bytes; /* NUL-terminated, or NULL if nothing was added */
     size_t length, capacity;
 } text;
 
@@ -23,8 +23,8 @@ int text_write(void *t, const void *bytes, size_t n);
 void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_addv(text *t, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-/* Adds `string`, broken at blanks so that no line exceeds `width`. Lines after the first are
- * indented by `indent` blanks. The first line starts at `column`. */
+/* Adds `string` with line breaks at blanks, so that no line exceeds `width`. Lines after the first
+ * are indented by `indent` blanks. The first line starts at `column`. */
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width);
 /* Adds text that may contain ids or file names. If `to` is a terminal, control characters are
  * escaped. */

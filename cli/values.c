@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns true if the whole word is a finite number above 0. */
+/* Returns true if the whole word is a finite positive number. */
 static bool positive(const char *value, double *out)
 {
     char *end;
@@ -102,7 +102,7 @@ const char *value_cost(cli_options *o, const char *value)
     if (*value == '\0')
         return "sqeuclidean, euclidean, cosine, cityblock or a file";
     const char *near = access(value, F_OK) == 0 ? NULL : suggest(value, names, n_names);
-    static char wanted[80]; /* must live until the message is printed */
+    static char wanted[80]; /* static, because it must live until the message is printed */
     snprintf(wanted, sizeof wanted, "a cost or an existing file; did you mean '%s'?",
              near ? near : "");
     return near ? wanted : NULL;
@@ -193,12 +193,12 @@ const char *value_meta(cli_options *o, const char *value)
 const char *value_input_format(cli_options *o, const char *value)
 {
     if (strcmp(value, "h5ad") != 0)
-        return "h5ad; other formats are detected by content";
+        return "h5ad (other formats are detected by content)";
     o->read.format = DDSC_FORMAT_HDF5;
     return NULL;
 }
 
-/* Sets the format of the input for h5ad, else of the output. */
+/* Sets the format of the input (h5ad) or of the output (all others). */
 const char *value_convert_format(cli_options *o, const char *value)
 {
     if (strcmp(value, "h5ad") == 0)

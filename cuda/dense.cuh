@@ -1,9 +1,9 @@
 /* Entropic transport in doubles between items with arbitrary points, under squared distances. A
- * pair of small items is solved by one warp, and larger pairs by one block with the kernel
- * matrix in shared memory. Iterations, over-relaxation and stopping are the same as for items on
- * a grid (scaling.cuh). The minimum of each row and then of each column is subtracted from the
- * costs, so that no row or column of the kernel vanishes. Pairs whose kernel does not fit are
- * left to the CPU. */
+ * pair of small items is solved by one warp, and larger pairs by one block with the kernel matrix
+ * in shared memory. Iterations, over-relaxation and stopping are the same as for items on a grid
+ * (scaling.cuh). The minimum of each row and then of each column is subtracted from the costs, so
+ * that no row or column of the kernel vanishes. Pairs whose kernel does not fit into shared memory
+ * are left to the CPU. */
 #ifndef DDSC_CUDA_DENSE_CUH
 #define DDSC_CUDA_DENSE_CUH
 
@@ -22,8 +22,8 @@ inline int64_t dense_doubles(const clouds &c)
     return c.room + 7 * (int64_t)c.most;
 }
 
-/* A pair, solved by T threads. Holds scalings times weights (u), weights, what was subtracted
- * from the costs, and the sums of side 1. */
+/* A pair, solved by T threads: scalings times weights (u), weights, the subtracted parts of the
+ * costs, and the sums of side 1. */
 template <int T> struct dense {
     int count[2];
     double *kernel, *scale[2], *mass[2], *off[2], *sum, *room;

@@ -44,7 +44,7 @@ int cuda_open(void **state, int number, device_about *about, char *why)
     size_t free = 0, total = 0;
     DO("no device", cudaGetDeviceCount(&devices));
     if (number >= devices) {
-        snprintf(why, DEVICE_WORDS, "no device has this number; %d devices were found", devices);
+        snprintf(why, DEVICE_WORDS, "no device has this number; %d devices were found, numbered from 0", devices);
         return 1;
     }
     DO("the device", cudaGetDeviceProperties(&p, number));
@@ -71,24 +71,24 @@ int cuda_open(void **state, int number, device_about *about, char *why)
     return 0;
 }
 
-/* Returns the name of a way and the relative error bound (radius) of its products. Let u = 2^-24
- * and R the number of columns, at most 2^17.
+/* Returns the name of a product type (way) and the relative error bound (radius) of its products.
+ * Let u = 2^-24, and let R be the number of columns, which is at most 2^17.
  *
  * FP32: every term is rounded once (fma), so the error is at most R u |x||y| in any order (Higham
  * 2002, section 3.1).
  *
- * FP16 on tensor cores: rows are divided by powers of two that bring their largest value to 2^14
- * .. 2^15. Rounding a value to 11 bits has a relative error of 2^-11, so by the Cauchy-Schwarz
- * inequality the product of two rows has an error of at most (2^-10 + 2^-22) |x||y|. A value
- * below 2^-14, where halves are denormal, has an absolute error of at most 2^-14 even if it is
- * flushed to zero. This is 2^-28 of the largest value, so each of the two rows adds sqrt(R)
- * 2^-28 |x||y|. The product of two halves is exact in 22 bits. Sums are truncated after all
- * terms of a step are aligned to the largest exponent (Fasi, Higham, Mikaitis, Pranesh 2021,
- * "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330). Each term, and
- * the sum once more, loses less than 2^-23 of the largest term. The largest term is at most
- * |x||y| plus the earlier losses (a 16th of it). With one term per step, the worst case, this is
- * 3 x 2^-23 = 6 u per column, and the bound uses 8 u per column. The two products with the
- * divisors are exact or below 2^-126. */
+ * FP16 on tensor cores: each row is divided by the power of two that brings its largest value to
+ * 2^14 .. 2^15. Rounding a value to 11 bits has a relative error of 2^-11, so by the Cauchy-Schwarz
+ * inequality the product of two rows has an error of at most (2^-10 + 2^-22) |x||y|. A value below
+ * 2^-14, where halves are denormal, has an absolute error of at most 2^-14 even if it is flushed to
+ * zero. This is 2^-28 of the largest value, so each of the two rows adds sqrt(R) 2^-28 |x||y|. The
+ * product of two halves is exact in 22 bits. Sums are truncated after all terms of a step are
+ * aligned to the largest exponent (Fasi, Higham, Mikaitis, Pranesh 2021, "Numerical behavior of
+ * NVIDIA tensor cores", PeerJ Computer Science 7:e330). Each term, and the sum once more, loses
+ * less than 2^-23 of the largest term. The largest term is at most |x||y| plus the earlier losses,
+ * which are at most a 16th of |x||y|. In the worst case of one term per step, this is 3 x 2^-23 = 6
+ * u per column. The bound uses 8 u per column. The two products with the divisors are exact or
+ * below 2^-126. */
 const char *cuda_way(void *state, int way, int64_t columns, double *radius)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Items on a grid: upload to the device, and calls for bounds and values of their pairs. */
+/* Uploads items on a grid to the device, and computes bounds and values of their pairs. */
 #ifndef DDSC_CUDA_GRID_CUH
 #define DDSC_CUDA_GRID_CUH
 
@@ -27,8 +27,8 @@ void release_grid(cuda *d)
     d->n_scaled = 0;
 }
 
-/* Determines the shared memory of a block from the largest item and from a box with the largest
- * numbers of rows and columns. */
+/* Determines the shared memory that a block needs for the largest item and for a box with the
+ * largest numbers of rows and columns. */
 int measure_boxes(cuda *d, const device_grid *g, char *why)
 {
     transport &t = d->grid;
@@ -60,7 +60,7 @@ int cuda_load_grid(void *state, const device_grid *g, char *why)
     DO("the device", cudaMemGetInfo(&free, &total));
     int64_t needed = entries * (14 + 4 * g->n_levels) + g->n * 52 + PAIRS * 24;
     if (needed >= (int64_t)(free - free / 16) || g->n_levels > LEVELS || g->side > REACH) {
-        snprintf(why, DEVICE_WORDS, "too little memory: %.1f GiB are needed, %.1f are free",
+        snprintf(why, DEVICE_WORDS, "too little device memory: %.1f GiB are needed, %.1f GiB are free",
                  (double)needed * 0x1p-30, (double)free * 0x1p-30);
         return 1;
     }

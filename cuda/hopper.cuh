@@ -1,9 +1,9 @@
-/* Finds the smallest keys of every row as in nearest.cuh, with features of compute capability
- * 9.0 only: FP16 products by warp groups from shared memory (wgmma), which asynchronous bulk
- * copies fill (cp.async.bulk). A block owns 128 rows and iterates over the columns in tiles of
- * 256. One of its warp groups issues the copies, and the other two process 64 rows each. All
- * columns of a row are processed by the same warp, in which four lanes keep one list each, so no
- * atomic operations are needed. */
+/* Finds the smallest keys of every row as in nearest.cuh, using features that only compute
+ * capability 9.0 has. Warp groups compute FP16 products from shared memory (wgmma), which is filled
+ * by asynchronous bulk copies (cp.async.bulk). A block owns 128 rows and iterates over the columns
+ * in tiles of 256. One of its warp groups issues the copies, and the other two process 64 rows
+ * each. All columns of a row are processed by the same warp, in which four lanes have one list
+ * each, so no atomic operations are needed. */
 #ifndef DDSC_CUDA_HOPPER_CUH
 #define DDSC_CUDA_HOPPER_CUH
 
@@ -13,14 +13,16 @@ enum {
     TALL = 128, /* rows of a block */
     RING = 4,   /* stages in the ring */
     HEADS =
-        RING + 1, /* per-column data of tiles: as many tiles as can be in flight */
+        RING + 1, /* number of tiles whose per-column data is stored, which is the largest number of
+                   * tiles in flight */
     GROUP = 128,  /* threads of a warp group */
-    TEAMS = 2,    /* warp groups that make products */
+    TEAMS = 2,    /* number of warp groups that compute products */
     CREW = (TEAMS + 1) * GROUP,
     STAGE_BYTES = (TALL + WIDE) / PANEL * PANEL_BYTES,
-    GRAIN = 2,        /* groups of 8 columns that are checked together */
-    QUARTER = 128,    /* entries in the list of a lane; a tile can add WIDE / 4 */
-    HOPPER_KEEP = 128 /* longest list that leaves space for new entries */
+    GRAIN = 2,        /* number of groups of 8 columns that are checked together */
+    QUARTER = 128,    /* number of entries in the list of a lane; a tile can add up to WIDE / 4
+                       * entries */
+    HOPPER_KEEP = 128 /* length of the longest list that leaves space for new entries */
 };
 
 struct hopper_shared {
@@ -33,7 +35,7 @@ enum { HOPPER_BYTES = sizeof(hopper_shared) + 1024 }; /* stages are aligned to 1
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-/* ---- iteration over (rows, column segment), the same for all warps of a block ---- */
+/* ---- iteration over (rows, column segment), which is the same for all warps of a block ---- */
 
 struct hopper_part {
     int64_t block;            /* first row, relative to row0 */
@@ -51,7 +53,7 @@ __device__ __forceinline__ hopper_part part_of(const search &s, int part)
     return p;
 }
 
-/* Position in the ring of stages. */
+/* A position in the ring of stages. */
 struct hopper_place {
     int slot, parity;
 };
@@ -65,7 +67,7 @@ __device__ __forceinline__ void next_stage(hopper_place &at)
     }
 }
 
-/* Copies coordinates from k on, for the rows and for a tile's columns, into the next stage. */
+/* Copies coordinates k, k + 1, ... of the rows and of the columns of a tile into the next stage. */
 __device__ __forceinline__ void bring_stage(const search &s, hopper_shared *m, hopper_place &at,
                                             const char *rows, const char *columns, int k, int more)
 {
@@ -119,7 +121,7 @@ __device__ __forceinline__ void free_last(hopper_shared *m, const hopper_place &
         arrive(&m->empty[at.slot == 0 ? RING - 1 : at.slot - 1]);
 }
 
-/* Adds the next stage to the sums. more is 0 for the first stage. */
+/* Adds the products of the next stage to the sums. `more` is 0 for the first stage. */
 template <int STEPS>
 __device__ __forceinline__ void sum_stage(float (&sum)[WIDE / 2], hopper_shared *m, int team,
                                           hopper_place &at, int more)
@@ -139,8 +141,8 @@ __device__ __forceinline__ void sum_stage(float (&sum)[WIDE / 2], hopper_shared 
     next_stage(at);
 }
 
-/* Computes the sums of a tile. TAIL is the number of steps of the last stage if it is partial.
- * It is a template parameter because the compiler pipelines steps only if their number is
+/* Computes the sums of a tile. TAIL is the number of steps of the last stage if that stage is
+ * partial. It is a template parameter, because the compiler pipelines steps only if their number is
  * constant. */
 template <int TAIL>
 __device__ __forceinline__ void sum_tile(float (&sum)[WIDE / 2], int used, hopper_shared *m,
@@ -157,10 +159,11 @@ __device__ __forceinline__ void sum_tile(float (&sum)[WIDE / 2], int used, hoppe
 
 /* ---- selection ---- */
 
-/* State of a thread for its two rows, which are 8 apart. */
+/* The state of a thread for its two rows, whose numbers differ by 8. */
 struct hopper_rows {
     float start[2], times[2]; /* times is -2 scale */
-    float limit[2], sure[2];  /* sure: a value above it implies a key that is not below the limit */
+    float limit[2], sure[2];  /* sure: if the compared value is above it, the key is not below the
+                               * limit */
     int number[2];
     entry *list[2], *end[2]; /* end: position of the next entry */
 };
@@ -181,8 +184,8 @@ __device__ __forceinline__ bool may_pass(float sum, const hopper_rows &own, int 
     return fmaf(sum * scale, own.times[r], start) < own.sure[r];
 }
 
-/* Sets the limit of a row. Keys are rounded twice, and the value compared with `sure` once. The
- * margin is 16 times that error. */
+/* Sets the limit of a row. Keys are rounded twice, and the value that is compared with `sure` is
+ * rounded once. The margin is 16 times the resulting error. */
 __device__ __forceinline__ void set_limit(hopper_rows &own, int r, float limit, float largest)
 {
     own.limit[r] = limit;
@@ -214,8 +217,8 @@ __device__ __forceinline__ unsigned look(const float (&sum)[WIDE / 2], const hop
     return __reduce_or_sync(0xFFFFFFFFu, mask);
 }
 
-/* Reloads two numbers from shared memory. There are too few registers to keep them, but the
- * compiler would try to. */
+/* Reloads two numbers from shared memory. The load is volatile, because the compiler would
+ * otherwise keep the numbers in registers, of which there are too few. */
 __device__ __forceinline__ float2 again(const float *at)
 {
     float2 x;
@@ -225,8 +228,9 @@ __device__ __forceinline__ float2 again(const float *at)
     return x;
 }
 
-/* Appends the lane's four sums in columns from `at` on, whose row numbers start with `number`,
- * for one row after the other. It avoids branches, which would cause waits at reconvergence. */
+/* Appends four sums of the lane, in columns from `at` on, to the lists of its rows. The numbers of
+ * these columns start with `number`. The code avoids branches, which would cause waits at
+ * reconvergence. */
 template <bool WEIGHTED>
 __device__ __forceinline__ void append(const float *sum, hopper_rows &own,
                                        const float (*head)[WIDE], int at, int number)
@@ -270,9 +274,9 @@ __device__ __forceinline__ void take_tile(const float (&sum)[WIDE / 2], hopper_r
                 append<WEIGHTED>(sum + 4 * i, own, head, 8 * i + at, column + 8 * i + at);
 }
 
-/* Reduces a row's four lists to the smallest entries, at least `keep` and few more, and
- * redistributes them over the four lists. Executed by one warp. Returns the number of entries,
- * and in *limit a key that `keep` of them do not exceed. DEEP is the largest list length in
+/* Reduces the four lists of a row to the smallest entries (at least `keep`, and few more) and
+ * redistributes them over the four lists. Executed by one warp. Returns the number of entries, and
+ * stores in *limit a key that `keep` of them do not exceed. DEEP is the largest length of a list in
  * units of 32. */
 template <int DEEP>
 __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], int keep,
@@ -292,7 +296,7 @@ __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], 
     }
     all = __reduce_and_sync(0xFFFFFFFFu, all);
     some = __reduce_or_sync(0xFFFFFFFFu, some);
-    int bit = 31 - __clz((int)(all ^ some)); /* the highest bit in which they differ */
+    int bit = 31 - __clz((int)(all ^ some)); /* the highest bit in which the keys differ */
     unsigned key = bit < 31 ? all & ~0u << (bit + 1) : 0u;
     for (; bit >= 0 && upto > most; bit--) {
         const unsigned tried = key | 1u << bit;
@@ -307,7 +311,8 @@ __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], 
             upto = less;
     }
     key |= (bit < 31 ? 1u << (bit + 1) : 0u) - 1; /* the largest key with the known leading bits */
-    if (upto > most) {                            /* many equal keys: keep those with the smallest numbers */
+    if (upto > most) {                            /* there are many equal keys, so those with the
+                                                   * smallest numbers are kept */
         int less = 0;
         unsigned part[SLOTS];
 #pragma unroll
@@ -333,7 +338,7 @@ __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], 
     return kept;
 }
 
-/* Reduces all lists of a warp's rows that have grown. */
+/* Reduces those lists of a warp's rows that have grown. */
 __device__ __forceinline__ void cut_rows(const search &s, hopper_rows &own, int64_t block)
 {
     const int lane = threadIdx.x % 32;
@@ -402,8 +407,8 @@ __device__ __forceinline__ void take_all(const search &s, hopper_shared *m, int 
             sum_tile<TAIL>(sum, s.used, m, team, at);
             take_tile<WEIGHTED>(sum, own, m->head[head], tile * WIDE);
             head = head + 1 == HEADS ? 0 : head + 1;
-            /* All warps cut at the same tiles, because they wait for each other. A full list is
-             * cut at once. */
+            /* All warps reduce their lists at the same tiles, because they wait for each other. A
+             * list that is full is reduced immediately. */
             bool now = tile - p.first + 1 == next;
             next = now ? 4 * next : next;
             if (__any_sync(0xFFFFFFFFu,

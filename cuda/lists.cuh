@@ -1,5 +1,5 @@
-/* Lists of the smallest keys. An entry combines a key and a row number in one 64-bit integer, so
- * the result does not depend on the order of insertion. */
+/* Manages lists of the smallest keys. An entry combines a key and a row number in one 64-bit
+ * integer, so the result does not depend on the order of insertion. */
 #ifndef DDSC_CUDA_LISTS_CUH
 #define DDSC_CUDA_LISTS_CUH
 
@@ -20,14 +20,15 @@ __device__ __forceinline__ float key_of(unsigned bits)
     return __uint_as_float(bits >> 31 ? bits ^ 0x80000000u : ~bits);
 }
 
-/* Limit of a row within one segment, derived from the limit of all segments. Entries with an
- * equal key and a smaller number are still possible, so the limit is the next float. */
+/* Returns the limit of a row within one segment, given the limit over all segments. Entries with an
+ * equal key and a smaller number may still follow, so the result is the next larger float. */
 __device__ __forceinline__ unsigned above(unsigned limit)
 {
     return limit == ~0u ? limit : limit + 1;
 }
 
-/* Returns the value of rank `rank` among the 32 SLOTS values of a warp, determined bit by bit. */
+/* Returns the value with the given rank among the 32 SLOTS values of a warp. The value is
+ * determined bit by bit. */
 template <int SLOTS>
 __device__ __forceinline__ unsigned ranked(const unsigned (&x)[SLOTS], int rank)
 {
@@ -112,7 +113,7 @@ template <int SLOTS> __device__ __noinline__ void order(entry *list, int count)
     __syncwarp();
 }
 
-/* Returns the number of entries of a sorted list below another entry. */
+/* Returns the number of entries of a sorted list that are below `other`. */
 __device__ __forceinline__ int below(const entry *list, int count, entry other)
 {
     int low = 0;
@@ -126,8 +127,8 @@ __device__ __forceinline__ int below(const entry *list, int count, entry other)
     return low;
 }
 
-/* Cuts, sorts and merges the lists of a row's segments, with one warp per row. The rank of an
- * entry among all is the sum of its ranks in each list. */
+/* Cuts, sorts and merges the lists of a row's segments, with one warp per row. The rank of an entry
+ * among all entries is the sum of its ranks in the lists. */
 template <int SLOTS>
 __global__ void join_kernel(int64_t rows, int segments, int keep, entry *list, int *count,
                             float *key, int *index)

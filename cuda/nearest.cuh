@@ -1,9 +1,9 @@
-/* Finds the smallest keys of every row. The block that computes the products also selects, so
- * products never reach global memory. A block owns 128 rows and iterates over a segment of the
- * columns in tiles of 128. Keys below the limit of a row are appended to its list. A list that
- * is nearly full is reduced to its smallest `keep` entries, and the last of them is the new
- * limit. Lists are ordered by (key, number) as one 64-bit integer, so the result does not depend
- * on the order of insertion. */
+/* Finds the smallest keys of every row. The block that computes the products also selects the
+ * smallest keys, so products are never written to global memory. A block owns 128 rows and iterates
+ * over a segment of the columns in tiles of 128. Keys below the limit of a row are appended to its
+ * list. A list that is nearly full is reduced to its smallest `keep` entries, and the last of them
+ * is the new limit. Lists are ordered by (key, number) as one 64-bit integer, so the result does
+ * not depend on the order of insertion. */
 #ifndef DDSC_CUDA_NEAREST_CUH
 #define DDSC_CUDA_NEAREST_CUH
 
@@ -13,7 +13,7 @@
 
 enum {
     SIDE = 128,    /* rows and columns of a tile */
-    PANEL = 64,    /* rows of halves that are stored together */
+    PANEL = 64,    /* number of rows of halves that are stored together */
     STAGES = 3,    /* pieces of coordinates in flight */
     THREADS = 256, /* each handles 8 rows and 8 columns of a tile */
     WARPS = THREADS / 32
@@ -22,23 +22,26 @@ enum {
 enum way { WAY_FP16 = 0, WAY_FP32 = 1 };
 
 struct search {
-    const char *x; /* numbers in the format of the way; floats are depth x npad, halves as in panel_at */
+    const char *x; /* numbers in the format of the product type: floats as depth x npad, halves as
+                    * in panel_at */
     const float *start, *weight; /* npad values; start is infinite beyond n; weight is NULL for ones */
     const float *scale;          /* FP16: npad divisors of the rows */
     float largest;               /* largest absolute value of the first n starts */
     int64_t npad;
-    int depth, used; /* number of coordinates, padded to the way's multiple; number that may be nonzero, padded to 16 */
+    int depth, used; /* number of coordinates, padded to a multiple that the product type requires;
+                      * number of those that may be nonzero, padded to 16 */
     int64_t row0, rows; /* first row of the strip and number of rows */
     int tiles, span; /* column tiles: total, and per segment */
     int segments;
     int keep;
-    unsigned *limit; /* by row - row0: smallest limit of its segments so far, encoded as in entries */
+    unsigned *limit; /* one per row of the strip: smallest limit of its segments so far, encoded as
+                      * in entries */
     entry *list;     /* (row - row0) x segments x 32 SLOTS */
     int *count;      /* (row - row0) x segments */
 };
 
-/* A piece holds lines of SIDE + 8 numbers, padded so that no two lines of a fragment share a
- * bank. The lines of the rows come before those of the columns. */
+/* A piece contains lines of SIDE + 8 numbers. The padding ensures that no two lines of a fragment
+ * share a bank. The lines of the rows precede those of the columns. */
 template <int WAY> struct piece {
     enum {
         DEPTH = WAY == WAY_FP16 ? 32 : 16,
@@ -71,7 +74,7 @@ __device__ __forceinline__ void copy16(void *to, const void *from)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
 }
 
-/* Copies coordinates from k on for 128 rows and 128 columns. */
+/* Copies coordinates k, k + 1, ... of 128 rows and 128 columns. */
 template <int WAY>
 __device__ __forceinline__ void bring(const search &s, char *stage, int64_t row, int64_t column,
                                       int k)
@@ -130,8 +133,8 @@ __device__ __forceinline__ void fragments(unsigned (&to)[4], const char *line)
                  : "memory");
 }
 
-/* Warps are arranged in a 2 x 4 grid with 64 x 32 entries each. Fragments of 16 x 8 x 16 have
- * the layout of the PTX manual (mma.m16n8k16 with .f16). */
+/* Warps are arranged in a 2 x 4 grid with 64 x 32 entries each. The layout of fragments of 16 x 8 x
+ * 16 is described in the PTX manual (mma.m16n8k16 with .f16). */
 template <> struct place<WAY_FP16> {
     __device__ __forceinline__ static int row_of(int r)
     {
@@ -240,7 +243,8 @@ __global__ void __launch_bounds__(THREADS, 2) nearest_kernel(search s)
     }
     for (int step = 0, tile = first, chunk = 0; step < steps; step++) {
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-        __syncthreads(); /* the stage is complete, and no thread reads the stage to be filled */
+        __syncthreads(); /* the stage is complete, and no thread still reads the stage that is
+                          * filled next */
         int ahead = step + STAGES - 1;
         if (ahead < steps)
             bring<WAY>(s, stages + ahead % STAGES * p::BYTES, row,
@@ -281,11 +285,12 @@ __global__ void scale_kernel(const float *rows, int64_t n, int columns, float *s
     for (int k = threadIdx.x % 32; k < columns; k += 32)
         largest = max(largest, __float_as_uint(fabsf(rows[row * columns + k])));
     largest = __reduce_max_sync(0xFFFFFFFFu, largest);
-    if (threadIdx.x % 32 == 0) /* 2^-141 if all values are denormal; the smallest then becomes 2^-8 */
+    if (threadIdx.x % 32 == 0) /* 2^-141 if all values are denormal, which makes the smallest value
+                                * 2^-8 */
         scale[row] = largest ? ldexpf(1.0f, (int)(largest >> 23) - 127 - 14) : 1.0f;
 }
 
-/* Stores a number in the layout of the products. size is npad or depth. */
+/* Stores a number in the layout that the products use. size is npad or depth. */
 __device__ __forceinline__ void put(float *x, int64_t row, int k, int64_t size, float number)
 {
     x[k * size + row] = number;
@@ -296,7 +301,7 @@ __device__ __forceinline__ void put(half *x, int64_t row, int k, int64_t size, f
     x[panel_at(row, k, (int)size)] = (half)number;
 }
 
-/* Transposes rows to columns. */
+/* Transposes the rows and stores them in the layout of the products. */
 template <typename number>
 __global__ void turn_kernel(const float *rows, int64_t n, int columns, number *x, int64_t size,
                             int64_t at, const float *scale)

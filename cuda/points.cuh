@@ -1,4 +1,4 @@
-/* Items with arbitrary points: upload to the device, and calls for values of their pairs. */
+/* Uploads items with arbitrary points to the device, and computes values of their pairs. */
 #ifndef DDSC_CUDA_POINTS_CUH
 #define DDSC_CUDA_POINTS_CUH
 
@@ -17,7 +17,8 @@ void release_points(cuda *d)
     d->points = clouds();
 }
 
-/* Determines the largest kernel matrix, limited by the shared memory of a block. */
+/* Determines the size of the largest kernel matrix, which is limited by the shared memory of a
+ * block. */
 int measure_points(cuda *d, const device_points *p, char *why)
 {
     clouds &c = d->points;
@@ -28,7 +29,7 @@ int measure_points(cuda *d, const device_points *p, char *why)
     int64_t left = std::min<int64_t>(SHARED, shared - 1024) / 8 - 7 * (int64_t)c.most;
     c.room = (int)std::max<int64_t>(0, std::min<int64_t>(left, (int64_t)c.most * c.most));
     if (left < 0) {
-        snprintf(why, DEVICE_WORDS, "items of %d points are too large", c.most);
+        snprintf(why, DEVICE_WORDS, "items of %d points are too large for this device", c.most);
         return 1;
     }
     DO("values", cudaFuncSetAttribute(dense_kernel<SMALL>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -49,7 +50,7 @@ int cuda_load_points(void *state, const device_points *p, char *why)
     release_points(d);
     DO("the device", cudaMemGetInfo(&free, &total));
     if (needed >= (int64_t)(free - free / 16)) {
-        snprintf(why, DEVICE_WORDS, "too little memory: %.1f GiB are needed, %.1f are free",
+        snprintf(why, DEVICE_WORDS, "too little device memory: %.1f GiB are needed, %.1f GiB are free",
                  (double)needed * 0x1p-30, (double)free * 0x1p-30);
         return 1;
     }

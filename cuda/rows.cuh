@@ -1,4 +1,4 @@
-/* Rows on the device, and calls for the lists of their nearest rows. */
+/* Uploads rows to the device, and finds the nearest rows of each row. */
 #ifndef DDSC_CUDA_ROWS_CUH
 #define DDSC_CUDA_ROWS_CUH
 
@@ -12,7 +12,8 @@
 namespace
 {
 
-const int64_t LONGEST = 320; /* longest list: 64 less than the free space in lists of 512 */
+const int64_t LONGEST = 320; /* length of the longest requested list; lists have 512 entries, of
+                              * which 64 more must be free for new entries */
 const int64_t STRIP = 65536; /* largest number of rows at a time */
 const int64_t STAGING = 64 << 20;
 const int64_t COLUMNS = 1 << 17; /* largest number of columns for which the radii are valid */
@@ -46,21 +47,22 @@ bool by_groups(const cuda *d)
     return d->hopper && d->way == WAY_FP16 && d->keep <= HOPPER_KEEP;
 }
 
-/* Size of a list, in units of 32 entries. */
+/* Returns the size of a list, in units of 32 entries. */
 int slots_of(const cuda *d)
 {
     return by_groups(d) ? (int)QUARTER / 32 : d->keep <= 64 ? 8 : 16;
 }
 
-/* Number of column segments, chosen so that the last blocks do not run alone. */
+/* Returns the number of column segments, which is chosen so that all blocks finish at about the
+ * same time. */
 int segments_of(const cuda *d, int64_t rows)
 {
     int64_t blocks = (rows + SIDE - 1) / SIDE, tiles = d->npad / SIDE;
     int64_t wanted = (8 * 2 * (int64_t)d->processors + blocks - 1) / blocks;
     if (!by_groups(d))
         return (int)std::max<int64_t>(1, std::min<int64_t>({wanted, tiles / 8, 16}));
-    /* Each multiprocessor runs one block, which processes parts in turn. Every additional
-     * segment starts an additional list. */
+    /* Each multiprocessor runs one block, which processes several parts. Every additional segment
+     * requires an additional list. */
     double least = INFINITY;
     int best = 1;
     for (int segments = 1; segments <= std::max<int64_t>(1, std::min<int64_t>(tiles / 8, 16));
@@ -75,8 +77,8 @@ int segments_of(const cuda *d, int64_t rows)
     return best;
 }
 
-/* Number of rows per strip: as many as all multiprocessors process at once, or strips of equal
- * length. */
+/* Returns the number of rows per strip: as many as all multiprocessors process at once, or strips
+ * of equal length. */
 int64_t strip_of(const cuda *d)
 {
     int64_t strips = (d->n + STRIP - 1) / STRIP, even = (d->n + strips - 1) / strips;
@@ -84,7 +86,7 @@ int64_t strip_of(const cuda *d)
     return std::min(d->npad, (rows + WIDE - 1) / WIDE * WIDE);
 }
 
-/* Number of lists for the given number of rows. */
+/* Returns the number of lists for the given number of rows. */
 int64_t lists_of(const cuda *d, int64_t rows)
 {
     return rows == 0
@@ -92,7 +94,8 @@ int64_t lists_of(const cuda *d, int64_t rows)
                : (rows + SIDE - 1) / SIDE * SIDE * segments_of(d, rows) * (by_groups(d) ? 4 : 1);
 }
 
-/* Largest number of lists of a strip. The last strip is shorter, but may have more segments. */
+/* Returns the largest number of lists of a strip. The last strip is shorter, but may have more
+ * segments. */
 int64_t most_lists(const cuda *d, int64_t strip)
 {
     return std::max(lists_of(d, strip), lists_of(d, d->n % strip));
@@ -148,7 +151,8 @@ int upload(cuda *d, const device_rows *r, char *why)
     return error == cudaSuccess ? 0 : fail(why, "rows", error);
 }
 
-/* Returns the largest strip that fits into memory, and the total number of bytes in *needed. */
+/* Returns the largest strip that fits into memory, and stores the total number of required bytes in
+ * *needed. */
 int64_t strip_that_fits(const cuda *d, int64_t free, int64_t *needed)
 {
     int64_t fixed = d->npad * (size_of(d->way) * d->depth + 12) + STAGING;
@@ -177,12 +181,12 @@ int cuda_load(void *state, int way, const device_rows *r, int64_t keep, int64_t 
     DO("the device", cudaMemGetInfo(&free, &total));
     d->strip = strip_that_fits(d, (int64_t)free, &needed);
     if (r->columns > COLUMNS || keep > LONGEST) {
-        snprintf(why, DEVICE_WORDS, "rows of %lld columns, lists of %lld: too long",
+        snprintf(why, DEVICE_WORDS, "rows of %lld columns or lists of %lld entries are too long for this device",
                  (long long)r->columns, (long long)keep);
         return 1;
     }
     if (needed >= (int64_t)free) {
-        snprintf(why, DEVICE_WORDS, "too little memory: %.1f GiB are needed, %.1f are free",
+        snprintf(why, DEVICE_WORDS, "too little device memory: %.1f GiB are needed, %.1f GiB are free",
                  (double)needed * 0x1p-30, (double)free * 0x1p-30);
         return 1;
     }
@@ -306,14 +310,14 @@ int cuda_nearest(void *state, int64_t begin, int64_t end, int64_t keep, float *k
     const int side = (int)(begin / d->strip % 2);
     DO("the device", cudaSetDevice(d->number));
     if (keep != d->keep) {
-        snprintf(why, DEVICE_WORDS, "rows were loaded for lists of %lld", (long long)d->keep);
+        snprintf(why, DEVICE_WORDS, "the rows were loaded for lists of %lld entries", (long long)d->keep);
         return 1;
     }
     if (d->ahead != begin && begin_strip(d, begin, why))
         return 1;
     if (begin + d->strip < d->n && begin_strip(d, begin + d->strip, why))
         return 1;
-    if (d->ahead == begin) /* a repeated request recomputes the strip */
+    if (d->ahead == begin) /* if the same strip is requested again, it is recomputed */
         d->ahead = -1;
     DO("products", cudaStreamWaitEvent(d->copies, d->listed[side], 0));
     DO("lists", cudaMemcpyAsync(key, d->key[side], entries, cudaMemcpyDeviceToHost, d->copies));

@@ -12,8 +12,9 @@ inline int64_t scaling_doubles(const transport &t)
     return 4 * TABLE + (int64_t)t.most + 3 * (int64_t)t.cells;
 }
 
-/* A pair in shared memory: kernel tables by axis, space for other tables, scalings times weights
- * of both sides on their boxes, a box after one axis, and the last sums of side 1 by point. */
+/* A pair in shared memory: kernel tables per axis, space for other tables, scalings times weights
+ * of both sides on their boxes, values on a box after processing one axis, and the last sums of
+ * side 1 per point. */
 struct scaling : boxes {
     double *kernel[2], *other[2], *scale[2], *half, *sum, *room;
 };
@@ -98,7 +99,7 @@ __device__ __forceinline__ double omega_of(double eta)
     return 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
 }
 
-/* Returns omega from the rate of convergence between Gaussians. */
+/* Computes omega from the rate of convergence between Gaussians. */
 __device__ __forceinline__ double first_omega(const transport &t, int i, int j, double epsilon)
 {
     const double *a = t.cov + 3 * i, *b = t.cov + 3 * j;

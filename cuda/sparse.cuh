@@ -1,4 +1,4 @@
-/* Products of a sparse matrix with blocks of vectors in doubles, several in sequence, for
+/* Computes sequences of products of a sparse matrix with blocks of vectors, in doubles, for
  * Chebyshev filters. Every operation is rounded separately, without fused multiply-add, and sums
  * follow the order of a row's entries. The results are therefore bit-identical to those of the
  * CPU. */
@@ -47,7 +47,7 @@ int cuda_load_sparse(void *state, const device_sparse *m, char *why)
     release_sparse(d);
     DO("the device", cudaMemGetInfo(&free, &total));
     if (needed >= (int64_t)(free - free / 16)) {
-        snprintf(why, DEVICE_WORDS, "too little memory: %.1f GiB are needed, %.1f are free",
+        snprintf(why, DEVICE_WORDS, "too little device memory: %.1f GiB are needed, %.1f GiB are free",
                  (double)needed * 0x1p-30, (double)free * 0x1p-30);
         return 1;
     }

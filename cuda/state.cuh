@@ -1,4 +1,4 @@
-/* State of an open device, and error handling. */
+/* The state of an open device, and error handling. */
 #ifndef DDSC_CUDA_STATE_CUH
 #define DDSC_CUDA_STATE_CUH
 
@@ -30,7 +30,7 @@ struct cuda {
     entry *list;
     unsigned *limit;
     int *count;
-    /* Lists of two strips. One is computed while the other is copied to the host. */
+    /* The lists of two strips. One is computed while the other is copied to the host. */
     float *key[2];
     int *index[2];
     int64_t ahead; /* first row of the strip started last, or -1 */
@@ -56,7 +56,7 @@ struct cuda {
 int fail(char *why, const char *what, cudaError_t error)
 {
     snprintf(why, DEVICE_WORDS, "%s: %s", what, cudaGetErrorString(error));
-    cudaGetLastError(); /* clear a non-sticky error */
+    cudaGetLastError(); /* clears a non-sticky error */
     return 1;
 }
 

@@ -1,9 +1,9 @@
-/* Lower bounds on transport between items on a plane grid, with one block of threads per pair.
- * The kernel runs some relaxed Sinkhorn iterations in floats with decreasing epsilon, then
- * c-transforms. The steps follow src/distance/bound/refined.c. For any potentials g of side 1,
- * (g^c, g) is feasible, so its value is a lower bound. Only the rounding of g^c matters: two
- * additions and a cost per entry in floats. Its error is at most 2^-20 of the largest potential,
- * which is subtracted. */
+/* Computes lower bounds on transport between items on a plane grid, with one block of threads per
+ * pair. The kernel runs some relaxed Sinkhorn iterations in floats with decreasing epsilon,
+ * followed by c-transforms. The steps follow src/distance/bound/refined.c. For any potentials g of
+ * side 1, (g^c, g) is feasible, so its value is a lower bound. Only the rounding of g^c, two
+ * additions and a cost per entry in floats, can affect its validity. This error is at most 2^-20
+ * times the largest potential, and that margin is subtracted. */
 #ifndef DDSC_CUDA_TRANSPORT_CUH
 #define DDSC_CUDA_TRANSPORT_CUH
 
@@ -32,7 +32,8 @@ struct transport {
     const float *self;
     uchar4 *box; /* per item: first row, first column, rows, columns */
     double step[2], rounding, unit;
-    int n_levels, n_start, n_pair, most, cells; /* most, cells: largest number of points of an item and cells of its box */
+    int n_levels, n_start, n_pair, most, cells; /* most: largest number of points of an item; cells:
+                                                 * largest number of cells of a box */
     double epsilon[LEVELS], hopeless[LEVELS], hopeless_tight;
 };
 
@@ -71,8 +72,8 @@ struct pair_state : boxes {
     float *scale[2];            /* per point of a side */
     float *packed;              /* potentials of one side */
     float *in[2];               /* mass of a side on its box, 0 at cells without a point */
-    float *wall;                /* negated potentials on a box, infinite at cells without a point */
-    float *half;                /* box after one axis */
+    float *wall;                /* negated potentials on a box; infinite at cells without a point */
+    float *half;                /* values on the box after processing one axis */
 };
 
 __device__ __forceinline__ int place_of(const transport &t, const boxes &w, int side, int k)
@@ -93,7 +94,7 @@ template <bool MIN> __device__ __forceinline__ double more(double sum, double a,
     return MIN ? fmin(sum, a + v) : fma(a, v, sum);
 }
 
-/* Carries values from the box of the other side to the points of side `to`, with one table per
+/* Transfers values from the box of the other side to the points of side `to`, with one table per
  * axis, and calls fn(k, value). Four rows of a column are processed together, because the
  * coefficients of consecutive rows are shifted by one. */
 template <bool MIN, int to, typename T, typename F>
@@ -170,7 +171,7 @@ __device__ __forceinline__ void affine(const transport &t, int i, int j, double 
     form[2] = (1 - scale * s[2]) * t.step[1] * t.step[1] / epsilon;
 }
 
-/* Computes the initial scalings from these potentials. */
+/* Computes the initial scalings from the potentials of the affine map. */
 __device__ __forceinline__ void begin(const transport &t, pair_state &w, int i, int j,
                                       double (*form)[3])
 {
@@ -205,7 +206,7 @@ template <int to> __device__ __forceinline__ void rescale(const transport &t, pa
     });
 }
 
-/* Performs one iteration at a level, or two iterations with longer steps at fine levels. */
+/* Performs one iteration at a level, or two iterations with larger steps at fine levels. */
 __device__ __forceinline__ void refine(const transport &t, pair_state &w, int level)
 {
     const bool fine = level >= t.n_pair;

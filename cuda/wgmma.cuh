@@ -1,4 +1,4 @@
-/* Features of compute capability 9.0 only: barriers in shared memory that count bytes,
+/* Wraps features that only compute capability 9.0 has: barriers in shared memory that count bytes,
  * asynchronous bulk copies, and warp-group products from shared memory. */
 #ifndef DDSC_CUDA_WGMMA_CUH
 #define DDSC_CUDA_WGMMA_CUH
@@ -55,8 +55,8 @@ __device__ __forceinline__ void bring_bytes(void *to, const void *from, int byte
 /* ---- products ---- */
 
 /* Returns the matrix descriptor of panels in shared memory (see the PTX manual). Each coordinate
- * has a line of 128 bytes for 64 rows, with the 128-byte swizzle. The stride is 1,024 bytes to
- * the next 8 coordinates and PANEL_BYTES to the next 64 rows. */
+ * has a line of 128 bytes for 64 rows, with the 128-byte swizzle. The distance to the next 8
+ * coordinates is 1,024 bytes, and the distance to the next 64 rows is PANEL_BYTES. */
 __device__ __forceinline__ unsigned long long panels_at(const char *at)
 {
     return (unsigned long long)(shared_at(at) >> 4) | (unsigned long long)(PANEL_BYTES >> 4) << 16 |
@@ -125,7 +125,7 @@ __device__ __forceinline__ void multiply(float (&sum)[WIDE / 2], unsigned long l
                  : "memory");
 }
 
-/* Waits until all stages except the last LEFT are included in the sums. */
+/* Waits until the sums include all stages except the last LEFT. */
 template <int LEFT> __device__ __forceinline__ void products_wait(float (&sum)[WIDE / 2])
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");

@@ -7,7 +7,7 @@
 
 struct reaching {
     int64_t row[2], column[2]; /* first row and column are multiples of SIDE */
-    const float *reach;        /* npad values; beyond n smaller than any key */
+    const float *reach;        /* npad values; those beyond n are smaller than any key */
     unsigned long long most, *found;
     int2 *pair;
     float *key;
@@ -19,8 +19,8 @@ struct framing {
     double keep, slack;
 };
 
-/* Returns the maximum of `key` and the frame bounds of a pair, or the first value above `reach`.
- * Executed by one warp per pair. */
+/* Returns the maximum of `key` and the frame bounds of a pair, or the first of these values above
+ * `reach`. Executed by one warp per pair. */
 __device__ float frame_key(const framing &f, int2 pair, float key, float reach)
 {
     const int lane = threadIdx.x % 32;
@@ -52,7 +52,7 @@ __global__ void framed_kernel(framing f, int64_t n, const int2 *pair, float *key
         key[k] = largest;
 }
 
-/* Keeps the pairs that no frame proves to be out of reach. */
+/* Keeps the pairs that are within reach in all frames. */
 __global__ void frames_kernel(framing f, reaching from, unsigned long long n, reaching to)
 {
     unsigned long long k = (unsigned long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;

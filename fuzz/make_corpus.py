@@ -94,6 +94,10 @@ def write_extra():
         "model/w2": model(),
         "model/lot": model(metric="lot", reference_points=[[0.0], [1.0]], reference_weights=[1.0, 1.0]),
         "model/mmd": model(metric="mmd"),
+        "model/update": updated(),
+        "diff/plain": RESULT + b"\x1eid,label\na,0\nb,0\nc,1\nx,1\n",
+        "diff/quoted": RESULT + b'\x1eid,label\n"a, ""b""",0\nb,-1\nc,1\nd,0\n',
+        "diff/former": b'{"n": 4, "k": 2, "verdict": {"level": "clear"}}\x1eid,label\n0,0\n1,0\n2,1\n3,1\n',
         "model/version": model(version=2),
         "model/short": model(radius=[1.0]),
         "model/mixture": model(softness=[0.1, 2.0], mixture_words=[1], mixture_theta=[[0.5, 1.0]],
@@ -175,11 +179,11 @@ def travelled():
     return out.getvalue()
 
 
-def model(version=1, metric="w2", **other):
+def model(version=1, metric="w2", tau=1, **other):
     """A model of two items on a line, as `ddsc cluster` would write it, deflated to stay small."""
     import io
     import numpy as np
-    settings = {"k": 2, "tau": 1, "gamma": 0, "least_scale": 0.01, "far_distance": 1,
+    settings = {"k": 2, "tau": tau, "gamma": 0, "least_scale": 0.01, "far_distance": 1,
                 "far_neighbour": 1, "metric": metric, "epsilon": 5, "sinkhorn_value": "sharp",
                 "sinkhorn_tolerance": 1e-9, "sinkhorn_max_iterations": 100, "mmd_kernel": "gaussian",
                 "bandwidth": 1, "mmd_estimator": "biased", "w2_max_pivots": 0}
@@ -192,6 +196,29 @@ def model(version=1, metric="w2", **other):
     out = io.BytesIO()
     np.savez_compressed(out, **{name: np.array(value) for name, value in arrays.items()})
     return out.getvalue()
+
+
+RESULT = (b'{"format_version": 2, "version": "0.3.0", "n": 4, "k": 2, "verdict": {"level": "clear", "text": "t"}, '
+          b'"settings": {"metric": "w2", "tau": 2}, "unused_numbers": [1], "clusters": [{"label": 0, "name": "left", '
+          b'"size": 2, "words": [{"word": "oil"}], "representatives": [{"row": 0, "id": "a"}]}, {"label": 1, '
+          b'"size": 2, "markers": [{"name": "x", "coordinate": 0, "effect": -1.5}]}]}')
+
+
+def updated():
+    """A model that an update wrote: six items on a line, of which the last one is new."""
+    rows = [[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3
+    near = [[1, 2], [0, 2], [1, 0], [4, 5], [3, 5], [4, 3]]
+    run = {"frame": "plain", "frame_unit": 0, "frame_spread": 0, "frame_step_0": 0, "frame_step_1": 0,
+           "mmd_features": 0, "lot_components": 0, "neighbors": "auto", "paper": 0, "sample": 1, "sample_columns": 1,
+           "min_cluster": 0.2, "seed": 0, "clusters": 2}
+    asked = {"tau": 0, "hubs": "auto", "gamma": "auto", "bandwidth": "auto", "estimator": "auto", "reference": "auto",
+             "reference_size": 0, "epsilon": 5, "epsilon_is_percent": 1}
+    return model(tau=2, points=[[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]], weights=[1.0] * 6, offsets=range(7),
+                 labels=[0, 0, 0, 1, 1, 1], embedding=rows, eigenvalues=[1.0, 1.0], radius=[1.0] * 6,
+                 scale=[1.0] * 6, reach=[4.0, 1.0, 4.0] * 2, graph_offsets=range(0, 13, 2), graph_indices=sum(near, []),
+                 graph_d2=[1.0, 4.0, 1.0, 1.0, 1.0, 4.0] * 2, new_items=[5],
+                 run_settings=[f"{k}={v}" for k, v in run.items()],
+                 requested_settings=[f"{k}={v}" for k, v in asked.items()])
 
 
 main()

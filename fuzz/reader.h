@@ -3,9 +3,12 @@
 #ifndef DDSC_FUZZ_READER_H
 #define DDSC_FUZZ_READER_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "data/model.h"
 #include "data/recipe.h"
 #include "io/format/format.h"
 #include "text/text.h"
@@ -110,6 +113,81 @@ done:
     return status;
 }
 
+/* Removes the first item of a model, which uses its neighbor lists, marks and settings. Models that
+ * would take long are only read. */
+static inline ddsc_status fuzz_update(ddsc_context *ctx, const ddsc_model *m)
+{
+    const int64_t first = 0;
+    ddsc_update *update = NULL;
+    ddsc_cluster_settings set;
+    ddsc_cluster_settings_init(&set);
+    set.kmeans_restarts = 2;
+    set.resolve = m->n % 2;
+    if (m->n > 64 || m->items->nnz > 1000 || m->items->d > 20 || m->run.mmd_features > 1000 ||
+        m->metric.metric == DDSC_METRIC_SINKHORN)
+        return DDSC_OK;
+    ddsc_status status = ddsc_update_run(ctx, &update, m, NULL, 1, &first, &set);
+    ddsc_update_destroy(update);
+    return status;
+}
+
+static inline int fuzz_ignore(void *user, const void *bytes, size_t n)
+{
+    (void)user;
+    (void)bytes;
+    (void)n;
+    return 0;
+}
+
+static inline void fuzz_write(const char *folder, const char *name, const void *bytes, size_t n)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    if (!file || (n > 0 && fwrite(bytes, 1, n, file) != n) || fclose(file) != 0)
+        abort();
+}
+
+static inline void fuzz_remove(const char *folder)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/result.json", folder);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/labels.csv", folder);
+    unlink(path);
+    rmdir(folder);
+}
+
+/* Compares a result with a fixed one. The bytes are result.json and labels.csv, separated by the
+ * byte 0x1e. */
+static inline ddsc_status fuzz_diff(ddsc_context *ctx, const uint8_t *data, size_t size)
+{
+    static const char tree[] = "{\"format_version\": 2, \"n\": 6, \"k\": 2, \"clusters\": []}";
+    static const char labels[] = "id,label\na,0\nb,0\nc,0\nd,1\ne,1\nf,1\n";
+    char first[] = "/tmp/ddsc-fuzz-XXXXXX", second[] = "/tmp/ddsc-fuzz-XXXXXX";
+    const uint8_t *cut = size > 0 ? memchr(data, 0x1e, size) : NULL;
+    size_t n = cut ? (size_t)(cut - data) : size;
+    ddsc_diff *diff = NULL;
+    ddsc_diff_side side[2];
+    if (!mkdtemp(first) || !mkdtemp(second))
+        abort();
+    fuzz_write(first, "result.json", data, n);
+    fuzz_write(first, "labels.csv", cut ? cut + 1 : data, cut ? size - n - 1 : 0);
+    fuzz_write(second, "result.json", tree, sizeof tree - 1);
+    fuzz_write(second, "labels.csv", labels, sizeof labels - 1);
+    for (int k = 0; k < 2; k++) {
+        ddsc_diff_side_init(&side[k]);
+        side[k].folder = k ? second : first;
+    }
+    ddsc_status status = ddsc_diff_create(ctx, &diff, &side[0], &side[1], NULL);
+    for (int form = 0; status >= 0 && form <= DDSC_DIFF_HTML; form++)
+        status = ddsc_diff_write(ctx, diff, (ddsc_diff_form)form, fuzz_ignore, NULL);
+    ddsc_diff_destroy(diff);
+    fuzz_remove(first);
+    fuzz_remove(second);
+    return status;
+}
+
 static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, io_stream *s)
 {
     measures_parts parts = {0};
@@ -175,6 +253,8 @@ static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_s
     measures_parts_free(ctx, &parts);
     mem_free(ctx, table.point);
     mem_free(ctx, matrix);
+    if (status >= 0 && model)
+        status = fuzz_update(ctx, model);
     ddsc_model_destroy(model);
     return status;
 }
@@ -202,7 +282,9 @@ static inline int fuzz_reader(const char *format, const uint8_t *data, size_t si
     if (ddsc_context_create(&ctx, &set) < 0)
         abort();
     ddsc_status status = stream_open_memory(ctx, &s, format, data, size, FUZZ_MAX_BYTES);
-    if (status >= 0)
+    if (status >= 0 && strcmp(format, "diff") == 0)
+        status = fuzz_diff(ctx, data, size);
+    else if (status >= 0)
         status =
             fuzz_is_measures(format) ? fuzz_measures(ctx, format, s) : fuzz_other(ctx, format, s);
     if (status < 0 && (status == DDSC_ERROR_INTERNAL || !ddsc_context_get_message(ctx)[0]))

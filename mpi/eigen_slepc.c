@@ -3,10 +3,10 @@
  *
  * The solver is Krylov-Schur (Stewart 2001; Hernandez, Roman, Vidal 2005) with the known vectors
  * deflated. A Krylov method with one start vector finds only one vector of each eigenspace. In
- * tests it reported convergence with 6 of 40 equal eigenvalues, and with three copies each for
- * six identical components. Therefore all computed vectors are deflated as well, and the solver
- * restarts with a new random vector until its largest Ritz value is below all computed
- * eigenvalues. This check cannot be disabled. */
+ * tests, it reported convergence although it had found only 6 of 40 equal eigenvalues, or only
+ * three of six copies for six identical components. Therefore all computed vectors are deflated as
+ * well, and the solver restarts with a new random vector until its largest Ritz value is below all
+ * computed eigenvalues. This check cannot be disabled. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,22 +28,23 @@
 enum { SPACE_MORE = 60, SPACE_PIECE = 300, LOOKS_MORE = 20, CLEAR_TIMES = 2, IDLE_MOST = 3 };
 enum { LOOK_LEAST = 16 };
 
-/* Deflated vectors are exact only up to their residuals, which add up in the vectors computed
- * afterwards. The solver therefore uses a tighter tolerance. */
+/* Factor of the solver's tolerance, and limit on inner products. Deflated vectors are exact only up
+ * to their residuals, which accumulate in the vectors computed afterwards, so the solver uses a
+ * tighter tolerance. */
 static const double TIGHTER = 0.1, ORTHOGONAL = 1e-6;
 
-/* A random vector has a component of about 1/sqrt(n) in any direction. The probability of less
- * than SHARE times that is about SHARE. */
+/* A random vector has a component of about 1/sqrt(n) in any direction. With a probability of about
+ * SHARE, the component is less than SHARE times that. */
 static const double SHARE = 1e-8;
 
-/* State of one eigenvalue problem. */
+/* The state of one eigenvalue problem. */
 typedef struct job {
     const ddsc_team_eigen *p;
     MPI_Comm comm;
     int rank;
     Mat rows;           /* the operator */
     double *all;        /* a whole vector, gathered from all ranks */
-    int *count, *first; /* rows of each rank */
+    int *count, *first; /* number of rows of each rank; first row */
     double lowest;      /* lower bound on all eigenvalues */
     Vec *vector;        /* known vectors, then computed vectors */
     double *lambda;     /* eigenvalues of the computed vectors */
@@ -56,9 +57,9 @@ typedef struct job {
 
 /* ---- the operator ---- */
 
-/* Multiplies by the operator. Rows stay on their ranks, and x is gathered on all ranks. The
- * order of the items does not limit the neighbors of a rank's rows to a few ranks, and a PETSc
- * matrix would be another copy of the operator. */
+/* Multiplies by the operator. Rows stay on their ranks, and x is gathered on all ranks. A PETSc
+ * matrix is not used, because it would be another copy of the operator, and the neighbors of a
+ * rank's rows are not limited to a few ranks. */
 static PetscErrorCode multiply(Mat shell, Vec x, Vec y)
 {
     job *j = NULL;
@@ -158,14 +159,15 @@ static void sort_last(job *j)
 
 /* ---- one solve ---- */
 
-/* State of a solve. A check for missed pairs does not compute pairs. It only needs to show that
- * all remaining eigenvalues are below the last requested one. */
+/* The state of a solve. A solve that only checks for missed pairs does not compute pairs, but shows
+ * that all remaining eigenvalues are below the last requested one. */
 typedef struct look {
     job *j;
     double below;        /* upper limit to prove, or -infinity */
     int64_t began;       /* number of products before the solve */
-    bool met, pending;   /* whether this round has any Ritz value, and one that has not converged */
-    double theta, bound; /* largest Ritz value, and the same plus its residual */
+    bool met, pending;   /* true if this round has any Ritz value; true if one of them has not
+                          * converged */
+    double theta, bound; /* largest Ritz value; largest Ritz value plus its residual */
     int n_clear;
 } look;
 
@@ -183,8 +185,8 @@ static double degree_needed(const job *j, double theta, double below)
     return (log(2) + log(width / (share * gap)) / 2) / acosh(1 + 2 * gap / width);
 }
 
-/* Records the Ritz values of a round. SLEPc calls it in descending order, at least up to the
- * first value that has not converged. */
+/* Records the Ritz values of a round. SLEPc calls this function in descending order of the values,
+ * at least up to the first value that has not converged. */
 static PetscErrorCode watch(EPS eps, PetscScalar re, PetscScalar im, PetscReal residual,
                             PetscReal *error, void *arg)
 {
@@ -203,8 +205,8 @@ static PetscErrorCode watch(EPS eps, PetscScalar re, PetscScalar im, PetscReal r
     return 0;
 }
 
-/* Returns the degree of the first, unrestarted Krylov space so far. Ritz values only increase
- * afterwards. Returns -1 if the user selected another method. */
+/* Returns the degree that the Krylov space had before the first restart. Ritz values only increase
+ * after a restart. Returns -1 if the user selected another method. */
 static PetscErrorCode find_degree(EPS eps, const look *l, double *degree)
 {
     ST st;
@@ -220,8 +222,8 @@ static PetscErrorCode find_degree(EPS eps, const look *l, double *degree)
     return 0;
 }
 
-/* Checks that no larger eigenvalue remains. This is either proved by the degree, or the Ritz
- * values stay below the limit in several consecutive rounds. */
+/* Sets *clear if no larger eigenvalue remains. Either the degree proves this, or the Ritz values
+ * have stayed below the limit in several consecutive rounds. */
 static PetscErrorCode is_clear(EPS eps, look *l, bool *clear)
 {
     double degree = -1;
@@ -244,8 +246,8 @@ static PetscErrorCode ask_all(job *j)
     return 0;
 }
 
-/* Stopping test: SLEPc's own test, no larger eigenvalue remains, or the user canceled.
- * Cancellation is checked in every round, because there may be many long rounds. */
+/* Stopping test: stops if SLEPc's own test succeeds, if no larger eigenvalue remains, or if the
+ * user canceled. Cancellation is checked in every round, because there may be many long rounds. */
 static PetscErrorCode stop(EPS eps, PetscInt round, PetscInt most, PetscInt n_done, PetscInt wanted,
                            EPSConvergedReason *reason, void *arg)
 {
@@ -262,8 +264,8 @@ static PetscErrorCode stop(EPS eps, PetscInt round, PetscInt most, PetscInt n_do
     return 0;
 }
 
-/* Chooses the size of the Krylov space. A check uses no more vectors than it probably needs,
- * estimated from the largest unconverged Ritz value of the last solve. */
+/* Chooses the size of the Krylov space. For a check, the size is estimated from the largest
+ * unconverged Ritz value of the last solve. */
 static PetscInt choose_space(const job *j, PetscInt wanted, double below)
 {
     PetscInt room = (PetscInt)j->p->n - j->n_known - j->n_found;
@@ -289,7 +291,8 @@ static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
     GOOD(EPSSetTolerances(eps, TIGHTER * j->p->tolerance, most));
     GOOD(EPSSetDimensions(eps, wanted, space, space < SPACE_PIECE ? space : SPACE_PIECE));
     GOOD(EPSSetFromOptions(eps));
-    /* A larger space requested by the user would conflict with the block size chosen above. */
+    /* If the user requests a larger space, the block size chosen above would not fit, so it is
+     * increased. */
     PetscInt asked = 0, piece = 0;
     GOOD(EPSGetDimensions(eps, &wanted, &asked, &piece));
     if (asked > wanted + piece || asked > n - deflated) {
@@ -298,8 +301,8 @@ static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
     }
     GOOD(EPSGetBV(eps, &basis));
     GOOD(BVGetRandomContext(basis, &random));
-    /* Each rank has its own seed. Equal random numbers on all ranks would miss differences
-     * between ranks. */
+    /* Each rank has its own seed. With equal random numbers on all ranks, a vector would have no
+     * component along differences between ranks. */
     GOOD(PetscRandomSetSeed(random,
                             1000003UL * (unsigned long)j->rank + (unsigned long)j->n_solves++));
     GOOD(PetscRandomSeed(random));
@@ -384,7 +387,7 @@ static int find(job *j, bool *verified)
     for (PetscInt round = 0; round <= wanted + LOOKS_MORE; round++) {
         PetscInt missing = wanted - j->n_found, before = j->n_found;
         bool full = missing <= 0;
-        if (j->n_found >= left) { /* nothing remains to be searched */
+        if (j->n_found >= left) { /* no dimensions remain to be searched */
             *verified = full;
             return 0;
         }
@@ -445,9 +448,9 @@ static bool fits_indices(const ddsc_team_eigen *p)
     return p->n < INT32_MAX && own < most / (space > 0 ? space : 1);
 }
 
-/* Initializes SLEPc, unless the caller has already initialized it. Options come from
- * PETSC_OPTIONS, with the prefix ddsc_. PETSc does not install signal handlers and prints
- * nothing. */
+/* Initializes SLEPc, unless the caller has already initialized it. Options are read from
+ * PETSC_OPTIONS, with the prefix ddsc_. PETSc is configured to install no signal handlers and to
+ * print nothing. */
 static int begin_slepc(mpi_state *m)
 {
     PetscBool there = PETSC_FALSE;

@@ -1,12 +1,13 @@
-/* Settings of malloc for programs that load PETSc. The library itself does not change malloc. */
+/* Sets options of malloc for programs that load PETSc. The library itself does not change
+ * malloc. */
 #ifndef DDSC_MPI_GIVE_BACK_H
 #define DDSC_MPI_GIVE_BACK_H
 
 #include <malloc.h>
 
-/* SuperLU_DIST, a dependency of PETSc, disables the return of freed memory to the system when it
- * is loaded. Memory freed before the solver runs would then stay with the process, so this
- * enables the return again. */
+/* SuperLU_DIST, a dependency of PETSc, disables the return of freed memory to the system when it is
+ * loaded. Memory freed before the solver runs would then remain allocated to the process, so this
+ * function enables the return again. */
 static inline void give_memory_back(void)
 {
 #ifdef __GLIBC__

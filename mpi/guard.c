@@ -1,7 +1,7 @@
-/* ddsc-mpi: starts the rank program ddsc-mpi-rank, which is installed next to it, and monitors
- * it. A rank that is killed, by a user or because memory runs out, cannot report this or choose
- * an exit code. The guard does both. It uses neither MPI nor the library, so it starts before
- * anything large is loaded and needs few resources. */
+/* ddsc-mpi: starts the rank program ddsc-mpi-rank, which is installed next to it, and monitors it.
+ * A rank that is killed, by a user or because memory runs out, cannot report this or choose an exit
+ * code, so the guard does both. It uses neither MPI nor the library, so it starts before anything
+ * large is loaded and needs few resources. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -16,13 +16,13 @@
 
 #include "cli.h"
 
-/* If several ranks are lost at once, each guard waits TURN_MS for each lower rank. The first
- * guard to report ends the job, and the others then stay silent. */
+/* If several ranks are lost at once, each guard waits TURN_MS for each lower rank. The first guard
+ * that reports a loss ends the job, and the others then report nothing. */
 enum { TURN_MS = 100, TURNS_MOST = 10, ENDING_S = 5 };
 
 typedef struct watch {
     sigset_t handed; /* signals that were forwarded */
-    time_t ends;     /* time of the last signal that ends the job, or 0 */
+    time_t ends;     /* time of the last signal that ends the job, or 0 if there was none */
 } watch;
 
 static const char *first_set(const char *const *names)
@@ -111,7 +111,7 @@ static bool ends_anyway(const char *rank)
     return sigtimedwait(&end, NULL, &(struct timespec){wait / 1000, wait % 1000 * 1000000}) > 0;
 }
 
-/* Returns the exit code for a rank that ended. A rank that ended by a forwarded signal is not
+/* Returns the exit code for a rank that ended. A rank that was ended by a forwarded signal is not
  * reported as lost. */
 static int code_of(int status, const watch *w, char **argv, const char *rank)
 {
@@ -126,7 +126,8 @@ static int code_of(int status, const watch *w, char **argv, const char *rank)
     return EXIT_RANK;
 }
 
-/* Forwards all signals, which are blocked here, until the rank ends. */
+/* Waits until the rank ends, and forwards all signals to it. The signals are blocked in this
+ * process. */
 static int stand_guard(pid_t rank, const sigset_t *all, char **argv, const char *name)
 {
     sigset_t end;
@@ -153,7 +154,7 @@ int main(int argc, char **argv)
     const char *name = own_rank();
     sigset_t all, before;
     (void)argc;
-    if (!name) /* without a launcher, the shell reports how it ended */
+    if (!name) /* without a launcher, the shell reports how the process ended */
         become_rank(argv);
     signal(SIGCHLD, SIG_DFL);
     sigfillset(&all);
@@ -161,7 +162,7 @@ int main(int argc, char **argv)
     pid_t guard = getpid(), rank = fork();
     if (rank == 0)
         begin_rank(argv, guard, &before);
-    if (rank < 0) { /* no guard is possible, so run the rank directly */
+    if (rank < 0) { /* no guard can be started, so the rank is run directly */
         sigprocmask(SIG_SETMASK, &before, NULL);
         become_rank(argv);
     }

@@ -11,12 +11,12 @@
 #include "give_back.h"
 
 /* Ranks that fail with the same error do so at about the same time. If only one rank has failed
- * after this many seconds, it ends the others, which would otherwise wait forever. */
+ * after this many seconds, it ends the other ranks, which would otherwise wait forever. */
 static const double ALONE_S = 10;
 
 typedef struct program {
     cli_team team; /* must be first, because meet() casts to program */
-    MPI_Comm comm; /* for meet() only */
+    MPI_Comm comm; /* used only by meet() */
 } program;
 
 static bool at_work; /* between MPI_Init and MPI_Finalize */
@@ -57,8 +57,8 @@ static int meet(const cli_team *team, int code)
 {
     const program *p = (const program *)team;
     int rank = team->ranks.rank, size = team->ranks.size;
-    /* maxima over the ranks: the highest code, the lowest code (negated), and the first rank
-     * that failed */
+    /* values whose maxima over the ranks are the highest code, the lowest code (negated), and the
+     * first rank that failed (as size - rank) */
     int own[3] = {code, -code, code == EXIT_GOOD ? 0 : size - rank}, all[3] = {0};
     MPI_Request request;
     MPI_Iallreduce(own, all, 3, MPI_INT, MPI_MAX, p->comm, &request);
@@ -75,7 +75,8 @@ static int meet(const cli_team *team, int code)
     return EXIT_RANK;
 }
 
-/* Waits until the first rank has finished printing and writing. The other ranks sleep meanwhile. */
+/* Waits until the first rank has finished printing and writing. The other ranks sleep until
+ * then. */
 static void await_first(const program *p)
 {
     MPI_Request request;

@@ -1,4 +1,4 @@
-/* Shared declarations of the folder mpi, the only one that uses MPI and SLEPc. */
+/* Shared declarations of the folder mpi, which is the only one that uses MPI and SLEPc. */
 #ifndef DDSC_MPI_TEAM_H
 #define DDSC_MPI_TEAM_H
 
@@ -24,7 +24,7 @@ typedef struct mpi_state {
     MPI_Comm machine; /* ranks that share memory with this one */
     int rank, size;
     shared_block *blocks;
-    bool own_slepc; /* initialized here */
+    bool own_slepc; /* true if this team initialized SLEPc */
 } mpi_state;
 
 /* Implements ddsc_team.eigen. state is an mpi_state. The first problem initializes SLEPc. */

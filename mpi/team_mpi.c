@@ -22,11 +22,11 @@
 
 /* ---- memory shared by the ranks of a machine ---- */
 
-/* Memory is shared through a POSIX shared memory object, whose name is removed as soon as all
- * ranks have opened it. Only a rank that is killed before that leaves an object behind.
- * MPI_Win_allocate_shared is not used for two reasons. If there is too little space (64 MB in a
- * container), the first rank of Open MPI fails and the others wait forever. Its blocks can also
- * only be freed by all ranks together. */
+/* Memory is shared through a POSIX shared memory object, whose name is removed as soon as all ranks
+ * have opened it. An object remains only if a rank is killed before that. MPI_Win_allocate_shared
+ * is not used for two reasons. If there is too little space (64 MB in a container), the first rank
+ * fails under Open MPI and the others wait forever. In addition, its blocks can only be freed by
+ * all ranks together. */
 enum { NAME_SIZE = 64 };
 
 static int all_good(const mpi_state *m, bool good)

@@ -17,7 +17,8 @@ _FALLBACK = "scipy-openblas32>=0.3.27"
 
 
 def _has_blas() -> bool:
-    """Return True if a program that uses both can be linked. Without a compiler, CMake reports what is missing."""
+    """Return True if a program that uses OpenBLAS and LAPACKE can be linked. Without a compiler, CMake reports what is
+    missing."""
     compiler = [*shlex.split(os.environ.get("CC", "cc")), *shlex.split(os.environ.get("CFLAGS", ""))]
     words = ["-x", "c", "-", "-o", os.devnull, *shlex.split(os.environ.get("LDFLAGS", "")), "-llapacke", "-lopenblas"]
     try:

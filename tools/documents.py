@@ -3,9 +3,8 @@ the sentences below. The sentences were written for this purpose and are free fo
 
     python3 tools/documents.py > python/ddsc/datasets/documents.tsv
 
-In a sentence, [a|b|c] is replaced by one of its parts. A document has five sentences of its subject, all
-different, and one general sentence. In every fifth document, two of the five sentences are from another
-subject.
+In a sentence, [a|b|c] is replaced by one of its parts. A document has five different sentences on its subject, and one
+general sentence. In every fifth document, two of the five sentences are from another subject.
 """
 import random
 import re

@@ -5,10 +5,10 @@
     tools/fingerprint.py --program build/ddsc --compare before.json
     tools/fingerprint.py --program build/ddsc --instructions      (needs valgrind; several minutes)
 
-The hashes cover graph, labels and embedding of every metric on six sets. Sets made from public data are
-skipped, with a message, if the data is missing (DDSC_DATA names its folder). Embeddings are also compared
-as subspaces, because a different order of summation only changes their last bits. The hashes are specific
-to a machine, because OpenBLAS selects its kernels by processor."""
+The hashes cover graph, labels and embedding of every metric on six sets. Sets made from public data are skipped, with a
+message, if the data is missing (DDSC_DATA names its folder). Embeddings are also compared as subspaces, because a
+different order of summation changes their last bits. The hashes are specific to a machine, because OpenBLAS selects its
+kernels by processor."""
 import argparse
 import csv
 import gzip
@@ -26,8 +26,7 @@ import numpy
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("DDSC_DATA", ROOT.parent / "shared" / "data"))
 METRICS = ["w2", "sinkhorn", "mmd", "lot"]
-# Defaults that have changed since the hashes were stored: current options that reproduce the old
-# behavior.
+# Options that restore the defaults that have changed since the hashes were stored.
 THEN = {"mmd": [("--mmd-estimator", "unbiased"), ("--bandwidth", "near")], "lot": [("--reference", "normal")]}
 FOR_ALL = [("--hubs", "off"), ("--gamma", "local")]
 FILES = ["graph.mtx", "labels.csv", "embedding.npy"]
@@ -69,7 +68,7 @@ def make_text(program, folder):
 
 
 def general_words(program):
-    """Options for using word vectors unchanged. A program that can fit them to the set must not do so here."""
+    """Options for using word vectors unchanged. Programs that can fit vectors to the set must not do so here."""
     return ["--words", "general"] if "--words" in run(program, "text", "--help").stdout else []
 
 
@@ -108,7 +107,7 @@ def keep_embedding(path, store, name):
 
 
 def old_words(program):
-    """Return the options that restore old defaults for each metric, limited to options that the program knows."""
+    """Return the options that restore the old defaults of each metric, if the program has these options."""
     known = run(program, "cluster", "--help").stdout
     knows = lambda name, value: f"--{name[2:]}=" in known and value in known.split(f"{name}=")[1].split("\n")[0]
     return {metric: [word for pair in FOR_ALL + THEN.get(metric, []) if knows(*pair) for word in pair]

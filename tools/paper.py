@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Computes the tables of the paper next to ours and writes docs/paper.md and docs/notes/paper-details.md.
 
-Every row is computed on its own and stored in tools/paper_tables/rows, so a run can be interrupted, resumed, or done
-in parts. The page is made from the stored rows; a missing row is shown as "not computed".
+Each row is computed separately and stored in tools/paper_tables/rows, so a run can be interrupted and resumed. The page
+is generated from the stored rows; missing rows are shown as "not computed".
   ./run paper                    compute all missing rows, write the page
   ./run paper --list             all rows: computed or not, CPU seconds
   ./run paper --page             write the page from the stored rows

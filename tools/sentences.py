@@ -17,7 +17,7 @@ LEFT_OUT = ("tests/", "fuzz/", "docs/notes/", "CHANGELOG.md")
 
 
 def sentences(text):
-    """Return the sentences of running text, without table rows and fragments without words."""
+    """Return the sentences of a text, without table rows and fragments without words."""
     text = re.sub(r"\s+", " ", text)
     for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`*])", text):
         sentence = sentence.strip()
@@ -37,7 +37,7 @@ def of_comments(text):
 
 
 def of_strings(text):
-    """Return string literals with more than five words. Adjacent literals are joined as by the compiler."""
+    """Return string literals with more than five words. Adjacent literals are joined, as by the compiler."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     for found in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', text):
         joined = re.sub(r'"\s*"', "", found.strip()).strip('"').replace("\\n", " ").replace("\\t", " ")

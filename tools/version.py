@@ -1,4 +1,4 @@
-"""Sets the version in every file that contains it, and names the unreleased changes after it.
+"""Sets the version in every file that contains it, and renames the section "Unreleased" of the changelog.
 
     tools/version.py X.Y.Z [DATE]        DATE is the date of the release, today without it
 
@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# For each file the pattern of the line with the version, whose first group precedes the version.
+# For each file, a pattern that matches the version. The first group is the text before the version.
 PLACES = {
     "python/pyproject.toml": r'(?m)^(version = ")[^"]*',
     "CITATION.cff": r"(?m)^(version: ).*",
@@ -22,7 +22,7 @@ PLACES = {
 
 
 def put(path, pattern, text):
-    """Replace what follows the first group of a pattern, which must occur once."""
+    """Replace the text after the first group of a pattern, which must match exactly once."""
     content = (ROOT / path).read_text(encoding="utf-8")
     content, count = re.subn(pattern, lambda found: found.group(1) + text, content)
     if count != 1:

@@ -2,8 +2,8 @@
 What optimal transport measures
 ===============================
 
-How different are two clouds of points? Optimal transport measures how far the points of one cloud
-must be moved to turn it into the other, using the cheapest plan.
+Optimal transport measures the difference between two clouds of points: the cost of the cheapest plan that moves the
+points of one cloud onto those of the other.
 """
 
 # %%

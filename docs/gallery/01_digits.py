@@ -2,13 +2,12 @@
 Handwritten digits
 ==================
 
-An image is a cloud of its inked pixels. If one of two images of a digit is slightly shifted or
-slanted, they share few pixels, but little mass has to be moved to turn one image into the other.
+An image is a cloud of its inked pixels. Two images of the same digit may share few pixels if one of them is slightly
+shifted or slanted, but little mass has to be moved to turn one image into the other.
 """
 
 # %%
-# Load five hundred digits of 8 x 8 pixels. Their labels are known, but they are used only for the
-# score.
+# Load five hundred digits of 8 x 8 pixels. The known labels are used only for the score.
 import matplotlib.pyplot as plt
 
 import ddsc
@@ -23,7 +22,7 @@ model = ddsc.DDSC(n_clusters=10).fit(X)
 model
 
 # %%
-# ``clusters_`` and ``items_frame`` are tables of pandas, if it is installed.
+# If pandas is installed, ``clusters_`` and ``items_frame`` are DataFrames.
 print(f"AMI with the true digits: {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 model.clusters_[["cluster", "size", "ambiguity", "typical", "class", "class_share"]]
 
@@ -32,8 +31,8 @@ model.clusters_[["cluster", "size", "ambiguity", "typical", "class", "class_shar
 ddsc.plot.clusters(X, model, n_each=10)
 
 # %%
-# ``model.report("page.html")`` writes a page with a map, typical and ambiguous items, and further
-# results. `See the page for these digits <../report-digits.html>`_.
+# ``model.report("page.html")`` writes a page with a map, typical and ambiguous items, and other results. `See the page
+# for these digits <../report-digits.html>`_.
 #
 # For comparison, cluster the same images as plain vectors of 64 numbers with scikit-learn's
 # k-means. Transport distances use the positions of the pixels, but k-means does not.
@@ -47,7 +46,7 @@ plain = KMeans(10, n_init=10, random_state=0).fit_predict(rows.reshape(len(X), 6
 print(f"k-means on the pixels: {ddsc.adjusted_mutual_info_score(X.labels, plain):.2f}")
 
 # %%
-# Some items lie between two clusters. ``ambiguity_`` is 1/2 for an item that is as close to another
+# Some items are between two clusters. ``ambiguity_`` is 1/2 for an item that is as close to another
 # center as to its own.
 ambiguous = np.argsort(-model.ambiguity_)[:8]
 figure, boxes = plt.subplots(1, 8, figsize=(9, 1.6), layout="constrained")

@@ -22,7 +22,8 @@ model = ddsc.DDSC(n_clusters=5).fit(X)
 model.explain()
 
 # %%
-# ``explain_frame`` has the same words as a table: their share of a document's mass in the cluster and elsewhere.
+# ``explain_frame`` returns the same words as a table, with their share of a document's mass in the cluster and
+# elsewhere.
 model.explain_frame().groupby("cluster").head(2)
 
 # %%
@@ -33,7 +34,7 @@ print(model.verdict_["text"])
 
 # %%
 # Plot the embedding, colored by the true subject. In every fifth document, two of the six sentences
-# are from another subject. These documents lie between the clusters.
+# are from another subject. These documents are between the clusters.
 ax = ddsc.plot.embedding(model, labels=X.labels)
 
 # %%

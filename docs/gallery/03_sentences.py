@@ -2,8 +2,8 @@
 Documents as clouds of sentences
 ================================
 
-A sentence encoder turns a document into the cloud of its sentences. Any encoder can be used: it is
-a function that maps a list of sentences to one vector each.
+A sentence encoder turns a document into the cloud of its sentence vectors. Any function that maps a list of sentences
+to a list of vectors can be used.
 """
 
 # %%
@@ -29,7 +29,7 @@ def encode(sentences):
 
 
 # %%
-# The points are the sentences, and each point is named by its sentence. The weight of a sentence is
+# Each point represents a sentence, which is the name of the point. The weight of a sentence is
 # its length.
 X = ddsc.Distributions.from_texts(found.texts, encode, ids=found.ids, labels=found.labels)
 X = X.described(titles=found.titles)
@@ -43,8 +43,8 @@ for cluster in model.explain():
     print(f"cluster {cluster['label']}: {cluster['words'][0]['word']}")
 
 # %%
-# The transport plan between two documents shows which sentences correspond. This is the plan
-# between the two closest documents.
+# The transport plan between two documents shows which sentences correspond. The following plan is between the two
+# closest documents.
 D = ddsc.pairwise(X)
 np.fill_diagonal(D, np.inf)
 a, b = np.unravel_index(D.argmin(), D.shape)

@@ -2,9 +2,8 @@
 Blood samples as clouds of cells
 ================================
 
-A sample measured by cytometry consists of thousands of cells. Each cell is a point whose
-coordinates are the markers. Samples often differ in only a small fraction of their cells, which is
-not visible in the mean over all cells.
+A sample measured by cytometry consists of thousands of cells. Each cell is a point whose coordinates are the markers.
+Samples often differ in only a small fraction of their cells, which the mean over all cells does not show.
 """
 
 # %%
@@ -30,9 +29,8 @@ plain = ddsc.DDSC(n_clusters=2).fit_predict(means)
 print(f"from the mean of each sample alone: {ddsc.adjusted_mutual_info_score(X.labels, plain):.2f}")
 
 # %%
-# List the markers that distinguish the clusters. ``effect`` is in standard deviations and is
-# negative if the values are lower. The effects were computed from the data that determined the
-# clusters, so they are descriptions, not tests.
+# List the markers that distinguish the clusters. ``effect`` is in standard deviations and is negative if the values are
+# lower. The effects were computed from the same data as the clusters, so they are descriptive and test nothing.
 for cluster in model.explain():
     told = ", ".join(f"{m['name']} {m['effect']:+.2f}" for m in cluster["markers"][:3])
     print(f"cluster {cluster['label']}: {told}")

@@ -31,8 +31,8 @@ model = ddsc.DDSC(n_clusters=3).fit(X)
 print(f"as they are: AMI {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 
 # %%
-# ``align="principal"`` first rotates each shape to its principal axes. Other values remove
-# location, size or slant.
+# ``align="principal"`` first rotates each shape to its principal axes. Other values of ``align`` remove location, size
+# or slant.
 aligned = X.transformed(align="principal")
 model = ddsc.DDSC(n_clusters=3).fit(aligned)
 print(f"aligned: AMI {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")

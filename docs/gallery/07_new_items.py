@@ -24,10 +24,9 @@ model = ddsc.DDSC(n_clusters=10).fit(old)
 model
 
 # %%
-# ``predict`` returns only labels. ``assign`` also returns a confidence for each label and the flag
-# ``far``, which is set if an item is farther from the old items than they are from each other. One
-# flag in a hundred items is expected. There are more in this example, so the new digits differ
-# slightly from the first 400.
+# ``predict`` returns only labels. ``assign`` also returns a confidence for each label and the flag ``far``, which is
+# set if an item is farther from the old items than they are from each other. About one flag in a hundred items is
+# expected by chance. This example has more flags, so the new digits differ slightly from the first 400.
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     given = model.assign(new)
@@ -36,7 +35,7 @@ print("confidence", given.confidence[:10].round(2))
 print("warning:", caught[0].message)
 
 # %%
-# Compare the accuracy for the new items with that for the old ones. The digit of a cluster is the
+# Compare the accuracy for the new items with the accuracy for the old ones. The digit of a cluster is the
 # most common digit among its old items.
 digit = [np.bincount(old.labels[model.labels_ == c]).argmax() for c in range(10)]
 right = np.array(digit)[given.labels] == new.labels
@@ -70,15 +69,15 @@ with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=Tru
     print("the same labels after loading:", (again.predict(new) == given.labels).all())
 
 # %%
-# Add the new digits to the fit. ``update`` searches only the neighbor lists that change, and clusters keep their numbers.
-# ``ddsc.diff`` compares the result with the model of the first 400: it matches the clusters by the items that both share,
-# and lists the clusters that split or merged and the items that moved.
+# Add the new digits to the fit. ``update`` computes only the neighbor lists that change, and clusters keep their
+# numbers. ``ddsc.diff`` compares the result with the first model. It matches clusters by their shared items and lists
+# the clusters that split or merged and the items that moved.
 updated = model.update(new)
 changes = ddsc.diff(model, updated)
 changes
 
 # %%
-# The flow of the items as a figure, and the same as tables.
+# Draw the flow of the items, and print it as tables.
 ddsc.plot.diff(changes)
 
 # %%

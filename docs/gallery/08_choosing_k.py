@@ -30,9 +30,9 @@ pd.DataFrame(model.sweep_)[["k", "relative_gap", "modularity", "stability"]].rou
 ax = ddsc.plot.eigengap(model)
 
 # %%
-# Digits are a harder case. Ones differ from each other as much as some digits differ from other
-# digits, so several values of K are plausible. The labels of every K are stored, so comparing them
-# requires no further computation.
+# Digits are a harder case. The digit 1 has several forms, which differ as much as some digits differ from each other,
+# so several values of K are plausible. The labels of every K are stored, so comparing them requires no further
+# computation.
 digits = ddsc.datasets.load_digits()
 model = ddsc.DDSC(n_clusters=(5, 15)).fit(digits)
 print("chosen:", model.n_clusters_, "candidates:", [c["k"] for c in model.candidates_])
@@ -46,6 +46,5 @@ ax.set(xlabel="K", ylim=(0, 1))
 ax.legend()
 
 # %%
-# On sixteen public sets that were not used for tuning, the suggested number was correct in a
-# quarter of the cases, and off by at most one in less than half. Check the candidates and the
-# report before you rely on a number.
+# On sixteen public sets that were not used for tuning, the suggested number was correct in a quarter of the cases, and
+# off by at most one in less than half. Look at the candidates and the report before you rely on a number.

@@ -2,8 +2,8 @@
 When there is no structure
 ==========================
 
-A clustering method divides any set into as many parts as requested. Whether the set has any
-cluster structure is a separate question, which ddsc answers first.
+A clustering method divides any set into as many parts as requested. Whether the set has any cluster structure is a
+separate question. The verdict, the first line of every result, answers it.
 """
 
 # %%
@@ -37,12 +37,12 @@ for box, (name, items) in zip(boxes, sets.items()):
     box.set(title=f"{name}: {model.verdict_['level']}", xticks=[], yticks=[])
 
 # %%
-# Another check is to resample the points of every item, cluster again, and compare the labels. The
+# Another way to check the clusters is to resample the points of every item, cluster again, and compare the labels. The
 # labels of noise are not stable.
 for name in ("three groups", "noise"):
     model = ddsc.DDSC(n_clusters=3, stability=5).fit(sets[name])
     print(f"{name}: agreement (ARI) with five resamples {model.stability_['mean']['ari']:.2f}")
 
 # %%
-# The verdicts "separate" and "reproducible" are reliable. The verdict "continuum" does not prove that
-# there are no clusters: clusters that touch, and those of small sets, are often not confirmed.
+# The verdicts "separate" and "reproducible" are reliable. The verdict "continuum" does not prove that there are no
+# clusters. Clusters that touch, and clusters of small sets, are often not confirmed.

@@ -2,9 +2,9 @@
 Thousands of items
 ==================
 
-Three thousand items have four and a half million pairs. Most of them need not be solved, because
-inexpensive lower bounds show that the two items cannot be nearest neighbors. The neighbor graph is
-nevertheless identical to that of the full distance matrix.
+Three thousand items have four and a half million pairs. Most of these pairs need not be solved, because inexpensive
+lower bounds show that the two items cannot be nearest neighbors. The neighbor graph is still identical to the graph
+computed from the full distance matrix.
 """
 
 # %%
@@ -29,9 +29,9 @@ for size in sizes:
 print(f"AMI of the last: {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.3f}")
 
 # %%
-# The fraction of the pairs that must be solved decreases with the size of the set. It also depends
-# on the data. These clusters are round and their items are nearly equal, which makes bounds less
-# effective. For 70,000 handwritten digits, 0.07% of the pairs were solved.
+# The fraction of the pairs that must be solved decreases with the size of the set. It also depends on the data. The
+# clusters in this example are round and their items are nearly equal, which makes the bounds less effective. For 70,000
+# handwritten digits, 0.07% of the pairs were solved.
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 ax.loglog(sizes, [s * (s - 1) // 2 for s in sizes], ":", color="0.5", label="all pairs")
 ax.loglog(sizes, solved, "o-", label="solved for the exact graph (w2)")

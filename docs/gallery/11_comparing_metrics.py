@@ -2,9 +2,8 @@
 Comparing metrics
 =================
 
-Exact transport, entropic transport, MMD and linear optimal transport may produce different
-clusters. Without labels it is impossible to know which metric is best, but it is possible to
-measure how well they agree.
+Exact transport, entropic transport, MMD and linear optimal transport may produce different clusters. Without labels, it
+is impossible to know which metric is best, but it is possible to measure how well the metrics agree.
 """
 
 # %%
@@ -38,5 +37,5 @@ for i in range(len(names)):
 figure.colorbar(picture, label="AMI between metrics")
 
 # %%
-# If the metrics agree, use the fastest one. If they do not, inspect the items on which they differ
-# in the report of each metric. The guide lists how good the recommended metric is.
+# If the metrics agree, use the fastest one. If they do not agree, inspect the items on which they differ in the report
+# of each metric. :doc:`/metrics` shows how often the recommended metric is the best.

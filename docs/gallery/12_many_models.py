@@ -30,8 +30,8 @@ models = Parallel(n_jobs=2, prefer="threads")(delayed(fit)(*task) for task in ta
 print(len(models), "models")
 
 # %%
-# Compare the modularity, which needs no labels, for each metric and number of clusters. Its maximum
-# is at five clusters, the number of subjects, for every metric.
+# Compare the modularity, which needs no labels, for each metric and number of clusters. For every metric, the
+# modularity is largest at five clusters, the number of subjects.
 table = np.array([model.sweep_[0]["modularity"] for model in models]).reshape(len(metrics), len(numbers))
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 for metric, row in zip(metrics, table):

@@ -2,7 +2,7 @@
 All figures
 ===========
 
-Every function of ``ddsc.plot`` takes ``ax=`` and returns the Axes. Clusters have the colors of the report.
+Every function of ``ddsc.plot`` accepts ``ax=`` and returns the Axes. Clusters have the same colors as in the report.
 """
 
 # %%
@@ -16,8 +16,8 @@ model = ddsc.DDSC(n_clusters=5).fit(documents)
 ddsc.plot.map(model)
 
 # %%
-# ``about`` shows the distinctive words of each cluster: their share of an item's mass, and in gray the share in the
-# other items.
+# ``about`` shows the distinctive words of each cluster, with their share of an item's mass and, in gray, their share in
+# the other items.
 ddsc.plot.about(model, n=6)
 
 # %%
@@ -32,8 +32,8 @@ by_digit = ddsc.DDSC(n_clusters=8).fit(digits)
 ddsc.plot.clusters(digits, by_digit, n_each=10)
 
 # %%
-# ``distances`` is a heat map, sorted by cluster. ``tree`` joins items by average linkage, or the clusters of a model.
-# Figures can share a page.
+# ``distances`` is a heat map, sorted by cluster. ``tree`` draws the average linkage of items, or the merges of the
+# clusters of a model. Figures can share a page.
 D = ddsc.pairwise(documents)
 figure, boxes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 ddsc.plot.distances(D, model, ax=boxes[0])
@@ -54,7 +54,7 @@ ddsc.plot.eigengap(model, ax=boxes[1])
 ddsc.plot.diff(model, ddsc.DDSC(n_clusters=3).fit(documents))
 
 # %%
-# ``over`` draws the share of each cluster per period of a column, with confidence intervals. Here the periods are batches
-# of twenty-five items in the order of the set.
+# ``over`` draws the share of each cluster in each period of a column, with confidence intervals. Here, the periods are
+# batches of twenty-five items in the order of the set.
 batches = [f"batch {i // 25}" for i in range(len(documents))]
 ddsc.plot.over(model, batches)

@@ -3,13 +3,13 @@ Samples of cells in AnnData and scanpy
 ======================================
 
 ddsc reads cells from an AnnData object, clusters the samples, and returns the samples as another AnnData object, which
-scanpy uses without conversion. This example needs ``scanpy`` (with ``igraph`` and ``leidenalg``); it is run when the
-site is built only where scanpy is installed, and in the tests with the newest version.
+scanpy uses without conversion. This example requires ``scanpy`` (with ``igraph`` and ``leidenalg``). It is run with the
+newest version in the tests, and when the site is built if scanpy is installed.
 """
 
 # %%
 # Generate 32 samples with 150 cells each: the samples of sixteen donors at rest and after stimulation. The columns of
-# ``obs`` give the sample of each cell and facts about the samples.
+# ``obs`` contain the sample of each cell and metadata about the samples.
 import anndata
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ cells
 
 # %%
 # Each sample becomes the cloud of its cells. ``age`` is constant within samples, so it becomes metadata. ``condition``
-# is named as the known class. It is used for scores and figures, never for the clustering.
+# is the known class, which is used for scores and figures but never for clustering.
 X = ddsc.Distributions.from_anndata(cells, "sample", label="condition")
 X
 
@@ -43,7 +43,7 @@ model = ddsc.DDSC(n_clusters=2).fit(X)
 model
 
 # %%
-# The clusters as a DataFrame, and the markers that distinguish them.
+# Show the clusters as a DataFrame, and the markers that distinguish them.
 model.clusters_
 
 # %%
@@ -62,7 +62,7 @@ samples.obs[["class", "age", "cluster", "ambiguity", "order"]].head()
 sc.pl.embedding(samples, "X_ddsc_map", color=["cluster", "class"], size=400)
 
 # %%
-# Its algorithms use the graph of ddsc, without ``sc.pp.neighbors``.
+# The algorithms of scanpy use the graph of ddsc, so ``sc.pp.neighbors`` is not needed.
 sc.tl.leiden(samples, flavor="igraph", n_iterations=2, directed=False)
 sc.tl.umap(samples)
 sc.tl.diffmap(samples)

@@ -15,7 +15,8 @@ def shown(text):
 
 
 def page(roff_lines, title, usage=True):
-    """Return one section of the manual as Markdown. If `usage` is true, its first line is the usage of the verb."""
+    """Return one section of the manual as Markdown. If `usage` is true, the first line of the section is the usage of
+    the verb."""
     out, state = [f"# {title}", ""], "usage" if usage else "text"
     for line in roff_lines:
         if line.startswith(".SS "):

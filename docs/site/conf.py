@@ -1,4 +1,4 @@
-"""Settings of Sphinx. `make.py` collects the sources and runs it."""
+"""Settings of Sphinx. `make.py` collects the sources and runs Sphinx with this configuration."""
 
 import re
 from importlib.util import find_spec
@@ -59,7 +59,7 @@ html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 
-# External links are only reported (./run docs links).
+# Broken external links are only reported (./run docs links).
 linkcheck_timeout = 10
 linkcheck_retries = 1
 linkcheck_workers = 4

@@ -3,9 +3,9 @@
     python docs/site/make.py [links]
 
 The script copies the pages of docs/ to build/site-src and adds the generated parts: the C reference from the header,
-the command reference from the program's tables, and a report. Sphinx then runs the examples of docs/gallery and
-writes the site to build/site-html. Every warning is an error, such as a link to a missing page or heading, an unknown
-name or a failing example. Finally, the script checks that no page loads external resources. With `links`, it checks
+the command reference from the program's tables, and a report. Sphinx then runs the examples of docs/gallery and writes
+the site to build/site-html. Every warning is an error: for example, a link to a missing page or heading, an unknown
+name, or a failing example. Finally, the script checks that no page loads external resources. With `links`, it checks
 the external links and only reports the result.
 """
 
@@ -37,7 +37,8 @@ def link_within(text):
 
 
 def link_outside(text):
-    """Do the same for pages in the root of the repository, which are copied to repository/, and for tests/README.md."""
+    """Rewrite links in pages from the root of the repository, which are copied to repository/, and in
+    tests/README.md."""
     text = re.sub(r"\]\(include/ddsc/ddsc\.h\)", "](../reference/c.rst)", text)
     text = text.replace("](docs/gallery)", "](../gallery/index.rst)")
     text = re.sub(r"\]\(docs/", "](../", text)
@@ -98,7 +99,7 @@ def sphinx(builder, out, *options):
 
 
 def fetched():
-    """List the external resources that a page would load: scripts, styles, fonts and pictures, but not links."""
+    """Return the external resources that a page would load: scripts, styles, fonts and pictures, but not links."""
     found = []
     for path in sorted(OUT.rglob("*.html")):
         text = path.read_text(encoding="utf-8")
@@ -112,7 +113,7 @@ def fetched():
 
 
 def missing():
-    """List the public names of Python and C that the references do not contain."""
+    """Return the public names of Python and C that are missing from the references."""
     with open(OUT / "objects.inv", "rb") as file:
         known = InventoryFile.load(file, "", lambda base, name: name)
     there = {name for kind, names in known.items() if kind.startswith(("py:", "c:")) for name in names}

@@ -55,8 +55,8 @@
  *  - Views are filled by their `_get_view` macro, which passes the size in the same way. Fields
  *    that an older library does not know are set to zero.
  *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are accessed through pointers. ddsc_cloud,
- *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting, ddsc_mark, ddsc_column and
- *    ddsc_permanova_missing are array elements and never change.
+ *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting, ddsc_mark, ddsc_column,
+ *    ddsc_permanova_missing and ddsc_update_setting are array elements and never change.
  *
  * Compatibility policy: everything not marked DDSC_EXPERIMENTAL is stable from version 0.2.0. New
  * fields are only appended after the existing fields of a struct. No field is moved, removed or
@@ -154,7 +154,8 @@ typedef struct ddsc_context_settings {
     uint64_t seed; /* default 0 */
     /* maximum number of bytes that the library may allocate at any time; 0: no limit */
     int64_t memory_limit;
-    void *(*allocate)(void *user, size_t size); /* set all three or none; must be thread-safe */
+    void *(*allocate)(void *user, size_t size); /* set all three functions or none; they must be
+                                                 * thread-safe */
     void *(*reallocate)(void *user, void *block, size_t size);
     void (*release)(void *user, void *block);
     void *allocator_user;
@@ -245,7 +246,7 @@ DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, 
  * .. end of the symmetric operator in CSR form, with column numbers of the whole n x n matrix.
  * `known` holds orthonormal eigenvectors with eigenvalue 1, which the solver must not return again.
  * Eigenvalues lie in [-1, 1], except those of rows whose only entry is on the diagonal. These rows
- * belong to items that are left out. Within the rows of a rank, neighboring items are stored close
+ * belong to items that were excluded. Within the rows of a rank, neighboring items are stored close
  * together. */
 typedef struct ddsc_team_eigen {
     size_t struct_size; /* size of the library's struct; fields beyond this size do not exist */
@@ -438,7 +439,7 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_m
                                                                     int64_t point);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
                                                                int64_t row);
-/* Returns a phrase of two words of the documents, separated by a blank. The most frequent phrase is
+/* Returns a phrase of two words of the documents, separated by a space. The most frequent phrase is
  * phrase 0. Returns NULL after the last phrase. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_phrase(const ddsc_measures *measures,
                                                                 int64_t phrase);
@@ -508,6 +509,12 @@ typedef struct ddsc_compress_report {
     int64_t n_before, n_after; /* total number of support points of all items, before and after */
     /* upper bounds on the exact W2 between an item and its compressed form */
     double mean_w2, max_w2;
+    /* Accuracy of the distances on the n_pairs pairs of n_items items, for ddsc_report_origin. The
+     * caller measures and sets it; 0: not measured. error_median and error_95 are quantiles of the
+     * relative change of D, and kept is the fraction of the n_near nearest neighbors that stay the
+     * same. */
+    int64_t n_items, n_pairs, n_near;
+    double error_median, error_95, kept;
 } ddsc_compress_report;
 
 #define ddsc_compress_report_init(report) \
@@ -592,12 +599,12 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_transform(const ddsc_me
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_batch(const ddsc_measures *measures,
                                                                int64_t k);
 
-/* What to do about the scales of the coordinates. */
+/* Recommended treatment of the scales of the coordinates. */
 typedef enum ddsc_units_advice {
     DDSC_UNITS_FINE = 0,
-    DDSC_UNITS_DIFFER,    /* different units: DDSC_NORMALIZE_STANDARD */
-    DDSC_UNITS_INTENSITY, /* counts or intensities over a wide range: arcsinh or log1p */
-    /* different units, and a few points dominate: DDSC_NORMALIZE_RANK for w2, w1, sinkhorn and
+    DDSC_UNITS_DIFFER,    /* the units differ; use DDSC_NORMALIZE_STANDARD */
+    DDSC_UNITS_INTENSITY, /* counts or intensities over a wide range; use arcsinh or log1p */
+    /* the units differ, and a few points dominate; use DDSC_NORMALIZE_RANK for w2, w1, sinkhorn and
      * lot */
     DDSC_UNITS_HEAVY
 } ddsc_units_advice;
@@ -614,16 +621,16 @@ typedef struct ddsc_units {
                          * normal distribution */
     /* Output fields. */
     ddsc_units_advice advice;
-    int64_t n_small; /* number of coordinates, without constant ones, whose spread is below 1/20 of
-                      * the largest */
-    int64_t n_large; /* number of the other coordinates, without constant ones */
+    int64_t n_small; /* number of non-constant coordinates whose spread is below 1/20 of the
+                      * largest */
+    int64_t n_large; /* number of the other non-constant coordinates */
     int64_t widest;  /* the coordinate with the largest spread; -1: all are constant */
     double jump;     /* largest ratio of two consecutive spreads, in decades */
 } ddsc_units;
 
 #define ddsc_units_init(units) ddsc_units_init_sized((units), sizeof *(units))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_units_init_sized(ddsc_units *units, size_t size);
-/* Checks whether a few coordinates make up nearly all of the distances. The advice is other than
+/* Checks whether a few coordinates account for nearly all of the distances. The advice differs from
  * FINE if at least a fifth of the coordinates have a spread below 1/20 of the largest. A jump of
  * half a decade between consecutive spreads indicates different units; without a jump, the
  * coordinates are counts or intensities. */
@@ -665,7 +672,7 @@ typedef struct ddsc_read_settings {
     size_t struct_size;
     ddsc_on_empty on_empty;
     int phase;               /* .d2: the phase to read, from 1; 0: all phases joined */
-    const char *labels_path; /* file with labels, for any input: idx, csv or npy; NULL: none */
+    const char *labels_path; /* idx, csv or npy file with the labels of any input; NULL: none */
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
     double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* maximum uncompressed size of one file; default 64 GiB */
@@ -774,8 +781,8 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_both(ddsc_context *conte
                                                              int64_t *n, ddsc_join *how,
                                                              const char *path,
                                                              const char *others_path);
-/* Writes csv with the header `id,label`. Ids come from measures. If measures is NULL, ids are row
- * numbers. */
+/* Writes csv with the header `id,label`. Ids are taken from measures. If measures is NULL, ids are
+ * row numbers. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,
                                        unsigned flags);
@@ -790,20 +797,21 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, co
 /* ==== Text ==== */
 
 typedef enum ddsc_tokens {
-    /* words are separated by blanks; ASCII punctuation except ' is treated as a blank */
+    /* words are separated by white space; ASCII punctuation except ' is treated as white space */
     DDSC_TOKENS_PUNCTUATION = 0,
     DDSC_TOKENS_LETTERS, /* words are runs of two or more letters */
-    /* default: as people write words. Keeps c#, c++, .net, node.js, at&t, x-ray, u.s. and 1.5, splits
-     * other compounds, and divides scripts without blanks (Chinese, Japanese, Thai) into pairs of
-     * characters */
+    /* default: words as people write them. c#, c++, .net, node.js, at&t, x-ray, u.s. and 1.5 are
+     * single words, and other compounds are split. Text in scripts without spaces (Chinese,
+     * Japanese, Thai) is divided into pairs of characters */
     DDSC_TOKENS_WORDS
 } ddsc_tokens;
 
 typedef enum ddsc_weighting {
     DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
     DDSC_WEIGHTING_TF,        /* count of the word in the document */
-    /* default: count times a weight learned from the documents, which combines idf with how well
-     * the contexts of the word agree. The same as TFIDF if words is GENERAL */
+    /* default: count of the word times a weight learned from the documents. The weight combines idf
+     * with the consistency of the contexts in which the word occurs. The same as TFIDF if words is
+     * GENERAL */
     DDSC_WEIGHTING_AUTO
 } ddsc_weighting;
 
@@ -952,8 +960,9 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    /* same as MEDIAN if the median is less than 1.85 times the 5% quantile, otherwise same as NEAR; the
-     * former is common for points with five or more dimensions */
+    /* NEAR. If the median is less than 1.85 times that, which is common for points with five or more
+     * dimensions: 1.5 times the median for the gaussian kernel, and MEDIAN for the laplace kernel and
+     * for documents with fitted or learned word vectors */
     DDSC_BANDWIDTH_AUTO = 0,
     DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances of a fixed sample of points */
     DDSC_BANDWIDTH_VALUE,
@@ -963,7 +972,7 @@ typedef enum ddsc_bandwidth_rule {
 typedef enum ddsc_mmd_estimator {
     DDSC_MMD_UNBIASED = 0, /* pairs i != j only; may be negative */
     DDSC_MMD_BIASED,       /* all pairs; never negative */
-    DDSC_MMD_AUTO          /* BIASED; in the paper's plain algorithm, UNBIASED (default) */
+    DDSC_MMD_AUTO          /* default: BIASED, or UNBIASED in the paper's algorithm */
 } ddsc_mmd_estimator;
 
 typedef enum ddsc_reference_rule {
@@ -971,8 +980,7 @@ typedef enum ddsc_reference_rule {
                                 * scale */
     DDSC_REFERENCE_KMEANS,     /* k-means centers of the pooled points */
     DDSC_REFERENCE_MEASURES,   /* the first item of reference_measures */
-    /* k-means; a normal sample in up to three dimensions and in the paper's plain algorithm
-     * (default) */
+    /* default: KMEANS, or NORMAL in up to three dimensions and in the paper's algorithm */
     DDSC_REFERENCE_AUTO
 } ddsc_reference_rule;
 
@@ -1017,13 +1025,13 @@ typedef struct ddsc_pair_stats {
     int64_t n_bounds;        /* number of lower bounds evaluated */
     int64_t n_pruned;        /* number of pairs excluded by a bound */
     int64_t n_not_converged; /* number of solves that reached their iteration limit */
-    /* number of negative unbiased estimates; they order neighbors unchanged and are clamped in the
-     * affinity */
+    /* number of negative unbiased estimates; they are used unchanged to rank neighbors, and are set
+     * to 0 in the affinity */
     int64_t n_clamped;
     int64_t n_iterations;   /* number of pivots or Sinkhorn iterations over all solves */
     double max_gap;         /* w2, lot: largest relative duality gap; sinkhorn: largest marginal
                              * error */
-    double epsilon;         /* absolute value of epsilon that was used */
+    double epsilon;         /* epsilon that was used, in absolute units */
     double bandwidth;       /* bandwidth that was used */
     int64_t reference_size; /* number of points in the LOT reference */
     double seconds;
@@ -1122,7 +1130,7 @@ typedef struct ddsc_graph_settings {
                   * or 28 for documents; at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
     /* Fraction of the pairs that are computed; 1: all. Clustering estimates the other pairs where
-     * possible, except in the paper's plain algorithm. */
+     * possible, except in the paper's algorithm. */
     double sample;
     /* Fraction of the items for which the distances to all items are computed; 1: all. The other
      * distances are approximated from these (Nystrom). */
@@ -1147,8 +1155,8 @@ DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **grap
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,
                                         const ddsc_graph_settings *settings);
-/* Builds the graph from a symmetric matrix of distances. An entry of NaN is an unknown distance and
- * creates no edge. flags: SQUARED or 0. With SQUARED, values may be negative, as unbiased estimates
+/* Builds the graph from a symmetric matrix of distances. A NaN entry denotes an unknown distance
+ * and creates no edge. flags: SQUARED or 0. With SQUARED, values may be negative, as unbiased estimates
  * can be. */
 DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
                                                    int64_t n, const double *matrix, unsigned flags,
@@ -1237,7 +1245,7 @@ typedef struct ddsc_cluster_settings {
     const ddsc_graph_settings *graph;
     ddsc_gamma_rule gamma_rule;
     double gamma;       /* with DDSC_GAMMA_VALUE */
-    int paper;          /* 1: the paper's algorithm, also for `metric` and `graph`; see
+    int paper;          /* 1: the paper's algorithm, which also applies to `metric` and `graph`; see
                          * ddsc_paper_get_rule */
     double min_cluster; /* minimum size of a cluster as a fraction of N/K; default 0.2; 0: no
                          * limit */
@@ -1255,6 +1263,10 @@ typedef struct ddsc_cluster_settings {
      * both runs is the same. NULL: none */
     const ddsc_model *like;
     int64_t refine; /* a ddsc_refine; default DDSC_REFINE_AUTO */
+    /* 1: with `like`, settings that its run chose from the data are chosen again for these items:
+     * tau, gamma, bandwidth, epsilon, estimator, reference and hub rule. Values that were given to
+     * that run are used again. Pairs then do not have the same values as in that run. */
+    int64_t resolve;
 } ddsc_cluster_settings;
 
 #define ddsc_cluster_settings_init(settings) \
@@ -1392,7 +1404,7 @@ typedef struct ddsc_k_candidate {
     int widest_gap, highest_modularity; /* 1: this K has the largest value of all K tried */
     int halves_agree;                   /* 1: this K is the largest with nearly the best
                                          * stability */
-    /* 1: the chosen K separates clusters of very different size, and its large cluster may contain
+    /* 1: the chosen K separates clusters of very different sizes, and its large cluster may contain
      * classes that this K would separate */
     int large_may_hide;
 } ddsc_k_candidate;
@@ -1422,16 +1434,19 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_merges_run(ddsc_context *context, dd
                                                        const ddsc_measures *measures,
                                                        const int32_t *left_out);
 
-/* What ddsc_membership_run computed. Both shares are means over the held-out items or half
- * documents that the calibration used; they are equal if the memberships are calibrated. */
+/* Statistics of ddsc_membership_run. `confidence` and `agreement` are means over the held-out items
+ * or halves of documents that were used for calibration. They are equal if the memberships are
+ * calibrated. */
 typedef struct ddsc_membership_report {
     size_t struct_size;
-    int64_t n_by_words; /* items whose memberships come from the mixture of words */
-    double softness;   /* fitted: larger values give more even memberships. Of the mixture if labels
-                          * were refined, otherwise of the distances to the centers */
-    double confidence; /* mean membership in the cluster that is predicted for a held-out item */
-    double agreement;  /* share of held-out items for which this cluster was found again */
-    int64_t n_held_out; /* 0: too few items, and softness is a default */
+    int64_t n_by_words; /* number of items whose memberships were computed from the mixture of
+                         * words */
+    /* fitted temperature of the mixture if labels were refined, otherwise of the distances to the
+     * centers; larger values give more even memberships */
+    double softness;
+    double confidence;  /* mean membership in the cluster that is predicted for a held-out item */
+    double agreement;   /* share of held-out items for which this cluster was found again */
+    int64_t n_held_out; /* 0: there were too few items, and softness has its default value */
 } ddsc_membership_report;
 
 #define ddsc_membership_report_init(report) \
@@ -1439,12 +1454,14 @@ typedef struct ddsc_membership_report {
 DDSC_EXPERIMENTAL DDSC_API void ddsc_membership_report_init_sized(ddsc_membership_report *report,
                                                                   size_t size);
 
-/* Computes memberships (n x k, rows with sum 1) of the items in the clusters. The largest one is
- * that of the item's label. For refined documents, they are the tempered probabilities of the
- * mixture of words; `measures` must be the clustered set. For other items, they decrease with the
- * squared distance to the centers in the embedding, and `measures` may be NULL. The temperature is
- * fitted to the cluster that the other half of a document's words, or a clustering of a random half
- * of the items, finds. report may be NULL. Fails for more than 2^31 cells. */
+/* Computes the membership of each item in each cluster (n x k, rows with sum 1). The label of an
+ * item is the cluster in which its membership is largest. For refined documents, memberships are
+ * the tempered probabilities of the mixture of words, and `measures` must be the clustered set. For
+ * other items, they decrease with the squared distance to the centers in the embedding, and
+ * `measures` may be NULL. The temperature is fitted on held-out data. For documents, the
+ * memberships of one half of a document's words must predict the cluster of the other half. For
+ * other items, memberships must predict the clusters that the items receive from a clustering of
+ * the other half of the items. report may be NULL. The call fails if n x k exceeds 2^31. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_membership_run(ddsc_context *context,
                                                            double *membership,
                                                            ddsc_membership_report *report,
@@ -1594,8 +1611,7 @@ DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t
 typedef struct ddsc_scores {
     size_t struct_size;
     double ami, ari, nmi, purity;
-    int64_t n;                 /* number of items with a label >= 0 on both sides, which are
-                                * compared */
+    int64_t n;                 /* number of compared items, which have a label >= 0 on both sides */
     int64_t n_labels, n_truth; /* number of distinct values on each side */
 } ddsc_scores;
 
@@ -1690,7 +1706,7 @@ DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
 typedef enum ddsc_level {
     DDSC_LEVEL_TOO_FEW = 0, /* too few items to decide, or not judged */
     DDSC_LEVEL_ONE_CLOUD,   /* nothing separates the items, and their points are alike */
-    DDSC_LEVEL_CONTINUUM,   /* no cluster is confirmed: clusters or a continuum */
+    DDSC_LEVEL_CONTINUUM,   /* no cluster is confirmed; the data may be a continuum */
     DDSC_LEVEL_REPRODUCIBLE, /* the clusters touch, but random halves of the items give the same clusters */
     DDSC_LEVEL_PARTLY,  /* gaps separate some of the clusters from the rest */
     DDSC_LEVEL_SEPARATE /* gaps separate clusters with at least 80% of the items */
@@ -1701,8 +1717,8 @@ typedef struct ddsc_level_words {
     const char *name;     /* the name in result.json, such as "separate" */
     const char *color;    /* "green", "teal", "blue", "amber" or "gray" */
     const char *sentence; /* what the level claims, without numbers */
-    /* Reports print "[before] K [after], of 10 to 20 items each[where].", with these texts in place
-     * of the brackets. */
+    /* Reports print the sentence "[before] K [after], of 10 to 20 items each[where].", with these
+     * texts in place of the brackets. */
     const char *before, *after, *where;
     const char *next_step; /* recommended next step for clusters of this level */
 } ddsc_level_words;
@@ -1710,7 +1726,8 @@ typedef struct ddsc_level_words {
 /* Returns NULL for an unknown level. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_level_words *ddsc_level_get_words(ddsc_level level);
 
-/* The levels of version 0.2. Separate and partly are clear; reproducible and continuum are weak. */
+/* The levels of version 0.2. Separate and partly correspond to CLEAR; reproducible and continuum
+ * correspond to WEAK. */
 typedef enum ddsc_structure {
     DDSC_STRUCTURE_UNDECIDED = 0,
     DDSC_STRUCTURE_NONE,
@@ -1731,11 +1748,11 @@ ddsc_structure_get_words(ddsc_structure structure);
 
 typedef struct ddsc_verdict ddsc_verdict;
 
-/* Judges the clusters of `clustering` by the gaps around them in its graph, by the agreement of
- * random halves of the items, and for few items by the steps between them. graph is the graph that
- * was passed to ddsc_spectral_run. If it is NULL, the clustering's own graph is used. measures (or
- * NULL) is used to test whether the items differ at all. If clustering is NULL, the result has no
- * graph and is not judged. */
+/* Judges the clusters of `clustering` by the gaps around them in its graph and by the agreement of
+ * clusterings of random halves of the items. For small sets, it also uses the distances between
+ * consecutive items. graph is the graph that was passed to ddsc_spectral_run. If it is NULL, the
+ * clustering's own graph is used. measures (or NULL) is used to test whether the items differ at
+ * all. If clustering is NULL, the result has no graph and is not judged. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_verdict_run(ddsc_context *context,
                                                         ddsc_verdict **verdict,
                                                         const ddsc_clustering *clustering,
@@ -1802,8 +1819,8 @@ typedef struct ddsc_outliers {
     double *score;
     int32_t *outlying; /* 1: the item is an outlier */
     /* Output fields. */
-    double from; /* Score above which an item is an outlier. Clusters of which most items exceed it
-                  * have no outliers. */
+    double from; /* Score above which an item is an outlier. A cluster in which most items exceed it
+                  * has no outliers. */
     int64_t n_outlying;
 } ddsc_outliers;
 
@@ -1830,7 +1847,7 @@ typedef struct ddsc_compare_row {
      * metric */
     double agreement;
     double seconds;
-    ddsc_structure structure; /* the level in the words of version 0.2; will be removed */
+    ddsc_structure structure; /* the level according to version 0.2; deprecated */
     ddsc_level level;         /* verdict on the metric's clusters in its graph */
 } ddsc_compare_row;
 
@@ -1910,9 +1927,8 @@ DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
                                      const ddsc_graph *graph, const int32_t *truth,
                                      const ddsc_cluster_settings *settings);
 
-/* The constants of the paper's Lemma 1, a bound of the error that sampling causes in W_eps:
- * |D - D'| <= rho + E sqrt(log(1/theta)) with probability 1 - theta. rho has no computable
- * formula. */
+/* The constants of the paper's Lemma 1, which bounds the error that sampling causes in W_eps: |D -
+ * D'| <= rho + E sqrt(log(1/theta)) with probability 1 - theta. rho has no computable formula. */
 typedef struct ddsc_sampling_constants {
     size_t struct_size;
     double
@@ -1954,8 +1970,9 @@ typedef struct ddsc_identity_settings {
      * old clusters qualify, the assignment has the largest sum of overlaps. (0, 1], default 0.5: at
      * most one old cluster can then exceed it. */
     double overlap;
-    /* A cluster is part of a split or merged one if it holds at least this fraction of its items,
-     * and if more than half of its own items come from it or go to it. (0, 1], default 0.2. */
+    /* A cluster is a part of a split or merged cluster if it contains at least this fraction of
+     * that cluster's items, and if that cluster contains more than half of its own items. (0, 1],
+     * default 0.2. */
     double part;
     /* Numbers from 0 to n_numbers - 1 have been used, including those of clusters that no longer
      * exist. 0: k_old. */
@@ -1978,13 +1995,13 @@ typedef struct ddsc_identity_event {
     /* Number of the cluster: an old one for SPLIT and VANISHED, otherwise a new one. */
     int32_t cluster;
     int64_t size;     /* number of items of the cluster in its own result */
-    int64_t n_shared; /* number of them that both results have */
+    int64_t n_shared; /* number of these items that both results have */
     /* Clusters of the other result, by decreasing number of common items: the same cluster (SAME),
      * the parts (SPLIT, MERGED), or up to five clusters that have items in common. */
     int64_t n_parts;
     const int32_t *parts;  /* their numbers */
-    const int64_t *common; /* numbers of items in common with each of them */
-    const int64_t *of;     /* their numbers of shared items */
+    const int64_t *common; /* number of items in common with each of them */
+    const int64_t *of;     /* for each of them, the number of its items that both results have */
     double overlap;        /* largest overlap with a cluster of the other result */
     const char *words;     /* the event as a sentence */
 } ddsc_identity_event;
@@ -2020,7 +2037,7 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_identity_get_view_sized(const ddsc_identity
 /* Returns the name of a kind, such as "split", or NULL. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_identity_get_kind_name(ddsc_identity_kind kind);
 
-/* ==== Clusters per period of a column (docs/compare-results.md) ==== */
+/* ==== Clusters in each period of a column (docs/compare-results.md) ==== */
 
 typedef enum ddsc_over_kind {
     DDSC_OVER_DATE = 0, /* all values are dates: 2024-05-31, 2024/05/31, 31.05.2024 or 2024-05 */
@@ -2030,25 +2047,25 @@ typedef enum ddsc_over_kind {
 
 /* Changes of a cluster, combined with |. */
 enum {
-    DDSC_OVER_NEW = 1,      /* it has no items in the first periods */
-    DDSC_OVER_VANISHED = 2, /* it has no items in the last periods */
-    DDSC_OVER_EMPTY = 4     /* it has no items with a value */
+    DDSC_OVER_NEW = 1,      /* the cluster has no items in the first periods */
+    DDSC_OVER_VANISHED = 2, /* the cluster has no items in the last periods */
+    DDSC_OVER_EMPTY = 4     /* the cluster has no items with a value */
 };
 
 typedef struct ddsc_over ddsc_over;
 
 typedef struct ddsc_over_view {
     int64_t n, k;
-    int64_t n_missing; /* items of a cluster whose value is missing */
+    int64_t n_missing; /* number of clustered items whose value is missing */
     ddsc_over_kind kind;
     const char
         *unit; /* "day", "week", "month", "quarter", "year", "decade", "interval" or "value" */
     int64_t n_periods;
-    const char *const *periods; /* their names, in order; all periods have items */
+    const char *const *periods; /* names of the periods, in order; every period has items */
     const int32_t *period;      /* n: period of each item, or -1 */
-    const int64_t *items;       /* n_periods: items of all clusters */
-    /* k x n_periods: items of each cluster, their share of the items of the period, and the limits
-     * of its 95% confidence interval (Wilson 1927) */
+    const int64_t *items;       /* n_periods: number of items in all clusters */
+    /* k x n_periods: number of items of each cluster in each period, their share of the items of
+     * the period, and the limits of the 95% confidence interval of this share (Wilson 1927) */
     const int64_t *counts;
     const double *share, *low, *high;
     const int32_t *first, *last; /* k: first and last period with items, or -1 */
@@ -2060,12 +2077,12 @@ typedef struct ddsc_over_view {
 } ddsc_over_view;
 
 /* Divides n items into the periods of a column, and counts the items of each cluster per period.
- * Labels are below k, or negative for an item in no cluster, which is left out. `values` are n texts,
- * or NULL if missing; ddsc_column lists the texts that also mean missing. Dates are sorted as dates,
- * numbers as numbers, and other texts by name, where digits compare as numbers. More than 24
- * distinct dates are joined into weeks, months, quarters, years or decades, and more than 24 numbers
- * into 12 intervals of equal width. More than 100 distinct texts are an error. `column` is the name
- * of the column in messages. */
+ * Labels are below k, or negative for an item in no cluster, which is left out. `values` are n
+ * texts, or NULL if missing; ddsc_column lists the texts that also mean missing. Dates are sorted
+ * as dates, numbers as numbers, and other texts by name, where runs of digits are compared as
+ * numbers. More than 24 distinct dates are grouped into weeks, months, quarters, years or decades,
+ * and more than 24 numbers into 12 intervals of equal width. More than 100 distinct texts are an
+ * error. `column` is the name of the column in messages. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_over_run(ddsc_context *context, ddsc_over **over,
                                                      int64_t n, const int32_t *labels, int64_t k,
                                                      const char *column, const char *const *values);
@@ -2078,26 +2095,48 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_over_get_view_sized(const ddsc_over *over,
 
 typedef struct ddsc_update ddsc_update;
 
-/* Computes the clustering of a changed set: the items of the model without the removed ones, followed
- * by the added ones. The result is that of ddsc_cluster_run for this set with `like`, except for the
- * numbers of the clusters. Only the neighbor lists that the change affects are searched, unless the
- * graph was chosen by rescaled distances, from a sample or approximately, K is a range, or the set
- * is small. The graph is the same in all cases.
+/* Computes the clustering of a changed set: the items of the model without the removed ones,
+ * followed by the added ones. The result equals that of ddsc_cluster_run for this set with `like`,
+ * except for the numbers of the clusters. Only the neighbor lists that the change affects are
+ * searched. All lists are searched if the graph uses rescaled distances, a sample or an approximate
+ * search, if K is a range, or if the set is small. The graph is the same in all cases.
  *
- * Clusters keep their number (ddsc_identity_run with keep_numbers = 0). A number that is not used any
- * more belongs to an empty cluster of the result.
+ * Clusters keep their number (ddsc_identity_run with keep_numbers = 0). A number that is no longer
+ * in use belongs to an empty cluster of the result.
  *
  * added (or NULL) is prepared as in ddsc_measures_copy_like. Its labels are ignored. Items without
  * ids are numbered after those of the model. The call fails if an id occurs twice. removed has
  * n_removed indices of items of the model. settings->k_min and k_max select another K, and the
- * k-means and eigenvalue settings are used; `like` and the settings that it determines are ignored.
- * NULL: the K of the model. The call fails for a model of version 0.2.0. */
+ * k-means and eigenvalue settings are used, and `resolve`; `like` and the settings that it determines
+ * are ignored. If settings is NULL, K is that of the model, or a few more (ddsc_update_candidate).
+ * The call fails for a model of version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update,
                                                        const ddsc_model *model,
                                                        const ddsc_measures *added,
                                                        int64_t n_removed, const int64_t *removed,
                                                        const ddsc_cluster_settings *settings);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_update_destroy(ddsc_update *update);
+
+/* A setting that was chosen again. */
+typedef struct ddsc_update_setting {
+    const char *name;     /* "tau", "gamma", "hubs", "bandwidth", "epsilon" or "reference_size" */
+    double before, after; /* gamma: 0 is local scaling; hubs: 1 if neighbors were rescaled */
+} ddsc_update_setting;
+
+/* A cluster that one more cluster than before, or a few more, would add. */
+typedef struct ddsc_update_candidate {
+    int64_t k;           /* number of clusters with it and the other candidates */
+    int32_t cluster;     /* its number, or -1 if it was not accepted */
+    int accepted;        /* 1: the update has k clusters */
+    int64_t size, n_new; /* number of its items, and of those inserted since K was chosen */
+    double
+        p_value; /* probability that a random sample of this size has as few old items or fewer */
+    /* mean overlap with the most similar cluster that k-means finds in a random half of the items;
+     * NaN if not computed */
+    double overlap;
+    double halves;     /* agreement of random halves of the items on all k clusters; NaN: unknown */
+    const char *words; /* the result as a sentence */
+} ddsc_update_candidate;
 
 /* The objects belong to the update. */
 typedef struct ddsc_update_view {
@@ -2107,12 +2146,46 @@ typedef struct ddsc_update_view {
     const ddsc_measures *measures;
     const ddsc_clustering *clustering;
     const ddsc_identity *identity; /* compares the clusters on the kept items */
+    /* 0 if K was given, or if too few new items have mostly new neighbors. If they are accepted, the
+     * clustering has all of them. */
+    int64_t n_candidates;
+    const ddsc_update_candidate *const *candidates;
+    int64_t n_settings; /* with settings->resolve; otherwise 0 */
+    const ddsc_update_setting *settings;
 } ddsc_update_view;
 
 #define ddsc_update_get_view(update, view) \
     ddsc_update_get_view_sized((update), (view), sizeof *(view))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_update_get_view_sized(const ddsc_update *update,
                                                            ddsc_update_view *view, size_t size);
+
+/* ==== Neighbor graph of a set that changes ==== */
+
+typedef struct ddsc_index ddsc_index;
+
+/* Opens an index for the items of a model, which must outlive it. The metric stays open, so that an
+ * update costs only the bounds and solves of the lists that it affects. The call fails if the graph of
+ * the model is a sample, approximate or rescaled, or if the model was written by version 0.2.0. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_open(ddsc_context *context, ddsc_index **index,
+                                                       const ddsc_model *model);
+DDSC_EXPERIMENTAL DDSC_API void ddsc_index_destroy(ddsc_index *index);
+/* Removes items by their numbers, and adds items after the remaining ones, which are numbered in their
+ * previous order. `added` (or NULL) is prepared as in ddsc_measures_copy_like; its ids and labels are
+ * ignored. `context` must be the one that opened the index. An update that is rejected leaves the
+ * index as it was. After an update that was canceled or ran out of memory, the index may only be
+ * destroyed; later calls say so. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_update(ddsc_context *context, ddsc_index *index,
+                                                         const ddsc_measures *added,
+                                                         int64_t n_removed, const int64_t *removed);
+/* Creates the graph of the current items. Its bytes are those of the graph that ddsc_cluster_run
+ * computes for these items with `like`. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_create_graph(ddsc_context *context,
+                                                               ddsc_graph **graph,
+                                                               const ddsc_index *index);
+/* Returns the number of items. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_count(const ddsc_index *index);
+/* Returns the number of neighbor lists that the last update searched. */
+DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_searched(const ddsc_index *index);
 
 /* ==== Tests of columns about items (docs/p-values.md) ==== */
 
@@ -2146,7 +2219,8 @@ typedef struct ddsc_permanova_settings {
     int64_t permutations; /* 1 .. 10^7, default 9999 */
     int squared;          /* 1: the matrix holds squared distances */
     int pairwise;         /* 1: also tests each pair of levels of each tested factor */
-    int separately;       /* 1: each tested column has a model of its own, with the covariates */
+    int separately;       /* 1: each tested column has a separate model that includes the
+                           * covariates */
     /* n_given x n item numbers, one permutation per row, used instead of random permutations. With
      * them, no item may have missing values. NULL: none. */
     const int32_t *given;
@@ -2170,18 +2244,20 @@ typedef struct ddsc_permanova_row {
     const char *const *levels;  /* n_levels names */
     const int64_t *level_sizes; /* n_levels numbers of items */
     int64_t df;
-    double sum_of_squares, r2, f; /* of the column after all others in the model (marginal) */
+    double sum_of_squares, r2, f; /* contribution of the column after all others in the model
+                                   * (marginal) */
     double p;
     double p_adjusted; /* p adjusted over all tested columns (Benjamini and Hochberg) */
-    /* Number of permutations, or of all arrangements if `exhaustive` is set, and the smallest p that
+    /* Number of permutations (of all arrangements if `exhaustive` is set), and the smallest p that
      * they can give. */
     int64_t n_permutations;
     int exhaustive;
     double smallest_p;
     int whole_blocks; /* 1: the column is constant within blocks, so whole blocks were permuted */
     int64_t residual_df;
-    /* Factors that are tested: analysis of the distances from the items to the centroids of their
-     * levels. distance_to_centroid has an entry per used item, and mean_distance one per level. */
+    /* Tested factors only: analysis of the distances from the items to the centroids of their
+     * levels. distance_to_centroid has one entry per used item, and mean_distance has one entry per
+     * level. */
     double dispersion_f, dispersion_p;
     const double *distance_to_centroid, *mean_distance;
     /* Association of the column alone with the logarithm of the number of points. */
@@ -2200,7 +2276,7 @@ typedef struct ddsc_permanova_pair {
     const char *problem; /* why the pair could not be tested; NULL: it was tested */
 } ddsc_permanova_pair;
 
-/* A missing value, because of which an item was left out. */
+/* A missing value that caused an item to be excluded. */
 typedef struct ddsc_permanova_missing {
     int64_t item, column;
 } ddsc_permanova_missing;
@@ -2208,14 +2284,14 @@ typedef struct ddsc_permanova_missing {
 typedef struct ddsc_permanova ddsc_permanova;
 
 typedef struct ddsc_permanova_view {
-    int64_t n, n_used;   /* number of items, and of those without missing values */
+    int64_t n, n_used;   /* number of items; number of items without missing values */
     const int64_t *used; /* n_used item numbers */
     int64_t n_rows, n_pairs, n_missing;
     const ddsc_permanova_row *const *rows;
     const ddsc_permanova_pair *const *pairs;
     const ddsc_permanova_missing *missing;
     double total_sum_of_squares;
-    /* of the whole model; NaN and 0 if columns have models of their own */
+    /* residuals of the whole model; NaN and 0 if columns have separate models */
     double residual_sum_of_squares;
     int64_t residual_df;
     /* Association of the distances with the logarithm of the number of points. */
@@ -2227,7 +2303,7 @@ typedef struct ddsc_permanova_view {
 
 /* Tests whether columns explain distances between items (distance-based analysis of variance,
  * Anderson 2001, McArdle and Anderson 2001). `distances` is n x n, symmetric and non-negative; its
- * diagonal is ignored. A permutation exchanges the items of the centered matrix of squared
+ * diagonal is ignored. A permutation reorders the items of the centered matrix of squared
  * distances (raw data), and leaves the columns in place. The labels of a clustering of the same
  * distances must not be tested: the clusters were chosen to differ. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_permanova_run(
@@ -2265,8 +2341,8 @@ typedef struct ddsc_states_view {
     const double *mean;      /* n_states x dim: mean of each coordinate in the state */
     const double *deviation; /* n_states x dim: standard deviation */
     const double *overall, *overall_deviation; /* dim: over all points */
-    /* Numbers of states that were tried, and how well two halves of the sampled points agree on
-     * each. n_tried is 0 if the number was given. */
+    /* Numbers of states that were tried, and the agreement of two halves of the sampled points for
+     * each number. n_tried is 0 if the number was given. */
     int64_t n_tried;
     const int64_t *tried;
     const double *agreement;
@@ -2275,10 +2351,10 @@ typedef struct ddsc_states_view {
 /* Divides the points of all items into states. If the points have types (names that many points
  * share), the types are the states. Otherwise, k-means clusters a sample of the pooled points, in
  * which each item has the same number of points, and every point belongs to the state with the
- * nearest mean. The number of states is the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 on which
- * two random halves of the sample agree: the states of each half overlap with states of the other by
- * at least 0.75 (Jaccard, mean over halves of the smallest overlap). If there is no such number, it is
- * the one with the best agreement. */
+ * nearest mean. The number of states is the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 for
+ * which two random halves of the sample agree. The agreement is the smallest Jaccard overlap of a
+ * state of one half with its best match in the other half, averaged over both halves; it must be at
+ * least 0.75. If no number reaches it, the one with the best agreement is chosen. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_run(ddsc_context *context, ddsc_states **states,
                                                        const ddsc_measures *measures,
                                                        const ddsc_states_settings *settings);
@@ -2323,13 +2399,15 @@ typedef struct ddsc_effect {
     /* Factors: the class, and the class it is compared with; NULL: all other classes. Both are NULL
      * if the column is numeric. */
     const char *level, *other;
-    int64_t n, n_level, n_other; /* number of items (whole blocks: of blocks) with a value */
+    int64_t n, n_level, n_other; /* number of items with a value, or of blocks if whole_blocks is
+                                  * set */
     double mean_level, mean_other;
-    /* Factors: difference of the means; with blocks, the mean of the differences within blocks.
-     * Numbers: rank correlation. low and high are the limits of the 95% confidence interval. */
+    /* Factors: difference of the means; with blocks, the mean of the differences within blocks; with
+     * covariates, the adjusted difference. Numbers: (partial) rank correlation. low and high are the
+     * limits of the 95% confidence interval. */
     double effect, low, high;
-    double standardized;  /* factors: the difference in pooled standard deviations; else NaN */
-    double p, p_adjusted; /* by permutations; after Benjamini and Hochberg over all rows */
+    double standardized;  /* factors: in standard deviations of the residuals; else NaN */
+    double p, p_adjusted; /* permutation p-value; adjusted over all rows (Benjamini and Hochberg) */
 } ddsc_effect;
 
 typedef struct ddsc_effects ddsc_effects;
@@ -2345,16 +2423,20 @@ typedef struct ddsc_effects_view {
 } ddsc_effects_view;
 
 /* Measures the association of n_variables quantities (values: n x n_variables, NaN if missing) with
- * `column`. A factor with two classes has one row per quantity, and a factor with more classes one
- * row per quantity and class. Intervals: Welch's t between classes, Student's t of the differences
- * within blocks, Fisher's z for rank correlations. p is the share of `permutations` (within blocks
- * if `block` is not NULL) whose studentized effect is at least as large. */
-DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(ddsc_context *context,
-                                                        ddsc_effects **effects, int64_t n,
-                                                        int64_t n_variables, const double *values,
-                                                        const ddsc_column *column,
-                                                        const ddsc_column *block,
-                                                        int64_t permutations);
+ * the one column that has the role DDSC_COLUMN_BY. A factor with two classes has one row per
+ * quantity, and a factor with more classes one row per quantity and class. Intervals: Welch's t
+ * between classes, Student's t of the differences within blocks, Fisher's z for rank correlations. p
+ * is the share of `permutations` (within the blocks of a column with the role DDSC_COLUMN_BLOCK)
+ * whose studentized effect is at least as large.
+ *
+ * With columns that have the role DDSC_COLUMN_ADJUST, an effect is the coefficient of the class in a
+ * linear model with these covariates (and the blocks), or a partial rank correlation. Intervals use
+ * heteroscedastic standard errors (HC2) with Satterthwaite's degrees of freedom (Bell and McCaffrey
+ * 2002), and permutations exchange the residuals of the covariates (Freedman and Lane 1983). The
+ * means are not adjusted. Items with a missing value in any column are left out. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(
+    ddsc_context *context, ddsc_effects **effects, int64_t n, int64_t n_variables,
+    const double *values, int64_t n_columns, const ddsc_column *columns, int64_t permutations);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_effects_destroy(ddsc_effects *effects);
 #define ddsc_effects_get_view(effects, view) \
     ddsc_effects_get_view_sized((effects), (view), sizeof *(view))
@@ -2378,7 +2460,7 @@ DDSC_API void ddsc_transport_problem_init_sized(ddsc_transport_problem *problem,
 typedef struct ddsc_transport {
     size_t struct_size;
     /* Caller-allocated arrays. A result whose pointer is NULL is not computed. */
-    /* exact calls only: the non-zero entries of the plan, at most n + m - 1; */
+    /* exact calls only: the non-zero entries of the plan, at most n + m - 1 */
     int32_t *plan_row, *plan_column;
     double *plan_mass; /* mass [k] moves from row [k] to column [k] */
     double *plan;      /* the whole plan, n x m, row-major */
@@ -2433,8 +2515,8 @@ DDSC_API ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *tr
 typedef enum ddsc_barycenter_method {
     DDSC_BARYCENTER_ADMM = 0, /* Bregman ADMM (Ye, Wu, Wang, Li 2017) */
     DDSC_BARYCENTER_IBP,      /* entropic: iterative Bregman projections (Benamou et al. 2015) */
-    /* projection robust (Huang, Ma, Lai 2021): entropic, with costs in the plane that maximizes
-     * them */
+    /* projection-robust (Huang, Ma, Lai 2021): entropic, with costs in the plane that maximizes
+     * the transport cost */
     DDSC_BARYCENTER_PROJECTED
 } ddsc_barycenter_method;
 
@@ -2590,8 +2672,8 @@ typedef struct ddsc_report_setting {
     int64_t number;
 } ddsc_report_setting;
 
-/* How the result was obtained. The fields are copied to the report verbatim, and all are optional.
- */
+/* Describes how the result was obtained. The fields are copied to the report verbatim, and all are
+ * optional. */
 typedef struct ddsc_report_origin {
     size_t struct_size;
     const char *method;        /* NULL: "ddsc" */
@@ -2646,9 +2728,13 @@ typedef struct ddsc_report_source {
     const char *const *cluster_names;
     int64_t n_cluster_names;
     int membership; /* 1: compute the memberships of a clustering (ddsc_membership_run) */
-    /* A metadata column, such as a date or a batch. The report then has the clusters per period of
-     * this column (ddsc_over_run). NULL: no such section. */
+    /* A metadata column, such as a date or a batch. The report then shows the clusters per period
+     * of this column (ddsc_over_run). NULL: the report has no such section. */
     const char *over;
+    /* Names of classes 0 .. n_class_names - 1 of `truth`. Other classes have the names of the labels
+     * of `measures`, or are shown by number. */
+    const char *const *class_names;
+    int64_t n_class_names;
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
@@ -2665,7 +2751,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_create(ddsc_context *context,
  * HTML, and its pictures can be drawn. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report,
                                                         const char *folder);
-/* Adds the clusters per period of a column to a report, or replaces those of an earlier call.
+/* Adds the clusters in each period of a column to a report, or replaces those of an earlier call.
  * `values` are n texts, one per item that was not dropped, in the order of the items. If it is NULL,
  * the values are those of the metadata column of that name. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_add_over(ddsc_context *context,
@@ -2706,7 +2792,7 @@ typedef enum ddsc_report_form {
     DDSC_REPORT_STABILITY,   /* number of resamples in which the label of each item changed */
     DDSC_REPORT_ITEMS,       /* next cluster, ambiguity, outlier score and neighbors of each item */
     DDSC_REPORT_BRIEF,       /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
-                              * at most ten clusters, and warnings about left out items */
+                              * at most ten clusters, and warnings about excluded items */
     DDSC_REPORT_MEMBERSHIP   /* membership of each item in each cluster, as csv */
 } ddsc_report_form;
 
@@ -2745,9 +2831,9 @@ typedef enum ddsc_mark_kind {
 
 typedef struct ddsc_mark {
     ddsc_mark_kind kind;
-    int32_t cluster;   /* cluster that determines the color; -1: color for no cluster, -2: text
-                        * color */
-    const char *color; /* this color in the form "#3b7dd8" */
+    int32_t cluster;   /* cluster whose color is used; -1: the color of items in no cluster; -2: the
+                        * color of text */
+    const char *color; /* the same color in hexadecimal, such as "#3b7dd8" */
     double opacity, x, y, w, h;
     int anchor;
     /* the text of DDSC_MARK_WORDS; for other marks, a label to show next to it, or NULL */
@@ -2765,10 +2851,10 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_draw(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         ddsc_picture_fn draw, void *user);
 
-/* Several labelings of one two-dimensional set, which are scored against the set's own labels. */
+/* Several labelings of one two-dimensional set, to be scored against the labels of the set. */
 typedef struct ddsc_comparison {
     size_t struct_size;
-    const ddsc_measures *measures; /* two-dimensional, labeled, no rows dropped */
+    const ddsc_measures *measures; /* must be two-dimensional and labeled, without dropped rows */
     const char *title, *words;     /* title and introduction of the page */
     int64_t n;
     const char *const *names;     /* n names */
@@ -2792,7 +2878,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *conte
 /* One of the two results: a folder, or labels of n items. */
 typedef struct ddsc_diff_side {
     size_t struct_size;
-    const char *folder; /* written by ddsc_report_save; the fields from n on are then not used */
+    const char *folder; /* written by ddsc_report_save; if set, the fields from n on are ignored */
     const char *name;   /* shown in texts; NULL: the name of the folder */
     int64_t n;
     const char *const *ids; /* n distinct ids; NULL: row numbers */
@@ -2810,8 +2896,8 @@ typedef struct ddsc_diff ddsc_diff;
 /* Compares two results of the same or of overlapping items. Items are matched by id. Clusters are
  * matched by ddsc_identity_run, of whose settings only `overlap` and `part` are used (NULL: the
  * defaults). It is an error if no item is in both results or if an id occurs twice in one of them.
- * Warns if the ids of both results are row numbers. Of a folder, only result.json and labels.csv
- * are read. */
+ * Warns if the ids of both results are row numbers. Only result.json and labels.csv of a folder are
+ * read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff,
                                                         const ddsc_diff_side *first,
                                                         const ddsc_diff_side *second,
@@ -2819,14 +2905,17 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, d
 DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_destroy(ddsc_diff *diff);
 
 typedef struct ddsc_diff_view {
-    int64_t n_first, n_second, n_shared; /* numbers of items: of each result, and of both */
-    /* Numbers of shared items. n_same: the cluster is the same, or none in both results. n_split and
-     * n_merged: the items follow a split or a merge of their cluster. n_moved: the items go to
-     * another cluster. The remaining items are in a cluster in only one of the results. */
+    int64_t n_first, n_second, n_shared; /* number of items in each result and in both */
+    /* The shared items, by what happened to them. n_same: the cluster is the same, or the item is
+     * in no cluster in either result. n_split and n_merged: the cluster split or merged. n_moved:
+     * the item moved to another cluster. The remaining items are in a cluster in only one of the
+     * results. */
     int64_t n_same, n_split, n_merged, n_moved;
     int row_numbers;               /* 1: the ids of both results are row numbers */
-    const ddsc_scores *scores;     /* agreement on shared items that are in a cluster in both */
-    const ddsc_identity *identity; /* the clusters; its new labels are those of the second result */
+    const ddsc_scores *scores;     /* agreement on the shared items that are in a cluster in both
+                                    * results */
+    const ddsc_identity *identity; /* matches of the clusters; its new labels are those of the
+                                    * second result */
 } ddsc_diff_view;
 
 #define ddsc_diff_get_view(diff, view) ddsc_diff_get_view_sized((diff), (view), sizeof *(view))

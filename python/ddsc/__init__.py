@@ -65,8 +65,8 @@ __all__ = [
     "__version__",
 ]
 
-# Modules that define the public names. They are imported on first use, because scikit-learn takes a
-# second to load. The command `ddsc` never imports scikit-learn.
+# Maps public names to the modules that define them. Modules are imported on first use, because loading scikit-learn
+# takes a second. The command `ddsc` never imports scikit-learn.
 _HOMES = {
     "Assignment": "_estimator",
     "CSR": "_arrays",

@@ -1,4 +1,4 @@
-"""The command line: ``ddsc`` and ``python -m ddsc`` start the program of this package."""
+"""The commands ``ddsc`` and ``python -m ddsc`` start the program that is installed with this package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> None:
-    """Replace this process with the program, which is installed next to the C module."""
+    """Replace this process with the program, which is in the folder of the C module."""
     spec = importlib.util.find_spec("ddsc._core")
     folder = os.path.dirname((spec and spec.origin) or os.path.abspath(__file__))
     program = os.path.join(folder, "bin", "ddsc")

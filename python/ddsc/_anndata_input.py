@@ -1,4 +1,4 @@
-"""Cells of an AnnData: coordinates in memory, and columns that describe whole samples."""
+"""Reads cells from an AnnData: their coordinates, and the columns that describe whole samples."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _entry(mapping: Any, name: str, what: str) -> Any:
 
 
 def _in_memory(values: Any) -> Any:
-    """Return a NumPy array or a CSR matrix. A backed AnnData has HDF5 datasets instead."""
+    """Return a NumPy array or a CSR matrix. The values of a backed AnnData are HDF5 datasets."""
     if hasattr(values, "to_memory"):
         values = values.to_memory()
     if is_sparse(values):

@@ -1,4 +1,4 @@
-"""Results as AnnData with one row per sample, and cluster labels for cells."""
+"""Converts results to AnnData with one row per sample, and copies cluster labels to cells."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 
 class ToAnnData(Shown):
-    """The methods of `DDSC` that return results as AnnData."""
+    """Methods of `DDSC` that return results as AnnData."""
 
     def to_anndata(self, X: Optional["Distributions"] = None) -> "AnnData":
-        """Return the fit as an AnnData with one row per item, for scanpy and other packages (requires anndata and SciPy).
+        """Return the fit as an AnnData with one row per item, for scanpy and other packages (requires anndata and
+        SciPy).
 
-        Items that were dropped because they have no mass are left out.
+        Items that were dropped because they have no mass are omitted.
 
         Parameters
         ----------
@@ -119,7 +120,8 @@ class ToAnnData(Shown):
         return means, X.coordinate_names or [f"coordinate {i}" for i in range(X.dim)]
 
     def _neighbors_entry(self) -> Dict[str, Any]:
-        """Return the entry that ``sc.pp.neighbors`` writes. Its metric is that of ``X_ddsc``, which layouts use."""
+        """Return the entry that ``sc.pp.neighbors`` writes. The metric in the entry is that of ``X_ddsc``, which
+        layouts use."""
         most = int(np.diff(self.graph_.indptr).max(initial=0))
         params = {"n_neighbors": most + 1, "method": "umap", "metric": "euclidean", "use_rep": "X_ddsc", "random_state": 0}
         return {"connectivities_key": "connectivities", "distances_key": "distances", "params": params}
@@ -164,8 +166,8 @@ class ToAnnData(Shown):
     def label_cells(self, cells: Union[AnnDataLike, "AnnData"], groupby: str, key: str = "ddsc") -> None:
         """Copy the cluster of each sample to its cells.
 
-        Adds the columns ``{key}_cluster``, ``{key}_cluster_name`` and ``{key}_ambiguity`` to ``cells.obs``, and the colors
-        of the report as ``cells.uns["{key}_cluster_colors"]``. Cells of samples that are not items of the model get
+        Adds the columns ``{key}_cluster``, ``{key}_cluster_name`` and ``{key}_ambiguity`` to ``cells.obs``, and the
+        colors of the report as ``cells.uns["{key}_cluster_colors"]``. Cells of samples that are not in the model have
         missing values.
 
         Parameters
@@ -209,7 +211,8 @@ class ToAnnData(Shown):
 
 
 def _categorical(pd: Any, values: Any, k: Optional[int]) -> Any:
-    """Return labels 0 to k - 1, or names if k is None, as a categorical of texts. Negative and empty values are missing."""
+    """Return labels 0 to k - 1, or names if k is None, as a categorical column of strings. Negative labels and empty
+    names are missing values."""
     if k is None:
         texts = values.astype(str)
         return texts.where(texts != "", None).astype("category")

@@ -52,7 +52,7 @@ def sparse_entries(x: Any) -> Tuple[Array, Array, Array]:
 
 
 def distance_matrix(X: Any) -> Array:
-    """Return dense distances, with NaN for entries that a sparse matrix does not store."""
+    """Return a dense matrix of distances. Entries that a sparse matrix does not store are NaN."""
     if not is_sparse(X) and not isinstance(X, CSR):
         return as_doubles(X, "X")
     row, column, value = sparse_entries(X)
@@ -62,10 +62,10 @@ def distance_matrix(X: Any) -> Array:
 
 
 def neighbor_lists(x: Any, most: int) -> Tuple[Array, Array, Array]:
-    """Return offsets, indices and squared distances of up to `most` nearest entries per row.
+    """Return the `most` nearest entries of each row as offsets, indices and squared distances.
 
-    NaN entries are unknown, and diagonal entries must be zero. If both (i, j) and (j, i) are stored,
-    they must be equal.
+    NaN entries are unknown, and diagonal entries must be zero. If the entries (i, j) and (j, i) are both stored, they
+    must be equal.
     """
     n = x.shape[0]
     row, column, value = sparse_entries(x)
@@ -105,7 +105,7 @@ def _check_mirrored(n: int, row: Array, column: Array, value: Array) -> None:
 
 
 def as_numbers(x: Any, name: str) -> Array:
-    """Convert to a C-ordered array. float32 and float64 keep their type, and all other types become float64."""
+    """Convert to a C-ordered array. All types other than float32 and float64 are converted to float64."""
     if hasattr(x, "_handle"):
         raise ValueError(f"{name} must be a matrix of numbers, not Distributions")
     if is_sparse(x):
@@ -186,8 +186,8 @@ def column_names(items: Any) -> Optional[List[str]]:
 def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]:
     """Return points, weights and ids of items.
 
-    Accepts a dict of items by id, a pandas groupby, an object array, or a list of (points, weights).
-    Other types are returned unchanged."""
+    Items can be a dict with ids as keys, a pandas groupby, an object array, or a list of (points, weights). Other types
+    are returned unchanged."""
     ids = None
     if hasattr(x, "_handle"):
         raise ValueError("the items are a Distributions already; use it as it is, or list(X) for its points and weights")

@@ -1,4 +1,4 @@
-"""scikit-learn's base classes, or minimal replacements if scikit-learn is not installed."""
+"""Provides scikit-learn's base classes, or minimal replacements if scikit-learn is not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The baselines: k-means and spectral clustering of plain vectors, and D2 and PD2 clustering."""
+"""Implements the baselines: k-means and spectral clustering of plain vectors, and D2 and PD2 clustering."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Partition(NamedTuple):
     """The result of a method without a graph."""
 
     found: Any
-    """The result from which the report is made."""
+    """The library's result, from which the report is created."""
     labels: Array
     k: int
     inertia: float
@@ -59,7 +59,7 @@ def check_baseline(estimator: Any) -> None:
 
 
 def vectors(run: Run, measures: Any, vectors_from: Any) -> Array:
-    """Return each item as one vector."""
+    """Return one vector for each item."""
     return np.asarray(run(_core.vectors, measures, word("vectors_from", vectors_from, VECTORS)))
 
 

@@ -1,4 +1,4 @@
-"""Construct sets of distributions from arrays, tables, AnnData and texts."""
+"""Creates sets of distributions from arrays, tables, AnnData and texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._anndata_input import cell_values, sample_columns
 from ._arrays import as_doubles, is_sparse, whole_numbers
-from ._derived import name_text
+from ._derived import name_text, value_text
 from ._image_colors import color_shares, looks_like_colors
 from ._run import Run
 from ._types import AnnDataLike, Array, ArrayLike, Labels, OnEmpty, SparseRows, TableLike
@@ -25,7 +25,7 @@ LabelsOfItems = Union[Labels, Dict[str, int], Dict[str, str]]
 
 
 def drops_empty(on_empty: Any) -> bool:
-    """Return True if items without mass are dropped instead of rejected."""
+    """Return True if items without mass should be dropped instead of causing an error."""
     return word("on_empty", on_empty, ON_EMPTY) == 1
 
 
@@ -41,7 +41,7 @@ def unique_ids(ids: Optional[Sequence[object]]) -> Optional[List[str]]:
 
 
 class Constructors:
-    """The class methods of `Distributions` that create sets."""
+    """Class methods of `Distributions` that create sets."""
 
     if TYPE_CHECKING:
 
@@ -61,7 +61,7 @@ class Constructors:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "error",
     ) -> "Distributions":
-        """Create items from one matrix, in which item i has rows offsets[i] to offsets[i + 1] - 1.
+        """Create items from one matrix. Item i consists of rows offsets[i] to offsets[i + 1] - 1.
 
         Examples
         --------
@@ -174,7 +174,7 @@ class Constructors:
         weight: Optional[str] = None,
         label: Optional[str] = None,
     ) -> "Distributions":
-        """Create items from a pandas DataFrame. Its rows are points, and one column contains the item of each point.
+        """Create items from a pandas DataFrame with one row per point, in which a column identifies the item.
 
         Parameters
         ----------
@@ -184,8 +184,8 @@ class Constructors:
         columns : list of str, optional
             Coordinates. None: all numeric columns that are not used otherwise.
         weight : str, optional
-            Column with the weights of the points. None: "weight" if that column exists and `columns` is
-            None, as in csv files.
+            Column with the weights of the points. None: "weight" if this column exists and `columns` is None, as in csv
+            files.
         label : str, optional
             Column with the class of the item, constant within the item. None: "label", under the same conditions.
 
@@ -228,6 +228,7 @@ class Constructors:
         variables: Optional[Sequence[str]] = None,
         label: Optional[str] = None,
         *,
+        type: Optional[str] = None,
         meta: Union[bool, Sequence[str]] = True,
     ) -> "Distributions":
         """Create items from an AnnData object, one for each value of ``adata.obs[groupby]``.
@@ -244,12 +245,15 @@ class Constructors:
             Variables to use. Cannot be combined with `obsm`.
         label : str, optional
             Column of ``adata.obs`` with the class of each sample.
+        type : str, optional
+            Column of ``adata.obs`` with the type of each cell. Types become names of points, and `ddsc.states` and the
+            report use them as states.
         meta : bool or list of str
             True: the columns of ``adata.obs`` that are constant within each sample become metadata of the items. A list
-            names the columns, and False keeps none.
+            selects columns by name, and False selects none.
         """
         obs = adata.obs
-        for column in (groupby, label, *(meta if not isinstance(meta, bool) else ())):
+        for column in (groupby, label, type, *(meta if not isinstance(meta, bool) else ())):
             if column is not None and column not in obs.columns:
                 raise ValueError(f"obs has no column {column!r}; it has {', '.join(map(str, obs.columns))}")
         values, coordinate_names = cell_values(adata, layer, obsm, variables)
@@ -259,13 +263,14 @@ class Constructors:
             values = values.toarray()
         labels = None if label is None else _group_labels(obs[label], names, order, offsets)
         made = cls.from_arrays(values, offsets, ids=names, labels=labels)
-        found = {} if meta is False else sample_columns(obs, [groupby, label], order, offsets)
+        found = {} if meta is False else sample_columns(obs, [groupby, label, type], order, offsets)
         if not isinstance(meta, bool):
             varies = [column for column in meta if column not in found]
             if varies:
                 raise ValueError(f"meta: column {varies[0]!r} of obs is empty, or not constant within each sample")
             found = {column: found[column] for column in meta}
-        return made.described(coordinate_names=coordinate_names, meta=found or None)
+        types = None if type is None else _point_types(made.support, values, obs[type].to_numpy()[order])
+        return made.described(coordinate_names=coordinate_names, point_names=types, meta=found or None)
 
     @classmethod
     def from_texts(
@@ -279,7 +284,8 @@ class Constructors:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "drop",
     ) -> "Distributions":
-        """Create items from texts: each is the cloud of its sentence vectors, computed by a given encoder.
+        """Create items from texts. Each item is the cloud of the sentence vectors of a text, computed by a given
+        encoder.
 
         Parameters
         ----------
@@ -289,8 +295,7 @@ class Constructors:
             Maps a list of sentences to one vector each, like the method ``encode`` of a sentence encoder.
             It is called once with all distinct sentences.
         split : callable, optional
-            Splits a text into parts. None: sentences end at ., ! or ? before white space, and at the end of
-            a line.
+            Splits a text into parts. None: sentences end at ., ! or ? before white space, and at the ends of lines.
         weights : {"letters", "equal"}
             The weight of a sentence: its number of letters, or the same weight for all sentences.
         on_empty : {"drop", "error"}
@@ -335,7 +340,7 @@ class Constructors:
 
 
 def _check_columns(table: Any, argument: str, names: Any) -> None:
-    """Raise ValueError for a name that is not a column of a frame."""
+    """Raise ValueError if a name is not a column of the frame."""
     for name in [names] if isinstance(names, str) else names or []:
         if name not in table.columns:
             near = difflib.get_close_matches(str(name), map(str, table.columns), n=1)
@@ -357,7 +362,8 @@ def _group_labels(column: Any, names: List[str], order: Array, offsets: Array) -
 
 
 def _groups(column: Any) -> Tuple[List[str], Array, Array]:
-    """Return the names of the groups in order of first appearance, the order that sorts rows by group, and offsets."""
+    """Return the names of the groups in order of first appearance, a permutation that sorts the rows by group, and
+    offsets."""
     missing = np.asarray(column.isna())
     if missing.any():
         raise ValueError(
@@ -373,6 +379,14 @@ def _groups(column: Any) -> Tuple[List[str], Array, Array]:
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(values)))])
     return [str(name) for name in values[appearance]], order, offsets.astype(np.int64)
+
+
+def _point_types(support: Array, values: Array, types: Array) -> List[str]:
+    """Return the type of each row of support. Equal cells of several types are one point with all of them."""
+    found: Dict[bytes, Dict[str, None]] = {}
+    for row, value in zip(np.asarray(values, dtype=np.float64) + 0.0, types):
+        found.setdefault(row.tobytes(), {})[value_text(value)] = None
+    return [" + ".join(found[row.tobytes()]) for row in np.asarray(support, dtype=np.float64) + 0.0]
 
 
 def _split_text(text: Any, split: Optional[Callable[[str], Sequence[str]]]) -> List[str]:

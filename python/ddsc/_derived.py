@@ -1,4 +1,4 @@
-"""Sets derived from a set: other names and metadata, and transformed coordinates."""
+"""Derives sets with other names, metadata or transformed coordinates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Derived:
-    """The methods of `Distributions` that return a described or transformed set."""
+    """Methods of `Distributions` that return a set with other names or transformed coordinates."""
 
     _handle: Any
     _ids: Any
@@ -41,7 +41,7 @@ class Derived:
         titles: Optional[Sequence[object]] = None,
         meta: Optional[Mapping[str, Sequence[object]]] = None,
     ) -> "Distributions":
-        """Return the same set with other names. Arguments that are None leave the existing names unchanged.
+        """Return a copy of the set with other names. Arguments that are None leave the existing names unchanged.
 
         Parameters
         ----------
@@ -50,8 +50,8 @@ class Derived:
             One for each row of `support`.
         titles : sequence of N titles, optional
         meta : dict, optional
-            Metadata columns such as batch or age, with N values each. Values are stored as text. None and NaN
-            become "", and floats with integer values are written as integers.
+            Metadata columns such as batch or age, with N values each. Values are stored as text. None and NaN become
+            "", and floats with integer values become integers.
 
         Examples
         --------
@@ -67,7 +67,7 @@ class Derived:
         with Run(n_jobs=1) as run:
             handle = run(_core.described, self._handle, *lists)
             if meta is not None:
-                columns = [[_value_text(value) for value in column] for column in meta.values()]
+                columns = [[value_text(value) for value in column] for column in meta.values()]
                 for name, column in zip(meta, columns):
                     self._check_length(f"values of {name!r}", len(column))
                 flat = [value for row in zip(*columns) for value in row]
@@ -97,8 +97,8 @@ class Derived:
         Parameters
         ----------
         arcsinh : float or dict, optional
-            Replace x with arcsinh(x / arcsinh). A dict maps names of coordinates, which may contain the
-            wildcards * and ?, to cofactors.
+            Replace x with arcsinh(x / arcsinh). A dict from coordinate names, which may contain the wildcards * and ?,
+            to cofactors is also accepted.
         log1p : bool
         normalize : {"standard", "robust", "rank"}, optional
             Normalize coordinates over all items. Every item has the same weight.
@@ -109,8 +109,8 @@ class Derived:
         align : {"center", "size", "deskew", "principal"}, optional
             Align each item separately: remove its location ("center"), and also its size, slant or rotation.
         logicle : float, str or dict, optional
-            Apply the logicle scale of flow cytometry with the top value T (usually 262144), or "T:W:M:A". A
-            dict maps names of coordinates to such values. If W is omitted, it is fitted to the negative values.
+            Apply the logicle scale of flow cytometry with the top value T (usually 262144), or "T:W:M:A". A dict from
+            coordinate names to such values is also accepted. If W is omitted, it is fitted to the negative values.
         batch : str or sequence, optional
             A column of `meta`, or the batch of each item. The quantiles of each coordinate within a batch are
             mapped to those of all items. A sequence is stored as the column "batch", which must not exist with
@@ -161,15 +161,16 @@ class Derived:
 
 
 def name_text(value: object) -> str:
-    """Convert a name to text. The library does not support NUL characters."""
+    """Convert a name to text. Strings passed to the library must not contain NUL characters."""
     text = str(value)
     if "\0" in text:
         raise ValueError(f"{text!r} has a NUL character, which is not supported")
     return text
 
 
-def _value_text(value: Any) -> str:
-    """Convert a metadata value to text. pandas stores integer columns with missing values as floats."""
+def value_text(value: Any) -> str:
+    """Convert a metadata value to text. Integer-valued floats become integers, because pandas stores integer columns
+    with missing values as floats."""
     missing = value is None or type(value).__name__ == "NAType"  # comparisons with pandas.NA return NA
     if missing or (not isinstance(value, str) and value != value):
         return ""

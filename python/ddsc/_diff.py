@@ -1,4 +1,4 @@
-"""What changed between two results."""
+"""Compares two results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Diff:
         self.counts: Dict[str, int] = dict(told["items"])
 
     def result_json(self) -> Json:
-        """Return everything as a dict, as ``ddsc diff --json`` prints it."""
+        """Return all differences as a dict with the content of ``ddsc diff --json``."""
         return self._told
 
     @property
@@ -65,7 +65,7 @@ class Diff:
     def flows(self) -> "DataFrame":
         """A table of the numbers of items by pair of clusters: ``from``, ``to``, ``change`` and ``items``.
 
-        -1 stands for items in no cluster, and -2 for items that the other result does not have.
+        -1 means that the items are in no cluster, and -2 that they are missing from the other result.
         """
         return self._frame("flows", ("from", "to", "change", "items"))
 
@@ -84,7 +84,7 @@ class Diff:
         return make_table(columns)
 
     def report(self, path: Optional[PathLike] = None, overwrite: bool = False) -> Page:
-        """Return the page with the flow diagram as HTML, and write it to `path` if that is given."""
+        """Return the HTML page with the flow diagram. If `path` is given, also write the page to this file."""
         if path is not None:
             write_whole(path, self._page.encode(), overwrite)
         return Page(self._page)
@@ -124,22 +124,22 @@ class Diff:
         return [f"{row['cluster']} {row['name']}" if row.get("name") else str(row["cluster"]) for row in rows]
 
     def color_number(self, side: int, cluster: int) -> int:
-        """Return the number of a cluster's color. A cluster that is the same in both results has one color."""
+        """Return the number of a cluster's color. A cluster that is the same in both results has the same color."""
         if side == 0:
             return cluster
         same = self._told["second"]["clusters"][cluster]["same_as"]
         return int(same) if same is not None else int(self._told["first"]["k"]) + cluster
 
     def color(self, side: int, cluster: Optional[int]) -> str:
-        """Return the color of a cluster, or gray for items in none."""
+        """Return the color of a cluster, or gray for items without a cluster."""
         return "#888888" if cluster is None or cluster < 0 else color_of(self.color_number(side, cluster))
 
 
 def diff(a: Union["DDSC", PathLike], b: Union["DDSC", PathLike]) -> Diff:
     """Report what changed between two results, as ``ddsc diff`` does.
 
-    Items are matched by id, and only items of both results are compared. Clusters are the same if at least half of the
-    items in either of them are in both, so their numbers do not matter.
+    Items are matched by id, and only items that are in both results are compared. Two clusters are the same if at least
+    half of the items in either of them are in both. The numbers of clusters have no meaning.
 
     Parameters
     ----------
@@ -148,8 +148,7 @@ def diff(a: Union["DDSC", PathLike], b: Union["DDSC", PathLike]) -> Diff:
 
     Returns
     -------
-    Diff
-        It prints as a short summary, and a notebook shows it as tables. `plot.diff` draws the flow of items.
+    Diff Its string form is a short summary, and a notebook shows it as tables. `plot.diff` draws the flow of items.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Distances between items, the neighbor graph, and the comparison of metrics."""
+"""Computes distances between items and neighbor graphs, and compares metrics."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def pairwise(
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
     device : {"cpu", "auto", "cuda", "cuda:N"}
-        "auto" uses a GPU for large sets, if there is one. A GPU that was named solves sinkhorn pairs on a grid to
-        the same tolerance, but the last digits may differ.
+        "auto" uses a GPU for large sets, if there is one. With "cuda", sinkhorn pairs on a grid are solved on the GPU
+        to the same tolerance, but the last digits may differ.
     **settings
         `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
         `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, `paper`, as in
@@ -148,8 +148,8 @@ def compare(
         - "labels": the labels by metric.
         - "ari", "ami": agreement between the metrics.
         - "recommended": the most stable metric, which "words" explains. "lead" is its stability minus that of the
-          next metric. The lead does not predict how much better the metric is. "sure" is the size of the lead in the
-          words of version 0.2.
+          next metric. The size of the lead does not predict how much better the metric is. "sure" describes the size of
+          the lead, as in version 0.2.
 
     Examples
     --------
@@ -274,8 +274,8 @@ def mmd(
     x_weight, y_weight : (n,), (m,) arrays, optional
     kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto", "near" or "median"
-        "near" is the 5% quantile of the distances between the pooled points. "auto" uses "near", or the median if
-        the median is less than twice that quantile, as happens in many dimensions.
+        "near" is the 5% quantile of the distances between the pooled points. "auto" uses "near", or 1.5 times the
+        median if the median is less than 1.85 times that quantile, as happens in many dimensions (laplace: the median).
     estimator : {"biased", "unbiased"}
     squared : bool
         Return MMD^2, which can be negative with the unbiased estimator. Otherwise return the square root of its

@@ -31,7 +31,7 @@ from ._words import ON_EMPTY, whole
 
 
 class Distributions(Constructors, Derived):
-    """A set of items, each a weighted point cloud.
+    """A set of items, each of which is a weighted point cloud.
 
     Equal points are stored once, the weights of each item sum to one, and points with weight zero are
     removed. A set is immutable.
@@ -49,8 +49,8 @@ class Distributions(Constructors, Derived):
     ids : sequence of str, optional
         Unique names of the items. None: the items are numbered from 0.
     labels : sequence, optional
-        Known classes of the items, used for scores and figures but never for clustering. A dict, or a
-        Series with an index of strings, is joined by id.
+        Known classes of the items, used for scores and figures but never for clustering. A dict, or a Series with an
+        index of strings, is matched by id.
     on_empty : {"error", "drop"}
         How to treat items without mass. Results still have a row for each dropped item.
 
@@ -82,7 +82,7 @@ class Distributions(Constructors, Derived):
     def _make(
         self, run: Run, points: Any, weights: Any = None, ids: Any = None, labels: Any = None, on_empty: Any = "error"
     ) -> None:
-        """Create the set in the context of `run`, so that its memory counts toward the limit of that context."""
+        """Create the set in the context of `run`, so that its memory counts toward the memory limit of this context."""
         given, own_weights, own_ids = unpack_items(points)
         if own_weights is not None:
             if weights is not None:
@@ -162,7 +162,7 @@ class Distributions(Constructors, Derived):
 
     @property
     def shape(self) -> Tuple[int]:
-        """The tuple (len(self),), as required by scikit-learn's splitters."""
+        """The tuple (len(self),), which scikit-learn's splitters require."""
         return (self._n_rows,)
 
     @property
@@ -280,7 +280,7 @@ class Distributions(Constructors, Derived):
         return self._wrap(handle, ids, None if self._labels is None else self._labels[numbers], self._source)
 
     def take(self, indices: ArrayLike, axis: int = 0) -> "Distributions":
-        """Return the listed items, like `subset`. The name follows NumPy and pandas."""
+        """Return the listed items, like `subset`. The name is the one that NumPy and pandas use."""
         if axis != 0:
             raise ValueError("Distributions have only axis 0")
         return self.subset(indices)
@@ -307,7 +307,7 @@ class Distributions(Constructors, Derived):
         return made
 
     def _like(self, run: Run, model: Any) -> "Distributions":
-        """Return the items with the transforms of a model."""
+        """Apply the transforms of a model to the items."""
         handle = run(_core.measures_copy_like, self._handle, model)
         if len(self._rows) != self._n_rows:
             handle = run(_core.subset, handle, np.arange(self.n_items))
@@ -323,7 +323,7 @@ class Distributions(Constructors, Derived):
         """Write npz, csv, tsv (also .gz) or d2, depending on the file extension.
 
         Ids are always written. If the format supports labels, they are written as indices of the sorted names.
-        A file from which the set was read is never overwritten (ValueError).
+        A file that the set was read from is never overwritten (ValueError).
         """
         check_output(path, self._source)
         with Run(n_jobs=1) as run:
@@ -341,7 +341,7 @@ class Distributions(Constructors, Derived):
         return run(_core.named, self._handle, self.ids, labels)
 
     def _by_row(self, values: Array, fill: Any) -> Array:
-        """Expand values of the items with mass to all input rows."""
+        """Expand values, given for the items with mass, to all input rows."""
         if len(values) == self._n_rows:
             return values
         out = np.full((self._n_rows, *values.shape[1:]), fill, dtype=values.dtype)
@@ -434,10 +434,8 @@ def _labels_by_id(labels: Any, ids: List[str], named: bool) -> Any:
 def as_distributions(
     X: Any, sample_weight: Any = None, on_empty: Any = "error", run: Optional[Run] = None
 ) -> Distributions:
-    """Convert X to Distributions, unless it already is a set.
-
-    A new set is created in the context of `run`. Its memory then counts toward the limit of that context,
-    which lives as long as the set."""
+    """Convert X to Distributions, unless it already is a set. A new set is created in the context of `run`, which lives
+    as long as the set, and its memory counts toward the limit of this context."""
     if isinstance(X, Distributions):
         if sample_weight is not None:
             raise ValueError("sample_weight requires lists of arrays; Distributions already have weights")

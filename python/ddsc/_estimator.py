@@ -1,4 +1,4 @@
-"""The estimator: its parameters and documentation. The modules that it inherits from have its methods."""
+"""Defines the parameters and the documentation of the estimator. Its methods are in the modules of its base classes."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ from ._types import (
 class DDSC(Updating, ModelFile, ToAnnData):
     """Spectral clustering of discrete distributions.
 
-    The method computes distances between weighted point clouds, the graph of their nearest neighbors and
-    the leading eigenvectors of its normalized affinity. k-means then clusters the rows of the eigenvectors.
+    The estimator computes distances between weighted point clouds, the graph of nearest neighbors, and the leading
+    eigenvectors of the normalized affinity matrix. k-means then clusters the rows of the eigenvectors.
 
     Parameters
     ----------
     n_clusters : int, (low, high) or "auto"
         Number of clusters. With a range or "auto" (2 to 25), the number is chosen by eigenvalues and
-        modularity from a single decomposition. `sweep_` has the results for each number.
+        modularity from a single decomposition. `sweep_` contains the results for each number.
     metric : {"w2", "w1", "sinkhorn", "mmd", "lot", "precomputed"}, or several joined by "+"
         Exact 2-Wasserstein, exact 1-Wasserstein (word mover's distance), entropic transport, maximum mean
         discrepancy, or linear optimal transport. Joined metrics, for example "w2+mmd+lot", use the mean of their
@@ -77,8 +77,9 @@ class DDSC(Updating, ModelFile, ToAnnData):
         `max_iterations` is the largest number of pivots.
     mmd_kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto", "near" or "median"
-        mmd: "near" is the 5% quantile of the distances between points. "auto" uses "near", or the median if the
-        median is less than twice that quantile, as happens in many dimensions. With `paper`, "auto" is "near".
+        mmd: "near" is the 5% quantile of the distances between points. "auto" uses "near", or 1.5 times the median
+        if the median is less than 1.85 times that quantile, as happens in many dimensions (laplace kernel and
+        documents: the median). With `paper`, "auto" is "near".
     mmd_estimator : {"auto", "unbiased", "biased"}
         mmd: "auto" is biased, or unbiased with `paper`.
     reference : {"auto", "normal", "kmeans"} or Distributions
@@ -92,19 +93,19 @@ class DDSC(Updating, ModelFile, ToAnnData):
     exact_graph : {"auto", "full", "pruned"}
         Neighbor search method. The graph does not depend on it.
     approximate : bool or "auto"
-        Whether to search neighbors among candidates only. The recall is measured. "auto" is exact for up to
+        Whether to search neighbors only among candidates. The recall is estimated. "auto" is exact for up to
         100,000 items.
     sample : float
-        Fraction of the pairs whose distances are computed. The others are estimated if possible, except with
-        ``paper``.
+        Fraction of the pairs whose distances are computed. The other distances are estimated if possible, except with
+        `paper`.
     sample_columns : float
         Fraction of the items whose distances to all items are computed. The others are estimated (Nystrom).
     hubs : {"auto", "off", "always"}
         Whether neighbors are chosen by a locally rescaled distance, so that no item becomes a neighbor of most
         others. "auto" does so if the in-degrees of the nearest neighbor graph are skewed, and never with `paper`.
     paper : bool
-        Use the algorithm of the paper as printed and nothing else. Parameters that contradict it raise a ValueError;
-        ``ddsc help paper`` lists every line.
+        Use the algorithm of the paper as printed and nothing else. Parameters that contradict `paper` raise a
+        ValueError; ``ddsc help paper`` lists every line.
     min_cluster : float
         Size below which clusters are merged, as a fraction of N / K; 0 for no limit, which is the default with `paper`.
     restarts : int, optional
@@ -135,23 +136,22 @@ class DDSC(Updating, ModelFile, ToAnnData):
     on_empty : {"error", "drop"}
         Whether items without mass raise an error or are dropped with label -1.
     outliers : bool
-        Whether items that are far from all others (`outliers_`) get the label -1 and belong to no cluster.
+        Whether items that are far from all others (`outliers_`) have the label -1 and are excluded from all clusters.
         `predict` still returns their nearest cluster.
     verbose : int
         1 shows a progress bar (with tqdm, if installed).
     callback : callable, optional
         Called as callback(stage, done, total) from the calling thread. An exception that it raises stops `fit`.
     like : DDSC or path, optional
-        A fit, a model.npz or a folder of ``ddsc cluster -o``. Its resolved settings are used: number of clusters,
-        metric, bandwidth, epsilon, reference, transforms, n_neighbors, gamma, hubs and sampling. The parameters of
-        the same names are ignored. The distance of two items is then the same in both fits.
+        A fit, a model.npz or a folder of ``ddsc cluster -o``. `fit` uses the resolved settings of this result: number
+        of clusters, metric, bandwidth, epsilon, reference, transforms, n_neighbors, gamma, hubs and sampling. The
+        parameters of the same names are ignored. The distance of two items is then the same in both fits.
     memory_limit : int, optional
         Largest memory of the library in bytes, including the set created from X. MemoryError is raised if it is
         exceeded. A set passed as `Distributions` is not counted.
     device : {"auto", "cpu", "cuda", "cuda:N"}
         Device for the products over all pairs. "auto" uses a GPU for large sets, if there is one. Results do not
-        depend on the device. If a GPU that was named is missing, or a GPU fails, a warning is issued and the CPU is
-        used.
+        depend on the device. If the named GPU is missing, or if a GPU fails, a warning is issued and the CPU is used.
 
     Attributes
     ----------
@@ -196,11 +196,11 @@ class DDSC(Updating, ModelFile, ToAnnData):
         Ambiguity d / (d + e), with the distances d to the center of the item's cluster and e to that other center.
         It is 0 at the center and 1/2 on the boundary.
     membership_ : (N, n_clusters_) array
-        How strongly each item belongs to each cluster; rows sum to 1, and the largest entry is that of the label. For
-        refined documents, these are probabilities of the mixture of words, tempered so that one half of a document's
-        words predicts the cluster of the other half. For other items, they decrease with the distance to the cluster
-        centers as fast as a clustering of a random half of the items confirms. They measure how reproducible a label
-        is, and not whether it agrees with classes of yours.
+        How strongly each item belongs to each cluster. Rows sum to 1, and the largest entry of a row is at the label.
+        For refined documents, these are probabilities of the mixture model of the words, with a temperature at which
+        one half of a document's words predicts the cluster of the other half. For other items, they decrease with the
+        distance to the cluster centers, at a rate that is calibrated on random halves of the items. They measure how
+        reproducible a label is, and not whether it agrees with classes of yours.
     stability_ : dict or None
         With `stability`: "rows" (one dict per resample), their "mean" and "worst", "labels" (resamples by items,
         numbered as in `labels_`), and for each item "n_changed" (how often it was in another cluster) and "other"

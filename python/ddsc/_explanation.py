@@ -1,4 +1,4 @@
-"""What `DDSC.explain` returns: a list of dicts that prints, and shows in a notebook, as a short table."""
+"""The result of `DDSC.explain`: a list of dicts that is printed, and shown in a notebook, as a short table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLUSTERS_SHOWN = 20
 
 
 class Cluster(Dict[str, Any]):
-    """The description of a cluster: a dict whose printed form leaves out numbers and pictures."""
+    """The description of a cluster: a dict whose printed form omits numbers and pictures."""
 
     def __repr__(self) -> str:
         return _line(self, cluster_names([self], 1)[0] if traits(self, 1) else "")

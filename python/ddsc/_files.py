@@ -1,4 +1,4 @@
-"""Paths of input files, and the check that keeps a file that was read from being overwritten."""
+"""Records the paths of input files and prevents overwriting them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from ._types import AnyPath, PathLike
 
 
 def as_paths(given: Union[None, AnyPath, Sequence[AnyPath]]) -> List[str]:
-    """Return a list of paths from one path, several or None."""
+    """Return a list of paths, given one path, several paths or None."""
     if given is None:
         return []
     return [os.fsdecode(p) for p in ([given] if isinstance(given, (str, bytes, os.PathLike)) else given)]
 
 
 class _Files(Tuple[str, ...]):
-    """Paths of files that were read. A pickle does not include them, because it may be loaded elsewhere."""
+    """Paths of files that were read. Pickles do not include the paths, because they may be loaded on another
+    machine."""
 
     def __reduce__(self) -> Any:
         return _Files, ()
 
 
 def files_read(paths: List[str], vectors: Optional[str] = None) -> Tuple[str, ...]:
-    """Return the files at the given paths, with the files that the readers open in addition.
+    """Return the files at the given paths, and all other files that their readers open.
 
     Folders are expanded to their files and those in their subfolders.
     """
@@ -70,7 +71,7 @@ def matching_files(path: str) -> List[str]:
 
 
 def write_whole(path: Any, content: bytes, overwrite: bool) -> None:
-    """Write a file as the library does: a failure leaves an existing file as it was. "-" is standard output."""
+    """Write a file as the library does: if writing fails, an existing file is unchanged. "-" is standard output."""
     file = os.fsdecode(path)
     if os.path.isdir(file):
         raise IsADirectoryError(21, "Is a directory", file)

@@ -1,4 +1,4 @@
-"""The parameters and results that all parts of the estimator share."""
+"""Declares the parameters and results that all parts of the estimator share."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
             raise AttributeError(f"method={self.method!r} computes no graph, so there is no {what}")
 
     def _there(self) -> Flags:
-        """Return a mask of the rows that were not dropped."""
+        """Return a Boolean mask of the rows that were not dropped."""
         return np.isfinite(self.center_distance_) if hasattr(self, "center_distance_") else self.labels_ >= 0
 
 

@@ -1,4 +1,4 @@
-"""Fitting: from items, distances or vectors to labels."""
+"""Clusters items, distances or vectors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Own = TypeVar("Own", bound="Fitting")
 
 
 class Fitting(Results):
-    """The methods of `DDSC` that cluster items."""
+    """Methods of `DDSC` that cluster items."""
 
     def fit(self: Own, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Own:
         """Cluster the items of X.
@@ -33,7 +33,7 @@ class Fitting(Results):
         X : list of (n_i, d) arrays, (N, n, d) array, (N, d) array of single points, or Distributions
             With metric="precomputed", an (N, N) matrix of distances, with NaN if unknown. In a sparse
             matrix, such as the result of `neighbors`, row i lists the neighbors of item i, of which at most
-            `n_neighbors` are kept. No dense matrix is created, and the lists need not be mutual.
+            `n_neighbors` are kept. No dense matrix is created. The lists need not be mutual.
         y : ignored
         sample_weight : list of (n_i,) arrays, optional
             Weights of the points of each item.
@@ -69,7 +69,7 @@ class Fitting(Results):
         return self
 
     def _forget(self) -> None:
-        """Remove the results of an earlier fit, which may have used another method."""
+        """Remove the results of an earlier fit, whose method may have been different."""
         own = ("_model", "_report", "_items", "_row_ids", "_compressed", "_places", "_extension", "_classes")
         for name in [n for n in vars(self) if n in own or (n.endswith("_") and not n.startswith("_"))]:
             delattr(self, name)
@@ -103,7 +103,7 @@ class Fitting(Results):
         return found, _core.graph_view(graph)
 
     def _baseline_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Distributions, Distributions]:
-        """Return the items as passed and as compared. They differ if `compress` is set."""
+        """Return the items as passed to `fit`, and the items to compare, which differ if `compress` is set."""
         rows = measures = as_distributions(X, sample_weight, self.on_empty, run)
         if self.compress is not None:
             measures = rows._compress(run, whole("compress", self.compress))
@@ -165,7 +165,7 @@ class Fitting(Results):
                 told[name] = rows._by_row(np.array(told[name]), fill)
             told["labels"] = rows._by_row(np.array(told["labels"]).T, -1).T
             self.stability_ = told
-        # A library object holds its context, and a context holds its threads. This context has no extra threads.
+        # A library object keeps its context, and a context keeps its threads. Use a context without extra threads here.
         with Run(n_jobs=1, random_state=run.seed) as single:
             named = measures._named(single)
             joined = settings[2]["joined"] != 0

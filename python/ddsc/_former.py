@@ -1,4 +1,4 @@
-"""Names of version 0.2.0, which are accepted with a warning. Values of options are accepted silently."""
+"""Supports the names of version 0.2.0. Old names cause a warning; old option values are accepted silently."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def former_arguments(**names: str) -> Callable[[F], F]:
 
 
 class FormerName:
-    """An attribute that has another name now. Tab completion does not list the former name (`current_dir`)."""
+    """An attribute that was renamed. Tab completion does not list the former name (`current_dir`)."""
 
     def __init__(self, new: str) -> None:
         self._new = new
@@ -61,5 +61,5 @@ class FormerName:
 
 
 def current_dir(names: Iterable[str], kind: type) -> List[str]:
-    """Return the names without those of former attributes of a class."""
+    """Return the names without the names of former attributes of a class."""
     return [name for name in names if not isinstance(getattr(kind, name, None), FormerName)]

@@ -1,4 +1,4 @@
-"""Results as tables: pandas DataFrames, or a small record type if pandas is not installed."""
+"""Returns results as pandas DataFrames, or as a small record type if pandas is not installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRAITS = 5  # words or markers per cluster in `clusters_`
 
 
 class Table:
-    """Columns by name, which the tables of a model consist of if pandas is not installed.
+    """A table with named columns, used if pandas is not installed.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def make_table(columns: Dict[str, Array]) -> "DataFrame":
 
 
 def typed(texts: Array) -> Array:
-    """Return metadata as numbers if every value is a plain number or empty. Texts such as "007" stay texts."""
+    """Return metadata as numbers if every value is a plain number or empty. Strings such as "007" are not converted."""
     values = [str(text) for text in texts]
     filled = [value for value in values if value]
     if not filled or not all(NUMBER.fullmatch(value) for value in filled):
@@ -199,7 +199,8 @@ class Frames(Results):
 
 
 def _most_common(classes: Array, labels: Array, k: int) -> Dict[str, Array]:
-    """Return the most common class of each cluster and its share. Ties go to the first name."""
+    """Return the most common class of each cluster, and the share of the cluster's items in this class. Ties go to the
+    first name."""
     names, codes = np.unique(classes, return_inverse=True)
     counts = np.zeros((k, len(names)))
     np.add.at(counts, (labels[labels >= 0], codes.ravel()[labels >= 0]), 1)

@@ -19,7 +19,7 @@ TITLES = 300  # largest number of items whose names are shown under the mouse
 
 
 class Markup(str):
-    """Text that is HTML already, so it is not escaped again."""
+    """A string of HTML, which must not be escaped again."""
 
 
 def text(value: object) -> Markup:
@@ -41,7 +41,7 @@ def dot(cluster: int) -> Markup:
 
 
 def picture(shades: Array, words: str, color: str = "#808080", size: int = 40) -> Markup:
-    """Return a picture of a matrix of shades from 0 (transparent) to 1 (the color)."""
+    """Return an image of a matrix with values from 0 (transparent) to 1 (the full color)."""
     rows, columns = shades.shape
     pixels = np.empty((rows, columns, 4), dtype=np.uint8)
     pixels[:, :, :3] = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
@@ -86,6 +86,6 @@ def dots(places: Array, labels: Array, names: Optional[List[str]] = None, size: 
 
 
 def shorten(value: Any, most: int = 60) -> str:
-    """Return a value as text of limited length."""
+    """Return a value as a string of limited length."""
     words = str(value)
     return words if len(words) <= most else words[: most - 1] + "…"

@@ -1,4 +1,4 @@
-"""Color images as shares of 512 colors, computed as src/io/image/image.c does."""
+"""Converts images to shares of 512 colors, in the same way as src/io/image/image.c."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MATRIX = ((0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750), 
 
 
 def looks_like_colors(images: Any, as_: Any) -> bool:
-    """Return True if images are read as colors. Raise ValueError for color images if `as_` is None."""
+    """Return True if images are compared by their colors. Raise ValueError for color images if `as_` is None."""
     shape = np.shape(images)
     is_color = len(shape) == 4 and shape[-1] in (3, 4)
     channels_first = len(shape) == 4 and not is_color and shape[1] in (3, 4) and min(shape[2:]) >= 8
@@ -57,7 +57,7 @@ def color_shares(images: Any) -> Tuple[Floats, Floats]:
 
 
 def _lab(rgb: Array) -> Floats:
-    """Convert sRGB from 0 to 1 to L*a*b* (CIE 15; IEC 61966-2-1)."""
+    """Convert sRGB values in [0, 1] to L*a*b* (CIE 15; IEC 61966-2-1)."""
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     x = linear @ np.array(MATRIX).T / np.array(WHITE)
     f = np.where(x > 216 / 24389, np.cbrt(x), (24389 / 27 * x + 16) / 116)

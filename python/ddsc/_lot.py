@@ -1,4 +1,4 @@
-"""Linear optimal transport as a transformer that maps items to vectors."""
+"""Implements linear optimal transport as a transformer that maps items to vectors."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from ._words import metric_settings
 class LinearOT(TransformerMixin, BaseEstimator):
     """Embed items so that Euclidean distances are linear optimal transport distances.
 
-    Each item needs one exact transport from a fixed reference. Its vector consists of the displacements
-    of all points of the reference. Any method for vectors can follow, such as k-means, PCA or a classifier.
+    For each item, one exact transport problem from a fixed reference is solved. The vector of the item contains the
+    displacements of all points of the reference. The vectors can be used with any method, such as k-means, PCA or a
+    classifier.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ class LinearOT(TransformerMixin, BaseEstimator):
         return np.array(rows)
 
     def fit_transform(self, X: Items, y: object = None, sample_weight: Optional[Weights] = None) -> Floats:
-        """Equivalent to ``fit(X).transform(X)``, but converts X only once."""
+        """Return ``fit(X).transform(X)``, but convert X only once."""
         measures = as_distributions(X, sample_weight)
         return self.fit(measures).transform(measures)
 

@@ -1,10 +1,10 @@
-"""Messages of the library in the terms of Python: its arguments instead of the options of the program."""
+"""Converts messages of the library: options of the program are replaced by Python arguments."""
 
 from __future__ import annotations
 
 import re
 
-# Beginnings of library messages about a set or settings that were passed as arguments.
+# Prefixes of library messages about a set or settings that were passed as arguments.
 _PREFIX = re.compile(r"(measures|(transform|text|read) settings|ddsc_\w+|gaussians|shapes|merges|report|verdict): ")
 _PHRASES = {
     "overwriting was not requested": "pass overwrite=True to replace it",
@@ -12,7 +12,8 @@ _PHRASES = {
     "ddsc text --paper": "read_text(..., paper=True)",
 }
 _ARGUMENTS = {"tau": "n_neighbors", "threads": "n_jobs", "seed": "random_state", "neighbors": "approximate"}
-# A command of the program, or an option with one of the values that messages recommend. COLUMN and the like are placeholders.
+# A command of the program, or an option with one of the values that messages recommend. Capitalized words such as
+# COLUMN stand for any value.
 _VALUES = "auto|always|cp1252|drop|general|h5ad|latin1|median|own|rank|robust|standard"
 _OPTION = re.compile(rf"(ddsc [a-z]+ [^;,).]*)|(?<![^\s(])--([a-z][a-z-]*)(?: ({_VALUES}|\d+|[A-Z]+)\b)?")
 _SAME = re.compile(r"(\w+) \(\1\)")

@@ -1,4 +1,4 @@
-"""Model files: `DDSC.save` and `DDSC.load`."""
+"""Saves and loads models (`DDSC.save` and `DDSC.load`)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Own = TypeVar("Own", bound="ModelFile")
 
 
 class ModelFile(Results, NewItems):
-    """The methods of `DDSC` that write and read model files."""
+    """Methods of `DDSC` that write and read model files."""
 
     def save(self, path: PathLike, overwrite: bool = False) -> None:
         """Write a model.npz with all data for labeling new items, for `load` and ``ddsc assign``.
 
         The array `left_out` lists excluded outliers. To store a whole model with its graph, table and report, use
-        pickle. A file from which the items were read is never overwritten (ValueError).
+        pickle. A file that the items were read from is never overwritten (ValueError).
         """
         check_output(path, getattr(self, "_source", ()))
         handle, file = self._kept_model(), os.fspath(path)
@@ -55,9 +55,9 @@ class ModelFile(Results, NewItems):
         """Load a model from a model.npz or from a folder written by ``ddsc cluster -o``.
 
         The model can label new items (`predict`, `transform`, `assign`) and has `labels_`, `embedding_` and
-        `n_clusters_`. A folder also provides `result_json` and `explain`. The parameters are those of the metric,
-        with the values that were chosen from the data. Search settings are not stored. Items without mass have
-        no row. Excluded outliers have the label -1, except in a model.npz of the program without its folder.
+        `n_clusters_`. A folder also provides `result_json` and `explain`. Only the parameters of the metric are set, to
+        the values that were chosen from the data. The settings of the neighbor search are not stored. Items without
+        mass have no row. Excluded outliers have the label -1, except in a model.npz of the program without its folder.
 
         Examples
         --------
@@ -117,7 +117,8 @@ def _current(value: str) -> str:
 
 
 def _read_result(folder: str) -> str:
-    """Return result.json of a folder. The library converts that of version 0.2.0, without format_version."""
+    """Return the content of result.json in a folder. The library converts files of version 0.2.0, which have no
+    format_version."""
     with open(os.path.join(folder, "result.json"), encoding="utf-8") as file:
         text = file.read()
     if "format_version" in json.loads(text):

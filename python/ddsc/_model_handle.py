@@ -11,7 +11,7 @@ from ._run import Run
 
 
 class _Model:
-    """The library's model of a fit. It is pickled as the bytes of its file."""
+    """A handle of the library's model of a fit. Its pickle contains the bytes of the model file."""
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle

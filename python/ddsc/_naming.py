@@ -1,4 +1,4 @@
-"""Names of clusters and the colors of the report."""
+"""Provides the names of clusters and the colors of the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COLORS = (
     "#38428a", "#7e4501", "#02523b", "#75104c", "#615604", "#095366", "#5c1f7c", "#7c1f02", "#2b5016", "#49371c",
 )  # fmt: skip
 
-# The limits of src/report/render/page_answers.c.
+# The same limits as in src/report/render/page_answers.c.
 WORDS_IN_NAME = 3
 MARKERS_IN_NAME = 2
 CHECKED_FOR_DUPLICATES = 60
@@ -37,8 +37,8 @@ def _own_name(cluster: Dict[str, Any], number: int) -> str:
 def cluster_names(clusters: Sequence[Dict[str, Any]], k: int) -> List[str]:
     """Return the names of the k clusters as the report shows them.
 
-    A name is the one given by the user, the first words, the first markers, or "cluster" and the number. The number
-    is appended to a name that several clusters have."""
+    A name is the name given by the user, the first words, the first markers, or "cluster" with its number. If several
+    clusters have the same name, their numbers are appended."""
     names = [_own_name(clusters[c] if c < len(clusters) else {}, c) for c in range(k)]
     if k > CHECKED_FOR_DUPLICATES:
         return names

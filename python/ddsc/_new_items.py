@@ -1,8 +1,8 @@
-"""Labels and embedding of new items."""
+"""Computes labels and embeddings of new items."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Tuple, cast
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from ._arrays import distance_matrix
 from ._base import check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._fitted import Fitted
+from ._permanova import ColumnsLike
 from ._run import Run
 from ._scores import adjusted_mutual_info_score
-from ._types import Array, FitItems, Flags, Floats, Ints, Labels, Objects, Weights
+from ._states import states
+from ._types import Array, FitItems, Flags, Floats, Ints, Json, Labels, Objects, Weights
 
-# Eigenvectors with smaller eigenvalues vary between neighbors, so dividing by these values would amplify noise.
+# Eigenvectors with smaller eigenvalues vary between neighbors, so dividing by these eigenvalues would amplify noise.
 LEAST_EIGENVALUE = 0.1
 
 
@@ -29,11 +31,11 @@ class Assignment(NamedTuple):
     distance: Floats
     """Distance to the 7th nearest item of the model, or to the last neighbor if there are fewer."""
     far: Flags
-    """True if that distance exceeds the 99% quantile of the same distances among the items of the model."""
+    """True if this distance exceeds the 99% quantile of the corresponding distances of the items of the model."""
 
 
 class NewItems(Fitted):
-    """The methods of `DDSC` that label new items."""
+    """Methods of `DDSC` that label new items."""
 
     def predict(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Ints:
         """Predict the clusters of new items from their exact neighbors among the items of `fit`.
@@ -49,10 +51,9 @@ class NewItems(Fitted):
         return self._extend(X, sample_weight)[1]
 
     def predict_proba(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Floats:
-        """Return how strongly new items belong to each cluster: an (n, n_clusters_) array whose rows sum to 1.
-
-        The largest entry of a row is that of `predict`. Rows of dropped items are NaN. The memberships of the items of
-        `fit` are in `membership_`, which explains how they are calibrated.
+        """Return the memberships of new items: an (n, n_clusters_) array whose rows sum to 1. The largest entry of a
+        row is at the label of `predict`. Rows of dropped items are NaN. `membership_` contains the memberships of the
+        items of `fit`; its documentation explains how they are calibrated.
 
         Examples
         --------
@@ -124,6 +125,60 @@ class NewItems(Fitted):
         parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
         return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
 
+    def states(
+        self,
+        n_states: Union[int, str] = "auto",
+        *,
+        by: Optional[Union[ColumnsLike, str]] = None,
+        adjust: Optional[Union[ColumnsLike, str]] = None,
+        block: Optional[Union[ColumnsLike, str]] = None,
+        kinds: Optional[Mapping[str, str]] = None,
+        between: Optional[Tuple[Union[int, Sequence[int]], Union[int, Sequence[int]]]] = None,
+        clusters: Optional[Tuple[int, int]] = None,
+        permutations: int = 9999,
+    ) -> Json:
+        """Divide the points of the items into states, such as cell states, and compare their shares.
+
+        All parameters but `clusters` are those of `ddsc.states`, which describes the result. Names of metadata columns
+        may be given for `by`, `adjust` and `block`.
+
+        Parameters
+        ----------
+        clusters : pair of int, optional
+            Computes the transport plan between the items of two clusters, instead of `between`.
+
+        Returns
+        -------
+        dict
+            As returned by `ddsc.states`. "clusters" has the mean share of each state in each cluster. This is a description
+            and no test, because the clusters were computed from the same points.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.datasets.load_cells(n_donors=8, n_cells=60)
+        >>> model = ddsc.DDSC(n_clusters=2, metric="mmd").fit(X)
+        >>> found = model.states(4, clusters=(0, 1))
+        >>> found["clusters"].shape, found["transport"]["mass"].shape
+        ((2, 4), (4, 4))
+        """
+        if clusters is not None:
+            if between is not None:
+                raise ValueError("pass either between or clusters")
+            if len(clusters) != 2 or any(not (self.labels_ == c).any() for c in clusters):
+                raise ValueError(f"clusters={clusters!r}: must be two of the clusters 0 to {self.n_clusters_ - 1}")
+        items = Distributions._wrap(_core.model_items(self._kept_model()))
+        labels = self.labels_ if len(self.labels_) == len(items) else self.labels_[self._there()]
+        if clusters is not None:
+            between = (np.flatnonzero(labels == clusters[0]).tolist(), np.flatnonzero(labels == clusters[1]).tolist())
+        found = states(
+            items, n_states, by=by, adjust=adjust, block=block, kinds=kinds, between=between, permutations=permutations,
+            random_state=self.random_state, n_jobs=self.n_jobs, verbose=self.verbose, memory_limit=self.memory_limit,
+        )
+        shares = [found["shares"][labels == c] for c in range(int(self.n_clusters_))]
+        found["clusters"] = np.array([share.mean(0) if len(share) else np.full(found["n_states"], np.nan) for share in shares])
+        return found
+
     def _kept_model(self) -> Any:
         check_fitted(self, "labels_")
         if self.metric == "precomputed":
@@ -186,8 +241,8 @@ def _nystrom(
 ) -> Tuple[Array, Array]:
     """Return rows and labels of new items with neighbors `index` at squared distances `d2`.
 
-    For the eigenvectors u of the random walk, u_k(x) = 1 / lambda_k sum_j a_xj u_k(j) / sum_j a_xj. Constant
-    factors of a row do not matter, because rows are normalized.
+    For the eigenvectors u of the random walk, u_k(x) = 1 / lambda_k sum_j a_xj u_k(j) / sum_j a_xj. Constant factors of
+    a row have no effect, because rows are normalized.
     """
     d2 = np.maximum(d2, 0)
     if gamma > 0:

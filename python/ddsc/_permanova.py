@@ -1,4 +1,4 @@
-"""Distance-based analysis of variance."""
+"""Implements the distance-based analysis of variance."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _text(value: Any) -> Optional[str]:
-    """Return a value as text. Whole numbers have no decimal point, so that 1 and 1.0 are one level."""
+    """Return a value as text. Integers are written without a decimal point, so that 1 and 1.0 are the same level."""
     if _is_missing(value):
         return None
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
@@ -41,7 +41,7 @@ def _values(name: str, values: Any, n: int) -> Any:
 
 
 def _named(given: Any, role: str) -> List[Tuple[str, Any]]:
-    """Return (name, values) of a mapping, of a table with columns, or of a single column."""
+    """Return a list of (name, values), given a mapping, a table with columns, or a single column."""
     if given is None:
         return []
     if isinstance(given, Mapping):
@@ -115,9 +115,8 @@ def permanova(
         Items are permuted within the levels of this column. A column that is constant within blocks
         is tested by permuting whole blocks of equal size.
     kinds : dict, optional
-        "number" or "factor" by column name. Without it, a column is numeric if all values are
-        numbers, and there are at least 11 distinct values, or fractions, or more distinct values
-        than half the items.
+        "number" or "factor" by column name. By default, a column is numeric if all its values are numbers and if it has
+        at least 11 distinct values, non-integer values, or more distinct values than half the number of items.
     permutations : int or (B, N) array
         Number of permutations, or the permutations themselves, one per row. If there are fewer
         distinct arrangements, all of them are used.

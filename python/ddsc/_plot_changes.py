@@ -1,4 +1,4 @@
-"""Figures of changes: the flow of items between two results, and clusters per period."""
+"""Draws the flow of items between two results, and clusters over time."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def diff(
 ) -> "Axes":
     """Draw the flow of items between the clusters of two results (an alluvial diagram).
 
-    The clusters of the first result are on the left. A cluster that is the same in both results has one color, and
-    bands of items that changed are darker.
+    The clusters of the first result are on the left. A cluster that is the same in both results has the same color.
+    Bands of items that changed are darker.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ def diff(
 
 
 def _flow_ends(flows: Any) -> List[List[Tuple[Optional[int], int]]]:
-    """Return (cluster, items) of the left side by number, and of the right side by the mean place of its items."""
+    """Return (cluster, items) of the left side, sorted by number, and of the right side, sorted by the mean position of
+    the items."""
     sums: List[Any] = [{}, {}]
     for flow in flows:
         for s, key in enumerate(("from", "to")):
@@ -96,7 +97,7 @@ def _place(end: Optional[int]) -> Tuple[bool, bool, int]:
 
 
 def _stack(side: List[Tuple[Optional[int], int]], gap: float) -> Any:
-    """Return the upper end of each bar, from the top down."""
+    """Return the upper ends of the bars, from top to bottom."""
     tops, top = {}, 0.0
     for end, n in side:
         tops[end] = top
@@ -126,7 +127,7 @@ def over(model: "DDSC", column: Union[str, Sequence[object]], *, ax: Optional["A
     """Draw the share of each cluster per period of a column, with 95% confidence intervals (Wilson 1927).
 
     Dates, such as "2024-05-31" or `datetime.date`, are sorted as dates, numbers as numbers, and other values by name.
-    Many dates are joined into weeks, months, quarters, years or decades, and many numbers into 12 intervals.
+    Many dates are combined into weeks, months, quarters, years or decades, and many numbers into 12 intervals.
 
     Parameters
     ----------

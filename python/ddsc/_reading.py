@@ -1,4 +1,4 @@
-"""Read sets of distributions and documents from files, and generate example sets."""
+"""Reads sets of distributions and documents from files, and generates example sets."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def read(
     Parameters
     ----------
     path : path or list of paths
-        The format is detected from the content. The wildcards *, ? and [] are expanded ("scans/*.ply"). Several
-        files give one item each (fcs, images, clouds) or all their items. A folder is read as all of its files,
-        and the names of its subfolders are the classes.
+        The format is detected from the content. The wildcards *, ? and [] are expanded ("scans/*.ply"). If there are
+        several files, each contains one item (fcs, images, clouds) or several. If the path is a folder, all of its
+        files are read, and its subfolders are classes.
     labels : path, optional
         File with the classes of the items (idx, csv or npy).
     meta : path or list of paths, optional
@@ -73,13 +73,13 @@ def read(
         d2: the phase to read, from 1. None joins all phases.
     on_empty : {"error", "drop"}
     format : {None, "h5ad"}
-        "h5ad": read as HDF5, whatever the file name. None: detect the format from the content, but accept HDF5
-        only if the name ends in .h5ad, .h5 or .hdf5.
+        "h5ad": read HDF5, regardless of the file name. None: detect the format from the content; HDF5 is accepted only
+        if the name ends in .h5ad, .h5 or .hdf5.
     encoding : {"utf-8", "latin1", "cp1252"}
         Encoding of all text files: tables, labels and meta.
     read_timeout : float
-        h5ad: seconds without progress after which reading fails, as with a damaged file. 0 means no limit.
-        HDF5 is read in a forked child process, which ends with the call.
+        h5ad: seconds without progress (as with a damaged file) after which reading fails. 0 means no limit.
+        HDF5 is read in a forked child process, which ends before the call returns.
     **transforms
         arcsinh, logicle, log1p, batch, normalize, pca, per_item, align, random_state: applied after reading, as
         in `Distributions.transformed`. `batch` can also name a column of the table that is read (csv, h5ad).
@@ -150,7 +150,7 @@ def read_text(
     on_empty: OnEmpty = "drop",
     encoding: str = "utf-8",
 ) -> Distributions:
-    """Documents as distributions over word vectors.
+    """Convert documents to distributions over word vectors.
 
     Parameters
     ----------
@@ -158,10 +158,10 @@ def read_text(
         A table with a header and one document per row (separated by tab, comma, semicolon or |), JSON lines,
         or a folder of .txt files, whose subfolders are classes. With several paths, each file is one document.
     vectors : path, optional
-        Word vectors as GloVe, word2vec or fastText text, as word2vec binary (also .gz), or as npy with the
-        words in a .vocab file. It can also be an npz of earlier documents (``X.write(path)``) or a model. The
-        documents then use its words and weights, so that the model can assign them. None: the vectors are
-        learned from the documents.
+        Word vectors as GloVe, word2vec or fastText text, as word2vec binary (also .gz), or as npy with the words in a
+        .vocab file. It can also be an npz of earlier documents (``X.write(path)``) or a model. The documents are then
+        encoded with its words and weights, so that the model can assign them. None: the vectors are learned from the
+        documents.
     words : {"fitted", "general", "own"}
         Fit the vectors of the file to the documents, use them unchanged (words without a vector are ignored),
         or learn vectors from the documents only.

@@ -1,4 +1,4 @@
-"""Results of a fit: clusters and their descriptions, the report, the map, the table of items and the tree."""
+"""Provides the results of a fit: descriptions of clusters, the report, the map, the table of items and the tree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Own = TypeVar("Own", bound="Results")
 
 
 class Page(str):
-    """A report as HTML text. A notebook shows it in a sandboxed frame."""
+    """A report as HTML text. A notebook shows the page in a sandboxed frame."""
 
     def _repr_html_(self) -> str:
         allowed = "allow-scripts allow-downloads allow-popups"
@@ -35,7 +35,7 @@ class Page(str):
 
 
 class Results(Fitted):
-    """The methods and attributes of `DDSC` that describe a fit."""
+    """Methods and attributes of `DDSC` that describe a fit."""
 
     def representatives(self, n: int = 6) -> List[Longs]:
         """Return the most typical items of each cluster, which are those nearest to its center.
@@ -86,8 +86,8 @@ class Results(Fitted):
               and ``elsewhere`` are mean shares of an item's mass, and ``items`` is the number of items with
               the word.
             - ``markers``: coordinates by ``effect``, the Wasserstein-1 distance between their values in the
-              cluster and in the other items, in standard deviations. It is negative if the values are lower.
-              These are effect sizes and not tests, because the clusters were computed from the same data.
+              cluster and in the other items, in standard deviations. The effect is negative if the values are lower.
+              Effect sizes are not tests, because the clusters were computed from the same data.
 
         Examples
         --------
@@ -103,8 +103,8 @@ class Results(Fitted):
     def names_(self) -> List[str]:
         """Names of the clusters, as the report shows them.
 
-        A name is the one set by `name` (or by ``ddsc name`` in a loaded folder), otherwise the first words or markers
-        of the cluster, otherwise "cluster" and its number. The number is appended to a name that several clusters have.
+        A name is the one set by `name` (or by ``ddsc name`` in a loaded folder), or the first words or markers of the
+        cluster, or "cluster" with its number. If several clusters have the same name, their numbers are appended.
         """
         told = self.result_json()
         return cluster_names(told.get("clusters", []), int(told["k"]))
@@ -136,8 +136,8 @@ class Results(Fitted):
     def result_json(self) -> Json:
         """Return the content of result.json, as ``ddsc cluster`` writes it.
 
-        It contains the settings, certificates, counts, scores relative to the labels of X, and typical and
-        ambiguous items.
+        The dict contains the settings, certificates, counts, scores against the labels of X, and typical and ambiguous
+        items.
 
         Examples
         --------
@@ -153,7 +153,7 @@ class Results(Fitted):
     def report(self, path: Optional[PathLike] = None, overwrite: bool = False) -> Page:
         """Return the report page, as ``ddsc cluster`` writes it to report.html.
 
-        The page has a map, typical and ambiguous items of each cluster, classes and clusters, eigenvalues and
+        The page shows a map, typical and ambiguous items of each cluster, classes by clusters, eigenvalues and
         settings. It needs no other file.
 
         Parameters
@@ -183,7 +183,7 @@ class Results(Fitted):
         with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1, random_state=seed) as run:
             place = functools.partial(os.path.join, folder)
             _write_text(place("result.json"), told)
-            # A compressed set does not include the rows of dropped items, and neither does its report.
+            # Neither a compressed set nor its report contains rows of dropped items.
             rows = slice(None) if getattr(self, "_compressed", None) is None else self._there()
             _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_[rows])))
             if truth is not None:
@@ -218,8 +218,8 @@ class Results(Fitted):
     def items_(self) -> Dict[str, NDArray[np.generic]]:
         """The columns of items.csv, as the program writes it.
 
-        They include id, label, next cluster, ambiguity ("ambiguity"), order, outlier score, and the nearest
-        neighbors with their distances. ``pandas.DataFrame(model.items_)`` converts them to a table.
+        They include id, label, next cluster, ambiguity, order, outlier score, and the nearest neighbors with their
+        distances. ``pandas.DataFrame(model.items_)`` converts them to a table.
 
         Examples
         --------
@@ -244,7 +244,7 @@ class Results(Fitted):
         return out if len(rows) == len(self.labels_) else self._spread_items(out)
 
     def _spread_items(self, columns: Dict[str, Array]) -> Dict[str, Array]:
-        """Add the rows of dropped items, which a compressed set does not include."""
+        """Add rows for dropped items, which a compressed set does not contain."""
         fills = {"i": -1, "f": np.nan, "O": ""}
         out: Dict[str, Array] = {}
         for name, values in columns.items():
@@ -258,7 +258,7 @@ class Results(Fitted):
         """(N,) bool array: True for items that are far from all others.
 
         The score ``items_["outlier"]`` is the mean distance of an item to its neighbors, divided by the same
-        mean for these neighbors. ``result_json()["outliers"]["from"]`` is its limit.
+        mean for these neighbors. An item is an outlier if its score exceeds ``result_json()["outliers"]["from"]``.
 
         Examples
         --------
@@ -275,8 +275,8 @@ class Results(Fitted):
     def order_(self) -> Ints:
         """(N,) ranks of the items, from 0, along the first diffusion direction; -1 for dropped items.
 
-        This is the direction of slowest change over the graph, such as a gradient from healthy to ill. The
-        connected components of the graph follow each other.
+        This is the direction of slowest change over the graph, such as a gradient from healthy to ill. The connected
+        components of the graph are listed one after another.
 
         Examples
         --------

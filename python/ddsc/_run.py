@@ -1,4 +1,4 @@
-"""One call of the library: threads, seed, progress and warnings."""
+"""Runs one call of the library, with its threads, seed, progress and warnings."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def draw_seed(random_state: Any) -> int:
 
 
 def _encoding(name: object) -> int:
-    """Return the library's code of an encoding. Accepts every alias that Python knows."""
+    """Return the library's code for an encoding. Every alias that Python knows is accepted."""
     try:
         return _ENCODINGS[codecs.lookup(str(name)).name]
     except (LookupError, KeyError):
@@ -78,7 +78,7 @@ def _seconds(limit: object) -> float:
 
 
 class _Bar:
-    """A progress bar per stage. Uses tqdm if it is installed, otherwise a line of text."""
+    """A progress bar per stage. Show progress with tqdm if it is installed, otherwise as a line of text."""
 
     def __init__(self) -> None:
         self.stage = ""
@@ -162,9 +162,8 @@ class Run:
             raise MemoryError(f"out of memory: the points of X need {need} bytes, more than the limit {self.limit}")
 
     def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function of the library.
-
-        Its warnings are issued as UserWarning, and a positive status as ConvergenceWarning."""
+        """Call a function of the library. Issue its warnings as UserWarning, and a ConvergenceWarning if the status is
+        positive."""
         try:
             result = function(self.context, *args)
         except (ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Scores that compare two labelings."""
+"""Computes scores that compare two labelings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._types import Array, Labels
 
 
 def _label_numbers(labels: Any) -> Array:
-    """Convert labels to int32 codes. Negative integers mean "no label" and become -1."""
+    """Convert labels to int32 codes. Negative integers mean "no label" and are replaced with -1."""
     array = np.asarray(labels)
     if array.ndim != 1:
         raise ValueError(f"labels have {array.ndim} dimensions; expected one label per item")
@@ -33,7 +33,7 @@ def label_scores(labels_true: Any, labels_pred: Any) -> Dict[str, float]:
 
 
 def adjusted_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> float:
-    """Return the mutual information of two labelings, adjusted for chance (1: identical, 0: expected by chance).
+    """Return the mutual information of two labelings, adjusted for chance (1: identical, 0: as expected by chance).
 
     Labels can be integers or names. Negative integers mean "no label" and are ignored.
 

@@ -1,4 +1,4 @@
-"""The HTML form of a set of distributions in a notebook."""
+"""Renders a set of distributions as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CELLS = 24  # cells per side of a picture of points in the plane
 
 
 def set_html(measures: "Distributions") -> str:
-    """Return sizes and names of the set, and a table of its first items."""
+    """Return the sizes and names of the set, and a table of its first items, as HTML."""
     sizes = measures.sizes
     span = "no points" if not len(sizes) else f"{_span(int(sizes.min()), int(sizes.max()))} points per item"
     head = f"<b>{len(measures):,} items in {measures.dim} dimensions</b>, {span}, {len(measures.support):,} distinct points"
@@ -75,7 +75,7 @@ def _first_items(measures: "Distributions") -> str:
 
 
 def item_pictures(measures: "Distributions", rows: List[int]) -> List[Markup]:
-    """Return pictures of items in the plane: images as they are, other points as shares of a grid."""
+    """Return images of items in the plane. Points that are not on a grid are counted in the cells of a grid."""
     if measures.dim != 2 or not len(measures.support):
         return []
     grid: Any = measures._grid
@@ -96,7 +96,8 @@ def _image(points: Array, weights: Array, grid: Any) -> Array:
 
 
 def _cells(points: Array, weights: Array, support: Array) -> Array:
-    """Return the root of the mass in each cell. The first coordinate goes right and the second up."""
+    """Return the square root of the mass in each cell. The first coordinate increases to the right, and the second
+    upward."""
     low, high = support.min(axis=0), support.max(axis=0)
     wide = max(float((high - low).max()), 1e-300)
     at = np.clip(((points - (low + high - wide) / 2) / wide * CELLS).astype(int), 0, CELLS - 1)

@@ -1,4 +1,4 @@
-"""The HTML form of a fitted model in a notebook."""
+"""Renders a fitted model as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAP_UP_TO = 5000  # the map of more items is drawn only if it has been computed
 
 
 class Shown(Frames):
-    """The HTML form of `DDSC`: verdict, table of clusters and a small map."""
+    """Methods of `DDSC` that render the verdict, a table of clusters and a small map as HTML."""
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "labels_"):
@@ -40,7 +40,7 @@ class Shown(Frames):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _advice(self) -> str:
-        """Return the advice of the fit, or an empty text for a loaded model."""
+        """Return the advice of the fit, or an empty string for a loaded model."""
         return str(getattr(self, "advice_", ""))
 
     def _cluster_table(self) -> str:

@@ -1,4 +1,4 @@
-"""States of points, such as cell states, and how they differ between items."""
+"""Divides points into states, such as cell states, and compares items by them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def states(
     n_states: Union[int, str] = "auto",
     *,
     by: Optional[Union[ColumnsLike, str]] = None,
-    block: Optional[ColumnsLike] = None,
+    adjust: Optional[Union[ColumnsLike, str]] = None,
+    block: Optional[Union[ColumnsLike, str]] = None,
     kinds: Optional[Mapping[str, str]] = None,
     between: Optional[Tuple[Union[int, Sequence[int]], Union[int, Sequence[int]]]] = None,
     permutations: int = 9999,
@@ -70,7 +71,7 @@ def states(
     callback: Optional[Progress] = None,
     memory_limit: Optional[int] = None,
 ) -> Json:
-    """Divide the points of all items into states, such as cell states, and compare their shares.
+    """Divide the points of all items into states, such as cell states, and compare the shares of the states.
 
     The states are the types of the points if they have any (``read(..., type=COLUMN)``). Otherwise, k-means clusters
     a sample of the pooled points.
@@ -81,10 +82,14 @@ def states(
     n_states : int or "auto"
         "auto": the types of the points, or the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 on which two random
         halves of the sample agree (each state is found again with a Jaccard overlap of at least 0.75).
-    by : dict or DataFrame of columns, one column, or the name of a column in ``X.meta``, optional
-        Compares the shares, and the coordinates within each state, between classes or along numbers. The columns
-        must have taken no part in a clustering. Do not pass cluster labels: clusters are made to differ.
-    block : one column, optional
+    by : dict or DataFrame of columns, one column, or names of columns in ``X.meta``, optional
+        Compares the shares, and the coordinates within each state, between classes or along numbers. The columns must
+        not have been used to compute the items or their clusters. Do not pass cluster labels: clusters are made to
+        differ.
+    adjust : as `by`, optional
+        Covariates, such as age and sex: effects are coefficients of a linear model with them, or partial rank
+        correlations, and p exchanges the residuals of the covariates (Freedman and Lane 1983).
+    block : one column, or its name, optional
         Compares items within the levels of this column only, such as patients.
     kinds : dict, optional
         "number" or "factor" by column name, as in `permanova`.
@@ -122,11 +127,8 @@ def states(
         raise ValueError(f"n_states={n_states!r}: must be 'auto' or from 1 to 200")
     with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
         items = as_distributions(X, run=run)
-        if isinstance(by, str):
-            if by not in items.meta:
-                raise ValueError(f"by={by!r} is not a column of X.meta, which has {sorted(items.meta)}")
-            by = {by: items.meta[by]}
-        columns = _columns(len(items), kinds or {}, by=by, block=block)
+        by, adjust, block = (_from_meta(items, *one) for one in (("by", by), ("adjust", adjust), ("block", block)))
+        columns = _columns(len(items), kinds or {}, by=by, adjust=adjust, block=block)
         start, end = _rows(items, between)
         found: Json = run(_core.states, items._handle, count, start, end)
         k, d = found["n_states"], found["dim"]
@@ -143,15 +145,26 @@ def states(
     return found
 
 
+def _from_meta(items: Distributions, role: str, given: Any) -> Any:
+    """Replace names of columns of X.meta, a str or a list of them, by the columns."""
+    named = [given] if isinstance(given, str) else given
+    if not (isinstance(named, (list, tuple)) and 0 < len(named) < len(items) and all(isinstance(n, str) for n in named)):
+        return given
+    missing = [name for name in named if name not in items.meta]
+    if missing:
+        raise ValueError(f"{role}={missing[0]!r} is not a column of X.meta, which has {sorted(items.meta)}")
+    return {name: items.meta[name] for name in named}
+
+
 def _pick(column: Any, rows: Array) -> Tuple[Any, ...]:
-    """Return a column with the values of these rows only."""
+    """Return a column that contains only the values of these rows."""
     name, values, kind, role = column
     return name, values[rows] if isinstance(values, np.ndarray) else [values[i] for i in rows], kind, role
 
 
 def _by_columns(run: Run, X: Distributions, found: Json, columns: List[Any], permutations: int) -> Json:
     """Compare the states with each tested column."""
-    tested, blocks = [c for c in columns if c[3] == 0], [c for c in columns if c[3] == 2]
+    tested, others = [c for c in columns if c[3] == 0], [c for c in columns if c[3] != 0]
     if not tested:
         return {}
     kept = X._rows
@@ -161,7 +174,7 @@ def _by_columns(run: Run, X: Distributions, found: Json, columns: List[Any], per
     means = _item_means(X, found)
     result: Json = {}
     for column in tested:
-        pair = [_pick(c, kept) for c in (column, *blocks)]
+        pair = [_pick(c, kept) for c in (column, *others)]
         result[column[0]] = {
             "shares": _compare(run, found["shares"], pair, permutations, of_share),
             "within": _compare(run, means, pair, permutations, of_mean),

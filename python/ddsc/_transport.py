@@ -1,4 +1,4 @@
-"""Single transport problems and barycenters."""
+"""Solves single transport problems and computes barycenters."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Transport(NamedTuple):
     """The complete solution of a transport problem."""
 
     value: float
-    """Optimal <P, M>; with entropy, the requested value."""
+    """The optimal <P, M>, or the requested value if there is an entropy term."""
     plan: Floats
-    """(n, m): the mass moved from i to j."""
+    """(n, m) array: the mass moved from i to j."""
     f: Floats
-    """(n,) potentials. For exact transport, f_i + g_j <= M_ij."""
+    """(n,) array: the dual potentials. For exact transport, f_i + g_j <= M_ij."""
     g: Floats
     """(m,) potentials."""
     dual: float
     """Dual objective, a lower bound on the exact value."""
     gap: float
-    """Relative duality gap; with entropy, the error of the marginals."""
+    """Relative duality gap, or the error of the marginals if there is an entropy term."""
     n_iterations: int
     """Number of pivots or iterations."""
 
@@ -163,7 +163,7 @@ def sinkhorn(
     value : {"regularized", "sharp"}
         The minimum of <P, M> + epsilon KL(P | a x b), or the value <P, M> of the minimizing plan.
     tolerance : float
-        L1 error of the marginals at convergence. A larger final error issues a ConvergenceWarning.
+        L1 error of the marginals at convergence. If the final error is larger, a ConvergenceWarning is issued.
     max_iterations : int
     full : bool
         Also return the plan and the potentials.
@@ -247,9 +247,10 @@ def barycenter(
         Method for the starting point: Bregman ADMM, iterative Bregman projections, or projection-robust
         barycenters. Exact passes then improve the result.
     cost : {"sqeuclidean", "euclidean", "cosine", "cityblock"} or (V, V) array, optional
-        Cost of moving mass. With "cosine", points are normalized to length 1, and the barycenter lies in the unit
-        ball. `method="admm"` also accepts "euclidean" (W1, points move to geometric medians), "cityblock" (points
-        move to coordinate-wise medians) and a cost matrix (points have one coordinate, their row in the matrix).
+        Cost of moving mass. With "cosine", points are normalized to length 1, and the points of the barycenter are in
+        the unit ball. `method="admm"` also accepts "euclidean" (W1, points move to geometric medians), "cityblock"
+        (points move to coordinate-wise medians) and a cost matrix (points have one coordinate, their row in the
+        matrix).
     max_rounds, tolerance, restarts : int, float, int, optional
         Largest number of rounds, relative decrease of the objective below which the rounds stop, and number of starts.
     random_state, n_jobs, verbose, callback

@@ -1,4 +1,4 @@
-"""Types of the public functions. Option values are literals, so that a type checker finds misspelled ones."""
+"""Types of the public functions. Option values are literals, so that type checkers find misspelled values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ AnyPath = Union[PathLike, bytes, "os.PathLike[bytes]"]
 Progress = Callable[[str, int, int], object]
 RandomState = Union[None, int, np.random.RandomState, np.random.Generator]
 Json = Dict[str, Any]
-"""JSON as a dictionary. docs/results.md describes its keys."""
+"""A JSON object as a dict. docs/results.md describes its keys."""
 
 Metric = Literal["w2", "w1", "sinkhorn", "mmd", "lot"]
 JoinedMetric = Literal[
@@ -217,13 +217,13 @@ class _Sentence(TypedDict):
 
 
 class Verdict(_Sentence, total=False):
-    """The verdict on the clusters. `evidence` is present if a graph was examined."""
+    """The verdict on the clusters. `evidence` exists if the clustering has a graph."""
 
     evidence: Json
 
 
 class About(TypedDict, total=False):
-    """Description of a cluster, by words or markers if the data has names."""
+    """Description of a cluster. Words or markers are included if the data has names."""
 
     label: int
     name: str

@@ -1,4 +1,4 @@
-"""Adding items to a fit and removing items from it."""
+"""Adds items to a fit and removes items from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Own = TypeVar("Own", bound="Updating")
 
 
 class Updating(Fitting, NewItems):
-    """The methods of `DDSC` that change the items of a fit."""
+    """Methods of `DDSC` that change the items of a fit."""
 
     update_: Dict[str, Any]
 
@@ -30,13 +30,19 @@ class Updating(Fitting, NewItems):
         remove: Optional[Iterable[Union[str, int]]] = None,
         sample_weight: Optional[Weights] = None,
         n_clusters: Optional[int] = None,
+        resolve: bool = False,
     ) -> Own:
         """Return a new fit with items added and removed. This fit does not change.
 
-        The result is that of ``DDSC(like=self).fit(ALL)`` for the remaining items followed by X, but only the
-        neighbor lists that the change affects are searched. Clusters keep their number and their name if they share
-        at least half of their items. `update_` lists the clusters that are new, split, merged or vanished, and
-        numbers that are not used any more. The new fit has the items in the order of ALL.
+        The result is the same as ``DDSC(like=self).fit(ALL)``, where ALL contains the remaining items followed by X.
+        Only the neighbor lists that the change affects are computed again. Clusters keep their number and name if the
+        old and the new cluster share at least half of their combined items. `update_` lists the clusters that are new,
+        split, merged or vanished, and the numbers that are no longer used. The new fit has the items in the order of
+        ALL.
+
+        K grows if a new cluster consists mostly of items that were inserted since K was chosen, and if random
+        halves of the items find it, too. `update_["candidates"]` describes such clusters. Known classes (`Distributions`
+        with labels) are kept if this fit has them; items without a class have class -1, or "" for named classes.
 
         Parameters
         ----------
@@ -46,7 +52,10 @@ class Updating(Fitting, NewItems):
             Ids of items of the fit. Without ids, they are the numbers of the items, counted from 0.
         sample_weight : list of arrays, optional
         n_clusters : int, optional
-            Number of clusters. None: as in this fit.
+            Number of clusters. None: as in this fit, or more.
+        resolve : bool
+            Choose the settings again that this fit chose from its data: `n_neighbors`, `gamma`, `bandwidth`,
+            `epsilon`, `reference` and `hubs`. `update_["settings"]` lists them with their values before and after.
 
         Examples
         --------
@@ -62,12 +71,15 @@ class Updating(Fitting, NewItems):
         made.like = None
         low = 0 if n_clusters is None else whole("n_clusters", n_clusters)
         with self._run() as run:
-            added = None if X is None else _items_of(run, self._new_items(run, X, sample_weight)[1])
+            new = None if X is None else self._new_items(run, X, sample_weight)[1]
+            added = None if new is None else _items_of(run, new)
             removed = _find_items(handle, remove)
             cluster = {**self._cluster(), "like": handle, "k_min": low, "k_max": low, "joined": 0}
+            cluster["resolve"] = int(bool(resolve))
             settings = (self._metric(), self._graph(), cluster)
             found = run(_core.update, handle, added, removed, *settings)
             made._take_update(run, found, settings, self._given_names())
+            made._take_classes(self, removed, None if new is None or new.labels is None else new.labels[new.rows])
         return made
 
     def partial_fit(self: Own, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Own:
@@ -80,8 +92,24 @@ class Updating(Fitting, NewItems):
         vars(self).update(own)
         return self
 
+    def _take_classes(self, before: Own, removed: Array, labels: Optional[Array]) -> None:
+        """Keep the known classes of the remaining items, and append those of the new ones."""
+        old = getattr(before, "_classes", None)
+        if old is None or len(old) != len(before.labels_):
+            return
+        kept = np.delete(np.asarray(old)[before._there()], removed)
+        n_added = len(self.labels_) - len(kept)
+        if kept.dtype.kind in "iu" and (labels is None or labels.dtype.kind in "iu"):
+            self._classes = np.append(kept, np.full(n_added, -1) if labels is None else labels)
+            truth = self._classes
+        else:
+            self._classes = np.append(kept.astype(str), [""] * n_added if labels is None else labels.astype(str))
+            names = np.unique(self._classes[self._classes != ""])
+            truth = np.where(self._classes == "", -1, np.searchsorted(names, self._classes))
+        self._report = (*self._report[:2], truth.astype(np.int32))
+
     def _given_names(self) -> List[Optional[str]]:
-        """Return the names that the user gave to clusters."""
+        """Return the names of clusters that were given by the user."""
         report = getattr(self, "_report", None)
         clusters = json.loads(report[0]).get("clusters", []) if report else []
         return [cluster.get("name") for cluster in clusters]
@@ -112,7 +140,7 @@ class Updating(Fitting, NewItems):
 
 
 def _items_of(run: Run, measures: Distributions) -> Any:
-    """Return a handle of the items. Default ids are left out, so that the library numbers the items."""
+    """Return a handle of the items. Omit default ids, so that the library numbers the items."""
     if measures.ids == [str(i) for i in range(len(measures))]:
         return measures._handle
     return measures._named(run)

@@ -1,4 +1,4 @@
-"""Convert option values to settings of the library. The values have the same names as on the command line."""
+"""Converts option values to settings of the library. The values have the same names as on the command line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ GIVEN = 2  # rule for a number (bandwidth, gamma) or measures (reference) passed
 
 
 def word(name: str, value: Any, table: Dict[str, int]) -> int:
-    """Return the library's code of an option value, or raise a ValueError that lists the valid values."""
+    """Return the library's code for an option value, or raise a ValueError that lists the valid values."""
     if isinstance(value, str) and FORMER_VALUES.get(value, value) in table:
         return table[FORMER_VALUES.get(value, value)]
     known = {**{name: name for name in table}, **(ALSO_CALLED if "w2" in table else {})}
@@ -54,7 +54,8 @@ def word(name: str, value: Any, table: Dict[str, int]) -> int:
 
 
 def one_metric(metric: Any, table: Dict[str, int] = METRICS) -> int:
-    """Return the library's code of a metric. For other common names, the error message suggests the valid name."""
+    """Return the library's code for a metric. For other common names of a metric, the error message suggests the valid
+    name."""
     meant = ALSO_CALLED.get(metric.lower()) if isinstance(metric, str) else None
     if meant is not None and metric not in table:
         raise ValueError(f"metric={metric!r}: did you mean {meant!r}?")

@@ -1,6 +1,7 @@
-"""Figures of a result, drawn with matplotlib. Every function takes and returns Axes; ``ax.figure`` is the Figure.
+"""Figures of a result, drawn with matplotlib. Every function accepts and returns Axes; ``ax.figure`` is the Figure.
 
-Clusters have the same colors as in the report. Beyond twenty clusters, colors repeat with other markers.
+Clusters have the same colors as in the report. If there are more than twenty clusters, colors repeat with other
+markers.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ NAMES_UP_TO = 60  # largest number of items whose names are shown in a heat map 
 
 
 def _panels(ax: Any, rows: int, columns: int, size: Tuple[float, float]) -> Tuple[Any, Array]:
-    """Return Axes without a frame, and the panels inside. The panels are in ``ax.figure.axes``, too."""
+    """Return Axes without a frame, and the panels inside them. ``ax.figure.axes`` also contains the panels."""
     host = _axes(ax, size)
     host.axis("off")
     spec = host.get_subplotspec() if hasattr(host, "get_subplotspec") else None  # always there from matplotlib 3.7 on
@@ -141,9 +142,8 @@ def map(  # noqa: A001
     model : DDSC
         Fitted.
     labels : sequence, optional
-        Labels that determine the colors; None: the clusters. Pass the true classes to compare.
-    ids : sequence, optional
-        Text shown next to the items.
+        Labels that determine the colors; None: the clusters. For a comparison, pass the true classes. ids : sequence,
+        optional Text shown next to the items.
     names : bool
         Annotate each cluster with its distinctive words or coordinates, if they have names.
     ax : matplotlib Axes, optional
@@ -256,7 +256,7 @@ def clusters(
     Returns
     -------
     matplotlib Axes
-        Axes without a frame, in which the panels lie.
+        Axes without a frame, which contain the panels.
     """
     measures = as_distributions(X)
     model: Any = labels
@@ -338,7 +338,7 @@ def about(model: "DDSC", *, n: int = 8, ax: Optional["Axes"] = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
-        Axes without a frame, in which the panels lie.
+        Axes without a frame, which contain the panels.
     """
     told = model.explain()
     if not _telling(model, 1):

@@ -19,7 +19,7 @@ import ddsc
 data = pathlib.Path(os.environ.get("DDSC_DATA", "../shared/data")) / "text"
 out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
-# %% Read the documents. Word vectors are fitted to them; words="general" leaves the vectors unchanged.
+# %% Read the documents. Word vectors are fitted to the documents. With words="general", the vectors are not changed.
 X = ddsc.read_text(
     data / "bbcsport.tsv.gz",
     data / "glove.6B.100d.subset.txt.gz",

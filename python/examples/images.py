@@ -1,8 +1,7 @@
 # %% [markdown]
 # # Handwritten digits as distributions
-# Each image is a cloud of its inked pixels, weighted by their intensity. The method receives only
-# the images and the number of clusters.
-# Usage: python images.py [FOLDER FOR PICTURES]
+# Each image is a cloud of its inked pixels, weighted by their intensity. The method uses only the images and the number
+# of clusters. Usage: python images.py [FOLDER FOR PICTURES]
 
 # %%
 import os

@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Patients as clouds of cells
-# Blood of eight donors, with and without stimulation of the B cell receptor, measured by mass
-# cytometry (Bodenmiller et al. 2012): 16 samples of 2,000 cells with 24 markers each. A sample is the
-# cloud of its cells. The clusters, computed without labels, separate the stimulated samples from the
-# references for all donors.
+# The data are blood samples of eight donors, with and without stimulation of the B cell receptor, measured by mass
+# cytometry (Bodenmiller et al. 2012). There are 16 samples of 2,000 cells with 24 markers. Each sample is the cloud of
+# its cells. The clusters, computed without labels, separate the stimulated samples from the references for all donors.
 # Usage: python patients.py [FOLDER FOR PICTURES]
 
 # %%

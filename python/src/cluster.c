@@ -16,9 +16,10 @@ static const core_field cluster_fields[] = {CLUSTER(k_min, FIELD_INT64),
                                             CLUSTER(eigen_max_iterations, FIELD_INT64),
                                             CLUSTER(joined, FIELD_INT64),
                                             CLUSTER(refine, FIELD_INT64),
+                                            CLUSTER(resolve, FIELD_INT64),
                                             {NULL, FIELD_INT, 0}};
 
-/* Fills the settings. The model of `like` is passed as a handle. */
+/* Fills the settings. The model whose settings are used (`like`) is passed as a handle. */
 static bool like_take(PyObject *dictionary, ddsc_cluster_settings *set)
 {
     PyObject *like = PyDict_GetItemString(dictionary, "like");
@@ -45,10 +46,7 @@ bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, core_cluste
 
 static PyObject *cluster_result(core_context *context, ddsc_clustering *found, ddsc_status status)
 {
-    if (context_end(context, status))
-        return handle_new(context, CORE_CLUSTERING, found);
-    ddsc_clustering_destroy(found);
-    return NULL;
+    return handle_result(context, CORE_CLUSTERING, found, status);
 }
 
 static PyObject *cluster(PyObject *module, PyObject *args)

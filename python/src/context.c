@@ -1,5 +1,5 @@
-/* Implements the context of a call: threads, progress, Ctrl-C, and the translation of a status
- * to an exception. */
+/* Implements the context of a call: threads, progress, Ctrl-C, and the conversion of a status to an
+ * exception. */
 #include <string.h>
 #include <time.h>
 
@@ -7,8 +7,8 @@
 
 PyTypeObject *context_type;
 
-/* Minimum seconds between checks for signals. A check takes the interpreter lock, which may have
- * to wait for another thread. */
+/* Minimum seconds between checks for signals. A check acquires the interpreter lock and may have to
+ * wait for another thread. */
 static const double LOOK_EVERY = 0.05;
 
 static double seconds(void)
@@ -48,8 +48,8 @@ static void on_progress(void *user, const char *stage, int64_t done, int64_t tot
     self->saved = PyEval_SaveThread();
 }
 
-/* Stores a warning. The Python caller issues it after the call, because no exception can be
- * raised here. */
+/* Stores a warning. The Python caller issues the warning after the call, because no exception can
+ * be raised here. */
 static void on_warning(void *user, const char *text)
 {
     core_context *self = user;
@@ -64,7 +64,8 @@ static void on_warning(void *user, const char *text)
 bool context_begin(core_context *self)
 {
     if (self->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "this context is in use by another thread");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "this context is in use by another thread; use one context per thread");
         return false;
     }
     self->busy = true;

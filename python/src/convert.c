@@ -1,5 +1,6 @@
 /* Converts arguments: buffers of numbers, and dictionaries of settings with the help of field
  * tables. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
@@ -170,7 +171,7 @@ static const core_field metric_fields[] = {METRIC(metric, FIELD_INT),
                                            METRIC(cost_matrix, FIELD_MATRIX),
                                            {NULL, FIELD_INT, 0}};
 
-/* Fills the metric settings. The reference is passed as a handle. */
+/* Fills the metric settings. The LOT reference is passed as a handle. */
 bool metric_take(PyObject *dictionary, ddsc_metric_settings *set)
 {
     ddsc_metric_settings_init(set);
@@ -220,4 +221,23 @@ PyObject *stats_dictionary(const ddsc_pair_stats *s)
         "epsilon", s->epsilon, "bandwidth", s->bandwidth, "reference_size",
         (long long)s->reference_size, "seconds", s->seconds, "n_checked", (long long)s->n_checked,
         "check_median", s->check_median, "check_max", s->check_max);
+}
+
+/* ---- text ---- */
+
+int text_grow(void *user, const void *bytes, size_t n)
+{
+    core_text *t = user;
+    char *more = realloc(t->bytes, t->n + n);
+    if (!more)
+        return 1;
+    memcpy(more + t->n, bytes, n);
+    t->bytes = more;
+    t->n += n;
+    return 0;
+}
+
+PyObject *text_decode(const core_text *t)
+{
+    return PyUnicode_DecodeUTF8(t->bytes, (Py_ssize_t)t->n, "replace");
 }

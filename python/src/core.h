@@ -1,6 +1,6 @@
-/* ddsc._core: the Python bindings of the C library. It only converts data: buffers, and
- * dictionaries of settings with the help of field tables. The Python files define the names and
- * defaults of options, and the library defines their meaning. The bindings use the buffer
+/* ddsc._core: the Python bindings of the C library. This module only converts data: buffers, and
+ * dictionaries of settings, which field tables map to structs. The Python files define the names
+ * and defaults of options, and the library defines their meaning. The bindings use the buffer
  * protocol instead of numpy's C API, so one build works with every version of numpy. */
 #ifndef DDSC_PYTHON_CORE_H
 #define DDSC_PYTHON_CORE_H
@@ -30,7 +30,7 @@ extern PyTypeObject *context_type;
 /* Releases the interpreter lock. Returns false with an exception if another thread uses the
  * context. */
 bool context_begin(core_context *self);
-/* Takes the interpreter lock again. Returns true if the status is not an error, otherwise sets
+/* Acquires the interpreter lock again. Returns true if the status is not an error, otherwise sets
  * an exception. */
 bool context_end(core_context *self, ddsc_status status);
 
@@ -60,7 +60,9 @@ extern PyTypeObject *handle_type;
 
 /* Takes ownership of `pointer`, even on failure. */
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer);
-/* Returns a handle of an object that belongs to that of `owner`. */
+/* Ends a call that created `pointer`. Returns its handle, or destroys it if the call failed. */
+PyObject *handle_result(core_context *context, core_kind kind, void *pointer, ddsc_status status);
+/* Returns a handle of an object that belongs to the object of `owner`. */
 PyObject *handle_borrow(PyObject *owner, core_kind kind, const void *pointer);
 /* Converters for "O&" of PyArg_ParseTuple. Each accepts a core_handle of its kind. */
 int handle_measures(PyObject *object, void *out);
@@ -70,14 +72,14 @@ int handle_model(PyObject *object, void *out);
 int handle_stability(PyObject *object, void *out);
 int handle_d2(PyObject *object, void *out);
 
-/* Returns a read-only buffer of memory that `owner` keeps alive. It is one-dimensional if
- * columns is -1. */
+/* Returns a read-only buffer of memory that `owner` keeps alive. The buffer is one-dimensional if
+ * `columns` is -1. */
 PyObject *block_new(PyObject *owner, const void *data, const char *format, int64_t rows,
                     int64_t columns);
 
 /* ---- arguments ---- */
 
-/* Gets a C-contiguous buffer of one number type ('d', 'f', 'i' for int32 or 'q' for int64).
+/* Acquires a C-contiguous buffer of one number type ('d', 'f', 'i' for int32 or 'q' for int64).
  * buffer_get_or_none accepts None, which gives an empty buffer. */
 bool buffer_get(PyObject *object, Py_buffer *buffer, char type, int writable, const char *name);
 bool buffer_get_or_none(PyObject *object, Py_buffer *buffer, char type, const char *name);
@@ -85,7 +87,8 @@ bool buffer_is(const Py_buffer *buffer, char type);
 int64_t buffer_count(const Py_buffer *buffer);
 /* Returns true if the buffer has at least `count` numbers, otherwise sets a ValueError. */
 bool buffer_holds(const Py_buffer *buffer, int64_t count, const char *name);
-/* Gets a writable buffer for `count` numbers. None means that the output is not requested. */
+/* Acquires a writable buffer for `count` numbers. None means that the caller does not request the
+ * output. */
 bool buffer_get_room(PyObject *object, Py_buffer *buffer, char type, int64_t count,
                      const char *name);
 
@@ -124,7 +127,18 @@ PyObject *stats_dictionary(const ddsc_pair_stats *stats);
  * NULL. */
 bool put(PyObject *dictionary, const char *name, PyObject *value);
 
-/* Columns about items of one call. `values` keeps the buffers of numbers. */
+/* A buffer for text that the library writes in pieces. The caller frees `bytes` with free(). */
+typedef struct core_text {
+    char *bytes;
+    size_t n;
+} core_text;
+
+/* A ddsc_write_fn whose `user` is a core_text. */
+int text_grow(void *user, const void *bytes, size_t n);
+/* Decodes text in which ids may not be valid UTF-8. */
+PyObject *text_decode(const core_text *t);
+
+/* The columns about items that one call uses. `values` keeps the buffers of numbers alive. */
 typedef struct core_columns {
     ddsc_column *column;
     const char **text; /* n_columns x n; NULL entries for columns of numbers */
@@ -132,7 +146,8 @@ typedef struct core_columns {
     Py_ssize_t n_columns;
 } core_columns;
 
-/* Takes a list of tuples (name, values, kind, role). The caller frees the columns even on failure. */
+/* Converts a list of tuples (name, values, kind, role). The caller frees the columns even on
+ * failure. */
 bool columns_take(core_columns *c, PyObject *list, int64_t n);
 void columns_free(core_columns *c);
 

@@ -22,7 +22,7 @@ static bool take_ids(side *s, PyObject *ids)
 {
     Py_ssize_t n = PyList_Check(ids) ? PyList_Size(ids) : -1;
     if (n != s->of.n) {
-        PyErr_SetString(PyExc_ValueError, "expected a list with one id per label");
+        PyErr_SetString(PyExc_ValueError, "ids must be a list with one id per label");
         return false;
     }
     s->ids = PyMem_Calloc((size_t)n + 1, sizeof *s->ids);
@@ -39,7 +39,7 @@ static bool take_ids(side *s, PyObject *ids)
     return true;
 }
 
-/* Takes a folder, or a tuple (name, ids or None, labels, json or None). */
+/* Opens one side, given a folder or a tuple (name, ids or None, labels, json or None). */
 static bool side_take(side *s, PyObject *given)
 {
     PyObject *ids, *labels;
@@ -56,23 +56,6 @@ static bool side_take(side *s, PyObject *given)
     return ids == Py_None || take_ids(s, ids);
 }
 
-typedef struct grown {
-    char *bytes;
-    size_t n;
-} grown;
-
-static int grow_bytes(void *user, const void *bytes, size_t n)
-{
-    grown *t = user;
-    char *more = realloc(t->bytes, t->n + n);
-    if (!more)
-        return 1;
-    memcpy(more + t->n, bytes, n);
-    t->bytes = more;
-    t->n += n;
-    return 0;
-}
-
 static PyObject *diff(PyObject *module, PyObject *args)
 {
     enum { FORMS = 3 };
@@ -80,20 +63,18 @@ static PyObject *diff(PyObject *module, PyObject *args)
     core_context *context;
     PyObject *given[2], *result = NULL;
     side s[2] = {0};
-    grown text[FORMS] = {0};
+    core_text text[FORMS] = {0};
     ddsc_diff *found = NULL;
     (void)module;
     if (PyArg_ParseTuple(args, "O!OO", context_type, &context, &given[0], &given[1]) &&
         side_take(&s[0], given[0]) && side_take(&s[1], given[1]) && context_begin(context)) {
         ddsc_status status = ddsc_diff_create(context->ctx, &found, &s[0].of, &s[1].of, NULL);
         for (int f = 0; f < FORMS && status >= 0; f++)
-            status = ddsc_diff_write(context->ctx, found, forms[f], grow_bytes, &text[f]);
+            status = ddsc_diff_write(context->ctx, found, forms[f], text_grow, &text[f]);
         ddsc_diff_destroy(found);
         if (context_end(context, status))
-            result = Py_BuildValue(
-                "NNN", PyUnicode_DecodeUTF8(text[0].bytes, (Py_ssize_t)text[0].n, "replace"),
-                PyUnicode_DecodeUTF8(text[1].bytes, (Py_ssize_t)text[1].n, "replace"),
-                PyUnicode_DecodeUTF8(text[2].bytes, (Py_ssize_t)text[2].n, "replace"));
+            result = Py_BuildValue("NNN", text_decode(&text[0]), text_decode(&text[1]),
+                                   text_decode(&text[2]));
     }
     for (int f = 0; f < FORMS; f++)
         free(text[f].bytes);
@@ -102,7 +83,7 @@ static PyObject *diff(PyObject *module, PyObject *args)
     return result;
 }
 
-/* Copies doubles or counts of n_rows x n_columns as bytes. */
+/* Copies a matrix of n_rows x n_columns doubles or counts as bytes. */
 static PyObject *bytes_of(const void *data, int64_t count)
 {
     return PyBytes_FromStringAndSize(data, (Py_ssize_t)count * 8);

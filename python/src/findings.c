@@ -1,5 +1,5 @@
-/* Implements findings about a clustering: ambiguities, stability under resampling, and the
- * comparison of metrics. */
+/* Evaluates a clustering: ambiguity of items, stability under resampling, and the comparison of
+ * metrics. */
 #include "core.h"
 
 static PyObject *standing(PyObject *module, PyObject *args)

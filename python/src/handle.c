@@ -6,49 +6,23 @@ static PyTypeObject *block_type;
 
 /* ---- handles ---- */
 
-static void destroy_measures(core_handle *self)
-{
-    ddsc_measures_destroy(self->pointer);
-}
-
-static void destroy_graph(core_handle *self)
-{
-    ddsc_graph_destroy(self->pointer);
-}
-
-static void destroy_clustering(core_handle *self)
-{
-    ddsc_clustering_destroy(self->pointer);
-}
-
-static void destroy_model(core_handle *self)
-{
-    ddsc_model_destroy(self->pointer);
-}
-
-static void destroy_barycenter(core_handle *self)
-{
-    ddsc_barycenter_destroy(self->pointer);
-}
-
-static void destroy_stability(core_handle *self)
-{
-    ddsc_stability_destroy(self->pointer);
-}
-
-static void destroy_d2(core_handle *self)
-{
-    ddsc_d2_destroy(self->pointer);
-}
+#define DESTROY(name)                             \
+    static void destroy_##name(core_handle *self) \
+    {                                             \
+        ddsc_##name##_destroy(self->pointer);     \
+    }
+DESTROY(measures)
+DESTROY(graph)
+DESTROY(clustering)
+DESTROY(model)
+DESTROY(barycenter)
+DESTROY(stability)
+DESTROY(d2)
+DESTROY(update)
 
 static void destroy_memory(core_handle *self)
 {
     ddsc_release(self->context->ctx, self->pointer);
-}
-
-static void destroy_update(core_handle *self)
-{
-    ddsc_update_destroy(self->pointer);
 }
 
 static void (*const destroy[CORE_KINDS])(core_handle *) = {
@@ -69,6 +43,15 @@ PyObject *handle_new(core_context *context, core_kind kind, void *pointer)
     self->kind = kind;
     self->owner = NULL;
     return (PyObject *)self;
+}
+
+PyObject *handle_result(core_context *context, core_kind kind, void *pointer, ddsc_status status)
+{
+    core_handle lost = {.pointer = pointer, .context = context};
+    if (context_end(context, status))
+        return handle_new(context, kind, pointer);
+    destroy[kind](&lost);
+    return NULL;
 }
 
 PyObject *handle_borrow(PyObject *owner, core_kind kind, const void *pointer)

@@ -101,10 +101,7 @@ static PyObject *items(PyObject *module, PyObject *args)
     if (items_take(&list, points, weights) && context_begin(context)) {
         ddsc_status status = ddsc_measures_create_items(context->ctx, &made, list.n, dim,
                                                         list.cloud, drop ? DDSC_EMPTY_DROP : 0);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     }
     items_free(&list);
     return result;
@@ -137,10 +134,7 @@ static PyObject *clouds(PyObject *module, PyObject *args)
         ddsc_status status =
             ddsc_measures_create_clouds(context->ctx, &made, n, dim, points.buf, weights.buf,
                                         offsets.buf, drop ? DDSC_EMPTY_DROP : 0);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     }
 done:
     PyBuffer_Release(&points);
@@ -185,10 +179,7 @@ static PyObject *shared(PyObject *module, PyObject *args)
         items.weights = weights.buf;
         ddsc_status status = ddsc_measures_create_shared(context->ctx, &made, &items,
                                                          drop ? DDSC_EMPTY_DROP : DDSC_EMPTY_ERROR);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     }
 done:
     PyBuffer_Release(&support);
@@ -220,10 +211,7 @@ static PyObject *dense(PyObject *module, PyObject *args)
         ddsc_status status = ddsc_measures_create_dense(
             context->ctx, &made, histograms.shape[0], support.shape[0], support.shape[1],
             support.buf, histograms.buf, drop ? DDSC_EMPTY_DROP : 0);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     }
 done:
     PyBuffer_Release(&support);
@@ -272,10 +260,7 @@ static PyObject *read_paths(core_context *context, PyObject *paths, const ddsc_r
     if (path && context_begin(context)) {
         ddsc_status status = n == 1 ? ddsc_measures_read(context->ctx, &made, path[0], set)
                                     : ddsc_measures_read_files(context->ctx, &made, n, path, set);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     }
     free(path);
     return result;
@@ -322,10 +307,7 @@ static PyObject *read_text(PyObject *module, PyObject *args)
     if (path && fields_take(settings, &set, text_fields) && context_begin(context)) {
         ddsc_status status =
             ddsc_text_read_files(context->ctx, &made, NULL, n, path, vectors, &set);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     }
     free(path);
     return result;
@@ -367,10 +349,7 @@ static PyObject *subset(PyObject *module, PyObject *args)
     if (context_begin(context)) {
         ddsc_status status = ddsc_measures_copy_subset(context->ctx, &made, measures->pointer,
                                                        buffer_count(&chosen), chosen.buf);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     }
     PyBuffer_Release(&chosen);
     return result;
@@ -413,10 +392,7 @@ static PyObject *named(PyObject *module, PyObject *args)
         good = (text[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(ids, (Py_ssize_t)i), NULL));
     if (good && context_begin(context)) {
         ddsc_status status = rename_set(context, &made, measures->pointer, text, labels.buf);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     } else if (!PyErr_Occurred()) {
         PyErr_SetString(PyExc_ValueError, "ids must have one entry for each row");
     }
@@ -462,10 +438,7 @@ static PyObject *generate(PyObject *module, PyObject *args)
                              ? ddsc_measures_generate_shapes(context->ctx, &made, n, n_points)
                              : ddsc_measures_generate_gaussians(context->ctx, &made, k, n, n_points,
                                                                 dim, separation);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MEASURES, made);
-    ddsc_measures_destroy(made);
-    return NULL;
+    return handle_result(context, CORE_MEASURES, made, status);
 }
 
 PyMethodDef measures_methods[] = {

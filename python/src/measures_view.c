@@ -148,7 +148,7 @@ static PyObject *measures_names(PyObject *module, PyObject *args)
 
 /* ---- changing names ---- */
 
-/* Gets the n texts of a list, or NULL for None. The caller frees the array. */
+/* Returns the n strings of a list, or NULL for None. The caller frees the array. */
 static bool texts_take(PyObject *list, const char ***text, int64_t n, const char *what)
 {
     *text = NULL;
@@ -185,10 +185,7 @@ static PyObject *described(PyObject *module, PyObject *args)
         texts_take(list[2], &text[2], v.n_rows, "titles") && context_begin(context)) {
         ddsc_status status = ddsc_measures_copy_described(context->ctx, &made, measures->pointer,
                                                           text[0], text[1], text[2]);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     }
     for (int k = 0; k < 3; k++)
         free(text[k]);
@@ -214,10 +211,7 @@ static PyObject *about(PyObject *module, PyObject *args)
         context_begin(context)) {
         ddsc_status status =
             ddsc_measures_copy_about(context->ctx, &made, measures->pointer, n, name, value);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_MEASURES, made);
-        else
-            ddsc_measures_destroy(made);
+        result = handle_result(context, CORE_MEASURES, made, status);
     }
     free(name);
     free(value);
@@ -236,10 +230,7 @@ static PyObject *read_meta(PyObject *module, PyObject *args)
         !context_begin(context))
         return NULL;
     ddsc_status status = ddsc_measures_read_meta(context->ctx, &made, measures->pointer, path, id);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MEASURES, made);
-    ddsc_measures_destroy(made);
-    return NULL;
+    return handle_result(context, CORE_MEASURES, made, status);
 }
 
 /* ---- transforms ---- */
@@ -268,10 +259,7 @@ static PyObject *transformed(PyObject *module, PyObject *args)
     if (!fields_take(settings, &set, transform_fields) || !context_begin(context))
         return NULL;
     ddsc_status status = ddsc_measures_transform(context->ctx, &made, measures->pointer, &set);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MEASURES, made);
-    ddsc_measures_destroy(made);
-    return NULL;
+    return handle_result(context, CORE_MEASURES, made, status);
 }
 
 /* Returns the files that the readers open in addition to a file of items or of word vectors. */

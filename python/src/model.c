@@ -16,10 +16,7 @@ static PyObject *model_create(PyObject *module, PyObject *args)
         return NULL;
     ddsc_status status =
         ddsc_model_create(context->ctx, &model, measures->pointer, clustering->pointer, &c.set);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MODEL, model);
-    ddsc_model_destroy(model);
-    return NULL;
+    return handle_result(context, CORE_MODEL, model, status);
 }
 
 static PyObject *measures_copy_like(PyObject *module, PyObject *args)
@@ -34,13 +31,10 @@ static PyObject *measures_copy_like(PyObject *module, PyObject *args)
         return NULL;
     ddsc_status status =
         ddsc_measures_copy_like(context->ctx, &made, measures->pointer, model->pointer);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MEASURES, made);
-    ddsc_measures_destroy(made);
-    return NULL;
+    return handle_result(context, CORE_MEASURES, made, status);
 }
 
-/* Returns handles of the update, its set and its clustering. */
+/* Returns handles of the update, the updated set and its clustering. */
 static PyObject *update_result(PyObject *owner, const ddsc_update *update)
 {
     ddsc_update_view v;
@@ -108,10 +102,7 @@ static PyObject *model_read(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!s", context_type, &context, &path) || !context_begin(context))
         return NULL;
     ddsc_status status = ddsc_model_read(context->ctx, &model, path);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MODEL, model);
-    ddsc_model_destroy(model);
-    return NULL;
+    return handle_result(context, CORE_MODEL, model, status);
 }
 
 static PyObject *model_write(PyObject *module, PyObject *args)
@@ -179,8 +170,8 @@ static void places_free(places *p)
     PyBuffer_Release(&p->membership);
 }
 
-/* Assigns new items. If `rows` is given, it also writes their embedding; otherwise it writes
- * labels, confidences and distances. */
+/* Assigns new items. If `rows` is given, the function writes the embedding of the items to it;
+ * otherwise it writes labels, confidences and distances. */
 static PyObject *assign(PyObject *module, PyObject *args)
 {
     core_context *context;

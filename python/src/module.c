@@ -8,7 +8,8 @@ static void module_free(void *module)
 
 static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
                                         .m_name = "ddsc._core",
-                                        .m_doc = "The C library; see the package ddsc.",
+                                        .m_doc =
+                                            "Bindings of the C library, used by the package ddsc.",
                                         .m_size = -1,
                                         .m_free = module_free};
 

@@ -116,10 +116,7 @@ static PyObject *graph_from_matrix(PyObject *module, PyObject *args)
     } else if (context_begin(context)) {
         ddsc_status status = ddsc_graph_create_from_matrix(
             context->ctx, &graph, matrix.shape[0], matrix.buf, distance_flags(squared, 0), &set);
-        if (context_end(context, status))
-            result = handle_new(context, CORE_GRAPH, graph);
-        else
-            ddsc_graph_destroy(graph);
+        result = handle_result(context, CORE_GRAPH, graph, status);
     }
     PyBuffer_Release(&matrix);
     return result;
@@ -227,10 +224,7 @@ static PyObject *reference(PyObject *module, PyObject *args)
         !metric_take(settings, &set) || !context_begin(context))
         return NULL;
     ddsc_status status = ddsc_reference_create(context->ctx, &made, measures->pointer, &set);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MEASURES, made);
-    ddsc_measures_destroy(made);
-    return NULL;
+    return handle_result(context, CORE_MEASURES, made, status);
 }
 
 PyMethodDef pairs_methods[] = {

@@ -1,4 +1,4 @@
-/* Implements the distance-based analysis of variance: columns are sequences of str, or arrays of
+/* Implements the distance-based analysis of variance. Columns are sequences of str, or arrays of
  * float64. */
 #include "core.h"
 
@@ -12,7 +12,8 @@ void columns_free(core_columns *c)
     PyMem_Free(c->values);
 }
 
-/* Takes the values of one column: a buffer of n numbers, or a list of n str or None. */
+/* Converts the values of one column: a buffer of n numbers, or a list of n entries that are str or
+ * None. */
 static bool column_take(core_columns *c, Py_ssize_t k, PyObject *values, int64_t n)
 {
     ddsc_column *column = &c->column[k];
@@ -110,7 +111,7 @@ static PyObject *pair_result(const ddsc_permanova_view *v, const ddsc_permanova_
                          p->exhaustive, "smallest_p", p->smallest_p, "problem", p->problem);
 }
 
-/* Appends what a function returns for each index of a list. Returns NULL on failure. */
+/* Appends the result of a function for each index to a list. Returns NULL on failure. */
 #define LIST_OF(count, expression)                                  \
     PyObject *list = PyList_New((Py_ssize_t)(count));               \
     for (int64_t i = 0; list && i < (count); i++) {                 \

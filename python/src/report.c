@@ -4,29 +4,6 @@
 
 #include "core.h"
 
-typedef struct grown_text {
-    char *bytes;
-    size_t n;
-} grown_text;
-
-static int grow(void *user, const void *bytes, size_t n)
-{
-    grown_text *t = user;
-    char *more = realloc(t->bytes, t->n + n);
-    if (!more)
-        return 1;
-    memcpy(more + t->n, bytes, n);
-    t->bytes = more;
-    t->n += n;
-    return 0;
-}
-
-/* Decodes text in which ids may not be valid UTF-8. */
-static PyObject *decode(const grown_text *t)
-{
-    return PyUnicode_DecodeUTF8(t->bytes, (Py_ssize_t)t->n, "replace");
-}
-
 /* Converts a handle, or None to NULL. */
 static bool handle_or_none(PyObject *object, int (*of)(PyObject *, void *), const void **pointer)
 {
@@ -40,7 +17,7 @@ static bool handle_or_none(PyObject *object, int (*of)(PyObject *, void *), cons
     return true;
 }
 
-/* Takes the clusters from a clustering, a D2 result or a tuple (labels, inertia). */
+/* Reads the clusters of a clustering, a D2 result or a tuple (labels, inertia). */
 static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *labels)
 {
     core_handle *handle = (core_handle *)found;
@@ -128,16 +105,16 @@ static PyObject *report_json(PyObject *module, PyObject *args)
     origin.settings = list;
     from.origin = &origin;
     from.status = converged ? DDSC_OK : DDSC_NOT_CONVERGED;
-    grown_text json = {0}, items = {0};
+    core_text json = {0}, items = {0};
     PyObject *result = NULL;
     ddsc_status status = ddsc_report_create(context->ctx, &report, &from);
     if (status >= 0)
-        status = ddsc_report_write(context->ctx, report, DDSC_REPORT_JSON, grow, &json);
+        status = ddsc_report_write(context->ctx, report, DDSC_REPORT_JSON, text_grow, &json);
     if (status >= 0 && from.clustering)
-        status = ddsc_report_write(context->ctx, report, DDSC_REPORT_ITEMS, grow, &items);
+        status = ddsc_report_write(context->ctx, report, DDSC_REPORT_ITEMS, text_grow, &items);
     ddsc_report_destroy(report);
     if (context_end(context, status))
-        result = Py_BuildValue("NN", decode(&json), decode(&items));
+        result = Py_BuildValue("NN", text_decode(&json), text_decode(&items));
     PyBuffer_Release(&labels);
     free(json.bytes);
     free(items.bytes);
@@ -154,14 +131,14 @@ static PyObject *report_page(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!s|i", context_type, &context, &folder, &form) ||
         !context_begin(context))
         return NULL;
-    grown_text page = {0};
+    core_text page = {0};
     PyObject *result = NULL;
     ddsc_status status = ddsc_report_read(context->ctx, &report, folder);
     if (status >= 0)
-        status = ddsc_report_write(context->ctx, report, (ddsc_report_form)form, grow, &page);
+        status = ddsc_report_write(context->ctx, report, (ddsc_report_form)form, text_grow, &page);
     ddsc_report_destroy(report);
     if (context_end(context, status))
-        result = decode(&page);
+        result = text_decode(&page);
     free(page.bytes);
     return result;
 }

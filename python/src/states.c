@@ -1,4 +1,5 @@
-/* States of points: shares, associations with columns, and transport between two lists of items. */
+/* Computes states of points: shares, associations with columns, and transport between two lists of
+ * items. */
 #include "core.h"
 
 static PyObject *doubles(const double *data, int64_t n)
@@ -157,9 +158,8 @@ static PyObject *effects(PyObject *module, PyObject *args)
     if (buffer_get(values_of, &values, 'd', 0, "values") &&
         buffer_holds(&values, n * n_variables, "values") && columns_take(&c, list, n) &&
         context_begin(context) &&
-        context_end(context,
-                    ddsc_effects_run(context->ctx, &found, n, n_variables, values.buf, &c.column[0],
-                                     c.n_columns > 1 ? &c.column[1] : NULL, permutations)))
+        context_end(context, ddsc_effects_run(context->ctx, &found, n, n_variables, values.buf,
+                                              c.n_columns, c.column, permutations)))
         result = effects_result(found);
     ddsc_effects_destroy(found);
     columns_free(&c);

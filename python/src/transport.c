@@ -5,7 +5,8 @@
 
 enum { QUICK_CELLS = 64 * 64 };
 
-/* A context that is kept for the next small problem. The holder of the interpreter lock owns it. */
+/* A context that is reused for the next small problem. Only the thread that holds the interpreter
+ * lock may use it. */
 static ddsc_context *idle;
 
 void transport_forget(void)

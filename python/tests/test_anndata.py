@@ -210,3 +210,23 @@ def test_labels_of_cells(fitted, cells):
         model.label_cells(cells, "site")
     with pytest.raises(ValueError, match="not a column of obs"):
         model.label_cells(cells, "patient")
+
+
+def test_types_are_states(cells):
+    """The types of from_anndata are the states of ddsc.states, and those that the program reads from the file."""
+    values = cells.X.toarray()
+    X = Distributions.from_anndata(cells, "sample", type="cell_type")
+    found = ddsc.states(X)
+    samples, kinds = cells.obs["sample"].astype(str).to_numpy(), cells.obs["cell_type"].to_numpy()
+    if len(np.unique(values, axis=0)) == len(values):  # otherwise some cells are equal
+        assert found["given"] and sorted(found["names"]) == ["B", "T"]
+        share = [(kinds[samples == name] == found["names"][0]).mean() for name in X.ids]
+        assert found["shares"][:, 0] == pytest.approx(share)
+    cells.X = np.zeros_like(values)
+    cells.X[:, 0] = kinds == "T"
+    equal = Distributions.from_anndata(cells, "sample", type="cell_type")
+    assert sorted(equal.point_names) == ["B", "T"]
+    cells.obs["cell_type"] = [None if i % 2 else "A" for i in range(len(values))]
+    assert set(Distributions.from_anndata(cells, "sample", type="cell_type").point_names) <= {"", "A", "A + ", " + A"}
+    with pytest.raises(ValueError, match="no column 'cel_type'"):
+        Distributions.from_anndata(cells, "sample", type="cel_type")

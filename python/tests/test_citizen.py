@@ -1,4 +1,4 @@
-"""Tests of common input types, and of sets of distributions in scikit-learn."""
+"""Tests of common input types, and of sets of distributions as input to scikit-learn."""
 
 import pathlib
 import subprocess
@@ -96,7 +96,7 @@ def test_frames_have_weights_and_labels_as_tables_do():
 
 
 class Foreign:
-    """An array of another library that supports only one protocol."""
+    """Simulates an array of another library that supports only one protocol."""
 
     def __init__(self, array):
         self.array = array

@@ -48,7 +48,7 @@ def test_model(clouds):
 @pytest.mark.parametrize("settings,says", [
     ({"cost": "euclidean"}, "w1"), ({"metric": "lot", "cost": "cityblock"}, "squared Euclidean"),
     ({"metric": "w1", "cost": "chebyshev"}, "cityblock"), ({"metric": "w1", "cost": np.ones((2, 3))}, "square"),
-    ({"metric": "w1", "cost": 1 - np.eye(3)}, "one coordinate")])
+    ({"metric": "w1", "cost": 1 - np.eye(3)}, "single coordinate")])
 def test_refused(clouds, settings, says):
     with pytest.raises(ValueError, match=says):
         ddsc.pairwise(clouds, **settings)

@@ -1,4 +1,4 @@
-"""ddsc.diff: what changed between two results, for models and for folders."""
+"""Tests of ddsc.diff for models and for folders."""
 
 import csv
 import json

@@ -242,7 +242,7 @@ def test_words(tmp_path):
     model.save(tmp_path / "model.npz")
     later = ddsc.read_text(new, tmp_path / "model.npz")
     assert ddsc.adjusted_rand_score(later.labels, model.predict(later)) == 1
-    with pytest.raises(ValueError, match="fitted to other documents"):
+    with pytest.raises(ValueError, match="not fitted to the documents of the model"):
         model.predict(ddsc.read_text(new, words="own"))
     with pytest.warns(UserWarning, match=r"use read_text\(..., paper=True\)"):
         ddsc.DDSC(2, paper=True).fit(X)
@@ -321,7 +321,7 @@ def test_pickle_keeps_every_bit(clouds):
 
 
 def test_nothing_is_copied_in_vain():
-    """A large list of float32 arrays is copied only once, by the library."""
+    """The library copies a large list of float32 arrays only once."""
     import tracemalloc
 
     items = [np.random.default_rng(i).normal(size=(20000, 4)).astype(np.float32) for i in range(4)]

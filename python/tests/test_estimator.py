@@ -158,7 +158,7 @@ def test_choosing_k(groups):
     np.testing.assert_array_equal(model.sweep_labels_[model.n_clusters_ - 2], model.labels_)
 
 
-# ---- distances of one's own ----
+# ---- precomputed distances ----
 
 
 def test_precomputed(groups):

@@ -159,7 +159,7 @@ def test_rooms_are_checked(groups):
 
 
 def test_outliers_get_label_minus_one():
-    """Outliers are marked without the parameter and left out with it."""
+    """Outliers are only marked by default, and excluded with the parameter `outliers`."""
     rng = np.random.default_rng(2)
     clouds = [rng.normal(size=(8, 3)) + 6 * np.eye(3)[i % 3] for i in range(60)]
     clouds[9] = clouds[9] + 50
@@ -225,7 +225,7 @@ def test_order_follows_a_gradient():
 
 
 def lonely(n=31, empty=12, far=3):
-    """Return clouds of two groups, with one cloud far from all others and one without mass."""
+    """Return clouds of two classes, with one cloud far from all others and one without mass."""
     rng = np.random.default_rng(4)
     points = [rng.normal(size=(8, 2)) + [9 * (i % 2), 0] for i in range(n)]
     points[far] = points[far] + 70
@@ -270,7 +270,7 @@ def test_a_saved_model_keeps_outliers_left_out(tmp_path, compress):
 
 
 def test_a_model_with_outliers_goes_where_one_without_goes(tmp_path):
-    """Standard output and pipes are written to and not replaced."""
+    """Standard output and pipes are written to instead of being replaced."""
     points, _ = lonely()
     model = DDSC(2, outliers=True).fit(points)
     model.save(tmp_path / "a.npz")

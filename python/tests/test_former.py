@@ -1,4 +1,4 @@
-"""Names, results and models of version 0.2.0 still work; names cause a warning."""
+"""Names, results and models of version 0.2.0 still work; old names cause a warning."""
 
 import inspect
 import pathlib

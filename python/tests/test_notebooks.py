@@ -1,6 +1,7 @@
-"""Results in real notebooks, run by nbclient. python/tests/scanpy.sh installs it; elsewhere these tests are skipped.
+"""Tests results in real notebooks, which nbclient runs. python/tests/scanpy.sh installs nbclient; without it, these
+tests are skipped.
 
-The tutorials are pages of docs/gallery. Notebooks and their HTML are left in the folder that DDSC_NOTEBOOKS names.
+The tutorials are pages of docs/gallery. Notebooks and their HTML are kept in the folder DDSC_NOTEBOOKS.
 """
 
 import ast
@@ -44,7 +45,7 @@ def _watch():
 
 get_ipython().events.register("post_execute", _watch)
 """
-# Texts of a page that overlap, elements that are wider than the page. Arguments of the report: pairs of texts.
+# Finds texts that overlap, and elements that are wider than the page. The arguments of the report are pairs of strings.
 OVERLAPS = """(() => {
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), boxes = [], found = [];
     for (let node = walk.nextNode(); node; node = walk.nextNode()) {
@@ -79,7 +80,7 @@ def run(cells, folder, hidden=None):
 
 
 def tutorial_cells(name):
-    """Return the cells of a page of the gallery, as a reader downloads them."""
+    """Return the cells of a gallery page, as in the notebook that a reader can download."""
     text = (GALLERY / f"{name}.py").read_text(encoding="utf-8")
     head = ast.get_docstring(ast.parse(text))
     title, _, about = head.partition("\n")
@@ -94,7 +95,7 @@ def tutorial_cells(name):
 
 
 def shown(output):
-    """Return an output as a notebook shows it: the kind and the text."""
+    """Return the kind and the text of an output, as shown by a notebook."""
     data = output.get("data", {})
     for kind in ("text/html", "image/png", "text/plain"):
         if kind in data:
@@ -119,7 +120,8 @@ def page_of(book):
 
 
 def check_texts(book):
-    """No hexadecimal text, no raw dicts, no objects without a readable form, no overlapping texts in figures."""
+    """Notebooks show no hexadecimal text, raw dicts, objects without a readable form, or overlapping texts in
+    figures."""
     for cell in book.cells:
         for kind, text in map(shown, cell.get("outputs", [])):
             if kind == "image/png":

@@ -13,7 +13,7 @@ ORACLE = pathlib.Path(__file__).resolve().parents[2] / "tests" / "support" / "pe
 
 
 def make(n=40, seed=0, euclidean=False):
-    """Return distances between shifted points, not Euclidean by default, and the columns about them."""
+    """Return distances between shifted points, which are not Euclidean by default, and columns about the points."""
     random = np.random.default_rng(seed)
     a, b = random.integers(0, 3, n), random.integers(0, 2, n)
     x, block = random.normal(size=n), random.integers(0, 4, n)
@@ -26,7 +26,7 @@ def make(n=40, seed=0, euclidean=False):
 
 
 def dense(D, columns, term):
-    """Return R^2 and F of a term after all others, computed from projection matrices."""
+    """Return R^2 and F of a term, tested after all others, using projection matrices."""
     n = len(D)
 
     def space(names):
@@ -122,7 +122,7 @@ def test_blocks():
     p, least, n = exact(D, label, ["".join(x) for x in itertools.product(("AB", "BA"), repeat=4)])
     assert (term["n_permutations"], term["p"], term["smallest_p"]) == (n, pytest.approx(p), pytest.approx(least))
     assert n == 16 and least == 2 / 16 and not term["whole_blocks"]
-    # constant within blocks: whole blocks are exchanged, only those of equal size
+    # the column is constant within blocks, so whole blocks of equal size are exchanged
     label = "AAAABBBB"
     term = ddsc.permanova(D, list(label), block=block)["terms"][0]
     p, least, n = exact(D, label, ["".join(2 * c for c in x) for x in itertools.permutations("AABB")])

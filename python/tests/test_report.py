@@ -1,4 +1,4 @@
-"""Tests of the report of a fit, which has the same text as the program's report."""
+"""Tests of the report of a fit, whose text is the same as in the program's report."""
 
 import html
 import json
@@ -60,7 +60,7 @@ def test_the_same_as_the_program(program, groups, tmp_path, metric):
 
 
 def test_a_page_over_several_k_is_the_programs(program, tmp_path):
-    """The page has the data of the slider over K, the neighbors and the heat map."""
+    """The page contains the data for the slider over K, the neighbors and the heat map."""
     clouds = np.random.default_rng(2).normal(size=(40, 8, 2)) + 5 * (np.arange(40) % 2)[:, None, None]
     clouds[3] += 70
     ddsc.Distributions(clouds).write(tmp_path / "set.npz")
@@ -112,7 +112,7 @@ def test_before_fit():
 
 
 def test_what_was_read_is_never_overwritten(tmp_path):
-    """A derived set, a model or a page does not overwrite the file either, under any of its names."""
+    """A derived set, a model or a page does not overwrite the input file either, under any of its names."""
     ddsc.make_shapes(6, 10).write(tmp_path / "a.npz")
     ddsc.make_shapes(6, 10).write(tmp_path / "folder.csv")
     (tmp_path / "many").mkdir()

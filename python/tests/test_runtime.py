@@ -119,8 +119,8 @@ def test_other_threads_run_during_work():
     assert during >= 5
 
 
-# Each of these takes minutes. How soon it stops is measured by bench/python.py; here a busy machine
-# must not fail.
+# Each of these calls takes minutes. bench/python.py measures how soon the call stops. This test must also pass on a
+# busy machine.
 LONG = """
     import signal, time, sys, numpy as np, ddsc
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job begins without it

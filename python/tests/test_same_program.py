@@ -65,7 +65,7 @@ def test_labels_of_real_sets(program, tmp_path, data, name):
 
 @pytest.mark.parametrize("name,k,metric", [("shapes", 2, "w2"), ("digits", 10, "w2"), ("bbc", 5, "w2"), ("blood", 2, "mmd")])
 def test_labels_of_the_sets_that_the_r_package_compares(program, tmp_path, data, name, k, metric):
-    """The sets and settings of r/ddsc/tests/testthat/test-program.R: R, Python and the program agree."""
+    """R, Python and the program agree on the sets and settings of r/ddsc/tests/testthat/test-program.R."""
     source, words, read = tmp_path / "x.npz", [], {}
     if name == "shapes":
         make = ["generate", "shapes"]
@@ -151,7 +151,7 @@ def test_a_loaded_matrix_of_costs(tmp_path):
 
 
 def test_resume_with_the_program(program, tmp_path, groups):
-    """Pairs solved by one are reused by the other."""
+    """Python reuses pairs that the program solved, and vice versa."""
     folder = tmp_path / "kept"
     plain = DDSC(3).fit(groups)
     first = DDSC(3, resume=folder).fit(groups)

@@ -1,4 +1,4 @@
-"""Runs scanpy on the AnnData of a fit. python/tests/scanpy.sh installs scanpy; elsewhere these tests are skipped."""
+"""Runs scanpy on the AnnData of a fit. python/tests/scanpy.sh installs scanpy; without it, these tests are skipped."""
 
 import numpy as np
 import pytest

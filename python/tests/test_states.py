@@ -5,7 +5,8 @@ import pytest
 
 
 def make(seed=0, n=12, points=60):
-    """Items of three blobs; the second half has fewer points of the first blob, in which the last coordinate rises."""
+    """Return items with points in three blobs. The second half of the items has fewer points in the first blob, and the
+    last coordinate of these points is larger."""
     random = np.random.default_rng(seed)
     clouds, kinds = [], []
     for i in range(n):
@@ -78,3 +79,80 @@ def test_wrong_input():
     ):
         with pytest.raises(ValueError, match=words):
             ddsc.states(clouds, **keywords)
+
+
+def vary(clouds, seed=5):
+    """Draw 40 of the points of each item, so that shares vary within classes."""
+    random = np.random.default_rng(seed)
+    return [cloud[random.choice(len(cloud), 40)] for cloud in clouds]
+
+
+def dense_effect(y, x, Z, block=None):
+    """Effect of a class, its HC2 standard error and degrees of freedom, from dense projection matrices."""
+    n = len(y)
+    fixed = np.ones((n, 1)) if block is None else (np.array(block)[:, None] == np.unique(block)).astype(float)
+    A = np.column_stack([x, Z, fixed])
+    inverse = np.linalg.pinv(A.T @ A)
+    M = np.eye(n) - A @ inverse @ A.T
+    weight = (inverse @ A.T)[0] ** 2 / np.diag(M)
+    residual = M @ y
+    MW = M * weight
+    return (inverse @ A.T @ y)[0], np.sqrt(weight @ residual ** 2), np.trace(MW) ** 2 / np.trace(MW @ MW)
+
+
+def test_adjusted():
+    """Against dense matrices: effect, interval, and p of permutations of the residuals."""
+    stats = pytest.importorskip("scipy.stats")
+    random = np.random.default_rng(4)
+    clouds, kinds = make(n=12)
+    clouds = vary(clouds)
+    age, site = random.normal(size=12), [["n", "s", "w"][i % 3] for i in range(12)]
+    found = ddsc.states(clouds, 3, by={"kind": kinds}, adjust={"age": age, "site": site}, permutations=4999)
+    Z = np.column_stack([age, np.array(site) == "s", np.array(site) == "w"]).astype(float)
+    x = np.array([kind == "v" for kind in kinds], float)
+    for y, row in zip(found["shares"].T, found["by"]["kind"]["shares"]["rows"]):
+        effect, error, df = dense_effect(y, x, Z)
+        margin = stats.t.ppf(.975, df) * error
+        assert row["effect"] == pytest.approx(effect) and row["class"] == "v"
+        assert [row["low"], row["high"]] == pytest.approx([effect - margin, effect + margin], rel=2e-3)
+        Q, _ = np.linalg.qr(np.column_stack([np.ones(12), Z]))
+        rest = y - Q @ (Q.T @ y)
+        drawn = [dense_effect(random.permutation(rest), x, Z)[:2] for _ in range(1500)]
+        p = np.mean([abs(b / s) >= abs(effect / error) * (1 - 1e-9) for b, s in drawn])
+        assert row["p"] == pytest.approx(p, abs=.05)
+    paired = ddsc.states(clouds, 3, by={"time": ["a", "b"] * 6}, adjust={"age": age}, block=np.arange(12) // 2, permutations=999)
+    for y, row in zip(paired["shares"].T, paired["by"]["time"]["shares"]["rows"]):
+        effect, error, df = dense_effect(y, np.arange(12) % 2, age[:, None], np.arange(12) // 2)
+        margin = stats.t.ppf(.975, df) * error
+        assert [row["effect"], row["low"]] == pytest.approx([effect, effect - margin], rel=2e-3, abs=1e-12)
+    along = ddsc.states(clouds, 3, by={"dose": random.normal(size=12)}, adjust={"age": age}, permutations=99)
+    rows = along["by"]["dose"]["shares"]["rows"]
+    assert all(-1 <= row["low"] <= row["effect"] <= row["high"] <= 1 for row in rows)
+    plain = ddsc.states(clouds, 3, by={"time": ["a", "b"] * 6}, block=np.arange(12) // 2, permutations=999)
+    constant = np.arange(12) // 2 + random.normal(size=6)[np.arange(12) // 2]  # constant within pairs: changes nothing
+    same = ddsc.states(clouds, 3, by={"time": ["a", "b"] * 6}, adjust={"c": constant}, block=np.arange(12) // 2, permutations=999)
+    for row, other in zip(plain["by"]["time"]["shares"]["rows"], same["by"]["time"]["shares"]["rows"]):
+        for key in ("effect", "low", "high"):
+            assert row[key] == pytest.approx(other[key], abs=1e-9)
+    with pytest.raises(ValueError, match="determine"):
+        ddsc.states(clouds, 3, by={"kind": kinds}, adjust={"again": [kind * 2 for kind in kinds]})
+
+
+def test_model():
+    clouds, kinds = make()
+    clouds = vary(clouds)
+    X = ddsc.Distributions(clouds).described(meta={"kind": kinds, "age": list(range(12)), "pair": [i % 6 for i in range(12)]})
+    model = ddsc.DDSC(n_clusters=2, metric="mmd").fit(X)
+    found = model.states(3, by="kind", adjust=["age"], clusters=(0, 1), permutations=99)
+    for c in (0, 1):
+        assert np.allclose(found["clusters"][c], found["shares"][model.labels_ == c].mean(0))
+    assert np.allclose(found["transport"]["shares_from"], found["clusters"][0])
+    plain = ddsc.states(X, 3, by="kind", adjust="age", between=(0, 11), permutations=99)
+    for row, other in zip(found["by"]["kind"]["shares"]["rows"], plain["by"]["kind"]["shares"]["rows"]):
+        assert row == other
+    assert np.allclose(plain["transport"]["shares_to"], plain["shares"][11])
+    assert "kind" in model.states(3, by="kind", block="pair", permutations=99)["by"]
+    for keywords, words in ((dict(clusters=(0, 2)), "clusters"), (dict(clusters=(0, 1), between=(0, 1)), "either"),
+                            (dict(by="kidn"), "X.meta"), (dict(by="kind", adjust=["agee"]), "agee")):
+        with pytest.raises(ValueError, match=words):
+            model.states(3, **keywords)

@@ -130,7 +130,7 @@ def test_messages_name_arguments_of_python(tmp_path):
         write(tmp_path / "x.npz", overwrite=True)
         with pytest.raises(FileExistsError, match="pass overwrite=True"):
             write(tmp_path / "x.npz")
-    with pytest.warns(UserWarning, match="^n_neighbors = 50, .*lower n_neighbors$"):
+    with pytest.warns(UserWarning, match="^n_neighbors = 50, .*reduce n_neighbors$"):
         ddsc.DDSC(2, n_neighbors=50).fit(X)
     with pytest.raises(ValueError, match="did you mean metric='w1', cost='cosine'"):
         ddsc.DDSC(2, metric="cosine").fit(X)

@@ -1,4 +1,4 @@
-"""DDSC.update and DDSC.partial_fit."""
+"""Tests of DDSC.update and DDSC.partial_fit."""
 import numpy as np
 import pytest
 
@@ -73,3 +73,47 @@ def test_what_update_refuses():
     assert len(model.labels_) == 240
     with pytest.raises(Exception, match="not fitted"):
         ddsc.DDSC(3).update(make(2, 1))
+
+
+def test_a_new_cluster_is_added():
+    first = ddsc.DDSC(3, "lot").fit(make(90, 1))
+    far = [x + 30 for x in make(30, 2, groups=1)]
+    later = first.update(far)
+    (found,) = later.update_["candidates"]
+    assert found["accepted"] and found["size"] == found["new"] == 30
+    assert later.n_clusters_ == 4 and np.array_equal(later.labels_[:90], first.labels_)
+    assert set(later.labels_[90:]) == {3}
+    assert later.update(make(3, 7)).n_clusters_ == 4
+    assert first.update(far, n_clusters=3).n_clusters_ == 3
+    three = first.update([x + 30 for x in make(60, 2)])  # three groups
+    assert three.n_clusters_ == 6 and [c["accepted"] for c in three.update_["candidates"]] == [True] * 3
+    assert first.n_clusters_ == 3
+
+
+def test_settings_are_chosen_again():
+    first = ddsc.DDSC(3, "mmd", hubs="off").fit(make(60, 1))
+    later = first.update(make(90, 2), resolve=True)
+    whole = ddsc.DDSC(3, "mmd", hubs="off").fit(make(60, 1) + make(90, 2))
+    assert np.array_equal(later.graph_.data, whole.graph_.data)
+    told = {row["name"]: row for row in later.update_["settings"]}
+    assert told["tau"]["before"] < told["tau"]["after"]
+    assert told["bandwidth"]["after"] == pytest.approx(whole.stats_["bandwidth"], rel=1e-12)
+    assert "settings" not in first.update(make(90, 2)).update_
+
+
+@pytest.mark.parametrize("names", [None, ["left", "middle", "right"]])
+def test_known_classes_are_kept(names, tmp_path):
+    def labeled(n, seed, missing=False):
+        labels = [i % 3 for i in range(n)]
+        return ddsc.Distributions(make(n, seed), labels=labels if names is None else [names[i] for i in labels],
+                                  ids=[f"{seed}-{i}" for i in range(n)])
+
+    first = ddsc.DDSC(3, "lot").fit(labeled(90, 1))
+    later = first.update(labeled(6, 2), remove=["1-0", "1-4"])
+    assert len(later._classes) == 94 and list(later._classes[-3:]) == ([0, 1, 2] if names is None else names)
+    assert list(later._classes[:2]) == ([1, 2] if names is None else names[1:])
+    again = later.update(make(3, 3))
+    assert list(again._classes[-3:]) == ([-1] * 3 if names is None else [""] * 3)
+    assert ddsc.adjusted_rand_score(again.labels_[:94], later._classes) == 1
+    again.report(tmp_path / "report.html")
+    assert ddsc.DDSC(3, "lot").fit(make(90, 1)).update(labeled(6, 2))._classes is None

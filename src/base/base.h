@@ -30,9 +30,9 @@ void ctx_hold(ddsc_context *ctx, bool hold);
  * `return ctx_fail(...)`. */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Returns true if the call was canceled; it stays canceled until it ends. May be called from any
- * thread. On the calling thread it also polls the user's callback from time to time. Work that
- * takes more than a few milliseconds should call it. */
+/* Returns true if the call was canceled. A canceled call stays canceled until it returns. May be
+ * called from any thread. On the calling thread, it also polls the user's callback periodically.
+ * Work that takes more than a few milliseconds should call it. */
 bool ctx_canceled(ddsc_context *ctx);
 /* Passes a warning to the caller immediately. Must be called on the calling thread. */
 void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -49,8 +49,8 @@ void ctx_reword(ddsc_context *ctx, const char *from, const char *to);
 /* Rejects bits of `flags` that are not in `known`; `who` is the name of the function. */
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);
-/* Return the context's settings for files: the timeout in seconds (negative: no child process), and
- * the encoding of text. */
+/* Return the context's settings for reading files: the timeout in seconds (negative: no child
+ * process), and the encoding of text. */
 double ctx_read_timeout(const ddsc_context *ctx);
 ddsc_encoding ctx_encoding(const ddsc_context *ctx);
 /* Disables the user's callbacks. Called in a forked child process. */
@@ -92,7 +92,8 @@ int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
             status = try_;                 \
     } while (0)
 
-/* ---- memory: 64-byte aligned and counted; requests of size zero return a valid block ---- */
+/* ---- memory: blocks are 64-byte aligned and counted; requests of size zero return a valid block
+ * ---- */
 
 /* Allocates count x size bytes and stores the address in *out (a pointer to a pointer), or NULL on
  * error. */
@@ -152,7 +153,7 @@ const char *ctx_device(const ddsc_context *ctx); /* "cpu", "auto", or the name o
 void ctx_device_used(ddsc_context *ctx, const char *name);
 void ctx_device_off(ddsc_context *ctx);
 /* Called after a search. Warns if a device that the user requested by name was not used. */
-void ctx_device_tell(ddsc_context *ctx);
+void ctx_device_report(ddsc_context *ctx);
 /* Returns true if `name` is "cpu", "auto", "cuda" or "cuda:1". If the environment specifies a
  * plug-in folder, other plug-in names are also valid. */
 bool ctx_device_named(const char *name);
@@ -176,7 +177,7 @@ void sort_i32(int32_t *x, int64_t n);
 int64_t sort_find_i32(const int32_t *sorted, int64_t n, int32_t value);
 void sort_i64(int64_t *x, int64_t n);
 void sort_u64(uint64_t *x, int64_t n);
-/* Sets order to 0 .. n-1, sorted by key; equal keys are sorted by position. */
+/* Sets `order` to the indices 0 .. n-1 sorted by key. Equal keys are sorted by index. */
 void sort_order(int32_t *order, const double *key, int64_t n);
 /* Returns the k-th smallest of n values, counting from 0. Reorders x so that this value is x[k]
  * and no value before it is larger. */

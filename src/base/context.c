@@ -177,11 +177,11 @@ void ctx_device_used(ddsc_context *ctx, const char *name)
     ctx->device_served = true;
 }
 
-void ctx_device_tell(ddsc_context *ctx)
+void ctx_device_report(ddsc_context *ctx)
 {
     const char *name = ctx_device(ctx);
     if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_served)
-        ctx_warn(ctx, "device %s was not used: this search cannot use a device", name);
+        ctx_warn(ctx, "device %s was not used, because this search cannot use a device", name);
 }
 
 void ctx_device_off(ddsc_context *ctx)
@@ -344,8 +344,8 @@ ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, 
                     flags, flags & ~known);
 }
 
-/* Minimum interval between calls of the user's callback, in seconds. Long solves poll much more
- * often. */
+/* Minimum interval between calls of the user's callback, in seconds. Long solves call ctx_canceled
+ * much more often. */
 static const double ASK_EVERY = 0.02;
 
 bool ctx_canceled(ddsc_context *ctx)

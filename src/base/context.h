@@ -34,7 +34,7 @@ typedef struct pool {
     int busy;      /* helpers that are working */
     int n_helpers; /* threads started */
     bool stop;
-    pid_t owner; /* the process that started them; a forked child has no helpers */
+    pid_t owner; /* the process that started the helpers; a forked child has none */
 } pool;
 
 /* A block shared by the ranks of a machine, or a private block used in its place. */
@@ -79,7 +79,8 @@ struct ddsc_context {
     _Atomic int64_t resumed;
     ddsc_team team; /* all fields are zero if there is only one rank */
     team_block *blocks;
-    double team_scale; /* loop size / size of this rank's part; 0: not divided */
+    double team_scale; /* size of the loop divided by the size of this rank's part; 0: the loop is
+                        * not divided */
     pool pool;
     pthread_t helper[]; /* threads - 1 */
 };

@@ -13,9 +13,9 @@
  * perform 4e10 multiplications and two cores 1e10 (docs/gpu.md). */
 static const double WORK_LEAST = 3e10;
 
-/* Opens a plug-in from the folder in DDSC_PLUGIN_PATH, or else from the folder of the library,
- * or else from the system's search path. Plug-ins are never unloaded, because drivers may leave
- * threads and handlers running. */
+/* Opens a plug-in. Searches the folder in DDSC_PLUGIN_PATH, then the folder of the library, then
+ * the system's search path. Plug-ins are never unloaded, because drivers may leave threads and
+ * handlers running. */
 static void *open_plugin(const char *name, char *why)
 {
     char file[64], path[4096];

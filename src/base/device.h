@@ -7,15 +7,14 @@
 #include "base/device_table.h"
 
 typedef struct device {
-    device_table table; /* functions that the plug-in is too old for are NULL */
+    device_table table; /* functions that an older plug-in does not have are NULL */
     void *state;        /* NULL: closed */
     device_about about;
     char name[32]; /* "cuda:0" */
 } device;
 
 /* Opens the device that the context requests. Returns false if the CPU must be used. `work` is the
- * number of multiplications, for which "auto" has a minimum; in this version, "auto" always selects
- * the CPU. */
+ * number of multiplications. "auto" uses the CPU if it is below WORK_LEAST. */
 bool device_open(ddsc_context *ctx, device *d, double work);
 void device_close(device *d);
 /* Reports the failure of a device once, and disables it for the context. */

@@ -1,6 +1,6 @@
 /* The table of functions that a device implements. It is plain C and does not depend on the
  * library. A plug-in, libddsc_NAME.so, includes only this file and returns the table from its
- * single visible function, ddsc_device_table. Calls come from one thread at a time. */
+ * single visible function, ddsc_device_table. The functions are called by one thread at a time. */
 #ifndef DDSC_BASE_DEVICE_TABLE_H
 #define DDSC_BASE_DEVICE_TABLE_H
 
@@ -33,20 +33,21 @@ typedef struct device_frames {
     double keep, slack;
 } device_frames;
 
-/* Items on a 2-D grid, used to bound their transport cost under squared distances. Lengths may
- * be in any unit; grid positions and means are in grid steps. */
+/* Items on a 2-D grid, for which a device bounds the transport cost under squared distances.
+ * Lengths may be in any unit. Grid positions and means are in grid steps. */
 typedef struct device_grid {
     int64_t n, side;       /* number of items; maximum number of cells along an axis */
-    const int64_t *offset; /* n + 1: entries of an item */
-    const double *weight;  /* per entry; the sum over an item is 1 */
+    const int64_t *offset; /* n + 1: the entries of item i are offset[i] .. offset[i + 1] - 1 */
+    const double *weight;  /* one per entry; the weights of an item sum to 1 */
     const uint16_t *cell;  /* per entry: row * side + column */
     const double *mean;    /* n x 2 */
     const double *cov;     /* n x 3: covariances (row, row), (row, column), (column, column) */
     double step[2];
     double rounding; /* amount by which points off the grid may raise a bound, in squared lengths */
     double unit;     /* unit of the bounds, in squared lengths */
-    /* Numbers of levels: in total; before the first value of a tight bound, or of a bound from a
-     * few iterations; and for a dual bound. */
+    /* n_levels is the total number of levels. n_pair is the number of levels of a dual bound.
+     * n_start is the number of levels before a tight bound is evaluated for the first time, and the
+     * number of levels of a bound from a few iterations. */
     int n_levels, n_start, n_pair;
     const double *epsilon; /* n_levels, each half of the previous one */
     const float *self;     /* n_levels x entries: scalings of an item with itself */
@@ -61,9 +62,9 @@ typedef struct device_grid {
 typedef struct device_points {
     int64_t n, d, n_support;
     const double *support; /* n_support x d */
-    const int64_t *offset; /* n + 1: entries of an item */
+    const int64_t *offset; /* n + 1: the entries of item i are offset[i] .. offset[i + 1] - 1 */
     const int32_t *index;  /* per entry: a row of the support */
-    const double *weight;  /* per entry; the sum over an item is 1 */
+    const double *weight;  /* one per entry; the weights of an item sum to 1 */
 } device_points;
 
 /* Settings of entropic transport, for items with arbitrary points or on a grid. See
@@ -78,7 +79,7 @@ typedef struct device_rule {
 typedef struct device_scaled {
     double regularized, sharp; /* in the same squared lengths as the points */
     double marginal_error;
-    int64_t iterations; /* 0 if the pair was not solved; the CPU must then solve it */
+    int64_t iterations; /* 0 if the pair was not solved and the CPU must solve it */
 } device_scaled;
 
 /* A matrix stored by rows. The entries of a row are in the order in which they must be added. */
@@ -98,8 +99,9 @@ typedef struct device_table {
     int version;
     int (*open)(void **state, int number, device_about *about, char *why);
     void (*close)(void *state);
-    /* Returns the name of a product type, and its maximum error: the product of any two rows with
-     * this number of columns is within radius |x||y| of x . y, plus 2^-126 per column. */
+    /* Returns the name of a product type, and its maximum error: the computed product of any two
+     * rows with this number of columns differs from x . y by at most radius |x||y| plus 2^-126 per
+     * column. */
     const char *(*way)(void *state, int way, int64_t columns, double *radius);
     /* Uploads rows, which replace any previous rows and need not outlive the call. *strip is the
      * number of rows that `nearest` can process at a time with lists of length `keep`. */
@@ -130,7 +132,7 @@ typedef struct device_table {
     /* Uploads items on a grid, which replace any previous grid items. They are independent of
      * the rows. */
     int (*load_grid)(void *state, const device_grid *grid, char *why);
-    /* Computes bound[k], a lower bound of the transport cost of items pair[2 k] and pair[2 k +
+    /* Computes bound[k], a lower bound on the transport cost of items pair[2 k] and pair[2 k +
      * 1] under squared distances. It may stop as soon as the bound exceeds enough[k], or as soon
      * as the bound can no longer reach enough[k]. If enough[k] is infinite, a few iterations
      * suffice. */
@@ -151,7 +153,7 @@ typedef struct device_table {
      * the same bits as operator_step (numeric/graph/operator.c). */
     int (*filter)(void *state, int64_t width, double scale, double shift, int64_t degree,
                   const double *x, double *y, char *why);
-    /* Computes key[k], the lower bound of D^2 from the loaded frames for items pair[2 k] and
+    /* Computes key[k], the lower bound on D^2 from the loaded frames for items pair[2 k] and
      * pair[2 k + 1]. */
     int (*framed)(void *state, int64_t n, const int32_t *pair, float *key, char *why);
     /* Uploads items with arbitrary points, which replace any previous ones and need not outlive the

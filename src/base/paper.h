@@ -5,8 +5,8 @@
 
 #include "base/base.h"
 
-/* The struct that contains a setting. PAPER_STEP is a step that is not a setting: the code of that
- * step reads the field `paper`. */
+/* The struct that contains a setting. PAPER_STEP marks a step that no setting controls; the code of
+ * that step reads the field `paper`. */
 typedef enum paper_part {
     PAPER_CLUSTER,
     PAPER_METRIC,

@@ -74,8 +74,8 @@ static void loop_record(loop *l, int64_t piece, ddsc_status status)
     spin_unlock(&l->lock);
 }
 
-/* Pieces below a failed one still run, so the lowest failed piece is the same for any number of
- * threads. */
+/* Processes pieces until one fails. Pieces below a failed one still run, so the lowest failed piece
+ * is the same for any number of threads. */
 static void loop_work(void *arg, int worker)
 {
     loop *l = arg;

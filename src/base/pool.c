@@ -1,6 +1,6 @@
-/* The threads of parallel_for. OpenMP threads spin at the barrier of every loop, which costs a
- * time slice each on a busy machine. The helper threads here sleep instead, and the caller waits
- * only for those that are working. */
+/* The threads of parallel_for. OpenMP threads spin at the barrier of every loop, so on a busy
+ * machine each of them wastes a time slice per loop. The helper threads here sleep instead, and the
+ * caller waits only for those that are working. */
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>

@@ -187,8 +187,8 @@ SIMD_INLINE simd_f64 simd_exp(simd_f64 x)
 }
 
 /* log(x) of a positive normal x = 2^n m with m in [sqrt(1/2), sqrt(2)). Here log m = 2 atanh(s)
- * with s = (m - 1) / (m + 1). The series is truncated where the next term is below 1e-17. The
- * measured error is below 2 ulp away from 1, and below 1e-16 (absolute) near 1. */
+ * with s = (m - 1) / (m + 1). The series ends where the next term is below 1e-17. The measured
+ * error is below 2 ulp away from 1, and below 1e-16 (absolute) near 1. */
 SIMD_INLINE simd_f64 simd_log(simd_f64 x)
 {
     const double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;

@@ -13,7 +13,8 @@ typedef struct sized_struct {
     const void *defaults; /* NULL: all zero */
 } sized_struct;
 
-/* `last` is the last field of the shortest accepted version, the first version of the struct. */
+/* `last` is the last field of the first version of the struct, which is the shortest accepted
+ * version. */
 #define SIZED_STRUCT(type, last, defaults)                                              \
     {                                                                                   \
 #type, sizeof(type), offsetof(type, last) + sizeof(((type *)0)->last), defaults \
@@ -43,6 +44,15 @@ void sized_give(const sized_struct *kind, void *given, const void *own);
 /* Copies as much of a view as the caller's struct can hold. Fields that this version does not know
  * become zero. */
 void sized_view(void *view, size_t size, const void *own, size_t own_size);
+
+/* Defines the public _get_view_sized function of an object that has a view. The view of NULL is
+ * given by the other arguments. */
+#define SIZED_VIEW(type, ...)                                                    \
+    void type##_get_view_sized(const type *from, type##_view *view, size_t size) \
+    {                                                                            \
+        static const type##_view none = {__VA_ARGS__};                           \
+        sized_view(view, size, from ? &from->view : &none, sizeof none);         \
+    }
 
 /* ---- statistics of runs over pairs, which several modules fill ---- */
 

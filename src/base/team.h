@@ -24,7 +24,7 @@ team_part team_part_of(const ddsc_context *ctx, int64_t n, int64_t grain, int ra
 team_part team_own(const ddsc_context *ctx, int64_t n, int64_t grain);
 int team_owner(const ddsc_context *ctx, int64_t n, int64_t grain, int64_t row);
 
-/* Runs parallel_for over the rows of a part. The reported progress covers all ranks. */
+/* Runs parallel_for over the rows of a part. The reported progress includes all ranks. */
 ddsc_status team_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn, void *arg);
 /* Runs parallel_for over the part of this rank, with the same pieces as without a team. */
 ddsc_status team_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg);

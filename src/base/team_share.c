@@ -1,5 +1,5 @@
-/* Shares data that is created by the first rank and used by all ranks: its status, and arrays in
- * one block per machine. */
+/* Shares the status and the data of the first rank with all ranks. Each machine holds one copy of
+ * the arrays. */
 #include <string.h>
 
 #include "base/context.h"
@@ -80,7 +80,8 @@ static ddsc_status block_agreed(ddsc_context *ctx, ddsc_status status)
     CHECK(team_largest(ctx, &failed, 1));
     if (status < 0 || failed == 0)
         return status;
-    return ctx_fail(ctx, DDSC_ERROR_INTERNAL, "another rank has not enough memory for shared data");
+    return ctx_fail(ctx, DDSC_ERROR_INTERNAL,
+                    "another rank does not have enough memory for shared data");
 }
 
 static ddsc_status block_new(ddsc_context *ctx, team_block **out, int64_t bytes)

@@ -12,7 +12,7 @@
 /* ---- numbers ---- */
 
 typedef struct decimal {
-    bool negative, fits; /* `fits`: the mantissa has at most 19 digits, so it did not overflow */
+    bool negative, fits; /* fits: the mantissa has at most 19 digits, so it did not overflow */
     uint64_t mantissa;
     int64_t exponent;
 } decimal;

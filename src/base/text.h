@@ -10,7 +10,8 @@ enum { NUMBER_TEXT = 32, QUOTE_TEXT = 48 };
  * which callers may reject by value. Hexadecimal numbers and blanks are not accepted. */
 bool number_parse(const char *text, double *value);
 bool number_parse_integer(const char *text, int64_t *value);
-/* Prints 17 significant digits, which read back to the same bits. Returns the length. */
+/* Formats a number with 17 significant digits, from which it can be read back bit for bit. Returns
+ * the length. */
 int number_format(char out[NUMBER_TEXT], double value);
 /* Returns the character at *at in NUL-terminated text and advances *at. Returns -1 for invalid
  * UTF-8. */
@@ -22,7 +23,8 @@ size_t text_visible(char *out, size_t size, const char *text, size_t n_bytes);
 /* Converts text in an encoding other than UTF-8 to UTF-8. `out` needs 3 n + 1 bytes. Returns the
  * length. */
 size_t text_convert(char *out, const char *text, size_t n, ddsc_encoding encoding);
-/* Returns true if a value of a table means that it is missing: "", NA, N/A, NaN, nan, NULL, null. */
+/* Returns true if the text marks a missing value in a table: "", NA, N/A, NaN, nan, NULL or
+ * null. */
 bool text_is_missing(const char *text);
 /* Makes text from a file safe for a message: replaces control characters and truncates long
  * text. */

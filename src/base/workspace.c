@@ -1,4 +1,4 @@
-/* Blocks of memory, and the arrays in them, each aligned to cache lines. */
+/* Blocks of memory that are divided into arrays. Each array is aligned to a cache line. */
 #include "base/workspace.h"
 
 void *arena_take(arena *a, int64_t count, size_t size)

@@ -1,6 +1,6 @@
 /* Memory that is divided into arrays: one growing block for a solver, or one block per worker of a
  * parallel loop. A single function takes the arrays from an arena and thereby defines their layout.
- * It runs first without a block, to measure the size, and then with the block. */
+ * It is called twice: without a block, to measure the size, and then with the block. */
 #ifndef DDSC_BASE_WORKSPACE_H
 #define DDSC_BASE_WORKSPACE_H
 

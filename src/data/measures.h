@@ -154,6 +154,9 @@ struct ddsc_measures {
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
     void *block; /* shared memory with all arrays, if there are several ranks; else NULL */
+    /* Allocated items, entries and rows, and the size of the largest item that fits; 0: no room
+     * (growing.h). */
+    int64_t n_room, nnz_room, v_room, largest_room;
 };
 
 typedef struct ddsc_measures measures;
@@ -202,11 +205,22 @@ static inline const double *measures_point(const measures *m, int32_t row)
 {
     return m->support + (int64_t)row * m->d;
 }
+/* Number of items and entries for which a backend allocates its arrays. */
+static inline int64_t measures_item_room(const measures *m)
+{
+    return BASE_MAX(m->n, m->n_room);
+}
+static inline int64_t measures_entry_room(const measures *m)
+{
+    return BASE_MAX(m->nnz, m->nnz_room);
+}
 /* Returns true if two items have the same points and weights. */
 bool measures_equal_items(const measures *m, int64_t i, int64_t j);
 /* Copies the rows, ids, labels, titles, class names, coordinate names and words of `from`. `to`
  * must have the same items in the same order. */
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
+/* Creates a copy of all items with their names. */
+ddsc_status measures_copy(ddsc_context *ctx, measures **out, const measures *m);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);
 /* Copies the listed items with their names to empty parts. Items must be in range. */
@@ -218,6 +232,19 @@ ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m
 /* Creates a copy without names whose support rows ascend in the order of their coordinates. Sets
  * *out to NULL if those of m do already. */
 ddsc_status measures_ordered(ddsc_context *ctx, measures **out, const measures *m);
+/* Memory for sorting the points of one item; each array has as many elements as the largest item. */
+typedef struct item_sort {
+    int64_t *offset; /* 2 */
+    int32_t *row, *part, *copy;
+    double *weight, *key;
+} item_sort;
+
+typedef struct arena arena; /* base/workspace.h */
+void measures_sort_take(item_sort *s, int64_t largest, arena *a);
+/* Returns item i as a set of one item, whose points are in the order that they have in an ordered
+ * set. The set borrows the points of m and the arrays of s. Unlike in other sets, the rows of the
+ * item do not ascend. */
+measures measures_sort_item(const measures *m, int64_t i, const item_sort *s);
 /* Orders the items of an ordered set by their contents: by size, then by points, then by weights.
  * Returns true if i comes before j. Equal items are ordered by number. */
 bool measures_precedes(const measures *m, int64_t i, int64_t j);

@@ -14,9 +14,9 @@ void ddsc_model_destroy(ddsc_model *m)
     if (m->block)
         team_unshare(ctx, m->block);
     else
-        MEM_FREE(ctx, m->list_d2, m->list_index, m->list_offset, m->cost_matrix, m->hub_scale,
-                 m->center_label, m->center, m->reach, m->scale, m->eigenvalue, m->radius,
-                 m->embedding);
+        MEM_FREE(ctx, m->plain_d2, m->plain_index, m->plain_offset, m->list_d2, m->list_index,
+                 m->list_offset, m->cost_matrix, m->hub_scale, m->center_label, m->center, m->reach,
+                 m->scale, m->eigenvalue, m->radius, m->embedding, m->fresh);
     if (!m->block)
         model_free_mixture(ctx, &m->mixture);
     ddsc_measures_destroy(m->reference);
@@ -33,9 +33,14 @@ static void list_model(team_arrays *a, void *object)
 {
     ddsc_model *m = object;
     team_array(a, &m->list_offset, (m->n + 1) * (int64_t)sizeof *m->list_offset);
-    int64_t n_edges = m->list_offset ? m->list_offset[m->n] : 0;
+    int64_t n_edges = m->list_offset ? m->list_offset[m->n] : 0, n_plain;
     list_doubles(a, &m->list_d2, n_edges);
     team_array(a, &m->list_index, n_edges * (int64_t)sizeof *m->list_index);
+    team_array(a, &m->plain_offset, (m->n + 1) * (int64_t)sizeof *m->plain_offset);
+    n_plain = m->plain_offset ? m->plain_offset[m->n] : 0;
+    list_doubles(a, &m->plain_d2, n_plain);
+    team_array(a, &m->plain_index, n_plain * (int64_t)sizeof *m->plain_index);
+    team_array(a, &m->fresh, m->n_fresh * (int64_t)sizeof *m->fresh);
     list_doubles(a, &m->cost_matrix, m->metric.cost_size * m->metric.cost_size);
     list_doubles(a, &m->embedding, m->n * m->width);
     list_doubles(a, &m->radius, m->n);
@@ -178,10 +183,24 @@ static bool mixture_within(const ddsc_model *m)
            mix->softness <= 1e6;
 }
 
-static bool lists_within(const ddsc_model *m)
+static bool lists_within(const ddsc_model *m, const int64_t *offset)
 {
-    for (int64_t i = 0; i < m->n; i++)
-        if (m->list_offset[i + 1] - m->list_offset[i] > m->tau)
+    for (int64_t i = 0; offset && i < m->n; i++)
+        if (offset[i + 1] - offset[i] > m->tau)
+            return false;
+    return true;
+}
+
+static bool rules_within(const model_rules *r)
+{
+    return r->tau >= 0 && r->reference_size >= 0 && r->epsilon > 0 && r->epsilon <= 1e300 &&
+           r->epsilon_is_percent >= 0 && r->epsilon_is_percent <= 1;
+}
+
+static bool fresh_within(const ddsc_model *m)
+{
+    for (int64_t f = 0; f < m->n_fresh; f++)
+        if (m->fresh[f] < (f ? m->fresh[f - 1] + 1 : 0) || m->fresh[f] >= m->n)
             return false;
     return true;
 }
@@ -220,8 +239,12 @@ const char *model_breach(const ddsc_model *m)
         return "a radius, scale or reach is out of range";
     if (m->hub_scale && !all_within(m->hub_scale, m->n, 1e-300, most))
         return "a scale for choosing neighbors is out of range";
-    if (m->list_offset && !lists_within(m))
+    if (!lists_within(m, m->list_offset) || !lists_within(m, m->plain_offset))
         return "a neighbor list is longer than tau";
+    if (!rules_within(&m->rules))
+        return "a requested setting is out of range";
+    if (!fresh_within(m))
+        return "the numbers of new items are not ascending, or not less than the number of items";
     if (m->run.frame.kind != FRAME_NONE && !run_within(&m->run))
         return "a setting of the run is out of range";
     if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||

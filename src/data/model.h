@@ -34,6 +34,14 @@ typedef struct model_run {
     int64_t seed, k; /* k: number of clusters that was requested or chosen */
 } model_run;
 
+/* Settings as they were requested, before values were chosen from the data. Models without them
+ * have the defaults. */
+typedef struct model_rules {
+    int64_t tau, hubs, gamma_rule, bandwidth_rule, estimator, reference_rule, reference_size;
+    double epsilon;
+    int64_t epsilon_is_percent;
+} model_rules;
+
 struct ddsc_model {
     ddsc_context *ctx;
     measures *items;             /* labeled by cluster; all rows are items */
@@ -58,10 +66,17 @@ struct ddsc_model {
     word_mixture mixture; /* of refined documents */
     double softness;      /* of memberships by distance; 0: unknown */
     model_run run;
+    model_rules rules;
+    int32_t *fresh; /* n_fresh: items inserted since K was chosen, ascending */
+    int64_t n_fresh;
     /* The neighbor lists of the graph, as in ddsc_graph_view. NULL in models of version 0.2.0. */
     int64_t *list_offset; /* n + 1 */
     int32_t *list_index;
     double *list_d2;
+    /* The nearest items, from which hub_scale comes. NULL if hub_scale is, and in older models. */
+    int64_t *plain_offset;
+    int32_t *plain_index;
+    double *plain_d2;
     void *block; /* shared memory, as in measures */
 };
 

@@ -159,8 +159,7 @@ ddsc_status ddsc_measures_copy_private(ddsc_context *ctx, ddsc_measures **copy,
     measures *made = NULL;
     CHECK(ctx_enter_new(ctx, copy));
     CHECK(ctx_need(ctx, m, "measures"));
-    TRY(measures_subset(ctx, &made, m, m->n, NULL));
-    TRY(measures_copy_names(ctx, made, m));
+    TRY(measures_copy(ctx, &made, m));
     texts_free(ctx, &made->points);
     texts_free(ctx, &made->titles);
     texts_free(ctx, &made->meta_names);
@@ -202,8 +201,7 @@ ddsc_status ddsc_measures_copy_described(ddsc_context *ctx, ddsc_measures **copy
     measures *made = NULL;
     CHECK(ctx_enter_new(ctx, copy));
     CHECK(ctx_need(ctx, m, "measures"));
-    TRY(measures_subset(ctx, &made, m, m->n, NULL));
-    TRY(measures_copy_names(ctx, made, m));
+    TRY(measures_copy(ctx, &made, m));
     TRY(rename_all(ctx, &made->coordinates, made->d, coordinates, "coordinates"));
     TRY(rename_all(ctx, &made->points, made->v, points, "points"));
     TRY(rename_all(ctx, &made->titles, made->n_rows, titles, "titles"));
@@ -231,8 +229,7 @@ ddsc_status ddsc_measures_copy_about(ddsc_context *ctx, ddsc_measures **copy,
             if (names[a] && names[b] && strcmp(names[a], names[b]) == 0)
                 return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "two columns have the name \"%.100s\"",
                                 names[a]);
-    TRY(measures_subset(ctx, &made, m, m->n, NULL));
-    TRY(measures_copy_names(ctx, made, m));
+    TRY(measures_copy(ctx, &made, m));
     texts_free(ctx, &made->meta_names);
     texts_free(ctx, &made->meta);
     if (n_columns > 0) {

@@ -4,6 +4,7 @@
  * the items before it. In an ordered set, it depends on the item only. */
 #include <string.h>
 
+#include "base/workspace.h"
 #include "data/measures.h"
 
 typedef struct row_sort {
@@ -41,6 +42,47 @@ static int compare_points(const measures *m, int64_t a, int64_t b)
         if (x[k] != y[k])
             return x[k] < y[k] ? -1 : 1;
     return 0;
+}
+
+measures measures_sort_item(const measures *m, int64_t i, const item_sort *s)
+{
+    item_view item = measures_item(m, i);
+    row_sort rows = {.m = m, .order = s->row, .part = s->part, .copy = s->copy, .key = s->key};
+    memcpy(s->row, item.index, (size_t)item.n * sizeof *s->row);
+    sort_support(&rows, 0, item.n, 0);
+    for (int64_t p = 0; p < item.n; p++) {
+        int64_t low = 0, high = item.n - 1; /* rows ascend in the item */
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            if (item.index[middle] < s->row[p])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        s->weight[p] = item.weight[low];
+    }
+    s->offset[0] = 0;
+    s->offset[1] = item.n;
+    return (measures){.ctx = m->ctx,
+                      .n = 1,
+                      .v = m->v,
+                      .nnz = item.n,
+                      .d = m->d,
+                      .support = m->support,
+                      .offset = s->offset,
+                      .index = s->row,
+                      .weight = s->weight,
+                      .grid = m->grid};
+}
+
+void measures_sort_take(item_sort *s, int64_t largest, arena *a)
+{
+    ARENA_TAKE(a, s->offset, 2);
+    ARENA_TAKE(a, s->row, largest);
+    ARENA_TAKE(a, s->part, largest);
+    ARENA_TAKE(a, s->copy, largest);
+    ARENA_TAKE(a, s->weight, largest);
+    ARENA_TAKE(a, s->key, largest);
 }
 
 static bool is_ordered(const measures *m)
@@ -102,7 +144,7 @@ bool measures_precedes(const measures *m, int64_t i, int64_t j)
         return x.n < y.n;
     for (int64_t p = 0; p < x.n; p++)
         if (x.index[p] != y.index[p])
-            return x.index[p] < y.index[p];
+            return compare_points(m, x.index[p], y.index[p]) < 0;
     for (int64_t p = 0; p < x.n; p++)
         if (x.weight[p] != y.weight[p])
             return x.weight[p] < y.weight[p];

@@ -243,6 +243,17 @@ static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const
     return pack_strings(ctx, &m->id_text, &m->id_at, m->n_rows, ids);
 }
 
+ddsc_status measures_copy(ddsc_context *ctx, measures **out, const measures *m)
+{
+    CHECK(measures_subset(ctx, out, m, m->n, NULL));
+    ddsc_status status = measures_copy_names(ctx, *out, m);
+    if (status < 0) {
+        ddsc_measures_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 /* Copies all items with other ids or, if `ids` is NULL, with other labels. If `names` is true,
  * the names of rows are copied. */
 static ddsc_status copy_changed(ddsc_context *ctx, measures **copy, const measures *m, bool names,
@@ -250,9 +261,7 @@ static ddsc_status copy_changed(ddsc_context *ctx, measures **copy, const measur
 {
     ddsc_status status = DDSC_OK;
     measures *made = NULL;
-    TRY(measures_subset(ctx, &made, m, m->n, NULL));
-    if (names)
-        TRY(measures_copy_names(ctx, made, m));
+    TRY(names ? measures_copy(ctx, &made, m) : measures_subset(ctx, &made, m, m->n, NULL));
     TRY(ids ? replace_ids(ctx, made, ids) : replace_labels(ctx, made, labels));
     *copy = made;
     made = NULL;

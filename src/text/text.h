@@ -24,10 +24,6 @@ uint32_t token_decode(const unsigned char **at);
 /* Writes a character as UTF-8 and returns the end of it. */
 char *token_encode(char *out, uint32_t c);
 uint32_t token_lower(uint32_t c);
-/* Returns true for Unicode white space. */
-bool token_break_blank(uint32_t c);
-/* Returns true for white space and !"#$%&()*+,-./:;<=>?@[\]^_`{|}~ (not the apostrophe). */
-bool token_break_punctuation(uint32_t c);
 /* Returns true for everything except letters. */
 bool token_break_nonletter(uint32_t c);
 

@@ -21,7 +21,8 @@ static bool in_ranges(uint32_t c, const char_range *range, size_t n)
 }
 #define IN_RANGES(c, list) in_ranges(c, list, sizeof(list) / sizeof *(list))
 
-bool token_break_blank(uint32_t c)
+/* Returns true for Unicode white space. */
+static bool token_break_blank(uint32_t c)
 {
     static const char_range blanks[] = {{0x85, 0x85},     {0xa0, 0xa0},     {0x1680, 0x1680},
                                         {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f},
@@ -31,7 +32,8 @@ bool token_break_blank(uint32_t c)
     return IN_RANGES(c, blanks);
 }
 
-bool token_break_punctuation(uint32_t c)
+/* Returns true for white space and !"#$%&()*+,-./:;<=>?@[\]^_`{|}~ (not the apostrophe). */
+static bool token_break_punctuation(uint32_t c)
 {
     if (c > 0x20 && c < 0x7f)
         return strchr("!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~", (int)c) != NULL;

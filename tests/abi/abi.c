@@ -301,6 +301,10 @@ static void try_model(ddsc_context *ctx, const ddsc_measures *items, const ddsc_
     GOOD(ddsc_update_run(ctx, &update, model, NULL, 1, &removed, NULL));
     ddsc_update_get_view(update, after);
     CHECK(after->n_kept == N - 1 && after->n_removed == 1 && after->clustering);
+    for (int64_t i = 0; i < after->n_candidates; i++) {
+        const ddsc_update_candidate *update_candidate = after->candidates[i];
+        CHECK(update_candidate->k > 2 && update_candidate->size >= update_candidate->n_new);
+    }
     TAIL_IS_ZERO(after);
     UNTOUCHED(how);
     UNTOUCHED(to);
@@ -549,7 +553,7 @@ static void try_states(ddsc_context *ctx, const ddsc_measures *items)
     GOOD(ddsc_states_flow_run(ctx, flow, found, items, 1, &from, 1, &to));
     CHECK(flow->value > 0 && flow->n_to > 0);
     const ddsc_column column = {"x", NULL, x, DDSC_COLUMN_NUMBER, DDSC_COLUMN_BY};
-    GOOD(ddsc_effects_run(ctx, &effects, N, 2, v->share, &column, NULL, 99));
+    GOOD(ddsc_effects_run(ctx, &effects, N, 2, v->share, 1, &column, 99));
     ddsc_effects_get_view(effects, e);
     const ddsc_effect *effect = e->rows[0];
     CHECK(e->n_rows == 2 && effect->n == N && effect->low < 1);

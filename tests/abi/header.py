@@ -20,7 +20,7 @@ HEADER = ROOT / "include" / "ddsc" / "ddsc.h"
 LAYOUT = HERE / "layout.txt"
 # Elements of arrays: these never change.
 FROZEN = {"ddsc_cloud", "ddsc_detail", "ddsc_k_candidate", "ddsc_merge", "ddsc_report_setting", "ddsc_mark",
-          "ddsc_column", "ddsc_permanova_missing"}
+          "ddsc_column", "ddsc_permanova_missing", "ddsc_update_setting"}
 STRUCT = re.compile(r"typedef struct (ddsc_\w+) \{\n(.*?)\n\} \1;", re.S)
 
 

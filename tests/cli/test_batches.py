@@ -202,7 +202,7 @@ def test_items_must_name_their_batch(ddsc, tmp_path, model):
     mixed = path.read_text().replace("s0,one", "s0,two", 1)
     (tmp_path / "c.csv").write_text(mixed)
     error = ddsc("info", tmp_path / "c.csv", *WORDS, "--batch", "run", code=3).stderr
-    assert 'line 3, column 2 ("run"): "one"' in error and 'line 2 of the same item has "two"' in error
+    assert 'line 3, column 2 ("run"): the value is "one"' in error and 'line 2 of the same item has "two"' in error
 
 
 def test_private_leaves_the_names_of_batches_behind(ddsc, tmp_path, model):
@@ -232,7 +232,7 @@ def test_a_single_item_and_too_many_batches(ddsc, tmp_path):
     (lambda a: a["transform_steps"].__setitem__((0, 1), 2**60), "do not match"),
     (lambda a: a.update(transform_values=a["transform_values"][:-1]), "do not match"),
     (lambda a: a.update(transform_steps=np.repeat(a["transform_steps"], 2, 0),
-                        transform_values=np.tile(a["transform_values"], 2)), "two steps"),
+                        transform_values=np.tile(a["transform_values"], 2)), "more than one step"),
 ])
 def test_damaged_files(ddsc, tmp_path, change, words):
     items, batch = clouds()

@@ -114,12 +114,12 @@ def test_hover_shows_the_item(page):
 
 def test_a_bar_of_the_legend_shows_on_the_map(page):
     before = drawn(page)
-    page.click("#legend [data-group='0']")
+    page.click("#legend [data-value='0']")
     assert page.text("#count") == "20 of 40 items selected: cluster 0"
-    assert page.ask("document.querySelector(\"#legend [data-group='0']\").ariaPressed") == "true"
+    assert page.ask("document.querySelector(\"#legend [data-value='0']\").ariaPressed") == "true"
     assert drawn(page) != before
     assert page.text("#cluster-0 .picked") == ", 20 selected" and page.text("#cluster-1 .picked") == ", 0 selected"
-    page.click("#legend [data-group='1']")
+    page.click("#legend [data-value='1']")
     assert page.text("#count").startswith("40 of 40")
     page.click("#reset")
     assert page.text("#count") == "40 items" and drawn(page) == before
@@ -279,7 +279,7 @@ def test_names_colors_and_columns(browser, twelve):
     assert browser.ask("[...document.querySelectorAll('#by option')].map(o => o.textContent)") == ["cluster", "batch", "dose"]
     before = drawn(browser)
     browser.set("#by", "0", "change")
-    names = browser.ask("[...document.querySelectorAll('#legend .group-name')].map(e => e.textContent)")
+    names = browser.ask("[...document.querySelectorAll('#legend .value-name')].map(e => e.textContent)")
     assert sorted(names) == ["<b>north", "south"] and drawn(browser) != before
     browser.set("#by", "1", "change")
     assert browser.ask("document.querySelectorAll('#legend li').length") == 8  # numbers: eight shades
@@ -418,7 +418,7 @@ def test_axe_finds_nothing(browser, twelve, page, axe, width, scheme):
         browser.open(path)
         browser.devtools("Runtime.evaluate", expression=axe)  # beside the page's content policy
         browser.ask("(document.querySelector('details').open = true, 1)")
-        browser.click("#legend [data-group='0']")
+        browser.click("#legend [data-value='0']")
         for drawer in (False, True):
             if drawer:
                 browser.ask("(openDrawer(0), 1)")

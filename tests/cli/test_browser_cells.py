@@ -1,9 +1,11 @@
 """The sections of the report about cells in a real browser: 14 to 200 coordinates, both color schemes, 400 px."""
+import json
 import pathlib
 import sys
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from browser import MISSING, REASON, browser_started
@@ -78,6 +80,37 @@ def test_keys(browser, ddsc, tmp_path):
     browser.set("#flow-pair", "1", "change")
     assert browser.text("#flow-table") != before
     assert "marker0 <b>&" in browser.text("#marker-heat")
+    assert browser.complaints() == []
+
+
+def test_two_items(browser, ddsc, tmp_path):
+    """The transport between two items is an optimal plan for their shares, and the drawer leads to it."""
+    write_cells(tmp_path / "cells.csv", 16, 100, 8)
+    ddsc("cluster", tmp_path / "cells.csv", "--metric", "mmd", "-k", 2, "-o", tmp_path / "r", "-q")
+    browser.screen(1100, 1000)
+    browser.open(tmp_path / "r" / "report.html")
+    browser.settle()
+    told = json.loads((tmp_path / "r" / "result.json").read_text())["cells"]["states"]
+    assert len(told["items"]) == browser.ask("document.querySelectorAll('#pair-from option').length") == 16
+    distances = np.array([row["distances"] for row in told["list"]])
+    k = len(distances)
+    assert np.allclose(distances, distances.T) and k == 4
+    sides = np.vstack([np.repeat(np.eye(k), k, 1), np.tile(np.eye(k), k)])
+    for a, b in ((0, 15), (3, 8), (5, 5)):
+        browser.set("#pair-from", str(a), "change")
+        browser.set("#pair-to", str(b), "change")
+        shares = [np.array(told["items"][i]["shares"]) / sum(told["items"][i]["shares"]) for i in (a, b)]
+        best = scipy.optimize.linprog(distances.ravel(), A_eq=sides, b_eq=np.concatenate(shares)).fun
+        mass = np.array(browser.ask(f"planBetween({shares[0].tolist()}, {shares[1].tolist()}, cells.states.distances)"))
+        assert np.allclose(mass.sum(1), shares[0]) and np.allclose(mass.sum(0), shares[1]) and mass.min() >= 0
+        assert (mass * distances).sum() == pytest.approx(best, abs=1e-4)
+        rows = browser.ask("document.querySelectorAll('#pair-table table:first-child tbody tr').length")
+        assert rows == 1 + ((mass - np.diag(np.diag(mass))) >= .001).sum()
+    browser.click("#items tbody tr:first-child button")
+    name = browser.text("#drawer-name")
+    browser.click("#drawer ol li button:not(.item)")
+    assert not browser.ask("document.querySelector('#drawer').open")
+    assert browser.ask("(s => s.options[s.value].textContent)(document.querySelector('#pair-from'))") == name
     assert browser.complaints() == []
 
 

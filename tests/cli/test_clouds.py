@@ -28,7 +28,7 @@ def test_kinds_of_files_agree(ddsc, tmp_path):
     data, said = read(ddsc, tmp_path, *[tmp_path / name for name in FILES])
     assert list(data["ids"]) == [name[0] for name in FILES]
     assert list(data["coordinate_names"]) == ["x", "y", "z"]
-    assert "p.pcd: left out 1 points that are not finite" in said
+    assert "p.pcd: omitted 1 points with coordinates that are not finite" in said
     for i, name in enumerate(FILES):
         points, weights = cloud(data, i)
         assert np.array_equal(points, POINTS[np.lexsort(POINTS.T)]), name
@@ -106,7 +106,7 @@ def test_files_of_different_dimension_name_the_file(ddsc, tmp_path):
     for name, d in (("a.xyz", 3), ("b.xyz", 3), ("c.xyz", 2), ("d.xyz", 3)):
         (tmp_path / name).write_text(rows(POINTS[:, :d]))
     error = ddsc("info", *sorted(tmp_path.glob("*.xyz")), code=3).stderr
-    assert "c.xyz: points have 2 coordinates" in error
+    assert "c.xyz: its points have 2 coordinates" in error
 
 
 def test_100_off_files_in_one_command(ddsc, tmp_path):

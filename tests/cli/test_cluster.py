@@ -243,7 +243,7 @@ def test_truth_file(ddsc, three_groups, tmp_path):
     (tmp_path / "short.csv").write_text("id,label\n0,1\n")
     message = ddsc("cluster", three_groups, "-k", "3", "--truth", tmp_path / "short.csv",
                    code=3).stderr
-    assert 'has the id "1"' not in message and "1 labels" in message and "45 items" in message
+    assert 'contains the id "1"' not in message and "1 labels" in message and "45 items" in message
 
 
 def test_dropped_items_keep_their_row(ddsc, with_empty, tmp_path):

@@ -70,14 +70,14 @@ def test_stability_with_columns(ddsc, many):
 
 
 def test_too_few(ddsc, many):
-    assert "1 columns: at least 2 are" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.004,
+    assert "1 columns; at least 2 are" in ddsc("cluster", many, "-k", 3, "--sample-columns", 0.004,
                                                 code=2).stderr
     assert "too few to estimate" in " ".join(
         ddsc("cluster", many, "-k", 3, "--sample-columns", 0.05).stderr.split())
-    assert "leaves none of the 16110 pairs" in ddsc("cluster", many, "-k", 3, "--sample", 1e-9,
+    assert "selects none of the 16110 pairs" in ddsc("cluster", many, "-k", 3, "--sample", 1e-9,
                                                     code=2).stderr
     said = " ".join(ddsc("cluster", many, "-k", 3, "--sample", 0.01).stderr.split())
-    assert "Items without a neighbor at a known distance" in said and "Raise the sample" in said
+    assert "Number of items without a neighbor at a known distance" in said and "Raise the sample" in said
 
 
 def test_usage(ddsc, many, tmp_path):

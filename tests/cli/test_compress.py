@@ -56,9 +56,24 @@ def test_the_message_has_plain_numbers(ddsc, large_items):
     assert "e+" not in told and "fewer than the 95% requested" in told
 
 
+def test_a_result_has_the_accuracy(ddsc, large_items, tmp_path):
+    """result.json, the summary and the page of cluster have the figures that neighbors prints."""
+    done = ddsc("cluster", large_items, "-k", 2, "--compress", "auto", "-o", tmp_path / "r", "--verbose")
+    stored = json.loads((tmp_path / "r/result.json").read_text())
+    found = json.loads(ddsc("neighbors", large_items, "--compress", "auto", "--json", "-q").stdout)["compress"]
+    assert stored["settings"]["compress"] == found.pop("m") and stored["compress"] == found
+    kept = f"{100 * found['neighbors_kept']:.0f}%"
+    assert f"on 276 pairs of 24 items, D changes by {100 * found['error_median']:.2g}%" in done.stdout + done.stderr
+    assert f"{kept} of the 5 nearest neighbors stay the same" in done.stdout + done.stderr
+    page = (tmp_path / "r/report.html").read_text()
+    assert f"{100 * found['error_95']:.2g}% (95% quantile), and {kept} of the nearest neighbors stay the same" in page
+    plain = ddsc("cluster", large_items, "-k", 2, "-o", tmp_path / "plain", "--verbose")
+    assert "nearest neighbors stay" not in plain.stdout + (tmp_path / "plain/report.html").read_text()
+
+
 def test_small_items_stay_as_they_are(ddsc, three_groups, tmp_path):
     done = ddsc("neighbors", three_groups, "--compress", "auto", "--json")
-    assert "nothing is merged" in done.stderr and "compress" not in json.loads(done.stdout)
+    assert "no points were merged" in done.stderr and "compress" not in json.loads(done.stdout)
     data = json.loads(ddsc("cluster", three_groups, "-k", 3, "--compress", "auto", "--json").stdout)
     assert "compress" not in data
     one = tmp_path / "one.npy"

@@ -140,3 +140,11 @@ def test_every_json_output_has_a_version(ddsc, three_groups, tmp_path):
     for words in calls:
         found = json.loads(ddsc(*words, "--json").stdout)
         assert found["format_version"] == 2, words
+
+
+def test_update_says_what_is_missing(ddsc, old, tmp_path):
+    (tmp_path / "gone.txt").write_text((old / "labels.csv").read_text().split()[1].split(",")[0] + "\n")
+    for more in ([], ["--resolve"]):
+        told = ddsc("update", old, "--remove", tmp_path / "gone.txt", *more, "-o", tmp_path / "new", code=3).stderr
+        assert "version 0.2.0, which stored neither the neighbor lists nor all settings of the run" in told
+    assert not (tmp_path / "new").exists()

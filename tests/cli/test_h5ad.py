@@ -195,7 +195,7 @@ def meta_of(ddsc, tmp_path, *words):
 def test_columns_that_describe_samples_are_metadata(ddsc, tmp_path):
     order = described(tmp_path / "a.h5ad")
     done = ddsc("info", tmp_path / "a.h5ad", "--id", "sample")
-    assert '"packed" of obs is left out' in done.stderr and "filter" in done.stderr
+    assert '"packed" of obs was skipped' in done.stderr and "filter" in done.stderr
     found = meta_of(ddsc, tmp_path, tmp_path / "a.h5ad", "--id", "sample")
     assert list(found) == order
     for k in range(6):
@@ -362,3 +362,20 @@ def test_many_references_to_one_text_are_bounded(ddsc, tmp_path):
     assert (tmp_path / "a.h5").stat().st_size < 400000
     done = ddsc("info", tmp_path / "a.h5", "--memory", "1G", code=3)
     assert "total more than" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["categorical", "string"])
+def test_types_of_cells(ddsc, tmp_path, how):
+    """--type COLUMN of obs: the states are the types, with the shares of the table."""
+    values, sample, group = cells()
+    values = values + np.random.default_rng(2).normal(size=values.shape).astype("f4") / 8  # no two cells are equal
+    kind = np.where(values[:, 3] > 5, "B cell", np.where(values[:, 0] > 1, "T cell", "other"))
+    h5ad.write(tmp_path / "a.h5ad", values, MARKERS, {"sample": (sample, how), "kind": (kind, how)}, "dense")
+    ddsc("cluster", tmp_path / "a.h5ad", "--id", "sample", "--type", "kind", "--metric", "mmd", "-k", 2, "-o", tmp_path / "r")
+    told = json.loads(ddsc("states", tmp_path / "r", "--json").stdout)
+    names = [row["name"] for row in told["states"]]
+    assert told["given"] and sorted(names) == ["B cell", "T cell", "other"]
+    for item in told["items"]:
+        own = kind[sample == item["id"]]
+        assert item["shares"] == pytest.approx([(own == name).mean() for name in names])
+    assert "knd" in ddsc("cluster", tmp_path / "a.h5ad", "--id", "sample", "--type", "knd", "-k", 2, code=3).stderr

@@ -125,7 +125,7 @@ def test_a_matrix_too_small_to_square_is_refused(ddsc, tmp_path):
     places = np.arange(12.0)
     np.save(tmp_path / "tiny.npy", np.abs(places[:, None] - places) * 1e-200)
     done = ddsc("cluster", tmp_path / "tiny.npy", "--precomputed", "-k", 2, code=3)
-    assert "too small to square" in done.stderr
+    assert "too small for a double" in done.stderr
 
 
 @pytest.mark.parametrize("words", [["sinkhorn"], ["mmd"], ["mmd", "--mmd-kernel", "energy"]])
@@ -143,7 +143,7 @@ def test_coordinates_too_small_to_square_are_refused(ddsc, tmp_path, words):
     for unit in (1e-150, 1e-200):
         path = write_pair(tmp_path / "small.npz", x * unit, a, y * unit, a)
         done = ddsc("distance", path, "-m", *words, "-o", tmp_path / "d.npy", "-f", code=3)
-        assert "too small to square" in done.stderr
+        assert "too small for a double" in done.stderr
 
 
 # ---- settings that cannot work say so at once ----

@@ -136,7 +136,7 @@ def test_jpeg(ddsc, tmp_path):
     (b"P5 99999 99999 255\n", "99999 x 99999"),
     (b"P5 99999999999 1 255\n", "too large"),
     (b"P2 2 2 255\n1 2 3", "pixels are missing"),
-    (b"P2 2 2 255\n1 2 3 x", "not a number"),
+    (b"P2 2 2 255\n1 2 3 x", "where a number is expected"),
     (b"P2 2 2 9\n1 2 3 10", "too large"),
     (b"P2 2 2 0\n1 2 3 10", "maximum value"),
 ])

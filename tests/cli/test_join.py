@@ -39,7 +39,7 @@ def test_no_model_is_said_before_and_after(ddsc, groups, tmp_path):
     done = ddsc("cluster", groups, "-k", "3", "--metric", "w2+mmd", "-o", tmp_path / "r")
     assert "no model.npz" in " ".join(done.stderr.split())
     done = ddsc("assign", tmp_path / "r" / "model.npz", groups, code=3)
-    assert "joined metrics (w2+mmd), baselines and given distances have no rule" in done.stderr
+    assert "joined metrics (w2+mmd), by baselines or by given distances have no rule" in done.stderr
 
 
 @pytest.mark.parametrize("words, told", [
@@ -48,8 +48,8 @@ def test_no_model_is_said_before_and_after(ddsc, groups, tmp_path):
     (["cluster", "x.npz", "-k", "2", "--metric", "+w2"], "'' in '+w2'"),
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+mmd+w2"], "contains w2 twice"),
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+mmd", "--stability", "3"], "cannot be combined with metrics joined by +"),
-    (["distance", "x.npz", "--metric", "w2+mmd"], "there is no joined distance"),
-    (["neighbors", "x.npz", "--metric", "w2+mmd"], "there is no joined distance"),
+    (["distance", "x.npz", "--metric", "w2+mmd"], "which only 'ddsc cluster' supports"),
+    (["neighbors", "x.npz", "--metric", "w2+mmd"], "which only 'ddsc cluster' supports"),
     (["cluster", "x.npz", "-k", "2", "--metric", "wasserstein"], "did you mean 'w2'?"),
     (["cluster", "x.npz", "-k", "2", "--metric", "W2"], "did you mean 'w2'?"),
 ])

@@ -148,7 +148,7 @@ def test_several_tables_are_joined(ddsc, cells, tmp_path):
         given = [word for name in tables for word in ("--meta", tmp_path / name)]
         error = ddsc("info", cells, "--id", "sample", *given, code=3).stderr
         assert tables[-1] in error and "already" in error
-    assert 'already have a column "file"' in ddsc("info", tmp_path / "a.npz", "--meta", tmp_path / "more.csv", code=3).stderr
+    assert 'already have a metadata column "file"' in ddsc("info", tmp_path / "a.npz", "--meta", tmp_path / "more.csv", code=3).stderr
 
 
 @pytest.fixture

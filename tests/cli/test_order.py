@@ -117,7 +117,7 @@ def test_hostile_sets(ddsc, tmp_path):
     (tmp_path / "r" / "items.csv").write_text("id,label\n0,1\n")
     assert "no order" in ddsc("order", tmp_path / "r", code=3).stderr
     (tmp_path / "r" / "items.csv").write_text("id,label,order\n0,1,5\n")
-    assert "does not list the items" in ddsc("order", tmp_path / "r", code=3).stderr
+    assert "does not contain the items" in ddsc("order", tmp_path / "r", code=3).stderr
     (tmp_path / "r" / "items.csv").unlink()
     assert "cannot be read" in ddsc("order", tmp_path / "r", code=3).stderr
     ddsc("order", tmp_path / "nothing", code=3)

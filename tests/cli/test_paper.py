@@ -48,7 +48,7 @@ def test_shapes(source, tmp_path):
     assert again.stdout == page and "0 CPU seconds" in again.stderr
     kept = json.loads((tmp_path / "paper-quick" / "rows" / "synthetic--w2.json").read_text())
     assert kept["ami"] == 1 and kept["runs"] == 2 and kept["command"] == "ddsc cluster shapes.npz --clusters=2 --metric=w2 --paper"
-    assert "rows are not computed yet" in page
+    assert "rows have not been computed yet" in page
     assert run(source, tmp_path, "--quick", "--only", "synthetic", "--row", "lot", "--budget", 0).stdout == page
 
 

@@ -82,7 +82,12 @@ def test_number_of_points(ddsc, tmp_path):
     assert "--per-item 30" in ddsc(*words).stderr
     told = terms(ddsc(*words, "--json", "--per-item", 30))[0]
     assert not told["points"]["warning"] and told["points"]["largest"] == 30
-    assert "fewer than 50 points" in ddsc(*words, "--per-item", 50).stderr
+    told = terms(ddsc(*words, "--json", "--by", "sex", "--per-item", 50))[0]
+    assert told["n_used"] == 12 and told["missing"] == [] and told["points"]["left_out"] == 12
+    assert told["points"]["smallest"] == told["points"]["largest"] == 50
+    assert any("12 items with fewer than 50 points were omitted" in note for note in told["notes"])
+    assert "constant" in ddsc(*words, "--per-item", 50, code=3).stderr  # all items of one class have few points
+    assert "larger spread" in ddsc("test", tmp_path / "r", "--by", "sex", "--adjust", "log_points").stderr
     assert not terms(ddsc("test", tmp_path / "r", "--by", "sex", "--adjust", "log_points", "--json"))[0]["points"]["warning"]
 
 

@@ -98,8 +98,8 @@ def test_dropped_documents(ddsc, docs):
     ("count_indices", lambda a: a + 1000000, "out of range"),
     ("count_indices", lambda a: a - 50, "out of range"),
     ("count_indices", lambda a: a[::-1].copy(), "not ascending"),
-    ("count_offsets", lambda a: a + 1, "offsets begin with 0"),
-    ("count_offsets", lambda a: a[::-1].copy(), "offsets begin with 0"),
+    ("count_offsets", lambda a: a + 1, "offsets must begin with 0"),
+    ("count_offsets", lambda a: a[::-1].copy(), "offsets must begin with 0"),
     ("count_offsets", lambda a: a[:-1], "elements for 120 items"),
     ("count_offsets", lambda a: a * 2**40, "elements instead of"),
     ("count_words", lambda a: a[:1], "out of range"),
@@ -236,7 +236,7 @@ def test_assign_uses_the_mixture(ddsc, docs):
     arrays = {k: v for k, v in np.load(docs / "new.npz").items() if not k.startswith("count_")}
     np.savez(docs / "bare.npz", **arrays)
     done = ddsc("assign", docs / "r" / "model.npz", docs / "bare.npz")
-    assert "the nearest center decides" in done.stderr
+    assert "labels are assigned by the nearest center" in done.stderr
 
 
 @pytest.mark.parametrize("array, change", [

@@ -160,7 +160,7 @@ def test_dropped_items_are_not_drawn(ddsc, tmp_path):
     ("result.json", None, "specify a folder"), ("result.json", "{", "line 1"),
     ("result.json", "{}", "n and k"), ("result.json", '{"n": 40, "k": 1e9}', "n and k"),
     ("labels.csv", "id,label\na,0\n", "number of labels"),
-    ("labels.csv", "id,label\n" + "a,7\n" * 40, "not from -1 to K - 1"), ("map.npy", "x", "map.npy"),
+    ("labels.csv", "id,label\n" + "a,7\n" * 40, "not in the range from -1 to K - 1"), ("map.npy", "x", "map.npy"),
     ("embedding.npy", "x", "embedding.npy"), ("graph.mtx", "%%MatrixMarket\n40 40 2\n2 1 0.5\n", "ends after 1 of 2"),
     ("graph.mtx", "39 39 0\n", "size of the graph"), ("graph.mtx", "40 40 1\n41 1 0.5\n", "invalid edge"),
     ("graph.mtx", "40 40 999999999999\n", "edges"), ("graph.mtx", "40 40 2\n1 3 1\n1 2 1\n", "line 3"),

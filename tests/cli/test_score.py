@@ -56,7 +56,7 @@ def test_standard_input(ddsc, tmp_path):
 def test_lengths_must_agree(ddsc, tmp_path):
     a, b = write(tmp_path / "a.csv", [0, 1]), write(tmp_path / "b.csv", [0, 1, 2])
     message = ddsc("score", a, b, code=3).stderr
-    assert 'b.csv has the id "2"' in message
+    assert 'b.csv contains the id "2"' in message
 
 
 def test_joined_by_id(ddsc, tmp_path):
@@ -66,7 +66,7 @@ def test_joined_by_id(ddsc, tmp_path):
     b.write_text("id,label\na,0\nd,0\nb,1\nc,1\n")
     assert "AMI       1.0000" in ddsc("score", a, b).stdout
     b.write_text("label,id\n0,a\n0,d\n1,b\n1,z\n")
-    assert 'a.csv has the id "c", which' in ddsc("score", a, b, code=3).stderr
+    assert 'a.csv contains the id "c", but' in ddsc("score", a, b, code=3).stderr
     b.write_text("id,label\na,0\na,0\nb,1\nc,1\n")
     assert 'the id "a" occurs twice' in ddsc("score", a, b, code=3).stderr
     b.write_text("0\n1\n1\n0\n")
@@ -85,7 +85,7 @@ def test_truth_and_labels_joined_by_id(ddsc, tmp_path):
         bad = [line.replace("d,", "dd,") for line in truth]
         (tmp_path / "bad.csv").write_text("id,label\n" + "\n".join(bad) + "\n")
         message = ddsc("cluster", "set.csv", "-k", "2", option, "bad.csv", cwd=tmp_path, code=3).stderr
-        assert 'has the id "d", which bad.csv does not have' in message
+        assert 'contains the id "d", but bad.csv does not' in message
 
 
 HOSTILE = ["x\ny", "a,b", 'q"q', "=cmd|x", "  sp\r\n\x1b[1m", "tab\there", "plain", '"', "\u202e"]

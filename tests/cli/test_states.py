@@ -48,7 +48,7 @@ def test_found(ddsc, cohort):
         assert sum(row["shares"]) == pytest.approx(1)
     assert "description" in told["clusters_note"]
     text = ddsc("states", cohort / "found").stdout
-    assert "S1 (" in text and "agreement of halves" in text and "a description" in text
+    assert "S1 (" in text and "agreement of halves" in text and "descriptive" in text
     assert len(read(ddsc, cohort / "found", "--states", 6)["states"]) == 6
     assert told == read(ddsc, cohort / "found", "--threads", 1)
 

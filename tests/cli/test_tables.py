@@ -47,7 +47,7 @@ def test_columns_by_role(ddsc, table):
 def test_text_columns_are_named_not_refused(ddsc, table):
     data, said = info(ddsc, table, "--id", "sample", "--drop", "patient,w")
     assert names(data) == ["CD3", "CD4", "pERK"]
-    assert "left out columns without numbers: condition" in said
+    assert "excluded the columns without numbers: condition" in said
     assert "not a number" in ddsc("info", table, "--id", "sample", "--columns", "condition,CD3",
                                   code=3).stderr
 
@@ -92,7 +92,7 @@ def test_commas_and_points_in_one_file_are_refused(ddsc, tmp_path, rows):
     """One of them separates thousands, and a guess would be wrong by a factor of 1,000."""
     path = tmp_path / "both.csv"
     path.write_text("id;x;y\n" + rows)
-    assert "decimal commas (line" in ddsc("info", path, code=3).stderr
+    assert "numbers have commas (line" in ddsc("info", path, code=3).stderr
     path.write_text("id;x\na;1.234,5\nb;2\nc;3\n")
     assert '"1.234,5" is not a number' in ddsc("info", path, code=3).stderr
 
@@ -103,7 +103,7 @@ def test_row_numbers_are_no_coordinate(ddsc, tmp_path, name):
     path = tmp_path / "rows.csv"
     path.write_text(f"{name},id,x\n0,a,1.5\n1,a,2\n2,b,3\n")
     data, said = info(ddsc, path)
-    assert names(data) == ["x"] and "column 1 has no name and is left out" in said
+    assert names(data) == ["x"] and "column 1 has no name and was excluded" in said
 
 
 def test_missing_values_are_counted(ddsc, tmp_path):

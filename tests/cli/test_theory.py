@@ -24,7 +24,7 @@ def rows(path):
 def test_separated(ddsc, three_groups, tmp_path):
     done = ddsc("cluster", three_groups, "-k", 3, "--stability", 4, "-v", "-o", tmp_path / "r")
     assert "stability    ARI 1.000" in done.stdout
-    assert "4 resamples: the labels agree" in done.stderr
+    assert "4 resamples: the ARI between the labels is 1.000" in done.stderr
     result = json.loads((tmp_path / "r" / "result.json").read_text())
     found = result["stability"]
     assert found["resamples"] == len(found["runs"]) == 4 and result["settings"]["stability"] == 4

@@ -245,7 +245,7 @@ def test_assign_refuses_other_transforms(ddsc, cells, tmp_path):
 
 def test_a_file_without_a_place_for_transforms_says_so(ddsc, cells, tmp_path):
     said = ddsc("convert", cells, "--log1p", "-o", tmp_path / "a.csv").stderr
-    assert "only npz keeps what was fitted (transforms)" in said
+    assert "only npz stores fitted data (transforms)" in said
     for words in ((cells, "-o", tmp_path / "b.csv"), (cells, "--log1p", "-o", tmp_path / "b.npz")):
         assert "only npz" not in ddsc("convert", *words).stderr
 

@@ -131,7 +131,7 @@ def test_update_equals_a_run_like_the_old_one(ddsc, large, tmp_path, metric, hub
     assert told["update"]["added"] == 18 and told["update"]["removed"] == 3
     assert told["unused_numbers"] == []
     searched = told["update"]["lists_searched"]
-    assert searched == told["n"] if hubs == "always" else 18 < searched < told["n"] / 2
+    assert 18 < searched <= (told["n"] if hubs == "always" else told["n"] / 2)  # the hub rule rescales old items
 
 
 def test_updates_one_after_another(ddsc, large, tmp_path):
@@ -234,7 +234,7 @@ def test_what_update_refuses(ddsc, large, tmp_path):
     assert "use --force to replace it" in refused(new, "-o", tmp_path / "a", code=2)
     assert "nothing to update" in refused("-o", tmp_path / "b", code=2)
     assert "output folder is missing" in refused(new, code=2)
-    assert "-k auto is not possible" in refused(new, "-k", "auto", "-o", tmp_path / "b", code=2)
+    assert "-k auto cannot be used" in refused(new, "-k", "auto", "-o", tmp_path / "b", code=2)
     assert not (tmp_path / "b").exists()
     assert before == {p.name: p.read_bytes() for p in (tmp_path / "a").iterdir()}
     arrays = dict(np.load(tmp_path / "a" / "model.npz"))
@@ -279,6 +279,6 @@ def test_documents(ddsc, tmp_path):
         assert (tmp_path / "b" / name).read_bytes() == (tmp_path / "c" / name).read_bytes(), name
     ddsc("text", tmp_path / "new.tsv", "-o", tmp_path / "other.npz")
     told = ddsc("update", tmp_path / "a", tmp_path / "other.npz", "-o", tmp_path / "d", code=3).stderr
-    assert "fitted to other documents" in told or "those of the model" in told
+    assert "not fitted to the documents of the model" in told or "those of the model" in told
     assert "choose one" in ddsc("text", tmp_path / "new.tsv", "--like", tmp_path / "a", "--vectors", "x", "-o",
                                 tmp_path / "y.npz", code=2).stderr

@@ -236,14 +236,18 @@ def test_baselines_are_not_judged(ddsc, tmp_path):
     assert "Collect more items" not in (tmp_path / "r" / "report.html").read_text()
 
 
-@pytest.mark.parametrize("name, levels", [("bbc", ("reproducible", "partly", "separate")),
-                                          ("reuters5", ("continuum", "reproducible", "partly", "separate"))])
-def test_real_texts_have_structure(ddsc, data_dir, tmp_path, name, levels):
-    """Halves of reuters5 agree at .75 only, and its AMI is .51, so its clusters need not be confirmed; but it is no cloud."""
+CONFIRMED = ("reproducible", "partly", "separate")
+
+
+@pytest.mark.parametrize("name, metric, levels", [("bbc", "w2", CONFIRMED), ("bbc", "mmd", ("continuum", *CONFIRMED)),
+                                                  ("reuters5", "mmd", ("continuum", *CONFIRMED))])
+def test_real_texts_have_structure(ddsc, data_dir, tmp_path, name, metric, levels):
+    """Halves of reuters5 agree at .75 only, and its AMI is .51, so its clusters need not be confirmed; but it is no cloud.
+    With mmd, the score of bbc is at the limit: 4.50 of 4.52, and 4.52 with --bandwidth median."""
     text = data_dir / "text"
     ddsc("text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz", "--text",
          "title,body" if name == "reuters5" else "abstract", "--words", "general", "-q", "-o", tmp_path / "t.npz")
-    assert judge(ddsc, tmp_path / "t.npz", 5)["level"] in levels
+    assert judge(ddsc, tmp_path / "t.npz", 5, metric)["level"] in levels
 
 
 @pytest.mark.parametrize("k, told", [(1, "one cluster has no boundary"), (90, "every item is its own cluster")])
@@ -325,5 +329,5 @@ def test_another_start_is_reported(ddsc, tmp_path):
     ddsc("cluster", noise, "-k", 8, "-m", "lot", "-o", tmp_path / "r", "-q", "-j", 2)
     told = json.loads((tmp_path / "r/result.json").read_text())["verdict"]
     assert told["evidence"]["starts_agree"] < 0.9
-    assert "Another start gives other clusters" in (tmp_path / "r/report.html").read_text()
+    assert "Other starts of k-means give different clusters" in (tmp_path / "r/report.html").read_text()
     assert told == judge(ddsc, noise, 8, "lot", "-j", 1)

@@ -217,7 +217,7 @@ def test_new_documents_are_assigned(ddsc, fitted):
     # another fit lives in another space: refused, even where it has as many coordinates
     ddsc("text", fitted / "new.tsv", "--vectors", fitted / "v.txt", "-o", fitted / "other.npz")
     message = ddsc("assign", fitted / "result" / "model.npz", fitted / "other.npz", code=3).stderr
-    assert "fitted to other documents" in message and "--vectors MODEL.npz" in message
+    assert "not fitted to the documents of the model" in message and "--vectors MODEL.npz" in message
     assert "fitted together" in ddsc("cluster", fitted / "o.npz", fitted / "other.npz", "-k", "2",
                                      code=3).stderr
     # items that say nothing of their words: done, with a word
@@ -264,7 +264,7 @@ def spoil(arrays, name):
 
 
 @pytest.mark.parametrize("name, message", [
-    ("missing", "not all"), ("short", "vectors of shape"), ("narrow", "but words with"),
+    ("missing", "not all"), ("short", "vectors have shape"), ("narrow", "but word vectors with"),
     ("nan", "not finite"), ("large", "not finite"), ("df 0", "element 2 is 0"),
     ("df too large", "element 2 is 41"), ("df short", "elements instead of"),
     ("rules", "invalid settings"), ("rules short", "instead of 5"), ("no documents", "invalid settings"),

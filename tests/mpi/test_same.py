@@ -131,7 +131,7 @@ def test_labels_that_may_differ_are_marked(ddsc, ranks, tmp_path):
     random, turn = np.random.default_rng(0), 2 * np.pi * np.arange(900) / 900
     groups = random.normal(0, 8, (4, 2))[np.arange(900) % 4] + random.normal(0, 1, (900, 2))
     ring = 10 * np.column_stack([np.cos(turn), np.sin(turn)]) + random.normal(0, 1e-4, (900, 2))
-    sentence = "Another number of ranks may give some items other labels."
+    sentence = "The labels of some items may differ with another number of ranks."
     for name, points, k, clear in (("groups", groups, 4, True), ("ring", ring, 2, False), ("ring", ring, 3, True)):
         np.savez(tmp_path / f"{name}.npz", points=points, weights=np.ones(900), offsets=np.arange(901))
         words = ["cluster", tmp_path / f"{name}.npz", "-k", k, "--metric", "lot", "--force", "-o"]

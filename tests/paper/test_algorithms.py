@@ -226,7 +226,8 @@ OPEN = {
     "ddsc_metric_settings": "metric epsilon epsilon_is_percent sinkhorn_tolerance sinkhorn_max_iterations mmd_kernel "
                             "bandwidth reference_measures w2_max_pivots cost cost_matrix cost_size",
     "ddsc_graph_settings": "tau exact_graph",
-    "ddsc_cluster_settings": "k_min k_max metric graph gamma kmeans_restarts eigen_tolerance eigen_max_iterations like",
+    "ddsc_cluster_settings": "k_min k_max metric graph gamma kmeans_restarts eigen_tolerance eigen_max_iterations like "
+                             "resolve",
     "ddsc_text_settings": "text_columns label_column id_columns where stopwords_path lemmas_path idf support "
                           "on_empty max_bytes"}
 

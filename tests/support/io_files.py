@@ -300,7 +300,7 @@ def write_bad_npy():
     add_bad("flat.npy", npy(np.zeros(3)), "(3,)")
     add_bad("cut.npy", cloud[:-1], "cut.npy|declares 96 bytes")
     add_bad("cut_header.npy", cloud[:40], "ends early")
-    add_bad("longer.npy", cloud + b"\0", "more bytes than")
+    add_bad("longer.npy", cloud + b"\0", "unexpected bytes after")
     add_bad("no_items.npy", npy(np.zeros((0, 3, 2))), "(0, 3, 2)|no points")
     add_bad("many_empty.npy", cloud.replace(b"(2, 3, 2)", b"(9999999999, 0, 2)").replace(
         b"          \n", b" \n"), "")
@@ -336,7 +336,7 @@ def write_bad_csv():
         "zero_byte": ("id,x\na" + "b" * 5000 + "\0c,1\n", "line 2 contains a zero byte"),
         "only_header": ("id,x,y\n", "no rows"),
         "same_names": ("id,x,x\na,1,2\n", "columns 2 and 3 are both named \"x\""),
-        "label_changes": ("id,label,x\na,u,1\na,v,2\n", "line 3: label \"v\"|line 2"),
+        "label_changes": ("id,label,x\na,u,1\na,v,2\n", "line 3: the label is \"v\"|line 2"),
         "empty_id": ("id,x\n,1\n", "line 2, column 1|empty"),
         "far": ("id,x\na,1e160\n", "too large"),
         "latin": ("id,x\nb\udce8ta,1\n", "line 2, column 1|UTF-8"),
@@ -353,7 +353,7 @@ def write_bad_binary():
     add_bad("cut.idx.gz", gz(images[:-1]), "ends early|elements")
     add_bad("cut_header.idx", images[:9], "ends early|idx header")
     add_bad("lying.idx", idx([2**32 - 1] * 3), "bytes of data")
-    add_bad("longer.idx", images + b"\0", "more bytes than")
+    add_bad("longer.idx", images + b"\0", "unexpected bytes after")
     add_bad("zero_axis.idx", idx([2, 0, 3]), "axis 2")
     add_bad("labels.idx", idx([3], body=bytes(3)), "labels")
     add_bad("many_axes.idx", idx([1] * 6, body=bytes(1)), "6 axes")

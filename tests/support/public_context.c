@@ -5,7 +5,7 @@
 #include "base/context.h"
 #include "public_calls.h"
 
-ddsc_status context_create(ddsc_context *ctx, int option)
+static ddsc_status context_create(ddsc_context *ctx, int option)
 {
     (void)option;
     ddsc_context *out = calls_unset;
@@ -17,7 +17,7 @@ ddsc_status context_create(ddsc_context *ctx, int option)
     return status;
 }
 
-ddsc_status context_set_resume(ddsc_context *ctx, int option)
+static ddsc_status context_set_resume(ddsc_context *ctx, int option)
 {
     (void)option;
     ddsc_status status = ddsc_context_set_resume(ctx, "folder", "settings");
@@ -26,13 +26,13 @@ ddsc_status context_set_resume(ddsc_context *ctx, int option)
     return status;
 }
 
-ddsc_status context_set_device(ddsc_context *ctx, int option)
+static ddsc_status context_set_device(ddsc_context *ctx, int option)
 {
     (void)option;
     return ddsc_context_set_device(ctx, "cpu");
 }
 
-ddsc_status context_set_team(ddsc_context *ctx, int option)
+static ddsc_status context_set_team(ddsc_context *ctx, int option)
 {
     (void)option;
     return ddsc_context_set_team(ctx, NULL);
@@ -104,3 +104,11 @@ ddsc_status calls_read(void *user, ddsc_context *ctx, ddsc_measures **out)
 {
     return ddsc_measures_read(ctx, out, *(const char *const *)user, NULL);
 }
+
+static const call_entry entries[] = {
+    E(context_create, "", 0),
+    E(context_set_resume, "", 0),
+    E(context_set_device, "", 0),
+    E(context_set_team, "", 0),
+};
+const call_table context_calls = CALL_TABLE(entries);

@@ -22,8 +22,6 @@ extern const char *const batch_names[N], *const column_name;
 
 void words_set_up(ddsc_context *good);
 void words_tear_down(void);
-ddsc_status words_membership(ddsc_context *ctx, int words);
-ddsc_status words_assign(ddsc_context *ctx, int option);
 
 ddsc_metric_settings metric_of(int metric);
 ddsc_cluster_settings cluster_of(int metric); /* two clusters */

@@ -1,5 +1,5 @@
-/* Entries of the calls that make reports, judge a clustering or compute barycenters. Reports contain seconds and threads, so the
- * answer leaves these out. */
+/* Calls that make or compare reports. Reports contain seconds and threads, so the answer leaves
+ * these out. */
 #include <sys/stat.h>
 
 #include "public_calls.h"
@@ -80,13 +80,13 @@ static ddsc_status gives_report(ddsc_status status, ddsc_report **place)
     return status;
 }
 
-ddsc_status report_create(ddsc_context *ctx, int option)
+static ddsc_status report_create(ddsc_context *ctx, int option)
 {
     ddsc_report *out = calls_unset;
     return gives_report(make(ctx, &out, option), &out);
 }
 
-ddsc_status report_read(ddsc_context *ctx, int option)
+static ddsc_status report_read(ddsc_context *ctx, int option)
 {
     (void)option;
     ddsc_report *out = calls_unset;
@@ -102,7 +102,7 @@ static int take_constant(void *user, const void *bytes, size_t n)
     return 0;
 }
 
-ddsc_status report_write(ddsc_context *ctx, int form)
+static ddsc_status report_write(ddsc_context *ctx, int form)
 {
     const char *stop = form == DDSC_REPORT_TEXT   ? "  seconds"
                        : form == DDSC_REPORT_HTML ? "<ul class"
@@ -112,7 +112,7 @@ ddsc_status report_write(ddsc_context *ctx, int form)
 }
 
 /* All files, or none. */
-ddsc_status report_save(ddsc_context *ctx, int option)
+static ddsc_status report_save(ddsc_context *ctx, int option)
 {
     char folder[4096], path[4200];
     struct stat info;
@@ -142,23 +142,23 @@ static int take_marks(void *user, const char *name, double width, double height,
     return 0;
 }
 
-ddsc_status file_check(ddsc_context *ctx, int option)
+static ddsc_status file_check(ddsc_context *ctx, int option)
 {
     return ddsc_file_check(ctx, folder_file(&room, "out.txt.gz"), (unsigned)option);
 }
 
-ddsc_status report_check(ddsc_context *ctx, int option)
+static ddsc_status report_check(ddsc_context *ctx, int option)
 {
     return ddsc_report_check(ctx, folder_file(&room, "out"), (unsigned)option);
 }
 
-ddsc_status report_draw(ddsc_context *ctx, int option)
+static ddsc_status report_draw(ddsc_context *ctx, int option)
 {
     (void)option;
     return ddsc_report_draw(ctx, made, take_marks, NULL);
 }
 
-ddsc_status comparison_write(ddsc_context *ctx, int picture)
+static ddsc_status comparison_write(ddsc_context *ctx, int picture)
 {
     static const char *const names[] = {"classes", "ones"};
     const int32_t *const both[] = {classes, labels};
@@ -187,7 +187,7 @@ static void periods_of(char value[][16], const char *of[], int64_t n, int option
     }
 }
 
-ddsc_status over_run(ddsc_context *ctx, int option)
+static ddsc_status over_run(ddsc_context *ctx, int option)
 {
     enum { ITEMS = 40 };
     char value[ITEMS][16];
@@ -210,7 +210,7 @@ ddsc_status over_run(ddsc_context *ctx, int option)
     return status;
 }
 
-ddsc_status report_add_over(ddsc_context *ctx, int option)
+static ddsc_status report_add_over(ddsc_context *ctx, int option)
 {
     (void)option;
     char value[N][16];
@@ -263,7 +263,7 @@ static ddsc_diff *make_folders(ddsc_context *ctx, ddsc_status *status)
     return calls_gives(*status, out) ? out : NULL;
 }
 
-ddsc_status diff_create(ddsc_context *ctx, int option)
+static ddsc_status diff_create(ddsc_context *ctx, int option)
 {
     ddsc_status status;
     ddsc_diff *found = option == 2 ? make_folders(ctx, &status) : make_diff(ctx, option, &status);
@@ -275,7 +275,7 @@ ddsc_status diff_create(ddsc_context *ctx, int option)
     return status;
 }
 
-ddsc_status diff_write(ddsc_context *ctx, int form)
+static ddsc_status diff_write(ddsc_context *ctx, int form)
 {
     ddsc_status status;
     ddsc_diff *found = make_diff(own, 0, &status);
@@ -285,335 +285,34 @@ ddsc_status diff_write(ddsc_context *ctx, int form)
     return status;
 }
 
-ddsc_status compare_run(ddsc_context *ctx, int option)
-{
-    ddsc_cluster_settings cluster = cluster_of(0);
-    cluster.joined = option;
-    ddsc_compare *out = calls_unset;
-    ddsc_status status = ddsc_compare_run(ctx, &out, clouds, &cluster);
-    if (calls_gives(status, out)) {
-        ddsc_compare_view v;
-        ddsc_compare_get_view(out, &v);
-        calls_add_answer(v.labels, v.n_metrics * N * (int64_t)sizeof *v.labels);
-        calls_add_answer(v.ari, v.n_metrics * v.n_metrics * (int64_t)sizeof *v.ari);
-        ddsc_compare_destroy(out);
-    }
-    return status;
-}
-
-/* ---- what a report asks of a clustering ---- */
-
-ddsc_status cluster_settings_resolve(ddsc_context *ctx, int option)
-{
-    ddsc_cluster_settings set = cluster_of(option), found;
-    ddsc_metric_settings metric;
-    ddsc_graph_settings own_graph;
-    ddsc_cluster_settings_init(&found);
-    ddsc_metric_settings_init(&metric);
-    ddsc_graph_settings_init(&own_graph);
-    ddsc_status status = ddsc_cluster_settings_resolve(ctx, &found, &metric, &own_graph, &set);
-    if (status >= 0) {
-        assert_true(found.metric == &metric && found.graph == &own_graph);
-        calls_add_answer(&found.k_min, sizeof found.k_min);
-    }
-    return status;
-}
-
-ddsc_status merges_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_clustering_view v;
-    ddsc_merge merges[N];
-    ddsc_clustering_get_view(clustering, &v);
-    ddsc_status status = ddsc_merges_run(ctx, merges, clustering, clouds, NULL);
-    if (status >= 0)
-        calls_add_answer(merges, (v.k - 1) * (int64_t)sizeof *merges);
-    return status;
-}
-
-ddsc_status project_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    double xy[2 * N];
-    ddsc_status status = ddsc_project_run(ctx, xy, N, 3, rows);
-    if (status >= 0)
-        calls_add_answer(xy, sizeof xy);
-    return status;
-}
-
-ddsc_status order_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    int64_t rank[N];
-    ddsc_status status = ddsc_order_run(ctx, rank, clustering);
-    if (status >= 0)
-        calls_add_answer(rank, sizeof rank);
-    return status;
-}
-
-ddsc_status verdict_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_verdict *out = calls_unset;
-    ddsc_status status = ddsc_verdict_run(ctx, &out, clustering, clouds, NULL);
-    if (calls_gives(status, out)) {
-        ddsc_verdict_view v;
-        ddsc_verdict_get_view(out, &v);
-        calls_add_answer(&v.structure, sizeof v.structure);
-        calls_add_answer(v.headline, (int64_t)strlen(v.headline));
-        calls_add_answer(&v.score, sizeof v.score);
-        ddsc_verdict_destroy(out);
-    }
-    return status;
-}
-
-ddsc_status outliers_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    double score[N];
-    ddsc_outliers out;
-    ddsc_outliers_init(&out);
-    out.score = score;
-    ddsc_status status =
-        ddsc_outliers_run(ctx, &out, graph, ddsc_clustering_get_labels(clustering), N);
-    if (status >= 0)
-        calls_add_answer(score, sizeof score);
-    return status;
-}
-
-/* Option 1: blocks of two items, a column that is constant within them, and so few blocks that all
- * arrangements are listed. */
-ddsc_status permanova_run(ddsc_context *ctx, int option)
-{
-    static const double trend[N] = {1, 3, 2, 4, 6, 5, 8, 7, 9, 12, 10, 11, 14, 13};
-    const char *kind[N], *block[N];
-    int64_t count[N];
-    for (int i = 0; i < N; i++) {
-        kind[i] = option ? (i / 2 % 2 ? "u" : "v") : i == 3 ? NULL : item_names[i / 5];
-        block[i] = item_names[i / 2];
-        count[i] = 5 + i % 3;
-    }
-    const ddsc_column columns[] = {{"kind", kind, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY},
-                                   {"trend", NULL, trend, DDSC_COLUMN_AUTO, DDSC_COLUMN_ADJUST},
-                                   {"block", block, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK}};
-    ddsc_column used[2] = {columns[0], columns[option ? 2 : 1]};
-    ddsc_permanova *out = calls_unset;
-    ddsc_permanova_settings set;
-    ddsc_permanova_settings_init(&set);
-    set.permutations = 39;
-    set.pairwise = 1;
-    set.points = count;
-    ddsc_status status = ddsc_permanova_run(ctx, &out, N, matrix, 2, used, &set);
-    if (calls_gives(status, out)) {
-        ddsc_permanova_view v;
-        ddsc_permanova_get_view(out, &v);
-        calls_add_answer(&v.rows[0]->f, sizeof v.rows[0]->f);
-        calls_add_answer(&v.rows[0]->p, sizeof v.rows[0]->p);
-        calls_add_answer(&v.rows[0]->dispersion_p, sizeof v.rows[0]->dispersion_p);
-        calls_add_answer(&v.pairs[0]->p, sizeof v.pairs[0]->p);
-        calls_add_answer(&v.points_p, sizeof v.points_p);
-        ddsc_permanova_destroy(out);
-    }
-    return status;
-}
-
-ddsc_status states_run(ddsc_context *ctx, int option)
-{
-    ddsc_states *out = calls_unset;
-    ddsc_states_settings set;
-    ddsc_states_settings_init(&set);
-    set.n_states = option;
-    ddsc_status status = ddsc_states_run(ctx, &out, clouds, &set);
-    if (calls_gives(status, out)) {
-        ddsc_states_view v;
-        ddsc_states_get_view(out, &v);
-        calls_add_answer(v.share, v.n_items * v.n_states * (int64_t)sizeof *v.share);
-        calls_add_answer(v.mean, v.n_states * v.dim * (int64_t)sizeof *v.mean);
-        ddsc_states_destroy(out);
-    }
-    return status;
-}
-
-/* The states come from a context of their own, so that only the flow fails. */
-ddsc_status states_flow_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    static const int64_t from[] = {0, 1}, to[] = {2, 3, 4};
-    double mass[4], shift[2 * DIM];
-    ddsc_states *states = NULL;
-    ddsc_states_flow out;
-    ddsc_states_settings set;
-    ddsc_states_settings_init(&set);
-    set.n_states = 2;
-    ddsc_context *other = test_context(1, 1);
-    assert_int_equal(ddsc_states_run(other, &states, clouds, &set), DDSC_OK);
-    ddsc_states_flow_init(&out);
-    out.mass = mass;
-    out.shift = shift;
-    ddsc_status status = ddsc_states_flow_run(ctx, &out, states, clouds, 2, from, 3, to);
-    if (status >= 0) {
-        calls_add_answer(mass, sizeof mass);
-        calls_add_answer(shift, sizeof shift);
-        calls_add_answer(&out.value, sizeof out.value);
-    }
-    ddsc_states_destroy(states);
-    ddsc_context_destroy(other);
-    return status;
-}
-
-/* Option 1: within blocks. */
-ddsc_status effects_run(ddsc_context *ctx, int option)
-{
-    const char *kind[N], *pair[N];
-    double value[2 * N];
-    for (int i = 0; i < N; i++) {
-        kind[i] = i == 3 ? NULL : item_names[i % 3];
-        pair[i] = item_names[i / 3];
-        value[2 * i] = i * 5 % 7;
-        value[2 * i + 1] = i == 5 ? (double)NAN : i;
-    }
-    const ddsc_column column = {"kind", kind, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
-    const ddsc_column block = {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK};
-    ddsc_effects *out = calls_unset;
-    ddsc_status status =
-        ddsc_effects_run(ctx, &out, N, 2, value, &column, option ? &block : NULL, 39);
-    if (calls_gives(status, out)) {
-        ddsc_effects_view v;
-        ddsc_effects_get_view(out, &v);
-        for (int64_t k = 0; k < v.n_rows; k++) {
-            calls_add_answer(&v.rows[k]->p_adjusted, sizeof v.rows[k]->p_adjusted);
-            calls_add_answer(&v.rows[k]->effect, sizeof v.rows[k]->effect);
-        }
-        ddsc_effects_destroy(out);
-    }
-    return status;
-}
-
-ddsc_status units_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    double share[DIM], outliers[DIM];
-    ddsc_units out;
-    ddsc_units_init(&out);
-    out.share = share;
-    out.outliers = outliers;
-    ddsc_status status = ddsc_units_run(ctx, &out, clouds);
-    if (status >= 0) {
-        calls_add_answer(share, sizeof share);
-        calls_add_answer(&out.advice, sizeof out.advice);
-    }
-    return status;
-}
-
-ddsc_status sampling_constants_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_sampling_constants out;
-    ddsc_sampling_constants_init(&out);
-    ddsc_status status = ddsc_sampling_constants_run(ctx, &out, clouds, NULL);
-    if (status >= 0) {
-        calls_add_answer(&out.kappa, sizeof out.kappa);
-        calls_add_answer(&out.log10_e, sizeof out.log10_e);
-    }
-    return status;
-}
-
-ddsc_status identity_run(ddsc_context *ctx, int option)
-{
-    const int32_t before[] = {0, 0, 0, 0, 1, 1, 2, 2}, after[] = {0, 0, 1, 1, 2, 2, 2, 2};
-    ddsc_identity_settings set;
-    ddsc_identity_settings_init(&set);
-    set.keep_numbers = option;
-    ddsc_identity *out = calls_unset;
-    ddsc_status status = ddsc_identity_run(ctx, &out, 8, before, 3, after, 3, &set);
-    if (calls_gives(status, out)) {
-        ddsc_identity_view v;
-        ddsc_identity_get_view(out, &v);
-        calls_add_answer(v.numbers, v.k_new * (int64_t)sizeof *v.numbers);
-        for (int64_t e = 0; e < v.n_events; e++)
-            calls_add_answer(v.events[e]->words, (int64_t)strlen(v.events[e]->words));
-        ddsc_identity_destroy(out);
-    }
-    return status;
-}
-
-ddsc_status stability_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_cluster_settings cluster = cluster_of(0);
-    ddsc_stability_settings set;
-    ddsc_stability_settings_init(&set);
-    set.n_resamples = 2;
-    ddsc_stability *out = calls_unset;
-    ddsc_status status = ddsc_stability_run(ctx, &out, clouds, clustering, &cluster, &set);
-    if (calls_gives(status, out)) {
-        ddsc_stability_view v;
-        ddsc_stability_get_view(out, &v);
-        calls_add_answer(v.labels, 2 * N * (int64_t)sizeof *v.labels);
-        ddsc_stability_destroy(out);
-    }
-    return status;
-}
-
-ddsc_status barycenter_run(ddsc_context *ctx, int option)
-{
-    ddsc_barycenter_settings set;
-    ddsc_barycenter_settings_init(&set);
-    set.method = (ddsc_barycenter_method)option;
-    set.max_rounds = 20;
-    set.max_passes = 5;
-    set.restarts = 2;
-    ddsc_barycenter *out = calls_unset;
-    ddsc_status status = ddsc_barycenter_run(ctx, &out, fresh, &set);
-    if (calls_gives(status, out)) {
-        ddsc_barycenter_view v;
-        ddsc_barycenter_get_view(out, &v);
-        calls_add_answer(v.support, v.n * v.dim * (int64_t)sizeof *v.support);
-        ddsc_barycenter_destroy(out);
-    }
-    return status;
-}
-
-ddsc_status update_run(ddsc_context *ctx, int metric)
-{
-    static const int64_t removed[] = {2, 5};
-    ddsc_update *out = calls_unset;
-    ddsc_measures *more = NULL;
-    const int64_t item = 0;
-    const char *id = "new";
-    ddsc_status status = ddsc_measures_copy_subset(ctx, &more, clouds, 1, &item);
-    if (status >= 0) {
-        ddsc_measures *named = NULL;
-        status = ddsc_measures_copy_named(ctx, &named, more, &id);
-        ddsc_measures_destroy(more);
-        more = named;
-    }
-    if (status < 0)
-        return status;
-    status = ddsc_update_run(ctx, &out, models[metric], more, 2, removed, NULL);
-    if (calls_gives(status, out)) {
-        ddsc_update_view v;
-        ddsc_clustering_view c;
-        ddsc_update_get_view(out, &v);
-        ddsc_clustering_get_view(v.clustering, &c);
-        calls_add_answer(c.labels, c.n * (int64_t)sizeof *c.labels);
-        calls_add_answer(v.kept, v.n_kept * (int64_t)sizeof *v.kept);
-        ddsc_update_destroy(out);
-    }
-    ddsc_measures_destroy(more);
-    return status;
-}
-
-ddsc_status cluster_like(ddsc_context *ctx, int metric)
-{
-    ddsc_cluster_settings set;
-    ddsc_clustering *out = calls_unset;
-    ddsc_cluster_settings_init(&set);
-    set.like = models[metric];
-    ddsc_status status = ddsc_cluster_run(ctx, &out, clouds, &set);
-    if (calls_gives(status, out)) {
-        calls_add_answer(ddsc_clustering_get_labels(out), N * (int64_t)sizeof(int32_t));
-        ddsc_clustering_destroy(out);
-    }
-    return status;
-}
+static const call_entry entries[] = {
+    E(file_check, "", 0),
+    E(report_create, "clustering", 0),
+    E(report_create, "labels", 1),
+    E(report_create, "pairs", 2),
+    E(report_read, "", 0),
+    E(report_write, "json", DDSC_REPORT_JSON),
+    E(report_write, "json with labels", DDSC_REPORT_JSON_LABELS),
+    E(report_write, "text", DDSC_REPORT_TEXT),
+    E(report_write, "brief", DDSC_REPORT_BRIEF),
+    E(report_write, "html", DDSC_REPORT_HTML),
+    E(report_write, "eigenvalues", DDSC_REPORT_EIGENVALUES),
+    E(report_check, "", 0),
+    E(report_save, "", 0),
+    E(report_draw, "", 0),
+    E(comparison_write, "page", 0),
+    E(comparison_write, "picture", 1),
+    E(over_run, "dates", 0),
+    E(over_run, "numbers", 1),
+    E(over_run, "texts", 2),
+    E(report_add_over, "", 0),
+    E(diff_create, "", 0),
+    E(diff_create, "row numbers", 1),
+    E(diff_create, "folders", 2),
+    E(diff_write, "json", DDSC_DIFF_JSON),
+    E(diff_write, "text", DDSC_DIFF_TEXT),
+    E(diff_write, "all text", DDSC_DIFF_TEXT_ALL),
+    E(diff_write, "csv", DDSC_DIFF_CSV),
+    E(diff_write, "html", DDSC_DIFF_HTML),
+};
+const call_table reports_calls = CALL_TABLE(entries);

@@ -57,7 +57,7 @@ static void keeps(ddsc_status status, const double *out, int64_t n, double befor
         assert_true(out[i] == before);
 }
 
-ddsc_status words_membership(ddsc_context *ctx, int words)
+static ddsc_status words_membership(ddsc_context *ctx, int words)
 {
     double out[N * 2];
     ddsc_membership_report report;
@@ -72,7 +72,7 @@ ddsc_status words_membership(ddsc_context *ctx, int words)
     return status;
 }
 
-ddsc_status words_assign(ddsc_context *ctx, int option)
+static ddsc_status words_assign(ddsc_context *ctx, int option)
 {
     (void)option;
     double membership[8];
@@ -85,3 +85,10 @@ ddsc_status words_assign(ddsc_context *ctx, int option)
     keeps(status, membership, 8, -5);
     return status;
 }
+
+static const call_entry entries[] = {
+    {"ddsc_membership_run", "distances", words_membership, 0},
+    {"ddsc_membership_run", "words", words_membership, 1},
+    {"ddsc_assign_run", "words", words_assign, 0},
+};
+const call_table words_calls = CALL_TABLE(entries);

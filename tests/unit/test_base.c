@@ -83,16 +83,16 @@ static void count_words(void *user, const char *text)
 static void warnings_are_told(void **state)
 {
     (void)state;
-    int n_told = 0;
+    int n_shown = 0;
     ddsc_context *ctx = NULL, *deaf = test_context(1, 0);
     ddsc_context_settings set;
     ddsc_context_settings_init(&set);
     set.warning = count_words;
-    set.warning_user = &n_told;
+    set.warning_user = &n_shown;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
     ctx_warn(ctx, "%d of %d things", 7, 9);
     ctx_warn(deaf, "%d of %d things", 7, 9);
-    assert_int_equal(n_told, 1);
+    assert_int_equal(n_shown, 1);
     assert_string_equal(ddsc_context_get_message(ctx), "");
     ddsc_context_destroy(ctx);
     ddsc_context_destroy(deaf);

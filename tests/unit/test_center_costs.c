@@ -347,7 +347,7 @@ static void test_refused(void **state)
         case 4: set.cost = -1, says = "cost"; break;
         default:
             set = settings(DDSC_COST_MATRIX, 3); /* points with two coordinates are no rows */
-            says = "one coordinate";
+            says = "single coordinate";
             wanted = DDSC_ERROR_INPUT;
         }
         assert_int_equal(ddsc_barycenter_run(ctx, &b, m, &set), wanted);

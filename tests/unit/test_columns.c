@@ -93,7 +93,7 @@ static void test_draw(void **state)
     search_columns_free(ctx, &b);
     search_columns_free(other, &c);
     assert_int_equal(search_columns_draw(ctx, &a, 50, 0.02), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "selects 1 columns: at least 2 are"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "selects 1 columns; at least 2 are"));
     ddsc_context_destroy(other);
     ddsc_context_destroy(ctx);
 }
@@ -299,7 +299,7 @@ static void test_matrix(void **state)
     assert_int_equal(
         ddsc_graph_create_from_matrix(ctx, &given, n, full, DDSC_DISTANCE_SQUARED, &how),
         DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "must be known"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "must not contain unknown values"));
     search_columns_free(ctx, &c);
     double vectors[4] = {0, 1, 2, 3};
     assert_int_equal(ddsc_graph_create_from_vectors(ctx, &given, 4, 1, vectors, &how),
@@ -445,14 +445,15 @@ static void test_sparse_sample(void **state)
     graph.sample = 1e-9;
     set.graph = &graph;
     assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "leaves none of the 780 pairs"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "selects none of the 780 pairs"));
     double unknown[4] = {0, 1, 1, 0};
     ddsc_graph *g;
     assert_int_equal(ddsc_graph_create_from_matrix(ctx, &g, 2, unknown, 0, &graph),
                      DDSC_ERROR_ARGUMENT);
     graph.sample = 0.03;
     assert_true(ddsc_cluster_run(ctx, &c, m, &set) >= 0);
-    assert_non_null(strstr(c->view.advice, "Items without a neighbor at a known distance"));
+    assert_non_null(
+        strstr(c->view.advice, "Number of items without a neighbor at a known distance"));
     assert_non_null(strstr(c->view.advice, "Raise the sample"));
     ddsc_clustering_destroy(c);
     graph.sample = 1;

@@ -100,12 +100,12 @@ static void test_refusals(void **state)
     ddsc_context *ctx = test_context(2, 0);
     lists l = sample;
     l.index[5] = 2;
-    refused(ctx, &l, "item 2 is among its own neighbors");
+    refused(ctx, &l, "item 2 is in its own list of neighbors");
     l = sample;
     l.index[4] = 0;
-    refused(ctx, &l, "item 1 lists its neighbor 0 twice");
+    refused(ctx, &l, "the list of item 1 contains its neighbor 0 twice");
     l.index[4] = 5;
-    refused(ctx, &l, "entry 1 of item 1 is item 5: items must be in 0 to 4");
+    refused(ctx, &l, "neighbor 1 of item 1 is item 5; item numbers must be 0 to 4");
     l.index[4] = -1;
     refused(ctx, &l, "item -1");
     l = sample;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "assess/assess.h"
+#include "assess/quality/quality.h"
 #include "support.h"
 
 enum { N = 240, K = 3 };

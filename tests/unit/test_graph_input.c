@@ -142,7 +142,7 @@ static void test_tau_default(void **state)
     const int64_t tau[] = {0, 0, 1, 3, 5, 9, 10, 10, 11, 17};
     ddsc_graph_settings set = {0};
     for (int k = 0; k < 10; k++)
-        assert_int_equal(plan_tau(n[k], &set), tau[k]);
+        assert_int_equal(plan_tau_for_count(n[k], &set), tau[k]);
 }
 
 /* Documents get more neighbors, unless the paper's algorithm or a value is requested. */
@@ -163,7 +163,7 @@ static void test_tau_of_documents(void **state)
                                    .sample_columns = 1};
         measures m = {
             .n = cases[k].n, .nnz = cases[k].n * cases[k].points, .words = {.n = cases[k].n_words}};
-        assert_int_equal(plan_tau_of(&m, &set), cases[k].tau);
+        assert_int_equal(plan_tau_for_items(&m, &set), cases[k].tau);
         assert_int_equal(ddsc_measures_get_tau(&m, &set), cases[k].tau);
     }
     assert_int_equal(ddsc_measures_get_tau(NULL, &(ddsc_graph_settings){0}), 0);

@@ -186,7 +186,8 @@ static void test_arguments(void **state)
     ddsc_identity_settings set;
     ddsc_identity_settings_init(&set);
     assert_int_equal(ddsc_identity_run(ctx, &t, 2, before, 2, after, 2, NULL), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "new label 1 is 2, but k is 2"));
+    assert_non_null(
+        strstr(ddsc_context_get_message(ctx), "new label 1 is 2; labels must be less than k = 2"));
     set.old_sizes = sizes;
     assert_int_equal(ddsc_identity_run(ctx, &t, 2, before, 2, after, 3, &set), DDSC_ERROR_ARGUMENT);
     set.old_sizes = NULL;

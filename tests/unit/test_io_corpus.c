@@ -21,7 +21,7 @@ static void test_corpora(void **state)
     (void)state;
     static const char *const formats[] = {"npz",   "npy",    "csv",   "idx",  "d2",   "fcs",
                                           "mtx",   "labels", "vocab", "hist", "text", "vectors",
-                                          "model", "image",  "cloud", "h5ad", "meta"};
+                                          "model", "image",  "cloud", "h5ad", "meta", "diff"};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         char folder[TEST_PATH];
         snprintf(folder, sizeof folder, "%s/fuzz/corpus/%s", DDSC_SOURCE_DIR, formats[k]);

@@ -193,6 +193,48 @@ static void test_distance_of_rows(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* A row of the embedding depends on its item only, bit for bit, and not on the order of its points or
+ * on the other items of the set. Items share points, so the numbers of the points differ, too. */
+static void test_rows_of_shuffled_sets(void **state)
+{
+    (void)state;
+    enum { N = 12, EACH = 30, D = 5, POOL = 100, SIZE = N * EACH * D };
+    double *points = calloc(SIZE, sizeof *points), *moved = calloc(SIZE, sizeof *moved);
+    double weight[N * EACH], moved_weight[N * EACH], pool[POOL * D];
+    rng r = rng_make(4, RNG_GAUSSIANS, 9);
+    for (int k = 0; k < POOL * D; k++)
+        pool[k] =
+            k % D == 0 ? (double)rng_below(&r, 3) : rng_normal(&r); /* equal first coordinates */
+    for (int p = 0; p < N * EACH; p++) {
+        int64_t from = (p % EACH) * 3 + rng_below(&r, 3), i = p / EACH;
+        int64_t to =
+            (N - 1 - i) * EACH + (7 * p + 3) % EACH; /* last item first, points in another order */
+        weight[p] = moved_weight[to] = 1 + (double)rng_below(&r, 4);
+        memcpy(points + p * D, pool + from * D, D * sizeof *points);
+        memcpy(moved + to * D, pool + from * D, D * sizeof *points);
+    }
+    ddsc_context *ctx = test_context(2, 3);
+    measures *reference = test_random_measures(ctx, 1, 40, D, 4);
+    measures *m = clouds(ctx, N, EACH, D, points, weight),
+             *other = clouds(ctx, N, EACH, D, moved, moved_weight);
+    assert_true(m->v <= POOL && memcmp(m->support, other->support, (size_t)(m->v * D)) != 0);
+    ddsc_metric_settings set = lot_settings(DDSC_REFERENCE_MEASURES);
+    set.reference_measures = reference;
+    int64_t columns;
+    double *z = embed(ctx, m, &set, &columns, NULL), *y = embed(ctx, other, &set, &columns, NULL);
+    for (int i = 0; i < N; i++)
+        assert_memory_equal(z + i * columns, y + (N - 1 - i) * columns,
+                            (size_t)columns * sizeof *z);
+    ddsc_release(ctx, z);
+    ddsc_release(ctx, y);
+    ddsc_measures_destroy(m);
+    ddsc_measures_destroy(other);
+    ddsc_measures_destroy(reference);
+    ddsc_context_destroy(ctx);
+    free(points);
+    free(moved);
+}
+
 /* Mean and scale of a large normal reference are those of the pooled points. */
 static void test_normal_reference(void **state)
 {
@@ -360,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_translations),
         cmocka_unit_test(test_permutation),
         cmocka_unit_test(test_distance_of_rows),
+        cmocka_unit_test(test_rows_of_shuffled_sets),
         cmocka_unit_test(test_normal_reference),
         cmocka_unit_test(test_kmeans_reference),
         cmocka_unit_test(test_threads),

@@ -89,7 +89,7 @@ static ddsc_status search(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats
     pairs p;
     pair_choice choice = {.i_end = f->n, .sample = set->sample};
     assert_int_equal(pairs_open(ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
-    ddsc_status status = search_full(&p, graph, plan_tau(f->n, set), &choice);
+    ddsc_status status = search_full(&p, graph, plan_tau_for_count(f->n, set), &choice);
     assert_int_equal(pairs_finish(&p, f->n * (f->n - 1) / 2, stats), DDSC_OK);
     pairs_close(&p);
     return status;
@@ -143,7 +143,7 @@ static void test_neighbors(void **state)
         for (int b = 0; b < 5; b++) {
             int64_t n = sizes[a];
             ddsc_graph_settings set = graph_settings(taus[b], 1);
-            int64_t tau = plan_tau(n, &set);
+            int64_t tau = plan_tau_for_count(n, &set);
             fake f = fake_make(ctx, n, 6);
             ddsc_graph *graph = NULL;
             ddsc_pair_stats stats = {.struct_size = sizeof stats};

@@ -35,7 +35,7 @@ static const choice choices[] = {
     {BOUNDS, .exact_graph = DDSC_GRAPH_PRUNED, .path = PLAN_PRUNED, .why = PLAN_ASKED,
      .words = "requested; bound levels: first"},
     {BOUNDS, .exact_graph = DDSC_GRAPH_FULL, .path = PLAN_FULL, .why = PLAN_ALL_ASKED,
-     .words = "w2: all pairs requested, 1000 items"},
+     .words = "w2: all pairs were requested, 1000 items"},
     {METRIC(.bounds = true, .against = "few iterations"), .path = PLAN_FULL, .why = PLAN_ADVISED,
      .words = "w2: few iterations, 1000 items"},
     {METRIC(.bounds = true, .against = "few iterations"), .exact_graph = DDSC_GRAPH_PRUNED,
@@ -46,11 +46,11 @@ static const choice choices[] = {
      .words = "w2: no pairs, 1 items"},
     /* a sample of the pairs, of the columns */
     {BOUNDS, .sample = 0.5, .path = PLAN_FULL, .why = PLAN_SAMPLE_ASKED,
-     .words = "w2: a sample of the pairs requested, 1000 items"},
+     .words = "w2: a sample of the pairs was requested, 1000 items"},
     {BOUNDS, .sample = 0.5, .fills = true, .path = PLAN_SAMPLED, .why = PLAN_SAMPLE_ASKED,
-     .words = "a sample of the pairs requested"},
+     .words = "a sample of the pairs was requested"},
     {ROWS(N), .sample = 0.5, .fills = true, .path = PLAN_SAMPLED, .why = PLAN_SAMPLE_ASKED,
-     .words = "a sample of the pairs requested"},
+     .words = "a sample of the pairs was requested"},
     {BOUNDS, .columns = 0.1, .path = PLAN_COLUMNS, .why = PLAN_ASKED,
      .words = "requested: 100 of 1000 columns"},
     {{.metric = "w2", .n = 1, .bounds = true},
@@ -103,7 +103,7 @@ static const choice choices[] = {
      .exact_graph = DDSC_GRAPH_FULL,
      .path = PLAN_FULL,
      .why = PLAN_ALL_ASKED,
-     .words = "vectors: all pairs requested, 1000 items"},
+     .words = "vectors: all pairs were requested, 1000 items"},
     {{.input = PLAN_OF_VECTORS, .metric = "vectors", .n = EXACT_ITEMS + 1, .rows = true},
      .path = PLAN_PREFILTER,
      .words = "100001 items, rows of 0 floats"},
@@ -147,7 +147,7 @@ static void test_table(void **state)
         assert_int_equal(p.tau, 12);
         assert_true(p.sample == (c->facts.n_old > 0 ? 1 : set.sample));
         assert_int_equal(p.hubs, c->facts.n_old > 0 ? DDSC_HUBS_OFF : DDSC_HUBS_AUTO);
-        assert_int_equal(p.hubs_tau, plan_tau(c->facts.n, &set));
+        assert_int_equal(p.hubs_tau, plan_tau_for_count(c->facts.n, &set));
         assert_int_equal(p.must_prefilter,
                          p.path == PLAN_PREFILTER && set.exact_graph == DDSC_GRAPH_PRUNED);
         bool services = c->facts.input == PLAN_OF_METRIC && p.path != PLAN_COLUMNS;
@@ -172,7 +172,7 @@ static void test_words(void **state)
     full = plan_without_prefilter(p, PLAN_ROUNDING);
     assert_int_equal(full.path, PLAN_FULL);
     plan_describe(&full, words, sizeof words);
-    assert_string_equal(words, "mmd: rounding left too many items undecided, 2000 items");
+    assert_string_equal(words, "mmd: rounding errors left too many items undecided, 2000 items");
     full = plan_without_prefilter(p, PLAN_NO_ROWS);
     plan_describe(&full, words, sizeof words);
     assert_string_equal(words, "mmd: no float rows with error bounds, 2000 items");

@@ -217,10 +217,10 @@ static void check_bounds(const measures *m, double epsilon, double least, double
             sinkhorn_result exact;
             assert_true(sinkhorn_solve(solver, &exact, &problem) >= 0);
             double top = exact.regularized * (1 + 1e-10), bound = 0;
-            for (int looks = 1; looks <= SINKHORN_GRID_LOOKS; looks += 4) {
-                bound = sinkhorn_grid_bound(grid, i, j, INFINITY, looks, 0);
+            for (int evaluations = 1; evaluations <= SINKHORN_GRID_EVALUATIONS; evaluations += 4) {
+                bound = sinkhorn_grid_bound(grid, i, j, INFINITY, evaluations, 0);
                 assert_true(bound <= top);
-                assert_true(sinkhorn_grid_bound(grid, i, j, 0.5 * top, looks, 0) <= top);
+                assert_true(sinkhorn_grid_bound(grid, i, j, 0.5 * top, evaluations, 0) <= top);
             }
             if (exact.regularized == 0)
                 continue;

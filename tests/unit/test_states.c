@@ -155,11 +155,11 @@ static void test_flow(void **state)
 /* ---- effects ---- */
 
 static ddsc_effects_view effects_of(ddsc_context *ctx, ddsc_effects **out, int64_t n, int64_t m,
-                                    const double *values, const ddsc_column *column,
-                                    const ddsc_column *block, int64_t permutations)
+                                    const double *values, int64_t n_columns,
+                                    const ddsc_column *columns, int64_t permutations)
 {
     ddsc_effects_view v;
-    assert_int_equal(ddsc_effects_run(ctx, out, n, m, values, column, block, permutations),
+    assert_int_equal(ddsc_effects_run(ctx, out, n, m, values, n_columns, columns, permutations),
                      DDSC_OK);
     ddsc_effects_get_view(*out, &v);
     return v;
@@ -175,7 +175,7 @@ static void test_classes(void **state)
     const ddsc_column column = {"class", class, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
     ddsc_context *ctx = test_context(2, 1);
     ddsc_effects *out = NULL;
-    ddsc_effects_view v = effects_of(ctx, &out, 9, 1, y, &column, NULL, 999);
+    ddsc_effects_view v = effects_of(ctx, &out, 9, 1, y, 1, &column, 999);
     assert_true(v.n_rows == 1 && v.exhaustive && v.n_permutations == 126);
     const ddsc_effect *e = v.rows[0];
     assert_string_equal(e->level, "b");
@@ -203,11 +203,11 @@ static void test_blocks(void **state)
         y[2 * i] = 100 * (i / 2) + (i % 2 ? 3 : 0);
         y[2 * i + 1] = i < 2 ? (double)NAN : (i * 7) % 5;
     }
-    const ddsc_column column = {"time", class, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
-    const ddsc_column block = {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK};
+    const ddsc_column columns[] = {{"time", class, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY},
+                                   {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK}};
     ddsc_context *ctx = test_context(1, 1);
     ddsc_effects *out = NULL;
-    ddsc_effects_view v = effects_of(ctx, &out, 2 * PAIRS, 2, y, &column, &block, 999);
+    ddsc_effects_view v = effects_of(ctx, &out, 2 * PAIRS, 2, y, 2, columns, 999);
     assert_true(v.exhaustive && v.n_permutations == 256);
     assert_close(v.rows[0]->effect, -3, 1e-12, 0);
     assert_close(v.rows[0]->low, -3, 1e-9, 0);
@@ -218,7 +218,7 @@ static void test_blocks(void **state)
     /* a column that is constant within blocks compares whole blocks */
     for (int i = 0; i < 2 * PAIRS; i++)
         class[i] = i < PAIRS ? "u" : "v";
-    v = effects_of(ctx, &out, 2 * PAIRS, 2, y, &column, &block, 999);
+    v = effects_of(ctx, &out, 2 * PAIRS, 2, y, 2, columns, 999);
     assert_true(v.whole_blocks && v.exhaustive && v.n_permutations == 70);
     assert_int_equal(v.rows[0]->n_level, PAIRS / 2);
     ddsc_effects_destroy(out);
@@ -240,19 +240,19 @@ static void test_kinds(void **state)
     ddsc_column column = {"x", NULL, x, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
     ddsc_context *ctx = test_context(1, 1);
     ddsc_effects *out = NULL;
-    ddsc_effects_view v = effects_of(ctx, &out, MANY, 1, y, &column, NULL, 199);
+    ddsc_effects_view v = effects_of(ctx, &out, MANY, 1, y, 1, &column, 199);
     assert_true(v.kind == DDSC_COLUMN_NUMBER && v.n_rows == 1 && !v.exhaustive);
     assert_close(v.rows[0]->effect, 1, 1e-12, 0);
     assert_close(v.rows[0]->p, 1.0 / 200, 1e-12, 0);
     ddsc_effects_destroy(out);
     column = (ddsc_column){"class", class, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
-    v = effects_of(ctx, &out, MANY, 1, y, &column, NULL, 199);
+    v = effects_of(ctx, &out, MANY, 1, y, 1, &column, 199);
     assert_true(v.n_rows == 3 && v.rows[2]->other == NULL);
     assert_string_equal(v.rows[2]->level, "c");
     ddsc_effects_destroy(out);
     for (int i = 0; i < MANY; i++)
         class[i] = "same";
-    assert_int_equal(ddsc_effects_run(ctx, &out, MANY, 1, y, &column, NULL, 199), DDSC_ERROR_INPUT);
+    assert_int_equal(ddsc_effects_run(ctx, &out, MANY, 1, y, 1, &column, 199), DDSC_ERROR_INPUT);
     assert_non_null(strstr(ddsc_context_get_message(ctx), "constant"));
     ddsc_context_destroy(ctx);
 }
@@ -273,7 +273,7 @@ static void test_calibration(void **state)
     const ddsc_column column = {"class", class, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
     ddsc_context *ctx = test_context(2, 1);
     ddsc_effects *out = NULL;
-    ddsc_effects_view v = effects_of(ctx, &out, ITEMS, SETS, y, &column, NULL, 199);
+    ddsc_effects_view v = effects_of(ctx, &out, ITEMS, SETS, y, 1, &column, 199);
     int rejected = 0, covered = 0;
     for (int64_t k = 0; k < v.n_rows; k++) {
         rejected += v.rows[k]->p <= 0.05;
@@ -285,13 +285,72 @@ static void test_calibration(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Without an effect of the covariate on the class, and with one: p and intervals keep their level
+ * although the covariate changes the values. Without adjustment they do not. */
+static void test_adjusted_calibration(void **state)
+{
+    (void)state;
+    enum { SETS = 400, ITEMS = 24 };
+    static double y[ITEMS * SETS];
+    const char *class[ITEMS], *pair[ITEMS];
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+    double age[ITEMS];
+    rng r = rng_make(12, RNG_SUBSET, 1);
+    for (int i = 0; i < ITEMS; i++) {
+        class[i] = i % 2 ? "u" : "v";
+        pair[i] = names[i / 2];
+        age[i] = rng_normal(&r) + i % 2;
+        for (int k = 0; k < SETS; k++) /* some values are missing in every second quantity */
+            y[i * SETS + k] = k % 2 && i % 11 == 5 ? (double)NAN : 2 * age[i] + rng_normal(&r);
+    }
+    const ddsc_column columns[] = {{"class", class, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY},
+                                   {"age", NULL, age, DDSC_COLUMN_NUMBER, DDSC_COLUMN_ADJUST},
+                                   {"pair", pair, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK}};
+    ddsc_context *ctx = test_context(2, 1);
+    for (int n_columns = 1; n_columns <= 3; n_columns++) {
+        ddsc_effects *out = NULL;
+        ddsc_effects_view v = effects_of(ctx, &out, ITEMS, SETS, y, n_columns, columns, 199);
+        int rejected = 0, covered = 0;
+        for (int64_t k = 0; k < v.n_rows; k++) {
+            rejected += v.rows[k]->p <= 0.05;
+            covered += v.rows[k]->low <= 0 && v.rows[k]->high >= 0;
+        }
+        bool good = rejected >= 0.02 * SETS && rejected <= 0.08 * SETS && covered >= 0.92 * SETS &&
+                    covered <= 0.98 * SETS;
+        assert_int_equal(good, n_columns > 1);
+        ddsc_effects_destroy(out);
+    }
+    /* a covariate that determines the class; too many covariates */
+    ddsc_effects *out = NULL;
+    for (int i = 0; i < ITEMS; i++)
+        age[i] = i % 2;
+    assert_int_equal(ddsc_effects_run(ctx, &out, ITEMS, SETS, y, 2, columns, 199),
+                     DDSC_ERROR_INPUT);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "determine"));
+    ddsc_column many[ITEMS];
+    for (int c = 0; c < ITEMS; c++)
+        many[c] = columns[BASE_MIN(c, 1)];
+    double own[ITEMS][ITEMS];
+    for (int c = 1; c < ITEMS; c++) {
+        for (int i = 0; i < ITEMS; i++)
+            own[c][i] = rng_normal(&r);
+        many[c].number = own[c];
+    }
+    assert_int_equal(ddsc_effects_run(ctx, &out, ITEMS, 1, y, ITEMS - 1, many, 199),
+                     DDSC_ERROR_INPUT);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "too many covariates"));
+    many[1].role = DDSC_COLUMN_BY;
+    assert_int_equal(ddsc_effects_run(ctx, &out, ITEMS, 1, y, 3, many, 199), DDSC_ERROR_ARGUMENT);
+    ddsc_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),       cmocka_unit_test(test_given),
         cmocka_unit_test(test_flow),        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_blocks),      cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_calibration),
+        cmocka_unit_test(test_calibration), cmocka_unit_test(test_adjusted_calibration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,8 @@
 
 #include "cluster/spectral/decompose.h"
 #include "support.h"
-#include "assess/assess.h"
+#include "assess/identity/identity.h"
+#include "assess/quality/quality.h"
 
 static ddsc_cluster_settings cluster_of(int64_t k)
 {
@@ -178,7 +179,7 @@ static void test_match(void **state)
             labels[i] = rng_below(&r, 3) > 0 ? (first[i] + 1) % k : (int32_t)rng_below(&r, k);
         }
         memcpy(before, labels, sizeof labels);
-        assert_int_equal(theory_match_labels(ctx, labels, &n_changed, first, N, k), DDSC_OK);
+        assert_int_equal(identity_match_labels(ctx, labels, &n_changed, first, N, k), DDSC_OK);
         assert_int_equal(N - n_changed, best_agreement(before, first, N, into, k, 0));
         for (int i = 0; i < N; i++)
             for (int j = 0; j < N; j++) { /* only the numbers changed */
@@ -507,7 +508,7 @@ static void test_refusals(void **state)
     assert_int_equal(ddsc_stability_run(ctx, &s, NULL, first, &set, &how), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_stability_run(ctx, &s, m, NULL, &set, &how), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_stability_run(ctx, &s, m, bare, &set, &how), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "not of a graph"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "instead of a graph"));
     assert_int_equal(ddsc_stability_run(ctx, &s, other, first, &set, &how), DDSC_ERROR_ARGUMENT);
     assert_non_null(strstr(ddsc_context_get_message(ctx), "12 items, but measures has 8"));
     how.n_resamples = 0;

@@ -1,53 +1,14 @@
 /* An update gives the graph of a run over the changed set, byte for byte: random inserts and
  * removals, one after another, for every metric, with any number of threads. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "changing_set.h"
 #include "ddsc/ddsc.h"
 #include "support.h"
 
-enum { MOST = 320, POINTS = 40, ROUNDS = 5, CHANGES = 6, DIM = 2 };
-
-typedef struct pool {
-    int64_t n, next; /* next: the first number that was never used */
-    int64_t number[MOST];
-    bool images, small;
-} pool;
-
-/* Creates the items with these numbers. An item is a function of its number only. */
-static ddsc_measures *make_items(ddsc_context *ctx, const pool *p, const int64_t *number, int64_t n)
-{
-    double *points = malloc((size_t)(n * POINTS * DIM) * sizeof *points);
-    double *weights = malloc((size_t)(n * POINTS) * sizeof *weights);
-    char text[MOST][24];
-    const char *id[MOST];
-    ddsc_cloud cloud[MOST];
-    ddsc_measures *plain = NULL, *named = NULL;
-    assert_true(points && weights && n > 0 && n <= MOST);
-    for (int64_t i = 0; i < n; i++) {
-        rng r = rng_make(5, RNG_SHAPES, (uint64_t)number[i]);
-        int64_t size = p->small ? 3 + rng_below(&r, 8) : 35 + rng_below(&r, POINTS - 35);
-        double *x = points + i * POINTS * DIM, *w = weights + i * POINTS;
-        for (int64_t k = 0; k < size; k++) {
-            w[k] = 0.1 + rng_uniform(&r);
-            for (int64_t d = 0; d < DIM; d++)
-                x[k * DIM + d] = p->images ? (double)(rng_below(&r, 24) + 5 * (number[i] % 3))
-                                           : rng_normal(&r) + 4 * (double)(number[i] % 3);
-        }
-        cloud[i] = (ddsc_cloud){.points = x, .weights = w, .n = size};
-        snprintf(text[i], sizeof text[i], "item %lld", (long long)number[i]);
-        id[i] = text[i];
-    }
-    assert_int_equal(ddsc_measures_create_items(ctx, &plain, n, DIM, cloud, DDSC_EMPTY_ERROR), 0);
-    assert_int_equal(ddsc_measures_copy_named(ctx, &named, plain, id), 0);
-    ddsc_measures_destroy(plain);
-    free(points);
-    free(weights);
-    return named;
-}
+enum { ROUNDS = 5 };
 
 static void assert_graph_of(const ddsc_clustering *a, const ddsc_clustering *b, int metric,
                             int round)
@@ -68,36 +29,18 @@ static void assert_graph_of(const ddsc_clustering *a, const ddsc_clustering *b, 
         assert_true(fabs(x.eigenvalues[k] - y.eigenvalues[k]) < 1e-8);
 }
 
-/* Removes items, and adds new ones. removed receives the indices of the removed ones. */
-static void change(pool *p, rng *r, int64_t *removed, int64_t *n_removed, int64_t *n_added)
-{
-    int64_t kept = 0;
-    *n_removed = rng_below(r, CHANGES);
-    *n_added = *n_removed == 0 ? 1 + rng_below(r, CHANGES) : rng_below(r, CHANGES);
-    for (int64_t k = 0; k < *n_removed; k++)
-        removed[k] = k * (p->n / CHANGES) + rng_below(r, p->n / CHANGES);
-    for (int64_t i = 0, k = 0; i < p->n; i++) {
-        bool goes = k < *n_removed && removed[k] == i;
-        k += goes;
-        if (!goes)
-            p->number[kept++] = p->number[i];
-    }
-    for (int64_t k = 0; k < *n_added; k++)
-        p->number[kept++] = p->next++;
-    p->n = kept;
-}
-
 static void check_metric(int metric, bool images, int64_t hubs)
 {
     ddsc_context *ctx = test_context(1, 1), *other = test_context(3, 1);
     bool bounded =
         metric == DDSC_METRIC_W2 || metric == DDSC_METRIC_W1 || metric == DDSC_METRIC_SINKHORN;
-    pool p = {.n = bounded ? 80 : 220, .images = images, .small = !bounded};
+    changing_set p = {.n = bounded ? 80 : 220, .images = images, .small = !bounded};
     ddsc_metric_settings how = test_metric((ddsc_metric)metric);
     ddsc_graph_settings graph;
     ddsc_cluster_settings set, like;
     ddsc_clustering *first = NULL;
     ddsc_model *model = NULL, *now = NULL;
+    int64_t kept_lists = 0;
     rng r = rng_make(9, RNG_SUBSET, (uint64_t)metric);
     for (; p.next < p.n; p.next++)
         p.number[p.next] = p.next;
@@ -109,7 +52,7 @@ static void check_metric(int metric, bool images, int64_t hubs)
     set.metric = &how;
     set.graph = &graph;
     set.k_min = set.k_max = 3;
-    ddsc_measures *items = make_items(ctx, &p, p.number, p.n);
+    ddsc_measures *items = changing_items(ctx, &p, p.number, p.n);
     assert_int_equal(ddsc_cluster_run(ctx, &first, items, &set), 0);
     assert_int_equal(ddsc_model_create(ctx, &model, items, first, &set), 0);
     ddsc_measures_destroy(items);
@@ -122,20 +65,24 @@ static void check_metric(int metric, bool images, int64_t hubs)
         ddsc_clustering *whole = NULL;
         ddsc_model *next = NULL;
         ddsc_measures *more = NULL, *all;
-        change(&p, &r, removed, &n_removed, &n_added);
+        changing_step(&p, &r, removed, &n_removed, &n_added);
         if (n_added > 0)
-            more = make_items(ctx, &p, p.number + p.n - n_added, n_added);
+            more = changing_items(ctx, &p, p.number + p.n - n_added, n_added);
         const ddsc_model *old = now ? now : model;
         assert_int_equal(ddsc_update_run(ctx, &update, old, more, n_removed, removed, NULL), 0);
         assert_int_equal(ddsc_update_run(other, &again, old, more, n_removed, removed, NULL), 0);
-        all = make_items(ctx, &p, p.number, p.n);
+        all = changing_items(ctx, &p, p.number, p.n);
         assert_int_equal(ddsc_cluster_run(ctx, &whole, all, &like), 0);
         ddsc_update_get_view(update, &v);
         ddsc_update_get_view(again, &w);
         assert_graph_of(v.clustering, whole, metric, round);
         assert_graph_of(v.clustering, w.clustering, metric, round);
         assert_int_equal(v.n_searched, w.n_searched);
+        assert_memory_equal(ddsc_clustering_get_labels(v.clustering),
+                            ddsc_clustering_get_labels(w.clustering),
+                            (size_t)p.n * sizeof(int32_t));
         assert_true(hubs != DDSC_HUBS_OFF || v.n_searched < p.n);
+        kept_lists += p.n - v.n_searched;
         assert_int_equal(v.n_added, n_added);
         assert_int_equal(v.n_removed, n_removed);
         ddsc_cluster_settings own = like;
@@ -149,6 +96,7 @@ static void check_metric(int metric, bool images, int64_t hubs)
         ddsc_update_destroy(again);
         ddsc_update_destroy(update);
     }
+    assert_true(kept_lists > 0 || metric != DDSC_METRIC_W2);
     ddsc_model_destroy(now);
     ddsc_model_destroy(model);
     ddsc_context_destroy(other);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "assess/verdict.h"
+#include "assess/quality/verdict.h"
 #include "support.h"
 
 /* 600 items in 8 clusters that touch. */

@@ -1,1 +1,1 @@
-"""The tables of the paper next to ours; see tools/paper.py."""
+"""Computes the tables of the paper next to ours; see tools/paper.py."""

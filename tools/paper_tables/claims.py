@@ -1,4 +1,4 @@
-"""Judges the claims of the paper by the stored rows, in words."""
+"""Compares the claims of the paper with the stored rows."""
 from .quoted import IMAGES, INCOMPLETE, METRICS, SCORES, SETS, TEXTS, TITLE
 
 ORDER = {"holds": 0, "holds in part": 1, "does not hold": 2, "not computed": 3}
@@ -17,7 +17,7 @@ def n3(x, sign=""):
 
 
 def title(key):
-    """Return the name of a baseline's row in words."""
+    """Return the title of the row of a baseline."""
     method, _, source = key.partition("-")
     return method.upper().replace("KMEANS", "K-means") + {"": "", "mean": " of mean vectors", "words": " of words",
                                                           "pixels": " of pixels"}[source]
@@ -28,26 +28,26 @@ def names(sets):
 
 
 def difference(found, name, metric):
-    """Return the AMI and the ARI of the paper's algorithm here minus the paper's."""
+    """Return our AMI and ARI of the paper's algorithm minus those in the paper."""
     row = found[name, f"{metric}-paper"]
     return None if row is None else (row["ami"] - SCORES[name][metric][0], row["ari"] - SCORES[name][metric][1])
 
 
 def best_of(found, name, metric):
-    """Return the better of the program's grid and the paper's algorithm, as the program can run both."""
+    """Return the better row of the program's grid and the paper's algorithm."""
     rows = [r for r in (found[name, f"{metric}-best"], found[name, f"{metric}-paper"]) if r]
     return max(rows, key=lambda r: r["ami"]) if found[name, f"{metric}-best"] else None
 
 
 def values(found):
-    """The paper's algorithm is at most .02 below the paper's AMI."""
+    """Check that our AMI of the paper's algorithm is at most .02 below the AMI in the paper."""
     changes = [difference(found, n, m) for n in SETS for m in METRICS]
     known = [c for c in changes if c]
     if not known:
         return "not computed", ""
     good = sum(ami >= -.02 for ami, _ in known)
     means = [sum(c[k] for c in known) / len(known) for k in (0, 1)]
-    text = (f"{good} of {len(known)} AMI are at most .02 below the paper; mean difference AMI {n3(means[0], '+')}, ARI "
+    text = (f"{good} of {len(known)} AMI values are at most .02 below the paper; mean difference AMI {n3(means[0], '+')}, ARI "
             f"{n3(means[1], '+')}")
     if len(known) < 20:
         text += f" ({20 - len(known)} rows are missing)"
@@ -55,7 +55,7 @@ def values(found):
     best = [(row, quoted) for row, quoted in best if row]
     if best:
         counts = [sum(row[key] >= quoted[k] for row, quoted in best) for k, key in enumerate(("ami", "ari"))]
-        text += f". The program's best reaches {counts[0]} (AMI) and {counts[1]} (ARI) of {len(best)}"
+        text += f". The program's best settings reach the paper in {counts[0]} (AMI) and {counts[1]} (ARI) of {len(best)} rows"
     return "holds" if good == len(known) else "holds in part" if good else "does not hold", text
 
 
@@ -65,11 +65,11 @@ def shapes(found):
         return "not computed", ""
     good = all(rows[m]["ami"] > .999 for m in METRICS) and all(rows[m]["ami"] < .1 for m in ("kmeans", "sc", "d2"))
     return ("holds" if good else "does not hold",
-            "all four metrics have AMI 1, the baselines 0" if good else "see the table")
+            "the AMI of all four metrics is 1, that of the baselines 0" if good else "see the table")
 
 
 def above_baselines(found):
-    """Every metric above every baseline, per set."""
+    """Check, for each set, that every metric is better than every baseline."""
     good, bad, part, open_ = [], [], [], []
     for name in SETS:
         ours = {m: found[name, f"{m}-paper"] for m in METRICS}
@@ -79,18 +79,18 @@ def above_baselines(found):
             continue
         below = [m for m, r in ours.items() if r["ami"] <= best[0]]
         words = f"{TITLE[name]} (best baseline: {title(best[1])}, {n3(best[0])}" + (
-            f"; {', '.join(below)} not above it" if below else "") + (
+            f"; not better: {', '.join(below)}" if below else "") + (
             f"; not computed: {', '.join(map(title, missing))}" if missing else "") + ")"
         (good if not below else bad if len(below) == 4 else part).append(words)
     verdict = "not computed" if not (good or bad or part) else "holds" if not (bad or part) else \
         "does not hold" if not (good or part) else "holds in part"
     text = "; ".join(f"{head} {', '.join(items)}" for head, items in
-                     (("above on", good), ("in part on", part), ("not on", bad), ("some rows missing:", open_)) if items)
+                     (("holds for", good), ("holds in part for", part), ("does not hold for", bad), ("rows missing for", open_)) if items)
     return verdict, text
 
 
 def times(found):
-    """Distance matrices of all pairs: lot < mmd < w2 < sinkhorn on text; lot < mmd < sinkhorn < w2 on images."""
+    """Check the order of the times of all pairs: lot < mmd < w2 < sinkhorn (text), lot < mmd < sinkhorn < w2 (images)."""
     good, bad, open_ = [], [], []
     for name in SETS:
         rows = {m: found["time", f"{name}-{m}"] for m in METRICS}
@@ -102,12 +102,12 @@ def times(found):
         same = all(seconds[a] <= seconds[b] for a, b in zip(order, order[1:]))
         (good if same else bad).append(f"{TITLE[name]} ({' < '.join(sorted(seconds, key=seconds.get))})")
     verdict = "not computed" if not (good or bad) else "holds" if not bad else "holds in part" if good else "does not hold"
-    return verdict, "; ".join(f"{h} {', '.join(x)}" for h, x in (("same order on", good), ("other order on", bad),
-                                                                  ("some rows missing:", open_)) if x)
+    return verdict, "; ".join(f"{h} {', '.join(x)}" for h, x in (("same order for", good), ("other order for", bad),
+                                                                  ("rows missing for", open_)) if x)
 
 
 def small_tau(found):
-    """The smallest tau of the grid has the best AMI."""
+    """Check that the smallest tau of the grid has the best AMI."""
     wins, n = {}, {}
     for title, sets in (("text", TEXTS), ("image", IMAGES)):
         grids = [found[name, f"{m}-paper"]["grid"] for name in sets for m in METRICS if found[name, f"{m}-paper"]]
@@ -119,8 +119,7 @@ def small_tau(found):
     verdict = "holds" if won == sum(n.values()) else "does not hold" if won == 0 else "holds in part"
     return verdict, ("the smallest tau is best in " + " and ".join(f"{wins[t]} of {n[t]} {t} rows" for t in n) +
                      " ([sensitivity](notes/paper-details.md#sensitivity)). The remark after Theorem 1 contradicts the theorem, whose "
-                     "bound falls with tau "
-                     "([theory](theory.md))")
+                     "bound decreases with tau ([theory](theory.md))")
 
 
 def incomplete(found):
@@ -145,7 +144,7 @@ def noise_epsilon(found):
     for name in ("digits", "shapes"):
         values = [noise_last(found, name, f"W_eps, epsilon {e}") for e in (10, 50, 100, 500)]
         if None in values:
-            parts.append(f"{name}: some rows missing")
+            parts.append(f"{name}: rows missing")
             continue
         good.append(values == sorted(values))
         parts.append(f"{name}: {', '.join(n3(v, '+') for v in values)} for epsilon 10, 50, 100, 500 at sigma 3")
@@ -160,7 +159,7 @@ def noise_mmd(found):
             keys = ["w2", "lot", *(f"{reading}, epsilon {e}" for e in (10, 50, 100, 500))]
             mmd, others = noise_last(found, name, "mmd, biased"), [noise_last(found, name, k) for k in keys]
             if mmd is None or None in others:
-                parts.append(f"{name}, D = {reading}: some rows missing")
+                parts.append(f"{name}, D = {reading}: rows missing")
                 continue
             largest = max(range(len(others)), key=lambda i: abs(others[i]))
             good.append(abs(mmd) > abs(others[largest]))
@@ -181,13 +180,13 @@ def reference(found):
 
 
 CLAIMS = (
-    ("The values of the text and image tables", values),
-    ("The four metrics separate the shapes, the baselines do not (Table 1)", shapes),
+    ("Values in the text and image tables", values),
+    ("The four metrics separate the shapes, but the baselines do not (Table 1)", shapes),
     ("DDSC is clearly better than all baselines (text and image tables)", above_baselines),
-    ("10% of the distances suffice to beat all baselines", incomplete),
-    ("Order of the running times: lot, mmd, then w2 and sinkhorn on text, sinkhorn and w2 on images", times),
+    ("10% of the distances suffice to outperform all baselines", incomplete),
+    ("Order of the running times: lot, mmd, w2, sinkhorn (text); lot, mmd, sinkhorn, w2 (images)", times),
     ("Smaller tau is better (Theorems 1 and 2)", small_tau),
-    ("The reference of lot hardly matters", reference),
+    ("The reference of lot has little effect", reference),
     ("Noise: the error of W_eps grows with epsilon (appendix E)", noise_epsilon),
     ("Noise: mmd has the largest error (appendix E)", noise_mmd),
 )

@@ -1,4 +1,4 @@
-"""The rows of the smaller tables: shapes, running time, incomplete matrix, noise, causes, time complexity."""
+"""Computes the rows of the smaller tables: shapes, running time, incomplete matrix, noise, causes, time complexity."""
 import ast
 import json
 
@@ -35,8 +35,9 @@ def synthetic_rows(row):
 # ---- running time ----
 
 def time_row(bench, name, metric):
-    """CPU seconds of one run of the paper's algorithm, and of its distance matrix of all pairs. For w2 and sinkhorn the
-    latter is extrapolated from a subset, because the work is proportional to the number of pairs."""
+    """Return the CPU seconds of one run of the paper's algorithm, and of its distance matrix of all pairs. For w2 and
+    sinkhorn, the time of the matrix is extrapolated from a subset, because it is proportional to the number of
+    pairs."""
     file = prepare(bench, name)
     run = bench.ddsc("cluster", file, "-m", metric, "-k", TRUE_K[name], "-s", 0, "--paper", "--json")
     labels, subset, factor = np.load(bench.folder / file)["labels"], [], 1
@@ -96,7 +97,7 @@ NOISY += [(f"{title}, epsilon {e}", ["sinkhorn", "--sinkhorn-value", value, "--e
 
 
 def noisy_file(bench, name, sigma):
-    """Write the points of a set, each moved by a normal step of size sigma, with the same weights."""
+    """Write a set whose points have normal noise with standard deviation sigma, and the same weights."""
     out, n = f"noise-{name}-{bench.plan['noisy']}-{sigma}.npz", bench.plan["noisy"]
     if not (bench.folder / out).exists():
         z = np.load(bench.folder / (shapes_file(bench) if name == "shapes" else prepare(bench, "mnist")))
@@ -112,7 +113,7 @@ def noisy_file(bench, name, sigma):
 
 
 def noise_row(bench, name, title, words):
-    """The median over all pairs of (D_sigma - D_0) / D_0."""
+    """Return the median of (D_sigma - D_0) / D_0 over all pairs."""
     def distances(sigma):
         out = f"noise-{bench.key(name, *words, sigma, bench.plan['noisy'])}.npy"
         if not (bench.folder / out).exists():
@@ -136,7 +137,7 @@ def noise_rows(row):
             for name in ("shapes", "digits") for title, words in NOISY]
 
 
-# ---- causes: other words, vectors, references and subsets with everything else fixed ----
+# ---- causes: other words, vectors, references or subsets, with all other settings fixed ----
 
 def rows_below(name):
     """Return the stored rows of the paper's algorithm that are more than .02 below the paper, by metric."""
@@ -153,9 +154,9 @@ def rows_below(name):
 
 
 def cause_row(bench, name, variant):
-    """The best AMI over K and tau 10, 20 with the data of the paper and with a variant: lemmas for all metrics, the others
-    for the metrics that need a cause. Everything else has one value. Variant 50: the first 50 principal components of the
-    vectors."""
+    """Return the best AMI over K and tau 10, 20, with the data of the paper and with a variant. The variant `lemmas` is
+    computed for all metrics, and the other variants only for metrics below the paper. Everything else has one value.
+    The variant 50 uses the first 50 principal components of the vectors."""
     from .rows import sweep_scores
     if variant == "lemmas" and not WORDNET.is_dir():
         raise NoData("the Debian package wordnet-base is not installed")
@@ -176,8 +177,8 @@ def cause_row(bench, name, variant):
 
 
 def reference_row(bench, name):
-    """lot with X_0 from the standard normal distribution instead of one fitted to the points: mean over five draws of
-    the best AMI over K and tau 10, 20."""
+    """Return the AMI of lot with X_0 from the standard normal distribution instead of a normal distribution fitted to
+    the points: the mean over five draws of the best AMI over K and tau 10, 20."""
     from .rows import sweep_scores
     file = prepare(bench, name)
     z = np.load(bench.folder / file)
@@ -202,7 +203,7 @@ def reference_row(bench, name):
 
 
 def subsets_row(bench, name):
-    """The rows that are more than .02 below the paper, with the same settings on ten other subsets."""
+    """Compute the rows that are more than .02 below the paper again, with the same settings, on ten other subsets."""
     from .rows import paper_setting, summary
     found = {}
     for metric, row in rows_below(name).items():
@@ -224,7 +225,8 @@ def cause_rows(row):
 # ---- time complexities ----
 
 def complexity_row(bench, metric):
-    """The exponents of the CPU seconds in N and m: slopes of the logarithms, with --paper and with the defaults."""
+    """Return the exponents of the CPU time in N and m (slopes of the logarithms), with --paper and with the
+    defaults."""
     method = ["--method", "d2", "--center-size", 16, "--restarts", 1] if metric == "d2" else ["-m", metric]
 
     def slope(by, *more):

@@ -1,10 +1,10 @@
-"""The figure of the noise experiment, as SVG."""
+"""Draws the figure of the noise experiment as SVG."""
 
 COLORS = ("#1b6ca8", "#2a9d8f", "#c1121f", "#7f1d1d", "#f4a261", "#e9c46a", "#b5838d", "#6d597a", "#355070")
 
 
 def noise(errors, sigmas, epsilons):
-    """Draw the relative errors of the digits over sigma: the paper's distances only."""
+    """Draw the relative errors of the digits over sigma, for the paper's distances only."""
     shown = ["w2", "lot", "mmd, unbiased", "mmd, biased", *(f"W_eps, epsilon {e}" for e in epsilons)]
     lines = {key: errors["digits", key] for key in shown if ("digits", key) in errors}
     low, high = min(0.0, *(min(v) for v in lines.values())), max(0.1, *(max(v) for v in lines.values()))

@@ -19,7 +19,7 @@ def table(heads, rows):
 
 
 def block(commands):
-    """Show commands. The check of the documentation does not run them, because they need the real data."""
+    """Return commands as a code block. The documentation tests do not run it, because it needs the real data."""
     return ["<!-- not run: data -->", "```sh", *commands, "```", ""] if commands else []
 
 
@@ -33,7 +33,7 @@ def signed(x):
 
 
 def score(row, which="ami"):
-    """Return "mean±standard deviation"; without the latter if all runs agree."""
+    """Return the mean and, unless all runs agree, the standard deviation."""
     sd = row[which + "_sd"]
     return number(row[which]) + (f"±{number(sd)}" if sd >= .0005 else "")
 
@@ -53,31 +53,32 @@ def pair(ami, ari, text=number):
 def intro(found, seconds):
     missing = sum(row is None for row in found.values())
     return ["# The paper's tables next to ours", "",
-            "`./run paper` generates this page from stored rows (`./run paper --list`). All rows take about "
-            f"{seconds:.0f} CPU seconds, {seconds / 7200:.1f} hours on two free cores" +
-            (f"; {missing} of the {len(found)} rows are not computed yet. " if missing else ". ") +
+            "`./run paper` generates this page from stored rows (`./run paper --list`). Computing all rows takes about "
+            f"{seconds:.0f} CPU seconds, which is {seconds / 7200:.1f} hours on two free cores" +
+            (f"; {missing} of the {len(found)} rows have not been computed yet. " if missing else ". ") +
             "The paper is Wang, Qiao, Fan, \"Spectral Clustering for Discrete Distributions\". `ddsc help paper` lists every "
-            "line of its algorithms and every choice that it leaves open. Cells with two values are AMI/ARI.", ""]
+            "line of its algorithms and every choice that it leaves open. Cells with two values contain AMI/ARI.", ""]
 
 
 def protocol(plan):
     bandwidths = plan["bandwidths"]
     return ["## Protocol", "",
-            f"K runs from 5 to 10 and the best is reported, as in the paper: **with the labels**. Values are means over "
-            f"{plan['runs']} runs ± their standard deviation. On text, a run is a seed (k-means, X_0 of lot). On images, run R "
-            f"is another random subset of {plan['per_class']} per class (`-s R`).", "",
+            f"As in the paper, K runs from 5 to 10, and the best K is chosen **using the labels**. Values are means over "
+            f"{plan['runs']} runs ± their standard deviation. For text, each run has another seed (k-means, X_0 of lot). For "
+            f"images, each run R has another random subset of {plan['per_class']} images per class (`-s R`).", "",
             "- **paper's algorithm**: `--paper`. Sinkhorn epsilon " + ", ".join(map(str, plan["epsilons"])) +
-            " (the paper: 1 to 10). The paper does not give the other parameters; ours are tau " +
+            " (the paper: 1 to 10). The paper does not state the other parameters; we use tau " +
             ", ".join(map(str, plan["taus"])) + "; gamma " + ", ".join(f"{g:g}" for g in plan["gammas"]) +
             " times 1/median D^2; bandwidth " + ", ".join(map(str, bandwidths["text"])) + " (text), " +
-            ", ".join(map(str, bandwidths["image"])) + f" (images). The grid is searched on the first run, and its best "
-            f"{plan['again']} settings are repeated on all.",
-            "- **defaults**: `ddsc cluster FILE -m METRIC -k auto -s R`, words fitted, no labels. K that were chosen are in "
-            "parentheses. **True K**: the same with `-k 5` (text) or `-k 10`.",
-            "- **best**: the highest AMI among the paper's algorithm and the program's own rules on this grid, with the paper's "
-            "words and with fitted ones.",
-            "- Baselines use the same K and tau. D2 and PD2 have 16 points per center and one start; the two best K of the first "
-            "run are repeated; images are merged to 32 points for them. Rows with * are those of Huang et al. (2021), as the paper quotes them.", ""]
+            ", ".join(map(str, bandwidths["image"])) + f" (images). The first run uses the whole grid, and the other runs "
+            f"use its best {plan['again']} settings.",
+            "- **defaults**: `ddsc cluster FILE -m METRIC -k auto -s R` with fitted words and without labels. The chosen K are in "
+            "parentheses. **True K**: the same with `-k 5` (text) or `-k 10` (images).",
+            "- **best**: the highest AMI on this grid, with the paper's algorithm or the program's own, and with the paper's words "
+            "or fitted words.",
+            "- Baselines use the same K and tau. D2 and PD2 use 16 points per center, one start, and images merged to 32 points; "
+            "the other runs use the two best K of the first run. Rows with * are results of Huang et al. (2021), as quoted in "
+            "the paper.", ""]
 
 
 def data_section(found):
@@ -90,12 +91,12 @@ def data_section(found):
         rows.append([TITLE[name], "/".join(map(str, quoted)), *values, coverage])
     commands = [joined(found["data", name]["command"]) for name in SETS if found["data", name]]
     return ["## Data (Table 2)", "", *table(["set", "paper: N/d/n/K", "N", "d", "n", "K", "tokens with a vector"], rows),
-            "Documents have fewer than 16 points if they have fewer words. n of images counts the pixels with ink; the "
+            "Documents with fewer than 16 words have fewer than 16 points. For images, n is the number of non-zero pixels; the "
             "paper counts all 784. BBC and BBCSport use the abstracts and plain idf. Reuters uses title and body, runs of "
-            "letters as words, smooth idf and the ModApte split, as in the code that the paper cites for its data. Words are not lemmatized unless "
-            "stated, and vectors are the 100-d GloVe that is freely redistributed (the paper: 300-d). Files `NAME-words.npz` "
-            "(all words) are made with `--support=0` in addition, `NAME-fitted.npz` without `--paper`, and `NAME-R.npz` "
-            "(images) with `-s R`.", "",
+            "letters as words, smooth idf and the ModApte split, as in the code that the paper cites for its data. Words are "
+            "not lemmatized unless stated. The vectors are 100-d GloVe, which can be redistributed (the paper: 300-d). The "
+            "commands below create the files `NAME.npz`. With `--support=0`, they create `NAME-words.npz` (all words); without "
+            "`--paper`, `NAME-fitted.npz`; and with `-s R`, `NAME-R.npz` (images).", "",
             *block(commands)]
 
 
@@ -107,7 +108,7 @@ def shapes_section(found):
                      *([MISSING] * 2 if row is None else [score(row), score(row["defaults"])])])
     command = joined(found["synthetic", "w2"]["command"]) if found["synthetic", "w2"] else MISSING
     return ["## Shapes (Table 1, Figure 2), AMI", "", *table(["method", "paper", "paper's algorithm", "defaults"], rows),
-            f"`{command}` and the other methods. The figure is the output of `ddsc demo`; `--paper` gives the same labels.", "",
+            f"The command for w2 is `{command}`. `ddsc demo` draws the figure; `--paper` gives the same labels.", "",
             "![Squares and circles, colored by the clusters of each method](demo.svg)", ""]
 
 
@@ -142,7 +143,7 @@ def set_section(found, name):
 
 
 def average_section(found):
-    """The columns "Average Score": means over the three text sets, and for images over the two."""
+    """Return the section "Average Score": means over the three text sets and over the two image sets."""
     rows = []
     for sets, title in ((TEXTS, "text"), (IMAGES, "images")):
         for method in (*BASELINES, *METRICS):
@@ -160,8 +161,8 @@ def average_section(found):
             if sets is TEXTS and method in STARRED:
                 rows.append([f"{BASELINE_TITLE[method]}*, text", number(STARRED[method][3]), "", "", ""])
     return ["## Average Score", "", *table(["method", "paper", "paper's algorithm", "defaults", "best"], rows),
-            "K-means and SC are those of mean vectors and pixels. The paper's averages of lot and of the ARI of w2 differ "
-            "slightly from the means of its rows.", ""]
+            "K-means and SC use mean vectors and pixels. The paper's averages of lot and of the ARI of w2 differ slightly from "
+            "the means of its rows.", ""]
 
 
 def mean_of(rows):
@@ -174,16 +175,16 @@ def difference_section(found):
         changes = [difference(found, name, metric) for name in SETS]
         rows.append([metric, *(MISSING if c is None else pair(*c, signed) for c in changes)])
     return ["## The paper's algorithm minus the paper", "", *table(["metric", *(TITLE[n] for n in SETS)], rows),
-            "[Further comparisons](notes/paper-details.md) have the tested causes of these differences, the sensitivity to each "
-            "parameter, the effect of noise (appendix E), and measured time complexities.", ""]
+            "[Further comparisons](notes/paper-details.md) contain the tested causes of these differences, the sensitivity to "
+            "each parameter, the effect of noise (appendix E), and measured time complexities.", ""]
 
 
 CAUSES = {"lemmas": "lemmas", "300": "300-d", "fitted": "fitted", "50": "50-d"}
 
 
 def tested_changes(found, name, metric, below):
-    """Return the change of AMI for each tested cause: None if not computed, "" if the cause does not apply. Rows that are
-    not below the paper have lemmas and X_0 only."""
+    """Return the change of AMI for each tested cause: None if it was not computed, and "" if the cause does not apply. For
+    rows that are not below the paper, only lemmas and X_0 were tested."""
     def change(applies, key, before, after):
         if not applies:
             return ""
@@ -203,7 +204,7 @@ def tested_changes(found, name, metric, below):
 
 
 def explained(gap, changes, titles):
-    """Name the tested causes that leave at most .02 of the gap."""
+    """Return the tested causes that reduce the gap to at most .02."""
     if any(c is None for c in changes):
         return MISSING
     found = [t for c, t in zip(changes, titles) if c != "" and gap + c >= -.02]
@@ -226,12 +227,13 @@ def cause_lines(found):
                          explained(change[0], changes, titles) if below else ""])
     coverage = {n: found["data", n].get("coverage_300") for n in TEXTS if found["data", n]}
     share = ", ".join(f"{100 * c:.0f}% ({TITLE[n]})" for n, c in coverage.items() if c)
-    return ["## Causes of the differences", "", "Change of AMI when a single thing changes. *lemmas*: plural nouns become "
-            "singular (Debian's `wordnet-base`). *300-d*: word2vec, the only 300-d vectors that are available here; it covers "
-            f"few tokens ({share or MISSING}) and is no substitute for the paper's GloVe. *fitted*: GloVe fitted to the "
-            "documents. *50-d*: the first 50 principal components of the 100-d vectors. *X_0*: standard normal reference. "
-            "*subsets*: ten other random subsets with the same settings. Changes of text are for the best of K 5 to 10 and tau "
-            "10, 20. The last column names the changes that bring a row that is more than .02 below the paper to within .02.",
+    return ["## Causes of the differences", "", "The table shows how the AMI changes when a single setting changes. "
+            "*lemmas*: plural nouns become singular (Debian's `wordnet-base`). *300-d*: word2vec, the only 300-d vectors that "
+            f"were available; they cover few tokens ({share or MISSING}) and do not replace the paper's GloVe. *fitted*: GloVe "
+            "fitted to the documents. *50-d*: the first 50 principal components of the 100-d vectors. *X_0*: standard normal "
+            "reference. *subsets*: ten other random subsets with the same settings. Changes for text use the best of K 5 to 10 "
+            "and tau 10, 20. For rows more than .02 below the paper, the last column lists the changes that reduce the "
+            "difference to .02 or less.",
             "", *table(["row", "difference", "sd", *titles, "explained by"], rows)]
 
 
@@ -255,9 +257,9 @@ def sensitivity_section(found, plan):
                          *(per_value(grid, 2, str(g)) for g in plan["gammas"]), " ".join(parts)])
     heads = ["set, metric", *(f"tau {t}" for t in plan["taus"]), *(f"gamma*{g:g}" for g in plan["gammas"]),
              "epsilon or bandwidth"]
-    return ["## Sensitivity", "", "Best AMI of the first run when one parameter is fixed and the others are free "
-            "(`--paper`). The reference of lot is normal in all of them; the standard deviation of the text rows of lot is "
-            "that over five draws of X_0.", "", *(table(heads, rows) if rows else [MISSING, ""])]
+    return ["## Sensitivity", "", "The table shows the best AMI of the first run if one parameter is fixed and the "
+            "others vary (`--paper`). All rows of lot use the normal reference. The standard deviations of lot on text are over "
+            "five draws of X_0.", "", *(table(heads, rows) if rows else [MISSING, ""])]
 
 
 def time_section(found):
@@ -271,9 +273,11 @@ def time_section(found):
             times = ["-" if r is None else f"{r[k]:.2g}" if r[k] < 10 else f"{r[k]:.0f}" for r, k in zip(ours, keys)]
             cells.append(f"{SECONDS[method][i]:g}; {'/'.join(times)}")
         rows.append([method, *cells])
-    return ["## Running time (seconds)", "", "The paper; then CPU seconds on one thread here: the distance matrix of all pairs, "
-            "as the paper computes it (w2, sinkhorn: extrapolated from a subset); the whole of `--paper`, which skips pairs; the "
-            "defaults, both with the true K (-: not computed). d2: one start, mean over K.", "",
+    return ["## Running time (seconds)", "", "Each cell contains the paper's time, followed by three times of ddsc in CPU seconds of "
+            "one thread. The first is the time of the distance matrix of all pairs, as the paper computes it (for w2 and "
+            "sinkhorn, extrapolated from a subset). The other two are the times of a whole run at the true K: with `--paper`, "
+            "which skips pairs, and with the defaults. A dash means that the time was not measured. For d2, the time is the mean "
+            "over K with one start.", "",
             *table(["method", *(TITLE[n] for n in SETS)], rows)]
 
 
@@ -288,13 +292,14 @@ def incomplete_section(found):
     commands = [joined(found["incomplete", f"{w}-10"]["command"]) for w in INCOMPLETE_WORDS if found["incomplete", f"{w}-10"]]
     return ["## Incomplete matrix: mmd on MNIST", "",
             *table(["pairs", "paper", "`--sample P --paper`", "`--sample P`", "`--sample-columns P`"], rows),
-            "With `--paper`, missing pairs are no edges. Without it, the program estimates them. `--sample-columns` draws items "
-            "at random and computes their whole columns: P (2 - P) of the pairs, as shown in parentheses.", "",
+            "With `--paper`, pairs that were not computed are not edges. Without it, the program estimates their distances. "
+            "`--sample-columns` selects random items and computes their distances to all items, which are P (2 - P) of the "
+            "pairs. Parentheses show this percentage.", "",
             *block(commands)]
 
 
 def short(key):
-    """Return "W_eps, epsilon 5" as one word."""
+    """Return a short name such as "W_eps(5)" for "W_eps, epsilon 5"."""
     name, comma, epsilon = key.partition(", epsilon ")
     return f"{name.split()[0]}({epsilon})" if comma else key
 
@@ -313,9 +318,10 @@ def noise_section(found, folder):
     if picture and folder:
         (folder / "noise.svg").write_text(picture)
     return ["## Robustness against noise (appendix E)", "",
-            "Each point moves by a normal step of size sigma. The value is the median over the pairs of (D_sigma - D_0) / D_0. "
-            "mmd has bandwidth 1; its unbiased D is 0 where the estimate is negative, and pairs with D_0 = 0 are left out. "
-            "W_eps(5) is the paper's D with epsilon 5; root(5) is its root, debiased(5) the debiased divergence.", "",
+            "Normal noise with standard deviation sigma is added to each point. Values are the median of (D_sigma - D_0) / D_0 "
+            "over the pairs. mmd uses bandwidth 1; its unbiased D is 0 if the estimate is negative, and pairs with D_0 = 0 are "
+            "omitted. W_eps(5) is the paper's D with epsilon 5, root(5) is its square root, and debiased(5) is the debiased "
+            "divergence.", "",
             *(["![Relative error over sigma, MNIST digits](../noise.svg)", ""] if picture else []), *sections]
 
 
@@ -324,13 +330,14 @@ def complexity_section(found):
     for m in ("d2", *METRICS):
         row, keys = found["complexity", m], ("N_paper", "m_paper", "N", "m")
         rows.append([m, f"O({COMPLEXITY[m]})", *(MISSING if row is None else row.get(k, "") for k in keys)])
-    return ["## Time complexities", "", "Measured exponents of the CPU seconds of a whole run on Gaussian clouds: `--paper` and "
-            "defaults. The searches prune and the graph is sparse, so no N^3 appears ([performance](../performance.md)).", "",
+    return ["## Time complexities", "", "The table shows measured exponents of the CPU time of whole runs on Gaussian clouds, "
+            "with `--paper` and with the defaults. No exponent reaches 3, because the searches skip pairs and the graph is "
+            "sparse ([performance](../performance.md)).", "",
             *table(["method", "paper", "N, `--paper`", "m, `--paper`", "N", "m"], rows)]
 
 
 def write(found, plan, seconds):
-    """Return the page. found: the stored rows, None where a row is missing. seconds: CPU seconds of all rows."""
+    """Return the page. `found` contains the stored rows, or None for missing rows; `seconds` is their total CPU time."""
     lines = [*intro(found, seconds), *claims.section(found, table), *protocol(plan), *shapes_section(found),
              *data_section(found)]
     for name in SETS:
@@ -340,7 +347,7 @@ def write(found, plan, seconds):
 
 
 def details(found, plan, folder):
-    """Return the page of further tables. folder: where noise.svg is written, or None."""
+    """Return the page of further tables. If `folder` is not None, noise.svg is written there."""
     lines = ["# The paper's tables: further comparisons", "",
              "`./run paper` generates this page together with [the paper's tables](../paper.md), which describes the protocol.", "",
              *cause_lines(found), *sensitivity_section(found, plan), *noise_section(found, folder), *complexity_section(found)]

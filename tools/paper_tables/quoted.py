@@ -1,4 +1,4 @@
-"""What the paper reports: its tables, as printed."""
+"""The tables of the paper, as printed."""
 
 TEXTS = ("bbcsport", "bbc", "reuters")
 IMAGES = ("mnist", "fashion-mnist")

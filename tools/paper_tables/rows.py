@@ -1,4 +1,5 @@
-"""The rows of the page: what each one computes, and how long that takes. A computed row is a small JSON file."""
+"""Defines the rows of the page: their computation and its expected time. Each computed row is stored in a small JSON
+file."""
 import json
 import pathlib
 from typing import Callable, NamedTuple
@@ -52,8 +53,8 @@ def best_k(scores):
 
 
 def search(bench, settings, one, repeated=None):
-    """Run every setting once, and the best few (or `repeated`) on all runs; return the one with the best mean AMI. one(setting, run)
-    returns ({K: scores}, words of the command without -k)."""
+    """Run every setting on the first run, and the best few (or `repeated`) on all runs. Return the setting with the
+    best mean AMI. one(setting, run) returns ({K: scores}, words of the command without -k)."""
     first = dict(zip(settings, bench.all(lambda s: one(s, 0), [(s,) for s in settings])))
     first = {s: found for s, found in first.items() if found}
     order = sorted(first, key=lambda s: -max(v[0] for v in first[s][0].values()))
@@ -84,7 +85,7 @@ def choices(bench, name, metric):
 
 
 def paper_graph(bench, name, metric, choice, run):
-    """Return the file of a data set and its graph for the largest tau. It is the same for all tau and gamma."""
+    """Return the file of a data set, and its graph for the largest tau, which serves all tau and gamma."""
     file = prepare(bench, name, "paper", run if name in IMAGES else 0)
     seed = ["-s", run] if metric == "lot" else []  # the seed draws X_0
     return file, graph_matrix(bench, file, ["--metric", metric, "--paper", *choice, *seed], max(bench.plan["taus"]))
@@ -115,7 +116,8 @@ def paper_row(bench, name, metric):
 # ---- the program: defaults and best ----
 
 def defaults_row(bench, name, metric):
-    """The program's defaults with K from the data, and with the true K. Labels are only used for the scores."""
+    """Compute the program's defaults with K chosen from the data, and with the true K. Labels are used only for the
+    scores."""
     variant = "fitted" if name in TEXTS else "paper"
     true_k = TRUE_K[name]
 
@@ -133,7 +135,7 @@ def defaults_row(bench, name, metric):
 
 
 def best_row(bench, name, metric):
-    """The program's own rules over a grid, on the words of the paper and on fitted words."""
+    """Compute the program's own algorithm over a grid, with the words of the paper and with fitted words."""
     taus = bench.plan["taus"]
     choice = {"mmd": [("--bandwidth", b, "--mmd-estimator", e) for b in bench.plan["bandwidths"][kind(name)][:3]
                       for e in ("biased", "unbiased")],
@@ -153,7 +155,7 @@ def best_row(bench, name, metric):
 # ---- baselines ----
 
 def vectors_row(bench, name, method, source):
-    """kmeans or sc. source: mean, or words (bag of words; pixels for images)."""
+    """Compute kmeans or sc. The source is mean, or words (bag of words; pixels for images)."""
     plan = bench.plan
     variant = "words" if source == "words" and name in TEXTS else "paper"
     where = ["--vectors-from", "mean" if source == "mean" else "histogram"]
@@ -173,8 +175,8 @@ def vectors_row(bench, name, method, source):
 
 
 def centers_row(bench, name, method):
-    """D2 or PD2 with 16 points per center and one start. Images are merged to 32 points. The two best K of the first run
-    are repeated."""
+    """Compute D2 or PD2 with 16 points per center and one start. Images are merged to 32 points. The other runs use the
+    two best K of the first run."""
     merged = ["--compress", 32] if name in IMAGES else []
 
     def one(setting, run):
@@ -206,7 +208,7 @@ def data_row(bench, name):
 
 # ---- the list ----
 
-# CPU seconds measured on one machine; `./run paper --list` shows those of the rows that have been computed here.
+# CPU seconds were measured on one machine. `./run paper --list` shows the times of the stored rows.
 SECONDS = {"bbcsport": 1, "bbc": 6, "reuters": 3, "mnist": 4, "fashion-mnist": 8}
 BY_METRIC = {"mmd": 12, "sinkhorn": 25, "w2": 7, "lot": 8}
 

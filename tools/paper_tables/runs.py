@@ -1,4 +1,4 @@
-"""Runs the program, keeps what it prints, and prepares the data sets."""
+"""Runs the program, stores its output, and prepares the data sets."""
 import concurrent.futures
 import hashlib
 import json
@@ -34,12 +34,12 @@ def say(*words):
 
 
 class NoData(Exception):
-    """A data set or a tool that a row needs is missing."""
+    """Raised if a data set or a tool that a row needs is missing."""
 
 
 class Bench:
-    """Runs the program in a folder. A run is stored under its command and the library, so that an interrupted row
-    continues where it stopped."""
+    """Runs the program in a folder. A run is stored under its command and the hash of the library, so that an
+    interrupted row continues where it stopped."""
 
     def __init__(self, plan, folder, jobs):
         self.plan, self.folder = plan, folder
@@ -94,8 +94,8 @@ def need(path):
 
 
 def text_words(name, variant):
-    """Return the options of `ddsc text`. Variants: paper, fitted (the program's defaults), words (all words, for bags of
-    words), lemmas, 300 (other vectors)."""
+    """Return the options of `ddsc text`. The variants are paper, fitted (the program's defaults), words (all words, for
+    bags of words), lemmas, and 300 (other vectors)."""
     folder = DATA / "text"
     words = [need(folder / ("reuters5.tsv.gz" if name == "reuters" else f"{name}.tsv.gz")), "--vectors",
              need(folder / VECTORS["300" if variant == "300" else "100"]), "--stopwords", folder / "stoplist2.txt"]
@@ -115,7 +115,7 @@ def data_file(name, run, variant):
 
 
 def data_command(name, variant="paper", run=0, plan=FULL):
-    """Return the words of the command that makes the file of a data set (for images, of one random subset)."""
+    """Return the words of the command that creates the file of a data set (for images, of one random subset)."""
     out = ["-o", data_file(name, run, variant), "-f"]
     if kind(name) == "text":
         return ["text", *text_words(name, variant), *out]
@@ -125,7 +125,7 @@ def data_command(name, variant="paper", run=0, plan=FULL):
 
 
 def prepare(bench, name, variant="paper", run=0):
-    """Return the file of a data set, relative to the folder of the bench."""
+    """Return the path of the file of a data set, relative to the folder of the benchmark."""
     file = data_file(name, run, variant)
     words = data_command(name, variant, run, bench.plan)
     mark = bench.folder / f"{file}.{bench.key(*words)}"
@@ -138,7 +138,7 @@ def prepare(bench, name, variant="paper", run=0):
 
 
 def shown(words):
-    """Return a command as the page shows it: without folders and without the options that only save time."""
+    """Return a command as shown on the page, without folders and without the options that only save time."""
     words = [pathlib.Path(str(w)).name if "/" in str(w) else str(w) for w in words]
     return joined(shlex.join(["ddsc", *(w for w in words if w not in ("-f", "--json"))]))
 
@@ -153,8 +153,8 @@ def joined(command):
 
 
 def graph_matrix(bench, file, words, tau):
-    """Return the graph of the tau nearest neighbors as a matrix of D^2 with NaN elsewhere. The lists of a smaller tau are
-    the same as those of a direct run, because the nearest entries of each column are all known."""
+    """Return the graph of the tau nearest neighbors as a matrix of D^2 with NaN elsewhere. The lists for a smaller tau
+    are the same as in a direct run, because the nearest entries of each column are all known."""
     out = f"{pathlib.Path(file).stem}-{words[1]}-{bench.key(file, *words, tau)}.npy"
     if not (bench.folder / out).exists():
         mtx = bench.folder / f"{out[:-4]}.mtx"

@@ -190,7 +190,7 @@ def load_documents(support: int = 16) -> Distributions:
     return read_text(documents_path(), support=support)
 
 
-# Fractions of four types of blood cells, and the mean of each type in each marker on the arcsinh scale.
+# Fractions of four types of blood cells, and the mean of each marker in each type, on the arcsinh scale.
 _MARKERS = ("CD3", "CD19", "CD14", "CD56", "pSTAT3", "pS6")
 _KINDS = {
     "T": (0.55, (4.0, 0.3, 0.3, 0.4, 1.0, 1.0)),
@@ -246,9 +246,10 @@ def load_cells(n_donors: int = 16, n_cells: int = 200, random_state: int = 0) ->
 
 
 def identify(path: PathLike) -> Tuple[str, str]:
-    """Identify a file of `LARGER` by its decompressed bytes, and return the names of the set and the file.
+    """Identify a file of `LARGER` by the checksum of its decompressed bytes, and return the names of the set and the
+    file.
 
-    Raises ValueError if the file is damaged or a different version.
+    ValueError is raised if the file is damaged or has a different version.
     """
     known: Dict[str, Tuple[str, str]] = {
         digest: (larger.name, name) for larger in LARGER for name, digest in larger.sha256.items()

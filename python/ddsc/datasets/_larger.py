@@ -6,7 +6,7 @@ from typing import Dict, NamedTuple, Tuple
 
 
 class Larger(NamedTuple):
-    """A public set that is not part of the package."""
+    """A public data set that is not included in the package."""
 
     name: str
     about: str

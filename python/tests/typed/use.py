@@ -1,4 +1,4 @@
-"""A program of a user; type checkers read it, nobody runs it."""
+"""A user program for type checkers, which is never run."""
 from __future__ import annotations
 
 import numpy as np
@@ -25,7 +25,7 @@ print(model.ambiguity_.max(), model.verdict_["text"], model.sweep_[0]["gap"], mo
 print(model.assign(X).far.any(), ddsc.compare(X, 2)["recommended"], model.graph_.indptr[0])
 print(ddsc.LinearOT(reference=items[0]).fit(X).transform(X).shape, points.shape, weights.sum())
 
-# Mistakes that a checker must find: every line below is an error.
+# Every line below contains an error that a type checker must find.
 ddsc.DDSC(metric="wasserstien")  # wrong
 ddsc.DDSC(n_clusters="five")  # wrong
 ddsc.DDSC(hubs="sometimes")  # wrong

@@ -1,6 +1,6 @@
-# Calls of the library, and their conditions.
+# Calls the library and signals its conditions.
 
-# Runs a routine and turns its answer into a value, warnings or an error. Errors have the classes
+# Runs a routine and converts its answer to a value, warnings or an error. Errors have the classes
 # "ddsc_error" and, for example, "ddsc_bad_input". Ctrl-C is an ordinary R interrupt.
 answer_of <- function(answer) {
   for (words in strsplit(answer$warnings, "\n", fixed = TRUE)[[1]]) {
@@ -27,7 +27,7 @@ answer_of <- function(answer) {
   answer$value
 }
 
-# Returns a message of the library with arguments of R instead of options of the program, and
+# Returns a message of the library in which R arguments replace options of the program, and
 # without the name of the function that failed.
 in_r_terms <- function(message) {
   message <- sub(paste0("^(measures|cluster|graph|metric|((transform|read|text) )?settings|model|transform|",
@@ -53,7 +53,7 @@ fail <- function(...) {
   stop(errorCondition(paste0(...), class = c("ddsc_bad_argument", "ddsc_error")))
 }
 
-# Seed, threads and progress of one call.
+# Returns the seed, threads and progress setting of one call.
 run_of <- function(seed = 0, threads = 0, verbose = FALSE) {
   seed <- whole("seed", seed, 0, 2^53)
   threads <- whole("threads", threads, 0, 4096)
@@ -81,14 +81,14 @@ whole <- function(name, value, low, high = 2^53) {
   value
 }
 
-# A short description of a wrong argument.
+# Returns a short description of an invalid argument.
 shown <- function(value) {
   if (is.character(value) && length(value) == 1) return(paste0("\"", value, "\""))
   if (is.atomic(value) && length(value) == 1) return(format(value))
   paste0("a ", class(value)[1], " of length ", length(value))
 }
 
-# The nearest of the known words, as a question, or "".
+# Returns the nearest known word as a question, or "".
 did_you_mean <- function(word, known) {
   distance <- utils::adist(word, known, ignore.case = TRUE)[1, ]
   best <- which.min(distance)

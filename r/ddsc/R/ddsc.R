@@ -1,4 +1,4 @@
-# Clusters: the function ddsc() and the methods of its result.
+# Defines the function ddsc() and the methods of its result.
 
 ddsc <- function(x, k = "auto", metric = "w2", ..., outliers = FALSE, squared = FALSE, seed = 0,
                  threads = 0, verbose = FALSE) {
@@ -34,7 +34,7 @@ named_args <- function(...) {
   args
 }
 
-# The items of ddsc(), with a hint for misspelled arguments of either kind.
+# Returns the items of ddsc(), or stops with a hint for misspelled arguments.
 input_of <- function(x, args) {
   tryCatch(do.call(ddsc_set, c(list(x), args)), ddsc_bad_argument = function(e) {
     wrong <- sub("^there is no argument \"([^\"]*)\" for .*$", "\\1", conditionMessage(e))
@@ -43,7 +43,7 @@ input_of <- function(x, args) {
   })
 }
 
-# A dist object, or a square matrix if metric is "precomputed"; otherwise NULL.
+# Returns distances (a dist object, or a square matrix if metric is "precomputed"), otherwise NULL.
 distance_matrix <- function(x, metric) {
   given <- identical(metric, "precomputed")
   if (!inherits(x, "dist") && !given) return(NULL)

@@ -1,4 +1,4 @@
-# Pictures of a result, drawn from the marks of the report: same shapes, colors and words.
+# Draws the pictures of a result from the marks of the report, with the same shapes, colors and text.
 
 plot.ddsc <- function(x, which = "map", ...) {
   if (inherits(x, "ddsc_model")) fail("a model read from a file has no pictures")
@@ -30,7 +30,7 @@ pictures_of <- function(handle) {
   pictures
 }
 
-# Kinds of marks: 0 line, 1 box, 2 dot, 3 words (include/ddsc/ddsc.h). y grows downward.
+# The kinds of marks are 0 line, 1 box, 2 dot, 3 text (include/ddsc/ddsc.h). y increases downward.
 draw_picture <- function(picture) {
   old <- graphics::par(mar = c(0.5, 0.5, 0.5, 0.5), xpd = NA)
   on.exit(graphics::par(old))

@@ -1,4 +1,4 @@
-# Sets of items.
+# Creates sets of items.
 
 ddsc_set <- function(x, ...) UseMethod("ddsc_set")
 
@@ -19,7 +19,7 @@ ddsc_set.matrix <- function(x, ...) {
 
 ddsc_set.character <- function(x, ...) ddsc_read(x, ...)
 
-# One matrix per item, with a row per point.
+# Creates a set from one matrix per item, with one row per point.
 ddsc_set.list <- function(x, weights = NULL, labels = NULL, titles = NULL, meta = NULL,
                           on_empty = "error", compress = NULL, ...) {
   no_more(list(...), "a list", c("weights", "labels", "titles", "meta", "on_empty", "compress",
@@ -55,7 +55,7 @@ ddsc_set.list <- function(x, weights = NULL, labels = NULL, titles = NULL, meta 
            on_empty = on_empty, compress = compress, transforms = list(...))
 }
 
-# One row per point, and a column that identifies the item.
+# Creates a set from a table with one row per point and a column that identifies the item.
 ddsc_set.data.frame <- function(x, id = "id", columns = NULL, weight = NULL, label = NULL,
                                 meta = NULL, on_empty = "error", compress = NULL, ...) {
   no_more(list(...), "a data frame",
@@ -83,7 +83,7 @@ ddsc_set.data.frame <- function(x, id = "id", columns = NULL, weight = NULL, lab
            compress = compress, transforms = list(...))
 }
 
-# Cells by sample. Columns of colData that are constant within samples become metadata.
+# Creates a set from cells. Columns of colData that are constant within samples become metadata.
 ddsc_set.SingleCellExperiment <- function(x, id, reduced = NULL, assay = NULL, label = NULL,
                                           genes = NULL, ...) {
   for (package in c("SingleCellExperiment", "SummarizedExperiment")) {
@@ -163,7 +163,7 @@ ddsc_write <- function(x, path, overwrite = FALSE) {
 
 # ---- parts ----
 
-# Stops at arguments that the input does not take.
+# Stops if there are arguments that the input does not accept.
 no_more <- function(args, input, known) {
   wrong <- setdiff(names(args), known)
   if (length(wrong)) {
@@ -183,7 +183,7 @@ item_name <- function(x, i) {
   }
 }
 
-# The number of columns of item i, after checks that need no pass over its values.
+# Returns the number of columns of item i, after checks that do not read its values.
 item_width <- function(x, i) {
   item <- x[[i]]
   if (is.data.frame(item)) fail(item_name(x, i), " is a data frame; use as.matrix()")
@@ -214,7 +214,7 @@ weights_of <- function(weights, sizes) {
   weights
 }
 
-# Rows by item, in the order of first appearance, as the program does it.
+# Returns the rows of each item, in the order of first appearance, as in the program.
 group_rows <- function(columns) {
   for (name in names(columns)) {
     if (anyNA(columns[[name]])) {
@@ -229,7 +229,7 @@ group_rows <- function(columns) {
        first = match(ids, keys))
 }
 
-# The value of each item, which must be the same in all its rows.
+# Returns the value of each item, which must be the same in all rows of the item.
 item_column <- function(values, groups, name) {
   same <- same_within(values, groups)
   if (!all(same)) {
@@ -254,7 +254,7 @@ item_columns <- function(frame, groups, required) {
   frame[groups$first, keep, drop = FALSE]
 }
 
-# points: rows sorted by item.
+# `points` has rows sorted by item.
 make_set <- function(points, weights, sizes, ids = NULL, coordinates = NULL, labels = NULL,
                      titles = NULL, meta = NULL, on_empty = "error", compress = NULL,
                      transforms = list()) {
@@ -337,7 +337,7 @@ finish_set <- function(pointer, steps, compress, named = NULL, classes = NULL) {
 
 new_set <- function(pointer, named = NULL, classes = NULL) {
   view <- .Call(C_r_set_view, pointer)
-  # Without ids, the library numbers the rows from 0.
+  # If there are no ids, the library numbers the rows from 0.
   if (is.null(named)) named <- !identical(view$ids, as.character(seq_along(view$ids) - 1L))
   view$meta <- as.data.frame(view$meta, optional = TRUE)
   structure(c(list(pointer = pointer, ids = if (named) view$ids),

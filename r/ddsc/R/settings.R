@@ -1,5 +1,5 @@
-# Settings: checks the arguments of ddsc() and its relatives and translates them to the names and
-# codes of the C code. The words of a choice come from there (src/settings.c).
+# Checks the arguments of ddsc() and related functions and converts them to the names and
+# codes of the C code, which defines the words of each choice (src/settings.c).
 
 COUNTS <- c("max_iterations", "mmd_features", "reference_size", "lot_components", "n_neighbors",
             "restarts")
@@ -26,7 +26,7 @@ choices <- local({
   }
 })
 
-# The code of a word.
+# Returns the code of a word.
 choice <- function(name, value, table = name) {
   codes <- choices()[[table]]
   codes <- codes[setdiff(names(codes), c("value", "matrix"))]
@@ -48,7 +48,7 @@ metric_codes <- function(metric) {
   }, 0L, USE.NAMES = FALSE)
 }
 
-# A number, or a word that selects a rule: list(NAME_rule = code, NAME = number).
+# Converts a number, or a word that selects a rule, to list(NAME_rule = code, NAME = number).
 rule_or_number <- function(name, value) {
   table <- paste0(name, "_rule")
   if (is.numeric(value)) {
@@ -77,7 +77,7 @@ cost_settings <- function(value) {
   list(cost = choices()$cost[["matrix"]], cost_matrix = value)
 }
 
-# settings: a named list of arguments. Returns the list for settings_fill() in C.
+# Converts a named list of arguments to the list for settings_fill() in C.
 settings_of <- function(settings, known) {
   wrong <- setdiff(names(settings), known)
   if (length(wrong)) {
@@ -107,7 +107,7 @@ settings_of <- function(settings, known) {
   out
 }
 
-# k: a number, c(low, high) or "auto".
+# Converts k, which is a number, c(low, high) or "auto".
 k_settings <- function(k) {
   if (identical(k, "auto")) return(list(k_min = 0, k_max = 0))
   if (!is.numeric(k) || !length(k) %in% 1:2) {
@@ -118,7 +118,7 @@ k_settings <- function(k) {
   list(k_min = k[1], k_max = k[length(k)])
 }
 
-# Transforms, as a list for C. arcsinh and logicle may select coordinates: "CD*=5,p*=1".
+# Returns transforms as a list for C. arcsinh and logicle may select coordinates: "CD*=5,p*=1".
 transform_settings <- function(arcsinh = NULL, logicle = NULL, log1p = FALSE, batch = NULL,
                                normalize = "none", pca = NULL, per_item = NULL, align = "none") {
   text <- function(value) {

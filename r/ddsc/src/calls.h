@@ -1,10 +1,10 @@
-/* The functions that R calls. Each returns an answer of handle_answer, except r_choices. */
+/* The functions that R calls. Each function except r_choices returns the value of handle_answer. */
 #ifndef DDSC_R_CALLS_H
 #define DDSC_R_CALLS_H
 
 #include "handle.h"
 
-/* settings.c: list(name = c(choice = code, ...), ...) */
+/* settings.c: returns list(name = c(choice = code, ...), ...) */
 SEXP r_choices(void);
 
 /* set.c: sets of items */

@@ -1,4 +1,4 @@
-/* Clusters: runs, results, saved results and new items. */
+/* Clusters items, returns and saves the results, and labels new items. */
 #include "calls.h"
 
 #include <string.h>
@@ -35,8 +35,8 @@ static bool make_report(handle *h, bool outliers)
     return status >= 0;
 }
 
-/* data is the handle of a set, or a symmetric matrix of distances. keep holds the R objects that
- * the settings refer to. */
+/* `data` is the handle of a set, or a symmetric matrix of distances. `keep` contains the R objects
+ * that the settings refer to. */
 SEXP r_cluster(SEXP run, SEXP data, SEXP list, SEXP keep, SEXP outliers, SEXP squared)
 {
     bool precomputed = TYPEOF(data) == REALSXP;
@@ -91,8 +91,8 @@ static SEXP copy_labels(const int32_t *labels, int64_t n)
     return vector;
 }
 
-/* One row per K: k, gap, relative gap, modularity, inertia, smallest and largest cluster,
- * stability. */
+/* Returns one row per K: k, gap, relative gap, modularity, inertia, size of the smallest and the
+ * largest cluster, stability. */
 static SEXP sweep_of(const ddsc_clustering_view *view)
 {
     SEXP table = Rf_allocMatrix(REALSXP, (int)view->n_sweep, 8);
@@ -189,7 +189,8 @@ SEXP r_report(SEXP pointer, SEXP form)
     return answer;
 }
 
-/* A folder receives all files of the result, and a path that ends in .npz the model. */
+/* Writes only the model if the path ends in .npz, and otherwise all files of the result to a
+ * folder. */
 SEXP r_save(SEXP pointer, SEXP path, SEXP overwrite)
 {
     handle *h = handle_get(pointer);

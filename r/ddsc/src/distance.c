@@ -1,8 +1,9 @@
-/* Distances between items, and scores of labels. */
+/* Computes distances between items, and scores of labels. */
 #include "calls.h"
 
-/* Without columns: the distances between the items of `rows`, in the order of a dist object. With
- * columns: a matrix with an item of `rows` per row and an item of `columns` per column. */
+/* Without columns, returns the distances between the items of `rows`, in the order of a dist
+ * object. With columns, returns a matrix with one row per item of `rows` and one column per item of
+ * `columns`. */
 SEXP r_distance(SEXP run, SEXP rows, SEXP columns, SEXP list, SEXP squared)
 {
     handle *one = handle_get(rows), *other = Rf_isNull(columns) ? NULL : handle_get(columns);
@@ -16,7 +17,7 @@ SEXP r_distance(SEXP run, SEXP rows, SEXP columns, SEXP list, SEXP squared)
     SEXP out;
     if (other) {
         ddsc_measures_get_view(other->set, &b);
-        /* The library writes row by row, and R reads column by column. */
+        /* The library writes the matrix row by row, but R stores it column by column. */
         out = PROTECT(Rf_allocMatrix(REALSXP, (int)b.n_items, (int)a.n_items));
         h->status = ddsc_cross_run(h->ctx, REAL(out), NULL, one->set, other->set,
                                    &h->settings.metric, flags);

@@ -1,4 +1,4 @@
-/* Handles: contexts, interrupts, warnings and the answers of calls. */
+/* Implements handles: contexts, interrupts, warnings and the results of calls. */
 #include "handle.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ int text_write(void *user, const void *bytes, size_t n_bytes)
 SEXP text_string(const growing_text *text)
 {
     if (text->n > INT_MAX)
-        Rf_error("a text of %.0f bytes is too long for an R string", (double)text->n);
+        Rf_error("a text of %.0f bytes exceeds the maximum length of an R string", (double)text->n);
     SEXP bytes = PROTECT(Rf_mkCharLenCE(text->bytes ? text->bytes : "", (int)text->n, CE_UTF8));
     SEXP string = Rf_ScalarString(bytes);
     UNPROTECT(1);
@@ -66,7 +66,7 @@ static void check_interrupt(void *unused)
     R_CheckUserInterrupt();
 }
 
-/* R_CheckUserInterrupt leaves by longjmp, which must not pass through the library. R_ToplevelExec
+/* R_CheckUserInterrupt uses longjmp, which must not jump through the library. R_ToplevelExec
  * catches the jump. */
 static int on_cancel(void *user)
 {
@@ -103,7 +103,8 @@ static void print_progress(void *user)
         REprintf("%s%s", line->h->stage[0] ? "\n" : "", line->stage);
 }
 
-/* Printing can fail in R (a sink), so it may not jump through the library either. */
+/* Printing can also fail in R (for example, in a sink), and that jump must not pass through the
+ * library either. */
 static void on_progress(void *user, const char *stage, int64_t done, int64_t total)
 {
     handle *h = user;
@@ -163,7 +164,7 @@ SEXP handle_new(SEXP run, handle *parent, SEXP keep)
     set.warning = on_warning;
     set.warning_user = h;
     if (ddsc_context_create(&h->ctx, &set) < 0)
-        Rf_error("cannot create a context: too many threads, or out of memory");
+        Rf_error("cannot create a context: use fewer threads, or free memory");
     UNPROTECT(1);
     return pointer;
 }
@@ -171,7 +172,8 @@ SEXP handle_new(SEXP run, handle *parent, SEXP keep)
 handle *handle_get(SEXP pointer)
 {
     if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrTag(pointer) != Rf_install(HANDLE_TAG))
-        Rf_error("this is not an object of the package ddsc");
+        Rf_error(
+            "expected an object of the package ddsc, such as the result of ddsc() or ddsc_read()");
     handle *h = R_ExternalPtrAddr(pointer);
     if (!h)
         Rf_error("the data of this object belongs to an earlier R session; save results with "

@@ -43,19 +43,20 @@ typedef struct handle {
     ddsc_clustering *clustering;
     ddsc_report *report;
     ddsc_model *model;
-    settings settings; /* of the clustering, which its report and model need */
+    settings settings; /* settings of the clustering, which its report and model need */
 } handle;
 
 /* Creates a handle with a context. `run` is list(seed, threads, verbose). The result must be
  * protected. `keep` is any R object that must live as long as the handle. */
 SEXP handle_new(SEXP run, handle *parent, SEXP keep);
-/* Returns the handle, or stops with an R error if it was created in another session. */
+/* Returns the handle. Stops with an R error if it was created in another session. */
 handle *handle_get(SEXP pointer);
 /* Begins a call on an existing handle. */
 void handle_begin(handle *h);
-/* Replaces the set of the handle by a copy that was derived from it, unless `status` is an error. */
+/* Replaces the set of the handle by a copy that was derived from it, unless `status` is an error.
+ * */
 bool handle_replace_set(handle *h, ddsc_status status, ddsc_measures *const *copy);
-/* The answer of every call: list(value, status, kind, message, warnings, interrupted). */
+/* Returns the result of a call: list(value, status, kind, message, warnings, interrupted). */
 SEXP handle_answer(const handle *h, SEXP value);
 
 int text_write(void *text, const void *bytes, size_t n_bytes); /* a ddsc_write_fn */
@@ -67,8 +68,8 @@ SEXP string_of(const char *bytes);
 /* Returns an R list with these names, all of whose elements are NULL. Protected once. */
 SEXP named_list(int n, const char *const *names);
 
-/* Fills the settings from a named list of numbers and strings. Stops with an R error at a name that
- * the table in settings.c does not contain. Strings are valid until the .Call returns. */
+/* Fills the settings from a named list of numbers and strings. Stops with an R error if the table
+ * in settings.c does not contain a name. Strings are valid until the .Call returns. */
 void settings_fill(settings *set, SEXP list);
 
 #endif

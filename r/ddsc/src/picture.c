@@ -1,9 +1,10 @@
-/* Pictures: the marks of a report's pictures as data frames, which R draws. */
+/* Returns the marks of a report's pictures, which R draws. */
 #include "calls.h"
 
 #include <string.h>
 
-/* Marks are first copied to malloc'ed memory of the handle, because the callback must not call R. */
+/* Marks are first copied to memory that the handle allocates with malloc, because the callback must
+ * not call R. */
 static int on_picture(void *user, const char *name, double width, double height, int64_t n_marks,
                       const ddsc_mark *marks)
 {
@@ -30,8 +31,8 @@ static int on_picture(void *user, const char *name, double width, double height,
     return 0;
 }
 
-/* Returns the pictures as lines of fields separated by tabs: "picture", name, width, height; then
- * per mark: kind, color, opacity, x, y, w, h, anchor, words. */
+/* Returns the pictures as lines of tab-separated fields: for each picture, "picture", name, width
+ * and height; for each of its marks, kind, color, opacity, x, y, w, h, anchor and text. */
 SEXP r_pictures(SEXP pointer)
 {
     handle *h = handle_get(pointer);

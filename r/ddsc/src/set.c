@@ -1,4 +1,4 @@
-/* Sets of items: from arrays and files, and what R shows of them. */
+/* Creates sets of items from arrays and files, and returns their parts to R. */
 #include "calls.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ SEXP r_set_arrays(SEXP run, SEXP points, SEXP weights, SEXP offsets, SEXP on_emp
     R_xlen_t n_items = Rf_xlength(offsets) - 1;
     R_xlen_t rows = Rf_nrows(points), dim = Rf_ncols(points);
     const double *column_major = REAL(points), *given = REAL(offsets);
-    /* Both blocks belong to R until this call returns. */
+    /* R owns both arrays, which stay valid until this call returns. */
     double *row_major = (double *)R_alloc((size_t)rows * (size_t)dim + 1, sizeof *row_major);
     int64_t *offset = (int64_t *)R_alloc((size_t)n_items + 1, sizeof *offset);
     for (R_xlen_t j = 0; j < dim; j++)
@@ -59,7 +59,7 @@ SEXP r_set_read(SEXP run, SEXP paths, SEXP list)
     return answer;
 }
 
-/* Sets ids, classes, names and metadata; NULL keeps those that the set has. meta_values has one row
+/* Sets ids, classes, names and metadata. NULL keeps the existing values. meta_values has one row
  * per item and one column per name, row by row. */
 SEXP r_set_describe(SEXP pointer, SEXP ids, SEXP labels, SEXP coordinates, SEXP titles,
                     SEXP meta_names, SEXP meta_values)
@@ -147,7 +147,7 @@ static SEXP row_ids(const ddsc_measures *set, int64_t n)
     return ids;
 }
 
-/* Classes as names, or as numbers where they have no names. */
+/* Returns classes as names, or as numbers if they have no names. */
 static SEXP classes(const ddsc_measures *set, const ddsc_measures_view *view)
 {
     if (!view->label)
@@ -179,7 +179,7 @@ static SEXP transforms(const ddsc_measures *set)
     return names;
 }
 
-/* Metadata columns as a list of character vectors. */
+/* Returns metadata columns as a list of character vectors. */
 static SEXP metadata(const ddsc_measures *set, int64_t n_rows)
 {
     int n = 0;
@@ -224,7 +224,7 @@ SEXP r_set_view(SEXP pointer)
     return list;
 }
 
-/* The points and weights of one item, numbered from 1. */
+/* Returns the points and weights of one item. Items are numbered from 1. */
 SEXP r_set_item(SEXP pointer, SEXP item)
 {
     static const char *const names[] = {"points", "weights"};
@@ -233,8 +233,8 @@ SEXP r_set_item(SEXP pointer, SEXP item)
     ddsc_measures_get_view(h->set, &view);
     int64_t i = (int64_t)Rf_asInteger(item) - 1;
     if (i < 0 || i >= view.n_items)
-        Rf_error("there is no item %d: the set has %.0f items", Rf_asInteger(item),
-                 (double)view.n_items);
+        Rf_error("item %d does not exist: the set has %.0f items, numbered from 1",
+                 Rf_asInteger(item), (double)view.n_items);
     int64_t first = view.offset[i], n = view.offset[i + 1] - first;
     SEXP list = named_list(2, names);
     SEXP points = Rf_allocMatrix(REALSXP, (int)n, (int)view.dim);

@@ -1,4 +1,4 @@
-/* Settings: the names that R uses, and the fields of the library's structs. */
+/* Maps the names of settings in R to the fields of the library's structs. */
 #include <string.h>
 
 #include "calls.h"
@@ -172,7 +172,7 @@ void settings_fill(settings *set, SEXP list)
         set->metric.paper = 1;
 }
 
-/* A named integer vector: the codes of the choices. */
+/* Returns a named integer vector with the codes of the choices. */
 static SEXP choices_of(const choice *choices)
 {
     int n = 0;

@@ -1,6 +1,6 @@
 /* Computes one Wasserstein barycenter. An iterative method proposes centers. Every few rounds,
- * exact transport evaluates the current center, and exact passes finish the search. All reported
- * values are computed from exact plans, and they never increase. */
+ * exact transport evaluates the current center. Finally, exact passes improve the best center. All
+ * reported values are computed from exact plans, and they never increase. */
 #include <math.h>
 #include <string.h>
 
@@ -124,7 +124,8 @@ static ddsc_status check_item_weights(ddsc_context *ctx, const double *weight, i
     return DDSC_OK;
 }
 
-/* ---- initialization: the random items closest to a sample of the others ---- */
+/* ---- initialization with the one of several random items that is closest to a sample of the
+ * others ---- */
 
 typedef struct start_trial {
     barycenter_search *s;
@@ -218,7 +219,7 @@ static ddsc_status propose(barycenter_search *s)
         if (objective < before)
             CHECK(keep_center(s, objective));
         idle = objective < before * (1 - s->set->tolerance) ? 0 : idle + 1;
-        if (!fit_means(&s->f)) /* the method has not moved the points */
+        if (!fit_means(&s->f)) /* the method did not move the points */
             CHECK(fit_move(&s->f, 0, &gain));
         progress_add(s->ctx, done);
         CHECK(progress_poll(s->ctx));
@@ -226,9 +227,9 @@ static ddsc_status propose(barycenter_search *s)
     return DDSC_OK;
 }
 
-/* Evaluates the current center with one exact pass. Keeps it if it is better than the best center,
- * and otherwise restores the best center and its sums. *gain is relative to the previous value, or
- * 0 if there was no improvement. */
+/* Evaluates the current center with one exact pass. Keeps it if it is better than the best center;
+ * otherwise, restores the best center and its sums. *gain is the improvement relative to the
+ * previous value, or 0 if there is none. */
 static ddsc_status settle_center(barycenter_search *s, double *gain)
 {
     double objective = 0, before = best_objective(s->out);

@@ -23,16 +23,16 @@ ddsc_status centers_create(ddsc_context *ctx, centers *c, int64_t k, int64_t n, 
 void centers_free(ddsc_context *ctx, centers *c);
 void centers_copy(centers *to, const centers *from);
 void center_copy(centers *to, const centers *from, int64_t which);
-/* Initializes center `which` from an item. An item with more than n points is merged to n points.
- * If the item has fewer, its heaviest points are split, and the two halves are separated by normal
- * steps of size `jitter`. */
+/* Initializes center `which` from an item. If the item has more than n points, they are merged to n
+ * points. If it has fewer, its heaviest points are split, and the two halves are separated by
+ * random normal steps of size `jitter`. */
 ddsc_status center_from_item(ddsc_context *ctx, centers *c, int64_t which, const measures *m,
                              int64_t item, double jitter, rng *r);
-/* Initializes a center in the same way if points are rows of a cost matrix. The heaviest points are
- * kept, and split halves move to the nearest free rows. */
+/* Initializes a center in the same way for points that are rows of a cost matrix. The heaviest
+ * points are kept, and split halves move to the nearest free rows. */
 ddsc_status center_from_rows(ddsc_context *ctx, centers *c, int64_t which, const measures *m,
                              int64_t item, const ground_cost *ground);
-/* Normalizes weights to sum 1. Each weight is raised to at least a minimum that a solver can
+/* Normalizes weights to sum 1. Smaller weights are raised to a minimum that a solver can
  * resolve. */
 void center_normalize(double *w, int64_t n);
 /* Returns the rounded mean size of an item. */
@@ -76,11 +76,11 @@ typedef struct plan_work {
     double *row; /* n */
 } plan_work;
 
-/* Exact plans of all items, stored only if the minimizer of the cost is not the mean. The plan of
- * item i starts at i n + offset[i]. The second group of arrays holds the plans of one cluster,
- * grouped by point of its center. */
+/* The exact plans of all items, stored only if the minimizer of the cost is not the mean. The plan
+ * of item i starts at i n + offset[i]. The second group of arrays contains the plans of one
+ * cluster, grouped by the points of its center. */
 typedef struct flows {
-    int32_t *row, *to; /* point of the center, row of the support table */
+    int32_t *row, *to; /* point of the center; row of the support table */
     double *mass;
     int64_t *count; /* number of plan entries of each item */
     int64_t *begin; /* n + 1 */
@@ -88,7 +88,7 @@ typedef struct flows {
     int32_t *order; /* sort order along a coordinate; for a cost matrix, the row that each point
                      * would move to */
     double *share, *key, *gain;
-    bool *held;    /* per row of the matrix: true if a point of the center occupies it */
+    bool *held;    /* one per row of the matrix: true if a point of the center occupies the row */
     scratch place; /* scratch memory for two points, or for two values per row of the matrix */
     workspace own; /* memory of the arrays above */
 } flows;
@@ -108,8 +108,8 @@ typedef struct fit {
     int64_t stride;        /* padded size of the largest item */
     int n_workers;
 
-    /* Number of values in the sums over a piece or a cluster: n x d moments, n masses, n row
-     * values, and the additional values that a method requests. */
+    /* Number of values in the sum of a piece or a cluster: n x d moments, n masses, n row values,
+     * and the additional values that a method requests. */
     int64_t slot;
     double *piece_sum, *sum;
     flows flow;
@@ -125,12 +125,12 @@ static inline bool fit_means(const fit *f)
 {
     return f->ground.kind == DDSC_COST_SQEUCLIDEAN;
 }
-/* Initializes center `which` from an item with the function that suits the cost. */
+/* Initializes center `which` from an item, with the function for the cost in use. */
 ddsc_status fit_start_center(fit *f, int64_t which, int64_t item, rng *r);
 /* Groups the items by label, 0 .. k-1. Items with a negative label are omitted. */
 void fit_group(fit *f, const int32_t *label);
-/* Returns the weight of an item, scaled to mean 1. Methods compare costs with a penalty, so the
- * unit of the caller's weights must not matter. */
+/* Returns the weight of an item, scaled to mean 1. The scaling is needed because methods compare
+ * costs with a penalty, and the result must not depend on the unit of the caller's weights. */
 static inline double fit_weight(const fit *f, int64_t item)
 {
     return f->item_weight ? f->item_weight[item] / f->largest_weight / f->mean_weight : 1.0;
@@ -166,10 +166,10 @@ double fit_move_to_means(fit *f, int64_t cluster);
 /* Returns the weighted mean cost between a center and the items of its cluster, under independent
  * plans. */
 double fit_mean_cost(fit *f, int64_t cluster);
-/* Returns a lower bound of the cost between two measures with these means. */
+/* Returns a lower bound on the cost between two measures with these means. */
 double fit_mean_bound(const fit *f, const double *mean, const double *other);
-/* Converts a cost to a distance that satisfies the triangle inequality. The result is 0 if there is
- * no such distance. fit_cost is the inverse. */
+/* Converts a cost to a distance that satisfies the triangle inequality, or returns 0 if there is no
+ * such distance. fit_cost is the inverse. */
 double fit_distance(const fit *f, double cost);
 double fit_cost(const fit *f, double distance);
 
@@ -182,8 +182,8 @@ ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measu
                       int64_t i, int64_t item);
 /* Solves exact transport between each item and its center. value[item] is the optimal cost. `sum`
  * receives the moments and masses of the plans and the cost of the cluster as the first additional
- * value. Its row values are the center's potentials, which are the gradient of the cost with
- * respect to the weights. */
+ * value. The row values in `sum` are the potentials of the center, which are the gradient of the
+ * cost with respect to the weights. */
 ddsc_status fit_exact_pass(fit *f, double *value);
 
 /* ---- optimal positions of points (move.c) ---- */
@@ -207,7 +207,7 @@ typedef struct center_method {
     const char *name;
     int64_t (*extra)(int64_t d,
                      const method_settings *set); /* returns the number of additional sums; NULL:
-                                                   * none */
+                                                   * there are none */
     ddsc_status (*open)(void **state, fit *f, const method_settings *set);
     /* Runs up to `rounds` rounds, starting from the current centers. *done is the number of rounds
      * run. *settled is set if further rounds would change little. */
@@ -215,8 +215,8 @@ typedef struct center_method {
     /* Discards the plan of an item that has changed its cluster. */
     void (*forget)(void *state, int64_t item);
     void (*close)(void *state);
-    bool judged; /* true: the centers of this method are accepted only if exact transport confirms
-                  * an improvement */
+    bool judged; /* true if the centers of this method are accepted only after exact transport has
+                  * confirmed an improvement */
 } center_method;
 
 static inline int64_t method_extra(const center_method *m, int64_t d, const method_settings *set)

@@ -1,4 +1,5 @@
-/* Operations on centers, and statistics of the items that are computed once. */
+/* Implements operations on centers, and computes the statistics of the items that are needed only
+ * once. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ ddsc_status centers_create(ddsc_context *ctx, centers *c, int64_t k, int64_t n, 
     int64_t points = 0, values = 0;
     *c = (centers){.k = k, .n = n, .d = d};
     if (!mul_ok(k, n, &points) || points > INT32_MAX || !mul_ok(points, d, &values))
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld centers with %lld points are too many",
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "cannot allocate %lld centers with %lld points",
                      (long long)k, (long long)n));
     TRY(MEM_ZERO(ctx, c->x, values));
     TRY(MEM_ZERO(ctx, c->w, points));

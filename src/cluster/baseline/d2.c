@@ -48,8 +48,9 @@ static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
     b.cost_size = own->cost_size;
     CHECK(barycenter_settings_take(ctx, center, &b));
     if (own->k < 1 || own->k > m->n)
-        CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld: must be 1 .. %lld, the number of items",
-                       (long long)own->k, (long long)m->n));
+        CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                       "k = %lld: must be 1 .. %lld (the number of items)", (long long)own->k,
+                       (long long)m->n));
     if (own->restarts < 1 || own->max_iterations < 1)
         CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                        "restarts = %lld, max_iterations = %lld: must be at least 1",
@@ -179,8 +180,8 @@ static ddsc_status d2_restart(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t
     return DDSC_OK;
 }
 
-/* Improves the best restart with exact passes. They are cheap at this point and reach a lower cost
- * than the method. */
+/* Improves the best restart with exact passes, which are cheap at this point and reach a lower cost
+ * than the method alone. */
 static ddsc_status polish(d2_run *r, ddsc_d2 *d)
 {
     ddsc_status status = DDSC_OK;
@@ -267,8 +268,9 @@ static ddsc_status run_open(d2_run *r, const measures *m, const ground_cost *gro
     int64_t k = r->set->k, n = b->support_size ? b->support_size : center_size_default(m),
             cells = 0;
     if (!mul_ok(m->n, k, &cells) || cells > INT64_MAX / 64)
-        CHECK(ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "%lld items and %lld centers are too many",
-                       (long long)m->n, (long long)k));
+        CHECK(ctx_fail(r->ctx, DDSC_ERROR_MEMORY,
+                       "cannot allocate bounds for %lld items and %lld centers", (long long)m->n,
+                       (long long)k));
     r->method = method_find(b->method);
     CHECK(fit_open(&r->f, r->ctx, m, ground, k, n, method_extra(r->method, m->d, &set), NULL));
     CHECK(r->method->open(&r->state, &r->f, &set));

@@ -16,11 +16,11 @@ typedef struct d2_run {
     int32_t *label;
     double *value; /* cost of each item to its center */
     double *next_value;
-    double *bound;             /* n x k: lower bounds of the distances between items and centers */
+    double *bound;             /* n x k: lower bounds on the distances between items and centers */
     double *mean;              /* k x d: means of the centers */
     centers before;            /* centers of the last assignment */
     centers moved;             /* centers after one exact pass has moved their points */
-    double *least, *proposed;  /* per cluster: costs of `moved` and of the method's proposal */
+    double *least, *proposed;  /* one per cluster: cost of `moved`, and of the method's proposal */
     int64_t *changed, *solved; /* counts, one per worker */
     int64_t n_pairs;
     workspace own; /* memory of the arrays above */
@@ -31,7 +31,7 @@ ddsc_status d2run_start(d2_run *r, int64_t restart);
 /* Computes labels and values for the current centers. *n_changed is the number of changed labels. A
  * cluster stays empty only if no other cluster can give up an item. */
 ddsc_status d2run_assign(d2_run *r, int64_t *n_changed, rng *random);
-/* Computes new centers for the current clusters. If the method is judged, the cost of no cluster
+/* Computes new centers for the current clusters. If method->judged is set, no cluster's cost
  * increases. */
 ddsc_status d2run_update(d2_run *r);
 /* Improves the centers with exact passes only. Each pass moves the points to their optimal

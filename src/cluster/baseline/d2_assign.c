@@ -1,6 +1,6 @@
-/* Assigns items to centers using exact transport. A center is skipped if the distance of the means
- * or the triangle inequality shows that it cannot be the nearest (Elkan 2003; W2 and W1 are
- * metrics). */
+/* Assigns items to centers using exact transport. A center is skipped if the distance between the
+ * means or the triangle inequality shows that it cannot be the nearest center (Elkan 2003). The
+ * triangle inequality holds because W2 and W1 are metrics. */
 #include <math.h>
 #include <string.h>
 
@@ -97,7 +97,8 @@ typedef struct serving {
     double value;
 } serving;
 
-/* Computes the cost of item i to center c, unless a bound shows that the center is not better. */
+/* Computes the cost of item i to center c, unless a bound shows that it is no better than the best
+ * center so far. */
 static ddsc_status try_center(d2_run *r, serving *best, int64_t i, int64_t c, int worker)
 {
     const fit *f = &r->f;

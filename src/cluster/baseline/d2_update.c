@@ -1,12 +1,12 @@
 /* Computes new centers. First, the points of the old center move to their optimal positions. The
- * method continues from these positions, and the points of its proposal are moved in the same way.
- * The proposal is accepted only if its cost under exact plans is not higher. The cost of a cluster
- * therefore never increases. */
+ * method continues from there, and the points of its proposal are moved in the same way. The
+ * proposal is accepted only if its cost under exact plans is not higher, so the cost of a cluster
+ * never increases. */
 #include "cluster/baseline/d2.h"
 
 #include <math.h>
 
-/* Computes optimal plans and moves the points. cost[c] is an upper bound of the cluster's cost
+/* Computes optimal plans and moves the points. cost[c] is an upper bound on the cluster's cost
  * afterwards. */
 static ddsc_status exact_move(d2_run *r, double *cost)
 {
@@ -20,8 +20,8 @@ static ddsc_status exact_move(d2_run *r, double *cost)
     return DDSC_OK;
 }
 
-/* Restores `moved` for clusters whose cost under exact plans did not decrease, and shortens their
- * next step. Doubles the step of the other clusters. */
+/* Restores the centers in `moved` for clusters whose cost under exact plans did not decrease, and
+ * shortens their next step. Doubles the step of the other clusters. */
 static void judge_weights(d2_run *r, double *step)
 {
     fit *f = &r->f;

@@ -1,7 +1,7 @@
 /* Processes the items of all clusters in one pass and evaluates the centers exactly. Let P be the
- * optimal plans. Under squared costs, the optimal position of a center's point is x_i = sum P_ij
- * y_j / sum P_ij, with the sum over all items (see move.c for other costs). The potentials f are
- * the gradient of the cost with respect to the weights. */
+ * optimal plans. Under squared costs, the optimal position of a point of a center is x_i = sum P_ij
+ * y_j / sum P_ij, with sums over all items of the cluster (see move.c for other costs). The
+ * potentials f are the gradient of the cost with respect to the weights. */
 #include "cluster/baseline/baseline.h"
 
 #include <math.h>
@@ -113,7 +113,7 @@ ddsc_status fit_plan_starts(const fit *f, int64_t **at)
     (*at)[0] = 0;
     for (int64_t i = 0; i < f->m->n; i++)
         if (!add_ok((*at)[i], f->c.n * transport_stride(measures_item(f->m, i).n), &(*at)[i + 1]))
-            return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
+            return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "cannot allocate the plans of %lld items",
                             (long long)f->m->n);
     return DDSC_OK;
 }
@@ -222,8 +222,8 @@ double fit_move_to_means(fit *f, int64_t cluster)
     return gain;
 }
 
-/* Estimates the mean cost for other cost functions from a sample of items at equal intervals. The
- * result only sets a scale, so a sample suffices. */
+/* Estimates the mean cost for other cost functions from a sample of equally spaced items. A sample
+ * is sufficient, because the result is only used as a scale. */
 static double sampled_mean_cost(fit *f, int64_t cluster)
 {
     const double *w = f->c.w + cluster * f->c.n;
@@ -264,7 +264,8 @@ double fit_mean_cost(fit *f, int64_t cluster)
     return weight > 0 ? sum / weight : 0;
 }
 
-/* By Jensen's inequality, the distance between the means is at most the mean transport distance. */
+/* The bound is the cost between the means. By Jensen's inequality, the distance between the means
+ * is at most the mean transport distance. */
 double fit_mean_bound(const fit *f, const double *mean, const double *other)
 {
     double sum = 0;
@@ -306,7 +307,7 @@ void fit_step_weights(fit *f, int64_t cluster, double step)
 
 /* ---- exact transport to the item's center ---- */
 
-/* Accepts a plan that is not proved optimal, because its cost is still an upper bound. */
+/* Plans that are not proved optimal are accepted, because their cost is still an upper bound. */
 ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
                       int64_t i, int64_t item)
 {

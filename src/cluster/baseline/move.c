@@ -7,10 +7,13 @@
 #include "cluster/baseline/baseline.h"
 #include "numeric/linalg/linalg.h"
 
-enum { PULLS_MOST = 20 }; /* maximum number of steps per move; the next move continues from there */
-static const double pull_least = 1e-9; /* relative decreases below this are treated as none */
+enum {
+    PULLS_MOST = 20
+}; /* maximum number of steps per move; the next move continues where the
+                           * previous one stopped */
+static const double pull_least = 1e-9; /* relative decreases below this are treated as 0 */
 static const double pull_near =
-    1e-3; /* targets within this fraction of the mean distance slow the steps down */
+    1e-3; /* targets within this fraction of the mean distance shorten the steps */
 static const double half_slack =
     1e-12; /* rounding tolerance when testing whether a sum of masses is half of the total */
 
@@ -38,7 +41,7 @@ ddsc_status fit_flows_open(fit *f)
 {
     int64_t plans = 0;
     if (!mul_ok(f->m->n, f->c.n, &plans) || plans > INT64_MAX / 64 - f->m->nnz)
-        return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
+        return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "cannot allocate the plans of %lld items",
                         (long long)f->m->n);
     CHECK(workspace_lay_out(f->ctx, &f->flow.own, take_flows, f));
     return scratch_create(f->ctx, &f->flow.place, 2 * BASE_MAX(f->c.d, f->ground.size),
@@ -72,8 +75,8 @@ void fit_flows_keep(fit *f, int64_t item, const exact_solver *solver, int64_t n_
     w->count[item] = n_plan;
 }
 
-/* Collects the mass that each point of the center sends, and the targets of that mass, in the order
- * of items. */
+/* Collects, for each point of the center, the targets to which it sends mass and the masses, in the
+ * order of the items. */
 static void gather_flows(fit *f, int64_t cluster)
 {
     flows *w = &f->flow;
@@ -98,7 +101,8 @@ static void gather_flows(fit *f, int64_t cluster)
 
 /* ---- one point ---- */
 
-/* Targets of one point of the center: mass `share` goes to each of n points of the set. */
+/* The targets of one point of the center: n points of the set, each of which receives the mass
+ * `share`. */
 typedef struct targets {
     const measures *m;
     int64_t n;
@@ -147,7 +151,7 @@ static pull pull_from(const targets *t, const double *x, double near, double *ne
     return p;
 }
 
-/* Replaces x with `to` if that reduces the cost. */
+/* Replaces x with `to` if this reduces the cost. */
 static void go_if_better(const targets *t, double *x, pull *now, const double *to, double *beyond)
 {
     pull there = pull_from(t, to, 0, beyond);
@@ -216,8 +220,8 @@ static double move_to_medians(const targets *t, double *x, double *key, int32_t 
 }
 
 /* Returns the free row with the smallest cost, or the current row if no free row is better. Rows
- * occupied by other points of the center are excluded, because two points on one row are no better
- * than a single point. Few rows have mass, so costs are summed over these rows only. This assumes a
+ * that other points of the center occupy are excluded, because two points on one row are no better
+ * than a single point. Costs are summed only over the few rows that have mass. The search assumes a
  * symmetric matrix; the gain is computed in the direction of the transport. `room` is scratch
  * memory for two values per row. */
 static double find_row(const ground_cost *g, const bool *held, const targets *t, int32_t *row,

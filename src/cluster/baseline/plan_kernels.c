@@ -1,8 +1,8 @@
 /* Inner loops of the barycenter methods, which process eight columns at a time. */
 #include "cluster/baseline/plan_kernels.h"
 
-/* Lower limit for the entries of a plan. It is negligible, but it prevents products from
- * underflowing to 0. */
+/* Lower limit for the entries of a plan, which prevents products from underflowing to 0. It is far
+ * below any significant entry. */
 static const double least = 1e-250;
 
 SIMD_CLONES void transport_gibbs(double *out, const double *cost, int64_t count, double factor)
@@ -91,8 +91,8 @@ SIMD_INLINE void quotients(double *column, const double *b, int64_t stride)
         simd_store(column + j, simd_load(b + j) / simd_max(simd_load(column + j), simd_all(least)));
 }
 
-/* Computes Q K and, with exp(-dual), the unscaled P. For Q, the product exp(-(C + L) / rho) exp(L /
- * rho) is simply K. */
+/* Computes Q K and, with exp(-dual), the unscaled P. The factors exp(-(C + L) / rho) and exp(L /
+ * rho) of Q multiply to K. */
 SIMD_INLINE void weigh(const admm_block *t)
 {
     memset(t->column, 0, (size_t)t->stride * sizeof *t->column);

@@ -1,6 +1,6 @@
-/* Kernels of the plan iterations between one center (n rows) and one item (m columns). They work on
- * plain arrays and allocate no memory. Columns are padded to whole vectors. A padding column has
- * weight 0 and therefore never receives mass. */
+/* Kernels of the iterations for the plan between one center (n rows) and one item (m columns). They
+ * work on plain arrays and allocate no memory. Columns are padded to whole vectors. A padding
+ * column has weight 0 and therefore never receives mass. */
 #ifndef DDSC_CLUSTER_BASELINE_PLAN_KERNELS_H
 #define DDSC_CLUSTER_BASELINE_PLAN_KERNELS_H
 
@@ -22,8 +22,8 @@ void transport_gibbs_reduced(double *cost, int64_t n, int64_t stride, double fac
 /* Returns sum |x - y|. */
 double transport_change(const double *x, const double *y, int64_t count);
 
-/* Points Y of an item; row j starts at table[index[j] * d]. transport_moments adds share P Y to out
- * (n x d), and share P 1 to mass (n). */
+/* The points Y of an item. Row j starts at table[index[j] * d]. transport_moments adds share P Y to
+ * out (n x d) and share P 1 to mass (n). */
 typedef struct plan_points {
     int64_t m, d;
     const double *table;

@@ -1,5 +1,5 @@
-/* Initialization of orthonormal directions, projection on them, and gradient ascent (Huang, Ma, Lai
- * 2021, section 4). */
+/* Initializes orthonormal directions, projects points on them, and improves them by gradient ascent
+ * (Huang, Ma, Lai 2021, section 4). */
 #include "cluster/baseline/plane.h"
 
 #include <math.h>
@@ -13,7 +13,9 @@ static void subtract(double *x, double factor, const double *y, int64_t d)
         x[k] -= factor * y[k];
 }
 
-void plane_orthonormalize(double *u, int64_t p, int64_t d)
+/* Orthonormalizes u, which has p directions with d coordinates. Directions that vanish are replaced
+ * with coordinate axes. */
+static void plane_orthonormalize(double *u, int64_t p, int64_t d)
 {
     for (int64_t q = 0; q < p; q++) {
         int64_t axis = 0;

@@ -1,13 +1,10 @@
-/* A plane spanned by p orthonormal directions in d dimensions, for projection robust
+/* A plane spanned by p orthonormal directions in d dimensions, for projection-robust
  * barycenters. */
 #ifndef DDSC_CLUSTER_BASELINE_PLANE_H
 #define DDSC_CLUSTER_BASELINE_PLANE_H
 
 #include "data/measures.h"
 
-/* Orthonormalizes u, which has p directions with d coordinates. Directions that vanish are replaced
- * with coordinate axes. */
-void plane_orthonormalize(double *u, int64_t p, int64_t d);
 /* Computes the leading principal directions of the support table. */
 ddsc_status plane_principal(ddsc_context *ctx, double *u, int64_t p, const measures *m);
 /* Projects x on the plane; out has p coordinates. */

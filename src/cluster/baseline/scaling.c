@@ -1,8 +1,8 @@
-/* Computes entropic barycenters with matrix scaling (iterative Bregman projections). In P = u K v,
- * the scaling v matches the item's weights and u matches the center's. The center's weights are the
- * geometric mean of the left marginals (Benamou et al. 2015). The projected method computes costs
- * in a separate plane for each cluster. After every sweep, it moves the plane by one ascent step
- * (Huang, Ma, Lai 2021). */
+/* Computes entropic barycenters with matrix scaling (iterative Bregman projections). In the plan P
+ * = u K v, the scaling v enforces the weights of the item, and u those of the center. The center's
+ * weights are the geometric mean of the left marginals (Benamou et al. 2015). The projected method
+ * computes costs in a separate plane for each cluster. After every sweep, it moves the plane by one
+ * ascent step (Huang, Ma, Lai 2021). */
 #include <math.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ typedef struct scaler {
     double factor; /* epsilon, in units of the mean cost */
     double *epsilon;
     double *row; /* items x n: K v of the last sweep, or 0 before the first sweep */
-    /* Start of each item's kernel. Kernels are kept between moves, except in the projected method,
-     * which recomputes them in each round. */
+    /* Start index of each item's kernel. Kernels are kept between moves, except in the projected
+     * method, which recomputes them in each round. */
     int64_t *at;
     double *kernel;
     int64_t p;                 /* dimension of the plane; 0: the whole space */
@@ -250,7 +250,8 @@ static double turn_planes(scaler *s)
     return worst;
 }
 
-/* Moves the points of all centers to the means. Returns the gain in units of the mean cost. */
+/* Moves the points of all centers to the means under their plans. Returns the gain in units of the
+ * mean cost. */
 static double move_all(scaler *s)
 {
     fit *f = s->f;

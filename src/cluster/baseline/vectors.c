@@ -33,7 +33,7 @@ ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_col
         rule == DDSC_VECTORS_AUTO ? measures_is_shared(data) : rule == DDSC_VECTORS_HISTOGRAM;
     int64_t width = shared ? data->v : data->d, cells = 0;
     if (!mul_ok(data->n, width, &cells))
-        CHECK(ctx_fail(context, DDSC_ERROR_MEMORY, "%lld x %lld vectors are too many",
+        CHECK(ctx_fail(context, DDSC_ERROR_MEMORY, "cannot allocate %lld vectors of %lld values",
                        (long long)data->n, (long long)width));
     CHECK(MEM_ZERO(context, rows, cells));
     for (int64_t i = 0; i < data->n; i++)

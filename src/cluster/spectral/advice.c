@@ -1,5 +1,5 @@
-/* Writes the advice on a result in plain sentences: what the user should know and do next, one note
- * per line. */
+/* Writes the advice on a result: notes in plain sentences, one per line, on what the user should
+ * know and do next. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,16 +9,16 @@
 /* A hub is reported if it is a neighbor of more than this fraction of at least HUBS_LEAST_ITEMS
  * items. */
 enum { HUBS_LEAST_ITEMS = 100 };
-static const double HUBS_TOLD = 0.25;
+static const double HUBS_REPORTED = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
-/* If the error of D^2 exceeds this fraction of the spread of D^2, neighbors are likely to
- * change. */
+/* If the error of D^2 exceeds this fraction of the spread of D^2, it is likely to change the
+ * neighbors. */
 static const double COLUMNS_POOR = 0.25;
 
-/* An item is far from all others if its nearest neighbor is more than this many times as far away
- * as the 90% quantile over all items. */
+/* An item is far from all others if the distance to its nearest neighbor is more than this multiple
+ * of the 90% quantile of this distance over all items. */
 static const double FAR_TIMES = 10;
 
 typedef struct writer {
@@ -56,15 +56,16 @@ __attribute__((format(printf, 2, 3))) static void advice_go_on(writer *w, const 
     va_end(arguments);
 }
 
-/* Reports if too few distances were computed. */
+/* Adds a note if too few distances were computed. */
 static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
     double each = set->graph->sample * (double)(d->n - 1);
     if (set->graph->sample < 1 && each < 2 * (double)d->tau)
-        advice_say(w,
-                   "With sample = %g, an item has about %.1f known distances for tau = %lld "
-                   "neighbors, so many of its nearest neighbors are missed. Raise the sample.",
-                   set->graph->sample, each, (long long)d->tau);
+        advice_say(
+            w,
+            "With sample = %g, an item has about %.1f known distances, from which tau = %lld "
+            "neighbors are chosen, so many of its nearest neighbors are missed. Raise the sample.",
+            set->graph->sample, each, (long long)d->tau);
     if (d->n_columns > 0 && isnan(d->columns_error))
         advice_say(w,
                    "%lld columns are too few to estimate the accuracy of the other distances. "
@@ -82,19 +83,20 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
 {
     if (d->n_parts > v->k)
         advice_say(w,
-                   "The graph has %lld components, more than K = %lld, so the clusters follow the "
-                   "larger components. Raise tau (now %lld) to connect them, or use K = %lld.",
+                   "The graph has %lld components but K = %lld, so the clusters follow the larger "
+                   "components. Raise tau (now %lld) to connect them, or use K = %lld.",
                    (long long)d->n_components, (long long)v->k, (long long)d->tau,
                    (long long)d->n_parts);
     if (d->n_isolated > 0)
-        advice_say(w, "Items without a neighbor at a known distance: %lld.",
+        advice_say(w, "Number of items without a neighbor at a known distance: %lld.",
                    (long long)d->n_isolated);
     say_sample(w, d, set);
     if (o->n_without_row > 0 && v->k > 1)
-        advice_say(w,
-                   "Items in disconnected components too small to form a cluster, which were added "
-                   "to the largest cluster: %lld. Raise tau to connect them.",
-                   (long long)o->n_without_row);
+        advice_say(
+            w,
+            "Number of items that were added to the largest cluster, because their disconnected "
+            "components are too small to form a cluster: %lld. Raise tau to connect them.",
+            (long long)o->n_without_row);
 }
 
 /* Returns the next K, starting at `from` in direction `step`, that does not split a group of nearly
@@ -126,24 +128,24 @@ static void say_gap(writer *w, const ddsc_clustering_view *v, const decompositio
     else if (below > 0 || above > 0)
         advice_go_on(w, "K = %lld does not.", (long long)BASE_MAX(below, above));
     if (e->by_team)
-        advice_go_on(w, "Another number of ranks may give some items other labels.");
+        advice_go_on(w, "The labels of some items may differ with another number of ranks.");
 }
 
 static void say_affinity(writer *w, const decomposition *d)
 {
     int64_t n_edges = d->affinity.n_edges;
     if (d->affinity.flat && n_edges > 0)
-        advice_say(w, "No item can be distinguished from its neighbors, so only components can be "
-                      "separated.");
+        advice_say(w, "All items have the same distance from their neighbors, so only components "
+                      "can be separated.");
     else if (2 * d->affinity.n_clamped > n_edges)
         advice_say(w,
-                   "%lld of %lld neighbor distances are negative estimates and count as zero. The "
-                   "biased estimator avoids this.",
+                   "%lld of %lld neighbor distances are negative estimates, which were replaced by "
+                   "zero. Use the biased estimator to avoid this.",
                    (long long)d->affinity.n_clamped, (long long)n_edges);
     if (d->affinity.n_faint > 0 && d->affinity.gamma > 0)
         advice_say(w,
-                   "At gamma = %g, all affinities of %lld items vanish in double precision and "
-                   "were treated as equal. Choose a smaller gamma, or auto.",
+                   "With gamma = %g, all affinities of %lld items underflow and were treated as "
+                   "equal. Choose a smaller gamma, or auto.",
                    d->affinity.gamma, (long long)d->affinity.n_faint);
 }
 
@@ -185,8 +187,8 @@ static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph 
         advice_say(w,
                    "Item %lld (from 0) of the %lld clustered and the items near it (%lld in total) "
                    "are far from all others (%.3g). They are too few to form a cluster and were "
-                   "added to another. Treat them as outliers, or set min_cluster to 0 "
-                   "(--min-cluster 0) to give them their own cluster.",
+                   "added to another cluster. Treat them as outliers, or set min_cluster to 0 "
+                   "(--min-cluster 0) to keep them as a separate cluster.",
                    (long long)far, (long long)g->n, (long long)size[o->cells[far]],
                    sqrt(way_out[o->cells[far]]));
 done:
@@ -218,12 +220,13 @@ static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, co
         n_with += label[i] == label[first] && near[i] <= FAR_TIMES * usual;
     o->has_far_items = usual > 0 && n_with > 0;
     if (o->has_far_items)
-        advice_say(w,
-                   "Item %lld%s of the %lld clustered (from 0) is far from all others (%.3g to its "
-                   "nearest neighbor; at most %.3g for 90%% of the items). No cut of the graph can "
-                   "separate it. Treat it as an outlier, or remove it.",
-                   (long long)first, n_far > 1 ? " (and others)" : "", (long long)g->n, near[first],
-                   usual);
+        advice_say(
+            w,
+            "Item %lld%s of the %lld clustered (from 0) is far from all others (%.3g to its "
+            "nearest neighbor; at most %.3g for 90%% of the items). It has edges to other items, "
+            "so no cut of the graph can separate it. Treat it as an outlier, or remove it.",
+            (long long)first, n_far > 1 ? " (and others)" : "", (long long)g->n, near[first],
+            usual);
     else if (usual > 0)
         TRY(say_far_group(ctx, w, g, label, o, usual));
 done:
@@ -240,14 +243,13 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v, const outcome *o)
                    "%.0f%% of the items are nearest neighbors of none. Neighbors were therefore "
                    "chosen by a locally rescaled distance.",
                    (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
-    else if (v->n >= HUBS_LEAST_ITEMS && (double)v->in_degree_largest > HUBS_TOLD * (double)v->n)
-        advice_say(
-            w,
-            "Item %lld of the %lld clustered (from 0) is a neighbor of %lld of them (a hub), "
-            "and %.0f%% of the items are neighbors of none. hubs = always (--hubs always) would "
-            "choose "
-            "neighbors by a locally rescaled distance.",
-            (long long)o->hub, (long long)v->n, (long long)v->in_degree_largest, nobody);
+    else if (v->n >= HUBS_LEAST_ITEMS &&
+             (double)v->in_degree_largest > HUBS_REPORTED * (double)v->n)
+        advice_say(w,
+                   "Item %lld of the %lld clustered (from 0) is a neighbor of %lld of them (a "
+                   "hub), and %.0f%% of the items are neighbors of none. To choose neighbors by a "
+                   "locally rescaled distance, use hubs = always (--hubs always).",
+                   (long long)o->hub, (long long)v->n, (long long)v->in_degree_largest, nobody);
 }
 
 /* Reports the criteria that favor another K. say_clusters has already reported those that favor the
@@ -278,9 +280,9 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
     }
 }
 
-/* Reports a clear gap that separates clusters of very different size. Either the data has no
- * further clusters, or the large cluster contains classes. If the gap is wide, the two cases cannot
- * be distinguished (docs/guide.md), so the advice describes both. */
+/* Reports a clear gap that separates clusters of very different sizes. Either there are no further
+ * clusters, or the large cluster contains classes. If the gap is wide, the two cases cannot be
+ * distinguished (docs/guide.md), so the advice describes both. */
 static void say_lopsided(writer *w, const ddsc_clustering_view *v)
 {
     k_candidate c[CANDIDATES_MOST];
@@ -292,14 +294,15 @@ static void say_lopsided(writer *w, const ddsc_clustering_view *v)
             used += (size_t)snprintf(others + used, sizeof others - used, "%sK = %lld",
                                      used ? " or " : "", (long long)c[i].row->k);
     if (used)
-        advice_say(w,
-                   "The gap separates clusters of very different size (%lld to %lld items). Either "
-                   "there are no further clusters, or the large cluster contains classes, which %s "
-                   "may show. Examine them, or cluster the items of the large cluster separately.",
-                   (long long)c[0].row->smallest, (long long)c[0].row->largest, others);
+        advice_say(
+            w,
+            "The gap separates clusters of very different sizes (%lld to %lld items). Either "
+            "there are no further clusters, or the large cluster contains classes, which %s "
+            "may show. Examine them, or cluster the items of the large cluster separately.",
+            (long long)c[0].row->smallest, (long long)c[0].row->largest, others);
 }
 
-/* Reports numbers of clusters for which labels say nothing about the items. */
+/* Reports values of K for which the labels contain no information about the items. */
 static void say_extreme_k(writer *w, const ddsc_clustering_view *v)
 {
     int64_t n_single = 0;
@@ -312,12 +315,12 @@ static void say_extreme_k(writer *w, const ddsc_clustering_view *v)
                    "the items, or let -k auto suggest K.");
     else if (v->k == v->n)
         advice_say(w,
-                   "With K = N = %lld, every item is its own cluster, so the labels say nothing. "
-                   "Choose a smaller K, or -k auto.",
+                   "With K = N = %lld, every item is its own cluster, so the labels contain no "
+                   "information. Choose a smaller K, or -k auto.",
                    (long long)v->n);
     else if (n_single > 0)
-        advice_say(w, "Some clusters consist of a single item. Such an item is an outlier rather "
-                      "than a cluster; choose a smaller K or raise min_cluster (--min-cluster).");
+        advice_say(w, "Some clusters consist of a single item, which is an outlier rather than a "
+                      "cluster. Choose a smaller K or raise min_cluster (--min-cluster).");
 }
 
 static void say_clusters(writer *w, const ddsc_clustering_view *v, const decomposition *d,
@@ -330,8 +333,8 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const decompo
     if (o->chosen)
         advice_say(w,
                    "K = %lld (from %lld to %lld) is a suggestion based on %s. On data sets not "
-                   "used for tuning, the suggested K was correct in one of four cases and within "
-                   "one in fewer than half.",
+                   "used for tuning, the suggested K was correct in one of four cases, and "
+                   "differed from the correct K by at most one in fewer than half.",
                    (long long)v->k, (long long)o->k_low, (long long)o->k_high,
                    o->by_gap ? "the gap in the eigenvalues" : "modularity and stability");
     if (o->chosen && v->n_sweep > 1)
@@ -340,7 +343,7 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const decompo
         say_lopsided(w, v);
     if (o->n_found < v->k)
         advice_say(w,
-                   "Only %lld cluster%s found: the graph with tau = %lld does not separate more.",
+                   "Only %lld cluster%s found. The graph with tau = %lld does not separate more.",
                    (long long)o->n_found, o->n_found == 1 ? " was" : "s were", (long long)d->tau);
     else if (!o->rule_met)
         advice_say(

@@ -19,7 +19,7 @@
 #include "numeric/linalg/linalg.h"
 
 /* Lower limit for the eigenvalue in the division. Eigenvectors with smaller eigenvalues vary
- * strongly between neighbors, so dividing by the eigenvalue would amplify noise. */
+ * strongly between neighbors, and dividing by such an eigenvalue would amplify noise. */
 static const double LEAST_EIGENVALUE = 0.1;
 
 static const ddsc_assign_settings defaults = {.exact_graph = DDSC_GRAPH_AUTO};
@@ -39,7 +39,7 @@ static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings 
 typedef struct assignment {
     const ddsc_model *m;
     const measures *joint;  /* old items, followed by new ones */
-    const ddsc_graph *near; /* column c holds the nearest old items of new item c */
+    const ddsc_graph *near; /* list c contains the nearest old items of new item c */
     int32_t *far;
     int32_t *label; /* this array and the following ones are NULL if not requested */
     double *confidence, *distance;
@@ -48,12 +48,12 @@ typedef struct assignment {
     const measures *data;  /* the new items */
     mixture_scorer scorer; /* k = 0: labels do not depend on words */
     int32_t *by_words;     /* n_new: 1 for items labeled by words */
-    scratch work;          /* per worker: a row of `width` values, k shares and k memberships */
+    scratch work;          /* one per worker: a row of `width` values, k shares and k memberships */
 } assignment;
 
-/* Returns the affinity to a neighbor, computed as in a graph of all items. The new item's list
- * contributes half of it. The neighbor's list contributes the other half if the new item is near
- * enough to be on that list. */
+/* Returns the affinity to a neighbor, computed as in a graph of all items. The list of the new item
+ * contributes half of the affinity. The list of the neighbor contributes the other half if the new
+ * item is near enough to be on that list. */
 static double link_of(const ddsc_model *m, double scale, int64_t old, double d2)
 {
     double a = affinity_value(d2, m->gamma, scale, m->scale[old]);
@@ -117,9 +117,8 @@ static int32_t nearest_center(const ddsc_model *m, const double *row, double *co
     return label;
 }
 
-/* Returns the cluster with the largest share of the affinity. This is used for items none of whose
- * neighbors has a row. The confidence is the difference between this share and the next largest
- * one. */
+/* Returns the cluster with the largest share of the affinity. It is used for items whose neighbors
+ * have no rows. The confidence is the difference between the two largest shares. */
 static int32_t largest_share(const ddsc_model *m, const double *share, double *confidence)
 {
     int32_t best = 0;
@@ -157,8 +156,8 @@ static double lead(const double *membership, int64_t k)
     return membership[best] - next;
 }
 
-/* Computes the memberships of one item, whose row and label by distance are known. Returns the label
- * by words, if the item has words of the mixture, or the given label. */
+/* Computes the memberships of one item, given its row and its label by distance. If the item has
+ * words of the mixture, returns its label by words; otherwise, returns the given label. */
 static int32_t join_clusters(const assignment *a, int64_t item, double *membership,
                              const double *row, const double *share, int32_t label,
                              double *confidence)
@@ -223,8 +222,8 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Counts the far items, and warns if they are more than 10% of the new items. About 1% of ordinary
- * items are also counted as far. */
+/* Counts the far items, and warns if they are more than 10% of the new items. About 1% of the items
+ * that resemble the old ones also count as far. */
 static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const int32_t *far)
 {
     out->n_far = 0;
@@ -232,8 +231,8 @@ static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const 
         out->n_far += far[i];
     if (10 * out->n_far > n)
         ctx_warn(ctx,
-                 "%lld of %lld items are farther from the model's items than those are from each "
-                 "other, so their labels are unreliable",
+                 "%lld of %lld items are farther from the model's items than 99%% of these are "
+                 "from each other, so their labels are unreliable",
                  (long long)out->n_far, (long long)n);
 }
 
@@ -245,11 +244,9 @@ static ddsc_status open_words(ddsc_context *ctx, assignment *a, int32_t **code)
     if (mix->n_words == 0)
         return DDSC_OK;
     if (a->data->counts.words.n == 0 || a->m->items->counts.words.n == 0) {
-        ctx_warn(
-            ctx,
-            "the labels of the model were refined by the words of its documents, but the items "
-            "have no word counts, so the nearest center decides; convert new documents with "
-            "ddsc text DOCS --vectors MODEL.npz");
+        ctx_warn(ctx, "the labels of the model were refined by the words of its documents, but the "
+                      "items have no word counts, so labels are assigned by the nearest center; "
+                      "convert new documents with ddsc text DOCS --vectors MODEL.npz");
         return DDSC_OK;
     }
     CHECK(mixture_code(ctx, code, mix, &a->m->items->counts.words, &a->data->counts));

@@ -1,18 +1,17 @@
-/* Chooses the number of clusters. The gap in the eigenvalues decides if it is clear, and otherwise
- * the product of modularity and stability. On 52 runs over ten data sets, this is right in 16 instead
- * of 11 (by modularity alone), at equal AMI. */
+/* Chooses the number of clusters by the gap in the eigenvalues if the gap is clear, and otherwise
+ * by the product of modularity and stability. In 52 runs on ten data sets, the chosen K was correct
+ * in 16 runs, compared with 11 for modularity alone, at equal AMI. */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
 
 /* Offset that keeps the ratio of two tiny eigenvalues close to 1. */
 static const double GAP_OFFSET = 0.01;
-/* A gap decides if its ratio is at least this. Smaller gaps favor K = 2 and 3, whatever the classes
- * are. */
+/* Smallest ratio of a clear gap. Smaller gaps favor K = 2 and 3, whatever the classes are. */
 static const double GAP_CLEAR = 3;
 
-/* A gap may hide classes if one cluster is more than LOPSIDED_TIMES as large as another, and a
- * larger K has a modularity that is higher by LOPSIDED_GAIN (docs/guide.md). */
+/* A gap may hide classes if one cluster is more than LOPSIDED_TIMES as large as another and the
+ * modularity of a larger K is higher by LOPSIDED_GAIN (docs/guide.md). */
 enum { LOPSIDED_TIMES = 2 };
 static const double LOPSIDED_GAIN = 0.1;
 
@@ -75,7 +74,9 @@ void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *res
     row->gap_clear = choose_is_clear(eigenvalues, residuals, row->k);
 }
 
-bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)
+/* Returns true if the gap separates clusters of very different size while another K has a much
+ * larger modularity. */
+static bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)
 {
     return modular->k > gap->k && gap->largest > LOPSIDED_TIMES * gap->smallest &&
            modular->modularity > gap->modularity + LOPSIDED_GAIN;
@@ -86,7 +87,7 @@ bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)
 static double merit(const ddsc_k_row *row, bool stable)
 {
     return stable ? row->modularity * fmax(row->stability, 0)
-                  : row->modularity; /* fmax: NaN is 0 */
+                  : row->modularity; /* fmax replaces NaN by 0 */
 }
 
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap)

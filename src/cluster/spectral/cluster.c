@@ -1,4 +1,4 @@
-/* The public functions of clustering: settings, and runs from measures or from a graph. */
+/* Implements the public functions of clustering: settings, and runs on measures or on a graph. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "data/model.h"
 #include "neighbors/planner/plan.h"
 
-/* Upper limit for the neighbors per item in the graph that compares values of K by modularity.
- * Memory use grows with this number. */
+/* Upper limit for the number of neighbors per item in the graph that compares values of K by
+ * modularity. Memory use is proportional to this number. */
 enum { WIDE_MOST = 100 };
 
 static const ddsc_cluster_settings defaults = {
@@ -45,6 +45,8 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
                     (double)s->joined, "0 (none) or a sum of 1 << metric"));
     CHECK(ctx_check(ctx, s->refine >= DDSC_REFINE_AUTO && s->refine <= DDSC_REFINE_WORDS, "refine",
                     (double)s->refine, "one of 0 .. 2"));
+    CHECK(ctx_check(ctx, s->resolve == 0 || (s->resolve == 1 && s->like), "resolve",
+                    (double)s->resolve, "0, or 1 with a model in like"));
     if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
@@ -109,7 +111,7 @@ static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
     if (set->k_max > n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "%lld clusters were requested, but the number of items is %lld",
+                        "%lld clusters were requested, but the number of items is %lld; reduce K",
                         (long long)set->k_max, (long long)n);
     return DDSC_OK;
 }
@@ -176,8 +178,8 @@ static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings 
     return BASE_MIN(BASE_MAX(tau, wide), n - 1);
 }
 
-/* Returns true if all distances are to be computed for the spanning tree of a small set. Metrics
- * without lower bounds compute them anyway. */
+/* Returns true if all distances must be computed for the spanning tree of a small set. Metrics
+ * without lower bounds compute all distances anyway. */
 static bool needs_span(const graph_request *p)
 {
     bool cheap = !p->metric.backend->bounds || p->m->nnz <= GRAPH_SPAN_POINTS * p->m->n;
@@ -210,23 +212,25 @@ static ddsc_status take_graphs(ddsc_context *ctx, ddsc_graph **graph, ddsc_graph
     return DDSC_OK;
 }
 
-static bool same_frame(const pair_frame *a, const pair_frame *b)
-{
-    return a->kind == b->kind && a->unit == b->unit && a->spread == b->spread &&
-           a->step[0] == b->step[0] && a->step[1] == b->step[1];
-}
-
 /* Returns NULL if the graph can be computed from the lists of an earlier one, or why it cannot. */
 static const char *known_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known,
                                  int64_t width, const ddsc_cluster_settings *set)
 {
+    if (set->resolve)
+        return "the settings are chosen again";
     if (!known->lists)
         return "the model has no neighbor lists";
     if (needs_span(p) || width > p->tau)
         return width > p->tau ? "several values of K need more neighbors" : "the set is small";
-    if (!same_frame(&p->metric.frame, &set->like->run.frame))
+    if (!plan_same_frame(&p->metric.frame, &set->like->run.frame))
         return "the new items cannot be compared in the frame of the model";
-    return plan_update_refused(ctx, p);
+    return plan_update_refused(ctx, p, known);
+}
+
+/* Returns the frame in which the pairs of the model were compared, or NULL. */
+static const pair_frame *like_frame(const ddsc_cluster_settings *set)
+{
+    return set->like && !set->resolve ? &set->like->run.frame : NULL;
 }
 
 /* Computes the graph of one metric and, if K is to be chosen, a wider one. known (or NULL) contains
@@ -240,7 +244,7 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
     graph_request p = {0};
     ddsc_graph *all = NULL;
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    TRY(plan_resolve(ctx, &p, data, metric, set->graph, set->like ? &set->like->run.frame : NULL));
+    TRY(plan_resolve(ctx, &p, data, metric, set->graph, like_frame(set)));
     p.fills = !set->paper;
     int64_t width = search_width(data->n, p.tau, set);
     const char *refused = known ? known_refused(ctx, &p, known, width, set) : NULL;
@@ -410,7 +414,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     if (plan.set.joined && ctx_resume_folder(context)) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
                           "a resume folder stores the pairs of one metric and cannot be combined "
-                          "with joined metrics");
+                          "with joined metrics; omit one of the two");
         goto done;
     }
     int64_t resumed = ddsc_context_get_resumed(context);

@@ -15,20 +15,14 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
              clustering->sweep_labels, clustering->sweep_list, clustering->sweep,
              clustering->details, clustering->residuals, clustering->spectrum,
              clustering->eigenvalues, clustering->embedding, clustering->labels,
-             clustering->joined_list, clustering->joined, clustering->resume, clustering->spectral);
+             clustering->joined_list, clustering->joined, clustering->resume, clustering->spectral,
+             clustering->fresh);
     model_free_mixture(ctx, &clustering->mixture);
     mem_free(ctx, clustering);
 }
 
-void ddsc_clustering_get_view_sized(const ddsc_clustering *clustering, ddsc_clustering_view *view,
-                                    size_t size)
-{
-    static const ddsc_pair_stats none = {0};
-    ddsc_clustering_view own = {.pairs = &none, .advice = ""};
-    if (clustering)
-        own = clustering->view;
-    sized_view(view, size, &own, sizeof own);
-}
+static const ddsc_pair_stats no_row = {0};
+SIZED_VIEW(ddsc_clustering, .pairs = &no_row, .advice = "")
 
 const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
 {

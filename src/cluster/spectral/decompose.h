@@ -4,10 +4,10 @@
 
 #include "cluster/spectral/cluster.h"
 
-/* Returns the rule for gamma. */
+/* Returns the rule for gamma that the settings select. */
 affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set);
-/* Decomposes a graph. `joined` (or NULL) provides the affinity instead of the graph. Its ownership
- * passes to this function. */
+/* Decomposes a graph. `joined` (or NULL) provides the affinity instead of the graph; the function
+ * takes ownership of it. */
 ddsc_status decompose_graph(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
                             joined_graphs *joined, const ddsc_cluster_settings *set,
                             int64_t k_high);
@@ -16,7 +16,8 @@ void decomposition_free(ddsc_context *ctx, decomposition *d);
 /* Results that the advice needs in addition to those in the view. */
 typedef struct outcome {
     int64_t k_low, k_high;
-    bool chosen, by_gap;   /* K was not fixed by the caller; K was chosen by the eigenvalues */
+    bool chosen, by_gap;   /* true if K was not fixed by the caller; true if K was chosen by the
+                            * eigenvalues */
     int64_t n_found;       /* number of clusters found for the chosen K */
     int64_t n_without_row; /* number of items without an eigenvector, which were added to the
                             * largest cluster */

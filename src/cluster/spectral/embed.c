@@ -1,4 +1,4 @@
-/* Computes the rows that k-means clusters from the eigenvectors. */
+/* Computes the rows of the embedding, which k-means clusters, from the eigenvectors. */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
@@ -6,8 +6,9 @@
 
 enum { VECTORS_MIN = 30, VECTORS_MORE = 200 };
 
-/* If the degree of an item is below this fraction of the mean, its eigenvector entries are below
- * the solver's accuracy, because entries are proportional to the square root of the degree. */
+/* If the degree of an item is below this fraction of the mean degree, the item is faint: its
+ * eigenvector entries, which are proportional to the square root of the degree, are below the
+ * solver's accuracy. */
 static const double FAINT = 1e-8;
 
 int64_t embed_width(int64_t k, bool paper)
@@ -27,7 +28,7 @@ static double dimension(const double *lambda, int64_t width, double p)
     return sum;
 }
 
-/* Returns p with dimension(p) = k. The function dimension decreases with p. The result is 0 if
+/* Returns p with dimension(p) = k, where `dimension` decreases with p. The result is 0 if
  * dimension(0) is at most k. If more than k eigenvalues are 1, no p is large enough, and the result
  * is so large that only these eigenvalues contribute. */
 static double solve_power(const double *lambda, int64_t width, double k)
@@ -57,8 +58,8 @@ static double normalize(double *row, int64_t width)
     return norm;
 }
 
-/* Sets row i to the weighted mean of its neighbors' sound rows. This is one step of the random
- * walk, which reproduces exact rows up to a factor of the eigenvalue in each column. */
+/* Sets row i to the weighted mean of the rows of its sound (not faint) neighbors. This is one step
+ * of the random walk, which multiplies each column of exact rows by its eigenvalue. */
 static bool borrow_row(double *row, const double *rows, int64_t width, const sparse *a, int64_t i,
                        const uint8_t *sound)
 {
@@ -82,7 +83,7 @@ static bool borrow_row(double *row, const double *rows, int64_t width, const spa
 /* Recomputes faint rows from their neighbors. A row is marked 1 if it is sound, 0 if it is faint,
  * and 2 if it was recomputed in this sweep. Sweeps repeat until no faint row has a sound
  * neighbor. */
-static void mend_faint(double *rows, int64_t width, const decomposition *d, uint8_t *sound)
+static void recompute_faint(double *rows, int64_t width, const decomposition *d, uint8_t *sound)
 {
     for (bool changed = true; changed;) {
         changed = false;
@@ -133,7 +134,7 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t 
     TRY(MEM_NEW(ctx, weight, width));
     TRY(MEM_NEW(ctx, sound, d->n));
     double p = paper ? 0 : solve_power(e->value, width, (double)k);
-    /* If fewer than K eigenvalues are positive (few items, K near N), weighting cannot give K
+    /* If fewer than K eigenvalues are positive, as with few items and K near N, no weights give K
      * dimensions. In that case, the first K vectors are used without weights. */
     bool few = dimension(e->value, width, 0) < (double)k;
     for (int64_t j = 0; j < width; j++) {
@@ -150,7 +151,7 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t 
         length[i] = sound[i] ? length[i] : 0;
     if (faint) {
         TRY(sparse_gather(ctx, &d->a));
-        mend_faint(rows, width, d, sound);
+        recompute_faint(rows, width, d, sound);
     }
 done:
     MEM_FREE(ctx, sound, weight);

@@ -1,12 +1,12 @@
 /* Joins several metrics. Each metric has its own nearest-neighbor graph, gamma and hub rule. The
  * normalized affinities S^-1/2 A S^-1/2 are averaged, so that the scale of a metric does not affect
- * its influence. The average is rarely the best choice for a data set, but it is never much worse
- * than the best metric (bench/joined.py). */
+ * its influence. The average is rarely better than the best single metric, but never much worse
+ * (bench/joined.py). */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
 
-/* Replaces A by S^-1/2 A S^-1/2. */
+/* Replaces A by S^-1/2 A S^-1/2, where S is the diagonal matrix of the row sums. */
 static ddsc_status normalize_affinity(ddsc_context *ctx, sparse *a)
 {
     double *root = NULL;
@@ -111,7 +111,7 @@ void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next)
     sum->n_iterations += next->n_iterations;
     sum->max_gap = fmax(sum->max_gap, next->max_gap);
     sum->seconds += next->seconds;
-    /* Each of these values belongs to a single metric. */
+    /* Each of these values is set by a single metric, so the maximum keeps it. */
     sum->epsilon = fmax(sum->epsilon, next->epsilon);
     sum->bandwidth = fmax(sum->bandwidth, next->bandwidth);
     sum->reference_size = BASE_MAX(sum->reference_size, next->reference_size);
@@ -124,7 +124,7 @@ void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next)
         sum->check_high = next->check_high;
         sum->check_max = next->check_max;
     }
-    /* Keeps the values of the search with the lowest recall. */
+    /* The reported recall is the lowest of all searches. */
     if (next->n_recall_rows > 0 && (sum->n_recall_rows == 0 || next->recall < sum->recall)) {
         sum->n_recall_rows = next->n_recall_rows;
         sum->recall = next->recall;

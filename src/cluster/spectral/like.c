@@ -1,5 +1,5 @@
-/* Repeats the settings of a model, and prepares items for it: repeats the transforms of its items and
- * checks that the points are comparable. */
+/* Takes the settings of a model for a new run, and prepares items for it: applies the transforms of
+ * the model's items and checks that the points are comparable. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -16,10 +16,10 @@ static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const mea
     if (measures_words_equal(&data->words, &m->items->words))
         return DDSC_OK;
     if (data->words.n > 0)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the word vectors of the items were fitted to other documents than those "
-                        "of the model; %s",
-                        advice);
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "the word vectors of the items were not fitted to the documents of the model; %s",
+            advice);
     ctx_warn(ctx,
              "the word vectors of the model were fitted to its documents, but the items have no "
              "word information; %s",
@@ -33,10 +33,10 @@ static ddsc_status like_check_coordinates(ddsc_context *ctx, const measures_text
 {
     const measures_texts *here = &data->coordinates;
     if (data->d != d)
-        return ctx_fail(
-            ctx, DDSC_ERROR_INPUT,
-            "the points of the items have %lld coordinates, but those of the model have %lld",
-            (long long)data->d, (long long)d);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the points of the items have %lld coordinates, but those of the model "
+                        "have %lld; the dimensions must be equal",
+                        (long long)data->d, (long long)d);
     for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
         if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
@@ -56,8 +56,8 @@ static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const 
     if (data->recipe.n > 0)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the items were transformed differently from those of the model, or the "
-                        "transforms were fitted to other data; pass untransformed items, and the "
-                        "model's transforms are applied");
+                        "transforms were fitted to other data; pass untransformed items, to which "
+                        "the model's transforms are applied");
     CHECK(like_check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));
     return recipe_apply(ctx, moved, data, there);
 }
@@ -80,15 +80,34 @@ ddsc_status ddsc_measures_copy_like(ddsc_context *context, ddsc_measures **copy,
     CHECK(ctx_need(context, data, "measures"));
     CHECK(ctx_need(context, model, "model"));
     TRY(cluster_take_items(context, &own, model, data));
-    if (!own) {
-        TRY(measures_subset(context, &own, data, data->n, NULL));
-        TRY(measures_copy_names(context, own, data));
-    }
+    if (!own)
+        TRY(measures_copy(context, &own, data));
     *copy = own;
     own = NULL;
 done:
     ddsc_measures_destroy(own);
     return status;
+}
+
+/* Replaces the values that the run of the model chose from its data by the rules. */
+static void choose_again(cluster_plan *plan, const ddsc_model *m)
+{
+    const model_rules *rules = &m->rules;
+    ddsc_metric_settings *metric = &plan->metric;
+    plan->graph.tau = rules->tau;
+    plan->graph.hubs = rules->hubs;
+    if (rules->gamma_rule != DDSC_GAMMA_VALUE)
+        plan->set.gamma_rule = (ddsc_gamma_rule)rules->gamma_rule;
+    if (rules->bandwidth_rule != DDSC_BANDWIDTH_VALUE)
+        metric->bandwidth_rule = (ddsc_bandwidth_rule)rules->bandwidth_rule;
+    metric->mmd_estimator = (ddsc_mmd_estimator)rules->estimator;
+    metric->epsilon = rules->epsilon;
+    metric->epsilon_is_percent = (int)rules->epsilon_is_percent;
+    if (rules->reference_rule != DDSC_REFERENCE_MEASURES) {
+        metric->reference_rule = (ddsc_reference_rule)rules->reference_rule;
+        metric->reference_size = rules->reference_size;
+        metric->reference_measures = NULL;
+    }
 }
 
 ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan)
@@ -102,8 +121,8 @@ ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan)
                         "settings; cluster its items again with this version");
     if (plan->set.joined)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "like: a model has a single metric; set joined = 0");
-    if (by_seed && (uint64_t)run->seed != ctx_seed(ctx))
+                        "like: the model was computed with a single metric; set joined = 0");
+    if (by_seed && !plan->set.resolve && (uint64_t)run->seed != ctx_seed(ctx))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "like: the model used random features or a sample with seed %lld, but the "
                         "seed is %lld; use the same seed",
@@ -121,6 +140,8 @@ ddsc_status cluster_take_like(ddsc_context *ctx, cluster_plan *plan)
     plan->set.gamma = m->gamma;
     plan->set.min_cluster = run->min_cluster;
     plan->set.refine = m->mixture.n_words > 0 ? DDSC_REFINE_AUTO : DDSC_REFINE_OFF;
+    if (plan->set.resolve)
+        choose_again(plan, m);
     if (plan->set.k_min == 0)
         plan->set.k_min = plan->set.k_max = run->k;
     CHECK(plan_check_graph(ctx, &plan->graph));

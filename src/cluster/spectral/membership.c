@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* Steps of the golden-section search. The last interval is below 1e-3 of the first one. */
+/* Number of steps of the golden-section search. The last interval is less than 1e-3 of the first
+ * one. */
 enum { STEPS = 30 };
 static const double GOLDEN = 0.6180339887498949;
 
@@ -32,12 +33,26 @@ void membership_favor(double *membership, int64_t k, int32_t label)
     membership[label] = most;
 }
 
+bool membership_holds(const double *membership, int64_t n, int64_t k)
+{
+    bool holds = invariant_between(membership, n * k, 0, 1 + 0x1p-30);
+    for (int64_t i = 0; i < n; i++) {
+        double total = 0;
+        for (int64_t c = 0; c < k; c++)
+            total += membership[i * k + c];
+        holds &= fabs(total - 1) <= 0x1p-30;
+    }
+    return holds;
+}
+
 ddsc_status membership_create_held_out(ddsc_context *ctx, held_out *h, int64_t most, int64_t k)
 {
     int64_t cells;
     *h = (held_out){.k = k};
     if (!mul_ok(most, k, &cells))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "memberships: too many items and clusters");
+        return ctx_fail(
+            ctx, DDSC_ERROR_MEMORY,
+            "memberships: the product of the numbers of items and clusters is too large");
     CHECK(MEM_NEW(ctx, h->score, cells));
     return MEM_NEW(ctx, h->observed, most);
 }
@@ -57,9 +72,9 @@ static double surprise(const double *score, int64_t k, int32_t c, double softnes
     return log(sum) - (score[c] - most) / softness;
 }
 
-/* Returns the mean surprise at the observed clusters. One more observation, spread evenly over all
- * clusters, keeps the softness positive if every cluster was predicted. The sum is convex in
- * 1 / softness. */
+/* Returns the mean surprise over the observed clusters. One additional observation, spread evenly
+ * over all clusters, keeps the softness positive if every cluster was predicted correctly. The mean
+ * is convex in 1 / softness. */
 static double mean_surprise(const held_out *h, double softness)
 {
     double sum = 0;

@@ -1,24 +1,26 @@
 /* Memberships: how strongly an item belongs to each cluster. They are computed from scores, one per
  * cluster, and are proportional to exp(score / softness). The softness is a temperature. It is
- * fitted so that the memberships predict the cluster that other data about the item indicate. */
+ * fitted so that the memberships predict the cluster that independent data on the item indicate. */
 #ifndef DDSC_CLUSTER_SPECTRAL_MEMBERSHIP_H
 #define DDSC_CLUSTER_SPECTRAL_MEMBERSHIP_H
 
 #include "data/model.h"
 
-/* Returns the cluster with the highest score, the first one of several. */
+/* Returns the cluster with the highest score, or the first such cluster if there are ties. */
 int32_t membership_best(const double *score, int64_t k);
 /* Replaces scores by memberships with sum 1. */
 void membership_soften(double *score, int64_t k, double softness);
 /* Exchanges two memberships, if necessary, so that the one of `label` is the largest. */
 void membership_favor(double *membership, int64_t k, int32_t label);
+/* Returns true if each of n rows of k memberships is non-negative and sums to 1. */
+bool membership_holds(const double *membership, int64_t n, int64_t k);
 
 /* Sets the scores (k) to minus the squared distance from a row to the nearest center of each
  * cluster. */
 void membership_near(double *score, int64_t k, const double *row, int64_t width,
                      const double *center, const int32_t *center_label, int64_t n_centers);
 
-/* Scores of held-out items, and the cluster that other data indicate for each. */
+/* Scores of held-out items, and for each item the cluster that independent data indicate. */
 typedef struct held_out {
     int64_t n, k;
     double *score;     /* n x k */

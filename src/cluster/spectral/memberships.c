@@ -2,12 +2,13 @@
  * distance to its nearest center in the embedding or, for refined documents, the log likelihood of
  * the mixture of words.
  *
- * Likelihoods treat every word as independent evidence, so their probabilities are far too certain
- * for long documents. The softness is therefore fitted to how well one half of a document's distinct
- * words predicts the cluster of the other half. It is then doubled, so that the membership is the
- * geometric mean of the predictions of both halves: only these were tested. The probabilities of the document's own cluster are
- * computed without the document. For distances, k-means on a random half of the items decides which
- * cluster the other items belong to. */
+ * Likelihoods treat every word as independent evidence, so for long documents their probabilities
+ * are far too close to 0 or 1. The distinct words of each document are therefore divided into two
+ * halves, and the softness is fitted so that the scores of one half predict the cluster of the
+ * other half. It is then doubled, so that the membership is the geometric mean of the predictions
+ * of both halves, because only these were tested. The word probabilities of the document's own
+ * cluster are computed without the document. For distances, the softness is fitted to the clusters
+ * that k-means on a random half of the items assigns to the other items. */
 #include <math.h>
 #include <string.h>
 
@@ -17,10 +18,11 @@
 #include "cluster/spectral/mixture.h"
 #include "numeric/linalg/linalg.h"
 
-/* Limits on the number of held-out documents and rows, and the k-means starts for each half. */
+/* Maximum numbers of held-out documents and rows, number of k-means starts for each half, and the
+ * random stream of the split. */
 enum { DOCUMENTS_MOST = 4000, ROWS_MOST = 2000, HALF_RESTARTS = 3, SPLIT_PART = 64 };
-/* Ranges of the softness, and its value if no item can be held out. Squared distances between rows
- * of unit length are at most 4. */
+/* Ranges of the softness, and its values if no items can be held out. Squared distances between
+ * rows of unit length are at most 4. */
 static const double WORDS_LOW = 0.05, WORDS_HIGH = 1000, NEAR_LOW = 1e-3, NEAR_HIGH = 10;
 static const double WORDS_USUAL = 2, NEAR_USUAL = 0.1;
 
@@ -117,7 +119,7 @@ static ddsc_status choose_embedded(near_fit *j)
     return DDSC_OK;
 }
 
-/* Returns the nearest center of the half. */
+/* Returns the cell of the half with the nearest center. */
 static int64_t nearest_cell(const near_fit *j, const double *row)
 {
     int64_t best = -1;
@@ -131,7 +133,7 @@ static int64_t nearest_cell(const near_fit *j, const double *row)
     return best;
 }
 
-/* Gives every cell of a half the cluster of most of its items. */
+/* Assigns to every cell of a half the cluster to which most of its items belong. */
 static void match_cells(near_fit *j, int64_t begin, int64_t end)
 {
     int64_t k = j->c->view.k;
@@ -229,10 +231,10 @@ typedef struct halves_fit {
     double *mass; /* k: occurrences of words in the items of each cluster */
     int64_t n_documents, step;
     held_out held;  /* two halves of every document */
-    int64_t *words; /* 2 per document: distinct words of the half */
+    int64_t *words; /* 2 per document: number of distinct words in each half */
 } halves_fit;
 
-/* Returns log theta of a word in the cluster of the document, as if the document were not there. */
+/* Returns log theta of a word in the cluster of the document, computed without the document. */
 static double log_without(const halves_fit *j, int32_t word, int32_t label, double count,
                           double length)
 {
@@ -243,8 +245,8 @@ static double log_without(const halves_fit *j, int32_t word, int32_t label, doub
     return log(fmin(without, 1) * 2 / 3 + even / 3);
 }
 
-/* Computes the scores of both halves of an item. Whole words are divided, because the occurrences of
- * a word in a document depend on each other. */
+/* Computes the scores of both halves of an item. All occurrences of a word are assigned to the same
+ * half, because they depend on each other. */
 static void score_halves(const halves_fit *j, int64_t item, double *first, double *second,
                          int64_t *words)
 {
@@ -282,8 +284,8 @@ static ddsc_status score_documents(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Keeps the documents that have words in both halves. The cluster of one half is the observation for
- * the other one. */
+/* Keeps the documents that have words in both halves. For each half, the cluster of the other half
+ * is the observation. */
 static void pair_halves(halves_fit *j)
 {
     held_out *h = &j->held;
@@ -378,7 +380,7 @@ static ddsc_status member_range(void *arg, int64_t begin, int64_t end, int worke
         } else if (la_norm(width, row) > 0) {
             membership_near(out, k, row, width, j->center, j->center_label, j->n_centers);
             membership_soften(out, k, j->near);
-        } else { /* nothing is known about the item */
+        } else { /* no information about the item */
             memcpy(out, j->shares, (size_t)k * sizeof *out);
         }
         membership_favor(out, k, j->c->labels[i]);
@@ -404,6 +406,7 @@ static ddsc_status run_memberships(ddsc_context *ctx, ddsc_membership_report *re
     for (int64_t i = 0; i < c->view.n; i++)
         j->shares[c->labels[i]] += 1 / (double)c->view.n;
     CHECK(parallel_for(ctx, c->view.n, 64, member_range, j));
+    DDSC_ASSERT(membership_holds(j->out, c->view.n, c->view.k));
     for (int64_t i = 0; i < c->view.n; i++)
         report->n_by_words += j->by_words[i];
     return DDSC_OK;

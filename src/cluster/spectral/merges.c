@@ -1,13 +1,14 @@
-/* Computes a tree over the clusters by repeatedly merging the two most strongly linked clusters
- * until one is left. The link of A and B is
+/* Computes a tree of the clusters by repeatedly merging the two most strongly linked clusters until
+ * only one remains. The strength of the link between A and B is
  *
  *     r = w(A, B) vol / (vol A vol B),
  *
- * the affinity between them divided by its expected value in a random graph with the same degrees.
- * It is a degree-weighted average over A x B, so r never increases from one merge to the next
- * (average linkage). The height of a merge is 1 / (1 + r). The height is 1 for clusters without a
- * link, 1/2 for a link as strong as in a random graph, and close to 0 for strongly linked clusters.
- * If several merges have the same height, the pair with the nearest centers is merged first. */
+ * that is, the affinity between them divided by its expected value in a random graph with the same
+ * degrees. It is a degree-weighted average over A x B, so r never increases from one merge to the
+ * next (average linkage). The height of a merge is 1 / (1 + r). The height is 1 for clusters
+ * without a link, 1/2 for a link as strong as in a random graph, and close to 0 for strongly linked
+ * clusters. If several merges have the same height, the pair with the nearest centers is merged
+ * first. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -90,9 +91,12 @@ static void take_in(merge_state *s, int64_t a, int64_t b, int64_t node)
     s->node[b] = -1;
 }
 
-ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
-                           const int32_t *labels, int64_t k, const int64_t *size, double *center,
-                           int64_t dim)
+/* Computes the tree over the clusters from the affinities between them. out has k - 1 entries. size
+ * (k) is the number of items in each cluster. center (k x dim, overwritten; or NULL) holds the
+ * cluster centers. */
+static ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
+                                  const int32_t *labels, int64_t k, const int64_t *size,
+                                  double *center, int64_t dim)
 {
     ddsc_status status = DDSC_OK;
     merge_state s = {.k = k, .center = center, .dim = dim};
@@ -146,9 +150,10 @@ static ddsc_status check_merges(ddsc_context *ctx, const ddsc_clustering *c, con
     CHECK(ctx_need(ctx, out, "merges"));
     CHECK(ctx_need(ctx, c, "clustering"));
     if (c->view.k < 2 || c->view.k > DDSC_MERGES_MOST_CLUSTERS || c->affinity.n == 0)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "merges: the tree requires 2 to %d clusters of a graph, but there are %lld",
-                        DDSC_MERGES_MOST_CLUSTERS, (long long)c->view.k);
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "merges: the tree requires 2 to %d clusters computed from a graph, but there are %lld",
+            DDSC_MERGES_MOST_CLUSTERS, (long long)c->view.k);
     if (has_measures && m->n_items != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "merges: measures has %lld items, but the clustering has %lld",
@@ -173,7 +178,7 @@ ddsc_status ddsc_merges_run(ddsc_context *context, ddsc_merge *merges,
     TRY(MEM_ZERO(context, size, v->k));
     for (int64_t i = 0; i < v->n; i++)
         size[v->labels[i]] += !(left_out && left_out[i]);
-    /* if the graph is connected, edges determine every merge */
+    /* if the graph is connected, the edges determine every merge */
     bool by_centers = data && v->n_components > 1;
     if (by_centers) {
         TRY(MEM_ZERO(context, center, v->k * m.dim));

@@ -10,8 +10,8 @@
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
 
-/* Quantile of the items' own distances that defines "far". New items that resemble the old ones are
- * flagged with probability 1 - FAR_QUANTILE. */
+/* Quantile of the distances between the model's items that defines "far". New items that resemble
+ * the old ones are flagged with probability 1 - FAR_QUANTILE. */
 static const double FAR_QUANTILE = 0.99;
 
 /* Copies the metric settings that the clustering used. New items are compared without
@@ -55,6 +55,12 @@ done:
 
 static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
+    const ddsc_graph *plain = g->plain_lists;
+    if (plain) {
+        CHECK(MEM_COPY(ctx, m->plain_offset, plain->offset, plain->n + 1));
+        CHECK(MEM_COPY(ctx, m->plain_index, plain->index, plain->offset[plain->n]));
+        CHECK(MEM_COPY(ctx, m->plain_d2, plain->d2, plain->offset[plain->n]));
+    }
     CHECK(MEM_COPY(ctx, m->list_offset, g->offset, g->n + 1));
     CHECK(MEM_COPY(ctx, m->list_index, g->index, g->offset[g->n]));
     CHECK(MEM_COPY(ctx, m->list_d2, g->d2, g->offset[g->n]));
@@ -97,12 +103,26 @@ static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_c
     return take_memberships(ctx, m, c, data);
 }
 
-/* Returns the number of clusters of a run that is like this one. The numbers of clusters that
- * vanished in an update do not count. */
+/* Returns the number of clusters to use in a run with the settings of this one. Clusters that
+ * vanished in an update are not counted. */
 static int64_t requested_clusters(const ddsc_clustering *c, const ddsc_cluster_settings *set)
 {
     bool fixed = set->k_min == set->k_max && set->k_min > 0;
-    return fixed ? set->k_min : c->view.n_sweep == 1 ? c->view.sweep[0]->k : c->view.k;
+    return c->view.n_sweep == 1 ? c->view.sweep[0]->k : fixed ? set->k_min : c->view.k;
+}
+
+static model_rules requested_rules(const cluster_plan *plan)
+{
+    const ddsc_metric_settings *metric = &plan->metric;
+    return (model_rules){.tau = plan->graph.tau,
+                         .hubs = plan->graph.hubs,
+                         .gamma_rule = plan->set.gamma_rule,
+                         .bandwidth_rule = metric->bandwidth_rule,
+                         .estimator = metric->mmd_estimator,
+                         .reference_rule = metric->reference_rule,
+                         .reference_size = metric->reference_size,
+                         .epsilon = metric->epsilon,
+                         .epsilon_is_percent = metric->epsilon_is_percent};
 }
 
 static ddsc_status check_call(ddsc_context *ctx, const measures *data, const ddsc_clustering *c)
@@ -112,14 +132,15 @@ static ddsc_status check_call(ddsc_context *ctx, const measures *data, const dds
     if (!c->graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "ddsc_model_create: the clustering was computed from a graph, so new items "
-                        "cannot be compared with its items");
+                        "cannot be compared with its items; cluster measures instead");
     if (c->view.n_joined > 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "ddsc_model_create: a clustering of joined metrics cannot assign new "
                         "items; use one metric, or cluster old and new items together");
     if (data->n != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "ddsc_model_create: the clustering has %lld items, but measures has %lld",
+                        "ddsc_model_create: the clustering has %lld items, but measures has %lld; "
+                        "pass the clustered set",
                         (long long)c->view.n, (long long)data->n);
     return DDSC_OK;
 }
@@ -152,7 +173,10 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                          .min_cluster = plan.set.min_cluster,
                          .seed = (int64_t)ctx_seed(ctx),
                          .k = requested_clusters(clustering, &plan.set)};
+    m->rules = plan.set.like && !plan.set.resolve ? plan.set.like->rules : requested_rules(&plan);
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
+    TRY(MEM_COPY(ctx, m->fresh, clustering->fresh, clustering->n_fresh));
+    m->n_fresh = clustering->n_fresh;
     TRY(take_graph(ctx, m, clustering->graph));
     TRY(take_embedding(ctx, m, clustering, data));
     *out = m;

@@ -3,9 +3,9 @@
  * k-means. The graph compares whole documents; the mixture also uses words whose vectors say little
  * about the cluster.
  *
- * The word probabilities of a cluster are 2/3 its own frequencies and 1/3 uniform. A single constant
- * added to the counts of every cluster would instead make small clusters vanish. No cluster may
- * become empty: the rounds end before that. */
+ * The word probabilities of a cluster are 2/3 its own frequencies and 1/3 uniform. If a constant
+ * were added to the counts of every cluster instead, small clusters would vanish. The rounds end
+ * before a cluster would become empty. */
 #include <math.h>
 #include <string.h>
 
@@ -20,17 +20,18 @@ typedef struct refinement {
     ddsc_context *ctx;
     const measures *data;
     int64_t n, k;
-    bool *empty;        /* k: has no item from the start; it never gets any */
+    bool *empty;        /* k: true if the cluster had no items at the start, so that it never gets
+                         * any */
     int64_t n_alive;    /* number of other clusters */
     word_mixture mix;   /* the parameters of this round */
-    double *theta_last; /* those of the last round */
+    double *theta_last; /* the parameters of the last round */
     double *share_last;
-    int32_t *code; /* per counted word: word of the mixture, or -1 */
-    /* the counts by word: items in ascending order */
+    int32_t *code; /* one per counted word: index in the mixture, or -1 */
+    /* the counts, grouped by word, with items in ascending order */
     int64_t *offset;
     int32_t *item, *count;
     double *r;     /* n x k: probability of each cluster */
-    double *total; /* k: occurrences of words */
+    double *total; /* k: number of occurrences of words */
     int32_t *label, *fresh;
     mixture_scorer scorer;
     int64_t n_rounds;
@@ -143,6 +144,7 @@ static ddsc_status maximize(refinement *j)
             j->mix.share[c] += j->r[i * j->k + c];
     for (int64_t c = 0; c < j->k; c++)
         j->mix.share[c] = j->empty[c] ? 0 : (j->mix.share[c] + 1) / (double)(j->n + j->n_alive);
+    DDSC_ASSERT(membership_holds(j->mix.share, 1, j->k));
     return DDSC_OK;
 }
 
@@ -156,7 +158,7 @@ static ddsc_status expect_range(void *arg, int64_t begin, int64_t end, int worke
         j->fresh[i] = n_words > 0 ? membership_best(r, j->k) : j->label[i];
         if (n_words > 0) {
             membership_soften(r, j->k, 1);
-        } else { /* nothing is known about the item except its label */
+        } else { /* the item has no counted words, so only its label is known */
             memset(r, 0, (size_t)j->k * sizeof *r);
             r[j->label[i]] = 1;
         }
@@ -171,7 +173,7 @@ static ddsc_status expect(refinement *j)
     return parallel_for(j->ctx, j->n, 64, expect_range, j);
 }
 
-/* Returns true if a cluster that has items would have none with the fresh labels. */
+/* Returns true if a cluster that has items would have none with the new labels. */
 static bool loses_cluster(refinement *j)
 {
     int64_t n_kept = 0;
@@ -198,6 +200,8 @@ static ddsc_status run_rounds(refinement *j)
         swap_parameters(j);
         CHECK(maximize(j));
         CHECK(expect(j));
+        DDSC_ASSERT(membership_holds(j->r, j->n, j->k));
+        DDSC_ASSERT(invariant_range(j->fresh, j->n, 0, j->k));
         j->stopped = loses_cluster(j);
         if (j->stopped) {
             swap_parameters(j);
@@ -218,7 +222,9 @@ static ddsc_status open_refinement(refinement *j, const int32_t *labels)
 {
     int64_t n_cells;
     if (!mul_ok(j->n, j->k, &n_cells))
-        return ctx_fail(j->ctx, DDSC_ERROR_MEMORY, "refinement: too many items and clusters");
+        return ctx_fail(
+            j->ctx, DDSC_ERROR_MEMORY,
+            "refinement: the product of the numbers of items and clusters is too large");
     CHECK(choose_words(j));
     if (j->mix.n_words == 0)
         return DDSC_OK;
@@ -245,7 +251,8 @@ static ddsc_status open_refinement(refinement *j, const int32_t *labels)
 
 /* ---- the result ---- */
 
-/* Numbers the clusters by first appearance, in the labels, the former labels and the mixture. */
+/* Numbers the clusters by first appearance, and applies the numbers to the labels, the former
+ * labels and the mixture. */
 static ddsc_status number_by_appearance(refinement *j, int32_t *former)
 {
     ddsc_status status = DDSC_OK;
@@ -259,6 +266,7 @@ static ddsc_status number_by_appearance(refinement *j, int32_t *former)
     for (int64_t c = 0; c < j->k; c++)
         if (number[c] < 0)
             number[c] = n_seen++;
+    DDSC_ASSERT(invariant_permutation(number, j->k));
     for (int64_t i = 0; i < j->n; i++) {
         j->label[i] = number[j->label[i]];
         former[i] = number[former[i]];

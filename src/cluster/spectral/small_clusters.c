@@ -1,6 +1,7 @@
 /* Merges small clusters. k-means may create clusters of a few near-duplicates. Such a cluster is
- * merged into the one with the strongest link to it. A cluster without any link is kept at any size
- * if it is too large to be an artifact of the neighbor lists. */
+ * merged into the one with the strongest link to it. A cluster without any link is kept if it is
+ * too large to be an artifact of the neighbor lists, even if it is smaller than the minimum
+ * size. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -8,13 +9,13 @@
 typedef struct groups {
     int64_t k;
     int64_t *size;
-    double *link;   /* k x k: sum of affinities between two clusters */
-    bool *standing; /* true if the cluster satisfies the rule */
+    double *link; /* k x k: sum of affinities between two clusters */
+    bool *passes; /* true if the cluster satisfies the rule */
 } groups;
 
 static void groups_free(ddsc_context *ctx, groups *g)
 {
-    MEM_FREE(ctx, g->standing, g->link, g->size);
+    MEM_FREE(ctx, g->passes, g->link, g->size);
     *g = (groups){0};
 }
 
@@ -33,7 +34,7 @@ static ddsc_status groups_make(ddsc_context *ctx, groups *g, const int32_t *labe
     *g = (groups){.k = k};
     TRY(MEM_ZERO(ctx, g->size, k));
     TRY(MEM_ZERO(ctx, g->link, k * k));
-    TRY(MEM_ZERO(ctx, g->standing, k));
+    TRY(MEM_ZERO(ctx, g->passes, k));
     team_part rows = sparse_rows(ctx, &d->a);
     DDSC_ASSERT(invariant_range(labels, d->n, 0, k));
     for (int64_t i = 0; i < d->n; i++)
@@ -44,7 +45,7 @@ static ddsc_status groups_make(ddsc_context *ctx, groups *g, const int32_t *labe
     if (d->a.divided)
         TRY(team_sum_f64(ctx, g->link, k * k));
     for (int64_t c = 0; c < k; c++)
-        g->standing[c] =
+        g->passes[c] =
             (double)g->size[c] >= rule->least || (g->size[c] > d->tau + 1 && !is_linked(g, c));
 done:
     if (status < 0)
@@ -52,30 +53,30 @@ done:
     return status;
 }
 
-ddsc_status small_count(ddsc_context *ctx, int64_t *n_standing, const int32_t *labels, int64_t k,
+ddsc_status small_count(ddsc_context *ctx, int64_t *n_passing, const int32_t *labels, int64_t k,
                         const decomposition *d, const small_rule *rule)
 {
     groups g;
     CHECK(groups_make(ctx, &g, labels, k, d, rule));
-    *n_standing = 0;
+    *n_passing = 0;
     for (int64_t c = 0; c < k; c++)
-        *n_standing += g.standing[c];
+        *n_passing += g.passes[c];
     groups_free(ctx, &g);
     return DDSC_OK;
 }
 
 /* Keeps only the `keep` largest clusters that satisfy the rule (ties: lower number). */
-static void limit_standing(groups *g, int64_t keep)
+static void limit_passing(groups *g, int64_t keep)
 {
     int64_t count = 0;
     for (int64_t c = 0; c < g->k; c++)
-        count += g->standing[c];
+        count += g->passes[c];
     for (; count > keep; count--) {
         int64_t smallest = -1;
         for (int64_t c = 0; c < g->k; c++)
-            if (g->standing[c] && (smallest < 0 || g->size[c] <= g->size[smallest]))
+            if (g->passes[c] && (smallest < 0 || g->size[c] <= g->size[smallest]))
                 smallest = c;
-        g->standing[smallest] = false;
+        g->passes[smallest] = false;
     }
 }
 
@@ -88,14 +89,14 @@ static int64_t largest_group(const groups *g)
     return best;
 }
 
-/* Finds the cluster to merge that has the strongest link, and its target. If no cluster to merge
- * has a link, returns the first such cluster and the largest cluster. */
+/* Finds the cluster that is merged next and its target: of the clusters to be merged, the one with
+ * the strongest link. If none of them has a link, returns the first one and the largest cluster. */
 static void strongest(const groups *g, const bool *gone, int64_t *from, int64_t *to)
 {
     double most = 0;
     *from = *to = -1;
     for (int64_t c = 0; c < g->k; c++) {
-        if (gone[c] || g->standing[c])
+        if (gone[c] || g->passes[c])
             continue;
         if (*from < 0) {
             *from = c;
@@ -136,7 +137,7 @@ ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t 
     TRY(MEM_NEW(ctx, into, *k));
     for (int64_t c = 0; c < *k; c++)
         into[c] = (int32_t)c;
-    limit_standing(&g, rule->keep);
+    limit_passing(&g, rule->keep);
     for (strongest(&g, gone, &from, &to); from >= 0 && from != to;
          strongest(&g, gone, &from, &to)) {
         join(&g, from, to);

@@ -1,24 +1,24 @@
-/* Computes labels from a graph. All K share one decomposition; rows, k-means and the minimum-size
- * rule are repeated for each K. */
+/* Computes labels from a graph. All values of K share one decomposition. The rows, k-means and the
+ * minimum-size rule are computed for each K. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/spectral/decompose.h"
 #include "numeric/labels/scores.h"
 
-/* After the requested number of k-means starts, if it is at least STARTS_LEAST, up to STARTS_TIMES
- * as many follow until the best partition is found twice. On 1,000 digits, the AMI of 30 starts
- * varies by 0.02 to 0.04 over seeds, and that of 300 by at most 0.001. STARTS_WORK limits rows times
- * columns times K times starts. */
+/* If at least STARTS_LEAST k-means starts are requested, more starts follow until the best
+ * partition has been found twice, up to STARTS_TIMES the requested number. On 1,000 digits, the AMI
+ * with 30 starts varies by 0.02 to 0.04 between seeds, and with 300 starts by at most 0.001.
+ * STARTS_WORK limits the product of rows, columns, K and starts. */
 enum { STARTS_LEAST = 30, STARTS_TIMES = 10 };
 static const double STARTS_WORK = 1e9;
-/* Limits rows times columns times K times starts when more clusters than K are tried because some
- * are small. With 100,000 titles and K = 20, k-means takes 163 CPU seconds. Without the limit, the
- * run was stopped in k-means after 9 CPU minutes. */
+/* Limits the product of rows, columns, K and starts when more than K clusters are tried because
+ * some clusters are too small. With this limit, k-means on 100,000 titles with K = 20 takes 163 CPU
+ * seconds. Without it, k-means had not finished after 9 CPU minutes. */
 static const double TRIAL_WORK = 1e8;
 
-/* `auto` tries K up to AUTO_HIGH, but in small sets no more than AUTO_FEW, or one cluster per
- * AUTO_ITEMS items. */
+/* `auto` tries values of K up to AUTO_HIGH, but in small sets only up to the larger of AUTO_FEW and
+ * one cluster per AUTO_ITEMS items. */
 enum { AUTO_LOW = 2, AUTO_HIGH = 25, AUTO_FEW = 15, AUTO_ITEMS = 6, EXTRA_MAX = 30 };
 
 typedef struct spectral_job {
@@ -34,12 +34,12 @@ typedef struct spectral_job {
     int32_t *item;      /* item number of each packed row */
     int64_t n_packed, n_sweep; /* n_sweep: number of values of K */
     int32_t *packed_label;
-    /* Table of squared distances between those rows, if it saves time. It is shared by all k-means
-     * runs for one K. */
+    /* Table of squared distances between those rows, or NULL if it would not save time. All k-means
+     * runs for one K share it. */
     double *pairs;
 } spectral_job;
 
-/* Outcome for one K. */
+/* The outcome for one value of K. */
 typedef struct cut_result {
     int64_t n_found, n_merged; /* number of clusters found; number of small clusters merged */
     double starts_agree;       /* agreement of the best k-means starts; NaN if not computed */
@@ -124,8 +124,9 @@ static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
 }
 
 /* Labels items by component. This is used if the metric does not distinguish the items within a
- * component. The k largest components become the clusters, and the remaining items are added to the
- * largest cluster. Further eigenvectors are arbitrary in this case, so k-means is not used. */
+ * component, because further eigenvectors are then arbitrary and k-means would be meaningless. The
+ * k largest components become the clusters, and the remaining items are added to the largest
+ * cluster. */
 static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, int32_t *labels,
                                     int64_t *k_found, int64_t k)
 {
@@ -155,8 +156,8 @@ done:
     return status;
 }
 
-/* Returns the largest number of starts. More starts than requested are worth their time only if
- * the rows are few. With `rows` values of K, each has its share of the time. */
+/* Returns the maximum number of starts. There are more starts than requested only if there are few
+ * rows. In a sweep, the additional time is divided among the values of K. */
 static int64_t most_starts(const spectral_job *j, const kmeans_problem *p)
 {
     double work = (double)p->n * (double)p->dim * (double)p->k * (double)j->n_sweep;
@@ -222,22 +223,22 @@ static int64_t trial_starts(const spectral_job *j, int64_t k)
     return (int64_t)fmax(most, 1);
 }
 
-/* Increases the number of clusters until K of them have the minimum size, then merges the others.
- * If this fails, the first result is kept. */
+/* Increases the number of clusters until K of them have the minimum size, and then merges the
+ * others. If this does not succeed, the first result is kept. */
 static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels, int32_t *cells,
                                cut_result *r, int64_t k)
 {
     ddsc_status status = DDSC_OK;
     small_rule rule = {j->set->min_cluster * (double)j->d.n / (double)k, k};
     int32_t *trial = NULL;
-    int64_t n_standing, n_trial, trial_restarts = trial_starts(j, k);
+    int64_t n_passing, n_trial, trial_restarts = trial_starts(j, k);
     *r = (cut_result){.rule_met = true};
     TRY(cut(ctx, j, labels, &r->n_found, k, j->set->kmeans_restarts, &r->starts_agree));
     memcpy(cells, labels, (size_t)j->d.n * sizeof *cells);
     if (j->set->paper || rule.least <= 0 || k == 1 || r->n_found < k)
         goto done;
-    TRY(small_count(ctx, &n_standing, labels, r->n_found, &j->d, &rule));
-    if (n_standing == k)
+    TRY(small_count(ctx, &n_passing, labels, r->n_found, &j->d, &rule));
+    if (n_passing == k)
         goto done;
     r->rule_met = false;
     TRY(MEM_NEW(ctx, trial, j->d.n));
@@ -245,8 +246,8 @@ static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labe
         TRY(cut(ctx, j, trial, &n_trial, k + extra, trial_restarts, NULL));
         if (n_trial < k + extra)
             break;
-        TRY(small_count(ctx, &n_standing, trial, n_trial, &j->d, &rule));
-        if (n_standing < k)
+        TRY(small_count(ctx, &n_passing, trial, n_trial, &j->d, &rule));
+        if (n_passing < k)
             continue;
         memcpy(cells, trial, (size_t)j->d.n * sizeof *cells);
         TRY(small_merge(ctx, trial, &n_trial, &r->n_merged, &j->d, &rule));
@@ -372,8 +373,8 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
 }
 
 /* Fills in the in-degree statistics of the view. */
-static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, outcome *o,
-                             const ddsc_graph *graph)
+static ddsc_status report_hubs(ddsc_context *ctx, ddsc_clustering *c, outcome *o,
+                               const ddsc_graph *graph)
 {
     in_degrees found;
     CHECK(graph_in_degrees(ctx, &found, graph, graph->tau));
@@ -403,12 +404,12 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
     if (!kept && !j.d.affinity.flat && 2 * j.d.affinity.n_clamped > j.d.affinity.n_edges)
-        ctx_warn(ctx, "most neighbor distances are negative estimates and count as zero, so the "
-                      "weights barely distinguish neighbors; use the biased estimator");
+        ctx_warn(ctx, "most neighbor distances are negative estimates, which are replaced by zero, "
+                      "so the weights barely distinguish neighbors; use the biased estimator");
     if (j.d.n_left_out > 0)
         TRY(sparse_gather(ctx, &j.d.a));
     TRY(cluster_spectrum(ctx, c, &j.d));
-    TRY(tell_hubs(ctx, c, &o, graph));
+    TRY(report_hubs(ctx, c, &o, graph));
     if (joined) {
         j.wide = joined->wide;
         joined->wide = (sparse){0};

@@ -1,14 +1,14 @@
 /* Collects the eigenvalues to report. These are the eigenvalues of the computed eigenvectors, and
- * those of small components that were left out of the decomposition. Together they are the smallest
- * eigenvalues of the whole Laplacian. */
+ * those of small components that were excluded from the decomposition. Together they are the
+ * smallest eigenvalues of the whole Laplacian. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/spectral/decompose.h"
 #include "numeric/linalg/linalg.h"
 
-/* Components left out of the decomposition. They have at most tau + 1 items, so dense solves
- * suffice. */
+/* The components that were excluded from the decomposition. They have at most tau + 1 items, so
+ * they are solved as dense problems. */
 typedef struct strays {
     ddsc_context *ctx;
     const decomposition *d;
@@ -87,8 +87,8 @@ static ddsc_status solve_component(strays *s, int64_t size)
     return DDSC_OK;
 }
 
-/* Solves all components that were left out. An isolated item has degree 0. Like any component, it
- * has one eigenvalue 0. */
+/* Solves all excluded components. An isolated item has degree 0; like any component, it has one
+ * eigenvalue 0. */
 static ddsc_status solve_strays(strays *s)
 {
     if (s->d->n_left_out == 0)
@@ -127,7 +127,7 @@ ddsc_status cluster_spectrum(ddsc_context *ctx, ddsc_clustering *c, const decomp
         residual[k] = e->residual[k];
         last = fmax(last, value[k]);
     }
-    /* The list is incomplete beyond the largest computed eigenvalue, so larger values are
+    /* Beyond the largest computed eigenvalue, the list is incomplete, so larger values are
      * dropped. */
     for (int64_t k = 0; k < s.n; k++)
         if (s.value[k] <= last) {

@@ -8,11 +8,12 @@
 #include "numeric/labels/scores.h"
 #include "numeric/linalg/linalg.h"
 
-enum { N_SPLITS = 3, RESTARTS = 3, MAX_ROWS = 5000 };
+/* One cluster is small, so that a start finds it with a smaller probability than the large ones. */
+enum { N_SPLITS = 3, RESTARTS = 3, RESTARTS_OVERLAP = 30, MAX_ROWS = 5000 };
 
 typedef struct halves {
     const double *rows;
-    int64_t n, dim, k;
+    int64_t n, dim, k, restarts;
     int64_t *from;        /* n: numbers of the rows used */
     int64_t *order;       /* n: a random order of the rows, whose first and second parts are the two
                            * halves */
@@ -20,7 +21,7 @@ typedef struct halves {
     int32_t *label;       /* labels of one half */
     double *center;       /* k x dim */
     int64_t *size;        /* k */
-    int32_t *extended[2]; /* n: labels of all rows by the centers of each half */
+    int32_t *extended[2]; /* n: labels of all rows, by the nearest center of each half */
 } halves;
 
 static ddsc_status halves_new(ddsc_context *ctx, halves *h)
@@ -46,8 +47,8 @@ static const double *row_at(const halves *h, int64_t i)
     return h->rows + h->from[i] * h->dim;
 }
 
-/* Draws one random row from each of h->n equal intervals. Rows at a fixed distance could all belong
- * to one cluster if clusters alternate in the input. */
+/* Draws one random row from each of h->n equal intervals. Rows at a fixed distance from each other
+ * could all belong to one cluster if clusters alternate in the input. */
 static void choose_rows(halves *h, int64_t n, rng *random)
 {
     for (int64_t i = 0; i < h->n; i++) {
@@ -90,7 +91,7 @@ static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
         memcpy(h->part + (i - begin) * h->dim, row_at(h, h->order[i]),
                (size_t)h->dim * sizeof *h->part);
     kmeans_problem problem = {
-        .n = end - begin, .dim = h->dim, .rows = h->part, .k = h->k, .restarts = RESTARTS};
+        .n = end - begin, .dim = h->dim, .rows = h->part, .k = h->k, .restarts = h->restarts};
     CHECK(kmeans_fit(ctx, h->label, &inertia, &found, &problem));
     kmeans_means(h->center, h->size, h->label, h->k, end - begin, h->dim, h->part);
     for (int64_t i = 0; i < h->n; i++)
@@ -98,11 +99,58 @@ static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
     return DDSC_OK;
 }
 
+/* Returns the largest overlap (Jaccard) of a cluster with those of one labeling of the h->n rows. */
+static double best_overlap(halves *h, const int32_t *found, const int32_t *labels, int32_t cluster)
+{
+    int64_t own = 0;
+    double best = 0;
+    int64_t *both = h->size, *there = h->order; /* k <= n entries each */
+    for (int64_t c = 0; c < h->k; c++)
+        both[c] = there[c] = 0;
+    for (int64_t i = 0; i < h->n; i++) {
+        bool in = labels[h->from[i]] == cluster;
+        own += in;
+        both[found[i]] += in;
+        there[found[i]]++;
+    }
+    for (int64_t c = 0; c < h->k; c++)
+        if (both[c] > 0)
+            best = fmax(best, (double)both[c] / (double)(own + there[c] - both[c]));
+    return best;
+}
+
+ddsc_status halves_overlap(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
+                           const double *rows, int64_t k, const int32_t *labels, int32_t cluster)
+{
+    ddsc_status status = DDSC_OK;
+    halves h = {
+        .rows = rows, .n = BASE_MIN(n, MAX_ROWS), .dim = dim, .k = k, .restarts = RESTARTS_OVERLAP};
+    double sum = 0;
+    *result = NAN;
+    if (h.n < 2 * k)
+        goto done;
+    TRY(halves_new(ctx, &h));
+    rng which = rng_make(ctx_seed(ctx), RNG_HALVES, N_SPLITS);
+    choose_rows(&h, n, &which);
+    for (uint64_t s = 0; s < N_SPLITS; s++) {
+        rng random = rng_make(ctx_seed(ctx), RNG_HALVES, s);
+        shuffle(&h, &random);
+        for (int half = 0; half < 2; half++)
+            TRY(fit_half(ctx, &h, half));
+        for (int half = 0; half < 2; half++)
+            sum += best_overlap(&h, h.extended[half], labels, cluster);
+    }
+    *result = sum / (2 * N_SPLITS);
+done:
+    halves_free(ctx, &h);
+    return status;
+}
+
 ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
                              const double *rows, int64_t k)
 {
     ddsc_status status = DDSC_OK;
-    halves h = {.rows = rows, .n = BASE_MIN(n, MAX_ROWS), .dim = dim, .k = k};
+    halves h = {.rows = rows, .n = BASE_MIN(n, MAX_ROWS), .dim = dim, .k = k, .restarts = RESTARTS};
     ddsc_scores scores;
     double sum = 0;
     *result = k == 1 ? 1 : NAN;

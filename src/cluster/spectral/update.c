@@ -1,4 +1,4 @@
-/* Prepares the update of a clustering: the changed set, and what is left of the neighbor lists. */
+/* Prepares the update of a clustering: the changed set and the remaining neighbor lists. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +12,15 @@ void cluster_update_free(ddsc_context *ctx, cluster_update *u)
 {
     ddsc_measures_destroy(u->set);
     ddsc_graph_destroy(u->lists);
-    mem_free(ctx, u->kept);
+    ddsc_graph_destroy(u->plain);
+    MEM_FREE(ctx, u->fresh, u->scale, u->kept);
     *u = (cluster_update){0};
 }
 
 /* ---- which items ---- */
 
-/* Lists the items of the model that are kept. place[i] becomes the new number of item i, or -1. */
+/* Lists the items of the model that are kept. Sets place[i] to the new number of item i, or to -1
+ * if it is removed. */
 static ddsc_status choose_kept(ddsc_context *ctx, cluster_update *u, int32_t *place,
                                const ddsc_model *m, int64_t n_removed, const int64_t *removed)
 {
@@ -27,8 +29,8 @@ static ddsc_status choose_kept(ddsc_context *ctx, cluster_update *u, int32_t *pl
     for (int64_t k = 0; k < n_removed; k++) {
         if (removed[k] < 0 || removed[k] >= m->n)
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "removed[%lld] is %lld, but the model has %lld items", (long long)k,
-                            (long long)removed[k], (long long)m->n);
+                            "removed[%lld] is %lld, but the model has items 0 to %lld",
+                            (long long)k, (long long)removed[k], (long long)m->n - 1);
         if (place[removed[k]] < 0)
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "item %lld (\"%.60s\") is removed twice",
                             (long long)removed[k], ddsc_measures_get_id(m->items, removed[k]));
@@ -40,6 +42,7 @@ static ddsc_status choose_kept(ddsc_context *ctx, cluster_update *u, int32_t *pl
             place[i] = (int32_t)u->n_kept;
             u->kept[u->n_kept++] = i;
         }
+    DDSC_ASSERT(u->n_kept == m->n - n_removed);
     return DDSC_OK;
 }
 
@@ -49,12 +52,12 @@ static ddsc_status update_check_sizes(ddsc_context *ctx, const cluster_update *u
     int64_t n = u->n_kept + u->n_added, least = BASE_MAX(m->tau + 1, m->run.k);
     if (u->n_added == 0 && u->n_removed == 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "there is nothing to update: no items are added or removed");
+                        "there is nothing to update, because no items are added or removed");
     if (u->n_kept == 0 || n < least)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%lld items would remain, and %lld of them would be old ones, but %lld "
-                        "neighbors and %lld clusters need at least %lld items and an old one; "
-                        "remove fewer items, or cluster the remaining items separately",
+                        "%lld items would remain, %lld of them old, but %lld neighbors and %lld "
+                        "clusters require at least %lld items and one old item; remove fewer "
+                        "items, or cluster the remaining items separately",
                         (long long)n, (long long)u->n_kept, (long long)m->tau, (long long)m->run.k,
                         (long long)least);
     return DDSC_OK;
@@ -148,40 +151,89 @@ done:
 
 /* ---- the lists ---- */
 
-/* Checks one list: other items, each once, in the order of the graph. */
-static bool list_is_valid(const ddsc_model *m, int64_t i)
+/* Neighbor lists of a model. */
+typedef struct stored_lists {
+    const int64_t *offset;
+    const int32_t *index;
+    const double *d2;
+} stored_lists;
+
+static stored_lists lists_of(const ddsc_model *m)
 {
-    for (int64_t e = m->list_offset[i]; e < m->list_offset[i + 1]; e++) {
-        int32_t index = m->list_index[e];
-        if (index < 0 || index >= m->n || index == i || !(fabs(m->list_d2[e]) <= MODEL_REACH_MOST))
+    return (stored_lists){m->list_offset, m->list_index, m->list_d2};
+}
+
+static stored_lists plain_of(const ddsc_model *m)
+{
+    return (stored_lists){m->plain_offset, m->plain_index, m->plain_d2};
+}
+
+/* Checks one list: other items, each once, in the order of the graph. */
+static bool list_is_valid(const ddsc_model *m, const stored_lists *l, int64_t i)
+{
+    for (int64_t e = l->offset[i]; e < l->offset[i + 1]; e++) {
+        int32_t index = l->index[e];
+        if (index < 0 || index >= m->n || index == i || !(fabs(l->d2[e]) <= MODEL_REACH_MOST))
             return false;
-        for (int64_t p = m->list_offset[i]; p < e; p++)
-            if (m->list_index[p] == index || m->list_d2[p] > m->list_d2[e])
+        for (int64_t p = l->offset[i]; p < e; p++)
+            if (l->index[p] == index || l->d2[p] > l->d2[e])
                 return false;
     }
     return true;
 }
 
-/* Copies the lists of the kept items without the removed ones. */
-static ddsc_status take_kept_lists(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
-                                   const int32_t *place)
+/* Copies the lists of n items without the neighbors whose place is negative. Item k is item kept[k] of
+ * the model; those from n_kept on have empty lists. kept and place may be NULL for all items. */
+static ddsc_status take_lists(ddsc_context *ctx, ddsc_graph **out, const ddsc_model *m,
+                              const stored_lists *l, int64_t n, int64_t n_kept, const int64_t *kept,
+                              const int32_t *place)
 {
-    int64_t n = u->n_kept + u->n_added, at = 0;
-    CHECK(graph_create(ctx, &u->lists, n, m->tau));
+    int64_t at = 0;
+    CHECK(graph_create(ctx, out, n, m->tau));
     for (int64_t k = 0; k < n; k++) {
-        int64_t i = k < u->n_kept ? u->kept[k] : -1;
-        if (i >= 0 && !list_is_valid(m, i))
+        int64_t i = k >= n_kept ? -1 : kept ? kept[k] : k;
+        if (i >= 0 && !list_is_valid(m, l, i))
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
                             "the model is damaged: the neighbor list of item %lld (\"%.60s\") is "
                             "invalid; cluster its items again",
                             (long long)i, ddsc_measures_get_id(m->items, i));
-        for (int64_t e = i < 0 ? 0 : m->list_offset[i]; i >= 0 && e < m->list_offset[i + 1]; e++)
-            if (place[m->list_index[e]] >= 0) {
-                u->lists->index[at] = place[m->list_index[e]];
-                u->lists->d2[at++] = m->list_d2[e];
-            }
-        u->lists->offset[k + 1] = at;
+        for (int64_t e = i < 0 ? 0 : l->offset[i]; i >= 0 && e < l->offset[i + 1]; e++) {
+            int32_t to = place ? place[l->index[e]] : l->index[e];
+            if (to < 0)
+                continue;
+            (*out)->index[at] = to;
+            (*out)->d2[at++] = l->d2[e];
+        }
+        (*out)->offset[k + 1] = at;
     }
+    DDSC_ASSERT(invariant_offsets((*out)->offset, n));
+    DDSC_ASSERT(invariant_range((*out)->index, at, 0, n_kept));
+    return DDSC_OK;
+}
+
+ddsc_status cluster_model_lists(ddsc_context *ctx, ddsc_graph **lists, ddsc_graph **plain,
+                                const ddsc_model *m)
+{
+    stored_lists l = lists_of(m), p = plain_of(m);
+    if (p.offset)
+        CHECK(take_lists(ctx, plain, m, &p, m->n, m->n, NULL, NULL));
+    return l.offset ? take_lists(ctx, lists, m, &l, m->n, m->n, NULL, NULL) : DDSC_OK;
+}
+
+/* Takes the lists of the kept items, without removed items. */
+static ddsc_status take_kept_lists(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
+                                   const int32_t *place)
+{
+    stored_lists l = lists_of(m), p = plain_of(m);
+    int64_t n = u->n_kept + u->n_added;
+    if (l.offset)
+        CHECK(take_lists(ctx, &u->lists, m, &l, n, u->n_kept, u->kept, place));
+    if (!m->hub_scale || !p.offset)
+        return DDSC_OK;
+    CHECK(take_lists(ctx, &u->plain, m, &p, n, u->n_kept, u->kept, place));
+    CHECK(MEM_NEW(ctx, u->scale, u->n_kept));
+    for (int64_t k = 0; k < u->n_kept; k++)
+        u->scale[k] = m->hub_scale[u->kept[k]];
     return DDSC_OK;
 }
 
@@ -192,8 +244,10 @@ ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc
     int32_t *place = NULL;
     *u = (cluster_update){.n_added = added ? added->n : 0, .n_removed = n_removed};
     if (n_removed < 0 || (n_removed > 0 && !removed))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n_removed is %lld, and removed is %s",
-                        (long long)n_removed, removed ? "not NULL" : "NULL");
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "n_removed is %lld and removed is %s; n_removed must be the length of removed",
+            (long long)n_removed, removed ? "not NULL" : "NULL");
     if (m->run.frame.kind == FRAME_NONE)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the model was written by version 0.2.0, which stored neither the neighbor "
@@ -203,14 +257,14 @@ ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc
     TRY(choose_kept(ctx, u, place, m, n_removed, removed));
     TRY(update_check_sizes(ctx, u, m));
     TRY(make_updated_set(ctx, u, m, added));
-    if (m->list_offset)
-        TRY(take_kept_lists(ctx, u, m, place));
+    TRY(cluster_mark_new(ctx, u, m));
+    TRY(take_kept_lists(ctx, u, m, place));
 done:
     mem_free(ctx, place);
     return status;
 }
 
-/* Moves the parameters of cluster c to number[c]. Numbers without a cluster get no share. */
+/* Moves the parameters of cluster c to number[c]. Numbers without a cluster get a share of 0. */
 static ddsc_status renumber_mixture(ddsc_context *ctx, word_mixture *mix, const int32_t *number,
                                     int64_t k)
 {
@@ -251,5 +305,6 @@ ddsc_status cluster_renumber(ddsc_context *ctx, ddsc_clustering *c, const int32_
         for (int64_t i = 0; c->view.sweep[r]->k == c->view.k && i < c->view.n; i++)
             c->sweep_labels[r * c->view.n + i] = spectral[i];
     c->view.k = k;
+    DDSC_ASSERT(invariant_range(c->labels, c->view.n, 0, k));
     return DDSC_OK;
 }

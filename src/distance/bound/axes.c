@@ -6,12 +6,13 @@
  * averaged over `bins` equal parts of [0, 1].
  *
  * In one dimension, W2^2 is the integral of (Q_i - Q_j)^2 over [0, 1]. By Jensen's inequality, the
- * mean of the squared differences of the bin averages is a lower bound of it. projection.c combines
- * these bounds over axes and frames.
+ * mean of the squared differences of the bin averages is a lower bound of this integral.
+ * projection.c combines these bounds over axes and frames.
  *
- * Sorting each item's points along every axis took a tenth of the time needed for an exact graph
- * of digits. If items share points, all points of the set are therefore sorted once per axis. An
- * item is then read by scanning that order, which costs O(v) per axis for v points in the set. */
+ * Sorting each item's points along every axis took a tenth of the time of an exact graph of digits.
+ * If items share points, all points of the set are therefore sorted once per axis. The sorted
+ * points of an item are then found by a scan of this order, which takes O(v) time per axis for v
+ * points in the set. */
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +42,8 @@ static void frame_fill(double *axis, int64_t d, int64_t frame, int64_t n_frames,
     }
 }
 
-/* Positions are relative to the first point of the set, so that no digits are lost far from 0. */
+/* Returns the position of a point on an axis, relative to the first point of the set, so that no
+ * digits are lost for points far from 0. */
 static double place_on(const bound_axes *a, int64_t k, int32_t point)
 {
     const double *x = measures_point(a->m, point), *origin = a->m->support;
@@ -123,8 +125,8 @@ axes_scratch bound_axes_take(const bound_axes *a, arena *memory)
     return s;
 }
 
-/* Scans all points of the set in order and collects those of the item. The loop may write one
- * unused element after the last collected point. */
+/* Scans all points of the set in sorted order and collects those of the item. The loop may write
+ * one unused element after the last collected point. */
 static void pick_points(const bound_axes *a, const axes_scratch *s, int64_t k)
 {
     int64_t v = a->m->v, n = 0;

@@ -11,8 +11,8 @@ typedef struct bound_axes {
     int64_t n_axes, bins;
     double *axis;  /* n_axes x d, unit vectors; NULL for the coordinate axes */
     double *scale; /* n_axes: multipliers for the quantiles, set by the caller */
-    /* The set's points sorted along each axis, and their positions on it, n_axes x v. NULL
-     * unless each item has many of the set's points. */
+    /* The points of the set sorted along each axis, and their positions on the axis (n_axes x v).
+     * NULL unless each item has many of the set's points. */
     int32_t *order;
     double *place;
 } bound_axes;
@@ -26,7 +26,7 @@ void bound_axes_free(ddsc_context *ctx, bound_axes *a);
 
 /* The arrays of one worker. */
 typedef struct axes_scratch {
-    double *place, *weight; /* of the item's points, sorted along an axis */
+    double *place, *weight; /* positions and weights of the item's points, sorted along an axis */
     double *mass;           /* v: weights of the item, 0 for other points; used with a->order */
     double *key;            /* positions in the order of the item's points; used without a->order */
     int32_t *by;

@@ -14,32 +14,34 @@
  * values stored in them are divided by this unit or by its square. */
 double bound_unit(const measures *m);
 
-/* ---- refined potentials of W2 ----
- * See refined.c: about 0.96 of the distance of near images. */
+/* ---- refined potentials of W2 ---- See refined.c. For nearby images, the bound is about 0.96 of
+ * the distance. */
 
 typedef struct bound_refined bound_refined;
 
-/* Returns true if this set has a refined bound and solves that start from it are faster. */
+/* Returns true if this set has a refined bound and if starting solves from it makes them faster. */
 bool bound_refined_applies(const measures *m);
 bool bound_refined_starts(const measures *m);
-/* Returns the frame that suits this set. */
+/* Returns the default frame of this set. */
 pair_frame bound_refined_frame(const measures *m);
-/* Returns true if the items of this set can be compared in the frame. */
+/* Returns true if the refined bound of this set can be computed in the frame. */
 bool bound_refined_fits(const measures *m, const pair_frame *frame);
-/* If `frame` is NULL, the frame that suits the set is used. */
+/* Creates the bound. If `frame` is NULL, the default frame of the set is used. */
 ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const measures *m,
                                  const pair_frame *frame);
 void bound_refined_destroy(bound_refined *b);
+/* Prepares the items from `first` on, which were appended to the set (data/growing.h). */
+ddsc_status bound_refined_grow(bound_refined *b, int64_t first);
 /* Computes the bounds of levels DUAL and TIGHT of neighbors/pairs/backend.h. The computation of
  * either bound stops as soon as the bound exceeds `enough` or is unlikely to reach it. After the
- * second bound, bound_refined_start of the same pair costs nothing. */
+ * second bound, bound_refined_start of the same pair needs no further computation. */
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
 double bound_refined_last(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
 /* Returns the data with which a device computes both bounds (base/device_table.h). The data is
- * valid as long as b. Returns NULL if a device cannot compute them. */
+ * valid as long as b exists. Returns NULL if a device cannot compute them. */
 const struct device_grid *bound_refined_for_device(bound_refined *b);
-/* Returns true if a solve of the pair should start from these potentials. For large items, solves
- * that start from the solver's own potentials are as fast. */
+/* Returns true if a solve of the pair should start from these potentials. For large items, the
+ * solver's own starting potentials are equally good. */
 bool bound_refined_may_start(const bound_refined *b, int64_t i, int64_t j);
 /* Returns potentials of item j from which to start solving the pair, or NULL if there are none.
  * They are valid until the worker's next call. Requires a set for which bound_refined_starts is

@@ -9,8 +9,8 @@
  * W2^2(i, j) >= sum_x a_x f(x) + sum_y b_y g(y).
  *
  * The right-hand side is a constant plus a linear function of b. It is tight for the solved pair
- * and useful for items close to it. A cut takes O(n_i v) operations for n_i points of item i and
- * v points in the set, and each bound is one dot product with the weights of j. The v x v cost
+ * and useful for items close to item j. A cut takes O(n_i v) operations for n_i points of item i
+ * and v points in the set, and each bound is one dot product with the weights of j. The v x v cost
  * table limits this to sets with few shared points. */
 #include <math.h>
 

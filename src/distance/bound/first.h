@@ -6,31 +6,36 @@
 #include "base/device_table.h"
 #include "distance/cost/ground.h"
 
-/* ---- projections ---- For an orthonormal frame, W2^2 is at least the sum over its axes of the
- * 1-D W2^2 of the projections, and a 1-D W2^2 is the squared L2 distance of the quantile
- * functions. Averaging quantile functions over bins preserves the inequality (Jensen), as does
- * averaging over frames, and as does any orthogonal projection of the resulting vectors. The
- * short rows e stored here therefore satisfy |e_i - e_j|^2 <= W2^2(i, j). The length of the
- * remainder cut off by the projection is stored as one more coordinate, because | |r_i| - |r_j|
- * | <= |r_i - r_j|. */
+/* ---- projections ---- For an orthonormal frame, W2^2 is at least the sum over its axes of the 1-D
+ * W2^2 of the projections, and a 1-D W2^2 is the squared L2 distance of the quantile functions.
+ * Averaging quantile functions over bins preserves the inequality (Jensen). So do averaging over
+ * frames and any orthogonal projection of the resulting vectors. The short rows e stored here
+ * therefore satisfy |e_i - e_j|^2 <= W2^2(i, j). The length of the remainder cut off by the
+ * projection is stored as one more coordinate, because | |r_i| - |r_j| | <= |r_i - r_j|. */
 typedef struct bound_projection {
-    int64_t n, p; /* items, coordinates per row */
+    int64_t n, p; /* number of items; number of coordinates per row */
     float *row;   /* n x p */
-    float *start; /* n: |e_i|^2 minus the rounding margin of start_i + start_j - 2 e_i e_j */
+    float *start; /* n: |e_i|^2, reduced by the rounding margin of start_i + start_j - 2 e_i e_j */
     int64_t n_frames, length;
     float *frame; /* n x n_frames x length: a few complete frames */
     double longest;
     double unit2; /* unit of the squares of the rows */
+    struct bound_embedder
+        *embedder; /* computes rows of appended items; NULL if the set has no room */
 } bound_projection;
 
-/* Creates the bound. Without `frames`, only the rows are stored, and they have more directions. */
+/* Creates the bound. If `frames` is false, only the rows are stored, and they have more
+ * coordinates. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames);
+/* Computes the rows of the items from `first` on, which were appended to the set. Returns false in
+ * *done if the bound must be created again. */
+ddsc_status bound_projection_grow(bound_projection *b, int64_t first, bool *done);
 void bound_projection_free(ddsc_context *ctx, bound_projection *b);
 /* Returns the frames for a device; n is 0 if there are none. */
 device_frames bound_projection_frames(const bound_projection *b);
-/* Returns the largest bound among the complete frames, instead of their average. Intended for
- * single pairs; stops at the first frame whose bound exceeds `enough`. */
+/* Returns the largest bound of a pair over the complete frames. The function stops at the first
+ * frame whose bound exceeds `enough`. */
 double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough);
 
 /* ---- marginals, for Euclidean and city block costs: see marginal.c ---- */
@@ -52,7 +57,7 @@ void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_
 
 /* ---- relaxed transport, for any cost ---- Dropping one marginal constraint gives sum_i a_i f_i <=
  * the value, with f_i = min_j C_ij (Kusner et al. 2015). The potentials g_j = min_i C_ij - f_i >= 0
- * remain feasible together with f, so sum_j b_j g_j can be added. The same bound is computed with
+ * remain feasible together with f, so sum_j b_j g_j can be added. The bound is also computed with
  * the sides exchanged, and the larger of the two is used. Points are stored as floats relative to
  * their mean. Under squared distances, both items are first moved to a common mean, and the squared
  * distance of their means is added.
@@ -65,8 +70,8 @@ void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_
  * |r - s|^2 + sum_i a_i |x'_i|^2 + sum_j b_j |y'_j|^2 - epsilon sum_j b_j log sum_i a_i exp(2 x'_i
  * y'_j / epsilon).
  *
- * The bound with the sides exchanged uses the same exponentials. For documents, the larger bound
- * is about 0.997 of the value. */
+ * The bound with the sides exchanged uses the same exponentials. For documents, the larger bound is
+ * about 0.997 of the value. */
 typedef struct bound_relaxed {
     const measures *m; /* borrowed */
     ground_cost ground;
@@ -77,17 +82,23 @@ typedef struct bound_relaxed {
     int64_t *block;    /* start of the distinct rows of each block */
     int32_t *distinct; /* rows of the table */
     int32_t *local;    /* nnz: position of an entry's row among the distinct rows of its block */
-    int64_t largest;   /* points of an item, rounded up to whole vectors */
+    int64_t largest;   /* largest number of points of an item, rounded up to whole vectors */
     int64_t widest;    /* largest number of distinct rows of a block */
     double slack;
     double unit;    /* unit of the costs */
     double epsilon; /* in that unit; 0 for exact transport */
-    /* For squared distances: the squared lengths of the items' means and, per entry, the squared
-     * distances of the points to the mean, both rounded down. For the soft bound: the total
-     * contribution of an item to its bounds, and zeros. */
+    /* For squared distances, mean2 holds the squared lengths of the items' means and away2 the
+     * squared distance of each entry's point to the mean, both rounded down. For the soft bound,
+     * mean2 holds the total contribution of an item to its bounds, and away2 is zero. */
     float *mean2, *away2;
 } bound_relaxed;
 
+/* Lists the distinct rows of every block of `side` items in the order of their first use. Block b
+ * has the entries first[b] to first[b + 1] - 1 of `row`, and local[e] is the position of the row of
+ * entry e in its block. Returns the largest number of rows of a block. `seen` has v elements; `row`
+ * and `local` may be NULL. */
+int64_t bound_list_rows(const measures *m, int64_t side, int64_t *first, int32_t *row,
+                        int32_t *local, int64_t *seen);
 /* Returns true for small supports in many dimensions and for costs without points. */
 bool bound_relaxed_applies(const measures *m, const ground_cost *ground);
 /* Creates the bound. An epsilon of 0 selects exact transport. */
@@ -100,12 +111,12 @@ int64_t bound_relaxed_scratch(const bound_relaxed *b);
  * block, that is, between consecutive multiples of `side`. */
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, void *memory);
-/* Returns the bound of one pair under squared or Euclidean distances. The memory is that of a
- * tile. */
+/* Returns the bound of one pair under squared or Euclidean distances. `memory` has as many bytes as
+ * for a tile. */
 float bound_relaxed_single(const bound_relaxed *b, int64_t i, int64_t j, void *memory);
 
-/* ---- the same for all pairs, from a table of least costs: see least_costs.c ----
- * The bound is not centered and uses only one side's potentials, so it is lower than that of
+/* ---- the same for all pairs, from a table of least costs: see least_costs.c ---- The items are
+ * not centered, and only one side's potentials are used. The bound is therefore lower than that of
  * bound_relaxed_tile, but far cheaper if many items share their points. */
 typedef struct bound_least {
     ddsc_context *ctx;
@@ -118,7 +129,8 @@ typedef struct bound_least {
     int32_t *local;              /* nnz: position of an entry's row among those of its window */
     float *low2;                 /* v: squared lengths minus the rounding margin */
     float *weight;               /* nnz */
-    float inverse, scale;        /* table entries per unit cost; bound per unit of table entries */
+    float inverse, scale;        /* converts a cost to a table entry; converts a sum of table
+                                  * entries to a bound */
     /* Tables of the loaded windows: blocks of items x distinct rows of the other window x 64. */
     uint8_t *table[2];
     float *gathered[2]; /* widest x stride: points of the loaded windows */
@@ -128,17 +140,18 @@ typedef struct bound_least {
 typedef struct least_limits {
     double n_pairs;  /* number of bounds that are needed */
     int64_t bytes;   /* maximum size of the loaded tables */
-    bool one_window; /* true if tiles are not requested window by window */
+    bool one_window; /* set if tiles are not requested window by window; the table must then have
+                      * one window */
 } least_limits;
 
 /* Creates the bound from `points`, which may be those of a regularized value. Sets *applies to
- * false if the cost is not computed from squared distances, if the tables do not fit, or if the
- * bounds would not be cheaper than those of bound_relaxed_tile. */
+ * false if the cost is not computed from squared distances, if the tables do not fit in memory, or
+ * if the bounds would not be cheaper than those of bound_relaxed_tile. */
 ddsc_status bound_least_make(ddsc_context *ctx, bound_least *out, const bound_relaxed *points,
                              const least_limits *limits, bool *applies);
 void bound_least_free(ddsc_context *ctx, bound_least *b);
-/* Computes the tables for pairs of items of windows a <= c, using all threads. A single window is
- * always loaded. */
+/* Computes the tables for pairs of items of windows a <= c, using all threads. If there is only one
+ * window, its table is always loaded. */
 ddsc_status bound_least_load(bound_least *b, int64_t a, int64_t c);
 /* Returns the scratch bytes that a tile needs. */
 int64_t bound_least_scratch(const bound_least *b);

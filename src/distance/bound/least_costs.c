@@ -1,13 +1,13 @@
-/* Relaxed transport between all pairs of items, from a table of least costs.
+/* Computes relaxed transport between all pairs of items from a table of least costs.
  *
  * Let F_a(w) = min over the points x of item a of C(x, w), for any row w of the support. Dropping
  * one marginal constraint of transport between a and b gives
  *
  *     sum_q b_q F_a(y_q) <= the transport value.
  *
- * Once F_a is known for all rows, a pair costs one weighted sum over the points of b, and no
- * product. The sums of 64 items a are computed together. The bound with the sides exchanged is
- * computed in the same way, and the larger of the two is returned.
+ * Once F_a is known for all rows, a pair takes one weighted sum over the points of b and no
+ * products of points. The sums of 64 items a are computed together. The bound with the sides
+ * exchanged is computed in the same way, and the larger of the two is returned.
  *
  * A table entry is a byte q = floor(C * inverse), at most 255, so q / inverse <= C. Entries are
  * computed from float products of points. A table of all items and all rows has N V bytes. If this
@@ -16,8 +16,8 @@
  * when the pairs of A and B are processed.
  *
  * Proof that rounding never raises a bound above the value. Let u = 2^-24, let x be a point after
- * translation and division by the unit, and let X be its stored coordinates. Every coordinate has
- * a relative error of at most u + 2^-51 =: v, so |X - Y| <= |x - y| + v (|x| + |y|) and
+ * translation and division by the unit, and let X be its stored coordinates. Every coordinate has a
+ * relative error of at most u + 2^-51 =: v, so |X - Y| <= |x - y| + v (|x| + |y|) and
  *
  *     |X - Y|^2 <= |x - y|^2 + (4 v + 2 v^2) (|x|^2 + |y|^2).                               (1)
  *
@@ -31,10 +31,10 @@
  *     t / inverse <= |X - Y|^2 + E ((d + 1) u + d u + 8 u - slack (1 - (d + 1) u)).         (2)
  *
  * By (1) and (2), t / inverse <= |x - y|^2 if slack >= (2 d + 14) u with a margin for the terms of
- * order u^2. bound_relaxed_make sets slack >= (4 d + 128) u, twice of what is needed. Denormal
- * products have an absolute error of at most d 2^-148, which the constant TINY in low2 covers.
- * floor and the minimum with 255 only reduce t. For Euclidean distances, the square root, two
- * products and their factor 1 - 4 u give at most the root of t.
+ * order u^2. bound_relaxed_make sets slack >= (4 d + 128) u, which is twice the required value.
+ * Denormal products have an absolute error of at most d 2^-148, which the constant TINY in low2
+ * covers. floor and the minimum with 255 only reduce t. For Euclidean distances, the square root,
+ * two products and their factor 1 - 4 u give at most the root of t.
  *
  * Minima of bytes are exact. In a weighted sum of n bytes, the weight, the product and n additions
  * have relative errors of at most u each, and all terms are non-negative. The sum is therefore at
@@ -66,42 +66,15 @@ static int64_t window_rows(const bound_least *b, int64_t window)
     return b->first[window + 1] - b->first[window];
 }
 
-/* Lists the distinct rows of every window, in the order of their first use. Without `fill`, only
- * counts them. `seen` has v elements. */
-static void find_rows(bound_least *b, int64_t *seen, bool fill)
-{
-    const measures *m = b->points->m;
-    int64_t count = 0, window = 0;
-    b->widest = 0;
-    for (int64_t r = 0; r < m->v; r++)
-        seen[r] = -1;
-    for (int64_t i = 0; i < m->n; i++) {
-        if (i % b->window == 0)
-            b->first[window++] = count;
-        int64_t first = b->first[window - 1];
-        for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++) {
-            int32_t r = m->index[e];
-            if (seen[r] < first) {
-                if (fill)
-                    b->row[count] = r;
-                seen[r] = count++;
-            }
-            if (fill)
-                b->local[e] = (int32_t)(seen[r] - first);
-        }
-        b->widest = BASE_MAX(b->widest, count - first);
-    }
-    b->first[window] = count;
-    b->n_windows = window;
-}
-
-/* Bytes of the tables of two windows. If there is only one window, it has one table. */
+/* Returns the number of bytes of the tables of two windows. If there is only one window, it has one
+ * table. */
 static int64_t table_bytes(const bound_least *b)
 {
     return BASE_ROUND_UP(b->window, LANES) * b->widest * (b->n_windows > 1 ? 2 : 1);
 }
 
-/* Number of products of points that all windows need, compared with bound_relaxed_tile. */
+/* Returns the number of products of points that all windows need, divided by that of
+ * bound_relaxed_tile. */
 static double table_work(const bound_least *b)
 {
     double work = 0;
@@ -132,7 +105,8 @@ static ddsc_status choose_windows(ddsc_context *ctx, bound_least *b, const least
     TRY(MEM_NEW(ctx, b->first, m->n / b->side + 2));
     for (;; parts *= 2) {
         b->window = BASE_ROUND_UP((m->n + parts - 1) / parts, b->side);
-        find_rows(b, seen, false);
+        b->n_windows = (m->n + b->window - 1) / b->window;
+        b->widest = bound_list_rows(m, b->window, b->first, NULL, NULL, seen);
         if (table_bytes(b) <= limits->bytes)
             break;
         if (limits->one_window || b->window == b->side)
@@ -142,7 +116,7 @@ static ddsc_status choose_windows(ddsc_context *ctx, bound_least *b, const least
         goto done;
     TRY(MEM_NEW(ctx, b->row, b->first[b->n_windows]));
     TRY(MEM_NEW(ctx, b->local, m->nnz));
-    find_rows(b, seen, true);
+    bound_list_rows(m, b->window, b->first, b->row, b->local, seen);
     *applies = true;
 done:
     mem_free(ctx, seen);
@@ -151,8 +125,8 @@ done:
 
 /* ---- making ---- */
 
-/* Costs above the median are clamped to it. Least costs are rarely that large, and a smaller range
- * makes the steps of the table smaller. */
+/* Chooses the step between table entries. Costs above the median are clamped to the median, because
+ * least costs are rarely that large and a smaller range allows smaller steps. */
 static ddsc_status choose_step(ddsc_context *ctx, bound_least *b, bool *applies)
 {
     const bound_relaxed *r = b->points;

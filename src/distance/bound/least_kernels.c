@@ -1,11 +1,11 @@
-/* Kernels of the table of least costs (least_costs.c): float products of points become bytes, and
- * bytes are minimized and summed.
+/* Kernels of the table of least costs (least_costs.c). They convert float products of points to
+ * bytes, take minima of bytes, and sum them.
  *
  * A table entry is q = floor(C * inverse), at most 255, so that q / inverse <= C. Costs are
  * computed from products, C = |x|^2 + |y|^2 - 2 x y, where the squared lengths are reduced by the
  * rounding margin. Rounding down is monotone, so the minimum over the points of an item can be
- * taken over the bytes. A row of the table holds the bytes of 64 items, so a weighted sum over the
- * points of one item yields 64 bounds.
+ * computed from the bytes. A row of the table holds the bytes of 64 items, so a weighted sum over
+ * the points of one item yields 64 bounds.
  *
  * Four bytes share a 32-bit word. They belong to items that are WIDTH apart, so shifts and masks of
  * whole words separate them without permutations. Sums are accumulated in the order of the points,

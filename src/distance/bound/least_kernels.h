@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-    LEAST_LANES = 64,  /* items of a block of the table, whose sums are computed together */
+    LEAST_LANES = 64,  /* items per block of the table; their sums are computed together */
     LEAST_CHUNK = 256, /* rows of the support whose costs are computed at once */
     LEAST_WIDTH = 16,  /* floats of a vector */
     LEAST_MOST = 255   /* largest table entry */
@@ -17,7 +17,7 @@ enum {
  * Entries from `width` to LEAST_CHUNK are undefined. */
 void bound_least_quantize(uint8_t *cost, const float *product, float low, const float *lows,
                           float inverse, int64_t width, bool root);
-/* Computes the minima over n rows of `cost`. */
+/* Computes the elementwise minima of n rows of `cost`. */
 void bound_least_minima(uint8_t *least, const uint8_t *cost, const int32_t *index, int64_t n);
 /* Writes the minima of `lanes` items as `width` rows of LEAST_LANES entries. */
 void bound_least_transpose(uint8_t *table, const uint8_t *least, int64_t lanes, int64_t width);

@@ -1,12 +1,13 @@
-/* First bounds of transport under Euclidean and city block costs, from one-dimensional projections.
+/* Computes first bounds of transport under Euclidean and city block costs from one-dimensional
+ * projections.
  *
  * For any transport plan of X and Y and any orthonormal frame, E|X - Y| >= |(E|X_k - Y_k|)_k| by
  * Jensen's inequality. E|X_k - Y_k| is at least the one-dimensional transport cost of the
- * projections, which is the L1 distance of their quantile functions. W1^2 is therefore at least
- * the sum over the axes of the squares of these distances. For the city block cost, the
- * distances are added without squaring, in the coordinate frame only. Averages of quantile
- * functions over bins preserve the inequality; with one bin, the bound is the distance of the
- * means. The largest bound over a few frames is used. */
+ * projections, which is the L1 distance of their quantile functions. W1^2 is therefore at least the
+ * sum over the axes of the squares of these distances. For the city block cost, the distances are
+ * added without squaring, in the coordinate frame only. Averaging quantile functions over bins
+ * preserves the inequality; with one bin, the bound is the distance of the means. The largest bound
+ * over a few frames is used. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@
 #include "distance/bound/tuning.h"
 #include "numeric/linalg/linalg.h"
 
-enum { WIDTH = 16, ITEMS = 16 /* items of a unit of work */ };
+enum { WIDTH = 16, ITEMS = 16 /* number of items per unit of work */ };
 
 typedef float vector __attribute__((vector_size(4 * WIDTH), aligned(4)));
 typedef int32_t vector_bits __attribute__((vector_size(4 * WIDTH), aligned(4)));
@@ -85,7 +86,7 @@ static ddsc_status marginal_range(void *arg, int64_t begin, int64_t end, int wor
     return DDSC_OK;
 }
 
-/* Chooses the number of bins in whole vectors, or fewer if there are many axes. */
+/* Chooses the number of bins, a multiple of the vector width unless there are many axes. */
 static void choose_size(bound_marginal *b, int64_t d)
 {
     b->axes = d;
@@ -133,7 +134,7 @@ void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_
                          float *out, int64_t ld)
 {
     int64_t size = b->axes * b->bins;
-    /* Covers the rounding of the sums and of the entries, each of which changes a row by 2^-24 of
+    /* The factor covers the rounding of the sums and of the entries. Each changes a row by 2^-24 of
      * its length per term. */
     float keep = (float)(1 - (double)(b->axes + b->bins) * 0x1p-23);
     float slack = (float)(b->longest * 0x1p-21);

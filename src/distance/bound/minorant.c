@@ -3,17 +3,17 @@
  * For any f on item a, the soft c-transform g(y) = -eps log sum_x a(x) exp((f(x) - |x - y|^2) /
  * eps) is feasible together with f. The value of (a, b) is therefore at least <a, f> + <b, g> for
  * every item b (minorant.h). f is the potential of the affine map from the Gaussian of a to that of
- * a block of similar items, so one g serves the whole block. Bounds of a tile are the matrix
- * product of the g of its rows with the weights of its columns, and the larger of the minorants of
- * both sides is used.
+ * a block of similar items, so one g serves the whole block. The bounds of a tile are the matrix
+ * product of the g of its rows with the weights of its columns. The larger of the minorants of both
+ * sides is used.
  *
  * The transform is computed in double and stored in floats, with each g centered so that |g| <= r.
  * A sum of up to p products of floats, in any order, has an error of at most (p + 3) 2^-24 r
  * (Higham 2002, section 3.1). The weights sum to one, and terms that are 0 add no error. This
  * margin and the rounding of the added constants are subtracted from the constant.
  *
- * Each g costs two small matrix products over the grid, and each bound one product of rows of at
- * most one float per occupied cell. */
+ * Each g takes two small matrix products over the grid. Each bound takes one dot product of rows
+ * with at most one float per occupied cell. */
 #include "distance/bound/minorant.h"
 
 #include <math.h>
@@ -26,8 +26,8 @@
 
 enum { MOMENTS = 5 };
 
-/* EXPONENT_LIMIT limits the exponents of f, and LEAST_SUM is the smallest sum distinguished from
- * 0, so no value leaves the range of doubles. Both limits can only lower a bound. */
+/* EXPONENT_LIMIT limits the exponents of f, and LEAST_SUM is the smallest sum that is distinguished
+ * from 0. They keep all values within the range of doubles, and can only lower a bound. */
 static const double EXPONENT_LIMIT = 200, LEAST_SUM = 1e-200;
 
 /* The items of one side of a tile. */
@@ -36,14 +36,14 @@ typedef struct minorant_side {
     int64_t n;
     double mean[2], cov[3]; /* averages */
     float *weight;          /* n x v */
-    float *potential;       /* n x v: g of each */
+    float *potential;       /* n x v: g of each item */
     float *constant;        /* n: constant term of the bound */
 } minorant_side;
 
 /* The arrays of one worker. */
 typedef struct minorant_scratch {
     minorant_side side[2];
-    float *back; /* bounds by the minorants of side 1 */
+    float *back; /* bounds from the minorants of side 1 */
     double *weight, *scale, *half, *sum;
     double *packed; /* v */
 } minorant_scratch;
@@ -157,7 +157,8 @@ void bound_minorant_free(ddsc_context *ctx, bound_minorant *b)
     *b = (bound_minorant){0};
 }
 
-/* Computes the kernels: a function of the distance along the rows, and a matrix for the columns. */
+/* Computes the kernel along the rows, as a function of the distance, and the kernel along the
+ * columns, as a matrix. */
 static void kernels_make(bound_minorant *b)
 {
     const double *step = b->items->step;
@@ -174,8 +175,8 @@ static void kernels_make(bound_minorant *b)
     sinkhorn_exp(b->across, b->ld * b->ld, 0);
 }
 
-/* Lists the cells in use instead of the rows of the support, because their number never exceeds
- * that of the grid. */
+/* Lists the occupied cells. They are used instead of the rows of the support, because their number
+ * never exceeds the number of cells of the grid. */
 static void columns_make(bound_minorant *b)
 {
     for (int64_t k = 0; k < b->m->nnz; k++)
@@ -307,7 +308,7 @@ static void item_transform(const bound_minorant *b, minorant_scratch *w, minoran
 
 /* ---- tiles ---- */
 
-/* Takes the larger of both minorants. `back` holds the products of the other side, stored by
+/* Takes the larger of the two minorants. `back` holds the products of the other side, stored by
  * columns. */
 SIMD_CLONES static void take_better(float *low, const float *back, int64_t n, float constant,
                                     const float *constants)
@@ -324,8 +325,8 @@ static void add_constant(float *low, int64_t n, float constant)
         low[k] += constant;
 }
 
-/* Also uses the minorants of the columns if they serve many rows. On the diagonal, they equal
- * those of the rows. */
+/* Computes the bounds from the minorants of the rows, and from those of the columns if the tile has
+ * enough rows. On the diagonal, both are the same. */
 void bound_minorant_tile(const bound_minorant *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                          float *low, int64_t ld, int worker)
 {

@@ -15,13 +15,14 @@
 #include "distance/sinkhorn/grid_items.h"
 
 typedef struct bound_minorant {
-    const measures *m; /* borrowed, as are the items */
+    const measures *m; /* borrowed, like `items` */
     const grid_items *items;
     double epsilon, unit; /* unit of the values */
     int32_t *order;       /* n: the item at each position of a tile */
-    int64_t v;            /* cells with a point of any item: the columns of the product */
+    int64_t v;            /* number of cells that contain a point of any item, which are the columns
+                           * of the product */
     int32_t *slot;        /* v: cell of the grid for each column */
-    int32_t *column;      /* column of each cell */
+    int32_t *column;      /* column of the product for each cell */
     int64_t rows, ld;     /* size of the grid, ld in whole vectors */
     int64_t largest;      /* points of an item */
     double table[GRID_TABLE];
@@ -29,8 +30,8 @@ typedef struct bound_minorant {
     scratch memory;
 } bound_minorant;
 
-/* Creates the bound. If n_old > 0, only tiles of the later items (rows) against the first n_old
- * items (columns) may be requested, and no item moves from one range to the other. */
+/* Creates the bound. If n_old > 0, only tiles with the later items as rows and the first n_old
+ * items as columns may be requested, and the order keeps the two ranges separate. */
 ddsc_status bound_minorant_make(ddsc_context *ctx, bound_minorant *out, const measures *m,
                                 const grid_items *items, double epsilon, double unit,
                                 int64_t n_old);

@@ -1,9 +1,9 @@
 /* The projection bound of W2^2 for all pairs of items.
  *
  * For an orthonormal basis, W2^2 is at least the sum over its axes of the one-dimensional W2^2 of
- * the projections. Averaged over several frames, this remains a lower bound. With the binned
- * quantile functions of axes.c, each item becomes a vector e_i with |e_i - e_j|^2 <= W2^2(i, j) in
- * the units of the set.
+ * the projections. The average of this sum over several frames is also a lower bound. With the
+ * binned quantile functions of axes.c, each item becomes a vector e_i with |e_i - e_j|^2 <= W2^2(i,
+ * j) in the units of the set.
  *
  * These vectors have up to thousands of entries. They are shortened by projection on the principal
  * directions of a sample: if p_i holds the coordinates of e_i along orthonormal directions and r_i
@@ -12,8 +12,8 @@
  * slack that covers the rounding errors of this product.
  *
  * For single pairs, a few complete frames are stored as well. The bound of a pair is the largest
- * distance in any one frame. This costs d * BINS operations per frame, and the evaluation stops
- * as soon as the bound exceeds the limit. */
+ * distance in any one frame. This costs d * BINS operations per frame, and the evaluation stops as
+ * soon as the bound exceeds the limit. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@
 enum {
     BINS = 64,
     MAX_DIRECTIONS = 127,
-    FEW_DIRECTIONS = 31, /* used where tighter bounds follow */
+    FEW_DIRECTIONS = 31, /* used if tighter bounds follow */
     SAMPLE = 512,
     BLOCK = 32,
     PLANE_FRAMES = 12,
@@ -46,9 +46,10 @@ typedef struct embed_scratch {
     double *short_row; /* BLOCK x MAX_DIRECTIONS */
 } embed_scratch;
 
-typedef struct embedder {
+typedef struct bound_embedder {
     ddsc_context *ctx;
     const measures *m;
+    int64_t v; /* rows of the support table when the axes were made */
     bound_axes axes;
     int64_t n_frames, length; /* length = n_axes BINS */
     double *share;            /* n_frames, sum 1: weights of the frames in the average */
@@ -56,10 +57,12 @@ typedef struct embedder {
     double *sample;           /* rows of a sample of items */
     int64_t n_sample;
     la_principal basis;         /* directions and mean of the sample */
-    int64_t most, n_directions; /* directions found; directions used */
-    double slack;               /* rounding of float products relative to |e_i|^2 + |e_j|^2 */
+    int64_t most, n_directions; /* number of directions found; number of directions used */
+    double slack;               /* bound on the rounding of float products, relative to |e_i|^2 +
+                                 * |e_j|^2 */
     scratch memory;
-    spin lock; /* protects out.longest */
+    spin lock;     /* protects out.longest */
+    int64_t first; /* first item to be embedded */
     bound_projection out;
 } embedder;
 
@@ -84,13 +87,13 @@ double bound_unit(const measures *m)
     for (int64_t k = m->d; k < m->v * m->d; k++)
         extent = fmax(extent, fabs(m->support[k] - m->support[k % m->d]));
     frexp(extent, &exponent);
-    return ldexp(1, BASE_MAX(exponent, -500)); /* the limit is small enough and its square is not
-                                                * 0 */
+    return ldexp(1, BASE_MAX(exponent, -500)); /* -500 is small enough, and the square of 2^-500 is
+                                                * not 0 */
 }
 
 /* ---- frames ---- */
 
-/* Creates the frames. If only one frame is averaged, no complete frames are stored. */
+/* Creates the frames. If the average uses only one frame, no complete frames are stored. */
 static ddsc_status frames_make(embedder *e, bool keep)
 {
     int64_t d = e->m->d;
@@ -104,8 +107,8 @@ static ddsc_status frames_make(embedder *e, bool keep)
     CHECK(MEM_NEW(e->ctx, e->share, e->n_frames));
     for (int64_t f = 0; f < e->n_frames; f++) {
         e->share[f] = 1 / (double)e->n_frames;
-        /* Along the axes of a grid, projections remain discrete, which preserves large
-         * distances. */
+        /* Along the axes of a grid, projections remain discrete, which preserves large distances.
+         * The coordinate frame therefore has half of the total weight. */
         if (e->m->grid.found && e->n_frames > 1)
             e->share[f] = f == 0 ? 0.5 : 0.5 / (double)(e->n_frames - 1);
         for (int64_t k = f * d; k < (f + 1) * d; k++)
@@ -180,7 +183,7 @@ static double length2(const float *x, int64_t n)
     return sum;
 }
 
-/* Stores the complete frames relative to the mean, where floats are accurate enough, and without
+/* Stores the complete frames relative to the mean, so that floats are accurate enough, and without
  * the weights of the average. Returns the length of the longest frame. */
 static double keep_frames(const embedder *e, int64_t i, const double *row)
 {
@@ -204,6 +207,7 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
     embed_scratch s = scratch_get(e, worker);
     int64_t n = end - begin, p = e->n_directions;
     double longest = 0;
+    begin += e->first;
     for (int64_t i = 0; i < n; i++) {
         double *row = s.long_row + i * e->length;
         bound_axes_item(&e->axes, &s.axes, begin + i, row);
@@ -231,13 +235,22 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
+static void embedder_free(ddsc_context *ctx, embedder *e)
+{
+    la_principal_free(ctx, &e->basis);
+    scratch_free(ctx, &e->memory);
+    bound_axes_free(ctx, &e->axes);
+    MEM_FREE(ctx, e->share, e->sample);
+}
+
 /* The slack covers float products of p terms and rounded coordinates, with (p + 7) 2^-23 of the
  * norms. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames)
 {
     ddsc_status status = DDSC_OK;
-    embedder e = {.ctx = ctx, .m = m};
+    embedder e = {.ctx = ctx, .m = m, .v = m->v};
+    int64_t room = measures_item_room(m);
     bound_projection *b = &e.out;
     arena measured = {0};
     *out = (bound_projection){0};
@@ -250,30 +263,52 @@ ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, cons
     e.slack = (double)(b->p + 7) * 0x1p-23;
     b->length = m->d * BINS;
     b->unit2 = e.axes.unit * e.axes.unit;
-    TRY(MEM_NEW(ctx, b->row, m->n * b->p));
-    TRY(MEM_NEW(ctx, b->start, m->n));
+    TRY(MEM_NEW(ctx, b->row, room * b->p));
+    TRY(MEM_NEW(ctx, b->start, room));
     if (b->n_frames > 0)
         TRY(team_table_new(ctx, &b->frame,
-                           m->n * b->n_frames * b->length * (int64_t)sizeof *b->frame));
+                           room * b->n_frames * b->length * (int64_t)sizeof *b->frame));
     TRY(team_fill(ctx, b->row, m->n, BLOCK, b->p * (int64_t)sizeof *b->row, embed_range, &e));
     TRY(team_gather(ctx, b->start, m->n, BLOCK, sizeof *b->start));
     if (b->n_frames > 0)
         TRY(team_gather(ctx, b->frame, m->n, BLOCK,
                         b->n_frames * b->length * (int64_t)sizeof *b->frame));
     TRY(team_largest(ctx, &b->longest, 1));
+    if (room > m->n)
+        TRY(MEM_ZERO(ctx, b->embedder, 1));
     *out = *b;
     *b = (bound_projection){0};
+    if (out->embedder) { /* the embedder moves to the bound */
+        mem_free(ctx, e.sample);
+        e.sample = NULL;
+        *out->embedder = e;
+        e = (embedder){0};
+    }
 done:
-    la_principal_free(ctx, &e.basis);
-    scratch_free(ctx, &e.memory);
-    bound_axes_free(ctx, &e.axes);
-    MEM_FREE(ctx, e.share, e.sample);
+    embedder_free(ctx, &e);
     bound_projection_free(ctx, b);
     return status;
 }
 
+ddsc_status bound_projection_grow(bound_projection *b, int64_t first, bool *done)
+{
+    embedder *e = b->embedder;
+    *done = e && !(e->axes.order && e->v != e->m->v);
+    if (!*done)
+        return DDSC_OK;
+    e->out = *b;
+    e->first = first;
+    CHECK(parallel_for(e->ctx, e->m->n - first, BLOCK, embed_range, e));
+    b->longest = e->out.longest;
+    b->n = e->m->n;
+    return DDSC_OK;
+}
+
 void bound_projection_free(ddsc_context *ctx, bound_projection *b)
 {
+    if (b->embedder)
+        embedder_free(ctx, b->embedder);
+    mem_free(ctx, b->embedder);
     team_unshare(ctx, b->frame);
     MEM_FREE(ctx, b->row, b->start);
     *b = (bound_projection){0};

@@ -5,14 +5,14 @@
  *
  *     W2^2 >= sum a f^cc + sum b f^c.
  *
- * The bound is tight if f is close to an optimal potential. A good f comes from relaxed Sinkhorn
- * iterations at decreasing epsilon. They start from the potentials of the affine map between the
- * Gaussians of the two items.
+ * The bound is tight if f is close to an optimal potential. A good f is computed by relaxed
+ * Sinkhorn iterations at decreasing epsilon. They start from the potentials of the affine map
+ * between the Gaussians of the two items.
  *
  * Entropic potentials are too smooth by about the potentials of each item with itself (Feydy et al.
  * 2019, Pooladian et al. 2022), which are stored for every item and level. They are subtracted
- * before the c-transform, and those of the next level are added. This saves several times as many
- * iterations.
+ * before the c-transform, and those of the next level are added. Without this correction, several
+ * times as many iterations would be necessary.
  *
  * Rounding margins of the second c-transform are subtracted, so the result never exceeds W2^2. An
  * iteration and a c-transform each cost one product with the coupling: O(h w (h + w)) on a grid
@@ -53,7 +53,7 @@ static void begin(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
     }
 }
 
-/* Runs one iteration at each of the levels. At the fine levels, runs two iterations with longer
+/* Runs one iteration at each of the levels. At the fine levels, it runs two iterations with larger
  * steps. */
 static void refine_levels(const bound_refined *b, refined_pair *w, int from, int to)
 {
@@ -61,8 +61,8 @@ static void refine_levels(const bound_refined *b, refined_pair *w, int from, int
         bool fine = level >= BOUND_PAIR_LEVELS;
         for (int k = 0; level > 0 && k < 2; k++) {
             refined_side *s = &w->side[k];
-            bound_scaling_square(s->scaling, s->self, s->self + b->m->nnz, s->n);
-            s->self += b->m->nnz;
+            bound_scaling_square(s->scaling, s->self, s->self + b->stride, s->n);
+            s->self += b->stride;
         }
         if (level > 0)
             bound_kernel_square(w->kernel, w->kernel_size);
@@ -122,8 +122,9 @@ static double feasible_value(const bound_refined *b, refined_pair *w, int level)
 
 /* ---- pairs ---- */
 
-/* Most candidates are far away and are rejected at the first check. A bound below the given
- * fraction of the required value is unlikely to reach it. */
+/* The computation stops after a level if the bound is below this fraction of the required value,
+ * because it is then unlikely to reach it. Most candidates are far away and are rejected after the
+ * first level. */
 static const double hopeless[BOUND_PAIR_LEVELS] = {0.6, -1 /* no check */, 0.85, 0.92, 0};
 
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker)
@@ -195,7 +196,7 @@ const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int wo
 
 const device_grid *bound_refined_for_device(bound_refined *b)
 {
-    if (!b || b->coupling != &bound_refined_grid)
+    if (!b || b->coupling != &bound_refined_grid || b->stride != b->m->nnz)
         return NULL;
     b->grid = (device_grid){.n = b->m->n,
                             .side = SINKHORN_GRID_SIDE,
@@ -219,19 +220,19 @@ const device_grid *bound_refined_for_device(bound_refined *b)
 
 /* ---- preparation ---- */
 
-/* Computes the scalings of an item with itself. Their overall size is arbitrary and is only kept
- * within the normal range. */
+/* Computes the scalings of an item with itself. Their common factor is arbitrary and is only kept
+ * within the range of normal floats. */
 static ddsc_status own_range(void *arg, int64_t begin_item, int64_t end_item, int worker)
 {
     bound_refined *b = arg;
     refined_pair *w = &b->pair[worker];
     refined_side *s = &w->side[0];
-    for (int64_t i = begin_item; i < end_item; i++) {
+    for (int64_t i = b->first + begin_item; i < b->first + end_item; i++) {
         couple(b, w, i, i);
         for (int64_t k = 0; k < s->n; k++)
             s->scaling[k] = 1;
         for (int level = 0; level < BOUND_REFINED_LEVELS; level++) {
-            float *self = b->self + level * b->m->nnz + b->m->offset[i];
+            float *self = b->self + level * b->stride + b->m->offset[i];
             for (int t = 0; t < BOUND_SELF_ITERATIONS; t++) {
                 b->coupling->sums(b, w, 1);
                 bound_scaling_average(s->scaling, w->packed, s->n);
@@ -255,7 +256,7 @@ bool bound_refined_may_start(const bound_refined *b, int64_t i, int64_t j)
                                            measures_item(b->m, j).n <= BOUND_START_SIZE);
 }
 
-/* For large point clouds, solves that start from the solver's own potentials are just as fast. */
+/* For large point clouds, the solver's own starting potentials are equally good. */
 bool bound_refined_starts(const measures *m)
 {
     return bound_refined_applies(m) &&
@@ -298,27 +299,39 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
     ddsc_status status = DDSC_OK;
     bound_refined *b = NULL;
     TRY(MEM_ZERO(ctx, b, 1));
-    *b = (bound_refined){.ctx = ctx, .m = m};
+    *b = (bound_refined){.ctx = ctx, .m = m, .stride = measures_entry_room(m)};
     b->largest = (measures_largest_item(m) / BOUND_VECTOR + 1) * BOUND_VECTOR;
     b->frame = frame ? *frame : bound_refined_frame(m);
     b->unit = b->frame.unit;
     b->coupling = b->frame.kind == FRAME_GRID ? &bound_refined_grid : &bound_refined_dense;
-    TRY(MEM_NEW(ctx, b->mean, m->n * m->d));
+    TRY(MEM_NEW(ctx, b->mean, measures_item_room(m) * m->d));
     TRY(b->coupling->open(b));
     for (int k = 0; k < BOUND_REFINED_LEVELS; k++)
         b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->frame.spread, -k);
     TRY(team_table_new(ctx, &b->self,
-                       (BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR) * (int64_t)sizeof *b->self));
-    if (!team_table_of(ctx, b->self)) /* shared memory is already zero */
-        memset(b->self + BOUND_REFINED_LEVELS * m->nnz, 0, BOUND_VECTOR * sizeof *b->self);
+                       (BOUND_REFINED_LEVELS * b->stride + BOUND_VECTOR) *
+                           (int64_t)sizeof *b->self));
+    if (!team_table_of(ctx, b->self)) { /* shared memory is already zero */
+        memset(b->self + BOUND_REFINED_LEVELS * b->stride, 0, BOUND_VECTOR * sizeof *b->self);
+        for (int level = 0; b->stride > m->nnz && level < BOUND_REFINED_LEVELS; level++)
+            memset(b->self + level * b->stride + m->nnz, 0,
+                   (size_t)(b->stride - m->nnz) * sizeof *b->self);
+    }
     TRY(scalings_open(b));
     TRY(team_for(ctx, m->n, 8, own_range, b));
     for (int level = 0; level < BOUND_REFINED_LEVELS; level++)
-        TRY(team_gather_entries(ctx, b->self + level * m->nnz, m->offset, m->n, 8,
+        TRY(team_gather_entries(ctx, b->self + level * b->stride, m->offset, m->n, 8,
                                 sizeof *b->self));
     *out = b;
     b = NULL;
 done:
     bound_refined_destroy(b);
     return status;
+}
+
+ddsc_status bound_refined_grow(bound_refined *b, int64_t first)
+{
+    CHECK(b->coupling->grow(b, first));
+    b->first = first;
+    return parallel_for(b->ctx, b->m->n - first, 8, own_range, b);
 }

@@ -8,8 +8,8 @@
 #include "distance/bound/refined_kernels.h"
 #include "distance/bound/tuning.h"
 
-/* One item of a pair. Items are moved to their means, using W2^2 = |difference of means|^2 + W2^2
- * of the centered items. */
+/* One item of a pair. Items are centered at their means, because W2^2 = |difference of means|^2 +
+ * W2^2 of the centered items. */
 typedef struct refined_side {
     int64_t item, n;
     const double *weight;
@@ -27,7 +27,7 @@ typedef struct refined_pair {
     bool start_finite;
     float *kernel; /* kernel of the coupling, and its size */
     int64_t kernel_size;
-    float *own; /* arrays of the coupling */
+    float *own; /* private arrays of the coupling */
 } refined_pair;
 
 /* Operations on the costs c(x, y) and kernels exp(-c / epsilon) between the points of the two
@@ -35,6 +35,8 @@ typedef struct refined_pair {
 typedef struct refined_coupling {
     /* Initializes the fields that the coupling needs for the set. */
     ddsc_status (*open)(bound_refined *b);
+    /* Prepares the items from `first` on, which were appended to the set. */
+    ddsc_status (*grow)(bound_refined *b, int64_t first);
     /* Loads the pair of items in w->side at the given epsilon and sets the kernel. */
     void (*couple)(const bound_refined *b, refined_pair *w, double epsilon);
     /* Writes the potentials of the affine map between the Gaussians of both sides, for side k, to
@@ -55,7 +57,9 @@ struct bound_refined {
     const measures *m;
     const refined_coupling *coupling;
     double epsilon[BOUND_REFINED_LEVELS];
-    float *self;     /* BOUND_REFINED_LEVELS x nnz, plus one vector of padding for reads */
+    int64_t stride;  /* entries of a level of `self`: nnz, or more if the set has room */
+    int64_t first;   /* first item whose scalings are to be computed */
+    float *self;     /* BOUND_REFINED_LEVELS x stride, plus one vector of padding for reads */
     int64_t largest; /* points of an item, rounded up to whole vectors */
     refined_pair *pair;
     float *floats; /* memory for the arrays of all workers */
@@ -64,8 +68,8 @@ struct bound_refined {
     pair_frame frame;
     double unit; /* unit of length, from the frame */
 
-    /* Set by the coupling. */
-    double step[BOUND_POINT_DIM]; /* step of the means along each axis, in units */
+    /* The following fields are set by the coupling. */
+    double step[BOUND_POINT_DIM]; /* length of one step along each axis, in units */
     double *mean;                 /* n x d, in steps */
     int64_t n_own;                /* floats per worker */
     /* After a transform, f + g may exceed the true costs by at most [0] + [1] sqrt(x) + [2] x,
@@ -75,6 +79,7 @@ struct bound_refined {
     double *cov;      /* grid: n x 3 */
     device_grid grid; /* data for a device; n is 0 if a device cannot be used */
     double *variance; /* dense: n x d */
+    double farthest;  /* dense: largest coordinate relative to the mean of its item */
 };
 
 extern const refined_coupling bound_refined_grid, bound_refined_dense;

@@ -22,11 +22,11 @@ static const float FAR_AWAY = 1e15f; /* coordinates of padding */
 
 /* Pointers to the coupling's arrays in refined_pair.own. */
 typedef struct dense_own {
-    int64_t ld;           /* of the matrices: side 1, padded */
+    int64_t ld;           /* row length of the matrices: points of side 1, padded */
     float *cost, *kernel; /* side 0 x ld */
-    float *x;             /* side 0 x d, from the mean */
-    float *y;             /* d x ld, from the mean */
-    float *mass;          /* of the side being summed over */
+    float *x;             /* side 0 x d, relative to the mean */
+    float *y;             /* d x ld, relative to the mean */
+    float *mass;          /* masses of the side being summed over */
 } dense_own;
 
 bool bound_refined_dense_applies(const measures *m)
@@ -78,7 +78,8 @@ static void dense_couple(const bound_refined *b, refined_pair *w, double epsilon
     bound_kernel_exp(w->kernel, r.cost, (float)(-1 / epsilon), w->kernel_size);
 }
 
-/* Computes f(x) = (1 - s) x^2 per axis, where s is the ratio of the standard deviations. */
+/* Computes f(x) as the sum over the axes of (1 - s) x^2, where s is the ratio of the standard
+ * deviations. */
 static void dense_affine(const bound_refined *b, refined_pair *w, int k)
 {
     dense_own r = own_of(b, w);
@@ -155,29 +156,35 @@ static double item_moments(const bound_refined *b, int64_t i)
     return farthest;
 }
 
-/* Computes the moments of all items and the bounds of the rounding errors. Storing coordinates
+/* Computes the moments of the items from `first` on, and the bounds of the rounding errors. Storing coordinates
  * as floats moves one point relative to another by at most e = sqrt(d) 2^-23 times the largest
  * coordinate. This changes c by at most 2 e sqrt(c) + e^2. The computation adds d + 3 roundings
  * of c and one of the difference. These bounds hold where c <= 4 largest; other pairs of points
  * cannot violate the constraint. */
-static ddsc_status dense_open(bound_refined *b)
+static ddsc_status dense_grow(bound_refined *b, int64_t first)
 {
-    int64_t n = b->m->n, d = b->m->d;
-    double farthest = 0;
-    CHECK(MEM_NEW(b->ctx, b->variance, n * d));
-    for (int64_t i = 0; i < n; i++)
-        farthest = fmax(farthest, item_moments(b, i));
-    for (int64_t c = 0; c < d; c++)
-        b->step[c] = 1;
-    double e = sqrt((double)d) * 0x1p-23 * farthest;
+    for (int64_t i = first; i < b->m->n; i++)
+        b->farthest = fmax(b->farthest, item_moments(b, i));
+    double e = sqrt((double)b->m->d) * 0x1p-23 * b->farthest;
     b->rounding[0] = e * e;
     b->rounding[1] = 4 * e;
+    return DDSC_OK;
+}
+
+static ddsc_status dense_open(bound_refined *b)
+{
+    int64_t d = b->m->d;
+    CHECK(MEM_NEW(b->ctx, b->variance, measures_item_room(b->m) * d));
+    for (int64_t c = 0; c < d; c++)
+        b->step[c] = 1;
     b->rounding[2] = (double)(d + 8) * 0x1p-21;
+    CHECK(dense_grow(b, 0));
     b->n_own = 2 * b->largest * (b->largest + d) + b->largest;
     return DDSC_OK;
 }
 
 const refined_coupling bound_refined_dense = {.open = dense_open,
+                                              .grow = dense_grow,
                                               .couple = dense_couple,
                                               .affine = dense_affine,
                                               .sums = dense_sums,

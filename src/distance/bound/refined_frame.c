@@ -8,8 +8,8 @@
  * plans, the start decides which of them is found, and the last bits of the value depend on it. The
  * frame is therefore part of the resolved settings, and a later set can be given the same frame.
  *
- * The frame does not depend on the order of the items, because traces are summed as integers. It
- * takes one pass over the points of the set. */
+ * The frame does not depend on the order of the items, because traces are summed as integers.
+ * Choosing it takes one pass over the points of the set. */
 #include <math.h>
 
 #include "distance/bound/refined.h"
@@ -36,8 +36,8 @@ static double trace_of(const measures *m, int64_t i, double unit)
     return trace;
 }
 
-/* Returns the mean trace, rounded to 4 bits so that a few other items rarely change it. Integers are
- * summed, so that the order of the items does not matter. */
+/* Returns the mean trace, rounded to 4 bits so that adding or removing a few items rarely changes
+ * it. The traces are summed as integers, so the order of the items does not matter. */
 static double spread_of(const measures *m, double unit, double more)
 {
     int64_t sum = 0, most = (INT64_MAX >> 1) / BASE_MAX(1, m->n);

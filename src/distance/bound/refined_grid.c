@@ -1,25 +1,25 @@
-/* The coupling of the refined bound for items on a plane grid (refined.c has the bound).
+/* The coupling of the refined bound for items on a plane grid. refined.c describes the bound.
  *
  * Squared distances are sums of one term per axis, c(x, y) = (x_0 - y_0)^2 + (x_1 - y_1)^2. The
  * kernel exp(-c / eps) is therefore a product, and its sums are computed one axis at a time over
- * the bounding boxes of the items. So are the minima of a c-transform, because min_x (c - f) is a
- * minimum over rows of minima within rows. Each axis has one table of its cost and kernel by
- * distance.
+ * the bounding boxes of the items. The minima of a c-transform are also computed one axis at a
+ * time, because min_x (c - f) is a minimum over rows of minima within rows. Each axis has one table
+ * of its cost and kernel by distance.
  *
- * Items are moved to their means first, so distances along an axis are (t - gap) step for whole t.
- * Cells without a point have mass 0 in sums and an infinite wall in minima.
+ * Items are centered at their means first, so distances along an axis are (t - gap) step for
+ * integers t. Cells without a point have mass 0 in sums and are infinite in minima.
  *
- * The start is the potential f(x) = x' (1 - M) x of the affine map M between the Gaussians
- * (sinkhorn/grid_items.c). A sum or minimum costs O(h w (h + w)) for boxes of h x w cells.
- * grid_open bounds the rounding errors of two sums and of a cost, so that the final value remains a
- * valid lower bound. */
+ * The iteration starts from the potential f(x) = x' (1 - M) x of the affine map M between the
+ * Gaussians (sinkhorn/grid_items.c). A sum or minimum costs O(h w (h + w)) for boxes of h x w
+ * cells. grid_open bounds the rounding errors of two sums and of a cost, so that the final value
+ * remains a valid lower bound. */
 #include <math.h>
 #include <string.h>
 
 #include "distance/bound/refined.h"
 
-/* Tables of a function of the distance along each axis, and the mirror image of the second
- * table. */
+/* Positions of the tables, which are functions of the distance along an axis: one per axis, and the
+ * second one mirrored. */
 enum { ROW = 0, COLUMN = GRID_TABLE, MIRROR = 2 * GRID_TABLE, TABLES = 3 * GRID_TABLE };
 
 /* The coupling's arrays, with the layout of refined_pair.own. */
@@ -27,7 +27,8 @@ typedef struct grid_own {
     float kernel[TABLES], cost[TABLES];
     float mass[2][GRID_BOX]; /* weight times scaling, 0 where the item has no point */
     float wall[2][GRID_BOX]; /* negated potentials, infinite where the item has no point */
-    float half[GRID_BOX], result[GRID_BOX]; /* box after one axis, and after both */
+    float half[GRID_BOX], result[GRID_BOX]; /* values on the box after processing one axis, and
+                                             * after both */
 } grid_own;
 
 static const grid_item *item_of(const bound_refined *b, const refined_pair *w, int k)
@@ -41,8 +42,8 @@ static const uint16_t *places_of(const bound_refined *b, const refined_pair *w, 
 }
 
 /* Computes costs (t - shift)^2 and kernels exp(-cost / epsilon) for the distances t between two
- * boxes, in steps. Very small kernel values are set to 0, because they would only produce
- * denormal products. */
+ * boxes, in steps. Very small kernel values are set to 0, because their products would be
+ * denormal. */
 static void grid_couple(const bound_refined *b, refined_pair *w, double epsilon)
 {
     grid_own *own = (grid_own *)(void *)w->own;
@@ -83,7 +84,7 @@ static void carry_values(const bound_refined *b, refined_pair *w, int to, const 
     const grid_item *x = item_of(b, w, 1 - to), *y = item_of(b, w, to);
     const uint16_t *place = places_of(b, w, to);
     grid_carry by = sinkhorn_grid_carry(x, y, to == 1 ? 1 : -1);
-    by.columns.in_step = -1; /* the matrix of column distances is the table read backwards */
+    by.columns.in_step = -1; /* the table of column distances is read backwards */
     const float *columns = tables + (to == 1 ? MIRROR : COLUMN) + GRID_TABLE_ZERO;
     mix(&by.rows, own->half, tables + ROW + by.row_at, from);
     mix(&by.columns, own->result, own->half, columns + (y->first[1] - x->first[1]));
@@ -145,6 +146,23 @@ static double grid_shift(const bound_refined *b, const refined_pair *w, int64_t 
     return b->step[c] * sinkhorn_grid_gap(item_of(b, w, 0), item_of(b, w, 1), (int)c);
 }
 
+static void copy_moments(bound_refined *b, int64_t first)
+{
+    for (int64_t i = first; i < b->m->n; i++) {
+        const grid_item *item = &b->items.item[i];
+        memcpy(b->cov + 3 * i, item->cov, sizeof item->cov);
+        b->mean[2 * i] = item->mean[0];
+        b->mean[2 * i + 1] = item->mean[1];
+    }
+}
+
+static ddsc_status grid_grow(bound_refined *b, int64_t first)
+{
+    CHECK(sinkhorn_grid_items_grow(&b->items, b->m, first));
+    copy_moments(b, first);
+    return DDSC_OK;
+}
+
 /* Bounds the rounding errors. Each of the two sums of a transform has an error of 2^-24 of terms
  * of magnitude c and `largest`, and so has a cost. This holds where c <= 4 largest; other pairs
  * of points cannot violate the constraint. Points may be off the grid by 1e-9 of their distance
@@ -160,18 +178,14 @@ static ddsc_status grid_open(bound_refined *b)
         b->rounding[0] += 1e-8 * extent * extent;
     }
     CHECK(sinkhorn_grid_items_make(b->ctx, &b->items, m, b->step));
-    CHECK(MEM_NEW(b->ctx, b->cov, 3 * m->n));
-    for (int64_t i = 0; i < m->n; i++) {
-        const grid_item *item = &b->items.item[i];
-        memcpy(b->cov + 3 * i, item->cov, sizeof item->cov);
-        b->mean[2 * i] = item->mean[0];
-        b->mean[2 * i + 1] = item->mean[1];
-    }
+    CHECK(MEM_NEW(b->ctx, b->cov, 3 * measures_item_room(m)));
+    copy_moments(b, 0);
     b->n_own = sizeof(grid_own) / sizeof(float);
     return DDSC_OK;
 }
 
 const refined_coupling bound_refined_grid = {.open = grid_open,
+                                             .grow = grid_grow,
                                              .couple = grid_couple,
                                              .affine = grid_affine,
                                              .sums = grid_sums,

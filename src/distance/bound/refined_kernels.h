@@ -29,8 +29,8 @@ void bound_dense_row_minima(float *out, const float *a, const float *g, int64_t 
 
 /* ---- kernels ---- */
 
-/* Computes out = exp(scale cost), with values below 1e-18 set to 0 because they would only produce
- * denormal products. n is rounded up to whole vectors. */
+/* Computes out = exp(scale cost), with values below 1e-18 set to 0 because their products would be
+ * denormal. n is rounded up to whole vectors. */
 void bound_kernel_exp(float *out, const float *cost, float scale, int64_t n);
 /* Computes the kernel for half the epsilon. */
 void bound_kernel_square(float *kernel, int64_t n);
@@ -41,8 +41,8 @@ void bound_kernel_square(float *kernel, int64_t n);
  * doubles. */
 void bound_scaling_exp(float *u, double *f, const float *self, double inverse_epsilon, int64_t n);
 /* Computes v <- plain sqrt(plain / v) with plain = 1 / sums. This is an over-relaxation by 3/2 in
- * the logarithm. With `more` the factor is 15/8, which converges faster if epsilon is below a step
- * of the grid. */
+ * the logarithm. If `more` is set, the factor is 15/8, which converges faster if epsilon is smaller
+ * than a grid step. */
 void bound_scaling_relax(float *v, const float *sums, bool more, int64_t n);
 /* Computes s <- sqrt(s / sums), the averaged iteration of an item with itself. */
 void bound_scaling_average(float *s, const float *sums, int64_t n);

@@ -1,8 +1,8 @@
 /* The relaxed one-sided bound for blocks of items. Its value is that of the feasible dual pair f_i
  * = min_j C_ij and g_j = min_i C_ij - f_i, or of the same pair with the sides exchanged.
  *
- * Points that items share are multiplied once per block. In a product, the points of a row item are
- * contiguous, so a pair reads whole vectors.
+ * Products of points that items share are computed once per block. In a product, the points of a
+ * row item are contiguous, so that whole vectors can be loaded for a pair.
  *
  * For squared distances, every item is centered at its mean. With means r and s, x' = x - r and y'
  * = y - s,
@@ -10,8 +10,9 @@
  * W2^2 = |r - s|^2 + min_P sum P_pq |x'_p - y'_q|^2, |x' - y'|^2 = |x'|^2 + |y'|^2 - 2 x y + 2 r y
  * + 2 x s - 2 r s.
  *
- * Minima over rows or columns are closer to the optimal value if the costs contain no common
- * shift. Products with means are weighted sums of products of points, so points stay shared. */
+ * Minima over rows or columns are closer to the optimal value if the costs contain no common shift.
+ * Products with means are weighted sums of products of points, so shared points are still
+ * multiplied only once. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +23,9 @@
 #include "distance/bound/tuning.h"
 #include "numeric/linalg/linalg.h"
 
-enum { GROUP = 128 /* slots of row items multiplied at once, unless one item has more */ };
+enum {
+    GROUP = 128 /* slots of row items that are multiplied at once, unless an item has more points */
+};
 
 static bool is_centered(const bound_relaxed *b)
 {
@@ -62,34 +65,35 @@ static void fill_points(bound_relaxed *b, double *mean, double unit)
     }
 }
 
-/* Lists the distinct rows of every block of items, in the order of their first use. */
-static void find_distinct(bound_relaxed *b, int64_t *seen)
+int64_t bound_list_rows(const measures *m, int64_t side, int64_t *first, int32_t *row,
+                        int32_t *local, int64_t *seen)
 {
-    const measures *m = b->m;
-    int64_t count = 0, block = 0;
+    int64_t count = 0, block = 0, widest = 0;
     for (int64_t r = 0; r < m->v; r++)
         seen[r] = -1;
     for (int64_t i = 0; i < m->n; i++) {
-        if (i % b->side == 0)
-            b->block[block++] = count;
-        int64_t first = b->block[block - 1];
-        for (int64_t p = m->offset[i]; p < m->offset[i + 1]; p++) {
-            int32_t r = m->index[p];
-            if (seen[r] < first) {
-                seen[r] = count;
-                b->distinct[count++] = r;
+        if (i % side == 0)
+            first[block++] = count;
+        int64_t start = first[block - 1];
+        for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++) {
+            int32_t r = m->index[e];
+            if (seen[r] < start) {
+                if (row)
+                    row[count] = r;
+                seen[r] = count++;
             }
-            b->local[p] = (int32_t)(seen[r] - first);
+            if (local)
+                local[e] = (int32_t)(seen[r] - start);
         }
-        b->largest = BASE_MAX(b->largest, slots_of(b, i));
-        b->widest = BASE_MAX(b->widest, count - first);
+        widest = BASE_MAX(widest, count - start);
     }
-    b->block[block] = count;
+    first[block] = count;
+    return widest;
 }
 
-/* Computes |x - r|^2 for an item's points and their mean r. The result is reduced by the possible
- * rounding of the four products, at most d 2^-23 times |x|^2 + |y|^2 and the mean squares of both
- * items. */
+/* Computes |x - r|^2 for an item's points and their mean r. The result is reduced by a bound on the
+ * rounding of the four products, which is d 2^-23 times the sum of |x|^2 + |y|^2 and the mean
+ * squares of both items. */
 static void find_away(bound_relaxed *b, int64_t i, double *mean)
 {
     const measures *m = b->m;
@@ -105,8 +109,8 @@ static void find_away(bound_relaxed *b, int64_t i, double *mean)
         length2 += mean[k] * mean[k];
     b->mean2[i] = (float)(length2 - b->slack * square);
     if (b->epsilon > 0) {
-        /* sum a |x'|^2 = square - length2. The errors of products, of rounded exponents and of
-         * sums are each within the slack. */
+        /* sum a |x'|^2 = square - length2. The slack covers the errors of products, of rounded
+         * exponents and of sums. */
         double most = 0;
         for (int64_t p = 0; p < item.n; p++)
             most = fmax(most, (double)b->norm2[item.index[p]]);
@@ -152,9 +156,11 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     TRY(MEM_NEW(ctx, b.distinct, m->nnz));
     TRY(MEM_NEW(ctx, b.local, m->nnz));
     fill_points(&b, mean, unit);
-    find_distinct(&b, seen);
-    /* Covers the rounding of coordinates, of products of d terms and of weighted sums. Products
-     * with means are counted twice. */
+    b.widest = bound_list_rows(m, side, b.block, b.distinct, b.local, seen);
+    for (int64_t i = 0; i < m->n; i++)
+        b.largest = BASE_MAX(b.largest, slots_of(&b, i));
+    /* The slack covers the rounding of coordinates, of products of d terms and of weighted sums.
+     * Products with means are counted twice. */
     b.slack = (double)((is_centered(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;
     if (is_centered(&b)) {
         TRY(MEM_NEW(ctx, b.mean2, m->n));
@@ -179,10 +185,10 @@ void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b)
 /* ---- tiles ---- */
 
 typedef struct relaxed_scratch {
-    float *columns; /* points of the block of column items: widest x d */
+    float *columns; /* points of the column items of a block: widest x d */
     float *norms;   /* widest */
     float *rows;    /* points of a batch of row items: slots x d, zero on padding */
-    float *own;     /* slots: their norms */
+    float *own;     /* slots: norms of these points */
     float *weight;  /* slots */
     float *product; /* widest x slots */
     float *cost;    /* costs of one pair */
@@ -250,7 +256,7 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
     }
 }
 
-/* ---- costs other than squared distances: computed for a whole group, and never too high ---- */
+/* ---- costs other than squared distances, computed for a whole group and rounded down ---- */
 
 static void relaxed_city_row(const bound_relaxed *b, const relaxed_scratch *s, int64_t u,
                              float *cost, int64_t slots)

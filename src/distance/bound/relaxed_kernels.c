@@ -2,9 +2,10 @@
  * costs.
  *
  * Dropping the column constraint of transport gives sum_i a_i min_j C_ij <= value (Kusner, Sun,
- * Kolkin, Weinberger 2015), and dropping the row constraint gives the same for columns. Remaining
- * reduced costs are then distributed to the other side, g_j = min_i C_ij - f_i, which keeps (f, g)
- * feasible and tightens the bound. The soft bound replaces minima by -eps log sum exp(-c / eps).
+ * Kolkin, Weinberger 2015), and dropping the row constraint gives the corresponding bound for
+ * columns. Remaining reduced costs are then distributed to the other side, g_j = min_i C_ij - f_i,
+ * which keeps (f, g) feasible and tightens the bound. The soft bound replaces minima by -eps log
+ * sum exp(-c / eps).
  *
  * Costs are computed sixteen columns by sixteen rows at a time from float products. Row minima are
  * accumulated over the columns in registers, and column minima are reduced sixteen at a time by
@@ -73,7 +74,8 @@ SIMD_INLINE vector fold_all(const vector *x, bool least)
 
 enum { BLOCK = 4 }; /* points of each item that are multiplied at once */
 
-/* Computes the products of up to BLOCK points of each item. Missing points repeat the last one. */
+/* Computes the products of up to BLOCK points of each item. If there are fewer points, the last one
+ * is repeated. */
 SIMD_INLINE vector block_products(const float *const *x, const float *const *y, int64_t stride)
 {
     const vector zero = {0};
@@ -331,7 +333,7 @@ SIMD_CLONES float bound_relaxed_soft(const relaxed_pair *t, float epsilon)
     return least - epsilon * (better + (float)(t->n + t->slots + 32) * 0x1p-21f);
 }
 
-/* ---- costs of other kinds ---- */
+/* ---- costs other than squared distances ---- */
 
 SIMD_CLONES void bound_relaxed_roots(float *cost, const float *own, float norm, float keep,
                                      int64_t slots)

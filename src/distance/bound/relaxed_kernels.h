@@ -12,14 +12,14 @@ enum { RELAXED_WIDTH = 16 }; /* rows of a pair are padded to whole vectors */
 /* Rows are the points of one item, in whole vectors, and columns are those of another. The cost of
  * row p and column q is product + row[p] + column[q], and at least 0. */
 typedef struct relaxed_pair {
-    int64_t n, slots; /* number of columns; number of rows, padded */
+    int64_t n, slots; /* number of columns; padded number of rows */
     const int32_t *local;
     const double *column_weight;
     const float *product; /* indexed by local column */
     int64_t ld;
     const float *weight, *row; /* per row; RELAXED_FAR on padding */
     const float *column;       /* in whole vectors */
-    float keep;                /* factor of weighted sums that covers rounding */
+    float keep;                /* factor that reduces weighted sums to cover rounding errors */
     float *cost, *least, *rest, *column_least;
 } relaxed_pair;
 
@@ -39,13 +39,15 @@ float bound_relaxed_pair(const relaxed_pair *t);
 float bound_relaxed_center(const relaxed_pair *t, float *row, const float *row_away2, float *column,
                            const float *column_away2);
 
-/* Returns the soft bound from the products x'y' of centered points, which the two functions
- * above compute if the squared distances are 0. The bound is the weighted average over one side
- * of -epsilon log sum exp(2 x'_p y'_q / epsilon), where the sum is weighted over the other side.
- * The larger bound of the two sides is returned, rounded down. Both weights sum to 1. */
+/* Returns the soft bound from the products x'y' of centered points, which bound_relaxed_products
+ * and bound_relaxed_center compute if the squared distances are 0. The bound is the weighted
+ * average over one side of -epsilon log sum exp(2 x'_p y'_q / epsilon), where the sum is weighted
+ * over the other side. The larger bound of the two sides is returned, rounded down. Both weights
+ * sum to 1. */
 float bound_relaxed_soft(const relaxed_pair *t, float epsilon);
 
-/* Replaces each product with the square root of the smallest possible squared distance. */
+/* Replaces each product with a lower bound on the distance: the square root of the squared distance
+ * minus its rounding margin. */
 void bound_relaxed_roots(float *cost, const float *own, float norm, float keep, int64_t slots);
 float bound_city_distance(const float *x, const float *y, int64_t d);
 

@@ -4,8 +4,7 @@
 #include "distance/cost/ground.h"
 #include "distance/cost/tuning.h"
 
-/* Draws a random point of an item. Weights are ignored, and all items are equally likely whatever
- * their size. */
+/* Draws a random point of an item. Weights are ignored. */
 static const double *draw_point(const measures *m, int64_t item, rng *r)
 {
     item_view v = measures_item(m, item);

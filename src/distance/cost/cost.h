@@ -1,6 +1,6 @@
 /* cost: squared Euclidean distances between points, computed in three ways.
  *
- * - By differences (the kernel `distances`, la_distance2). There is no cancellation.
+ * - By differences (the kernel `distances`, la_distance2), without cancellation.
  * - By inner products, |x|^2 + |y|^2 - 2 xy (cost_products), for many dimensions. If the result is
  *   much smaller than the norms, it is recomputed by differences. Each value depends on its two
  *   points only.
@@ -28,13 +28,14 @@ static inline bool cost_products_fit(double largest)
 {
     return largest > 1e-160 && largest < 1e160;
 }
-/* Computes cost (x->n x y->n) by products where that is accurate and by differences elsewhere. Each
- * value has a relative error of at most 32 (d/8 + 6) 2^-53 and depends on its two points only. */
+/* Computes cost (x->n x y->n) by products where these are accurate and by differences elsewhere.
+ * Each value has a relative error of at most 32 (d/8 + 6) 2^-53 and depends on its two points
+ * only. */
 void cost_products(double *cost, const point_list *x, const double *x_norm, const point_list *y,
                    const double *y_norm);
 /* cost_from_products converts a row of products into costs: cost[j] = own + norm2[j] - 2 cost[j].
- * It returns how many of them lost too many digits: those below `trusted` times own + norm2[j], and
- * those whose sum of norms is outside (low, high). */
+ * It returns the number of costs that lost too many digits. These are the costs below `trusted`
+ * times own + norm2[j], and those whose sum of norms is outside (low, high). */
 typedef struct cost_limits {
     double trusted, low, high;
 } cost_limits;

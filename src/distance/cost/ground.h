@@ -10,15 +10,15 @@
 
 typedef struct ground_cost {
     ddsc_cost kind; /* SQEUCLIDEAN, EUCLIDEAN, CITYBLOCK or MATRIX */
-    /* MATRIX: size x size. The only coordinate of a point is its row. */
+    /* MATRIX: a size x size matrix. The single coordinate of a point is its row in this matrix. */
     const double *matrix;
     int64_t size;
 } ground_cost;
 
 extern const ground_cost ground_sqeuclidean;
 
-/* Returns the ground cost of resolved settings. Cosine becomes squared Euclidean, because the
- * points were normalized to length 1. */
+/* Returns the ground cost that resolved settings select. The cosine cost becomes squared Euclidean,
+ * because its points have been normalized to length 1. */
 ground_cost ground_of(const ddsc_metric_settings *set);
 /* Returns true if the costs are computed from squared distances, which ground_finish converts to
  * costs in place. */
@@ -32,15 +32,15 @@ void ground_finish(ddsc_cost kind, double *cost, int64_t n);
 void ground_block(ddsc_cost kind, const kernels *k, double *out, int64_t ld, int64_t d,
                   point_block rows, point_block columns);
 /* Computes cost (x->n x y->n) between points of a set. The norms (see cost_norms) are used only if
- * costs come from squares. Each cost depends on its two points only. */
+ * costs are computed from squared distances. Each cost depends on its two points only. */
 void ground_lists(const ground_cost *g, double *cost, const point_list *x, const double *x_norm,
                   const point_list *y, const double *y_norm);
 /* Returns an upper bound on the cost between two points of the set. */
 double ground_range(const ground_cost *g, const measures *m);
 /* Computes the median cost over a fixed sample of point pairs from different items. */
 ddsc_status cost_median(ddsc_context *ctx, const ground_cost *g, const measures *m, double *median);
-/* Checks that every point is a row of the matrix. Fails with a message that names the first point
- * that is not. */
+/* Checks that the coordinate of every point is a row of the matrix. Fails with a message that names
+ * the first invalid point. */
 ddsc_status ground_check(ddsc_context *ctx, const ground_cost *g, const measures *m);
 
 #endif

@@ -1,9 +1,9 @@
 /* Computes |x - y|^2 between blocks of points.
  *
- * Up to POINTS_MAX_DIRECT dimensions it uses differences. Above, it uses |x - c|^2 + |y - c|^2 - 2
- * (x - c)(y - c) about the center c of the table, with one matrix product per block. If the sum of
- * the norms exceeds the result by a factor of 2^10, too many digits have canceled, and the entry is
- * recomputed by differences. */
+ * Up to POINTS_MAX_DIRECT dimensions, it uses differences. In more dimensions, it uses |x - c|^2 +
+ * |y - c|^2 - 2 (x - c)(y - c) about the center c of the table, with one matrix product per block.
+ * If the sum of the norms exceeds the result by a factor of 2^10, too many digits have canceled,
+ * and the entry is recomputed by differences. */
 #include "distance/cost/points.h"
 
 #include "distance/cost/cost.h"
@@ -43,8 +43,7 @@ ddsc_status points_panel_create(ddsc_context *ctx, points_panel *panel, const po
     arena a = {0};
     *panel = (points_panel){0};
     if (!mul_ok(capacity, table->d, &size) || !mul_ok(size, 2 * sizeof(double), &size))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
-                        "%lld points with %lld dimensions are too many to allocate",
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "cannot allocate %lld points with %lld dimensions",
                         (long long)capacity, (long long)table->d);
     points_panel_take(&a, panel, table, capacity);
     *panel = (points_panel){0};
@@ -111,15 +110,5 @@ void points_distance2(const points *table, const points_panel *rows, const point
             if (cost_is_spoilt(out[q], own + columns->norm2[q], &block_limits))
                 out[q] =
                     la_distance2(d, table->x + rows->row[p] * d, table->x + columns->row[q] * d);
-    }
-}
-
-void points_distance2_rows(const points *table, points_panel *rows, points_panel *columns,
-                           int64_t begin, int64_t end, double *out, int64_t ld)
-{
-    points_panel_load(rows, table, end - begin, NULL, begin);
-    for (int64_t q = 0; q < table->n; q += columns->capacity) {
-        points_panel_load(columns, table, BASE_MIN(columns->capacity, table->n - q), NULL, q);
-        points_distance2(table, rows, columns, out + q, ld);
     }
 }

@@ -1,8 +1,8 @@
 /* Squared Euclidean distances between blocks of points.
  *
- * In few dimensions they are computed by differences, and in many by a matrix product. Entries in
- * which cancellation would lose too many digits are recomputed by differences. Every value thus has
- * a relative error of about 1e-12, and equal points have distance exactly 0. */
+ * They are computed by differences in few dimensions, and by a matrix product in many. Entries that
+ * lose too many digits to cancellation are recomputed by differences. Every value thus has a
+ * relative error of about 1e-12, and equal points have distance exactly 0. */
 #ifndef DDSC_DISTANCE_COST_POINTS_H
 #define DDSC_DISTANCE_COST_POINTS_H
 
@@ -19,10 +19,11 @@ typedef struct points {
 ddsc_status points_open(ddsc_context *ctx, points *table, int64_t n, int64_t d, const double *x);
 void points_close(ddsc_context *ctx, points *table);
 
-/* Some points of a table, in the layout of the block kernel. */
+/* A subset of the points of a table, in the layout of the block kernel. */
 typedef struct points_panel {
     int64_t n, capacity;
-    /* Direct form: d x capacity, one coordinate after another. Otherwise n x d, centered. */
+    /* Direct form: d x capacity, one coordinate after another. Otherwise: n x d, relative to the
+     * center. */
     double *x;
     double *norm2; /* squared norms of the centered points; unused in the direct form */
     int64_t *row;  /* rows of the table */
@@ -43,10 +44,5 @@ points_panel points_panel_part(const points_panel *panel, const points *table, i
 /* Computes out[p * ld + q] = |rows_p - columns_q|^2. */
 void points_distance2(const points *table, const points_panel *rows, const points_panel *columns,
                       double *out, int64_t ld);
-/* Computes rows [begin, end) of the matrix of squared distances between all points of the table.
- * `rows` needs capacity for end - begin points. The capacity of `columns` is the number of columns
- * computed at a time. */
-void points_distance2_rows(const points *table, points_panel *rows, points_panel *columns,
-                           int64_t begin, int64_t end, double *out, int64_t ld);
 
 #endif

@@ -1,5 +1,5 @@
-/* Copies and checks the structs of a caller with one transport problem, before any solver sees its
- * weights and costs. */
+/* Copies the caller's structs of a single transport problem and checks its weights and costs before
+ * they reach a solver. */
 #include "distance/cost/problem.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static ddsc_status check_weights(ddsc_context *ctx, const char *name, const doub
     }
     if (!(*total > 0) || !isfinite(*total))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the weights %s sum to %g; the sum must be positive and finite", name,
+                        "the weights %s sum to %g; their sum must be positive and finite", name,
                         *total);
     return DDSC_OK;
 }
@@ -38,14 +38,17 @@ static ddsc_status check_problem(ddsc_context *ctx, const ddsc_transport_problem
                         "the problem is %lld x %lld; both sizes must be at least 1",
                         (long long)p->n, (long long)p->m);
     if (p->n > INT32_MAX / 2 || p->m > INT32_MAX / 2 || !mul_ok(p->n, p->m, &cells))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the problem is %lld x %lld, which is too large",
-                        (long long)p->n, (long long)p->m);
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "the problem is %lld x %lld, which is too large; reduce the number of points",
+            (long long)p->n, (long long)p->m);
     CHECK(check_weights(ctx, "a", p->a, p->n, &sum_a));
     CHECK(check_weights(ctx, "b", p->b, p->m, &sum_b));
     if (fabs(sum_a - sum_b) > 1e-6 * BASE_MAX(sum_a, sum_b))
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the weights a sum to %.17g and b to %.17g; the sums must be equal", sum_a,
-                        sum_b);
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "the weights a sum to %.17g and the weights b to %.17g; both sums must be equal", sum_a,
+            sum_b);
     for (int64_t k = 0; k < cells; k++)
         if (!(fabs(p->cost[k]) <= largest))
             return ctx_fail(

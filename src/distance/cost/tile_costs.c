@@ -102,7 +102,7 @@ static bool tile_holds(const cost_tile *a, const block_points *p, const measures
            measures_item(m, i).n <= a->most;
 }
 
-/* Copies the costs of a pair whose items are on the other sides of the tile. */
+/* Copies the costs of a pair whose row item is among the columns of the tile, and vice versa. */
 static void fill_turned(const cost_tile *a, double *cost, const measures *m, int64_t i, int64_t j)
 {
     const int32_t *column = cost_tile_places(&a->y, m, i), *row = cost_tile_places(&a->x, m, j);

@@ -1,7 +1,7 @@
 /* The distinct points of a block of pairs, and the costs between all of them.
  *
- * Points that several items share are listed once, and all costs are computed in one pass. The
- * exact solver and small entropic problems use this. */
+ * Points that several items share are listed once, and all costs are computed in one pass. This is
+ * used by the exact solver and for small entropic problems. */
 #ifndef DDSC_DISTANCE_COST_TILE_COSTS_H
 #define DDSC_DISTANCE_COST_TILE_COSTS_H
 
@@ -19,12 +19,12 @@ typedef struct block_points {
 } block_points;
 
 typedef struct cost_tile {
-    const measures *m; /* set of the costs; NULL: no costs yet */
+    const measures *m; /* set to which the costs belong; NULL: no costs have been computed */
     int64_t most;      /* largest number of points of a listed item */
     block_points x, y;
     double *cost; /* x.n x y.n, padded to whole vectors */
     workspace lists, cells;
-    int32_t *slot; /* hash table of the search for equal points */
+    int32_t *slot; /* hash table used to find equal points */
     int64_t n_slots;
 } cost_tile;
 
@@ -36,8 +36,8 @@ typedef struct item_block {
 /* Lists the points of the items with at most `most` points. Existing costs are discarded. */
 ddsc_status cost_tile_list(ddsc_context *ctx, cost_tile *a, const measures *m,
                            const item_block *block, int64_t most);
-/* Computes the norms of all points, which is needed if costs come from squares. cost_tile_make then
- * computes the costs. */
+/* Computes the norms of all points, which are needed if costs are computed from squared distances.
+ * cost_tile_make then computes the costs. */
 void cost_tile_norms(cost_tile *a, const measures *m);
 ddsc_status cost_tile_make(ddsc_context *ctx, cost_tile *a, const measures *m,
                            const ground_cost *ground);
@@ -46,7 +46,7 @@ bool cost_tile_fill(const cost_tile *a, double *cost, const measures *mx, int64_
                     const measures *my, int64_t j);
 void cost_tile_free(ddsc_context *ctx, cost_tile *a);
 
-/* Returns the positions in `row` of the points of an item. */
+/* Returns, for each point of an item, its index in `row`. */
 static inline const int32_t *cost_tile_places(const block_points *p, const measures *m,
                                               int64_t item)
 {

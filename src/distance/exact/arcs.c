@@ -5,7 +5,7 @@
  * temperatures T run on these sparse arcs. A round sets u_i = a_i / sum_j K_ij v_j and v_j = b_j /
  * sum_i K_ij u_i, with K_ij = exp(-(C_ij - g_j) / T). The column scalings update g, which balances
  * the guess against the weights. Starting from balanced potentials needs about half of the pivots.
- * The cost is one pass over all n x m costs, and ARCS per row and round. */
+ * The work is one pass over all n x m costs, plus ARCS operations per row and round. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "distance/exact/simplex.h"
 
 static const double padding =
-    0x1p52; /* cost of an unused slot: its reduced cost is never negative */
+    0x1p52; /* cost of an unused slot, so that its reduced cost is never negative */
 
 /* Stores the arc from source i to a sink in a slot of row i, with its cost in quanta. */
 void arcs_set(simplex *s, int64_t i, int64_t slot, int32_t column, double cost)
@@ -22,7 +22,7 @@ void arcs_set(simplex *s, int64_t i, int64_t slot, int32_t column, double cost)
     s->arc_cost[i * ARCS + slot] = simplex_round(cost * s->scale64);
 }
 
-/* Keeps `count` arcs of row i and pads to whole vectors with arcs that are never chosen. */
+/* Keeps `count` arcs of row i and pads them to whole vectors with arcs that are never chosen. */
 void arcs_pad(simplex *s, int64_t i, int64_t count)
 {
     int64_t end = BASE_MAX(8, (count + 7) / 8 * 8);
@@ -40,9 +40,9 @@ void arcs_drop(simplex *s)
         arcs_pad(s, i, 0);
 }
 
-/* Collects the columns of the row in `value` below a limit. The limit is widened or narrowed until
- * it selects between FEW_ARCS and MANY_ARCS columns, and the resulting width is the initial one for
- * the next row. */
+/* Collects the columns of the row in `value` whose value is below a limit. The limit is adjusted
+ * until it selects between FEW_ARCS and MANY_ARCS columns. The resulting width is the initial one
+ * for the next row. */
 static int64_t catch_cheapest(simplex *s, double least, double *width)
 {
     int64_t found = 0, few = BASE_MIN(FEW_ARCS, s->m);
@@ -55,8 +55,8 @@ static int64_t catch_cheapest(simplex *s, double least, double *width)
     return found;
 }
 
-/* Stores the candidates of row i. If equal values leave too many, each row starts at a different
- * column, so that the rows do not all keep the same few. */
+/* Stores the candidates of row i. If equal values yield too many candidates, each row starts at a
+ * different column, so that the rows do not all keep the same columns. */
 static void keep_row(simplex *s, int64_t i, const double *row, int64_t found)
 {
     int64_t count = BASE_MIN(found, MANY_ARCS), at = 0;
@@ -69,8 +69,8 @@ static void keep_row(simplex *s, int64_t i, const double *row, int64_t found)
 
 /* ---- smoothing ---- */
 
-/* Returns ln x for x > 0 to about 1e-11: x is split into mantissa and exponent, and ln m = 2
- * artanh((m - 1) / (m + 1)). The bits are the same on every processor. */
+/* Returns ln x for x > 0 with an error of about 1e-11: x is split into mantissa and exponent, and
+ * ln m = 2 artanh((m - 1) / (m + 1)). The bits are the same on every processor. */
 static double log_mantissa(double x)
 {
     int exponent;

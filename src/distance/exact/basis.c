@@ -3,8 +3,8 @@
  * The order lists children before parents. It is computed by repeatedly removing leaves, in O(n +
  * m) time. The certificate needs it to accumulate flows from the leaves and potentials from the
  * root. The masks (or lists) of subtrees are built from the same order: the mask of a node is the
- * union of the masks of its children and the node itself. Both are needed once per solve, before
- * the first pivot and before the certificate. */
+ * union of the masks of its children and the node itself. The masks are built once per solve before
+ * the first pivot, and the order is computed again before the certificate. */
 #include <string.h>
 
 #include "distance/exact/simplex.h"
@@ -34,7 +34,8 @@ bool basis_is_tree(simplex *s)
     return holds;
 }
 
-/* Each mask holds its own node and the masks of the children, which are disjoint, and lies within that of the parent. */
+/* Checks the masks: each contains its own node and the masks of its children, which are disjoint,
+ * and is contained in the mask of its parent. */
 static bool masks_hold(simplex *s)
 {
     int32_t *below = s->path[0]; /* nodes in the subtrees of the children */

@@ -1,17 +1,18 @@
 /* Trees of the network simplex as linked lists, for problems that are too large for bit masks.
  *
- * The nodes form a ring in preorder, so a subtree is a contiguous range of it: from its top to
- * link[top].last. The number of nodes of each subtree is stored as well. The cycle of an entering
- * arc is found by climbing from the end with the smaller subtree. A pivot re-roots the moved
- * subtree by relinking ranges along the path, and shifts the potentials of the subtree or of the
- * remaining nodes, whichever are fewer. Apart from pricing, a pivot costs about the length of the
- * cycle plus the size of the smaller part. */
+ * The nodes form a ring in preorder, so a subtree is a contiguous range of the ring, from its top
+ * to link[top].last. The number of nodes of each subtree is stored as well. The cycle of an
+ * entering arc is found by climbing from the end with the smaller subtree. A pivot re-roots the
+ * moved subtree by relinking ranges along the path, and shifts the potentials of the subtree or of
+ * the remaining nodes, whichever are fewer. Apart from pricing, the cost of a pivot is about the
+ * length of the cycle plus the size of the smaller part. */
 #include <string.h>
 
 #include "distance/exact/simplex.h"
 
 #ifdef DDSC_DEBUG_CHECKS
-/* Checks that the ring passes every node once, a subtree is the run of `size` nodes that ends with `last`, and sizes add up. */
+/* Checks that the ring contains every node once, that each subtree is the range of `size` nodes
+ * that ends with `last`, and that the sizes add up. */
 bool basis_list_holds(simplex *s)
 {
     int32_t *place = s->path[0], *below = s->path[1];
@@ -94,8 +95,8 @@ static void join_links(tree_link *link, int32_t left, int32_t right)
     link[right].previous = left;
 }
 
-/* Removes the subtree of `top` from the ring. Subtrees of ancestors that ended with it now end
- * before it. */
+/* Removes the subtree of `top` from the ring. Updates the ancestors whose subtrees ended with
+ * it. */
 static void ring_cut(simplex *s, int32_t top)
 {
     tree_link *link = s->link;
@@ -105,9 +106,9 @@ static void ring_cut(simplex *s, int32_t top)
     join_links(link, before, link[end].next);
 }
 
-/* Rearranges the preorder of a subtree whose new root is path[0]: first the old subtree of path[0],
- * then for each node up to the top its own nodes before and after the subtree below. Returns the
- * last node. */
+/* Rearranges the preorder of a subtree whose new root is path[0]. The old subtree of path[0] comes
+ * first. For each node from there up to the old top, the node's subtree follows without the part
+ * that was already placed. Returns the last node. */
 static int32_t ring_turn(simplex *s, const int32_t *path, int64_t at)
 {
     tree_link *link = s->link;
@@ -166,7 +167,8 @@ void basis_list_shift(simplex *s, double by)
         by = -by;
     }
     const tree_link *link = s->link;
-    int32_t y = stretch_end; /* two independent chains of loads, one from each end */
+    int32_t y = stretch_end; /* walks from both ends, because two independent chains of loads run in
+                              * parallel */
     for (; count > 1; count -= 2, x = link[x].next, y = link[y].previous) {
         s->potential64[x] += by;
         s->potential64[y] += by;

@@ -8,8 +8,8 @@
  * The potentials are therefore feasible on all arcs, and the dual value is a proven lower bound.
  * The cost is O(n + m) for the plan and one pass over all n x m costs.
  *
- * Long sums are compensated. Tiny problems use plain sums first, because the gap of a few dozen
- * terms rarely requires more. */
+ * Long sums are compensated. Tiny problems use plain sums first, because sums of a few dozen terms
+ * are usually accurate enough. */
 #include <math.h>
 #include <string.h>
 
@@ -47,8 +47,9 @@ static inline void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *
     *column = (x < net->sink0 ? above : x) - net->sink0;
 }
 
-/* Returns the node with the largest weight. If its potential is zero, the potentials of the other
- * heavy nodes are small, and a difference between the two sums of weights costs nothing there. */
+/* Returns the node with the largest weight. If its potential is set to zero, the potentials of the
+ * other heavy nodes are small, and a difference between the two sums of weights can be assigned to
+ * this node at no cost. */
 int64_t exact_heaviest(const exact_solver *s)
 {
     const simplex *net = &s->net;
@@ -60,8 +61,8 @@ int64_t exact_heaviest(const exact_solver *s)
     return s->a[i] >= s->b[j] ? i : net->sink0 + j;
 }
 
-/* Adds the difference of the two sums of weights to the heaviest node. At a light node it could
- * exceed the weight. */
+/* Adds the difference of the two sums of weights to the heaviest node. At a node with a small
+ * weight, the difference could exceed the weight. */
 static void balance_sums(const exact_solver *s, sum *excess)
 {
     const simplex *net = &s->net;
@@ -76,8 +77,8 @@ static void balance_sums(const exact_solver *s, sum *excess)
 }
 
 /* Computes the flows of the tree for the true weights, leaves first. The flow on an arc is the
- * excess of the subtree below it. A flow that is zero up to rounding may come out negative. Such a
- * flow is left out and added to *lost. */
+ * excess of the subtree below it. Rounding may make a zero flow negative. Such a flow is omitted
+ * from the plan and added to *lost. */
 BOTH double certify_plan(exact_solver *s, int64_t *n_plan, double *lost, care how)
 {
     const simplex *net = &s->net;
@@ -113,8 +114,8 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, double *lost, care ho
     return sum_value(total);
 }
 
-/* Converts the int32 potentials. They are whole numbers of units, and the simplex checked every arc
- * in integers. */
+/* Converts the int32 potentials to doubles. They are integer multiples of a unit, and the simplex
+ * has checked every arc in integers. */
 static void int32_potentials(exact_solver *s)
 {
     const simplex *net = &s->net;
@@ -165,8 +166,9 @@ static void lower_f(exact_solver *s)
         s->f[i] = s->f[i] == 0 ? 0 : step_down(s->f[i]);
 }
 
-/* f_i + g_j <= C_ij, in a sample of the rows: this makes the dual value a lower bound. It holds without a tolerance, since
- * rounding a sum that is at most a double cannot exceed that double. */
+/* Returns true if f_i + g_j <= C_ij in a sample of the rows. This makes the dual value a lower
+ * bound. No tolerance is needed: if the exact sum is at most C_ij, so is the rounded sum, because
+ * C_ij is a double. */
 static bool is_dual_feasible(const exact_solver *s)
 {
     exact_costs truth = s->net.cost;
@@ -207,7 +209,7 @@ BOTH void certify_with(exact_solver *s, exact_result *result, bool int32_optimal
 void exact_set_gap(exact_result *result, double difference, double floor)
 {
     result->gap = difference == 0 ? 0 : difference / fmax(fabs(result->primal), floor);
-    if (!isfinite(result->gap)) /* the numbers overflowed, so the gap is unknown */
+    if (!isfinite(result->gap)) /* the values overflowed, so the gap is unknown */
         result->gap = INFINITY;
     DDSC_ASSERT(result->gap >= 0);
 }

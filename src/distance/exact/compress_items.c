@@ -17,13 +17,14 @@
 typedef struct job {
     ddsc_context *ctx;
     const measures *m;
-    /* Points per item: the limit, the largest number that is not merged, and the largest one. */
+    /* Numbers of points per item: the limit after merging, the largest number that is not merged,
+     * and the largest number in the set. */
     int64_t limit, keep, largest;
     int64_t *n_left;       /* remaining points of each item */
     double *points, *mass; /* item i at offset[i] of m */
-    /* By entry: the merged point that contains it; NULL if points have no names. */
+    /* For each entry, the merged point that contains it; NULL if points have no names. */
     int64_t *into;
-    scratch work; /* per worker: costs, then partners */
+    scratch work; /* per worker: costs, followed by merge partners */
 } job;
 
 static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker)

@@ -1,10 +1,10 @@
-/* Rows, single entries and bounds of the costs of one problem, min(c(x_i, y_j), cap).
+/* Computes rows, single entries and bounds of the costs of one problem, min(c(x_i, y_j), cap).
  *
- * A matrix row is returned in place if no cap applies. A row between points is computed into a
- * scratch row by the distance kernels, which sum the coordinates in order. A single entry sums in
- * the same order, so it has the same bits. The bounds of a matrix are its least and largest entry.
- * For points, the lower bound is 0 and the upper bound is the cost of the largest possible distance
- * between the bounding boxes of the two sets, which takes O((n + m) d) time. */
+ * A row of a matrix is returned without a copy if no cap applies. A row between points is computed
+ * into a scratch row by the distance kernels, which sum the coordinates in order. A single entry
+ * sums in the same order, so it has the same bits. The bounds of a matrix are its least and largest
+ * entry. For points, the lower bound is 0 and the upper bound is the cost of the largest possible
+ * distance between the bounding boxes of the two sets, which takes O((n + m) d) time. */
 #include "distance/exact/cost_rows.h"
 
 #include <math.h>

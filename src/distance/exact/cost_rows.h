@@ -1,6 +1,6 @@
 /* The costs of one problem, as the solver reads them.
  *
- * Costs come from a matrix or from two sets of points. Costs between points are recomputed each
+ * Costs are given by a matrix or by two sets of points. Costs between points are recomputed each
  * time a row is requested, so a large problem needs no n x m memory. Rows and single entries have
  * the same bits. All costs are capped at `cap`, which is infinite unless the solver lowers it. */
 #ifndef DDSC_DISTANCE_EXACT_COST_ROWS_H
@@ -17,8 +17,8 @@ typedef struct exact_costs {
     const double *x; /* n x d */
     const double *y; /* d x stride, one coordinate after another */
     const int32_t *whole_x,
-        /* The same points if all coordinates are integers, or NULL. whole_y may be read up to
-         * COLUMN_BLOCK entries beyond its end. */
+        /* The same points as integers, or NULL if some coordinate is not an integer. whole_y may be
+         * read up to COLUMN_BLOCK entries beyond its end. */
         *whole_y;
     double cap;   /* larger costs are replaced with this value */
     bool bounded; /* low and high are known */
@@ -36,7 +36,8 @@ static inline double exact_cost_cell(const exact_costs *c, int64_t i, int64_t j)
     double cost = c->dense ? c->dense[i * c->m + j] : exact_cost_between(c, i, j);
     return cost < c->cap ? cost : c->cap;
 }
-/* Computes bounds on all costs, low <= cost <= high. They are tight for a matrix. */
+/* Computes bounds on all costs, low <= cost <= high. For a matrix, they are the smallest and the
+ * largest entry. */
 void exact_cost_bounds(const exact_costs *c, double *low, double *high);
 
 #endif

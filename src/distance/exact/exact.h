@@ -1,5 +1,5 @@
 /* exact: solves optimal transport problems exactly with the network simplex and certifies each
- * answer.
+ * result.
  *
  * The problem is min <P, C> over plans P >= 0 with row sums a and column sums b. Its dual is max
  * sum a f + sum b g subject to f_i + g_j <= C_ij. Every solve returns a feasible plan and feasible
@@ -25,16 +25,16 @@ typedef struct exact_problem {
 typedef struct exact_result {
     double primal; /* <P, C> of the plan */
     double dual;   /* sum a f + sum b g, with f_i + g_j <= C_ij checked on all arcs */
-    /* (primal - dual) / max(|primal|, size / 1000), where size = sum a |f| + sum b |g|. With costs
-     * of both signs the value can be near zero, and the floor keeps the rounding of the potentials
-     * from dominating the gap. Between items no cost is negative, and a gap that matters relative
-     * to the value alone is recomputed without the floor. The gap does not include the rounding of
-     * weights that were divided by their sum. */
+    /* (primal - dual) / max(|primal|, size / 1000), where size = sum a |f| + sum b |g|. If costs
+     * have both signs, the value can be near zero, and the term size / 1000 keeps rounding errors
+     * of the potentials from dominating the gap. Between items no cost is negative, and a gap that
+     * is significant relative to the value alone is recomputed without this term. The gap does not
+     * include the rounding of weights that were divided by their sum. */
     double gap;
     int64_t pivots;
     int64_t n_plan;
     double size;
-    double lost; /* total of the negative flows that were left out */
+    double lost; /* total of the negative flows that were omitted */
 } exact_result;
 
 typedef struct exact_solver exact_solver; /* holds no state that affects later solves */
@@ -46,19 +46,20 @@ ddsc_status exact_create_team(ddsc_context *ctx, exact_solver ***solvers,
                               const ground_cost *ground);
 void exact_destroy_team(ddsc_context *ctx, exact_solver **solvers);
 /* Solves one problem. The potentials and the plan stay in the workspace until the next solve. If
- * max_pivots is 0, the limit is a generous multiple of the problem size. Returns DDSC_NOT_CONVERGED
- * if the limit was reached. The primal value is then still an upper bound, the dual a valid lower
+ * max_pivots is 0, the limit is a large multiple of the problem size. Returns DDSC_NOT_CONVERGED if
+ * the limit was reached. The primal value is then still an upper bound, the dual a valid lower
  * bound, and `gap` their relative difference. */
 ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
                         int64_t max_pivots);
 /* Solves the transport from item i of mx to item j of my. Both sets must have the same dimension,
  * and they may be the same set. The cost is squared Euclidean unless the solver was created for
- * another ground cost. This is faster than exact_solve on the cost matrix because it knows the
+ * another ground cost. This is faster than exact_solve on the cost matrix because it uses the
  * points, and its memory is bounded. */
 ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const measures *mx,
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots);
 /* Sets the potentials of item j from which the next exact_solve_items starts. They are borrowed
- * until it returns. Any finite values are valid; good ones save pivots. */
+ * until it returns. Any finite values are valid. Values near the optimal potentials reduce the
+ * number of pivots. */
 void exact_start(exact_solver *solver, const double *g);
 /* Returns true if computing the costs of a tile of pairs at once, before their solves, saves time
  * for this set. */
@@ -70,7 +71,7 @@ ddsc_status exact_tile_costs(exact_solver *solver, const measures *m, int64_t i0
 const double *exact_f(const exact_solver *solver); /* n */
 const double *exact_g(const exact_solver *solver); /* m */
 /* Returns the plan of the last solve: result.n_plan <= n + m - 1 entries of positive mass. Rows and
- * columns are positions within the two items. */
+ * columns are point indices within the two items. */
 void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t **column,
                 const double **mass);
 

@@ -1,10 +1,10 @@
 /* Solves the transport between two items from their points.
  *
  * Costs are stored as a matrix if it fits and if the dimension makes storing worthwhile. Otherwise
- * they are recomputed row by row. In many dimensions they come from inner products, and integer
- * coordinates in few dimensions from int32 arithmetic. Points far from magnitude 1 are scaled by a
- * power of two first, because their squares would overflow or underflow, and the result is scaled
- * back. Two equal items have distance 0 without a solve. */
+ * they are recomputed row by row. In many dimensions, costs are computed from inner products.
+ * Integer coordinates in few dimensions use int32 arithmetic. Very large or very small coordinates
+ * are first scaled by a power of two, because their squares would overflow or underflow, and the
+ * result is scaled back. Two equal items have distance 0 without a solve. */
 #include <math.h>
 #include <string.h>
 
@@ -39,8 +39,9 @@ static void take_item_points(void *owner, arena *a)
     ARENA_TAKE(a, p->norm2, matrix ? n + m : 0);
 }
 
-/* Copies the points of both items. Squares leave the double range long before coordinates do, so
- * points far from magnitude 1 are multiplied by 2^-result. Returns that exponent, or 0. */
+/* Copies the points of both items. Squares overflow or underflow long before the coordinates do, so
+ * very large or very small coordinates are multiplied by 2^-e. Returns e, or 0 if the points are
+ * not scaled. */
 static int gather_scaled(const kernels *k, const item_points *p, const measures *mx, item_view x,
                          const measures *my, item_view y)
 {
@@ -66,7 +67,7 @@ static int gather_scaled(const kernels *k, const item_points *p, const measures 
     return exponent;
 }
 
-/* Converts values to integers. Returns false if one is not an integer or too large. */
+/* Converts values to integers. Returns false if a value is not an integer or is too large. */
 static bool to_whole(int32_t *out, const double *from, int64_t count)
 {
     bool whole = true;
@@ -130,8 +131,7 @@ static bool listed_costs(exact_solver *s, const item_points *p, const measures *
     return true;
 }
 
-/* Sets the costs of a problem. Returns the exponent of the unit of the scaled points, which is
- * 2^result. */
+/* Sets the costs of a problem. Returns the exponent e if the points were divided by 2^e, or 0. */
 static int set_costs(exact_costs *cost, exact_solver *s, const item_points *p, const measures *mx,
                      int64_t i, const measures *my, int64_t j)
 {
@@ -169,7 +169,7 @@ static void scale_back(exact_solver *s, exact_result *result, int exponent)
 
 /* Returns a bound on the error that underflow causes in the value. Squared differences near the
  * smallest doubles lose some or all digits. This affects squared costs, distances computed from
- * such squares, and distances whose squares a graph stores. The bound is 0 if the plan moves
+ * such squares, and graphs that store squared distances. The bound is 0 if the plan moves
  * nothing. */
 static double square_rounding(const exact_solver *s, const exact_result *result, const measures *mx,
                               item_view x, const measures *my, item_view y)
@@ -219,7 +219,7 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
     TRY(workspace_lay_out(solver->ctx, &solver->given, take_item_points, &p));
     exponent = set_costs(&cost, solver, &p, mx, i, my, j);
     if (solver->ground.kind == DDSC_COST_SQEUCLIDEAN)
-        exponent *= 2; /* from here on, the exponent of the costs */
+        exponent *= 2; /* from here on, this is the exponent of the costs */
     if (exponent)
         solver->start = NULL; /* the guess is in unscaled units */
     solver->strict = true;

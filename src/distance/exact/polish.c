@@ -1,12 +1,12 @@
-/* Final pivots for problems whose numbers span a wider range than the simplex's integers: weights
- * below 2^-53 of the total, or costs below 2^-49 of the largest.
+/* Final pivots in extended precision, for problems whose numbers span a wider range than the
+ * integers of the simplex: weights below 2^-53 of the total, or costs below 2^-49 of the largest.
  *
  * Flows and potentials of the current basis are recomputed along the tree with about 106 bits, as
  * unevaluated sums of two doubles. Dual pivots then remove negative flows, and primal pivots remove
  * negative reduced costs (Ahuja, Magnanti, Orlin 1993, chapter 11). The gap accounts for the flows
  * and reduced costs that are still negative and for the rounding of the flows. Every pivot prices
- * all n x m arcs. This is affordable because few problems need these pivots, and those need only a
- * few. */
+ * all n x m arcs. This is acceptable because few problems need these pivots, and each needs only a
+ * few of them. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -20,10 +20,10 @@ typedef struct polish {
     exact_solver *s;
     simplex *net;
     exact_costs truth;
-    sum *flow;      /* by node: excess of its subtree */
-    sum *potential; /* by node: f or g */
-    double *error;  /* by node: error bound of its flow */
-    uint8_t *below; /* by node: 1 if it is in the subtree that is cut off */
+    sum *flow;      /* one per node: excess of its subtree */
+    sum *potential; /* one per node: f or g */
+    double *error;  /* one per node: error bound of its flow */
+    uint8_t *below; /* one per node: 1 if the node is in the subtree that is cut off */
 } polish;
 
 typedef struct cell {
@@ -57,7 +57,8 @@ static cell arc_to_parent(const polish *p, int32_t x)
 
 /* Sets the excess of the nodes. The weights of the sinks are multiplied by sum a / sum b, so that a
  * common factor of one side, such as the rounding error of a total, does not affect the result. The
- * remaining difference goes to the heaviest node. Returns the relative error of a sink's weight. */
+ * remaining difference is added to the heaviest node. Returns the relative error of a sink's
+ * weight. */
 static double set_excess(polish *p)
 {
     const exact_solver *s = p->s;
@@ -114,7 +115,7 @@ static void set_potentials(polish *p)
         *own = (sum){-above.high, -above.low};
         sum_add(own, exact_cost_cell(&p->truth, at.row, at.column));
         double high =
-            own->high + own->low; /* renormalizes; sums of few significant bits stay exact */
+            own->high + own->low; /* renormalizes; sums with few significant bits stay exact */
         own->low -= high - own->high;
         own->high = high;
     }
@@ -181,9 +182,9 @@ static int32_t worst_flow(const polish *p)
     return worst;
 }
 
-/* Finds the cheapest arc to replace the arc of `out`. If `out` is a sink, its negative flow means
- * that its subtree supplies too much, and the new arc leaves the subtree. Otherwise the new arc
- * enters it. */
+/* Finds the arc of least reduced cost that can replace the arc of `out`. If `out` is a sink, its
+ * negative flow means that its subtree supplies too much, so the new arc must leave the subtree.
+ * Otherwise, the new arc must enter it. */
 static bool enter_dual(polish *p, int32_t out, cell *in)
 {
     const simplex *net = p->net;
@@ -273,9 +274,9 @@ static bool polish_all(polish *p, int64_t max_pivots)
 
 /* ---- the certificate ---- */
 
-/* Computes the plan and its value. *loose bounds the error of the value that the rounding of flows
- * can cause. Where the true flow may be negative, repairing the plan costs at most the largest
- * cost. */
+/* Computes the plan and its value. *loose bounds the error that rounding of the flows causes in the
+ * value. If the true flow of an arc may be negative, that mass must be moved over other arcs, at no
+ * more than the largest cost. */
 static double take_plan(const polish *p, exact_result *result, double *loose)
 {
     exact_solver *s = p->s;
@@ -336,7 +337,8 @@ ddsc_status exact_polish(exact_solver *s, exact_result *result)
     result->pivots = s->pivots;
     result->primal = take_plan(&p, result, &loose);
     loose += violation(&p);
-    if (result->primal > 0) /* weights near the smallest doubles kept few bits when divided */
+    if (result->primal > 0) /* weights near the smallest doubles lost bits in the division by their
+                             * sum */
         loose += DBL_MIN * (double)(net->n + net->m) * fmax(fabs(s->low), fabs(s->high));
     result->dual = result->primal - loose;
     result->lost = 0;

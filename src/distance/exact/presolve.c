@@ -4,9 +4,9 @@
  * Rows and columns of zero weight are removed, because the simplex needs positive supplies. Costs
  * near the ends of the double range are scaled by a power of two, so that potentials, which are
  * sums and differences of costs, neither overflow nor lose digits. The scaling is exact except for
- * costs that underflow, and the values are recomputed from the true costs if one did. Removed rows
- * and columns get the largest feasible potentials afterwards, so the dual solution covers the whole
- * problem. Ordinary problems are passed on without a copy. */
+ * costs that underflow. If a cost underflows, the values are recomputed from the true costs.
+ * Removed rows and columns get the largest feasible potentials afterwards, so the dual solution
+ * covers the whole problem. Problems that need none of this are passed on without a copy. */
 #include <math.h>
 
 #include "base/sum.h"
@@ -14,7 +14,7 @@
 
 enum {
     HIGH_EXPONENT = 600
-}; /* large costs are scaled below 2^600, so that small ones do not underflow */
+}; /* large costs are scaled to just below 2^600, so that small costs do not underflow */
 
 typedef struct presolved {
     const exact_problem *whole;

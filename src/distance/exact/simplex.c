@@ -5,9 +5,9 @@
  * the leaving arc, and shift the potentials of that subtree by the reduced cost. Flows stay
  * positive and the supplies are non-degenerate, so every pivot lowers the total cost.
  *
- * Trees of up to MASK_NODES nodes store each subtree as a bit mask. Membership is then one bit, and
- * moving a subtree is a series of and/or operations on whole masks along the cycle, which is
- * cheaper than following links. */
+ * Trees of up to MASK_NODES nodes store each subtree as a bit mask. A node belongs to a subtree if
+ * its bit is set, and moving a subtree takes a few and/or operations on whole masks along the
+ * cycle. This is cheaper than following links. */
 #include "distance/exact/simplex.h"
 
 static bool mask_has(const simplex *s, int32_t top, int32_t node)
@@ -33,8 +33,8 @@ static void mask_cycle(simplex *s, int32_t source, int32_t sink)
 }
 
 /* Returns the smallest flow on the arcs of a path that lose flow, and sets *at to the first node
- * with that flow. Losing and gaining arcs alternate, and the first arc loses. The losing arcs leave
- * sources on the source's path and enter sinks on the sink's path. */
+ * with that flow. Arcs that lose flow and arcs that gain flow alternate, and the first arc loses
+ * flow. The losing arcs leave sources on the source's path and enter sinks on the sink's path. */
 static int64_t blocking(const simplex *s, int side, int64_t *at)
 {
     const int32_t *path = s->path[side];

@@ -6,8 +6,9 @@
  *
  * Supplies are integers, perturbed so that no proper subset of the nodes balances. Every pivot
  * therefore moves flow, and no anti-cycling rule is needed. Costs and potentials are integers in
- * one of two number systems:
- * - int32: dense rows of costs, rounded to 2^-24 of their range, for problems that fit the caches;
+ * one of two number systems.
+ * - int32: dense rows of costs, rounded to 2^-24 of their range. It solves problems that fit the
+ *   caches.
  * - double: doubles that hold integers, costs rounded to 2^-49, a few candidate arcs per row and
  *   sweeps over all arcs. It solves large problems, and finishes int32 solves if their rounding
  *   mattered.
@@ -48,14 +49,14 @@ typedef struct simplex {
     /* The basis: a spanning tree with the given root. */
     int32_t root;
     tree_node *node;
-    int32_t *order; /* nodes, children before parents; valid if `ordered` */
+    int32_t *order; /* all nodes, children before parents; valid if `ordered` */
     bool ordered;
     /* The cycle: the nodes from the source and from the sink of the entering arc up to their
      * join. */
     int32_t *path[2];
     int64_t length[2];
     int64_t words;  /* words per mask; 0: lists are used instead */
-    uint64_t *mask; /* by node, the set of nodes in its subtree */
+    uint64_t *mask; /* one per node: the set of nodes in its subtree */
     int32_t moved;  /* top of the subtree moved last */
     uint64_t *cut;  /* mask of that subtree */
     tree_link *link;
@@ -68,14 +69,14 @@ typedef struct simplex {
     double scale32, offset32;
     bool exact32; /* no cost was rounded, and the offset is 0 */
 
-    /* Lists of the blocks of columns near the least value of some row in a group of ROW_GROUP rows,
-     * and scratch for balancing. */
+    /* For each group of ROW_GROUP rows, a list of the blocks of columns that are near the least
+     * value of some row of the group; and scratch space for balancing. */
     bool near;                                 /* the lists are in use */
-    int32_t *near_count;                       /* by row group */
-    int32_t *near_block;                       /* by row group, ld / COLUMN_BLOCK + 1 each */
+    int32_t *near_count;                       /* one per row group */
+    int32_t *near_block;                       /* ld / COLUMN_BLOCK + 1 entries per row group */
     int32_t *least;                            /* least value of each row */
     float *kernel;                             /* n rounded up, x ld */
-    float *weight;                             /* by node, each side sums to 1 */
+    float *weight;                             /* one per node; the weights of each side sum to 1 */
     float *scaling, *log_scaling, *scaled_sum; /* ld */
 
     /* Data of the double system. */
@@ -91,7 +92,7 @@ typedef struct simplex {
     int32_t *index;      /* m + COLUMN_BLOCK */
 
     int64_t next_row, block_rows;
-    int64_t twice; /* first row of the group to price once more, or -1 */
+    int64_t twice; /* first row of the group that is priced a second time, or -1 */
     int64_t pivots, max_pivots;
     ddsc_context *ctx; /* polled for cancellation; NULL: never */
 } simplex;
@@ -126,14 +127,14 @@ simplex_end simplex_run(simplex *s, const number_system *numbers);
 simplex_end simplex_tiny(simplex *s);
 void simplex_int32_costs(simplex *s, double low, double high);
 
-/* Returns the scale that brings costs below 2^exponent to the given number of bits. The scale stays
- * finite, so costs near the smallest doubles get fewer bits, and the gap shows the resulting
- * error. */
+/* Returns the scale that brings costs below 2^exponent to the given number of bits. The scale is
+ * limited to finite values. Costs near the smallest doubles therefore get fewer bits, and the gap
+ * shows the resulting error. */
 static inline double simplex_scale(int bits, int exponent)
 {
     return ldexp(1, BASE_MIN(bits - exponent, DBL_MAX_EXP - 1));
 }
-/* Rounds to the nearest integer, for |x| < 2^51: adding and subtracting 1.5 * 2^52 drops the
+/* Rounds to the nearest integer for |x| < 2^51. Adding and subtracting 1.5 * 2^52 removes the
  * fraction. */
 static inline double simplex_round(double x)
 {
@@ -155,15 +156,15 @@ void arcs_set(simplex *s, int64_t i, int64_t slot, int32_t column, double cost);
 void arcs_pad(simplex *s, int64_t i, int64_t count);
 
 /* ---- the first basis ---- */
-/* Lists the blocks of columns to price: those near the least value of some row, given guesses in
- * the potentials of the sinks. Unless the guesses are already balanced, balances them against the
- * weights. */
+/* Lists the blocks of columns to price, which are those near the least value of some row, given
+ * guesses in the potentials of the sinks. Unless the guesses are already balanced, the function
+ * balances them against the weights. */
 void start_balance(simplex *s, bool balanced);
 /* Builds the first basis with the cyclic row minimum rule: each source in turn serves the sink of
- * least reduced cost, given guesses in the potentials of the sinks. In double, arcs_choose must
- * come first. */
+ * least reduced cost, given guesses in the potentials of the sinks. In double, arcs_choose must be
+ * called first. */
 void start_greedy(simplex *s);
-/* Builds the basis of points on a line: sorted sources serve sorted sinks one after the other,
+/* Builds the basis for points on a line. Sorted sources serve sorted sinks one after the other,
  * which is optimal. */
 void start_line(simplex *s);
 

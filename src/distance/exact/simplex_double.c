@@ -1,9 +1,9 @@
-/* The double number system: doubles that hold integers of up to 51 bits, so no sum is rounded.
+/* The double number system stores integers of up to 51 bits in doubles, so no sum is rounded.
  *
  * The costs of a large problem do not fit the caches. Each row therefore prices only a few
  * candidate arcs. If no candidate has a negative reduced cost, a sweep over all n x m arcs adds the
- * arcs that do. The basis is optimal if the sweep finds none. A pivot prices at least PRICE_ROWS
- * rows of candidates, and a sweep computes all n x m reduced costs. */
+ * arcs that have one. The basis is optimal if the sweep finds none. The work per pivot is the
+ * pricing of at least PRICE_ROWS rows of candidates; the work per sweep is n x m reduced costs. */
 #include <math.h>
 #include <string.h>
 
@@ -107,7 +107,7 @@ static bool price_candidates(simplex *s, entering *found)
     return true;
 }
 
-/* Is no reduced cost negative? In a sample of the rows. */
+/* Returns true if no reduced cost is negative in a sample of the rows. */
 static bool is_feasible64(const simplex *s)
 {
     bool holds = true;

@@ -1,4 +1,4 @@
-/* The int32 number system: dense rows of costs, and potentials selected by masks.
+/* The int32 number system uses dense rows of costs, and updates potentials under masks.
  *
  * A cost c becomes round((c - offset) * scale) with at most 24 bits, so potentials along a path
  * stay within int32. A cache line holds 16 costs, and one vector operation prices them. The reduced
@@ -96,8 +96,8 @@ static bool price_listed(simplex *s, entering *found)
     return false;
 }
 
-/* Adds to the lists the blocks that contain arcs of negative reduced cost; listed blocks contain
- * none at this point. Returns false if there are none. */
+/* Adds the blocks that contain arcs of negative reduced cost to the lists. When it is called,
+ * listed blocks contain no such arcs. Returns false if no block contains such an arc. */
 static bool sweep_blocks(simplex *s)
 {
     int64_t added = 0;
@@ -114,7 +114,7 @@ static bool sweep_blocks(simplex *s)
     return added > 0;
 }
 
-/* Is no reduced cost negative? In a sample of the rows. */
+/* Returns true if no reduced cost is negative in a sample of the rows. */
 static bool is_feasible32(const simplex *s)
 {
     bool holds = true;

@@ -2,7 +2,7 @@
  *
  * ddsc_emd_run solves a problem given by weights and a cost matrix, and ddsc_w2_run solves the
  * transport between two items under the squared Euclidean cost. Both check their input, solve with
- * the network simplex (see exact.h) under its default limit on pivots, and copy the value, both
+ * the network simplex (see exact.h) with its default limit on pivots, and copy the value, both
  * bounds, the potentials and the plan into the caller's struct. Each call creates and destroys its
  * own solver. */
 #include <float.h>
@@ -57,11 +57,10 @@ static ddsc_status check_answer(ddsc_context *ctx, const exact_solver *solver,
     if (isfinite(found->primal) && isfinite(found->dual) && all_finite(exact_f(solver), p->n) &&
         all_finite(exact_g(solver), p->m))
         return DDSC_OK;
-    return ctx_fail(
-        ctx, DDSC_ERROR_INPUT,
-        "weights and costs are too large: the value is between %g and %g, and parts of the result "
-        "overflow; scale the weights or the costs down",
-        found->dual, found->primal);
+    return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                    "weights and costs are too large: the value is between %g and %g, and parts of "
+                    "the result overflow; divide the weights or the costs by a constant",
+                    found->dual, found->primal);
 }
 
 ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,

@@ -1,11 +1,11 @@
-/* The exact solver: controls the solve of one problem.
+/* Controls the solve of one problem from rounding to the certificate.
  *
  * Weights and costs are rounded to integers, which makes all pivots exact. Problems that fit the
  * caches run in int32 with 24-bit costs, and larger ones in doubles that hold 49-bit integers. If
  * the rounding to int32 leaves a gap, the double system continues from the int32 basis.
  *
  * The certificate is computed from the final basis with the original numbers. If a few huge costs
- * take the precision from the others, the problem is solved again with capped costs. If the
+ * leave too few bits for the others, the problem is solved again with capped costs. If the
  * certificate still leaves the value uncertain, exact_polish continues with 106 bits. */
 #include "distance/exact/solver.h"
 
@@ -21,8 +21,8 @@ static int64_t round_up(int64_t x, int64_t to)
     return (x + to - 1) / to * to;
 }
 
-/* Returns true if the potentials may be balanced. Balancing pays for all but small problems, and it
- * is the only work of a parent level that provides potentials. */
+/* Returns true if the potentials should be balanced. Balancing saves time in all but small
+ * problems. It is the only work of a parent level that provides potentials. */
 static bool may_balance(const exact_solver *s)
 {
     return s->net.dense && (s->potentials_only || s->net.n * s->net.m >= NEAR_CELLS);
@@ -167,8 +167,8 @@ static int64_t largest_of(const int64_t *value, int64_t n)
     return largest;
 }
 
-/* Rounds weights to positive integers that sum to `total`. Each is within about one unit of its
- * share. */
+/* Rounds weights to positive integers that sum to `total`. Each integer differs from its exact
+ * share by at most about one unit. */
 static void settle_weights(int64_t *out, const double *weight, int64_t n, double all, int64_t total)
 {
     int exponent;
@@ -237,7 +237,8 @@ static void set_scale64(exact_solver *s)
 /* ---- stages of a solve ---- */
 
 /* Pivots in double. If potentials exceed 2^51 quanta, the quantum is enlarged and the run
- * continues. This ends because potentials are at most n + m costs. */
+ * continues. This happens a limited number of times, because a potential is at most n + m times the
+ * largest cost. */
 static simplex_end run_double(simplex *net)
 {
     simplex_end end = simplex_run(net, &simplex_double);
@@ -296,8 +297,8 @@ ddsc_status exact_solve_basis(exact_solver *s, simplex_end *end, const double *a
     return DDSC_OK;
 }
 
-/* Certifies the basis. If rounding to int32, or the weights of points on a line, left a gap, it
- * pivots in double and certifies again. */
+/* Certifies the basis. If a gap remains because of the rounding to int32 or the weights of points
+ * on a line, it pivots in double and certifies again. */
 static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_end *end)
 {
     bool exact = s->net.dense && *end == SIMPLEX_OPTIMAL && s->net.exact32;
@@ -320,7 +321,7 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
 }
 
 /* Returns true if the gap is too large, or if the value may have an error that the gap does not
- * include. Such errors come from flows that become negative under the true weights, and from
+ * include. Such errors are caused by flows that become negative under the true weights, and by
  * weights near the smallest doubles, which keep few bits after the division by their total. */
 static bool is_uncertain(const exact_solver *s, const exact_result *result)
 {
@@ -333,7 +334,7 @@ static bool is_uncertain(const exact_solver *s, const exact_result *result)
              DBL_MIN * (double)(s->net.n + s->net.m) * high > most));
 }
 
-/* Returns the largest true cost that the plan pays. */
+/* Returns the largest true cost of an arc that the plan uses. */
 static double largest_used(const exact_solver *s, const exact_result *result)
 {
     exact_costs truth = s->net.cost;
@@ -344,11 +345,12 @@ static double largest_used(const exact_solver *s, const exact_result *result)
     return largest;
 }
 
-/* Solves the problem, with capped costs if needed. Costs far above all relevant ones (a forbidden
- * arc, for example) take precision from the others. If a gap remains and the plan pays far less
- * than the largest cost, the costs are capped somewhat above what the plan pays and the problem is
- * solved again. A plan below the cap is also optimal for the true costs, and potentials that are
- * feasible for capped costs are feasible for the true ones. */
+/* Solves the problem, with capped costs if needed. If a few costs are far above all others (to
+ * forbid an arc, for example), rounding leaves too few bits for the others. If a gap remains and
+ * every cost that the plan uses is far below the largest cost, the costs are capped at a multiple
+ * of the largest cost used, and the problem is solved again. A plan below the cap is also optimal
+ * for the true costs, and potentials that are feasible for capped costs are feasible for the true
+ * ones. */
 ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const double *a,
                                  const double *b, const exact_costs *cost, int64_t max_pivots)
 {

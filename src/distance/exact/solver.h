@@ -34,7 +34,7 @@ struct exact_solver {
 
     ground_cost ground;   /* ground cost between items */
     cost_tile tile;       /* costs of a block of pairs, computed before their solves */
-    const double *start;  /* guess of g for the next solve, or NULL */
+    const double *start;  /* initial guess of g for the next solve, or NULL */
     bool strict;          /* costs are >= 0; the gap is relative to the value alone */
     bool potentials_only; /* balanced potentials suffice; no basis is needed */
     exact_solver *parent; /* the coarser level, which solves groups of points */
@@ -52,7 +52,7 @@ ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const do
 ddsc_status exact_solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                               const exact_costs *cost, int64_t max_pivots);
 /* Guesses the potentials of the sinks by solving the same problem between groups of points.
- * Problems with few points get a poor guess only, and *guessed is then false. */
+ * Problems with few points only get a poor guess, and *guessed is then false. */
 ddsc_status start_multiscale(exact_solver *s, bool *guessed);
 /* Computes the plan, the potentials and both values from the basis tree with the true weights and
  * costs. */

@@ -3,12 +3,12 @@
  * A few rounds of entropic scaling (Sinkhorn) at two temperatures T are run on the kernel K_ij =
  * exp(-(C_ij - g_j - r_i) / T), where r_i is the least C_ij - g_j of row i. A round sets u_i = a_i
  * / sum_j K_ij v_j and then v_j towards b_j / sum_i K_ij u_i, over-relaxed on the log scale by
- * BALANCE_RELAXATION. At the end g_j increases by T log(v_j / b_j). A simplex that starts from
+ * BALANCE_RELAXATION. At the end, g_j is increased by T log(v_j / b_j). A simplex that starts from
  * balanced potentials needs about half of the pivots.
  *
- * Only blocks of columns near the least value of some row take part, and each group of four rows
- * shares a list of them. A round is linear in the listed cells. Single precision is sufficient for
- * a guess, and every instruction set executes the same operations. */
+ * Only blocks of columns near the least value of some row are used, and each group of four rows
+ * shares a list of them. The cost of a round is linear in the number of listed cells. Single
+ * precision is sufficient for a guess, and every instruction set executes the same operations. */
 #include <math.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ typedef float f32x8 __attribute__((vector_size(32)));
 typedef float f32x4 __attribute__((vector_size(16)));
 typedef int32_t i32 __attribute__((vector_size(64)));
 
-/* Broadcasts x. Compilers broadcast a scalar operand with one instruction, but build a list of
- * lanes with many. */
+/* Broadcasts x. Compilers broadcast a scalar operand with one instruction, but need many
+ * instructions for a list of lanes. */
 SIMD_INLINE f32 float_all(float x)
 {
     return x - (f32){0};
@@ -91,8 +91,8 @@ SIMD_CLONES static int64_t count_below(const int32_t *cost, const int32_t *sink,
     return found;
 }
 
-/* Returns how far the near columns of a row extend above its least value, averaged over a few
- * rows. */
+/* Returns the near width: the range of values of the NEAR_COLUMNS cheapest columns of a row,
+ * averaged over a few rows. */
 static double near_width(const simplex *s)
 {
     const int32_t *sink = s->potential32 + s->sink0;

@@ -3,9 +3,9 @@
  * The supplies are non-degenerate, so each step of a greedy rule exhausts exactly one node. That
  * node becomes a child of the other one, and n + m - 1 steps leave a spanning tree with positive
  * flows. The general rule is the cyclic row minimum: sources take turns, and each serves the open
- * sink of least C_ij - g_j. On a line the rule serves sorted sources and sorted sinks in order,
- * which is optimal for the convex costs used here. Such a problem needs no pivots, only the
- * certificate. The cost is one row search per step, or O(n log n + m log m) on a line. */
+ * sink of least C_ij - g_j. For points on a line, sorted sources serve sorted sinks in order, which
+ * is optimal for the convex costs used here. Such a problem needs only the certificate and no
+ * pivots. The cost is one row search per step, or O(n log n + m log m) on a line. */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +38,8 @@ static int64_t cheapest_double(simplex *s, int64_t i)
     return at;
 }
 
-/* Ships from source i to a sink until one is exhausted. Returns true if it was the source. */
+/* Ships mass from source i to a sink until one of them is exhausted. Returns true if it was the
+ * source. */
 static bool serve(simplex *s, int64_t *n_done, int64_t *n_sinks, int64_t i, int64_t sink)
 {
     int64_t *left = s->supply;

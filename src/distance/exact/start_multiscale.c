@@ -1,7 +1,7 @@
 /* Guesses the first potentials from a coarser problem, the parent level.
  *
  * Neighboring points are put into groups of at most GROUP, and one point represents each group. The
- * problem between the representatives is solved, itself starting from a parent level of its own.
+ * problem between the representatives is solved recursively, starting from its own parent level.
  * Its potentials f_I are then transferred to all sinks by the c-transform g_j = min_I (C_Ij - f_I).
  *
  * Nearby points have nearby potentials, so the guess saves most pivots of the whole problem, and
@@ -20,7 +20,7 @@ typedef struct grouping {
     int64_t n, d;
     const double *weight;
     const double *coordinate; /* n x d */
-    double *own;              /* storage for the coordinates if they are computed here */
+    double *own;              /* memory for the coordinates if they are computed here */
     int32_t *order;           /* points, one group after another */
     int32_t *chosen;          /* representative point of each group */
     double *mass;             /* total weight of each group */
@@ -36,8 +36,8 @@ typedef struct parent_level {
 
 /* ---- groups: split at the median of the widest coordinate ---- */
 
-/* Returns the extent of coordinate k over [begin, end). Two points per step shorten the chains of
- * comparisons, which dominate the time. */
+/* Returns the extent of coordinate k over [begin, end). Each step processes two points, which
+ * shortens the chain of dependent comparisons that dominates the time. */
 static double extent(const grouping *s, int64_t k, int64_t begin, int64_t end)
 {
     const double *at = s->coordinate + k;
@@ -261,8 +261,8 @@ static void transfer_double(simplex *to, const parent_level *v, const simplex *f
         sink[j] *= to->scale64;
 }
 
-/* Guesses each potential as the mean cost of its column, which removes what all its arcs have in
- * common. This is for problems with few points. */
+/* Guesses each potential as the mean cost of its column, which removes the cost that all arcs of
+ * the column have in common. Used for problems with few points. */
 static void guess_by_means(simplex *net)
 {
     int32_t *sink = net->potential32 + net->sink0;

@@ -1,4 +1,4 @@
-/* Thresholds of exact transport. Unless another benchmark is named, they were measured with
+/* Thresholds for exact transport. Unless another benchmark is named, they were measured with
  * `bench/exact.py --parts solver` on images of 28 x 28 pixels and clouds of 16 to 4,000 points.
  *
  * The first group decides how a problem is represented, the second how the first potentials are
@@ -21,33 +21,33 @@ enum {
     /* From this dimension on, costs are computed from inner products (`bench/exact.py --parts
      * pairs`). */
     PRODUCT_DIM = 17,
-    /* Costs of a tile that are computed at once. Larger tiles do not fit the second-level cache
+    /* Maximum number of costs in a tile. Larger tiles do not fit the second-level cache
      * (`bench/exact.py --parts pairs --sets bbcsport`). */
     TILE_CELLS = 512 * 512,
     WHOLE_RANGE = 1 << 10, /* integer coordinates up to this size are stored as int32 */
-    WHOLE_DIM = 8          /* up to this dimension, the sum of their squares fits int32 */
+    WHOLE_DIM = 8          /* up to this dimension, the sum of their squares fits in int32 */
 };
 
 /* ---- first guess of the potentials (start_multiscale.c, start_balance.c) ---- */
 enum {
     GUESS_CELLS = 24 * 24, /* smaller problems need no parent level */
-    /* In smaller problems, balancing takes longer than the pivots it saves. */
+    /* In problems with fewer costs, balancing takes longer than the pivots it saves. */
     NEAR_CELLS = 48 * 48,
-    /* Up to this size, the parent level needs potentials only and no pivots. */
+    /* Up to this number of costs, the parent level computes only potentials and does not pivot. */
     POTENTIALS_ONLY_CELLS = 1280 * 1280,
     GROUP = 4, /* maximum number of points per group */
     /* Number of cost columns (rows) that serve as coordinates if the points are unknown. */
     LANDMARKS = 6,
-    MEAN_ROWS = 64,    /* the sum of this many int32 costs fits int32 */
-    NEAR_COLUMNS = 24, /* a row's cheapest columns, which define its near width */
+    MEAN_ROWS = 64,    /* the sum of this many int32 costs fits in int32 */
+    NEAR_COLUMNS = 24, /* number of a row's cheapest columns, which define its near width */
     SAMPLED_ROWS = 4,  /* rows over which the near width is averaged */
     BALANCE_ROUNDS = 8 /* scaling rounds at each of the two temperatures */
 };
-/* The temperatures and reaches are fractions of the near width. */
+/* The temperatures and ranges are fractions of the near width. */
 #define BALANCE_HOT 0.2         /* first temperature */
 #define BALANCE_COLD 0.08       /* second temperature */
-#define BALANCE_REACH 0.8       /* blocks of columns within this reach are balanced */
-#define PRICE_REACH 0.4         /* reach if only the pricing lists are needed */
+#define BALANCE_REACH 0.8       /* range above a row's least value whose blocks are balanced */
+#define PRICE_REACH 0.4         /* range if only the pricing lists are needed */
 #define BALANCE_RELAXATION 1.5f /* over-relaxation of the columns, on the log scale */
 
 /* ---- pricing (simplex_int32.c, simplex_double.c, arcs.c) ---- */
@@ -69,17 +69,18 @@ enum {
     INT32_BITS = 24,
     DOUBLE_BITS = 49, /* bits of a cost in doubles that hold integers */
     CUT_ROUNDS = 40,  /* maximum number of solves with capped costs */
-    CUT_FACTOR = 8,   /* the cap is this multiple of the largest cost paid */
+    CUT_FACTOR = 8,   /* the cap is this multiple of the largest cost that the plan uses */
     CUT_WORTH = 64,   /* a cap must reduce the largest cost by this factor */
     /* Problems with up to this many costs are finished with 106 bits. */
     POLISH_CELLS = 1 << 22,
-    POLISH_PIVOTS = 4, /* maximum number of those pivots per point */
-    /* Pivots between two cancellation checks. Large problems need a large part of a second for this
-     * many pivots. */
+    POLISH_PIVOTS = 4, /* maximum number of such pivots per point */
+    /* Number of pivots between two cancellation checks. In large problems, this many pivots take a
+     * large part of a second. */
     CANCEL_PIVOTS = 512
 };
 #define GAP_PROMISED 1e-10 /* largest gap of a result reported as optimal */
-#define GAP_ACCEPTED 3e-13 /* an int32 optimum below this needs no pivots in double */
+/* if the gap after int32 pivots is below this, no pivots in double are needed */
+#define GAP_ACCEPTED 3e-13
 /* Above this gap, plain summation may be the cause, so the certificate uses compensated sums. */
 #define GAP_PLAIN 1e-14
 

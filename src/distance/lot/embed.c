@@ -1,18 +1,19 @@
-/* Embeds items by linear optimal transport (Wang, Slepcev, Basu, Ozolek, Rohde 2013). The exact
- * transport from a fixed reference to an item has a barycentric projection, and its displacements
- * form the item's vector. */
+/* Embeds items by linear optimal transport (Wang, Slepcev, Basu, Ozolek, Rohde 2013). The
+ * displacements of the barycentric projection of the exact transport from a fixed reference to an
+ * item form the item's vector. */
 #include <math.h>
 #include <string.h>
 
 #include "base/team.h"
+#include "base/workspace.h"
 #include "distance/exact/exact.h"
 #include "distance/lot/lot.h"
 #include "numeric/linalg/linalg.h"
 
-/* 1 - |z_i| / W2(item i, reference) over the items of one worker. The sum is kept as an integer, so
- * that it does not depend on how the items are divided. */
+/* Statistics of 1 - |z_i| / W2(item i, reference) over the items of one worker. The sum is stored
+ * as an integer, so that it does not depend on how the items are divided among workers. */
 typedef struct shortfalls {
-    int64_t count[2]; /* items above SHORTFALL_NONE; sum in units of SHORTFALL_UNIT */
+    int64_t count[2]; /* number of items above SHORTFALL_NONE; sum in units of SHORTFALL_UNIT */
     double largest;
 } shortfalls;
 
@@ -21,31 +22,36 @@ static const double SHORTFALL_NONE = 1e-9, SHORTFALL_UNIT = 1e-9;
 typedef struct embedding {
     ddsc_context *ctx;
     const measures *m, *reference;
-    int64_t max_pivots, columns;
+    int64_t max_pivots, columns, first; /* first: first item of the loop */
     double *z;
     exact_solver **solver;  /* one per worker */
+    scratch sorted;         /* one per worker: the memory of measures_sort_item */
+    int64_t largest;        /* points of the largest item */
     ddsc_pair_stats *stats; /* one per worker */
     shortfalls *shorter;    /* one per worker */
 } embedding;
 
-int64_t lot_columns(const measures *reference)
+/* Returns the number of columns of the embedding: the points of the reference times the
+ * dimension. */
+static int64_t lot_columns(const measures *reference)
 {
     return measures_item(reference, 0).n * reference->d;
 }
 
-/* Computes z_r = sqrt(w_r) (sum_j g_rj x_j / w_r - x_r) = sum_j g_rj (x_j - x_r) / sqrt(w_r). */
-static void project_plan(const embedding *e, const exact_solver *solver, int64_t n_plan, int64_t i,
-                         double *z)
+/* Computes z_r = sqrt(w_r) (sum_j g_rj x_j / w_r - x_r) = sum_j g_rj (x_j - x_r) / sqrt(w_r) from
+ * the plan to item i of m. */
+static void project_plan(const embedding *e, const exact_solver *solver, int64_t n_plan,
+                         const measures *m, int64_t i, double *z)
 {
     const int32_t *row, *column;
     const double *mass;
-    int64_t d = e->m->d;
-    item_view from = measures_item(e->reference, 0), to = measures_item(e->m, i);
+    int64_t d = m->d;
+    item_view from = measures_item(e->reference, 0), to = measures_item(m, i);
     exact_plan(solver, &row, &column, &mass);
     memset(z, 0, (size_t)e->columns * sizeof *z);
     for (int64_t p = 0; p < n_plan; p++) {
         int64_t r = row[p];
-        const double *x = measures_point(e->m, to.index[column[p]]);
+        const double *x = measures_point(m, to.index[column[p]]);
         const double *x_r = measures_point(e->reference, from.index[r]);
         double share = mass[p] / sqrt(from.weight[r]);
         for (int64_t k = 0; k < d; k++)
@@ -61,18 +67,39 @@ static void add_shortfall(shortfalls *s, double length, double w2)
     s->largest = fmax(s->largest, shortfall);
 }
 
+/* The order of the points decides how sums are rounded. Points are therefore sorted by their
+ * coordinates, so that a row depends only on its item. Sorting one item at a time saves a copy of
+ * the set, which is as large as the embedding. */
+static measures sorted_item(const embedding *e, int64_t i, int worker)
+{
+    arena a = {scratch_of(&e->sorted, worker), 0};
+    item_sort s;
+    measures_sort_take(&s, e->largest, &a);
+    return measures_sort_item(e->m, i, &s);
+}
+
+static ddsc_status sorted_open(ddsc_context *ctx, embedding *e)
+{
+    arena a = {0};
+    item_sort s;
+    e->largest = measures_largest_item(e->m);
+    measures_sort_take(&s, e->largest, &a);
+    return scratch_create(ctx, &e->sorted, a.used, 1);
+}
+
 static ddsc_status embed_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     embedding *e = arg;
     ddsc_pair_stats *stats = &e->stats[worker];
     ddsc_status status = DDSC_OK;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = e->first + begin; i < e->first + end; i++) {
         exact_result found;
         exact_solver *solver = e->solver[worker];
+        measures item = sorted_item(e, i, worker);
         ddsc_status solved =
-            exact_solve_items(solver, &found, e->reference, 0, e->m, i, e->max_pivots);
+            exact_solve_items(solver, &found, e->reference, 0, &item, 0, e->max_pivots);
         TRY(solved);
-        project_plan(e, solver, found.n_plan, i, e->z + i * e->columns);
+        project_plan(e, solver, found.n_plan, &item, 0, e->z + i * e->columns);
         add_shortfall(&e->shorter[worker], la_norm(e->columns, e->z + i * e->columns),
                       sqrt(fmax(0, found.primal)));
         stats->n_solved++;
@@ -118,18 +145,21 @@ static ddsc_status embed_reference(const embedding *e, double *norm)
     ddsc_status status = DDSC_OK;
     embedding own = *e;
     exact_result found;
-    own.m = e->reference;
     TRY(MEM_NEW(e->ctx, own.z, e->columns));
     TRY(exact_solve_items(e->solver[0], &found, e->reference, 0, e->reference, 0, e->max_pivots));
-    project_plan(&own, e->solver[0], found.n_plan, 0, own.z);
+    project_plan(&own, e->solver[0], found.n_plan, e->reference, 0, own.z);
     *norm = la_norm(e->columns, own.z);
 done:
     mem_free(e->ctx, own.z);
     return status;
 }
 
-ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
-                      const measures *reference, int64_t max_pivots)
+/* Computes the embedding z (n x columns). Row i holds sqrt(w_r) (T_i(r) - x_r) for each reference
+ * point r, where T_i is the barycentric projection, so that Euclidean distances are LOT distances.
+ * Runs in parallel over the items and reports progress. Adds to n_solved, n_iterations, max_gap and
+ * n_not_converged of stats, and sets reference_size. */
+static ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats,
+                             const measures *m, const measures *reference, int64_t max_pivots)
 {
     ddsc_status status = DDSC_OK;
     int n_workers = parallel_width(ctx);
@@ -138,6 +168,7 @@ ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, cons
     TRY(MEM_ZERO(ctx, e.stats, n_workers));
     TRY(MEM_ZERO(ctx, e.shorter, n_workers));
     TRY(exact_create_team(ctx, &e.solver, &ground_sqeuclidean));
+    TRY(sorted_open(ctx, &e));
     progress_begin(ctx, "transport to reference", m->n);
     TRY(team_fill(ctx, z, m->n, 4, e.columns * (int64_t)sizeof *z, embed_items, &e));
     progress_end(ctx);
@@ -150,6 +181,33 @@ ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, cons
     TRY(take_shortfalls(ctx, stats, &e, n_workers));
     TRY(embed_reference(&e, &stats->reference_norm));
 done:
+    scratch_free(ctx, &e.sorted);
+    exact_destroy_team(ctx, e.solver);
+    MEM_FREE(ctx, e.shorter, e.stats);
+    return status;
+}
+
+ddsc_status lot_embed_from(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
+                           int64_t first, const measures *reference, int64_t max_pivots)
+{
+    ddsc_status status = DDSC_OK;
+    int n_workers = parallel_width(ctx);
+    embedding e = {.ctx = ctx,
+                   .m = m,
+                   .reference = reference,
+                   .max_pivots = max_pivots,
+                   .columns = lot_columns(reference),
+                   .first = first,
+                   .z = z};
+    TRY(MEM_ZERO(ctx, e.stats, n_workers));
+    TRY(MEM_ZERO(ctx, e.shorter, n_workers));
+    TRY(sorted_open(ctx, &e));
+    TRY(exact_create_team(ctx, &e.solver, &ground_sqeuclidean));
+    TRY(parallel_for(ctx, m->n - first, 4, embed_items, &e));
+    for (int w = 0; w < n_workers; w++)
+        add_stats(stats, &e.stats[w]);
+done:
+    scratch_free(ctx, &e.sorted);
     exact_destroy_team(ctx, e.solver);
     MEM_FREE(ctx, e.shorter, e.stats);
     return status;
@@ -166,9 +224,9 @@ ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_s
     *z = NULL;
     TRY(lot_reference_make(ctx, &reference, m, settings));
     *columns = lot_columns(reference);
-    if (!mul_ok(m->n, *columns, &size))
+    if (!mul_ok(measures_item_room(m), *columns, &size))
         TRY(ctx_fail(ctx, DDSC_ERROR_MEMORY,
-                     "an embedding of %lld x %lld values is too large; use a smaller reference",
+                     "an embedding of %lld x %lld values is too large; reduce reference_size",
                      (long long)m->n, (long long)*columns));
     TRY(MEM_NEW(ctx, rows, size));
     TRY(lot_embed(ctx, rows, stats, m, reference, settings->w2_max_pivots));

@@ -11,15 +11,10 @@
  * settings->reference_measures. */
 ddsc_status lot_reference_make(ddsc_context *ctx, measures **reference, const measures *m,
                                const ddsc_metric_settings *settings);
-/* Returns the number of columns of the embedding: the points of the reference times the
- * dimension. */
-int64_t lot_columns(const measures *reference);
-/* Computes the embedding z (n x columns). Row i holds sqrt(w_r) (T_i(r) - x_r) for each reference
- * point r, where T_i is the barycentric projection, so that Euclidean distances are LOT distances.
- * Runs in parallel over the items and reports progress. Adds to n_solved, n_iterations, max_gap and
- * n_not_converged of stats, and sets reference_size. */
-ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
-                      const measures *reference, int64_t max_pivots);
+/* Computes the rows of the embedding from item `first` on, for a known reference. Not for teams of
+ * processes. */
+ddsc_status lot_embed_from(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
+                           int64_t first, const measures *reference, int64_t max_pivots);
 /* Measures |D - W2| / W2 over a fixed sample of pairs and stores the quantiles in stats. */
 ddsc_status lot_check(ddsc_context *ctx, ddsc_pair_stats *stats, const measures *m, const double *z,
                       int64_t columns, int64_t max_pivots);

@@ -1,6 +1,6 @@
-/* Creates the reference from which LOT transports mass to the items. It is a sample of the normal
- * distribution with the mean and standard deviation of all points, the k-means centers of all
- * points, or an item of the caller. */
+/* Creates the reference from which LOT transports mass to the items. The reference is a sample from
+ * a normal distribution with the mean and standard deviation of all points, the k-means centers of
+ * all points, or an item that the caller provides. */
 #include <math.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "numeric/kmeans/kmeans.h"
 #include "numeric/linalg/linalg.h"
 
-/* References do not depend on the seed of the run, so that runs with different seeds compare the
- * same distances. On 1,000 digits, references of different seeds changed the AMI by up to 0.04.
- * With `paper`, the seed draws X_0, because X_0 is random in Algorithm 2. */
+/* The reference does not depend on the seed of the run, so that runs with different seeds use the
+ * same distances. On 1,000 digits, references drawn with different seeds changed the AMI by up to
+ * 0.04. With `paper`, X_0 does depend on the seed, because it is random in Algorithm 2. */
 enum { REFERENCE_SEED = 0 };
 
 /* ---- a normal sample ---- */
@@ -52,7 +52,7 @@ done:
     return status;
 }
 
-/* ---- k-means centers of the pooled points, or of a fixed sample of them ---- */
+/* ---- k-means centers of the pooled points or of a fixed sample of these points ---- */
 
 typedef struct pooled {
     double *rows, *weight, *mean;
@@ -107,9 +107,10 @@ static ddsc_status copy_first_item(ddsc_context *ctx, measures_parts *parts, con
 {
     item_view item = measures_item(from, 0);
     if (from->d != dim)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "reference_measures has %lld dimensions, but the items have %lld",
-                        (long long)from->d, (long long)dim);
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "reference_measures has %lld dimensions, but the items have %lld; they must be equal",
+            (long long)from->d, (long long)dim);
     parts->nnz = parts->v = item.n;
     CHECK(MEM_NEW(ctx, parts->support, item.n * dim));
     CHECK(MEM_NEW(ctx, parts->weight, item.n));
@@ -132,7 +133,7 @@ static ddsc_status make_points(ddsc_context *ctx, measures_parts *parts, const m
         count = BASE_MIN(count, BASE_MIN(m->nnz, KMEANS_SAMPLE));
     int64_t size = 0;
     if (!mul_ok(count, m->d, &size) || count > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "reference_size = %lld is too large",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "reference_size = %lld is too large; reduce it",
                         (long long)count);
     CHECK(MEM_NEW(ctx, parts->support, size));
     uint64_t seed = settings->paper ? ctx_seed(ctx) : REFERENCE_SEED;

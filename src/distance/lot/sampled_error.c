@@ -1,5 +1,6 @@
-/* Measures how far embedded distances are from W2. A fixed sample of pairs is solved exactly. The
- * sample is smaller if the items are large, because the work grows with the number of arcs. */
+/* Measures the error of embedded distances relative to W2. A fixed sample of pairs is solved
+ * exactly. The sample is smaller if the items are large, because the work grows with the number of
+ * arcs. */
 #include <math.h>
 
 #include "data/check.h"
@@ -13,7 +14,7 @@ typedef struct lot_sample {
     const double *z;
     int64_t columns, max_pivots;
     int64_t n_pairs, pair[CHECK_PAIRS][2];
-    double error[CHECK_PAIRS]; /* negative: W2 is 0, or the solve did not converge */
+    double error[CHECK_PAIRS]; /* negative if W2 is 0 or the solve did not converge */
     exact_solver **solver;
 } lot_sample;
 

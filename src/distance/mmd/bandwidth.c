@@ -1,5 +1,5 @@
 /* Chooses the bandwidth as a quantile of the distances between pooled points. A fixed sample of
- * entries limits the work. Sets with fewer entries are used completely. */
+ * entries limits the work. Smaller sets are used completely. */
 #include <math.h>
 
 #include "distance/cost/points.h"
@@ -82,13 +82,29 @@ ddsc_status mmd_point_distance(ddsc_context *ctx, double *distance, const measur
     return distance_quantiles(ctx, distance, &level, 1, m, most);
 }
 
-/* The 5% quantile reflects the close points, which distinguish items if such points exist. In many
- * dimensions all distances are similar. A kernel of that width is then nearly zero except between a
- * point and itself, so the median is used. For normal points in 2, 3, 4, 5 and 10 dimensions, the
- * median is 3.7, 2.6, 2.2, 1.95 and 1.5 times the 5% quantile. For images in the plane it is 3.6 to
- * 4 times, for 12-d speech 1.94 times, and for words 1.3 to 1.7 times (`bench/defaults.py`). Speech
- * loses 0.03 AMI with the median, and `animals` (1.68 times) loses 0.15 with the quantile. */
+/* The 5% quantile reflects the distances between close points, which distinguish the items if such
+ * points exist. In many dimensions, all distances are similar. A kernel of that width is then
+ * nearly zero except between a point and itself, so the median is used instead. For normal points
+ * in 2, 3, 4, 5 and 10 dimensions, the median is 3.7, 2.6, 2.2, 1.95 and 1.5 times the 5% quantile.
+ * For images in the plane it is 3.6 to 4 times, for 12-d speech 1.94 times, and for words 1.3 to
+ * 1.7 times (`bench/defaults.py`). The median reduces the AMI of speech by 0.03, and the quantile
+ * reduces that of `animals` (1.68 times) by 0.15. */
 static const double NEAR_LEVEL = 0.05, ALIKE = 1.85;
+
+/* Factor of the median for the gaussian kernel. The self terms of the biased estimator contain the
+ * kernel of a point with itself, which exceeds the kernel at the median distance by 1 - k. This
+ * excess differs between items of different size. The slope of the kernel there, in units of this
+ * excess, is (m/h)^2 k / (1 - k): 1.5, 1.8 and 1.9 for h = 1, 1.5 and 2 times the median m, and at
+ * most 2. An even wider kernel compares little but the means of the items. AMI gained with the
+ * factor 1.5 over 20 subsets: docs/notes/performance.md. The laplace kernel does not gain. Fitted
+ * documents keep the median: they have more neighbors, and their settings were chosen with it. */
+static const double WIDE = 1.5;
+
+static bool uses_wide(const measures *m, const ddsc_metric_settings *set)
+{
+    return set->bandwidth_rule == DDSC_BANDWIDTH_AUTO && set->mmd_kernel == DDSC_KERNEL_GAUSSIAN &&
+           m->words.n == 0;
+}
 
 ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,
                           const ddsc_metric_settings *settings)
@@ -102,8 +118,13 @@ ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *
     CHECK(distance_quantiles(ctx, found, level, 2, m, BANDWIDTH_POINTS));
     bool alike = found[1] < ALIKE * found[0];
     bool median = rule == DDSC_BANDWIDTH_MEDIAN || (rule == DDSC_BANDWIDTH_AUTO && alike);
-    *bandwidth = found[median];
-    ctx_note(ctx, "bandwidth", median ? "median" : "5% quantile",
+    /* If all distances are equal, every bandwidth gives proportional values. */
+    bool wide = median && found[1] > found[0] && uses_wide(m, settings);
+    *bandwidth = found[median] * (wide ? WIDE : 1);
+    ctx_note(ctx, "bandwidth",
+             wide     ? "1.5 x median"
+             : median ? "median"
+                      : "5% quantile",
              "of the distances between points; the median is %.2f times the 5%% quantile",
              found[1] / found[0]);
     return DDSC_OK;

@@ -55,8 +55,8 @@ ddsc_status mmd_clouds_open(mmd *s)
     return team_fill(s->ctx, s->self, s->m->n, 1, sizeof *s->self, cloud_self_terms, s);
 }
 
-/* Items of one side of a tile in the order of their rank, and the loaded part of them: whole items
- * [first, last], or points [begin, begin + n) of one item. */
+/* The items of one side of a tile, ordered by rank, and the part of them that is loaded: whole
+ * items [first, last], or points [begin, begin + n) of one item. */
 typedef struct cloud_columns {
     const mmd *s;
     int64_t n_items, first, last, begin, n;
@@ -64,7 +64,7 @@ typedef struct cloud_columns {
     int32_t index[MMD_COLUMNS];
 } cloud_columns;
 
-/* A tile, and whether its rows and columns are exchanged. */
+/* The output of a tile: its range, the requested pairs and the array of distances. */
 typedef struct cloud_tile {
     const int64_t *range;
     const uint8_t *wanted;
@@ -72,8 +72,8 @@ typedef struct cloud_tile {
     int64_t ld;
 } cloud_tile;
 
-/* Returns the entry of a pair, or NULL if the pair is not wanted or the first item comes after the
- * second in rank. The other order of the items is then the one that is computed. */
+/* Returns the entry of a pair, or NULL if the pair was not requested or the row item follows the
+ * column item in rank. In the latter case, the pair is computed with rows and columns exchanged. */
 static double *pair_entry(const mmd *s, const cloud_tile *t, int64_t row, int64_t column)
 {
     int64_t i = BASE_MIN(row, column), j = BASE_MAX(row, column);
@@ -173,7 +173,8 @@ void mmd_clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, doub
         for (int64_t j = BASE_MAX(j0, i + 1); j < j1; j++) {
             double *value = d2 + (i - i0) * ld + (j - j0);
             *value = (s->self[i] + s->self[j]) - 2.0 * *value;
-            /* The self terms are summed in another order. Equal items have distance 0. */
+            /* The self terms are summed in another order, so the distance of equal items is set to
+             * 0. */
             if (s->set.biased && measures_equal_items(m, i, j))
                 *value = 0;
         }

@@ -1,7 +1,8 @@
 /* Computes the feature space of a Gaussian kernel on a grid. Each axis kernel is U L U^T, and
  * applying F = L^1/2 U^T along every axis maps a histogram to coordinates phi with biased MMD^2 =
- * |phi_i - phi_j|^2. A table of few points has a single factor (table.c). With smooth kernels, most
- * coordinates are nearly constant, and these are moved to the tail. */
+ * |phi_i - phi_j|^2. A table with few points has a single factor (table.c). For smooth kernels,
+ * most coordinates are nearly constant; these form the tail, which only contributes to the error
+ * bounds. */
 #include <math.h>
 #include <string.h>
 
@@ -77,8 +78,8 @@ static void sample_coordinates(feature_space *k)
         k->variance[c] = -k->variance[c];
 }
 
-/* Returns the smallest number of coordinates that leaves at most FEATURE_TAIL of the variance to
- * the tail. */
+/* Returns the smallest number of coordinates such that the tail has at most FEATURE_TAIL of the
+ * variance. */
 static int64_t count_columns(const feature_space *k)
 {
     double total = 0, left = 0;
@@ -132,16 +133,16 @@ static ddsc_status feature_range(void *arg, int64_t begin, int64_t end, int work
     return DDSC_OK;
 }
 
-/* Returns the mean number of entries that are read to compare one item with all others. A pair
- * reads the entries of one item, or of both if only half of the Gram matrix is used. */
+/* Returns the mean number of entries that are read to compare one item with all others. For a pair,
+ * these are the entries of one item, or of both items if only half of the Gram matrix is used. */
 static int64_t entries_all(const mmd *s)
 {
     return (s->half ? 2 : 1) * s->m->nnz;
 }
 
-/* Returns true if the eigenvectors of a table are worthwhile compared with the sums over all pairs.
- * If the table has so many points that the full set of coordinates would not pay, the kernel rarely
- * reduces it, and the eigenproblem must be much cheaper. */
+/* Returns true if the eigenvectors of a table cost less than the sums over all pairs. If the table
+ * has so many points that the full set of coordinates would be more expensive than these sums, few
+ * kernels reduce the number of coordinates enough, so the eigenproblem must be much cheaper. */
 static bool table_pays(const mmd *s)
 {
     double v = (double)s->m->v, all = (double)s->m->n * (double)s->m->nnz;
@@ -210,7 +211,7 @@ ddsc_status mmd_features_make(mmd *s, mmd_features *out)
         return DDSC_OK;
     feature_space k = {.s = s, .out = out};
     TRY(make_factors(&k));
-    if (k.n == 0) /* all items are equal, or the kernel exceeds the float range */
+    if (k.n == 0) /* all items are equal, or kernel values exceed the float range */
         goto done;
     TRY(MEM_ZERO(s->ctx, k.mean, k.n));
     TRY(MEM_ZERO(s->ctx, k.variance, k.n));

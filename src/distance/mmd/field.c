@@ -28,8 +28,8 @@ SIMD_CLONES void mmd_gather(item_view item, const double *panel, double out[MMD_
     simd_store(out + 24, s3);
 }
 
-/* Keeps half of a diagonal block: the entries whose row precedes their lane, and half of the
- * diagonal. The other entries become 0. */
+/* Keeps the entries of a diagonal block whose row precedes their lane, halves the diagonal, and
+ * sets the other entries to 0. */
 static void cut_diagonal(int64_t n, double *block)
 {
     for (int64_t r = 0; r < n; r++) {
@@ -71,8 +71,8 @@ static item_view entries_below(item_view item, int64_t row)
     return item;
 }
 
-/* Computes field rows [row, row + MMD_LANES) of one block of items from the first `below` rows of
- * the table. */
+/* Computes rows [row, row + MMD_LANES) of the field for one block of items from the first `below`
+ * rows of the table. */
 static void fill_block(const mmd *s, int64_t item, int64_t end, int64_t row, int64_t below,
                        const double *stripe)
 {
@@ -87,8 +87,8 @@ static void fill_block(const mmd *s, int64_t item, int64_t end, int64_t row, int
             to[r * MMD_LANES + k] = part[k][r];
 }
 
-/* Fills the stripes [begin, end), counted from the longest one, so that the threads finish at about
- * the same time. */
+/* Fills the stripes [begin, end). Stripes are numbered from the longest to the shortest, so that
+ * the threads finish at about the same time. */
 static ddsc_status fill_stripes(void *arg, int64_t begin, int64_t end, int worker)
 {
     const mmd_fill *f = arg;
@@ -153,9 +153,9 @@ static void add_cross(const mmd *s, const int64_t range[4], bool later, double *
     }
 }
 
-/* Computes a tile. If the field uses L only, it adds both halves: a^T K b = a^T L b + b^T L a. With
- * the fields of all items, it uses that of the item that comes second in rank, so that the sum of a
- * pair does not depend on the numbers of its items. */
+/* Computes a tile. If the field uses L only, it adds both halves: a^T K b = a^T L b + b^T L a. If
+ * the fields of all items are stored, it uses the field of the item that comes second in rank, so
+ * that the sum of a pair does not depend on the indices of its items. */
 void mmd_field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
                     int64_t ld)
 {

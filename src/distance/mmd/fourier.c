@@ -1,8 +1,8 @@
-/* Random Fourier features (Rahimi and Recht 2007). If the frequencies w_f are drawn from the
- * spectrum of a shift-invariant kernel, k(x, y) is approximately the mean of cos(w_f (x - y)). Each
- * item is represented by the mean of (cos w_f x, sin w_f x) over its points, so the cost of a pair
- * no longer depends on the number of points. The approximation error is proportional to one over
- * the square root of the number of features. */
+/* Computes random Fourier features (Rahimi and Recht 2007). If the frequencies w_f are drawn from
+ * the spectrum of a shift-invariant kernel, k(x, y) is approximately the mean of cos(w_f (x - y)).
+ * Each item is represented by the mean of (cos w_f x, sin w_f x) over its points, so the cost of a
+ * pair no longer depends on the number of points. The approximation error is proportional to one
+ * over the square root of the number of features. */
 #include <math.h>
 #include <string.h>
 
@@ -20,15 +20,15 @@ typedef struct fourier {
     const mmd_kernel *kernel;
     bool biased;
     int64_t n_frequencies, padded; /* padded: rounded up to whole vectors */
-    points table;                  /* its center keeps the angles small */
+    points table;                  /* its center is subtracted to keep the angles small */
     double *frequency;             /* padded x d */
     double *rows, *offset;
     scratch work; /* sums, angles, points */
 } fourier;
 
-/* Draws the frequencies. For the Gaussian kernel they are normal / h. For the Laplace kernel exp(-r
- * / h) they have a multivariate Cauchy distribution, and each is a normal vector divided by the
- * absolute value of another normal variable. */
+/* Draws the frequencies. For the Gaussian kernel, they are normal variables divided by h. For the
+ * Laplace kernel exp(-r / h), they have a multivariate Cauchy distribution: each is a normal vector
+ * divided by h and by the absolute value of another normal variable. */
 static void draw_frequencies(fourier *f)
 {
     int64_t d = f->m->d;
@@ -85,7 +85,8 @@ SIMD_CLONES static void add_point(int64_t padded, double weight, const double *a
     }
 }
 
-/* Computes the means over the points of an item, first of all cosines and then of all sines. */
+/* Computes the means over the points of an item: first those of all cosines, then those of all
+ * sines. */
 static void fourier_sums(const fourier *f, item_view item, double *sums)
 {
     int64_t d = f->m->d, padded = f->padded;
@@ -144,7 +145,8 @@ ddsc_status mmd_fourier_make(ddsc_context *ctx, mmd_fourier *out, const measures
     f.padded = (f.n_frequencies + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
     *out = (mmd_fourier){.columns = 2 * f.n_frequencies};
     if (!mul_ok(m->n, out->columns, &size))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "mmd_features = %lld is too large for %lld items",
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                        "mmd_features = %lld is too large for %lld items; reduce it",
                         (long long)n_features, (long long)m->n);
     TRY(MEM_NEW(ctx, out->rows, size));
     TRY(MEM_NEW(ctx, out->offset, m->n));

@@ -1,5 +1,5 @@
 /* Computes the field on a regular grid. The Gaussian exp(-|x - y|^2 / 2h^2) is a product over the
- * axes, so MMD_LANES dense histograms at a time are multiplied by one small matrix per axis. */
+ * axes, so blocks of MMD_LANES dense histograms are multiplied by one small matrix per axis. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static int64_t axis_slot(const measures_grid *grid, int64_t k, double x)
     return (int64_t)round((x - grid->origin[k]) / grid->step[k]);
 }
 
-/* Sets the positions along axis k to the coordinates of the points. Slots without points are
+/* Sets the positions along axis k to the coordinates of the points. Positions without points are
  * computed from the step. */
 static void axis_positions(const measures *m, int64_t k, double *x)
 {

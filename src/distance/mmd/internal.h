@@ -1,4 +1,4 @@
-/* Internals of an mmd object, for the files of this module. */
+/* Internals of an mmd object. Only the files of this module include this header. */
 #ifndef DDSC_DISTANCE_MMD_INTERNAL_H
 #define DDSC_DISTANCE_MMD_INTERNAL_H
 
@@ -12,7 +12,8 @@ typedef struct mmd_worker {
     double *block; /* kernel values, MMD_ROWS x MMD_COLUMNS */
     double *sums;  /* MMD_COLUMNS sums over the rows of a block */
     double *g;     /* field of one item at its own points */
-    /* Field: Gram matrix of the table against MMD_LANES rows. Grid: dense cells x lanes. */
+    /* Field: the Gram matrix between the table and MMD_LANES of its rows. Grid: dense cells x
+     * lanes. */
     double *stripe;
     double *line; /* grid: one line of cells x lanes */
 } mmd_worker;
@@ -34,9 +35,9 @@ struct mmd {
     points table;
     int64_t largest;            /* largest number of points of an item */
     double *self;               /* s_i */
-    int32_t *rank;              /* n: position in the order of measures_precedes */
+    int32_t *rank;              /* n: position of each item in the order of measures_precedes */
     int64_t side, strip, first; /* first: first column of the stored field */
-    /* The field holds all items and sums over q <= v only, with half of the term q = v. */
+    /* The field holds all items, but its sums include only q <= v, with half of the term q = v. */
     bool half;
     bool whole_field;   /* the field holds all items */
     bool filled;        /* whole_field: the field has been computed */
@@ -69,7 +70,7 @@ double mmd_self_term(const mmd *s, int64_t item, const double *g);
  * cancellation. */
 double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item);
 
-/* Items [j0, j1) of the field, to be filled with the chosen method. */
+/* The items [j0, j1) of the field that are filled by the chosen method. */
 typedef struct mmd_fill {
     mmd *s;
     int64_t j0, j1;

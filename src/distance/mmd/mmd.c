@@ -15,7 +15,7 @@ static int64_t field_strip(const mmd *s)
     return BASE_MAX(FIELD_SIDE, columns / FIELD_SIDE * FIELD_SIDE);
 }
 
-/* Returns the cost of one kernel value in multiply-adds. Other operations are weighted roughly. */
+/* Returns the approximate cost of one kernel value, in multiply-adds. */
 static double kernel_cost(const mmd *s)
 {
     double d = (double)s->m->d;
@@ -260,8 +260,8 @@ double mmd_self_term(const mmd *s, int64_t i, const double *g)
     left /= share;
     if (s->set.biased)
         return sum;
-    /* The difference has lost its digits if one point has nearly all the mass, or if the kernel is
-     * so narrow that other points hardly contribute. */
+    /* The difference suffers from cancellation if one point has nearly all the mass, or if the
+     * kernel is so narrow that other points hardly contribute. */
     if (1.0 - squares < 1e-3 || left < 1e-4 * own * squares)
         return mmd_self_by_pairs(s->m, &s->set.kernel, item);
     return left / (1.0 - squares);

@@ -2,9 +2,9 @@
  *
  *     D^2(i, j) = s_i + s_j - 2 sum_pq a_p b_q k(x_p, y_q).
  *
- * s is the mean kernel within an item. The unbiased form sums over pairs p != q and divides
- * by 1 - sum a_p^2. The biased form sums over all pairs. An item with one point has no pair p != q,
- * so s is k(x, x) in both forms. */
+ * s is the mean kernel within an item. The unbiased form sums over pairs p != q and divides by 1 -
+ * sum a_p^2. The biased form sums over all pairs. If an item has only one point, there is no pair p
+ * != q, and s is k(x, x) in both forms. */
 #ifndef DDSC_DISTANCE_MMD_MMD_H
 #define DDSC_DISTANCE_MMD_MMD_H
 
@@ -27,8 +27,8 @@ ddsc_status mmd_point_distance(ddsc_context *ctx, double *distance, const measur
 ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,
                           const ddsc_metric_settings *settings);
 
-/* The three methods for computing the sums. The choice depends on estimated cost, which depends on
- * sizes only. */
+/* The three methods for computing the sums. The method with the lowest estimated cost is chosen.
+ * The estimate depends only on sizes. */
 typedef enum mmd_way {
     /* For separate supports: kernel values between all points, in blocks. */
     MMD_CLOUDS,
@@ -46,10 +46,11 @@ typedef struct mmd_settings {
     /* Maximum number of bytes of the field; 0: 1 GiB, or less under a memory limit. */
     int64_t budget;
     int way;          /* an mmd_way, or -1 for the cheapest */
-    pair_frame frame; /* if its kind is not FRAME_NONE, it selects the method instead */
+    pair_frame frame; /* if its kind is not FRAME_NONE, it overrides the choice of the method */
 } mmd_settings;
 
-/* Returns the frame of the cheapest method for the set. Methods differ in the last bits. */
+/* Returns the frame of the cheapest method for the set. The frame is recorded because the methods
+ * differ in the last bits of their results. */
 pair_frame mmd_frame(ddsc_context *ctx, const measures *m, const mmd_settings *set);
 /* Returns true if the method of the frame can be used for the set. */
 bool mmd_fits(ddsc_context *ctx, const measures *m, const mmd_settings *set,
@@ -75,8 +76,7 @@ ddsc_status mmd_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, doub
  *
  *     0 <= D^2(i, j) - (offset_i + offset_j + |rows_i - rows_j|^2) <= tail_i + tail_j.
  *
- * If columns is 0, the method has no features that would save time. The caller releases the
- * arrays. */
+ * If columns is 0, features would not save time. The caller releases the arrays. */
 typedef struct mmd_features {
     int64_t columns;
     float *rows;           /* n x columns */

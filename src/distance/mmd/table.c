@@ -22,7 +22,7 @@ typedef struct factoring {
     double *gram;    /* v x v: K, then K~ */
     double *mean;    /* v: w */
     double *factor;  /* F: n x v */
-    double *largest; /* by stripe: largest |E| */
+    double *largest; /* one per stripe: largest |E| */
 } factoring;
 
 static ddsc_status gram_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -39,9 +39,9 @@ static ddsc_status gram_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Replaces K with K~ and returns the largest |k|. `unsure` covers all rounding in double: that of
- * the kernel values (see distance/cost/points.h) and of a few successive sums of at most v terms,
- * each of them at most four times the largest |k|. */
+/* Replaces K with K~ and returns the largest |k|. `unsure` bounds all rounding errors in double:
+ * those of the kernel values (see distance/cost/points.h), and those of a few successive sums of at
+ * most v terms of magnitude up to four times the largest |k|. */
 static double center_gram(factoring *f)
 {
     const measures *m = f->s->m;
@@ -63,7 +63,8 @@ static double center_gram(factoring *f)
     return largest;
 }
 
-/* Computes F = L^1/2 U', largest eigenvalues first. Eigenvalues near zero are left to E. */
+/* Computes F = L^1/2 U', ordered by decreasing eigenvalue. Eigenvalues near zero are omitted from F
+ * and contribute to E. */
 static ddsc_status factor_gram(factoring *f)
 {
     ddsc_status status = DDSC_OK;

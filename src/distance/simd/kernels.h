@@ -1,8 +1,8 @@
 /* kernels: the inner loops of exact transport, as one table of functions per instruction set.
  *
- * They work on integers, or on doubles with the same operations in every set. The order of these
- * operations is either the same or cannot affect the result. Every table therefore gives the same
- * bits. */
+ * The kernels work on integers, or perform the same operations on doubles with every instruction
+ * set. The order of these operations is either the same or cannot affect the result. Every table
+ * therefore gives the same bits. */
 #ifndef DDSC_DISTANCE_SIMD_KERNELS_H
 #define DDSC_DISTANCE_SIMD_KERNELS_H
 
@@ -14,17 +14,19 @@ enum {
     COLUMN_BLOCK = 16,
     ROW_GROUP = 4,  /* rows that share a list of blocks of columns */
     MASK_WORDS = 8, /* masks longer than one word have a multiple of this many words */
-    DOT_SIDE = 4,   /* rows and columns that `dots` multiplies at a time */
-    /* Problems up to this size on both sides have their own simplex. */
+    DOT_SIDE = 4,   /* number of rows and columns that `dots` multiplies at a time */
+    /* Problems with at most this many points on both sides are solved by a separate simplex
+     * kernel. */
     TINY_SIDE = COLUMN_BLOCK,
     INT32_LIMIT = 1 << 29, /* a larger |potential| ends a run in int32 */
-    /* Potential of a sink that is no longer a candidate, and cost of padding. */
+    /* Marks removed entries: the potential of a sink that is no longer a candidate, and the cost of
+     * padding. */
     INT32_REMOVED = 2 * INT32_LIMIT
 };
 
-/* Describes how a subtree moves. Nodes path[0] .. path[at] are in it, with path[at] at its top.
- * Nodes path[at + 1] .. path[length - 1] are above it up to the join, and other[0 .. n_other - 1]
- * are above its new position. */
+/* Describes the move of a subtree. Nodes path[0] .. path[at] are in the subtree, and path[at] is
+ * its top. Nodes path[at + 1] .. path[length - 1] are above it up to the join, and other[0 ..
+ * n_other - 1] are above its new position. */
 typedef struct mask_move {
     uint64_t *mask;
     int64_t words;
@@ -68,8 +70,8 @@ typedef struct kernels {
      * negative, and sets the first row and column that have it. Returns 0 otherwise. */
     int32_t (*block_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
                           int64_t rows, int64_t count, int64_t *row, int64_t *column);
-    /* Does the same over up to ROW_GROUP rows and the listed blocks of columns. The column is the
-     * first one in list order. */
+    /* Does the same for up to ROW_GROUP rows and the listed blocks of columns. Ties are broken by
+     * the order of the list. */
     int32_t (*near_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
                          int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
                          int64_t *row, int64_t *column);
@@ -94,8 +96,8 @@ typedef struct kernels {
     /* ---- trees ---- */
     /* Moves a subtree, for masks of more than one word. */
     void (*move)(const mask_move *m);
-    /* Adds `by` to potential[x] for every x < count in the mask. count is a multiple of
-     * COLUMN_BLOCK. */
+    /* Adds `by` to potential[x] for every x < count whose bit is set in the mask. count is a
+     * multiple of COLUMN_BLOCK. */
     void (*shift_int32)(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by);
     void (*shift_double)(double *potential, const uint64_t *mask, int64_t count, double by);
     /* Builds the first basis of a tiny problem and pivots to the optimum. */

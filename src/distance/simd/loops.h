@@ -1,5 +1,5 @@
-/* The kernels, written once in terms of lines and vectors. Each instruction set includes this file
- * and builds its own table. kernels.h specifies what the kernels compute. */
+/* The kernels, written once in terms of lines and vectors. The source file of each instruction set
+ * includes this file and builds its own table. kernels.h specifies what the kernels compute. */
 #include "base/simd.h"
 #include "distance/simd/vector.h"
 
@@ -55,7 +55,7 @@ TARGET static int32_t near_best(const int32_t *cost, const int32_t *sink, const 
     const int32_t *own[ROW_GROUP];
     int_line least[ROW_GROUP], best = line_all(0);
     int32_t from[ROW_GROUP];
-    for (int64_t i = 0; i < ROW_GROUP; i++) { /* missing rows repeat the last one */
+    for (int64_t i = 0; i < ROW_GROUP; i++) { /* the last row is repeated for missing rows */
         int64_t at = BASE_MIN(i, rows - 1);
         own[i] = cost + at * count;
         from[i] = source[at];
@@ -375,7 +375,7 @@ OP void put_sums(double *out, const double_line *x)
 TARGET static void dot_block(double *out, int64_t ld, const double *const *row,
                              const double *const *column, int64_t d)
 {
-    enum { ROWS = PARTS == 1 ? DOT_SIDE : 1 }; /* rows whose sums fit the registers */
+    enum { ROWS = PARTS == 1 ? DOT_SIDE : 1 }; /* number of rows whose sums fit in registers */
     for (int r = 0; r < DOT_SIDE; r += ROWS) {
         double_line sum[ROWS][DOT_SIDE] = {0};
         int64_t k = 0;

@@ -1,8 +1,8 @@
 /* The simplex for problems of at most TINY_SIDE x TINY_SIDE, included by loops.h.
  *
- * The method is that of the general simplex, with all data in a few vectors. A row of costs is one
- * line, a subtree is one word, and every pivot prices all arcs. Potentials cannot leave the int32
- * range because a path has at most 31 arcs. */
+ * The algorithm is that of the general simplex, but all data fit in a few vectors. A row of costs
+ * is one line, a subtree is one word, and every pivot prices all arcs. Potentials cannot leave the
+ * int32 range because a path has at most 31 arcs. */
 
 enum { NODES = 2 * TINY_SIDE };
 
@@ -13,8 +13,9 @@ OP uint32_t bit(int64_t node)
     return (uint32_t)1 << node;
 }
 
-/* Guesses the potentials of the sinks as minus the mean cost of their columns, which removes what
- * the arcs of a column have in common. Sums of padding may wrap around and are not used. */
+/* Guesses the potentials of the sinks as minus the mean cost of their columns, which removes the
+ * cost that all arcs of a column have in common. Sums over padding may wrap around and are not
+ * used. */
 OP void guess(tiny_tree *t, const tiny_problem *p)
 {
     uint32_t sum[TINY_SIDE] = {0};
@@ -41,8 +42,8 @@ OP int64_t next_source(uint32_t waiting, int64_t i)
 }
 
 /* Builds the first basis with the cyclic row minimum rule, together with the masks and the order of
- * the tree. The sink of the next source is chosen while the current source is served. It is chosen
- * again only if the current step exhausts it. */
+ * the tree. The sink of the next source is chosen while the current source is served. Another sink
+ * is chosen only if the current step exhausts the first one. */
 OP void first_basis(tiny_tree *t, const tiny_problem *p)
 {
     const int32_t *pot = t->potential + TINY_SIDE;
@@ -50,7 +51,7 @@ OP void first_basis(tiny_tree *t, const tiny_problem *p)
     uint32_t open = bit(p->m) - 1, waiting = bit(p->n) - 1;
     memcpy(left, p->supply, (size_t)p->n * sizeof *left);
     memcpy(left + TINY_SIDE, p->demand, (size_t)p->m * sizeof *left);
-    memset(t->flow, 0, sizeof t->flow); /* unused nodes too, because push adds to all */
+    memset(t->flow, 0, sizeof t->flow); /* includes unused nodes, because push adds to all nodes */
     for (int x = 0; x < NODES; x++)
         t->mask[x] = bit(x);
     int64_t chosen = open_best(p->cost, pot, open);
@@ -115,9 +116,9 @@ OP uint32_t holders(const tiny_tree *t, int64_t node)
     return bits;
 }
 
-/* Pushes as much flow around the cycle of the entering arc as its losing arcs permit. side[0] and
- * side[1] are the nodes of the cycle below the join, on the side of the source and of the sink.
- * Returns the node below the arc that is used up. */
+/* Pushes as much flow around the cycle of the entering arc as the arcs that lose flow permit.
+ * side[0] and side[1] are the nodes of the cycle below the join, on the side of the source and of
+ * the sink. Returns the lower node of the arc whose flow becomes zero. */
 OP int32_t push(tiny_tree *t, int64_t row, int64_t column, uint32_t side[2], int64_t *theta)
 {
     uint32_t above = holders(t, row), other = holders(t, TINY_SIDE + column), empty = 0;

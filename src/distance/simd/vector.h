@@ -37,18 +37,18 @@ SIMD_LOAD(OP, longs, void, longs_at)
 SIMD_STORE(OP, longs, void, longs_put)
 SIMD_LOAD(OP, doubles, double, doubles_at)
 
-/* Compilers broadcast a scalar operand with one instruction, but build a list of lanes with
- * many. */
+/* Compilers broadcast a scalar operand with one instruction, but need many instructions for a list
+ * of lanes. */
 #define ints_all(x) ((int32_t)(x) - (ints){0})
 #define longs_all(x) ((int64_t)(x) - (longs){0})
 #define doubles_all(x) ((x) - (doubles){0})
 
 /* ---- operations that depend on the instruction set ----
  *
- * - X_equal, X_less: the lanes for which the relation holds, as bits.
- * - ints_common: the lanes in which a & b is not 0, as bits.
- * - X_select: yes where a bit is set, else no.
- * - ints_pick: yes where a < b, else no.
+ * - X_equal, X_less: bit mask of the lanes for which the relation holds.
+ * - ints_common: bit mask of the lanes in which a & b is not 0.
+ * - X_select: `yes` in lanes whose bit is set, `no` in the others.
+ * - ints_pick: `yes` in lanes with a < b, `no` in the others.
  * - doubles_some: loads the first n values and sets the others to 0.
  * - doubles_put: stores the first n values.
  * - doubles_first: the first n values of x, and the rest of `other`.
@@ -79,7 +79,8 @@ SIMD_LOAD(OP, doubles, double, doubles_at)
 #define doubles_put(to, x, n) _mm512_mask_storeu_pd(to, FIRST(n), D(x))
 #define doubles_first(n, x, other) ((doubles)_mm512_mask_mov_pd(D(other), FIRST(n), D(x)))
 
-/* Without optimization, the gather intrinsic is a macro that mixes signed and unsigned masks. */
+/* Without optimization, the gather intrinsic is a macro that mixes signed and unsigned masks, so
+ * the warning is disabled. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 OP doubles doubles_gather(const double *from, const int32_t *at)
@@ -88,8 +89,8 @@ OP doubles doubles_gather(const double *from, const int32_t *at)
 }
 #pragma GCC diagnostic pop
 
-/* Stores the numbers of the set bits, counted from `first`, and returns how many there are. It may
- * write a whole line. */
+/* Stores the indices of the set bits, counted from `first`, and returns their number. It may write
+ * a whole line. */
 OP int64_t put_numbers(int32_t *to, uint32_t bits, int32_t first)
 {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -333,7 +334,7 @@ OP int_line line_min(int_line x, int_line y)
     return x;
 }
 
-/* Selects yes where x < y, else no. */
+/* Returns `yes` in lanes with x < y, and `no` in the others. */
 OP int_line line_pick(int_line x, int_line y, int_line yes, int_line no)
 {
     for (int p = 0; p < PARTS; p++)
@@ -341,7 +342,7 @@ OP int_line line_pick(int_line x, int_line y, int_line yes, int_line no)
     return x;
 }
 
-/* Selects yes where a bit is set, else no. */
+/* Returns `yes` in lanes whose bit is set, and `no` in the others. */
 OP int_line line_select(uint32_t bits, int_line yes, int_line no)
 {
     for (int p = 0; p < PARTS; p++)

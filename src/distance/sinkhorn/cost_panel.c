@@ -5,15 +5,15 @@
  * each has its own column item. The solver needs the costs of corresponding points of the eight
  * problems next to each other in memory.
  *
- * Within a tile, many columns share points: the distinct points of 64 documents account for 41% of
- * their pairs of points. The cost between each point of the row item and each distinct point of the
- * tile's columns (a word) is therefore computed once per row. The resulting lines are transposed
- * into the panel, which has one contiguous row for each word. A group then gathers the rows of its
- * eight columns and interleaves them with 8 x 8 transpositions. An extra row of the panel provides
- * infinite costs for missing points.
+ * Within a tile, many columns share points. In a tile of 64 documents, the number of distinct
+ * points is 41% of the number of points. The cost between each point of the row item and each
+ * distinct point of the tile's columns (a word) is therefore computed once per row. The resulting
+ * lines are transposed into the panel, which has one contiguous row for each word. A group then
+ * gathers the rows of its eight columns and interleaves them with 8 x 8 transpositions. An extra
+ * row of the panel provides infinite costs for missing points.
  *
- * A row costs one evaluation of the cost per pair of point and word, plus the transposition. A
- * group costs only loads, transpositions and stores. */
+ * A row takes one cost evaluation per pair of point and word, plus the transposition. A group takes
+ * only loads, transpositions and stores. */
 #include <math.h>
 
 #include "base/simd.h"
@@ -111,7 +111,7 @@ void sinkhorn_panel_row(sinkhorn_costs *c, int64_t i, int worker)
 /* ---- eight columns ---- */
 
 /* Computes out[(p * m + q) * G + problem] = panel[word of point q of that problem][p] for p < n. If
- * `turned` is true, the entry is at (q * n + p) * G. */
+ * `turned` is true, the entry is stored at (q * n + p) * G + problem instead. */
 SIMD_CLONES static void spread_costs(const cost_scratch *w, const int32_t *const *place,
                                      const int64_t *size, int64_t n, int64_t m, bool turned,
                                      double *out)

@@ -1,13 +1,14 @@
-/* The costs between the points of two items, C_pq = c(x_p, y_q).
+/* Computes the costs between the points of two items, C_pq = c(x_p, y_q).
  *
  * In few dimensions, squared distances are sums of squared differences. In many dimensions, they
- * come from inner products, |x|^2 + |y|^2 - 2 x y, and entries in which this cancels are recomputed
- * by differences (distance/cost/points.h). If many items share a small support in many dimensions,
- * all costs between its rows are computed once, and a pair gathers its entries from this table.
+ * are computed from inner products, |x|^2 + |y|^2 - 2 x y, and entries that suffer from
+ * cancellation are recomputed by differences (distance/cost/points.h). If many items share a small
+ * support in many dimensions, all costs between its rows are computed once, and a pair gathers its
+ * entries from this table.
  *
  * A cost depends on its two points only. All callers therefore obtain the same bits, with and
- * without the table and for any order of the pairs. A pair of n x m points costs n m d operations,
- * or n m loads with the table. */
+ * without the table and for any order of the pairs. A pair of items with n and m points takes n m d
+ * operations, or n m loads with the table. */
 #include "distance/sinkhorn/costs.h"
 
 #include "distance/cost/cost.h"
@@ -28,7 +29,8 @@ static ddsc_status scratch_open(const sinkhorn_costs *c, cost_scratch *w)
 {
     int64_t size = 0;
     if (!mul_ok(c->largest, c->largest, &size))
-        return ctx_fail(c->ctx, DDSC_ERROR_MEMORY, "an item of %lld points is too large",
+        return ctx_fail(c->ctx, DDSC_ERROR_MEMORY,
+                        "an item of %lld points is too large; reduce the number of points per item",
                         (long long)c->largest);
     CHECK(MEM_NEW(c->ctx, w->cost, size));
     if (sinkhorn_costs_by_lists(c)) {

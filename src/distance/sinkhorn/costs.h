@@ -17,7 +17,7 @@ typedef struct cost_scratch {
     points_panel tile_points; /* for few dimensions */
     double *line;             /* costs of one item that are not stored in the tile */
     double *panel;            /* (words + 1) x width; the last word has infinite costs */
-    int64_t width;            /* points of the row, rounded up to whole vectors */
+    int64_t width;            /* number of points of the row, rounded up to whole vectors */
 } cost_scratch;
 
 typedef struct sinkhorn_costs {
@@ -25,9 +25,9 @@ typedef struct sinkhorn_costs {
     const measures *m;
     ground_cost ground;
     points support;
-    int64_t largest; /* points of the largest item */
+    int64_t largest; /* number of points of the largest item */
     double *table;   /* v x v costs, or NULL */
-    /* side of a tile of groups (0 if unused); points of its largest item */
+    /* side of a tile of groups (0 if unused); number of points of its largest item */
     int64_t group_side, most;
     int n_workers;
     cost_scratch *scratch;

@@ -1,4 +1,4 @@
-/* The dense engine: loads a problem, computes the values of the plan, and returns potentials and
+/* The dense engine. Loads a problem, computes the values of its plan, and returns potentials and
  * plan after a solve.
  *
  * Loading drops zero weights. The smaller side becomes the rows unless both are small enough for a
@@ -7,12 +7,14 @@
  * without them the exponents C / eps keep their accuracy. Costs of extreme range are scaled by a
  * power of two, which is exact.
  *
- * After a solve, the regularized value comes from the dual, <a, f> + <b, g> - eps (sum P - 1). Its
- * error is of second order in the error of the potentials. For an epsilon far above the cost, the
- * dual cancels, and the primal formula with non-negative terms is used. Above a further limit, f_i
- * = sum_j b_j C_ij - c / 2 is exact up to rounding, where c is the mean cost.
+ * After a solve, the regularized value is computed from the dual, <a, f> + <b, g> - eps (sum P -
+ * 1). Its error is of second order in the error of the potentials. If epsilon is far above the
+ * cost, the terms of the dual cancel, and the primal formula with non-negative terms is used
+ * instead. Above a second limit, f_i = sum_j b_j C_ij - c / 2 is exact up to rounding, where c is
+ * the mean cost.
  *
- * Loading and every value cost O(n m). The iterations are in dense_levels.c. */
+ * Loading a problem and computing a value take O(n m) time. The iterations are in
+ * dense_levels.c. */
 #include "distance/sinkhorn/dense.h"
 
 #include <math.h>
@@ -130,7 +132,8 @@ static ddsc_status load_problem(sinkhorn_solver *z, const sinkhorn_problem *prob
     int64_t n = count_weighted(problem->a, problem->n, &sum_a);
     int64_t m = count_weighted(problem->b, problem->m, &sum_b);
     if (n == 0 || m == 0)
-        return ctx_fail(z->ctx, DDSC_ERROR_INPUT, "transport: the %s weights sum to zero",
+        return ctx_fail(z->ctx, DDSC_ERROR_INPUT,
+                        "transport: the %s weights sum to zero; their sum must be positive",
                         n == 0 ? "row" : "column");
     z->swapped = n > m && !sinkhorn_group_fits(n, m);
     CHECK(z->swapped ? reserve(z, m, n) : reserve(z, n, m));
@@ -216,9 +219,9 @@ static double side_value(const sinkhorn_solver *z, const dense_side *x)
     return sum;
 }
 
-/* Computes the values of the plan. The dual value <a,f> + <b,g> - eps (sum P - 1) has an error
- * of second order. For a large epsilon it suffers from cancellation, so the primal formula is
- * used, whose terms are all non-negative. */
+/* Computes the values of the plan. The dual value <a,f> + <b,g> - eps (sum P - 1) has an error of
+ * second order. If epsilon is large, its terms cancel, so the primal formula is used, whose terms
+ * are all non-negative. */
 static void find_values(const sinkhorn_solver *z, bool sharp, sinkhorn_result *result)
 {
     const dense_side *x = &z->s.row;
@@ -283,8 +286,8 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
     return finish(solver, rule, &run, result);
 }
 
-/* Look k ends after 2^k iterations, the last of which is a plain iteration. */
-static bool dense_look(void *state, int k, double *value)
+/* Advances to evaluation k, which follows 2^k iterations. The last of them is a plain iteration. */
+static bool evaluate_dense(void *state, int k, double *value)
 {
     sinkhorn_solver *z = state;
     for (int left = k < 2 ? 1 : 1 << (k - 1); left > 0; left--) {
@@ -296,24 +299,27 @@ static bool dense_look(void *state, int k, double *value)
     return true;
 }
 
+/* Iterates at the requested epsilon without levels, because the bound for a larger epsilon is no
+ * bound. Reduced costs have a zero in every row and column, so no sum underflows even if their range
+ * is thousands of times as large as epsilon. */
 double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough)
 {
     if (load_problem(solver, problem) < 0)
         return -INFINITY;
     double epsilon = reduce_cost(solver, problem->rule.epsilon);
-    if (epsilon > SINKHORN_LARGE_EPSILON * solver->range ||
-        sinkhorn_levels(solver->range, epsilon) > 0)
+    if (epsilon > SINKHORN_LARGE_EPSILON * solver->range)
         return -INFINITY;
     sinkhorn_dense_start(solver, epsilon);
-    return sinkhorn_dual_bound(dense_look, solver, SINKHORN_DENSE_LOOKS, SINKHORN_DENSE_PATIENCE,
-                               problem->rule.epsilon, enough);
+    return sinkhorn_dual_bound(evaluate_dense, solver, SINKHORN_DENSE_EVALUATIONS,
+                               SINKHORN_DENSE_PATIENCE, problem->rule.epsilon, enough);
 }
 
-/* Iterates u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et al. 2019). For the positive
- * definite kernel of a squared distance, each step at least halves the error. K has a unit
- * diagonal, so u stays within [a, sqrt(a)] and no absorption is needed for any epsilon. The
- * iteration starts from the limit closer to epsilon. An error e changes the value by about eps
- * e^2, so a distant start could leave an error as large as the tolerance. */
+/* Solves a symmetric problem by iterating u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et
+ * al. 2019). For the positive definite kernel of a squared distance, each step at least halves the
+ * error. K has a unit diagonal, so u stays within [a, sqrt(a)] and no absorption is needed for any
+ * epsilon. The iteration starts from the limit of u for large or for small epsilon, whichever is
+ * closer. An error e of u changes the value by about eps e^2, so a distant start could leave an
+ * error as large as the tolerance. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem)
 {
@@ -324,7 +330,8 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
     twice.m = problem->n;
     twice.b = problem->a;
     CHECK(load_problem(solver, &twice));
-    solver->epsilon = rebase(solver, rule->epsilon); /* f = g = 0 here, so the cost is unchanged */
+    /* f = g = 0 at this point, so the cost does not change */
+    solver->epsilon = rebase(solver, rule->epsilon);
     for (int64_t i = 0; i < x->n; i++)
         x->scale[i] = y->scale[i] =
             solver->epsilon > solver->range ? x->weight[i] : sqrt(x->weight[i]);
@@ -349,8 +356,8 @@ static void spread_side(const sinkhorn_solver *z, const dense_side *x, double sh
         out[x->kept[i]] = z->unit * (potential_at(z, x, i) + shift);
 }
 
-/* Extends one side's potential to its points without weight, using the remaining points of the
- * other side: -eps log sum_j w_j exp((h_j - C_j) / eps). */
+/* Extends one side's potential to its points of zero weight by -eps log sum_j w_j exp((h_j - C_j) /
+ * eps), where the sum runs over the points of the other side that have weight. */
 static void fill_gaps(const dense_side *other, const double *potential, double epsilon, double *out,
                       int64_t size, const double *cost, int64_t own_step, int64_t other_step)
 {

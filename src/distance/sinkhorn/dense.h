@@ -1,4 +1,4 @@
-/* Internals of a sinkhorn_solver, for the dense_*.c files. */
+/* Internals of a sinkhorn_solver. Only the dense_*.c files include this header. */
 #ifndef DDSC_DISTANCE_SINKHORN_DENSE_H
 #define DDSC_DISTANCE_SINKHORN_DENSE_H
 
@@ -29,11 +29,11 @@ typedef struct dense_run {
 int64_t sinkhorn_levels(double range, double epsilon);
 /* Computes the kernel of the current potentials. */
 void sinkhorn_dense_start(sinkhorn_solver *z, double epsilon);
-/* Iterates from zero potentials to the plan of `epsilon`. Leaves exact columns and sets run->error.
- */
+/* Iterates from zero potentials to the plan of `epsilon`. On return, the columns are exact, and
+ * run->error is set. */
 ddsc_status sinkhorn_dense_iterate(sinkhorn_solver *z, double epsilon, dense_run *run);
-/* Performs one damped Newton step on the semi-dual from exact columns and updates *error. Sets
- * *moved to false if no step was found; the scalings are then unchanged. */
+/* Performs one damped Newton step on the semi-dual, starting from exact columns, and updates
+ * *error. Sets *moved to false if no step was found; the scalings are then unchanged. */
 ddsc_status sinkhorn_dense_newton(sinkhorn_solver *z, double *error, bool *moved);
 
 #endif

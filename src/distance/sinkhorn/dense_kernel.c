@@ -18,7 +18,8 @@
 
 /* ---- shared with the grid engine ---- */
 
-/* Over-relaxation must not change a sign, so the relaxed value is at least half the plain one. */
+/* Updates a scaling. Over-relaxation must not change its sign, so the relaxed value is at least
+ * half of the plain one. */
 SIMD_CLONES sinkhorn_half sinkhorn_update(double *scale, const double *weight, const double *sum,
                                           int64_t n, double omega)
 {
@@ -36,8 +37,8 @@ SIMD_CLONES sinkhorn_half sinkhorn_update(double *scale, const double *weight, c
     return (sinkhorn_half){simd_sum(error), -simd_highest(-low), simd_highest(high)};
 }
 
-/* The exponents are limited because an epsilon below the rounding of the cost can make them
- * arbitrarily large. */
+/* The exponents are limited, because they become arbitrarily large if epsilon is below the rounding
+ * error of the cost. */
 SIMD_CLONES void sinkhorn_exp(double *x, int64_t n, double limit)
 {
     for (int64_t k = 0; k < n; k += SIMD_LANES)
@@ -232,8 +233,8 @@ SIMD_CLONES double sinkhorn_dense_cost(const dense_arrays *s)
     return simd_sum(total);
 }
 
-/* simd_log requires normal numbers. A diverged iteration may have produced other numbers, for
- * which the logarithms are recomputed with log(). */
+/* simd_log requires normal numbers. If a diverged iteration produced other numbers, their
+ * logarithms are recomputed with log(). */
 SIMD_CLONES void sinkhorn_dense_logs(const dense_side *x)
 {
     simd_f64 low = simd_all(1), high = low;

@@ -1,9 +1,9 @@
 /* Kernels of the dense engine. They work on plain arrays and neither allocate nor use a context.
  *
  * A plan is stored as P_ij = u_i K_ij v_j with K_ij = exp((f_i + g_j - C_ij) / eps). The potentials
- * f and g have absorbed earlier scalings: absorption adds eps log(u / a) to f and resets u to a.
- * Rows are padded to SINKHORN_ROW_BLOCK and columns to SIMD_LANES with zeros, so that no loop has a
- * remainder. A padded entry has neither weight nor mass. */
+ * f and g contain the scalings of earlier iterations: absorption adds eps log(u / a) to f and
+ * resets u to a. Rows are padded to SINKHORN_ROW_BLOCK and columns to SIMD_LANES with zeros, so
+ * that no loop has a remainder. A padded entry has neither weight nor mass. */
 #ifndef DDSC_DISTANCE_SINKHORN_DENSE_KERNEL_H
 #define DDSC_DISTANCE_SINKHORN_DENSE_KERNEL_H
 
@@ -15,7 +15,7 @@ enum { SINKHORN_ROW_BLOCK = 4 };
  * observed range of the sums reveals such cases. */
 #define SINKHORN_TINY_SUM 1e-290
 
-/* Errors and sums of a half step, over the entries with weight. */
+/* Error and range of the sums of a half step, over the entries with positive weight. */
 typedef struct sinkhorn_half {
     double error;     /* sum of |scale sum - weight| */
     double low, high; /* range of the sums */
@@ -34,9 +34,9 @@ typedef struct dense_side {
     double *scale;     /* u or v */
     double *potential; /* f or g: absorbed potentials of the reduced cost */
     double *sum;       /* K v or K' u */
-    /* part subtracted from the cost; added to the results again */
+    /* part that was subtracted from the cost; it is added to the results */
     double *base;
-    double *last;  /* potentials of the previous level; after a solve log(scale / weight) */
+    double *last;  /* potentials of the previous level; after a solve, log(scale / weight) */
     int32_t *kept; /* index of each entry in the problem */
 } dense_side;
 
@@ -58,7 +58,7 @@ void sinkhorn_dense_reduce(dense_arrays *s);
 /* Subtracts f + g from the cost, with negative rounding errors set to 0, and returns the largest
  * finite entry. */
 double sinkhorn_dense_subtract(dense_arrays *s);
-/* Runs one relaxed iteration u += w (a / K v - u), v += w (b / K' u - v) that reads the kernel
+/* Runs one relaxed iteration u += w (a / K v - u), v += w (b / K' u - v), which reads the kernel
  * once. */
 sinkhorn_seen sinkhorn_dense_pass(dense_arrays *s, double omega);
 /* Computes row.sum = K v and returns the L1 error of the rows. */

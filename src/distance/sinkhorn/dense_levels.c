@@ -5,24 +5,24 @@
  * Kosowsky and Yuille 1994). The potentials are smooth in epsilon, so each level starts from a
  * linear extrapolation of the two previous ones.
  *
- * Within a level, scaling iterations run under the pace control of pace.h. Newton steps
- * (dense_newton.c) take over where the iterations are too slow. If sums leave their range, the
- * scalings are absorbed into the potentials, f += eps log(u / a), and the kernel is computed again
+ * Within a level, scaling iterations run under the pace control of pace.h. If the iterations are
+ * too slow, Newton steps (dense_newton.c) are used instead. If sums leave their range, the scalings
+ * are absorbed into the potentials, f += eps log(u / a), and the kernel is computed again
  * (Schmitzer 2019). Every level but the last ends at a larger tolerance. If a level stalls, the
- * next attempt uses a smaller one, because mass that was misplaced at a large epsilon may be
- * impossible to move at a small one.
+ * next attempt uses a smaller tolerance, because mass that was misplaced at a large epsilon may be
+ * impossible to move at a small epsilon.
  *
- * The final error is that of the plan at the requested epsilon, so the path of levels affects only
- * the time. An iteration costs O(n m), and so does a new kernel. */
+ * The reported error is that of the plan at the requested epsilon, so the sequence of levels
+ * affects only the time. An iteration and the computation of a new kernel take O(n m) time each. */
 #include <math.h>
 #include <string.h>
 
 #include "distance/sinkhorn/dense.h"
 
-/* far enough from overflow that e^200 can be multiplied and divided safely */
+/* e^200 can be multiplied and divided without overflow */
 static const double EXPONENT_LIMIT = 200;
-/* Marginal error at which each attempt leaves a level. Misplaced mass below this limit may be
- * impossible to move at later levels. If a level stalls, the next attempt starts again with a
+/* Marginal error at which a level ends, for each attempt. Mass that is still misplaced then may be
+ * impossible to move at later levels. If a level stalls, the next attempt starts over with a
  * smaller tolerance. */
 static const double LEVEL_TOLERANCE[] = {3e-4, 1e-6, 0};
 enum { N_ATTEMPTS = 3 };
@@ -96,7 +96,7 @@ static ddsc_status run_newton(sinkhorn_solver *z, dense_run *run)
     return DDSC_OK;
 }
 
-/* Iterates at the epsilon of the kernel. If `may_stick` is false, stops as soon as Newton steps
+/* Iterates at the epsilon of the kernel. If `may_stick` is false, it stops as soon as Newton steps
  * fail. */
 static ddsc_status run_level(sinkhorn_solver *z, dense_run *run, bool may_stick)
 {
@@ -149,7 +149,7 @@ static double level_epsilon(double epsilon, int64_t level)
 }
 
 /* Computes value + (next - now) / (now - before) (value - last). The potentials are smooth in
- * epsilon and nearly linear once it is small. */
+ * epsilon, and nearly linear if epsilon is small. */
 static void extrapolate_side(dense_side *x, double weight)
 {
     for (int64_t i = 0; i < x->n; i++) {

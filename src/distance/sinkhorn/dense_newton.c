@@ -2,7 +2,7 @@
  * soft c-transform.
  *
  * In units of eps, the gradient is a - P 1 and the Hessian is -(diag(P 1) - P diag(1/b) P'), a
- * graph Laplacian. A step costs one Cholesky factorization of the size of the smaller side, O(n^2 m
+ * graph Laplacian. A step takes one Cholesky factorization of the size of the smaller side, O(n^2 m
  * + n^3). Convergence is quadratic near the solution (as in Brauer, Clason, Lorenz, Wirth 2017),
  * whereas scaling iterations are slow if epsilon is small. */
 #include <math.h>
@@ -59,9 +59,9 @@ SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t first, in
     }
 }
 
-/* Computes rows first .. last-1 of U after the previous rows have been subtracted. A pivot lost
- * to rounding belongs to a set of points that exchanges no mass with the others. Restoring its
- * diagonal entry leaves that set unchanged. */
+/* Computes rows first .. last-1 of U after the previous rows have been subtracted. If rounding
+ * makes a pivot non-positive, it belongs to a set of points that exchange no mass with the others.
+ * Its original diagonal entry is then used, so that the step leaves that set unchanged. */
 SIMD_CLONES static void factor_rows(double *matrix, int64_t order, int64_t first, int64_t last,
                                     const double *diagonal)
 {
@@ -103,10 +103,10 @@ SIMD_CLONES static void solve(const double *matrix, int64_t n, int64_t order, do
                matrix[k * order + k];
 }
 
-/* Solves (diag(r) (1 + mu) - P diag(1/b) P') direction = a - r. The constant vector is in the
- * null space, and sets of points that exchange almost no mass produce vectors close to it. mu
- * makes both cases harmless. It decreases with the error so that convergence remains quadratic.
- * Returns the slope of the semi-dual along the direction. */
+/* Solves (diag(r) (1 + mu) - P diag(1/b) P') direction = a - r. Without mu, the constant vector
+ * would be in the null space, and sets of points that exchange almost no mass would produce vectors
+ * close to it. mu regularizes both. It decreases with the error, so that convergence remains
+ * quadratic. Returns the slope of the semi-dual along the direction. */
 static double find_direction(const dense_arrays *s, newton_arrays *w, double error)
 {
     const dense_side *x = &s->row;
@@ -142,8 +142,9 @@ static double try_step(dense_arrays *s, const newton_arrays *w, double length, d
     return slope;
 }
 
-/* The semi-dual is concave, so a step has increased it if the slope at the end of the step is
- * not negative. Near the maximum, rounding hides the slope, so a smaller error is also accepted. */
+/* Accepts a step if the slope at its end is not negative: the semi-dual is concave, so the step has
+ * increased it. Near the maximum, rounding errors exceed the slope, so a step that reduces the
+ * error is also accepted. */
 ddsc_status sinkhorn_dense_newton(sinkhorn_solver *z, double *error, bool *moved)
 {
     dense_arrays *s = &z->s;

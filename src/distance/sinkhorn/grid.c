@@ -1,19 +1,20 @@
 /* Entropic transport between two items on a plane grid (see grid.h for the problem).
  *
  * The plan is P = diag(u) K diag(v) with K = exp(-|x - y|^2 / eps). The iteration is u += w (a / K
- * v - u), and the same for v with K', where w is the over-relaxation. Both items are moved to their
- * means. This changes the value by exactly |difference of means|^2 and keeps the exponents small.
+ * v - u), and the same for v with K', where w is the over-relaxation. Both items are centered at
+ * their means. This changes the value by exactly |difference of means|^2 and keeps the exponents
+ * small.
  *
  * The scalings start from the potentials f(x) = x' (1 - M) x of the affine map M between the
  * Gaussians of the items (grid_items.c). The first over-relaxation w is derived from the exact rate
  * of convergence between Gaussians (Janati, Muzellec, Peyre, Cuturi 2020), and pace.h adapts it
  * afterwards.
  *
- * The dual value <a, f> + <b, g> of any f with its optimal g is a lower bound of the value. It
- * increases in every iteration, so it also serves as a bound that a search can stop at.
+ * The dual value <a, f> + <b, g> of any f with its optimal g is a lower bound on the value. It
+ * increases in every iteration, so a search can use it as a bound and stop the iterations early.
  *
- * Each product with K costs O(h w (h + w)) for boxes of h x w cells. A pair whose sums leave the
- * range of doubles, or that converges slowly, is left to the dense engine. The result depends only
+ * Each product with K costs O(h w (h + w)) for boxes of h x w cells. A pair is left to the dense
+ * engine if its sums leave the range of doubles or if it converges slowly. The result depends only
  * on the pair. */
 #include "distance/sinkhorn/grid.h"
 
@@ -39,7 +40,8 @@ typedef struct grid_pair {
     grid_end end[2];
     double table[2][GRID_TABLE];
     double across[2][SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE];
-    double half[GRID_BOX], sum[GRID_BOX]; /* box after one axis, and after both */
+    double half[GRID_BOX], sum[GRID_BOX]; /* values on the box after processing one axis, and after
+                                           * both */
     double apart;                         /* squared distance of the means */
 } grid_pair;
 
@@ -115,16 +117,15 @@ static void load_end(const sinkhorn_grid *g, grid_end *end, int64_t i)
         end->weight[place[k]] = view.weight[k] > SINKHORN_NO_WEIGHT ? view.weight[k] : 0;
 }
 
-/* Returns the distance along an axis for a difference of t cells, between the items moved to their
- * means. */
+/* Returns the distance along an axis for a difference of t cells, between the centered items. */
 static double distance(const grid_pair *w, int axis, int t)
 {
     double gap = sinkhorn_grid_gap(w->end[0].item, w->end[1].item, axis);
     return w->grid->items.step[axis] * ((double)t - gap);
 }
 
-/* across[0][s][c] is the table entry for the distance between column c of side 0 and column s of
- * side 1. */
+/* Expands the second table to matrices. across[0][s][c] is the table entry for the distance between
+ * column c of side 0 and column s of side 1. */
 static void expand_columns(grid_pair *w)
 {
     const grid_item *x = w->end[0].item, *y = w->end[1].item;
@@ -222,7 +223,7 @@ static double sharp_value(grid_pair *w)
     return total;
 }
 
-/* Returns <a, f> + <b, g> of the items moved to their means, in units of epsilon. */
+/* Returns <a, f> + <b, g> of the centered items, in units of epsilon. */
 static double dual_value(const grid_pair *w)
 {
     const grid_end *a = &w->end[0], *b = &w->end[1];
@@ -249,7 +250,8 @@ static bool settle(grid_pair *w, sinkhorn_result *result)
 
 /* Derives the over-relaxation from the rate of convergence between Gaussians, (sqrt(4 mu + s^2) -
  * s)^2 / (4 mu). Here s = epsilon / 2, and mu is the largest eigenvalue of the product of the
- * covariances (from Janati et al. 2020). Items converge slightly more slowly. */
+ * covariances (from Janati et al. 2020). Actual items converge slightly more slowly than
+ * Gaussians. */
 static double first_omega(const grid_pair *w, double epsilon)
 {
     const double *a = w->end[0].item->cov, *b = w->end[1].item->cov;
@@ -287,8 +289,9 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
 
 /* ---- bounds ---- */
 
-/* Any f with its optimal g has one exact marginal, and each iteration increases the dual value. */
-static bool grid_look(void *state, int k, double *value)
+/* Runs one iteration and computes the dual value of f with its optimal g, which increases in every
+ * iteration. */
+static bool evaluate_grid(void *state, int k, double *value)
 {
     grid_pair *w = state;
     if (k > 0 && !in_range(half_pass(w, 0, k < 3 ? 1 : 1.5)))
@@ -299,11 +302,11 @@ static bool grid_look(void *state, int k, double *value)
     return true;
 }
 
-double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int looks,
+double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int evaluations,
                            int worker)
 {
     grid_pair *w = &g->pair[worker];
     load_pair(w, i, j);
-    return fmax(0, sinkhorn_dual_bound(grid_look, w, looks, SINKHORN_GRID_PATIENCE, g->rule.epsilon,
-                                       enough));
+    return fmax(0, sinkhorn_dual_bound(evaluate_grid, w, evaluations, SINKHORN_GRID_PATIENCE,
+                                       g->rule.epsilon, enough));
 }

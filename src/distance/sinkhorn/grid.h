@@ -1,10 +1,10 @@
 /* The grid engine: entropic transport between items on a 2-D grid.
  *
- * The squared distance is a sum of one term per axis, so the kernel is a product of one kernel
- * per axis. K v then takes two small matrix products over the bounding boxes of the items, O(h w
- * (h + w)), instead of a pass over all pairs of points. All data stay in the cache. The items
- * are moved to their means, which changes the value by the squared distance of the means and
- * keeps the scalings small. Every result depends only on its pair. */
+ * The squared distance is a sum of one term per axis, so the kernel is a product of one kernel per
+ * axis. K v then takes two small matrix products over the bounding boxes of the items, O(h w (h +
+ * w)), instead of a pass over all pairs of points. All data fit in the cache. The items are
+ * centered at their means, which changes the value by the squared distance of the means and keeps
+ * the scalings small. Every result depends only on its pair. */
 #ifndef DDSC_DISTANCE_SINKHORN_GRID_H
 #define DDSC_DISTANCE_SINKHORN_GRID_H
 
@@ -13,8 +13,8 @@
 
 typedef struct sinkhorn_grid sinkhorn_grid;
 
-/* Returns true if the grid engine suits the set. The points must lie on a 2-D grid up to
- * rounding, epsilon must be neither far above nor far below the costs, and boxes must be cheaper
+/* Returns true if the grid engine should be used for the set. The points must lie on a 2-D grid up
+ * to rounding, epsilon must be neither far above nor far below the costs, and boxes must be cheaper
  * than lists of points. */
 bool sinkhorn_grid_applies(const measures *m, double epsilon);
 /* Creates the engine for a grid with these steps, with scratch memory for each worker of the context. */
@@ -27,10 +27,10 @@ const grid_items *sinkhorn_grid_get_items(const sinkhorn_grid *g);
  * convergence was too slow. The dense solver must solve such a pair. */
 bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, int64_t j,
                          int worker);
-/* Returns the largest of up to `looks` (at most SINKHORN_GRID_LOOKS) lower bounds on the
- * regularized value. The first look costs half an iteration and each later one a full iteration.
- * Stops as soon as the bound exceeds `enough` or is unlikely to reach it. */
-double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int looks,
+/* Evaluates up to `evaluations` (at most SINKHORN_GRID_EVALUATIONS) lower bounds on the regularized
+ * value and returns the largest. The first one takes half an iteration and each later one a full
+ * iteration. Stops as soon as the bound exceeds `enough` or is unlikely to reach it. */
+double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int evaluations,
                            int worker);
 
 #endif

@@ -8,10 +8,10 @@
  *
  * The optimal map between the Gaussians with covariances A and B is x -> M x with the geometric
  * mean M = A^-1 # B = A^-1/2 (A^1/2 B A^1/2)^1/2 A^-1/2 (Gelbrich 1990). Its potential x' (1 - M) x
- * is a good start for the potentials of the items themselves. In two dimensions, the geometric mean
- * has a closed form that needs only determinants.
+ * is a good initial guess for the potentials of the items themselves. In two dimensions, the
+ * geometric mean has a closed form that needs only determinants.
  *
- * Every value depends on a single item, apart from the common steps of the grid. Making the items
+ * Apart from the common steps of the grid, every value depends on a single item. Creating the items
  * takes O(nnz) time. */
 #include "distance/sinkhorn/grid_items.h"
 
@@ -21,8 +21,8 @@
 
 enum { SIDE = SINKHORN_GRID_SIDE, ITEMS_GRAIN = 64 };
 
-/* Largest deviation of a point from the grid, relative to its extent. Points must lie on the grid
- * up to rounding, because values are computed from the grid. */
+/* Largest deviation of a point from the grid, relative to the extent of the grid. Points must lie
+ * on the grid up to rounding, because values are computed from grid positions. */
 static const double OFF_GRID = 1e-13;
 
 static void cell_of(const measures *m, int32_t row, int32_t at[2])
@@ -153,12 +153,17 @@ ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const m
 {
     int64_t bytes = sizeof *out->cell, item = sizeof *out->item;
     *out = (grid_items){.step = {step[0], step[1]}};
-    CHECK(team_table_new(ctx, &out->item, m->n * item));
-    CHECK(team_table_new(ctx, &out->cell, m->nnz * bytes));
-    CHECK(team_table_new(ctx, &out->place, m->nnz * bytes));
+    CHECK(team_table_new(ctx, &out->item, measures_item_room(m) * item));
+    CHECK(team_table_new(ctx, &out->cell, measures_entry_room(m) * bytes));
+    CHECK(team_table_new(ctx, &out->place, measures_entry_room(m) * bytes));
     CHECK(team_fill(ctx, out->item, m->n, ITEMS_GRAIN, item, items_range, &(items_job){out, m}));
     CHECK(team_gather_entries(ctx, out->cell, m->offset, m->n, ITEMS_GRAIN, bytes));
     return team_gather_entries(ctx, out->place, m->offset, m->n, ITEMS_GRAIN, bytes);
+}
+
+ddsc_status sinkhorn_grid_items_grow(grid_items *items, const measures *m, int64_t first)
+{
+    return items_range(&(items_job){items, m}, first, m->n, 0);
 }
 
 void sinkhorn_grid_items_free(ddsc_context *ctx, grid_items *items)

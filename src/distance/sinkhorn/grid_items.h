@@ -9,9 +9,11 @@
 #include "distance/sinkhorn/tuning.h"
 
 enum {
-    GRID_ROWS = 4, /* rows are processed in blocks of this size; boxes are padded to whole blocks */
-    GRID_BOX = (SINKHORN_GRID_SIDE + GRID_ROWS) * SINKHORN_GRID_SIDE, /* cells of the largest box */
-    GRID_BEYOND = SIMD_LANES, /* table entries that are read outside the distances in use */
+    GRID_ROWS = 4, /* number of rows processed together; boxes are padded to a multiple of it */
+    /* number of cells of the largest box */
+    GRID_BOX = (SINKHORN_GRID_SIDE + GRID_ROWS) * SINKHORN_GRID_SIDE,
+    GRID_BEYOND = SIMD_LANES, /* number of table entries that may be read beyond the distances in
+                               * use */
     GRID_TABLE_ZERO = SINKHORN_GRID_SIDE + 2 * GRID_BEYOND, /* index of distance 0 in a table */
     GRID_TABLE = 2 * GRID_TABLE_ZERO
 };
@@ -22,7 +24,7 @@ typedef struct grid_item {
     int32_t first[2], size[2]; /* bounding box: rows, columns */
     int32_t ld;
     double mean[2];  /* in steps */
-    double local[2]; /* the same, from the first row and column of the box */
+    double local[2]; /* the mean relative to the first row and column of the box */
     double cov[3];   /* covariances: row-row, row-column, column-column */
 } grid_item;
 
@@ -44,14 +46,16 @@ static inline double sinkhorn_grid_gap(const grid_item *x, const grid_item *y, i
 bool sinkhorn_grid_fits(const measures *m);
 /* Returns true if the points lie on the grid up to rounding. */
 bool sinkhorn_grid_is_exact(const measures *m);
-/* Returns true if the steps of the set's grid are those of the frame, up to rounding. */
+/* Returns true if the grid of the set has the steps of the frame, up to rounding. */
 bool sinkhorn_grid_is_in(const measures *m, const pair_frame *frame);
 /* Returns true if an iteration over the boxes is cheaper than one over all pairs of points. */
 bool sinkhorn_grid_pays(const measures *m);
-/* Creates the items in a unit of length in which the grid has these steps. The caller frees them
- * even on error. */
+/* Creates the items. The grid steps define the unit of length. The caller frees them even on
+ * error. */
 ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const measures *m,
                                      const double step[2]);
+/* Creates the items from `first` on, which were appended to the set. */
+ddsc_status sinkhorn_grid_items_grow(grid_items *items, const measures *m, int64_t first);
 void sinkhorn_grid_items_free(ddsc_context *ctx, grid_items *items);
 /* Computes the linear map from the Gaussian of covariance a to that of covariance b. */
 void sinkhorn_grid_affine(const double a[3], const double b[3], double m[3]);

@@ -2,8 +2,8 @@
  *
  * The kernel of entropic transport on a grid is a product of one factor per axis. Applying it to a
  * function on a box is therefore one small matrix product along the rows and one along the columns.
- * sinkhorn_grid_mix computes such a product for h x w cells in O(h w h) or O(h w w) operations.
- * Blocks of GRID_ROWS rows keep their sums in registers.
+ * sinkhorn_grid_mix computes such a product for h x w cells in O(h w h) or O(h w w) operations. The
+ * sums of a block of GRID_ROWS rows are kept in registers.
  *
  * All sums run over the cells in a fixed order, so the bits do not depend on the blocks. Cells
  * without a point have weight and scaling 0, so they do not contribute. */

@@ -12,12 +12,12 @@ void sinkhorn_grid_mix(const grid_mix *x, double *out, const double *coef, const
 /* Returns the sum of |scale sum - weight| and stores the sum of scale * sum in *mass. */
 double sinkhorn_grid_error(const double *scale, const double *weight, const double *sum, int64_t n,
                            double *mass);
-/* Returns the sum of weight log(x / weight) over the entries with weight. */
+/* Returns the sum of weight log(x / weight) over the entries with positive weight. */
 double sinkhorn_grid_log_ratio(const double *weight, const double *x, int64_t n);
 double sinkhorn_grid_dot(const double *x, const double *y, int64_t n);
 
 /* The quadratic form t = y y + x x + yy y^2 + xy x y + xx x^2 over a box whose first cell is at
- * (y0, x0). Each coefficient has the name of the term it multiplies. */
+ * (y0, x0). Each coefficient is named after the term it multiplies. */
 typedef struct grid_form {
     double y0, x0, y_step, x_step;
     double y, x, yy, xy, xx;

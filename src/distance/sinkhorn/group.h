@@ -1,9 +1,9 @@
 /* The group engine: solves eight small entropic problems at once, one per vector lane.
  *
- * Each problem undergoes the same operations in the same order as in sinkhorn_solve. Its result
- * is therefore bit-identical, whatever the other problems of the group are. A problem that needs
- * more than scaling iterations is returned unsolved. Such problems need a decreasing epsilon,
- * absorption, Newton steps, or the formulas for a large epsilon. */
+ * Each problem undergoes the same operations in the same order as in sinkhorn_solve. Its result is
+ * therefore bit-identical to that of sinkhorn_solve, whatever the other problems of the group are.
+ * A problem that needs more than scaling iterations is returned unsolved. Such problems need a
+ * decreasing epsilon, absorption, Newton steps, or the formulas for a large epsilon. */
 #ifndef DDSC_DISTANCE_SINKHORN_GROUP_H
 #define DDSC_DISTANCE_SINKHORN_GROUP_H
 
@@ -22,12 +22,12 @@ static inline bool sinkhorn_group_fits(int64_t n, int64_t m)
 {
     return n <= SINKHORN_GROUP_SIDE && m <= SINKHORN_GROUP_SIDE;
 }
-/* Starts a new group of empty problems of at most n x m and returns the array of costs. The
- * index of the problem comes last: cost[(i m + j) SINKHORN_GROUP + problem]. The caller fills
- * the array, with infinity where a problem has no point. */
+/* Starts a new group of empty problems of at most n x m points and returns the array of costs.
+ * Entry (i, j) of a problem is cost[(i m + j) SINKHORN_GROUP + problem]. The caller fills the
+ * array, with infinity for missing points. */
 double *sinkhorn_group_begin(sinkhorn_group *group, int64_t n, int64_t m);
-/* Scales the weights of an item to a sum of 1, as the solver does. Returns false if a weight is too
- * small for a group. */
+/* Scales the weights of an item to a sum of 1 in the same way as the dense solver. Returns false if
+ * a weight is too small for a group. */
 bool sinkhorn_group_scale(double *out, const double *weight, int64_t n);
 /* Loads a problem into an empty lane. Both weight vectors must have been scaled by
  * sinkhorn_group_scale. */

@@ -1,13 +1,13 @@
 /* Kernels of the group engine: the passes of dense_kernel.c for eight problems at once.
  *
- * A vector holds the same entry of eight problems, so no operation combines lanes, and each lane
- * can be compared with the dense engine step by step. Sums have the order of dense_kernel.c: eight
- * partial sums over the columns congruent modulo 8, then the tree of simd_sum. Rows are processed
- * in blocks of four.
+ * A vector holds the same entry of eight problems. No operation combines lanes, so each lane
+ * performs the same steps as the dense engine. Sums have the order of dense_kernel.c: eight partial
+ * sums over the columns congruent modulo 8, then the tree of simd_sum. Rows are processed in blocks
+ * of four.
  *
- * The dense engine pads rows and columns with zeros. These are skipped here, because x + 0 is x and
- * the bits stay the same. Masks keep the scalings of inactive problems unchanged. A pass costs n m
- * vector operations for the largest n and m in the group. */
+ * The dense engine pads rows and columns with zeros. The zeros are skipped here, which does not
+ * change the bits because x + 0 is x. Masks keep the scalings of inactive problems unchanged. A
+ * pass takes n m vector operations for the largest n and m in the group. */
 #include "distance/sinkhorn/group_kernel.h"
 
 #include <math.h>
@@ -120,7 +120,7 @@ SIMD_INLINE simd_f64 block_sum(const double *k, int64_t stride, const simd_f64 *
     return sum;
 }
 
-/* Computes column.sum += u' K over `rows` <= 8 rows starting at i, in blocks of four. */
+/* Adds u' K to column.sum for up to eight rows starting at i, in blocks of four. */
 SIMD_INLINE void adds(group_arrays *s, int64_t i, const int rows)
 {
     int64_t stride = s->column.n * G;

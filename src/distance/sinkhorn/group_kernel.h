@@ -6,7 +6,7 @@
 
 #include "base/simd.h"
 
-/* Rows or columns; the fields are those of dense_side. */
+/* The rows or the columns of the problems. The fields are those of dense_side. */
 typedef struct group_side {
     int64_t n; /* size of the largest problem */
     double *weight, *scale, *sum, *base;
@@ -19,7 +19,7 @@ typedef struct group_arrays {
     group_side row, column;
 } group_arrays;
 
-/* Masks the problems that are still iterating (all bits set), and holds their relaxation. */
+/* For each problem, a mask (all bits set while it is iterating) and its relaxation. */
 typedef struct group_control {
     int64_t active[SIMD_LANES];
     double omega[SIMD_LANES];

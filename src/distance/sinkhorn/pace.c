@@ -9,8 +9,8 @@
  * which reduces the rate to omega - 1 (Thibault, Chizat, Dossal, Papadakis 2021 for optimal
  * transport). eta is unknown, so it is estimated: the errors at the middle and at the end of a
  * window of iterations give the observed rate, and Young's relation converts it to eta. The rate
- * also predicts the number of remaining iterations. If that exceeds the limit, another method
- * (Newton steps or another engine) takes over.
+ * also predicts the number of remaining iterations. If this number exceeds the limit, another
+ * method (Newton steps or another engine) is used.
  *
  * Over-relaxed iterations leave neither marginal exact. Convergence is therefore declared only
  * after plain iterations, whose marginal error is known exactly. All decisions depend on counts and
@@ -23,10 +23,10 @@
 #include "base/invariant.h"
 #include "distance/sinkhorn/tuning.h"
 
-/* The windows were measured with bench/sinkhorn.py --parts pairs. A stalled dense problem has sets
- * of points that hardly exchange mass, which need Newton steps. On a grid, the initial
- * over-relaxation is derived from Gaussians and may be too large, so plain iterations are tried
- * first. */
+/* The windows were measured with bench/sinkhorn.py --parts pairs. If a dense problem stalls, some
+ * sets of points hardly exchange mass, and Newton steps are necessary. If a problem on a grid
+ * stalls, the initial over-relaxation, which is derived from Gaussians, may be too large, so plain
+ * iterations are tried first. */
 const sinkhorn_engine sinkhorn_engine_dense = {
     .plain_window = 8, .relaxed_window = 12, .stalled = 0.9999, .range = SINKHORN_DENSE_RANGE};
 const sinkhorn_engine sinkhorn_engine_grid = {.plain_window = 12,
@@ -52,9 +52,8 @@ static double relax(double rate, double omega)
     return sinkhorn_pace_omega((rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega));
 }
 
-/* The formula was fitted to times measured for sizes 4 to 1000 (bench/sinkhorn.py --parts pairs).
- */
-double sinkhorn_newton_price(int64_t rows, int64_t columns)
+/* The formula is a fit to times measured for sizes 4 to 1000 (bench/sinkhorn.py --parts pairs). */
+static double sinkhorn_newton_price(int64_t rows, int64_t columns)
 {
     double n = (double)rows, m = (double)columns;
     return (500 + n * m * (2 + 0.04 * n) + 0.01 * n * n * n) / (45 + 0.17 * n * m);
@@ -104,11 +103,11 @@ sinkhorn_verdict sinkhorn_pace_next(sinkhorn_pace *p, const sinkhorn_seen *seen)
     return p->since < window || close ? SINKHORN_GO_ON : decide(p, error, window);
 }
 
-double sinkhorn_dual_bound(sinkhorn_look look, void *state, int looks, double patience,
-                           double epsilon, double enough)
+double sinkhorn_dual_bound(sinkhorn_evaluation evaluate, void *state, int evaluations,
+                           double patience, double epsilon, double enough)
 {
     double best = -INFINITY, value;
-    for (int k = 0; k < looks && look(state, k, &value); k++) {
+    for (int k = 0; k < evaluations && evaluate(state, k, &value); k++) {
         double before = best;
         if (isfinite(value))
             best = fmax(best, value - 1e-12 * (fabs(value) + epsilon));

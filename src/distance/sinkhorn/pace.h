@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Errors and sums observed during an iteration. */
+/* Errors and sums that were observed during an iteration. */
 typedef struct sinkhorn_seen {
     double row_error, column_error; /* L1 errors of the marginals before each half step */
     double low, high;               /* range of all sums */
@@ -15,12 +15,12 @@ typedef struct sinkhorn_seen {
 
 /* Properties of an engine. */
 typedef struct sinkhorn_engine {
-    /* iterations between decisions; the first half is not measured */
+    /* number of iterations between decisions; the first half is not measured */
     int64_t plain_window, relaxed_window;
-    double stalled; /* rate assumed if the error did not fall within a window */
+    double stalled; /* rate that is assumed if the error did not decrease within a window */
     double range;   /* largest sum without loss of digits; the smallest is its inverse */
-    /* true if the columns can be made exact from the current sums. Otherwise that requires
-     * another pass over the kernel, and the pass after it measures the rows. */
+    /* true if the columns can be made exact from the current sums. If false, another pass over the
+     * kernel makes them exact, and one more pass measures the rows. */
     bool settles;
 } sinkhorn_engine;
 
@@ -34,17 +34,17 @@ static inline bool sinkhorn_in_range(const sinkhorn_engine *engine, const sinkho
 typedef struct sinkhorn_pace {
     const sinkhorn_engine *engine;
     double tolerance;
-    double most_passes; /* predicted passes above which another method is used */
+    double most_passes; /* predicted number of passes above which another method is used */
     double omega;       /* over-relaxation of the next iteration */
     bool exact_columns; /* true if the last iteration was a plain one */
     int64_t since;      /* iterations since the last decision */
     double mark;        /* error at the middle of the window */
-    int64_t patience;   /* decisions to wait before another method is tried again */
+    int64_t patience;   /* number of decisions before another method is tried again */
 } sinkhorn_pace;
 
 typedef enum sinkhorn_verdict {
     SINKHORN_GO_ON,
-    SINKHORN_DONE, /* within the tolerance once the columns are exact */
+    SINKHORN_DONE, /* the error is within the tolerance once the columns are exact */
     SINKHORN_FAR,  /* sums have left the range */
     SINKHORN_SLOW  /* too many iterations predicted */
 } sinkhorn_verdict;
@@ -52,19 +52,17 @@ typedef enum sinkhorn_verdict {
 sinkhorn_verdict sinkhorn_pace_next(sinkhorn_pace *p, const sinkhorn_seen *seen);
 /* Returns the best over-relaxation factor for the plain rate of convergence eta. */
 double sinkhorn_pace_omega(double eta);
-/* Returns the cost of one Newton step in units of one dense iteration on n x m. */
-double sinkhorn_newton_price(int64_t n, int64_t m);
-/* Returns the number of iterations to allow on n x m before Newton steps pay off. */
+/* Returns the number of iterations on n x m points that take as long as solving by Newton steps. */
 double sinkhorn_newton_passes(int64_t n, int64_t m);
 
-/* Advances an iteration to look k (counted from 0), which ends with exact columns. Stores the dual
- * value <a, f> + <b, g>, a lower bound on the regularized value for any row potentials. Returns
- * false if there is no valid value. */
-typedef bool (*sinkhorn_look)(void *state, int k, double *value);
-/* Returns the largest of up to `looks` lower bounds, minus a rounding margin relative to the
- * value and epsilon. Returns -infinity if there is no bound. Stops as soon as the bound exceeds
- * `enough` or is unlikely to reach it. */
-double sinkhorn_dual_bound(sinkhorn_look look, void *state, int looks, double patience,
-                           double epsilon, double enough);
+/* Continues the iterations up to evaluation k (counted from 0), which ends with exact columns.
+ * Stores the dual value <a, f> + <b, g>, which is a lower bound on the regularized value for any
+ * row potentials. Returns false if there is no valid value. */
+typedef bool (*sinkhorn_evaluation)(void *state, int k, double *value);
+/* Evaluates up to `evaluations` lower bounds and returns the largest, minus a rounding margin
+ * relative to the value and epsilon. Returns -infinity if there is no bound. Stops as soon as the
+ * bound exceeds `enough` or is unlikely to reach it. */
+double sinkhorn_dual_bound(sinkhorn_evaluation evaluate, void *state, int evaluations,
+                           double patience, double epsilon, double enough);
 
 #endif

@@ -1,15 +1,15 @@
-/* Solves each pair of a set with the engine that suits it.
+/* Chooses the engine for each pair of a set and solves the pair.
  *
  * Images use the grid engine, small items the group engine, and all other pairs the dense engine.
- * In a tile of small items, the columns are ordered by size and split into groups of eight, first
- * those that the row precedes and then the others. Each row is solved with every group. Problems
- * that the grid or a group cannot solve are passed to the dense engine. For a group, it would have
- * computed the same bits.
+ * In a tile of small items, the columns are ordered by size and split into groups of eight. The
+ * columns that the row precedes are grouped first, and then the others. Each row is solved with
+ * every group. Problems that the grid engine or a group cannot solve are passed to the dense
+ * engine, which computes the same bits as a group.
  *
  * In every pair, the item that comes first in the order of measures_precedes provides the rows. A
  * value therefore depends only on its two items, the settings and the frame, and neither on the
- * grouping nor on the shape of the tile. The work is that of the solves plus O(n log n) for the
- * order of the columns of a tile. */
+ * grouping nor on the shape of the tile. In addition to the solves, ordering the n columns of a
+ * tile takes O(n log n) time. */
 #include "distance/sinkhorn/set.h"
 
 #include <string.h>
@@ -31,11 +31,12 @@ struct sinkhorn_set {
     sinkhorn_solver **solver; /* one per worker */
     sinkhorn_group **group;   /* one per worker; NULL if the group engine is not used */
     double *group_weight;     /* nnz weights, scaled for the group engine */
-    bool *fits;               /* n: whether the item can be solved in a group */
+    bool *fits;               /* n: true if the item can be solved in a group */
 };
 
 /* ---- opening ---- */
 
+/* Returns true if the items are small enough on average for the group engine. */
 bool sinkhorn_group_applies(const measures *m)
 {
     return m->nnz <= SINKHORN_GROUP_SIDE * m->n;
@@ -153,8 +154,9 @@ static sinkhorn_problem problem_of(sinkhorn_set *s, int64_t i, int64_t j, int wo
     return problem;
 }
 
-ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int64_t j,
-                              int worker)
+/* Solves the pair (i, j). Returns DDSC_NOT_CONVERGED in the same cases as sinkhorn_solve. */
+static ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int64_t j,
+                                     int worker)
 {
     if (ctx_canceled(s->ctx))
         return DDSC_ERROR_CANCELED;
@@ -178,12 +180,12 @@ ddsc_status sinkhorn_set_reserve(sinkhorn_set *s)
     return DDSC_OK;
 }
 
-double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int looks,
+double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int evaluations,
                           int worker)
 {
     order_pair(s, &i, &j);
     if (s->grid)
-        return sinkhorn_grid_bound(s->grid, i, j, enough, looks, worker);
+        return sinkhorn_grid_bound(s->grid, i, j, enough, evaluations, worker);
     sinkhorn_problem problem = problem_of(s, i, j, worker);
     return sinkhorn_bound(s->solver[worker], &problem, enough);
 }
@@ -239,8 +241,8 @@ static void put_problem(sinkhorn_set *s, sinkhorn_group *group, int p, int64_t r
                        measures_item(m, column).n, s->group_weight + m->offset[column]);
 }
 
-/* Solves item i with up to eight columns, the last of which is the largest. If `turned` is true, the
- * columns precede item i, so they are the rows of the problems. */
+/* Solves item i with up to eight columns, the last of which is the largest. If `turned` is true,
+ * the columns precede item i and therefore provide the rows of the problems. */
 static ddsc_status row_by_group(sinkhorn_set *s, const sinkhorn_tile *t, int64_t i,
                                 const int64_t *column, int64_t n_columns, bool turned, int worker)
 {

@@ -1,13 +1,13 @@
-/* The public call for one entropic problem with a cost matrix.
+/* Implements the public function that solves one entropic problem with a cost matrix.
  *
  * It minimizes <P, C> + eps KL(P | a x b) over the plans P with row sums a and column sums b.
  * Weights of total mass s are divided by s, the dense engine (sinkhorn.h) solves the normalized
  * problem, and plan and values are multiplied by s again. The potentials do not change.
  *
  * The call first checks that weights are non-negative with equal sums, that costs are finite, and
- * that the tolerance is attainable in double precision. It then costs O(n m) per iteration and O(n
- * m) memory. If the iteration limit is reached, it returns the current plan with its true marginal
- * error. */
+ * that the tolerance is attainable in double precision. The solve takes O(n m) time per iteration
+ * and O(n m) memory. If the iteration limit is reached, it returns the current plan with its true
+ * marginal error. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -19,7 +19,7 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_sinkhorn_setting
     CHECK(ctx_check(ctx, s->epsilon > 0 && isfinite(s->epsilon), "epsilon", s->epsilon,
                     "positive and finite"));
     CHECK(ctx_check(ctx, s->tolerance >= 1e-15, "tolerance", s->tolerance,
-                    "at least 1e-15, which double precision can meet"));
+                    "at least 1e-15 (the limit of double precision)"));
     CHECK(ctx_check(ctx, s->max_iterations >= 1, "max_iterations", (double)s->max_iterations,
                     "at least 1"));
     if (s->value != DDSC_SINKHORN_REGULARIZED && s->value != DDSC_SINKHORN_SHARP)
@@ -42,8 +42,8 @@ static ddsc_status check_places(ddsc_context *ctx, const ddsc_transport *to)
         "and `plan_mass`");
 }
 
-/* Scales the normalized problem back. The plan and the values are multiplied by the mass; the
- * potentials do not change. */
+/* Converts the plan and the values of the normalized problem to those of the original one, by
+ * multiplying them by the mass. The potentials do not change. */
 static void give_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double mass,
                       double *plan)
 {
@@ -92,7 +92,8 @@ ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
     cost_problem_give(transport, &to);
     if (status == DDSC_NOT_CONVERGED)
         ctx_fail(context, status,
-                 "sinkhorn: marginal error %.3g after %lld iterations, tolerance %g",
+                 "sinkhorn: the marginal error is %.3g after %lld iterations (tolerance %g); raise "
+                 "max_iterations or the tolerance",
                  found.marginal_error, (long long)found.iterations, set.tolerance);
 done:
     mem_free(context, scratch);

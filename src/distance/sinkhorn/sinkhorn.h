@@ -4,8 +4,8 @@
  * The problem is min <P, C> + eps KL(P | a x b) over plans P with row sums a and column sums b. The
  * optimal plan is P_ij = u_i K_ij v_j with K_ij = exp(-C_ij / eps). Sinkhorn's iteration alternates
  * u = a / (K v) and v = b / (K' u). Each half step makes one marginal exact, and one iteration
- * costs O(n m). The regularized value comes from the dual, so its error is of second order in the
- * error of the potentials.
+ * costs O(n m). The regularized value is computed from the dual, so its error is of second order in
+ * the error of the potentials.
  *
  * Three engines run these iterations under the same pace control (pace.h). The dense engine,
  * declared in this file, solves one problem of any size and epsilon. The group engine solves eight
@@ -39,7 +39,7 @@ typedef struct sinkhorn_problem {
 #define SINKHORN_MAX_COST 1e305
 
 typedef struct sinkhorn_result {
-    double regularized; /* <P,C> + eps KL(P | a x b), from the dual */
+    double regularized; /* <P,C> + eps KL(P | a x b), computed from the dual */
     double sharp;       /* <P,C> */
     double marginal_error;
     int64_t iterations;
@@ -60,16 +60,16 @@ ddsc_status sinkhorn_reserve(sinkhorn_solver *solver, int64_t n);
  * its true marginal error. */
 ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
                            const sinkhorn_problem *problem);
-/* Solves the problem of an item with itself by the averaged fixed point, which takes a few
- * iterations for any epsilon. b is not read. The cost must be symmetric with a zero diagonal. */
+/* Solves the problem of an item with itself by an averaged fixed-point iteration, which takes few
+ * iterations for any epsilon. b is ignored. The cost must be symmetric with a zero diagonal. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem);
 /* Returns a lower bound on the regularized value after a few iterations, or -infinity if no
  * bound was found. Stops as soon as the bound exceeds `enough` or is unlikely to reach it. */
 double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough);
-/* Copy the potentials and the plan of the last solve, which must have solved `problem`: P_ij =
- * a_i b_j exp((f_i + g_j - C_ij) / epsilon). Each side accounts for half of the dual value.
- * Points without weight have the value that the same formula defines there. */
+/* Copy the potentials and the plan of the last solve, which must have solved `problem`: P_ij = a_i
+ * b_j exp((f_i + g_j - C_ij) / epsilon). The potentials are shifted so that each side contributes
+ * half of the dual value. At points of zero weight, they are extended by the soft c-transform. */
 void sinkhorn_potentials(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *f,
                          double *g);
 void sinkhorn_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *plan);

@@ -1,5 +1,5 @@
-/* Reads point clouds, one item per file. Rows of bare numbers (xyz, pts, txt) and off files are
- * read here; ply and pcd have files of their own. All points have equal weights. */
+/* Reads point clouds, one item per file. This file reads rows of bare numbers (xyz, pts, txt) and
+ * off files; cloud_ply.c and cloud_pcd.c read ply and pcd files. All points have equal weights. */
 #include "io/format/cloud.h"
 
 #include <math.h>
@@ -11,7 +11,8 @@
 ddsc_status cloud_add_field(cloud *c, const char *name, num_type type)
 {
     if (c->n_fields == CLOUD_MAX_FIELDS)
-        return stream_fail(c->s, "has more than %d numbers per row", CLOUD_MAX_FIELDS);
+        return stream_fail(c->s, "has more than %d numbers per row, which is not supported",
+                           CLOUD_MAX_FIELDS);
     for (int64_t k = c->first_field; k < c->n_fields; k++)
         if (strncmp(c->field[k].name, name, CLOUD_NAME - 1) == 0 &&
             strcmp(name, "_") != 0) /* padding in pcd files */
@@ -196,7 +197,8 @@ static ddsc_status read_bare(cloud *c)
     return DDSC_OK;
 }
 
-/* ---- off: counts, then vertices; colors and normals after the coordinates are ignored ---- */
+/* ---- off files contain counts and then vertices; colors and normals after the coordinates are
+ * ignored ---- */
 
 /* Returns the next number. A comment extends to the end of its line. */
 static ddsc_status off_number(cloud *c, double *value)
@@ -229,8 +231,7 @@ static ddsc_status read_off(cloud *c)
     if (strstr(c->tokens.line, "4OFF"))
         return stream_fail(
             c->s, "is an off file with four coordinates per vertex, which is not supported");
-    CHECK(off_number(
-        c, &count[0])); /* the number of edges after the faces may be missing and is not needed */
+    CHECK(off_number(c, &count[0])); /* the number of edges, which may follow, is not needed */
     if (c->tokens.at[strspn(c->tokens.at, " \t\r")] == '\0')
         return stream_fail_line(c->s, ": expected the numbers of vertices and faces on one line");
     CHECK(off_number(c, &count[1]));
@@ -241,7 +242,7 @@ static ddsc_status read_off(cloud *c)
         CHECK(cloud_add_field(c, axis, (num_type){0}));
     CHECK(cloud_choose(c, false));
     for (int64_t i = 0; i < (int64_t)count[0]; i++) {
-        c->tokens.at = NULL; /* each vertex is on its own line */
+        c->tokens.at = NULL; /* each vertex is on a separate line */
         for (int k = 0; k < 3; k++)
             CHECK(off_number(c, &c->value[k]));
         CHECK(cloud_put_row(c));

@@ -1,5 +1,4 @@
-/* The state of reading one point cloud from its own file: the columns, and the points read so
- * far. */
+/* The state of reading a file with one point cloud: the columns, and the points read so far. */
 #ifndef DDSC_IO_FORMAT_CLOUD_H
 #define DDSC_IO_FORMAT_CLOUD_H
 
@@ -11,7 +10,7 @@ typedef struct cloud_field {
     char name[CLOUD_NAME];
     num_type type;
     bool list;        /* ply: a list of values, which is skipped */
-    num_type counter; /* type of the list's length */
+    num_type counter; /* type of the length of the list */
 } cloud_field;
 
 typedef struct cloud {
@@ -21,7 +20,8 @@ typedef struct cloud {
     const ddsc_read_settings *set;
     d2_tokens tokens;
     cloud_field *field;
-    int64_t n_fields, field_room, first_field; /* first_field: first field of the current element */
+    int64_t n_fields, field_room, first_field; /* first_field: index of the first field of the
+                                                * current element */
     int64_t *chosen;                           /* indices of the out->d chosen fields */
     double *value;                             /* values of one row, one per field */
     int64_t point_room;

@@ -1,6 +1,6 @@
-/* Reads pcd 0.7 of the Point Cloud Library. A header of lines is followed by rows as text, as
- * bytes, or field by field compressed with LZF (Lehmann). In this format, non-finite points mean
- * "not measured" and are omitted. */
+/* Reads pcd 0.7 files of the Point Cloud Library. The header consists of lines of text. The points
+ * follow as rows of text, as bytes, or field by field in LZF compression (Lehmann). In this format,
+ * non-finite points mean "not measured" and are omitted. */
 #include "io/format/cloud.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ static ddsc_status each_word(pcd *p, char *rest, const char *what,
     for (char *word = strtok_r(rest, " \t\r", &save); word; word = strtok_r(NULL, " \t\r", &save))
         CHECK(fn(p, k++, word));
     if (k != p->c->n_fields)
-        return stream_fail_line(p->c->s, ": found %s for %lld of %lld fields", what, (long long)k,
-                                (long long)p->c->n_fields);
+        return stream_fail_line(p->c->s, ": the header has %s for only %lld of %lld fields", what,
+                                (long long)k, (long long)p->c->n_fields);
     return DDSC_OK;
 }
 
@@ -54,7 +54,7 @@ static ddsc_status set_kind(pcd *p, int64_t k, const char *word)
     return DDSC_OK;
 }
 
-/* A field with several values (a descriptor) would need several names, so it is not supported. */
+/* Fails if a field has several values (a descriptor), because it would need several names. */
 static ddsc_status pcd_check_count(pcd *p, int64_t k, const char *word)
 {
     if (k < p->c->n_fields && strcmp(word, "1") == 0)
@@ -110,12 +110,14 @@ static ddsc_status pcd_header(pcd *p, char *data, size_t room)
         CHECK(pcd_line(p, line, rest));
     }
     if (p->c->n_fields == 0 || p->n_points < 0)
-        return stream_fail(p->c->s, "its pcd header has no FIELDS or no POINTS line");
+        return stream_fail(p->c->s, "its pcd header must have a FIELDS line and a POINTS line");
     for (int64_t k = 0; k < p->c->n_fields; k++) {
         num_type t = p->c->field[k].type;
         p->row_bytes += t.width;
         if (t.kind == 'f' && t.width < 4)
-            return stream_fail(p->c->s, "has a floating-point field of %d bytes", t.width);
+            return stream_fail(p->c->s,
+                               "has a floating-point field of %d bytes; it must have 4 or 8 bytes",
+                               t.width);
     }
     return DDSC_OK;
 }
@@ -218,7 +220,8 @@ static ddsc_status pcd_compressed(pcd *p)
     TRY(stream_check_declared(p->c->s, n_packed, "compressed points"));
     if (n != p->n_points * p->row_bytes || n > 88 * n_packed)
         TRY(stream_fail(
-            p->c->s, "has %lld compressed bytes that expand to %lld, but its points need %lld",
+            p->c->s,
+            "has %lld compressed bytes that expand to %lld bytes, but its points need %lld bytes",
             (long long)n_packed, (long long)n, (long long)(p->n_points * p->row_bytes)));
     TRY(mem_get(p->c->ctx, &packed, n_packed, 1));
     TRY(mem_get(p->c->ctx, &bytes, n, 1));
@@ -252,7 +255,7 @@ ddsc_status cloud_read_pcd(cloud *c)
                            QUOTE(data));
     }
     if (p.n_missing > 0)
-        ctx_warn(c->ctx, "%s: left out %lld points that are not finite", stream_name(c->s),
-                 (long long)p.n_missing);
+        ctx_warn(c->ctx, "%s: omitted %lld points with coordinates that are not finite",
+                 stream_name(c->s), (long long)p.n_missing);
     return DDSC_OK;
 }

@@ -1,5 +1,5 @@
-/* Reads ply files (Turk 1994). A header of elements and their properties is followed by their
- * values, as text or as bytes in either order. The vertices are the points. Elements before them
+/* Reads ply files (Turk 1994). The header lists elements and their properties. The values follow as
+ * text, or as bytes in either byte order. The vertices are the points. Elements before the vertices
  * are skipped, and elements after them are not read. */
 #include "io/format/cloud.h"
 
@@ -100,7 +100,7 @@ static int cut_words(char *line, char **word)
     return n;
 }
 
-/* the rows of one element, and the index of its first property */
+/* The rows of one element, and the index of its first property. */
 typedef struct element {
     int64_t rows, first;
     bool vertex;

@@ -1,7 +1,7 @@
-/* Reads csv and tsv in long form: a header, then one row per point. table.c determines the
- * meaning of each column. Rows with the same id form one item, wherever they are in the file,
- * and items are in the order of their first rows. A column whose first value is not a number is
- * text; it is omitted with a warning. */
+/* Reads csv and tsv in long form: a header, then one row per point. table.c determines the meaning
+ * of each column. Rows with the same id form one item, wherever they are in the file, and items are
+ * in the order of their first rows. A column whose first value is not a number contains text; it is
+ * omitted with a warning. */
 #include "io/format/table.h"
 
 #include <math.h>
@@ -18,14 +18,15 @@ typedef struct reader {
     text_table ids;
     int64_t *first_line; /* first line of each item */
     label_list labels;
-    text_rows titles, points; /* titles by item; points by row */
+    text_rows titles, points; /* title of each item; point name of each row */
     text_rows meta;           /* c.n_meta texts of each item */
     char *joined, *tidy;      /* id of a row; title of an item */
     int64_t joined_room, tidy_room;
     int64_t *item; /* item of each row */
     int64_t n_rows, n_seen, last;
     int64_t comma_line,
-        point_line; /* first line with a decimal comma, and with a decimal point; 0 if none */
+        point_line; /* first line with a decimal comma; first line with a decimal point; 0 if there
+                     * is none */
     bool apart;     /* the rows of some item are not consecutive */
     int64_t value_room, weight_room, item_room, line_room;
 } reader;
@@ -52,8 +53,9 @@ static bool is_missing(const char *text)
     return false;
 }
 
-/* Parses a number. If semicolons separate the fields, a comma may be the decimal point. If a
- * file contains both commas and points, one of them separates thousands. */
+/* Parses a number. If semicolons separate the fields, a comma may be the decimal point. A file that
+ * contains both decimal commas and decimal points is rejected, because one of them may separate
+ * thousands. */
 static ddsc_status parse_number(reader *r, char *text, double *value, bool *good)
 {
     char *mark = r->delimiter == ';' ? strpbrk(text, ",.") : NULL;
@@ -69,8 +71,8 @@ static ddsc_status parse_number(reader *r, char *text, double *value, bool *good
     }
     if (r->comma_line && r->point_line)
         return stream_fail(r->s,
-                           "numbers have decimal commas (line %lld) and decimal points (line "
-                           "%lld), so it is unclear which of them separates thousands",
+                           "numbers have commas (line %lld) and periods (line %lld), so it is "
+                           "unclear which of them is the decimal point; use only one of them",
                            (long long)r->comma_line, (long long)r->point_line);
     return DDSC_OK;
 }
@@ -165,11 +167,12 @@ static ddsc_status check_label(reader *r, int64_t item)
     const char *first = code < 0 ? "" : text_table_get(&r->labels.names, code);
     if (strcmp(text, first) == 0)
         return DDSC_OK;
-    return stream_fail_line(r->s, ": label \"%s\", but line %lld of the same item has \"%s\"",
+    return stream_fail_line(r->s,
+                            ": the label is \"%s\", but line %lld of the same item has \"%s\"",
                             QUOTE(text), (long long)r->first_line[item], QUOTE(first));
 }
 
-/* Checks that each requested column about items has the same value in all rows of an item. */
+/* Checks that each requested metadata column has the same value in all rows of an item. */
 static ddsc_status check_asked(reader *r, int64_t item)
 {
     size_t n;
@@ -178,7 +181,9 @@ static ddsc_status check_asked(reader *r, int64_t item)
         CHECK(tidy_text(r, r->c.meta[k], &n));
         if (strlen(first) != n || memcmp(first, r->tidy, n) != 0)
             return stream_fail_line(
-                r->s, ", column %lld (\"%s\"): \"%s\", but line %lld of the same item has \"%s\"",
+                r->s,
+                ", column %lld (\"%s\"): the value is \"%s\", but line %lld of the same item has "
+                "\"%s\"",
                 (long long)r->c.meta[k] + 1, QUOTE(table_name(&r->c, r->c.meta[k])),
                 QUOTE(r->field.text[r->c.meta[k]]), (long long)r->first_line[item], QUOTE(first));
     }
@@ -277,8 +282,8 @@ static ddsc_status read_rows(reader *r, const ddsc_read_settings *set)
 
 /* ---- choice of the coordinate columns, after all rows have been read ---- */
 
-/* If the first value of a column is not a number but most others are, the first value is a mistake,
- * and the column is not text. */
+/* Fails if the first value of a column is not a number but most other values are, because the first
+ * value is then probably a mistake and the column is not text. */
 static ddsc_status check_column(reader *r, const table_column *k)
 {
     const char *name = table_name(&r->c, k->at);
@@ -286,21 +291,21 @@ static ddsc_status check_column(reader *r, const table_column *k)
         return stream_fail(
             r->s,
             "line %lld, column %lld (\"%s\"): \"%s\" is not a number, but %lld of the %lld rows "
-            "have one in this column; correct the value, or leave the column out (--drop)",
+            "have one in this column; correct the value, or exclude the column (--drop)",
             (long long)k->text_line, (long long)k->at + 1, QUOTE(name), k->text,
             (long long)k->n_numbers, (long long)r->n_rows);
     if (k->kind == COLUMN_NUMBER && k->n_missing > 0)
         return stream_fail(
             r->s,
             "line %lld, column %lld (\"%s\"): \"%s\" is not a %snumber; %lld of the %lld rows have "
-            "no value in this column: fill them in, or leave the column out (--drop)",
+            "no value in this column: fill them in, or exclude the column (--drop)",
             (long long)k->missing_line, (long long)k->at + 1, QUOTE(name), k->missing,
             strcasecmp(k->missing, "nan") == 0 ? "finite " : "", (long long)k->n_missing,
             (long long)r->n_rows);
     return DDSC_OK;
 }
 
-/* Selects the numeric columns, and names the other columns in a warning. */
+/* Selects the numeric columns and lists the other columns in a warning. */
 static ddsc_status sort_columns(reader *r, int64_t *kept)
 {
     char left_out[400] = "";
@@ -319,13 +324,13 @@ static ddsc_status sort_columns(reader *r, int64_t *kept)
     if (r->out->d == 0)
         return stream_fail(r->s,
                            "line %lld, column %lld (\"%s\"): \"%s\" is not a number, and no other "
-                           "column is numeric",
+                           "column is numeric; at least one numeric column is required",
                            (long long)(other->n_texts ? other->text_line : other->missing_line),
                            (long long)other->at + 1, QUOTE(table_name(&r->c, other->at)),
                            other->n_texts ? other->text : other->missing);
     if (at > 0)
-        ctx_warn(r->ctx, "%s: left out columns without numbers: %s%s", stream_name(r->s), left_out,
-                 at < sizeof left_out ? "" : "...");
+        ctx_warn(r->ctx, "%s: excluded the columns without numbers: %s%s", stream_name(r->s),
+                 left_out, at < sizeof left_out ? "" : "...");
     return DDSC_OK;
 }
 

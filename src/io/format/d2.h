@@ -1,5 +1,5 @@
 /* The d2 reader. d2.c reads records, d2_phases.c finds the number of phases and assembles objects,
- * and d2_tables.c reads the tables next to the file. */
+ * and d2_tables.c reads the tables in the folder of the file. */
 #ifndef DDSC_IO_FORMAT_D2_H
 #define DDSC_IO_FORMAT_D2_H
 
@@ -7,7 +7,7 @@
 
 enum { D2_MAX_PHASES = 16, D2_MAX_DIM = 1 << 20 };
 
-/* Splits a text into tokens, counting blank lines and tracking positions. */
+/* Splits a text into tokens, counts blank lines, and tracks positions. */
 typedef struct d2_tokens {
     io_stream *s;
     char *line, *at;
@@ -19,8 +19,8 @@ ddsc_status d2_next(d2_tokens *t, char **token);
 ddsc_status d2_next_number(d2_tokens *t, double *value, const char *what);
 ddsc_status d2_next_integer(d2_tokens *t, int64_t *value, int64_t most, const char *what);
 
-/* One distribution of the file. Its values are stored in a pool: n weights followed by n x dim
- * coordinates, or by n ids if there is a table that is not dense. */
+/* One distribution of the file. Its values are stored in a pool: n weights, followed by n x dim
+ * coordinates or, if a table exists and is not dense, by n ids. */
 typedef struct d2_record {
     int64_t dim, n, at, line;
     bool blank_before;

@@ -1,6 +1,6 @@
-/* Builds objects from records. The format does not state the number of phases per object, so it
- * is inferred from the tables next to the file, blank lines between objects, repeating
- * dimensions, or distributions that alternate. */
+/* Builds objects from records. The format does not state the number of phases per object, so it is
+ * inferred from the tables, from blank lines between objects, from repeating dimensions, or from
+ * alternating distributions. */
 #include "io/format/d2.h"
 
 #include <math.h>
@@ -30,8 +30,8 @@ static int64_t phases_by_blank(const d2_file *f)
     return size < f->n_records ? size : 0;
 }
 
-/* Returns the number of tables if all distributions refer to tables, since each phase then has one.
- * Returns 0 otherwise. */
+/* Returns the number of tables if all distributions refer to tables, because each phase then has
+ * one table. Otherwise returns 0. */
 static int64_t phases_by_table(const d2_file *f)
 {
     for (int64_t r = 0; r < f->n_records; r++)
@@ -88,8 +88,9 @@ static double explained_share(const double *mean, int64_t n, int64_t p)
     return total > 0 && isfinite(total) ? between / total : 0;
 }
 
-/* Finds the number of alternating distributions. In some coordinate, the phase index must
- * explain four fifths of the variance of their means. Too few records are inconclusive. */
+/* Finds the number of alternating distributions: the period for which the phase index explains four
+ * fifths of the variance of the means in some coordinate. Sets *phases to 1 if there is no such
+ * period. */
 static ddsc_status phases_by_turns(d2_file *f, int64_t *phases)
 {
     ddsc_status status = DDSC_OK;
@@ -127,7 +128,9 @@ ddsc_status d2_find_phases(d2_file *f, int *phases, int phase)
             CHECK(phases_by_turns(f, &found));
     }
     if (found > D2_MAX_PHASES || f->n_records % found != 0)
-        return stream_fail(f->s, "%lld distributions cannot be split into objects with %lld phases",
+        return stream_fail(f->s,
+                           "%lld distributions cannot be split into objects with %lld phases each; "
+                           "correct --phases",
                            (long long)f->n_records, (long long)found);
     if (phase > found)
         return stream_fail(f->s,
@@ -144,14 +147,15 @@ static ddsc_status check_dims(d2_file *f, int64_t step, int64_t first)
 {
     for (int64_t r = first; r < f->n_records; r += step)
         if (record_dim(&f->record[r]) != record_dim(&f->record[first]))
-            return stream_fail(f->s, "line %lld: dimension %lld, but the first object has %lld",
-                               (long long)f->record[r].line, (long long)record_dim(&f->record[r]),
-                               (long long)record_dim(&f->record[first]));
+            return stream_fail(
+                f->s, "line %lld: the dimension is %lld, but that of the first object is %lld",
+                (long long)f->record[r].line, (long long)record_dim(&f->record[r]),
+                (long long)record_dim(&f->record[first]));
     return DDSC_OK;
 }
 
-/* Returns the table that all records of the phase refer to, or NULL if they differ. That table is
- * then the support. */
+/* Returns the table that all records of the phase refer to, or NULL if they refer to different
+ * tables. A common table becomes the support. */
 static const d2_table *common_table(const d2_file *f, int64_t step, int64_t first)
 {
     const d2_table *table = f->record[first].table;
@@ -185,8 +189,8 @@ static ddsc_status assemble_shared(d2_file *f, measures_parts *out, const d2_tab
     return DDSC_OK;
 }
 
-/* One object, the product of its records. For independent phases, W2^2 of the products is the
- * sum of W2^2 over the phases. Ye et al. combine phases in the same way. */
+/* One object, which is the product of its records. For independent phases, W2^2 of the products is
+ * the sum of W2^2 over the phases. Ye et al. combine phases in the same way. */
 typedef struct product {
     const d2_record *record;
     int64_t count, size, dim;

@@ -1,5 +1,5 @@
-/* Reads the tables next to a .d2 file. A vocabulary contains points. A matrix of bin costs is
- * converted to points whose squared distances are the costs, using classical scaling (Torgerson
+/* Reads the tables in the folder of a .d2 file. A vocabulary contains points. A matrix of bin costs
+ * is converted to points whose squared distances are the costs, using classical scaling (Torgerson
  * 1952). */
 #include "io/format/d2.h"
 
@@ -71,8 +71,9 @@ static ddsc_status check_costs(io_stream *s, const double *cost, int64_t n)
     return DDSC_OK;
 }
 
-/* Computes coordinates from the positive eigenvalues. An eigenvalue that is more negative than the
- * rounding of printed costs explains means that the costs are not squared distances. */
+/* Computes coordinates from the positive eigenvalues. If an eigenvalue is more negative than the
+ * rounding of printed costs can explain, the costs are not squared distances, and the call
+ * fails. */
 static ddsc_status place_bins(ddsc_context *ctx, d2_table *table, io_stream *s, const double *value,
                               const double *vector)
 {
@@ -80,8 +81,8 @@ static ddsc_status place_bins(ddsc_context *ctx, d2_table *table, io_stream *s, 
     double largest = BASE_MAX(value[n - 1], 0), tiny = 1e-10 * largest;
     if (value[0] < -1e-5 * largest || (largest <= 0 && value[0] < 0))
         return stream_fail(s,
-                           "these costs are not squared Euclidean distances of points (an "
-                           "eigenvalue is %g); provide the points in a .vocab table instead",
+                           "these costs are not squared Euclidean distances (an eigenvalue is %g); "
+                           "provide the points in a .vocab table instead",
                            value[0]);
     while (first > 0 && value[first - 1] > tiny)
         first--;
@@ -118,8 +119,8 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Finds the file NAME.vocab0, which may be gzip-compressed. NAME may lack its .gz or its last
- * extension. */
+/* Finds a file such as NAME.vocab0, which may be gzip-compressed. NAME is the name of the .d2 file,
+ * with or without .gz and its last extension. */
 static bool find_beside(char out[TABLE_PATH], const char *path, const char *kind, int phase)
 {
     const char *base;

@@ -1,4 +1,4 @@
-/* Reads fcs 2.0, 3.0 and 3.1 (flow and mass cytometry). One file is one item, its events are the
+/* Reads fcs 2.0, 3.0 and 3.1 (flow and mass cytometry). Each file is one item. Its events are the
  * points, and its channels are the coordinates. The reader supports list mode, types I, F and D,
  * and both byte orders. */
 #include "io/format/format.h"
@@ -33,11 +33,11 @@ typedef struct fcs {
     int64_t n_chosen;
 } fcs;
 
-/* ---- TEXT: a delimiter, then alternating keys and values; a doubled delimiter is a literal one
- * ---- */
+/* ---- TEXT segment: a delimiter, followed by alternating keys and values; a doubled delimiter is a
+ * literal one ---- */
 
-/* Reads one word at *from and writes it to *to, which never overtakes *from. Surrounding blanks are
- * removed. */
+/* Reads one word at *from and writes it to *to without surrounding blanks. The text is edited in
+ * place: *to never exceeds *from. */
 static char *cut_word(char **to, const char **from, const char *end, char delimiter)
 {
     char *word = *to, *at = *to;
@@ -135,7 +135,7 @@ static ddsc_status read_text(fcs *f)
         !header_offset(head, 2, &f->data_begin) || !header_offset(head, 3, &f->data_end))
         return stream_fail(f->s, "the FCS header contains offsets that are not numbers");
     bool overlaps = f->data_begin > begin && end > f->data_begin;
-    if (f->data_begin > begin) /* some programs let TEXT end on the first byte of DATA */
+    if (f->data_begin > begin) /* in files of some programs, TEXT ends at the first byte of DATA */
         end = overlaps ? end : BASE_MIN(end, f->data_begin - 1);
     int64_t n = end - begin + 1;
     if (begin < HEADER_SIZE || n < 3 || n > TEXT_MAX || end > f->size || overlaps)
@@ -212,8 +212,8 @@ static const char *channel_text(const fcs *f, int64_t number, char what)
     return text ? text : "";
 }
 
-/* Adds the name of a channel. FCS 3.0 and earlier require ASCII, and 3.1 requires UTF-8, but not
- * all programs comply. */
+/* Adds the name of a channel. FCS 3.0 and earlier require ASCII, and 3.1 requires UTF-8, but some
+ * programs write other encodings. */
 static ddsc_status name_channel(fcs *f, int64_t number, char what)
 {
     ddsc_status status = DDSC_OK;
@@ -227,7 +227,8 @@ static ddsc_status name_channel(fcs *f, int64_t number, char what)
     else
         n = text_convert(converted, text, n, encoding);
     if (text_count_chars(converted) < 0)
-        TRY(stream_fail(f->s, "$P%lld%c is not UTF-8 text; give the encoding (--encoding latin1)",
+        TRY(stream_fail(f->s,
+                        "$P%lld%c is not UTF-8 text; specify the encoding (--encoding latin1)",
                         (long long)number, what));
     TRY(text_rows_add(&f->names, 2 * (number - 1) + (what == 'S'), converted, n));
 done:
@@ -355,8 +356,8 @@ static ddsc_status choose_channels(fcs *f, const ddsc_read_settings *set)
 
 /* ---- data ---- */
 
-/* Finds the DATA segment. Offsets above 99,999,999 are given in TEXT. The end may be inclusive or
- * exclusive, because programs differ. */
+/* Finds the DATA segment. Offsets above 99,999,999 are stored in TEXT. The end may be inclusive or
+ * exclusive, depending on the program that wrote the file. */
 static ddsc_status find_data(fcs *f)
 {
     int64_t need;
@@ -430,8 +431,8 @@ done:
 
 /* ---- the item ---- */
 
-/* Names channels by their stain ("CD3"), which is the name that users know. If there is no
- * stain, the short name ("FL1-A") is used. */
+/* Names channels by their stain ("CD3"), which users know best, or by the short name ("FL1-A") if
+ * there is no stain. */
 static ddsc_status name_channels(fcs *f, measures_parts *out)
 {
     ddsc_status status = DDSC_OK;
@@ -463,7 +464,8 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
     TRY(MEM_NEW(ctx, out->offset, 2));
     out->offset[0] = 0;
     out->offset[1] = f.n_events;
-    TRY(MEM_NEW(ctx, out->support, out->v * out->d)); /* v and d are bounded by the file's size */
+    /* v and d are limited by the size of the file */
+    TRY(MEM_NEW(ctx, out->support, out->v * out->d));
     TRY(read_events(&f, out->support, set->arcsinh));
     TRY(name_channels(&f, out));
 done:

@@ -1,5 +1,5 @@
 /* format: one file per format. Readers take an open stream and return the parts of a set. Writers
- * take a set and an open writer. Messages give the file and the position. */
+ * take a set and an open writer. Error messages contain the file and the position. */
 #ifndef DDSC_IO_FORMAT_FORMAT_H
 #define DDSC_IO_FORMAT_FORMAT_H
 
@@ -24,8 +24,6 @@ ddsc_status npy_read_header(io_stream *s, npy_array *array);
 /* Reads numbers in file order, in chunks of double or int64_t. The stream must end after the last
  * number. */
 typedef ddsc_status (*npy_chunk_fn)(void *arg, int64_t begin, int64_t n, const void *value);
-ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *array, bool integers,
-                            npy_chunk_fn fn, void *arg);
 /* These functions read the elements in C order into new memory. The stream must end after the last
  * element. */
 ddsc_status npy_read_doubles(ddsc_context *ctx, double **out, io_stream *s, const npy_array *array);
@@ -51,7 +49,7 @@ enum { NPY_HEADER_MAX = 192 };
 size_t npy_format_header(char out[NPY_HEADER_MAX], const char *descr, int n_dims,
                          const int64_t *shape);
 
-/* State for converting the rows of a dense table to entries of items while they are read. */
+/* The state of converting the rows of a dense table to entries of items while they are read. */
 typedef struct dense_rows {
     ddsc_context *ctx;
     measures_parts *out;
@@ -67,7 +65,7 @@ ddsc_status npy_read_dense(io_stream *s, const npy_array *a, dense_rows *t);
 /* Collects class names or numbers one by one. */
 typedef struct label_list {
     text_table names;
-    int32_t *code; /* number of the name, or -1 if it is empty */
+    int32_t *code; /* index of the name, or -1 if it is empty */
     int64_t n, room;
 } label_list;
 
@@ -81,8 +79,8 @@ void label_list_free(ddsc_context *ctx, label_list *list);
  * file has them. */
 ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stream *s);
 ddsc_status npz_read_labels(ddsc_context *ctx, measures_parts *parts, io_stream *s);
-/* Items that receive labels. labels_join reorders the labels of a file to match the items, by id
- * if both have ids. `from` and `to_name` are used in messages. */
+/* The items to which labels are added. labels_join puts the labels of a file into the order of the
+ * items, by id if both have ids. `from` and `to_name` are used in messages. */
 typedef struct label_target {
     int64_t n;
     const char *id_text; /* NULL if items are numbered */
@@ -98,8 +96,6 @@ ddsc_status labels_from_npy(ddsc_context *ctx, measures_parts *parts, int64_t *n
 
 /* Determines the format from the first bytes. Returns AUTO if it is unknown. */
 ddsc_format io_sniff(const unsigned char *head, size_t n);
-/* Names a known but unsupported format ("bzip2-compressed"). Returns NULL for all other bytes. */
-const char *io_sniff_foreign(const unsigned char *head, size_t n);
 /* Peeks at the first bytes of a stream. If no reader supports this kind of file, the call fails
  * with a message that names it. */
 ddsc_status io_peek_content(io_stream *s, unsigned char head[STREAM_PEEK_MAX], size_t *n);
@@ -112,13 +108,13 @@ ddsc_status io_check_hdf5(io_stream *s, ddsc_format found, ddsc_format asked);
 typedef enum cloud_kind { CLOUD_NONE, CLOUD_ROWS, CLOUD_PLY, CLOUD_OFF, CLOUD_PCD } cloud_kind;
 /* Recognizes ply, off and pcd from their first bytes. */
 cloud_kind io_sniff_cloud(const unsigned char *head, size_t n);
-/* Returns true for rows of bare numbers, one point per row. If `path` is not NULL, its extension
- * decides. Otherwise the content decides: several lines must have the same number of numbers,
- * which must be at least two. */
+/* Returns true for rows of bare numbers, one point per row. If `path` is not NULL, the result
+ * depends on its extension. Otherwise, it depends on the content: several lines must contain
+ * equally many numbers, at least two each. */
 bool io_sniff_rows(const unsigned char *head, size_t n, const char *path);
 
 ddsc_status npz_read(ddsc_context *ctx, measures_parts *out, io_stream *s);
-/* one: a matrix contains the points of one item */
+/* If `one` is true, a matrix contains the points of one item. */
 ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s, bool one);
 /* Reads one item from ply, off, pcd, or rows of bare numbers. Uses `columns` and `drop` of
  * `set`. */
@@ -128,10 +124,10 @@ ddsc_status csv_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
 ddsc_status idx_read_images(ddsc_context *ctx, measures_parts *out, io_stream *s);
 ddsc_status idx_read_labels(ddsc_context *ctx, int32_t **label, int64_t *n, io_stream *s);
-/* `phases` is the number of phases per object, or 0 to infer it. `phase` is the phase to read,
- * or 0 to join all phases. */
+/* Reads a .d2 file. `phases` is the number of phases per object, or 0 to infer it. `phase` is the
+ * phase to read, or 0 to join all phases. */
 ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int phases, int phase);
-/* Uses `channels` (or else `columns`), `drop` and `arcsinh` of `set`. */
+/* Reads an fcs file. Uses `channels` (or else `columns`), `drop` and `arcsinh` of `set`. */
 ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
 /* Reads HDF5, in the AnnData layout or plain. Uses `matrix`, `id_columns`, `columns`, `drop`,
@@ -141,25 +137,26 @@ ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
 ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 
-/* A table next to a .d2 file. It is a vocabulary (dimension, size, rows) or a matrix of histogram
- * costs (size, matrix). Costs are stored as coordinates whose squared distances are the costs. */
+/* A table that accompanies a .d2 file: a vocabulary (dimension, size, rows) or a matrix of
+ * histogram costs (size, matrix). Costs are stored as coordinates whose squared distances are the
+ * costs. */
 typedef struct d2_table {
     int64_t n, dim;
     double *point; /* n x dim */
-    bool dense;    /* histogram over all n points; no ids */
+    bool dense;    /* true if distributions are histograms over all n points, without ids */
 } d2_table;
 
 ddsc_status d2_read_vocabulary(ddsc_context *ctx, d2_table *table, io_stream *s);
 ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s);
 
-/* Runs the whole pipeline on an open stream: detects the format, reads, and builds the set. */
+/* Reads a set from an open stream: detects the format, reads the data, and builds the set. */
 ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
                              const ddsc_read_settings *settings);
-/* Detects the format and reads one file. If `one` is true, the file is one of several, so a
- * matrix contains the points of one item. */
+/* Detects the format and reads one file. If `one` is true, several files are read, so a matrix
+ * contains the points of one item. */
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
                           const ddsc_read_settings *settings, bool one);
-/* Items that receive the columns of the table set->meta_path, matched by id. */
+/* The items to which the columns of the table set->meta_path are added, matched by id. */
 typedef struct meta_target {
     int64_t n;
     const char *id_text; /* NULL if ids are numbers */
@@ -171,8 +168,7 @@ ddsc_status io_read_meta_stream(ddsc_context *ctx, const meta_target *to, io_str
                                 const char *id_columns);
 ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *path,
                          const char *id_columns, int64_t max_bytes);
-/* Prepares parts for joining: checks the indices and gives items without ids the names
- * "file:number". */
+/* Prepares parts for joining: checks the indices, and names items without ids "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
 /* Checks that b can be appended to a. Both must have the same dimension, the same words, and
  * labels of the same kind. */
@@ -188,9 +184,9 @@ ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, c
 typedef struct npz_writer npz_writer;
 ddsc_status npz_writer_open(ddsc_context *ctx, npz_writer **out, io_writer *w);
 ddsc_context *npz_writer_context(const npz_writer *z);
-/* Adds one array. `fill` writes the rows [begin, end) along the first axis to out. It is called
- * twice for the whole range: once for the checksum and once for the bytes. If `fill` is NULL, `arg`
- * is the array itself. */
+/* Adds one array. `fill` writes the rows [begin, end) along the first axis to out. It is called for
+ * the whole range twice: once to compute the checksum and once to write the bytes. If `fill` is
+ * NULL, `arg` is the array itself. */
 typedef void (*npz_fill_fn)(const void *arg, int64_t begin, int64_t end, unsigned char *out);
 ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, int n_dims,
                            const int64_t *shape, int64_t item_bytes, npz_fill_fn fill,
@@ -207,10 +203,7 @@ ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s)
 /* ---- the model of a clustering ---- */
 
 ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s);
-ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w);
 
 ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *w);
-ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter);
-ddsc_status d2_write_measures(const measures *m, io_writer *w);
 
 #endif

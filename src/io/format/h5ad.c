@@ -1,7 +1,7 @@
 /* Reads HDF5 files: cells in the AnnData layout (h5ad), or plain tables. One row of a matrix is one
- * point. The columns about rows (a sample, a class) are in the folder obs or next to the matrix.
- * The reader supports AnnData's on-disk format 0.1.0 (with encoding-type attributes) and that of
- * AnnData 0.7. */
+ * point. The columns that describe rows (a sample, a class) are in the folder obs or in the folder
+ * of the matrix. The reader supports AnnData's on-disk format 0.1.0 (with encoding-type attributes)
+ * and the format of AnnData 0.7. */
 #include "io/format/h5ad.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Smaller whole numbers may be codes or ranks. */
+/* Smallest maximum of values that are treated as raw counts. Smaller integers may be codes or
+ * ranks. */
 static const double COUNTS_FROM = 10;
 
 /* ---- items ---- */
@@ -17,7 +18,7 @@ static const double COUNTS_FROM = 10;
 enum { MAX_IDS = 8, MAX_ASKED = 8 };
 
 typedef struct cell_grouping {
-    h5ad_texts id[MAX_IDS], label, where, asked[MAX_ASKED]; /* asked: columns about items */
+    h5ad_texts id[MAX_IDS], label, where, asked[MAX_ASKED]; /* asked: requested metadata columns */
     int n_ids, n_asked;
     const char *asked_name[MAX_ASKED];
     char name_text[MAX_ASKED][H5_PATH];
@@ -45,7 +46,8 @@ static ddsc_status open_ids(h5ad *h, cell_grouping *g)
     for (const char *at = names;; at++) {
         size_t n = strcspn(at, ",");
         if (g->n_ids == MAX_IDS)
-            return stream_fail(h->s, "at most %d columns may identify an item", MAX_IDS);
+            return stream_fail(h->s, "too many id columns; at most %d columns may identify an item",
+                               MAX_IDS);
         snprintf(name, sizeof name, "%.*s", (int)BASE_MIN(n, (size_t)400), at);
         CHECK(h5ad_read_column(h, &g->id[g->n_ids++], name, "--id"));
         at += n;
@@ -63,7 +65,8 @@ static ddsc_status open_asked(void *arg, const char *name)
     if (kind == H5_NOTHING)
         return DDSC_OK;
     if (g->n_asked == MAX_ASKED)
-        return stream_fail(g->h->s, "at most %d columns about items are supported", MAX_ASKED);
+        return stream_fail(g->h->s, "too many metadata columns; at most %d are supported",
+                           MAX_ASKED);
     snprintf(g->name_text[g->n_asked], H5_PATH, "%.400s", name);
     g->asked_name[g->n_asked] = g->name_text[g->n_asked];
     return h5ad_read_column(g->h, &g->asked[g->n_asked++], name, "--batch");
@@ -105,7 +108,8 @@ static ddsc_status join_parts(h5ad *h, cell_grouping *g, int64_t row, int64_t *l
     return DDSC_OK;
 }
 
-/* Reads the requested columns of a row, which must match the first row of the same item. */
+/* Reads the requested metadata of a row, which must match those of the first row of the same
+ * item. */
 static ddsc_status take_asked_texts(h5ad *h, cell_grouping *g, int64_t row, int64_t item,
                                     bool is_new)
 {
@@ -274,8 +278,8 @@ done:
     return status;
 }
 
-/* Notes if the values of cells are raw counts: whole numbers, not negative, and some at least
- * COUNTS_FROM. The program warns unless a transform is requested. */
+/* Records in the context if the values of cells are raw counts: non-negative integers, some of them
+ * at least COUNTS_FROM. The program then warns unless a transform is requested. */
 static void note_counts(const h5ad *h)
 {
     const measures_parts *p = h->out;

@@ -13,7 +13,7 @@ typedef struct h5ad {
     const ddsc_read_settings *set;
     h5_file f;
     char matrix[H5_PATH];            /* path of the matrix */
-    bool sparse, by_column, by_cell; /* by_cell: the file has the folder obs */
+    bool sparse, by_column, by_cell; /* by_cell: true if the file has the folder obs */
     int64_t n_rows, width;           /* size of the matrix */
     text_rows names;                 /* names of its columns */
     int64_t *to;                     /* coordinate of each column, or -1 */
@@ -24,25 +24,28 @@ typedef struct h5ad {
 typedef struct h5ad_texts {
     text_rows text;
     int64_t n;
-    int64_t *code; /* NULL if text i belongs to row i; a code of -1: no text */
+    int64_t *code; /* index of each row's text, -1 if it has none; NULL if text i belongs to row
+                    * i */
 } h5ad_texts;
 
 const char *h5ad_text(const h5ad_texts *t, int64_t row);
 void h5ad_texts_free(ddsc_context *ctx, h5ad_texts *t);
-/* Finds obs/NAME, else NAME. */
+/* Finds the column obs/NAME or, if it does not exist, NAME. */
 ddsc_status h5ad_find_column(h5ad *h, const char *name, char path[H5_PATH], h5_kind *kind);
-/* Fails with the list of columns. If name is NULL, no column identifies the items. */
+/* Fails with a message that lists the columns. If name is NULL, the message says that no column
+ * identifies the items. */
 ddsc_status h5ad_fail_no_column(h5ad *h, const char *name, const char *option);
 /* Checks that an array has one element per row of the matrix. */
 ddsc_status h5ad_check_rows(h5ad *h, const h5_array *a);
 ddsc_status h5ad_read_column(h5ad *h, h5ad_texts *t, const char *name, const char *option);
 /* Adds the columns of obs that are constant within each item to the metadata, in the order of their
- * names, except those with another role. With a table of metadata, none is added. `item` contains the item of each row, or -1. */
+ * names, except those with another role. If there is a table of metadata, no columns are added.
+ * `item` contains the item of each row, or -1. */
 ddsc_status h5ad_add_constant(h5ad *h, const int64_t *item);
 
 /* Finds the matrix, its size and the names of its columns, and chooses the coordinates. */
 ddsc_status h5ad_find_matrix(h5ad *h);
-/* Reads the chosen values of the rows that have a point into the support. */
+/* Reads the chosen values of the rows that are points, and stores them in the support. */
 ddsc_status h5ad_read_matrix(h5ad *h);
 
 #endif

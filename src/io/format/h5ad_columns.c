@@ -1,6 +1,6 @@
-/* Columns about the rows of an HDF5 file of cells, in the folder obs or next to the matrix: plain
- * tables, categories with a code per row, and values with a mask. Columns that are constant within
- * each item become metadata of the items. */
+/* Reads the columns that describe the rows of an HDF5 file of cells, in the folder obs or in the
+ * folder of the matrix: plain tables, categories with a code per row, and values with a mask.
+ * Columns that are constant within each item become metadata of the items. */
 #include "io/format/h5ad.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -75,9 +75,9 @@ static ddsc_status read_categories(h5ad *h, h5ad_texts *t, const char *categorie
     CHECK(read_codes(h, &t->code, codes));
     for (int64_t i = 0; i < h->n_rows; i++)
         if (t->code[i] >= t->n)
-            return stream_fail(h->s,
-                               "row %lld of \"%s\" has category %lld, but there are only %lld",
-                               (long long)i, QUOTE(codes), (long long)t->code[i], (long long)t->n);
+            return stream_fail(
+                h->s, "row %lld of \"%s\" has category %lld, but there are only %lld categories",
+                (long long)i, QUOTE(codes), (long long)t->code[i], (long long)t->n);
     return DDSC_OK;
 }
 
@@ -93,7 +93,7 @@ static ddsc_status read_masked(h5ad *h, h5ad_texts *t, const char *values, const
     return DDSC_OK;
 }
 
-/* Finds obs/NAME, else NAME. */
+/* Finds the column obs/NAME or, if it does not exist, NAME. */
 ddsc_status h5ad_find_column(h5ad *h, const char *name, char path[H5_PATH], h5_kind *kind)
 {
     snprintf(path, H5_PATH, "obs/%.400s", name);
@@ -111,8 +111,8 @@ ddsc_status h5ad_fail_no_column(h5ad *h, const char *name, const char *option)
     h5_kind kind;
     CHECK(h5_find(&h->f, "obs", &kind));
     if (kind == H5_TABLE)
-        return stream_fail(h->s, "was written by AnnData before 0.7, which is not supported; read "
-                                 "and rewrite it with a newer version first");
+        return stream_fail(h->s, "was written by a version of AnnData before 0.7, which is not "
+                                 "supported; read and rewrite it with a newer version first");
     CHECK(h5_list(&h->f, kind == H5_FOLDER ? "obs" : "/", list, sizeof list));
     if (!name)
         return stream_fail(h->s,
@@ -156,11 +156,11 @@ typedef struct constant_column {
     const int64_t *item; /* item of each row, or -1 */
     text_rows value;     /* the text of each item */
     int64_t n;           /* number of items that have a text */
-    bool varies, any;    /* any: some text is not empty */
+    bool varies, any;    /* varies: the texts of some item differ; any: some text is not empty */
 } constant_column;
 
 /* Compares a text with the first one of its item. Items are numbered in the order of their first
- * rows. Fails without a message if the texts differ, to end the reading. */
+ * rows. If the texts differ, it fails without a message, which ends the reading. */
 static ddsc_status compare_row_text(void *arg, int64_t row, const char *text, size_t n)
 {
     constant_column *c = arg;
@@ -179,8 +179,8 @@ static ddsc_status compare_row_text(void *arg, int64_t row, const char *text, si
     return c->varies ? DDSC_ERROR_INPUT : DDSC_OK;
 }
 
-/* Compares the rows while they are read. A column that differs from cell to cell ends after the
- * first batch. */
+/* Compares the rows while they are read. For a column that differs from cell to cell, reading ends
+ * after the first batch. */
 static ddsc_status scan_table(h5ad *h, constant_column *c, const char *path)
 {
     h5_array a;
@@ -203,7 +203,8 @@ static ddsc_status scan_texts(h5ad *h, constant_column *c, const char *name)
     return status;
 }
 
-/* Reads a column. One that cannot be read is left out with a warning, as it was not requested. */
+/* Reads a column. If it cannot be read, it is skipped with a warning, because it was not
+ * requested. */
 static ddsc_status scan_column(h5ad *h, constant_column *c, const char *name)
 {
     char path[H5_PATH], categories[H5_PATH];
@@ -217,7 +218,7 @@ static ddsc_status scan_column(h5ad *h, constant_column *c, const char *name)
     if (status != DDSC_ERROR_INPUT)
         return status;
     if (!c->varies)
-        ctx_warn(h->ctx, "%s: the column \"%s\" of obs is left out: %s", stream_name(h->s),
+        ctx_warn(h->ctx, "%s: the column \"%s\" of obs was skipped: %s", stream_name(h->s),
                  QUOTE(name), ctx_take_message(h->ctx));
     c->varies = true;
     return DDSC_OK;
@@ -298,7 +299,7 @@ ddsc_status h5ad_add_constant(h5ad *h, const int64_t *item)
     bool more = true;
     CHECK(h5_find(&h->f, "obs", &kind));
     h->by_cell = kind == H5_FOLDER;
-    if (!h->by_cell || h->set->meta_path) /* the table may have the same columns */
+    if (!h->by_cell || h->set->meta_path) /* the metadata table may have the same columns */
         return DDSC_OK;
     CHECK(h5_attribute(&h->f, "obs", "_index", index));
     for (int64_t k = 0; k < LINKS_MOST && h->out->meta_names.n < CONSTANT_MOST; k++) {

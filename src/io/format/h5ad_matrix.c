@@ -1,6 +1,6 @@
-/* Reads the matrix of an HDF5 file: finds it, names its columns, and reads its values, which are
- * dense or stored as compressed rows (csr) or columns (csc). Only the chosen columns of the
- * chosen rows are stored. */
+/* Finds the matrix of an HDF5 file, names its columns, and reads its values, which are dense,
+ * compressed rows (csr) or compressed columns (csc). Only the chosen columns of the chosen rows are
+ * stored in memory. */
 #include "io/format/h5ad.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -83,7 +83,8 @@ static ddsc_status add_column_name(void *arg, int64_t element, const char *text,
     return text_rows_add(arg, element, text, n);
 }
 
-/* Reads the index of the table about columns. An attribute of the table names the index column. */
+/* Reads the names of the columns from the index of the table `var`. An attribute of the table names
+ * the index column. */
 static ddsc_status read_names(h5ad *h, const char *var, bool *found)
 {
     ddsc_status status = DDSC_OK;
@@ -283,8 +284,8 @@ static ddsc_status open_sparse(h5ad *h, sparse_arrays *m)
     m->n_lines = h->by_column ? h->width : h->n_rows;
     if (m->data.shape[0] != m->indices.shape[0] || m->indptr.shape[0] - 1 != m->n_lines)
         return stream_fail(h->s,
-                           "\"%s\": %lld values, %lld indices and %lld starts do not match %lld "
-                           "rows and %lld columns",
+                           "\"%s\" has %lld values, %lld indices and %lld starts, which do not "
+                           "match %lld rows and %lld columns",
                            QUOTE(h->matrix), (long long)m->data.shape[0],
                            (long long)m->indices.shape[0], (long long)m->indptr.shape[0],
                            (long long)h->n_rows, (long long)h->width);
@@ -313,7 +314,7 @@ static ddsc_status put_entries(h5ad *h, const sparse_arrays *m, int64_t at, int6
         if (m->index[k] < 0 || m->index[k] >= other)
             return stream_fail(
                 h->s,
-                "\"%s/indices\" contains %lld at position %lld; it must be from 0 to below %lld",
+                "\"%s/indices\" contains %lld at position %lld; indices must be >= 0 and < %lld",
                 QUOTE(h->matrix), (long long)m->index[k], (long long)(at + k), (long long)other);
         int64_t row = h->by_column ? m->index[k] : *line;
         int64_t column = h->by_column ? *line : m->index[k];
@@ -346,8 +347,8 @@ done:
     return status;
 }
 
-/* Returns the size of the machine's memory. A dense copy of a sparse matrix can exceed it, and the
- * process would be killed while the copy is filled. */
+/* Returns the size of the machine's memory. A dense copy of a sparse matrix can exceed it, in which
+ * case the process would be killed while it fills the copy. */
 static int64_t memory_size(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

@@ -1,6 +1,6 @@
 /* Reads idx files (the format of MNIST), which contain a big-endian array of one type. Each image
- * is a distribution on its nonzero pixels. The support is the pixel grid, with coordinates (row,
- * column) counted from 0. */
+ * is a distribution over its nonzero pixels. The support is the pixel grid, whose coordinates (row,
+ * column) start at 0. */
 #include "io/format/format.h"
 
 enum { IDX_MAX_DIMS = NPY_MAX_DIMS };

@@ -9,7 +9,7 @@ static ddsc_status join_append(ddsc_context *ctx, void *to, int64_t n, const voi
 {
     int64_t whole;
     if (!add_ok(n, more, &whole))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "the files are too large together");
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "the combined size of the files is too large");
     CHECK(mem_resize(ctx, to, whole, size));
     char *block;
     memcpy(&block, to, sizeof block);
@@ -174,12 +174,12 @@ ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measure
     if (a->d != b->d)
         return ctx_fail(
             ctx, DDSC_ERROR_INPUT,
-            "%s: points have %lld coordinates, but those of the previous files have %lld", where,
-            (long long)b->d, (long long)a->d);
+            "%s: its points have %lld coordinates, but those of the previous files have %lld",
+            where, (long long)b->d, (long long)a->d);
     if (!measures_words_equal(&a->words, &b->words))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: its words were not fitted together with those of the previous files; "
-                        "process all documents in one ddsc text run",
+                        "%s: its word vectors were not fitted together with those of the previous "
+                        "files; process all documents in one ddsc text run",
                         where);
     if (!measures_recipe_equal(&a->recipe, &b->recipe))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
@@ -188,12 +188,14 @@ ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measure
                         where);
     if (a->meta_names.n > 0 && b->meta_names.n > 0 && !texts_equal(&a->meta_names, &b->meta_names))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: its columns about items differ from those of the previous files",
+                        "%s: its metadata columns differ from those of the previous files; all "
+                        "files must have the same metadata columns",
                         where);
     if ((plain_a && b->n_names > 0) || (plain_b && a->n_names > 0))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: labels are %s here but %s in the previous files", where,
-                        plain_b ? "numbers" : "names", plain_a ? "numbers" : "names");
+                        "%s: its labels are %s, but those of the previous files are %s; use the "
+                        "same kind in all files",
+                        where, plain_b ? "numbers" : "names", plain_a ? "numbers" : "names");
     return DDSC_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Reads labels, which are class numbers or names, one per row, from csv, plain lines, npy, npz or
- * idx. ddsc_labels_write writes labels.csv. */
+/* Reads labels (class numbers or names, one per row) from csv, plain lines, npy, npz or idx files.
+ * Writes labels.csv (ddsc_labels_write). */
 #include "io/format/archive.h"
 
 #include <limits.h>
@@ -112,7 +112,8 @@ typedef struct column_reader {
     text_rows ids;
     char delimiter;
     int64_t n_columns, column, id_column; /* -1 if there are no ids */
-    bool first_is_word;                   /* single-column file whose first line may be a header */
+    bool first_is_word;                   /* true for a file with one column whose first line may be
+                                           * a header */
 } column_reader;
 
 static bool is_integer(const char *text)
@@ -145,7 +146,8 @@ static ddsc_status take_first(column_reader *r)
         return label_list_add(r->ctx, &r->list, last, strlen(last));
     }
     if (is_integer(last))
-        return stream_fail_line(r->s, ": several columns need a header such as id,label");
+        return stream_fail_line(r->s,
+                                ": a file with several columns requires a header such as id,label");
     if (r->n_columns - (r->id_column >= 0) > 1)
         ctx_warn(r->ctx, "%s: no column is named \"label\"; using the last column, \"%s\"",
                  stream_name(r->s), QUOTE(last));
@@ -158,7 +160,7 @@ static ddsc_status take_line(column_reader *r, char *line)
     if (first)
         r->delimiter = fields_delimiter(line);
     if (first && strchr(";|", r->delimiter) && !strstr(line, "label"))
-        r->delimiter = ','; /* a single column, whose names may contain any character */
+        r->delimiter = ','; /* a single column, in which names may contain any character */
     CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));
     if (first)
         return take_first(r);
@@ -172,8 +174,8 @@ static ddsc_status take_line(column_reader *r, char *line)
     return label_list_add(r->ctx, &r->list, text, strlen(text));
 }
 
-/* If all other lines of a single column are integers, the first line was a header and is
- * removed. */
+/* Removes the first line of a file with one column if all other lines are integers, because it is
+ * then a header. */
 static void drop_heading(column_reader *r)
 {
     if (!r->first_is_word || r->list.n < 2)
@@ -274,15 +276,16 @@ ddsc_status ddsc_labels_write(ddsc_context *ctx, const int32_t *labels, int64_t 
     if (!labels || !path || n < 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "labels or path is NULL, or n is negative");
     if (m && n != m->n_rows && n != m->n)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "got %lld labels; expected one for each of %lld rows or each of %lld items",
-                        (long long)n, (long long)m->n_rows, (long long)m->n);
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "there are %lld labels, but one per row (%lld) or one per item (%lld) is required",
+            (long long)n, (long long)m->n_rows, (long long)m->n);
     CHECK(writer_open(ctx, &w, path, flags));
     return writer_finish(w, write_labels(labels, n, m, w));
 }
 
-/* ---- joining labels to items, or to the labels of another file: by id if both have ids, else by
- * row ---- */
+/* ---- joining labels to items or to the labels of another file, by id if both have ids, otherwise
+ * by row ---- */
 
 enum { NUMBER_SIZE = 24 };
 
@@ -298,8 +301,10 @@ static ddsc_status join_by_order(ddsc_context *ctx, const measures_parts *labels
                                  const label_target *to)
 {
     if (labels->n != to->n)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s has %lld labels, but %s has %lld items", from,
-                        (long long)labels->n, to->name, (long long)to->n);
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "%s has %lld labels, but %s has %lld items; there must be one label per item", from,
+            (long long)labels->n, to->name, (long long)to->n);
     if (to->id_text && !labels->id_text)
         ctx_warn(ctx, "%s has no ids, so its labels were joined to %s by order", from, to->name);
     else if (!to->id_text && labels->id_text)
@@ -391,7 +396,8 @@ ddsc_status labels_join(ddsc_context *ctx, measures_parts *labels, const char *f
                      "the id column from %s to join by order",
                      text_quote(quoted, twice, strlen(twice)), here ? from : to->name, from));
     if (alone)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "%s has the id \"%s\", which %s does not have",
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                     "%s contains the id \"%s\", but %s does not; both must have the same ids",
                      missing_here ? to->name : from, text_quote(quoted, alone, strlen(alone)),
                      missing_here ? from : to->name));
     TRY(MEM_NEW(ctx, label, to->n));

@@ -14,11 +14,11 @@ typedef struct csv_matrix {
     char delimiter;
     double *value; /* rows x columns */
     int64_t rows, columns, capacity;
-    bool named; /* the first column does not contain numbers */
+    bool named; /* true if the first column contains names */
 } csv_matrix;
 
-/* Returns true if the line is a header. A single non-numeric field may be the name of a row. An
- * empty first field is the header of a column of row names. */
+/* Returns true if the line is a header. If only one field is not numeric, it may be the name of a
+ * row. If the first field is empty, the line is the header of a table with row names. */
 static bool is_header(const csv_matrix *t)
 {
     double ignored;
@@ -76,8 +76,8 @@ static ddsc_status csv_read_matrix(ddsc_context *ctx, double **matrix, int64_t *
     bool names = t.columns == t.rows + 1; /* row names in the first column */
     if (t.rows < 1 || (!names && (t.columns != t.rows || t.named)))
         TRY(stream_fail(s,
-                        "has %lld rows of %lld fields; expected a square matrix, with optional row "
-                        "and column names",
+                        "has %lld rows of %lld fields; the matrix must be square, with optional "
+                        "row and column names",
                         (long long)t.rows, (long long)t.columns));
     for (int64_t i = 0; names && i < t.rows; i++)
         memmove(t.value + i * t.rows, t.value + i * t.columns + 1,
@@ -107,7 +107,7 @@ static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, i
     default:
         return stream_fail(
             s, got == 0 ? "is empty"
-                        : "is not a matrix; supported formats are npy, csv and MatrixMarket");
+                        : "is not a matrix; the supported formats are npy, csv and MatrixMarket");
     }
 }
 
@@ -164,7 +164,8 @@ static ddsc_status matrix_move(matrix_file *f)
         return DDSC_OK;
     CHECK(team_first(ctx, &f->n, sizeof f->n));
     if (!first)
-        f->value = &elsewhere; /* not NULL, so that the shared block reserves space for it */
+        f->value = &elsewhere; /* not NULL, so that the shared block includes space for the
+                                * matrix */
     ddsc_status status = team_move(ctx, &block, f, list_matrix);
     if (status < 0 && !first)
         f->value = block;

@@ -1,5 +1,5 @@
-/* Reads columns about items (class, batch, age, file) from a separate table, matched by id. Values
- * remain text. Like titles, they are reduced to one line and truncated. */
+/* Reads metadata columns (class, batch, age, file) from a separate table, whose rows are matched to
+ * items by id. Values remain text. Like titles, they are reduced to one line and truncated. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,8 @@ static int64_t meta_find(const meta_reader *r, const char *name, size_t n)
     return -1;
 }
 
-/* Finds the columns that form the items' ids. If not all of them exist, `id` is used. */
+/* Finds the columns that form the ids of the items. If some of them are missing, the column `id` is
+ * used. */
 static void meta_find_ids(meta_reader *r, const char *id_columns)
 {
     for (const char *at = id_columns; at && r->n_ids < META_IDS; at++) {
@@ -91,8 +92,8 @@ static ddsc_status meta_header(meta_reader *r, const char *id_columns)
     }
     if (r->n_ids == 0)
         return stream_fail_line(r->s,
-                                ": no column is named \"id\", and the items' id columns (--id) are "
-                                "missing; the columns are: %s",
+                                ": there is neither a column \"id\" nor all id columns of the "
+                                "items (--id); the columns are: %s",
                                 list);
     for (int64_t k = 0; k < r->n_fields; k++) {
         if (is_meta_id(r, k))
@@ -117,7 +118,9 @@ static ddsc_status meta_row(meta_reader *r)
     CHECK(meta_join_id(r, &length));
     CHECK(text_table_add(r->ctx, &r->ids, r->joined, (size_t)length, &number, &is_new));
     if (!is_new)
-        return stream_fail_line(r->s, ": the id \"%s\" is a duplicate", QUOTE(r->joined));
+        return stream_fail_line(r->s,
+                                ": the id \"%s\" occurs twice; each item may have only one row",
+                                QUOTE(r->joined));
     for (int64_t k = 0, c = 0; k < r->n_fields; k++) {
         if (is_meta_id(r, k))
             continue;
@@ -158,8 +161,8 @@ static ddsc_status meta_match(meta_reader *r, const meta_target *to, int64_t *ro
         return stream_fail(r->s, "none of its ids (such as \"%s\") matches an id of %s",
                            QUOTE(text_table_get(&r->ids, 0)), to->where);
     if (missing > 0)
-        ctx_warn(r->ctx, "%s has no row for %lld of the %lld items", stream_name(r->s),
-                 (long long)missing, (long long)to->n);
+        ctx_warn(r->ctx, "%s has no row for %lld of the %lld items, so their values are missing",
+                 stream_name(r->s), (long long)missing, (long long)to->n);
     return DDSC_OK;
 }
 
@@ -177,8 +180,10 @@ static ddsc_status meta_join(meta_reader *r, const meta_target *to)
     for (int64_t k = 0; k < width; k++) {
         name[k] = k < old ? texts_get(to->names, k) : text_table_get(&r->names, k - old);
         if (k < old && text_table_find(&r->names, name[k], strlen(name[k])) >= 0)
-            TRY(stream_fail(r->s, "the items already have a column \"%s\"; remove one of them",
-                            QUOTE(name[k])));
+            TRY(stream_fail(
+                r->s,
+                "the items already have a metadata column \"%s\"; remove or rename one of the two",
+                QUOTE(name[k])));
     }
     for (int64_t i = 0; i < to->n * width; i++) {
         int64_t item = i / width, k = i % width;
@@ -232,8 +237,7 @@ ddsc_status ddsc_measures_read_meta(ddsc_context *ctx, ddsc_measures **copy, con
     CHECK(ctx_enter_new(ctx, copy));
     CHECK(ctx_need(ctx, m, "measures"));
     CHECK(ctx_need(ctx, path, "path"));
-    TRY(measures_subset(ctx, &made, m, m->n, NULL));
-    TRY(measures_copy_names(ctx, made, m));
+    TRY(measures_copy(ctx, &made, m));
     meta_target to = {made->n_rows,      made->id_text, made->id_at,
                       &made->meta_names, &made->meta,   "the items"};
     TRY(io_read_meta(ctx, &to, path, id_columns, STREAM_DEFAULT_MAX_BYTES));

@@ -32,15 +32,24 @@ static ddsc_status add_reference(npz_writer *z, const measures *reference)
     return add_doubles(z, "reference_weights", reference->weight, reference->nnz);
 }
 
-static ddsc_status add_lists(npz_writer *z, const ddsc_model *m)
+/* The three arrays of neighbor lists. */
+typedef struct list_names {
+    const char *offset, *index, *d2;
+} list_names;
+
+static const list_names graph_names = {"graph_offsets", "graph_indices", "graph_d2"},
+                        plain_names = {"plain_offsets", "plain_indices", "plain_d2"};
+
+static ddsc_status add_lists(npz_writer *z, const list_names *name, int64_t n,
+                             const int64_t *offset, const int32_t *index, const double *d2)
 {
-    const int64_t n_offsets = m->n + 1, *n_edges = &m->list_offset[m->n];
-    CHECK(npz_writer_add(z, "graph_offsets", NPY_INT8, 1, &n_offsets, 8, NULL, m->list_offset));
-    CHECK(npz_writer_add(z, "graph_indices", NPY_INT4, 1, n_edges, 4, NULL, m->list_index));
-    return add_doubles(z, "graph_d2", m->list_d2, *n_edges);
+    const int64_t n_offsets = n + 1, n_edges = offset[n];
+    CHECK(npz_writer_add(z, name->offset, NPY_INT8, 1, &n_offsets, 8, NULL, offset));
+    CHECK(npz_writer_add(z, name->index, NPY_INT4, 1, &n_edges, 4, NULL, index));
+    return add_doubles(z, name->d2, d2, n_edges);
 }
 
-ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
+static ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
 {
     ddsc_status status = DDSC_OK;
     npz_writer *z = NULL;
@@ -65,7 +74,11 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
         TRY(add_reference(z, m->reference));
     TRY(npz_add_memberships(z, m));
     if (m->list_offset)
-        TRY(add_lists(z, m));
+        TRY(add_lists(z, &graph_names, m->n, m->list_offset, m->list_index, m->list_d2));
+    if (m->plain_offset)
+        TRY(add_lists(z, &plain_names, m->n, m->plain_offset, m->plain_index, m->plain_d2));
+    if (m->n_fresh > 0)
+        TRY(npz_writer_add(z, "new_items", NPY_INT4, 1, &m->n_fresh, 4, NULL, m->fresh));
     TRY(npz_writer_finish(z));
 done:
     npz_writer_close(z);
@@ -92,7 +105,8 @@ static ddsc_status need(archive *z, const char *name)
     return stream_fail(z->s, "is not a complete model: the array '%s' is missing", name);
 }
 
-/* Returns the name of an array in this file, which versions up to 0.2.0 spelled differently. */
+/* Returns the name of an array in this file. Versions up to 0.2.0 spelled some names
+ * differently. */
 static const char *array_name(const archive *z, const char *name, const char *old)
 {
     return archive_has(z, name) || !archive_has(z, old) ? name : old;
@@ -113,8 +127,8 @@ static ddsc_status check_version(archive *z, bool *plain)
     *plain = *version == MODEL_PLAIN;
     if (*version != MODEL_PLAIN && *version != MODEL_VERSION)
         TRY(stream_fail(z->s,
-                        "is a model of format %lld, but ddsc %s reads formats %d and %d; cluster "
-                        "again with this version",
+                        "is a model of format %lld, but ddsc %s reads only formats %d and %d; "
+                        "cluster the data again with this version",
                         (long long)*version, ddsc_version(), MODEL_PLAIN, MODEL_VERSION));
 done:
     mem_free(z->ctx, version);
@@ -203,29 +217,41 @@ static ddsc_status read_cost_matrix(archive *z, ddsc_model *m)
     return DDSC_OK;
 }
 
-/* Reads the neighbor lists. Models of version 0.2.0 have none. The entries are checked where the
- * lists are used. */
-static ddsc_status read_lists(archive *z, ddsc_model *m)
+/* Reads neighbor lists. Models of version 0.2.0 have none. The entries are checked where the lists are
+ * used. */
+static ddsc_status read_lists(archive *z, const list_names *name, int64_t n, int64_t **offset,
+                              int32_t **index, double **d2)
 {
-    if (!archive_has(z, "graph_offsets"))
+    if (!archive_has(z, name->offset))
         return DDSC_OK;
-    CHECK(need(z, "graph_indices"));
-    CHECK(archive_open_array(z, "graph_offsets", 1));
-    if (z->array.count != m->n + 1)
+    CHECK(need(z, name->index));
+    CHECK(archive_open_array(z, name->offset, 1));
+    if (z->array.count != n + 1)
         CHECK(stream_fail(z->member, "has %lld elements instead of %lld", (long long)z->array.count,
-                          (long long)m->n + 1));
-    CHECK(npy_read_integers(z->ctx, &m->list_offset, z->member, &z->array));
+                          (long long)n + 1));
+    CHECK(npy_read_integers(z->ctx, offset, z->member, &z->array));
     CHECK(archive_close_array(z));
-    CHECK(archive_open_array(z, "graph_indices", 1));
-    bool good = m->list_offset[0] == 0 && z->array.count == m->list_offset[m->n];
-    for (int64_t i = 0; i < m->n; i++)
-        good &= m->list_offset[i + 1] >= m->list_offset[i];
+    CHECK(archive_open_array(z, name->index, 1));
+    bool good = (*offset)[0] == 0 && z->array.count == (*offset)[n];
+    for (int64_t i = 0; i < n; i++)
+        good &= (*offset)[i + 1] >= (*offset)[i];
     if (!good)
-        CHECK(stream_fail(z->s, "is not a valid model: the array 'graph_offsets' does not match "
-                                "the neighbors"));
-    CHECK(npy_read_indices(z->ctx, &m->list_index, z->member, &z->array));
+        CHECK(stream_fail(z->s, "is not a valid model: the array '%s' does not match the neighbors",
+                          name->offset));
+    CHECK(npy_read_indices(z->ctx, index, z->member, &z->array));
     CHECK(archive_close_array(z));
-    return read_doubles(z, &m->list_d2, "graph_d2", m->list_offset[m->n]);
+    return read_doubles(z, d2, name->d2, (*offset)[n]);
+}
+
+/* Reads the numbers of the items that were inserted since K was chosen. */
+static ddsc_status read_fresh(archive *z, ddsc_model *m)
+{
+    if (!archive_has(z, "new_items"))
+        return DDSC_OK;
+    CHECK(archive_open_array(z, "new_items", 1));
+    m->n_fresh = z->array.count;
+    CHECK(npy_read_indices(z->ctx, &m->fresh, z->member, &z->array));
+    return archive_close_array(z);
 }
 
 static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
@@ -243,7 +269,10 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
     CHECK(read_center_labels(z, m));
     CHECK(read_cost_matrix(z, m));
     CHECK(archive_read_memberships(z, m));
-    CHECK(read_lists(z, m));
+    CHECK(read_lists(z, &graph_names, m->n, &m->list_offset, &m->list_index, &m->list_d2));
+    if (m->hub_scale)
+        CHECK(read_lists(z, &plain_names, m->n, &m->plain_offset, &m->plain_index, &m->plain_d2));
+    CHECK(read_fresh(z, m));
     return read_reference(z, m);
 }
 
@@ -277,8 +306,8 @@ done:
     return status;
 }
 
-/* Fails with a helpful message if the model is missing next to an existing result, because not
- * every clustering has a rule for new items. */
+/* If a result exists but has no model, fails with a message that explains why: some clusterings
+ * have no rule for new items. */
 static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
 {
     char result[PATH_MAX];
@@ -287,10 +316,11 @@ static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
     int length = snprintf(result, sizeof result, "%.*sresult.json", folder, path);
     if (access(path, F_OK) == 0 || length >= (int)sizeof result || access(result, F_OK) != 0)
         return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                    "%s: this result has no model, because joined metrics (w2+mmd), baselines and "
-                    "given distances have no rule for new items; cluster with a single metric",
-                    path);
+    return ctx_fail(
+        ctx, DDSC_ERROR_INPUT,
+        "%s: this result has no model, because clusterings by joined metrics (w2+mmd), by "
+        "baselines or by given distances have no rule for new items; cluster with a single metric",
+        path);
 }
 
 static ddsc_status read_model(ddsc_context *ctx, ddsc_model **out, const char *path)

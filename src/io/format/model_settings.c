@@ -1,4 +1,5 @@
-/* Reads and writes the settings of a model: arrays with one text "name=value" per field. */
+/* Reads and writes the settings of a model, which are arrays with one text "name=value" per
+ * field. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +36,8 @@ static const field model_fields[] = {
     {"w2_max_pivots", FIELD_COUNT, AT(metric.w2_max_pivots), NULL},
     {"cost", FIELD_WORD, AT(metric.cost), "default sqeuclidean euclidean cosine cityblock matrix "},
 };
-/* Settings that later versions than 0.2.0 added, in an array of their own, which that version
- * ignores. */
+/* Settings that were added after version 0.2.0. They are stored in a separate array, which version
+ * 0.2.0 ignores. */
 static const field run_fields[] = {
     {"frame", FIELD_WORD, AT(run.frame.kind),
      "none plain grid dense field field_strips grid_strips "},
@@ -55,6 +56,25 @@ static const field run_fields[] = {
     {"clusters", FIELD_COUNT, AT(run.k), NULL},
 };
 
+/* Settings as they were requested, in an array that models of earlier versions do not have. */
+static const field rule_fields[] = {
+    {"tau", FIELD_COUNT, AT(rules.tau), NULL},
+    {"hubs", FIELD_WORD, AT(rules.hubs), "default off auto always "},
+    {"gamma", FIELD_WORD, AT(rules.gamma_rule), "auto median value local "},
+    {"bandwidth", FIELD_WORD, AT(rules.bandwidth_rule), "auto median value near "},
+    {"estimator", FIELD_WORD, AT(rules.estimator), "unbiased biased auto "},
+    {"reference", FIELD_WORD, AT(rules.reference_rule), "normal kmeans measures auto "},
+    {"reference_size", FIELD_COUNT, AT(rules.reference_size), NULL},
+    {"epsilon", FIELD_NUMBER, AT(rules.epsilon), NULL},
+    {"epsilon_is_percent", FIELD_COUNT, AT(rules.epsilon_is_percent), NULL},
+};
+static const model_rules default_rules = {
+    .estimator = DDSC_MMD_AUTO,
+    .reference_rule = DDSC_REFERENCE_AUTO,
+    .epsilon = 5,
+    .epsilon_is_percent = 1,
+};
+
 /* One array of settings. The last `n_optional` fields may be missing. */
 typedef struct field_table {
     const char *array;
@@ -65,16 +85,18 @@ typedef struct field_table {
 enum {
     MODEL_FIELDS = sizeof model_fields / sizeof *model_fields,
     RUN_FIELDS = sizeof run_fields / sizeof *run_fields,
+    RULE_FIELDS = sizeof rule_fields / sizeof *rule_fields,
     MOST_FIELDS = MODEL_FIELDS > RUN_FIELDS ? MODEL_FIELDS : RUN_FIELDS,
     FIELD_TEXT = 96
 };
 
-/* If the cost is squared Euclidean, the field `cost` is omitted, so that versions that had no other
- * cost can read the settings. */
+/* The field `cost` is omitted if it is squared Euclidean, so that versions without other costs can
+ * read the settings. */
 static const field_table model_table = {"model_settings", model_fields, MODEL_FIELDS, 1};
 static const field_table run_table = {"run_settings", run_fields, RUN_FIELDS, 0};
+static const field_table rule_table = {"requested_settings", rule_fields, RULE_FIELDS, 0};
 
-static bool tells_cost(const ddsc_model *m)
+static bool has_cost_line(const ddsc_model *m)
 {
     return m->metric.cost != DDSC_COST_DEFAULT && m->metric.cost != DDSC_COST_SQEUCLIDEAN;
 }
@@ -83,7 +105,7 @@ typedef struct settings_text {
     char line[MOST_FIELDS][FIELD_TEXT];
 } settings_text;
 
-/* Writes word number `which` of `choices` to `out`. */
+/* Writes word number `which` of the list `choices` to `out`. */
 static void choice_format(char *out, const char *choices, int which)
 {
     for (; which > 0; which--)
@@ -142,22 +164,25 @@ ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m)
 {
     settings_text text;
     settings_format(&text, model_fields, MODEL_FIELDS, m);
-    CHECK(npz_add_strings(z, model_table.array, get_line, &text, MODEL_FIELDS - !tells_cost(m)));
+    CHECK(npz_add_strings(z, model_table.array, get_line, &text, MODEL_FIELDS - !has_cost_line(m)));
     if (m->run.frame.kind == FRAME_NONE)
         return DDSC_OK;
     settings_format(&text, run_fields, RUN_FIELDS, m);
-    return npz_add_strings(z, run_table.array, get_line, &text, RUN_FIELDS);
+    CHECK(npz_add_strings(z, run_table.array, get_line, &text, RUN_FIELDS));
+    settings_format(&text, rule_fields, RULE_FIELDS, m);
+    return npz_add_strings(z, rule_table.array, get_line, &text, RULE_FIELDS);
 }
 
 /* ---- reading ---- */
 
-/* Beginnings of settings as versions up to 0.2.0 spelled them. */
+/* The beginnings of settings whose spelling has changed since version 0.2.0, and the current
+ * spelling. */
 static const struct {
     const char *old, *name;
 } renamed[] = {{"far_neighbour=", "far_neighbor="},
                {"sinkhorn_value=regularised", "sinkhorn_value=regularized"}};
 
-/* Copies a setting in today's spelling, cut to `size` bytes. */
+/* Copies a setting in its current spelling, truncated to `size` bytes. */
 static void setting_copy(char *out, size_t size, const char *text, size_t n)
 {
     const char *name = "";
@@ -220,5 +245,8 @@ ddsc_status archive_read_model_settings(archive *z, ddsc_model *m)
     bool kernel = metric->metric == DDSC_METRIC_MMD && metric->mmd_kernel != DDSC_KERNEL_ENERGY;
     metric->bandwidth_rule = kernel ? DDSC_BANDWIDTH_VALUE : DDSC_BANDWIDTH_AUTO;
     metric->epsilon_is_percent = metric->metric != DDSC_METRIC_SINKHORN;
+    m->rules = default_rules;
+    if (archive_has(z, rule_table.array))
+        CHECK(read_settings_of(z, m, &rule_table));
     return archive_has(z, run_table.array) ? read_settings_of(z, m, &run_table) : DDSC_OK;
 }

@@ -1,5 +1,5 @@
-/* Reads square MatrixMarket matrices. Writes neighbor graphs as MatrixMarket, or as npz files that
- * scipy.sparse.load_npz can read. */
+/* Reads square MatrixMarket matrices. Writes neighbor graphs in MatrixMarket format, or as npz
+ * files that scipy.sparse.load_npz can read. */
 #include "io/format/format.h"
 
 #include <math.h>
@@ -88,8 +88,8 @@ static ddsc_status read_banner(mtx *m)
     const char *symmetry = next_word(m);
     if (!one_of(object, "matrix", "matrix") || !one_of(layout, "coordinate", "array") ||
         !one_of(field, "real", "integer") || !one_of(symmetry, "general", "symmetric"))
-        return stream_fail(m->s, "line 1: only real or integer matrices, general or symmetric, in "
-                                 "coordinate or array layout are supported");
+        return stream_fail(m->s, "line 1: unsupported matrix; it must be real or integer, general "
+                                 "or symmetric, and in coordinate or array layout");
     m->coordinate = strcasecmp(layout, "coordinate") == 0;
     m->symmetric = strcasecmp(symmetry, "symmetric") == 0;
     return DDSC_OK;
@@ -123,8 +123,9 @@ static ddsc_status put(mtx *m, double *matrix, int64_t i, int64_t j, double valu
 {
     double *cell = matrix + i * m->n + j;
     if (m->coordinate && !isnan(*cell))
-        return stream_fail_line(m->s, ": the entry %lld, %lld occurs twice", (long long)i + 1,
-                                (long long)j + 1);
+        return stream_fail_line(m->s,
+                                ": entry (%lld, %lld) occurs twice; each entry may occur only once",
+                                (long long)i + 1, (long long)j + 1);
     *cell = value;
     if (m->symmetric)
         matrix[j * m->n + i] = value;
@@ -193,7 +194,7 @@ ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_s
 /* maximum length of a line; number of edges formatted at a time */
 enum { LINE_BYTES = 2 * 21 + NUMBER_TEXT, EDGES_AT_ONCE = 1 << 17, COLUMNS_A_PIECE = 256 };
 
-/* The columns [first, ...) as text. The text of column c begins at the position of its first
+/* The text of the columns from `first` on. The text of column c begins at the position of its first
  * edge. */
 typedef struct graph_text {
     const ddsc_graph *g;

@@ -1,5 +1,5 @@
 /* Reads npy files, which contain one array. Elements of any width and byte order are converted in
- * chunks and stored directly in their final position. */
+ * chunks and stored directly at their final positions. */
 #include "io/format/format.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@ enum { CHUNK_BYTES = 1 << 16 };
 
 /* ---- elements ---- */
 
-ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a, bool integers,
-                            npy_chunk_fn fn, void *arg)
+static ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a,
+                                   bool integers, npy_chunk_fn fn, void *arg)
 {
     ddsc_status status = DDSC_OK;
     unsigned char *bytes = NULL;
@@ -19,7 +19,7 @@ ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a,
     bool whole = a->kind == 'i' || a->kind == 'u';
     int64_t bad;
     if (!whole && (integers || a->kind != 'f'))
-        return stream_fail(s, integers ? "contains something other than integers"
+        return stream_fail(s, integers ? "contains elements that are not integers"
                                        : "contains text; expected numbers");
     int64_t chunk = CHUNK_BYTES / a->type.width;
     TRY(mem_get(ctx, &bytes, CHUNK_BYTES, 1));
@@ -39,14 +39,14 @@ done:
     return status;
 }
 
-/* Copies doubles or integers, both 8 bytes wide, in file order. */
+/* Copies doubles or integers (both have 8 bytes) in file order. */
 static ddsc_status place_c(void *arg, int64_t begin, int64_t n, const void *value)
 {
     memcpy((char *)arg + 8 * begin, value, 8 * (size_t)n);
     return DDSC_OK;
 }
 
-/* State for Fortran order, in which the first axis varies fastest. */
+/* The state of storing an array in Fortran order, in which the first axis varies fastest. */
 typedef struct placement {
     double *out;
     const npy_array *array;
@@ -192,13 +192,13 @@ done:
 
 enum { DENSE_BYTES = 1 << 20, DENSE_PIECE = 1 << 14, DENSE_STEP = 512 };
 
-/* Elements to convert to entries of items. The first pass counts the entries of each piece, which
- * gives the position of each piece for the second pass. */
+/* Elements that are converted to entries of items. The first pass counts the entries of each piece,
+ * so that the second pass can compute where each piece begins. */
 typedef struct dense_block {
     const dense_rows *t;
     const unsigned char *bytes;
     num_type type;
-    int64_t *at; /* number of entries of each piece, then its first position */
+    int64_t *at; /* number of entries of each piece; later the position of its first entry */
 } dense_block;
 
 static ddsc_status count_entries(void *arg, int64_t begin, int64_t end, int worker)
@@ -296,7 +296,7 @@ ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s
     one = one && a.n_dims == 2;
     if (a.n_dims != 3 && !one)
         return stream_fail(
-            s, "has shape %s; point clouds need three axes (items, points, coordinates)%s",
+            s, "has shape %s; point clouds require three axes (items, points, coordinates)%s",
             NPY_SHAPE(&a),
             a.n_dims == 2 ? ", or several files with one item each; to read a distance matrix, use "
                             "--precomputed"

@@ -1,4 +1,4 @@
-/* Parses npy headers with a small parser, and writes them in version 1.0. */
+/* Parses npy headers, and writes headers of version 1.0. */
 #include "io/format/format.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* Reads npz, the native format. Items have their own points (points, weights, offsets), share a
- * support (support, indices, weights, offsets), or are dense histograms (histograms, support).
- * Labels, ids and names are optional. */
+/* Reads npz, the native format. There are three layouts: items with separate points (points,
+ * weights, offsets), items over a shared support (support, indices, weights, offsets), and dense
+ * histograms (histograms, support). Labels, ids and names are optional. */
 #include "io/format/archive.h"
 
 #include <stdio.h>
@@ -123,7 +123,8 @@ static ddsc_status read_shared(archive *z, measures_parts *out)
     return read_offsets(z, out);
 }
 
-/* Reads dense histograms. Fortran order is rare, so it is read into a full table first. */
+/* Reads dense histograms. An array in Fortran order, which is rare, is first read into a full
+ * table. */
 static ddsc_status read_histograms(archive *z, dense_rows *t)
 {
     ddsc_status status = DDSC_OK;
@@ -289,7 +290,7 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
     CHECK(archive_read_counts(z, &out->counts, out->n));
     CHECK(archive_read_words(z, &out->words));
     if (out->words.n > 0 && out->words.d != out->d)
-        return stream_fail(z->s, "has points with %lld coordinates, but words with %lld",
+        return stream_fail(z->s, "has points with %lld coordinates, but word vectors with %lld",
                            (long long)out->d, (long long)out->words.d);
     return DDSC_OK;
 }

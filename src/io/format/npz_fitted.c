@@ -1,15 +1,17 @@
-/* Reads and writes what was fitted to a set, and what is stored about its documents, in its npz.
+/* Reads and writes the arrays of an npz that contain data fitted to a set, and data about its
+ * documents.
  *
- * Vocabulary: text_words, text_vectors, text_df and text_rules. They accompany the items of a set or
- * of a model. Either all four exist or none. With automatic weighting, text_masses has the weight of
- * one occurrence of each word. text_phrases lists phrases of two words. It is missing if there are
- * none.
+ * Vocabulary: text_words, text_vectors, text_df and text_rules. They accompany the items of a set
+ * or of a model. Either all four arrays exist or none of them. With automatic weighting,
+ * text_masses contains the weight of one occurrence of each word. text_phrases lists phrases of two
+ * words; it is missing if there are none.
  *
  * Counts of the words in each document, in CSR form: count_words, count_offsets, count_indices and
- * count_values. Either all four exist or none.
+ * count_values. Either all four arrays exist or none of them.
  *
- * In models, what memberships need: softness (by distance, by words) and, for refined documents,
- * mixture_words, mixture_theta and mixture_share. Models of version 0.2.0 have none of them.
+ * Memberships, in models only: softness (by distance, by words) and, for refined documents,
+ * mixture_words, mixture_theta and mixture_share. Models of version 0.2.0 have none of these
+ * arrays.
  *
  * Transforms are transform_steps (n, 3) and transform_values. transform_inputs contains the
  * original names of the coordinates, if they had names. For a step by batch, transform_batches
@@ -21,7 +23,10 @@
 #include "data/recipe.h"
 #include "io/format/archive.h"
 
-enum { N_RULES = 5 }; /* number of documents, tokens, weighting, idf, lemmas */
+enum {
+    N_RULES = 5
+}; /* the number of documents and the settings tokens, weighting, idf and
+                       * lemmas */
 static const char *const names[] = {"text_words", "text_vectors", "text_df",
                                     "text_rules", "text_masses",  "text_phrases"};
 
@@ -73,7 +78,7 @@ static ddsc_status read_word_vectors(archive *z, measures_words *w)
     int64_t rows;
     TRY(archive_read_table(z, names[1], &table, &rows, &w->d));
     if (rows != w->n || w->d < 1)
-        TRY(stream_fail(z->s, "has %lld words, but word vectors of shape (%lld, %lld)",
+        TRY(stream_fail(z->s, "has %lld words, but the word vectors have shape (%lld, %lld)",
                         (long long)w->n, (long long)rows, (long long)w->d));
     TRY(MEM_NEW(z->ctx, w->vector, rows * w->d));
     for (int64_t k = 0; k < rows * w->d; k++) {
@@ -242,9 +247,10 @@ static ddsc_status read_count_offsets(archive *z, measures_counts *c, int64_t n)
     c->n_rows = n;
     for (int64_t i = 0; i <= n; i++)
         if (c->offset[i] < (i ? c->offset[i - 1] : 0) || c->offset[0] != 0)
-            return stream_fail(z->member,
-                               "element %lld is %lld; offsets begin with 0 and do not decrease",
-                               (long long)i, (long long)c->offset[i]);
+            return stream_fail(
+                z->member,
+                "element %lld is %lld, but offsets must begin with 0 and must not decrease",
+                (long long)i, (long long)c->offset[i]);
     return archive_close_array(z);
 }
 
@@ -301,7 +307,8 @@ ddsc_status npz_add_memberships(npz_writer *z, const ddsc_model *m)
     int64_t two = 2, shape[2] = {mix->n_words, mix->k};
     if (m->softness > 0)
         CHECK(npz_writer_add(z, "softness", NPY_FLOAT8, 1, &two, 8, NULL, softness));
-    /* The words of a private set are unknown, so new documents cannot be compared with it. */
+    /* The words of a private set are not stored, so its mixture could not be applied to new
+     * documents. */
     if (mix->n_words == 0 || m->items->counts.words.n == 0)
         return DDSC_OK;
     CHECK(npz_writer_add(z, "mixture_words", NPY_INT4, 1, &mix->n_words, 4, NULL, mix->word));
@@ -323,7 +330,7 @@ static ddsc_status read_mixture(archive *z, word_mixture *mix, int64_t k)
 {
     int64_t rows;
     if (!archive_has(z, "mixture_theta") || !archive_has(z, "mixture_share"))
-        return stream_fail(z->s, "has mixture_words, but no mixture_theta or no mixture_share");
+        return stream_fail(z->s, "has mixture_words, but not both mixture_theta and mixture_share");
     CHECK(archive_open_array(z, "mixture_words", 1));
     if (z->array.count < 1)
         return stream_fail(z->member, "is empty");
@@ -416,7 +423,7 @@ ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d)
     for (int64_t k = 0; k < r->n; k++)
         if (r->step[3 * k] == RECIPE_BATCH) {
             if (n_batches > 0)
-                return stream_fail(z->s, "its transforms contain two steps by batch");
+                return stream_fail(z->s, "its transforms contain more than one step by batch");
             n_batches = r->step[3 * k + 1];
         }
     return n_batches == 0 ? DDSC_OK

@@ -1,5 +1,5 @@
-/* Reads a set of items from paths. It detects the format, reads and joins the files, names the
- * items, adds labels, and builds the set. */
+/* Reads a set of items from paths: detects formats, reads and joins the files, names the items,
+ * adds labels, and builds the set. */
 #include "io/format/format.h"
 
 #include <math.h>
@@ -29,17 +29,19 @@ static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
                         "read settings: arcsinh is %g; it must be finite and >= 0", own->arcsinh);
     if (own->where && (own->where[0] == '=' || !strchr(own->where, '=')))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "read settings: where \"%.100s\" is not COLUMN=VALUE", own->where);
+                        "read settings: where is \"%.100s\"; it must have the form COLUMN=VALUE",
+                        own->where);
     if ((unsigned)own->image_as > DDSC_IMAGE_COLORS)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "read settings: image_as is %d, which is not a valid value",
                         (int)own->image_as);
     if (own->channels && own->columns)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "read settings: channels and columns are mutually exclusive");
+        return ctx_fail(
+            ctx, DDSC_ERROR_ARGUMENT,
+            "read settings: channels and columns cannot be combined; set only one of them");
     if (own->format != DDSC_FORMAT_AUTO && own->format != DDSC_FORMAT_HDF5)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "read settings: format is %d; only HDF5 can be requested, all other "
+                        "read settings: format is %d, but only HDF5 can be requested; other "
                         "formats are detected by content",
                         (int)own->format);
     if (own->max_bytes < 1)
@@ -57,8 +59,8 @@ static ddsc_status refuse_content(io_stream *s, const unsigned char *head, size_
         return stream_fail(s, "is empty");
     return stream_fail(
         s,
-        "has an unknown format (first bytes %02x %02x %02x %02x); supported formats are npz, npy, "
-        "csv, tsv, idx, d2, fcs, h5ad, images and point clouds (ply, off, pcd, xyz)",
+        "has an unknown format (first bytes %02x %02x %02x %02x); the supported formats are npz, "
+        "npy, csv, tsv, idx, d2, fcs, h5ad, images and point clouds (ply, off, pcd, xyz)",
         head[0], n > 1 ? head[1] : 0, n > 2 ? head[2] : 0, n > 3 ? head[3] : 0);
 }
 
@@ -187,21 +189,21 @@ done:
 
 /* ---- several files ---- */
 
-/* Files are joined like the digits of a binary counter. Level k contains the sets of 2^k files, so
- * each set is copied only log2(n) times. */
+/* Number of levels for joining files. As in a binary counter, level k contains a set that was
+ * joined from 2^k files, so each set is copied only log2(n) times. */
 enum { LEVELS = 40 };
 
 typedef struct gathering {
     ddsc_context *ctx;
     const ddsc_read_settings *set;
     file_list files;
-    const char *where; /* name of all files for messages */
+    const char *where; /* name of all files, for messages */
     measures_parts level[LEVELS], parts;
     measures_texts coordinates; /* coordinate names of the first file that has them */
     const char *named;
     formats_seen seen;
-    bool several; /* several files, or a folder */
-    bool singles; /* each file contains one item without an id */
+    bool several; /* true for several files or a folder */
+    bool singles; /* true if each file contains one item without an id */
 } gathering;
 
 static const char *path_of(const gathering *g, int64_t i)
@@ -231,7 +233,8 @@ static ddsc_status check_coordinates(gathering *g, const measures_texts *here, c
     return DDSC_OK;
 }
 
-/* Checks a new set against the set of the first files, which is on the highest level. */
+/* Checks that a new set can be joined with the set of the first files, which is on the highest
+ * level. */
 static ddsc_status check_alike(gathering *g, const measures_parts *more, const char *path)
 {
     for (int k = LEVELS; k-- > 0;)
@@ -308,7 +311,7 @@ static ddsc_status gather_files(gathering *g)
 
 /* ---- one item per file ---- */
 
-/* Names items after their files, and after the folder if it is a class. If two names are equal,
+/* Names items after their files, preceded by the folder if it is a class. If two names are equal,
  * full paths are used. */
 static ddsc_status name_by_file(gathering *g)
 {
@@ -343,7 +346,7 @@ done:
     return status;
 }
 
-/* Warns about ids that occur in several files. Rows with the same id form one item within a table,
+/* Warns about ids that occur in several files. Rows with the same id form one item within a table
  * but not across files, which users who split a table may not expect. */
 static ddsc_status warn_of_shared_ids(gathering *g)
 {
@@ -444,8 +447,8 @@ done:
     return status;
 }
 
-/* File endings that are read from a folder. Formats with one item per file have priority, then
- * bare numbers, then tables. */
+/* File name extensions that are read from a folder. Formats with one item per file are preferred to
+ * bare numbers, and these to tables. */
 static const char *const single_endings[] = {"png", "jpg", "jpeg", "pgm", "ppm", "fcs", "ply",
                                              "off", "pcd", "xyz",  "pts", "npy", NULL};
 static const char *const text_endings[] = {"txt", NULL};

@@ -1,5 +1,5 @@
-/* Detects formats by content, never by name. HDF5 additionally requires a matching name or an
- * explicit request. */
+/* Detects formats by their content, never by the file name alone. HDF5 additionally requires a
+ * matching name or an explicit request. */
 #include "io/format/format.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool is_idx(const unsigned char *head, size_t n)
            head[3] >= 1 && head[3] <= 8;
 }
 
-/* Recognizes PNG and JPEG, and one of P2, P3, P5, P6 followed by a blank. */
+/* Recognizes PNG, JPEG, and Netpbm images (P2, P3, P5 or P6 followed by white space or #). */
 static bool is_image(const unsigned char *head, size_t n)
 {
     return begins(head, n, "\x89PNG", 4) || begins(head, n, "\xff\xd8\xff", 3) ||
@@ -83,8 +83,8 @@ static int64_t count_numbers(const unsigned char *at, const unsigned char *end, 
     return n;
 }
 
-/* If the file's extension implies that there is no header, commas and semicolons are treated as
- * blanks. A first line with one number may be the number of lines. */
+/* If the file name extension implies that there is no header, commas and semicolons are treated as
+ * blanks. A first line with a single number may be the number of lines. */
 bool io_sniff_rows(const unsigned char *head, size_t n, const char *path)
 {
     bool sure = path && (files_has_ending(path, "xyz") || files_has_ending(path, "pts"));
@@ -138,7 +138,8 @@ ddsc_format io_sniff(const unsigned char *head, size_t n)
     return is_numeric_line(head, n) ? DDSC_FORMAT_D2 : DDSC_FORMAT_CSV;
 }
 
-const char *io_sniff_foreign(const unsigned char *head, size_t n)
+/* Names a known but unsupported format ("bzip2-compressed"). Returns NULL for all other bytes. */
+static const char *io_sniff_foreign(const unsigned char *head, size_t n)
 {
     static const struct {
         const char *magic;

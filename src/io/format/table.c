@@ -1,6 +1,6 @@
-/* Assigns the columns of a table. Columns are found by the requested names, or else by the usual
- * names (id, weight, label, title, point_name). All other columns are coordinates, unless the
- * settings list the coordinates. */
+/* Assigns roles to the columns of a table. Columns are found by the requested names, or else by
+ * default names (id, weight, label, title, point_name). All other columns are coordinates, unless
+ * the settings list the coordinates. */
 #include "io/format/table.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static ddsc_status table_add_names(chooser *h, const field_list *header)
 }
 
 /* Writes a list "a, b, c" of columns for messages. If like_ids is true, the list contains only
- * names that look like item ids. */
+ * columns whose names suggest item ids. */
 static bool list_columns(const table_columns *c, char *out, size_t room, bool like_ids)
 {
     static const char *const usual[] = {"*sample*", "*patient*", "*subject*", "*donor*",
@@ -69,8 +69,8 @@ static ddsc_status fail_unknown(chooser *h, const char *option, const char *name
                             text_quote(quoted, name, n), option, list);
 }
 
-/* Finds id, weight, label and so on, in lower case or else in capitals. Columns with these names
- * are never coordinates. */
+/* Finds a column with a default name (id, weight, label, ...), in lower case or else in capitals.
+ * Columns with these names are never coordinates. */
 static int64_t find_usual(const chooser *h, const char *name)
 {
     int64_t found = text_table_find(&h->c->names, name, strlen(name));
@@ -80,7 +80,7 @@ static int64_t find_usual(const chooser *h, const char *name)
     return found;
 }
 
-/* Finds the requested column, or else the usual one, which is optional. */
+/* Finds the requested column, or else the one with the default name, which is optional. */
 static ddsc_status take_one(chooser *h, int64_t *found, const char *given, const char *usual,
                             const char *option)
 {
@@ -136,8 +136,8 @@ static ddsc_status take_ids(chooser *h)
     }
 }
 
-/* Assigns a requested column about items. The column may also have another role, such as an id
- * or the class. */
+/* Assigns a requested metadata column. The column may also have another role, such as an id or the
+ * class. */
 static ddsc_status take_asked(void *arg, const char *name)
 {
     chooser *h = arg;
@@ -183,7 +183,7 @@ static ddsc_status take_where(chooser *h)
     h->c->where = text_table_find(&h->c->names, where, n);
     if (h->c->where < 0)
         return fail_unknown(h, "--where", where, n);
-    h->c->where_value = where + n + 1; /* the settings check guarantees the = */
+    h->c->where_value = where + n + 1; /* the check of the settings guarantees that there is a = */
     h->taken[h->c->where] = true;
     return DDSC_OK;
 }
@@ -227,7 +227,7 @@ static ddsc_status drop_listed(void *arg, const char *name)
 }
 
 /* Returns true for a column of row numbers. pandas and R write such a column first and without a
- * name. When pandas reads the file, it names the column "Unnamed: ". */
+ * name. If pandas has read and rewritten the file, its name begins with "Unnamed: ". */
 static bool is_nameless(const char *name)
 {
     return *name == '\0' || strncmp(name, "Unnamed: ", 9) == 0;
@@ -238,7 +238,7 @@ static void drop_nameless(chooser *h)
     for (int64_t k = 0; k < h->c->n; k++)
         if (!h->taken[k] && is_nameless(table_name(h->c, k))) {
             h->taken[k] = true;
-            ctx_warn(h->ctx, "%s: column %lld has no name and is left out", stream_name(h->s),
+            ctx_warn(h->ctx, "%s: column %lld has no name and was excluded", stream_name(h->s),
                      (long long)k + 1);
         }
 }

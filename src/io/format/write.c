@@ -22,13 +22,14 @@ static ddsc_status check_ids(ddsc_context *ctx, const measures *m)
         bool is_new;
         TRY(text_table_add(ctx, &table, id, strlen(id), &number, &is_new));
         if (!is_new)
-            TRY(ctx_fail(
-                ctx, DDSC_ERROR_INPUT,
-                "items %lld and %lld have the same id \"%.100s\", which csv cannot represent",
-                (long long)number, (long long)i, id));
+            TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                         "items %lld and %lld have the same id \"%.100s\", which csv cannot "
+                         "represent; write npz instead",
+                         (long long)number, (long long)i, id));
         if (!*id)
             TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
-                         "item %lld has an empty id, which csv cannot represent", (long long)i));
+                         "item %lld has an empty id, which csv cannot represent; write npz instead",
+                         (long long)i));
     }
 done:
     text_table_free(ctx, &table);
@@ -109,7 +110,8 @@ done:
     return status;
 }
 
-ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter)
+static ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w,
+                                      char delimiter)
 {
     CHECK(check_ids(ctx, m));
     CHECK(put_header(ctx, m, w, delimiter));
@@ -136,8 +138,8 @@ ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *
     return DDSC_OK;
 }
 
-/* A blank line between objects indicates that each has one phase. */
-ddsc_status d2_write_measures(const measures *m, io_writer *w)
+/* Writes a blank line between objects, which indicates that each object has one phase. */
+static ddsc_status d2_write_measures(const measures *m, io_writer *w)
 {
     for (int64_t i = 0; i < m->n; i++) {
         item_view item = measures_item(m, i);
@@ -183,8 +185,8 @@ static ddsc_status write_as(ddsc_context *ctx, const measures *m, io_writer *w, 
 {
     if (format != DDSC_FORMAT_NPZ && (m->recipe.n > 0 || m->words.n > 0))
         ctx_warn(ctx,
-                 "only npz keeps what was fitted (%s), so a model of this file cannot transform "
-                 "new items in the same way",
+                 "only npz stores fitted data (%s), so a model of this file cannot transform new "
+                 "items in the same way",
                  m->words.n > 0 ? "the words of the documents" : "transforms");
     switch (format) {
     case DDSC_FORMAT_NPZ: return npz_write_measures(ctx, m, w);
@@ -192,7 +194,7 @@ static ddsc_status write_as(ddsc_context *ctx, const measures *m, io_writer *w, 
     case DDSC_FORMAT_TSV: return csv_write_measures(ctx, m, w, '\t');
     default:
         if (m->id_text || m->label || m->coordinates.n > 0)
-            ctx_warn(ctx, "the d2 format cannot store ids, labels or names, so they are left out");
+            ctx_warn(ctx, "the d2 format cannot store ids, labels or names, so they were omitted");
         return d2_write_measures(m, w);
     }
 }
@@ -208,10 +210,10 @@ ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const
         format = format_by_name(path);
     if (format != DDSC_FORMAT_NPZ && format != DDSC_FORMAT_CSV && format != DDSC_FORMAT_TSV &&
         format != DDSC_FORMAT_D2)
-        return ctx_fail(
-            ctx, DDSC_ERROR_ARGUMENT,
-            "%s: sets of items can be written as .npz, .csv, .tsv or .d2 (the last three also .gz)",
-            path);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "%s: the file name must end in .npz, .csv, .tsv or .d2 (the last three "
+                        "optionally followed by .gz)",
+                        path);
     CHECK(writer_open(ctx, &w, path, flags));
     return writer_finish(w, write_as(ctx, m, w, format));
 }

@@ -1,5 +1,5 @@
 /* Opens tables of an HDF5 file, checks every size, and reads the tables in chunks of rows. These
- * functions call libhdf5 in the process that reads the file (call.c, child.c). */
+ * functions run in the process that calls libhdf5 (call.c, child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -33,7 +33,7 @@ static ddsc_status check_filters(h5_array *a, hid_t creation)
     return DDSC_OK;
 }
 
-/* Checks that the values are in this file, in chunks of a reasonable size. */
+/* Checks that the values are stored in this file, in chunks of a reasonable size. */
 static ddsc_status check_layout(h5_array *a, size_t size, int64_t most, int64_t *chunk_rows)
 {
     ddsc_status status = DDSC_OK;
@@ -53,9 +53,9 @@ static ddsc_status check_layout(h5_array *a, size_t size, int64_t most, int64_t 
         for (int k = 0; k < a->n_axes && fits; k++)
             fits = chunk[k] <= INT64_MAX && mul_ok(bytes, (int64_t)chunk[k], &bytes);
         if (!fits || bytes > most)
-            TRY(stream_fail(a->f->s,
-                            "\"%s\" has chunks of %lld bytes, more than its values can need",
-                            QUOTE(a->path), fits ? (long long)bytes : -1LL));
+            TRY(stream_fail(
+                a->f->s, "\"%s\" has chunks of %lld bytes, which is more than all its values need",
+                QUOTE(a->path), fits ? (long long)bytes : -1LL));
         *chunk_rows = (int64_t)chunk[0];
     }
 done:
@@ -178,8 +178,9 @@ ddsc_status h5_raw_numbers(h5_array *a, int64_t begin, int64_t n, bool integers,
 
 /* ---- texts ---- */
 
-/* Memory blocks for texts of variable length. Using our own blocks limits the total size when
- * many elements point to one long text, and allows the blocks of a failed read to be freed. */
+/* Memory blocks for texts of variable length. libhdf5 allocates texts from these blocks, so that
+ * their total size can be limited if many elements point to one long text, and so that the blocks
+ * can be freed if a read fails. */
 typedef struct text_blocks {
     ddsc_context *ctx;
     ddsc_status status;
@@ -207,8 +208,8 @@ static void block_keep(void *block, void *arg)
 static ddsc_status give_text(h5_array *a, int64_t element, const char *text, size_t n,
                              h5_text_fn fn, void *arg)
 {
-    /* Many elements may point to one text of the file, so their total size is limited like the size
-     * of a compressed file. */
+    /* Many elements may point to one text of the file, so their total size is limited in the same
+     * way as the size of a compressed file. */
     int64_t most =
         BASE_MAX(STREAM_EXPANSION_FLOOR,
                  BASE_MIN(a->f->size, INT64_MAX / STREAM_EXPANSION_RATIO) * STREAM_EXPANSION_RATIO);
@@ -260,7 +261,7 @@ static ddsc_status fixed_texts(h5_array *a, hid_t type, size_t size, int64_t beg
         status = h5_fail(a->f, "damaged HDF5 data in", a->path);
     h5_end(turn);
     for (int64_t k = 0; k < n && status >= 0; k++) {
-        char *one = text + (size_t)k * size; /* one byte longer than in the file, for the NUL */
+        char *one = text + (size_t)k * size; /* one byte more than in the file, for the NUL */
         status = give_text(a, begin + k, one, strlen(one), fn, arg);
     }
 done:
@@ -268,7 +269,7 @@ done:
     return status;
 }
 
-/* Determines the memory type of the texts. Size 0 means variable length. */
+/* Determines the type of the texts in memory. A size of 0 means variable length. */
 static void text_type(h5_array *a, hid_t *type, size_t *size)
 {
     hid_t stored = H5Dget_type(a->id);
@@ -288,7 +289,7 @@ ddsc_status h5_raw_texts(h5_array *a, int64_t begin, int64_t n_texts, h5_text_fn
     text_type(a, &type, &size);
     h5_end(turn);
     if (size > H5_TEXT_BYTES)
-        TRY(stream_fail(a->f->s, "\"%s\" contains texts of %zu bytes, which is too long",
+        TRY(stream_fail(a->f->s, "\"%s\" contains strings of %zu bytes, which exceeds the limit",
                         QUOTE(a->path), size));
     int64_t batch = size ? BASE_MAX(BATCH_BYTES / (int64_t)size, 1) : TEXTS_AT_ONCE;
     for (int64_t at = begin; at < begin + n_texts && status == DDSC_OK; at += batch) {

@@ -1,8 +1,8 @@
-/* Runs libhdf5 in a child process. A damaged file can crash libhdf5 or make it loop forever; the
- * child then ends, and the caller gets an error. The child is a fork without exec. It shares only
- * f->exchange as writable memory, calls none of the caller's code (no callbacks, no Python), and
- * leaves with _exit. libhdf5 allocates memory, which glibc allows in the child of a multithreaded
- * process. */
+/* Runs libhdf5 in a child process. A damaged file can crash libhdf5 or make it loop forever. The
+ * child then crashes or is killed, and the caller gets an error. The child is a fork without exec.
+ * It shares only f->exchange as writable memory, calls none of the caller's code (no callbacks, no
+ * Python), and leaves with _exit. libhdf5 allocates memory, which glibc allows in the child of a
+ * multithreaded process. */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -25,11 +25,11 @@
 
 enum { POLL_MS = 20, FIRST_DESCRIPTOR = 3, MOST_DESCRIPTORS = 1 << 16 };
 enum { PIDFD = 3 }; /* P_PIDFD, which glibc before 2.36 lacks */
-/* Longest time step that is added to the elapsed time of the timeout. A stopped process (Ctrl-Z)
- * or a suspended machine therefore does not trigger the timeout. */
+/* Longest step by which the elapsed time of the timeout increases, so that a stopped process
+ * (Ctrl-Z) or a suspended machine does not trigger the timeout. */
 static const double LONGEST_STEP_S = 0.5;
-/* Longest waits for the end of a child that has nothing to do, and of one that was killed. A process
- * that waits for a device cannot end. */
+/* Longest waits for the end of an idle child, and of a killed child. The waits are limited because
+ * a process that is waiting for a device cannot end. */
 static const double LEAVE_S = 2, DIE_S = 5;
 
 #ifdef DDSC_COVERAGE
@@ -46,7 +46,7 @@ static _Noreturn void child_leave(void)
     _exit(0);
 }
 
-/* Ignores terminal signals, because the caller ends the child, and disables core dumps. */
+/* Ignores terminal signals, because the caller ends the child. Disables core dumps. */
 static void child_signals(void)
 {
     static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
@@ -132,8 +132,9 @@ ddsc_status h5_child_start(h5_file *f)
     pid_t caller = getpid();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all,
-                    &before); /* no signal handler of the caller runs in the child */
-    h5_hold(true);            /* no thread of this process is inside libhdf5 */
+                    &before); /* no signal handler of the caller must run in the child */
+    h5_hold(true);            /* while the lock is held, no thread of this process is inside
+                               * libhdf5 */
     pid_t child = fork();
     if (child == 0)
         child_run(f, ends[1], caller);
@@ -159,9 +160,9 @@ static void drop_handle(h5_file *f)
     f->handle = -1;
 }
 
-/* Returns true if the child has ended, or if the host program has already collected it. *number is
- * the signal that ended it, or 0. The handle (pidfd) identifies the child even if its process id
- * has been given to another process. On old kernels, f->handle is -1. */
+/* Returns true if the child has ended, or if the host program has already waited for it. *number is
+ * the signal that ended the child, or 0. The handle (pidfd) identifies the child even if its
+ * process id has been reused. On old kernels, f->handle is -1. */
 static bool child_ended(h5_file *f, int *number)
 {
     siginfo_t info = {0};
@@ -189,7 +190,8 @@ static bool child_wait(h5_file *f, double seconds, int *number)
 {
     double end = clock_seconds() + seconds;
     while (!child_ended(f, number)) {
-        struct pollfd look = {.fd = f->handle, .events = POLLIN}; /* without a handle, a pause */
+        /* without a handle, poll only waits */
+        struct pollfd look = {.fd = f->handle, .events = POLLIN};
         if (clock_seconds() > end)
             return false;
         poll(&look, 1, f->handle >= 0 ? POLL_MS : 1);
@@ -214,7 +216,8 @@ void h5_child_stop(h5_file *f)
     int number;
     if (f->socket < 0)
         return;
-    /* Another process may hold a copy of the socket after a fork; only shutdown ends all copies. */
+    /* Another process may hold a copy of the socket after a fork, so it must be shut down, which
+     * ends all copies. */
     shutdown(f->socket, SHUT_RDWR);
     close(f->socket);
     f->socket = -1;
@@ -223,7 +226,7 @@ void h5_child_stop(h5_file *f)
     drop_handle(f);
 }
 
-/* Reports that the child ended on its own. */
+/* Fails with a message that the child ended unexpectedly. */
 static ddsc_status fail_crashed(h5_file *f, int number)
 {
     if (number == SIGKILL)
@@ -238,7 +241,7 @@ static ddsc_status fail_stuck(h5_file *f, double limit)
 {
     return stream_fail(f->s,
                        "no progress for %g seconds at \"%s\"; the HDF5 file is probably damaged "
-                       "(for slow storage, raise the limit with --read-timeout)",
+                       "(if the storage is slow, raise the limit with --read-timeout)",
                        limit, QUOTE(f->exchange->path));
 }
 
@@ -253,10 +256,12 @@ static ddsc_status child_answer(h5_file *f)
         if (poll(&look, 1, POLL_MS) > 0) {
             if (recv(f->socket, &byte, 1, MSG_DONTWAIT) == 1)
                 return DDSC_OK;
-            child_wait(f, LEAVE_S, &number); /* or it closed the socket and still runs */
+            child_wait(f, LEAVE_S, &number); /* if false, the child closed the socket but still
+                                              * runs */
             return fail_crashed(f, number);
         }
-        if (child_ended(f, &number)) /* another child of the caller may keep the socket open */
+        if (child_ended(f, &number)) /* checked because another child of the caller may keep the
+                                      * socket open */
             return fail_crashed(f, number);
         CHECK(progress_poll(f->ctx));
         double now = clock_seconds();

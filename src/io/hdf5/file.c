@@ -1,5 +1,5 @@
 /* Treats an HDF5 file as a tree of folders and tables: opens it from disk or memory, and follows
- * hard links. These functions call libhdf5 in the process that reads the file (call.c, child.c). */
+ * hard links. These functions run in the process that calls libhdf5 (call.c, child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -55,8 +55,8 @@ ddsc_status h5_fail(h5_file *f, const char *what, const char *path)
 
 /* ---- opening ---- */
 
-/* Opens the file from memory. The bytes are those of the stream, or a copy if libhdf5 cannot
- * read the source itself. */
+/* Opens the file from memory. The bytes are those of the stream, or a copy if the source can be
+ * read only once. */
 static void open_image(h5_file *f, hid_t access)
 {
     union {
@@ -96,7 +96,7 @@ void h5_raw_close(h5_file *f)
 
 /* ---- the tree ---- */
 
-/* Follows one hard link down. *to is -1 if the link does not exist. */
+/* Follows one hard link from a folder to a member. *to is -1 if the link does not exist. */
 static ddsc_status follow_link(h5_file *f, hid_t from, const char *name, const char *path,
                                hid_t *to)
 {

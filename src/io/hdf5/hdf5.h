@@ -19,13 +19,14 @@ typedef struct h5_file {
     unsigned char *image;         /* copy of a source that can be read only once */
     h5_exchange *exchange;        /* memory shared with the child */
     int child, socket, handle;    /* child process (0: libhdf5 runs here), socket to it, pidfd */
-    bool busy, ended; /* the child has not answered; its process id is no longer valid */
+    bool busy, ended; /* busy: the child has not replied; ended: its process id is no longer
+                       * valid */
 } h5_file;
 
 typedef enum h5_kind { H5_NOTHING, H5_FOLDER, H5_TABLE } h5_kind;
 
-/* Opens an HDF5 file. Without libhdf5, the call fails with a message that names the package to
- * install. */
+/* Opens an HDF5 file. In a build without libhdf5, the call fails with a message that names the
+ * package to install. */
 ddsc_status h5_open(ddsc_context *ctx, h5_file *f, io_stream *s);
 void h5_close(h5_file *f);
 /* Returns the kind of object at a path. An HDF5 group is called a folder here, and a dataset is
@@ -39,14 +40,14 @@ ddsc_status h5_shape(h5_file *f, const char *path, const char *name, int64_t sha
 ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room);
 
 /* Reads the k-th name in a folder, in ascending order. *more is false if there are at most k names.
- * A name that does not fit is "". */
+ * If the name does not fit, it is "". */
 ddsc_status h5_name(h5_file *f, const char *path, int64_t k, char name[H5_NAME], bool *more);
 
 typedef struct h5_array {
     h5_file *f;
     char path[H5_PATH];
     int64_t id;
-    bool is_text, is_float; /* neither: integers */
+    bool is_text, is_float; /* if both are false, the values are integers */
     int n_axes;
     int64_t shape[H5_MAX_AXES];
     int64_t width; /* number of values per step along the first axis */

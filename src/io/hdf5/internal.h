@@ -1,4 +1,4 @@
-/* Internals of hdf5. file.c and array.c call libhdf5 under one lock, with its error output
+/* Internals of the module hdf5. file.c and array.c call libhdf5 under a lock, with its error output
  * disabled. call.c and child.c send requests through memory that is shared with the child process
  * in which libhdf5 runs. */
 #ifndef DDSC_IO_HDF5_INTERNAL_H
@@ -20,8 +20,7 @@ h5_turn h5_begin(void);
 void h5_end(h5_turn turn);
 /* Fails with "NAME: WHAT (reason from libhdf5)". */
 ddsc_status h5_fail(h5_file *f, const char *what, const char *path);
-/* Takes or releases the lock alone, without calling libhdf5. Used around fork, and in the child
- * after it. */
+/* Takes or releases only the lock. Used around fork, and in the child after fork. */
 void h5_hold(bool hold);
 /* Opens the object at a path, to be closed with H5Oclose. *object is -1 if there is none. */
 ddsc_status h5_reach(h5_file *f, const char *path, hid_t *object);
@@ -46,7 +45,7 @@ ddsc_status h5_raw_texts(h5_array *a, int64_t begin, int64_t n, h5_text_fn fn, v
 /* ---- requests ---- */
 
 enum { H5_TEXT_BYTES = 1 << 24, H5_LIST_TEXT = H5_NAME, H5_MESSAGE = 1024 };
-/* Maximum size of the values in one answer (a batch or one row). */
+/* Maximum size of the values in one reply (a batch or one row). */
 #define H5_ROOM ((int64_t)1 << 27)
 
 typedef enum h5_verb {
@@ -68,7 +67,8 @@ struct h5_exchange {
     h5_verb verb;
     char path[H5_PATH + 16], name[H5_ATTRIBUTE];
     int64_t begin,
-        n; /* rows; H5_VERB_NAME: begin is the number of the name; in an answer, n is the number of texts */
+        n; /* range of rows; for H5_VERB_NAME, begin is the index of the name; in a reply, n is the
+            * number of texts */
     h5_array array;
     ddsc_status status;
     char message[H5_MESSAGE];
@@ -82,11 +82,11 @@ struct h5_exchange {
 
 /* Executes the request in f->exchange with libhdf5. */
 ddsc_status h5_serve(h5_file *f);
-/* These functions start the child that serves all later requests for the file, and end it. */
+/* These functions start and end the child that serves all requests for the file. */
 ddsc_status h5_child_start(h5_file *f);
 void h5_child_stop(h5_file *f);
-/* Asks the child to serve the request in f->exchange. The call fails with DDSC_ERROR_INPUT if
- * the child crashes or does not reply in time. */
+/* Sends the request in f->exchange to the child and waits for the reply. Fails with
+ * DDSC_ERROR_INPUT if the child crashes or does not reply in time. */
 ddsc_status h5_child_ask(h5_file *f);
 
 #endif

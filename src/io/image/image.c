@@ -1,7 +1,8 @@
-/* Converts images (PNG, JPEG, PGM, PPM) to distributions. As pixels, the mass of a pixel is its
- * brightness (or its darkness, for ink) times its opacity, and its coordinates are (row, column)
- * from 0. As colors, the mass of an image is distributed over 8 x 8 x 8 bins of red, green and
- * blue, each located at the CIE L*a*b* color (D65) of its center. */
+/* Converts images (PNG, JPEG, PGM, PPM) to distributions. In a distribution of pixels, the mass of
+ * a pixel is its brightness (or its darkness, for ink) times its opacity, and its coordinates are
+ * (row, column), starting at 0. In a distribution of colors, the mass of an image is distributed
+ * over 8 x 8 x 8 bins of red, green and blue. Each bin is located at the CIE L*a*b* color (D65) of
+ * its center. */
 #include "io/image/image.h"
 
 #include <math.h>

@@ -12,15 +12,15 @@ typedef struct image {
     unsigned char *pixel; /* height x width x 4: red, green, blue, opacity */
 } image;
 
-/* Allocates the pixels, or fails with a message that gives the size. */
+/* Allocates the pixels, or fails with a message that contains the size. */
 ddsc_status image_allocate(ddsc_context *ctx, image *im, io_stream *s, int64_t width,
                            int64_t height);
-/* Each decoder takes the whole file in memory. */
+/* Each decoder receives the whole file in memory. */
 ddsc_status image_decode_png(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
                              int64_t n);
 ddsc_status image_decode_jpeg(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
                               int64_t n);
-/* Decodes PGM and PPM, plain and raw (P2, P3, P5, P6). */
+/* Decodes plain and raw PGM and PPM files (P2, P3, P5, P6). */
 ddsc_status image_decode_pnm(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
                              int64_t n);
 /* Reads one image as one item, using libpng and libjpeg if the build has them. */

@@ -9,7 +9,7 @@
 
 #include <jpeglib.h>
 
-/* Limits the number of scans, because a malicious progressive file can request any number of passes
+/* Maximum number of scans. A malicious progressive file could otherwise cause any number of passes
  * over the image. */
 enum { SCANS_MAX = 200 };
 
@@ -43,8 +43,8 @@ static void watch_scans(j_common_ptr info)
     }
 }
 
-/* Decodes all rows. No local variable is needed after a call of libjpeg, because longjmp may
- * skip this stack frame. */
+/* Decodes all rows. No local variable is used after a call of libjpeg, because longjmp may leave
+ * this stack frame. */
 static ddsc_status jpeg_rows(ddsc_context *ctx, jpeg *j, image *im, io_stream *s, const char *bytes,
                              int64_t n)
 {

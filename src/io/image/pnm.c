@@ -9,7 +9,7 @@ typedef struct pnm {
     const unsigned char *at, *end;
 } pnm;
 
-/* Reads a number after blanks and comments (# to the end of the line). */
+/* Reads a number, skipping blanks and comments (from # to the end of the line). */
 static ddsc_status next_number(pnm *p, int64_t *value, int64_t most)
 {
     while (p->at < p->end && (*p->at == '#' || strchr(" \t\r\n\v\f", *p->at))) {
@@ -26,7 +26,7 @@ static ddsc_status next_number(pnm *p, int64_t *value, int64_t most)
         return stream_fail(p->s, "%s",
                            *value > most     ? "contains a number that is too large"
                            : p->at == p->end ? "ends early: pixels are missing"
-                                             : "contains something that is not a number");
+                                             : "contains text where a number is expected");
     return DDSC_OK;
 }
 

@@ -22,7 +22,7 @@ void stream_set_utf8(io_stream *s)
     s->is_utf8 = true;
 }
 
-/* Looks for a byte order mark at the start of the text. UTF-16 is an error. */
+/* Checks for a byte order mark at the start of the text. A UTF-16 mark is an error. */
 static ddsc_status look_at_mark(io_stream *s, const char *text)
 {
     s->mark_seen = true;
@@ -33,8 +33,8 @@ static ddsc_status look_at_mark(io_stream *s, const char *text)
     return DDSC_OK;
 }
 
-/* Returns the number of delimiters outside quotes before `place`. Returns -1 if `place` is not
- * inside a line with fields. */
+/* Returns the number of delimiters outside quotes before `place`, or -1 if `place` is not inside a
+ * line with fields. */
 static int64_t place_field(const char *line, const char *place)
 {
     char delimiter = fields_delimiter(line);
@@ -51,8 +51,8 @@ static int64_t place_field(const char *line, const char *place)
 
 static ddsc_status fail_not_utf8(io_stream *s, const char *text, const char *place)
 {
-    static const char advice[] =
-        "not UTF-8 text; give the file's encoding (--encoding latin1), or convert the file first";
+    static const char advice[] = "not UTF-8 text; specify the encoding of the file (--encoding "
+                                 "latin1), or convert the file first";
     int64_t line = s->line_number, field = -1;
     if (line > 0)
         field = place_field(text, place);

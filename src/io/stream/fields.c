@@ -47,7 +47,7 @@ static ddsc_status take_quoted(io_stream *s, char **at, char delimiter, int64_t 
     for (from++; *from == ' '; from++) {
     }
     if (*from != delimiter && *from != '\0')
-        return stream_fail_line(s, ", column %lld: text after the closing quote",
+        return stream_fail_line(s, ", column %lld: there is text after the closing quote",
                                 (long long)column);
     *at = *from ? from + 1 : NULL;
     *to = '\0';

@@ -14,7 +14,8 @@ bool files_is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Pipes and devices in a folder are skipped, because reading them may block forever. */
+/* Returns true for a regular file. Pipes and devices in a folder are skipped, because reading them
+ * may block forever. */
 static bool is_plain_file(const char *path)
 {
     struct stat status;

@@ -1,10 +1,10 @@
 /* Replaces a folder of files as a whole. The files are written into a stage, which is a folder with
- * the same parent as the target. A single system call (renameat2 with RENAME_EXCHANGE) then
- * exchanges the stage and the target; files with other names were linked into the stage before. The
- * exchange is impossible in some cases: the target contains folders, is the working directory or
- * has an access control list, or the file system does not support it. The finished files are then
- * moved one by one (replace.c). If files cannot be renamed from the parent into the target, as with
- * a mount point, the stage is created inside the target. */
+ * the same parent as the target. Files with other names are linked into the stage as well. A single
+ * system call (renameat2 with RENAME_EXCHANGE) then exchanges the stage and the target. The
+ * exchange is impossible if the target contains folders, is the working directory or has an access
+ * control list, or if the file system does not support it. In these cases, the finished files are
+ * moved one by one (replace.c). If files cannot be renamed from the parent into the target, for
+ * example because the target is a mount point, the stage is created inside the target. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +22,11 @@ enum { STAGE_TRIES = 1000 };
 struct io_folder {
     ddsc_context *ctx;
     char path[PATH_MAX - 64];  /* the target, symbolic links resolved */
-    char stage[PATH_MAX - 64]; /* where files are written; "" if there is no stage */
+    char stage[PATH_MAX - 64]; /* folder in which files are written; "" if there is no stage */
     folder_name_fn name;
     bool overwrite, there;
-    bool beside;          /* the stage and the target have the same parent */
-    int lock, stage_lock; /* of the target and of the stage while they are exchanged, or -1 */
+    bool beside;          /* true if the stage and the target have the same parent */
+    int lock, stage_lock; /* locks of the target and of the stage while they are exchanged, or -1 */
     mode_t mode;          /* for a new folder */
     int64_t n_synced;     /* number of names synced so far, in name order */
 };
@@ -66,12 +66,12 @@ static ddsc_status take_path(io_folder *f, const char *path)
              f->there ? whole : path);
     if (f->there ? S_ISDIR(info.st_mode) : lstat(f->path, &link) != 0)
         return DDSC_OK;
-    errno = f->there ? ENOTDIR : ENOENT; /* ENOENT: the target of the symbolic link is missing */
+    errno = f->there ? ENOTDIR : ENOENT; /* if ENOENT, the target of the symbolic link is missing */
     return folder_fail(f, NULL, "write into it");
 }
 
-/* Checks that files with our names exist only if overwriting is allowed, and that none of them is a
- * folder. */
+/* Checks that no files with the names of the result exist unless overwriting is allowed, and that
+ * none of them is a folder. */
 static ddsc_status check_names(const io_folder *f)
 {
     char path[PATH_MAX];
@@ -125,13 +125,14 @@ static bool make_stage(io_folder *f, const char *place)
     return false;
 }
 
-/* Returns true if an empty file can be renamed from the stage into the target. The file is
- * removed. */
+/* Returns true if an empty file can be renamed from the stage into the target. The file is removed
+ * afterwards. */
 static bool try_rename(const io_folder *f)
 {
     char from[PATH_MAX], to[PATH_MAX];
     char entry[NAME_MAX + 1];
-    snprintf(entry, sizeof entry, "%s.try.tmp", strrchr(f->stage, '/') + 1); /* no writer's name */
+    /* differs from the names that writers use */
+    snprintf(entry, sizeof entry, "%s.try.tmp", strrchr(f->stage, '/') + 1);
     folder_path(from, f->stage, STAGE_PROBE);
     folder_path(to, f->path, entry);
     int fd = open(from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -145,9 +146,9 @@ static bool try_rename(const io_folder *f)
     return good;
 }
 
-/* Returns true if files can be renamed from the stage into the target. This fails with EXDEV if the
- * target is a mount point, even on the same file system (bind mount). It also fails if the file
- * system separates folders (subvolumes, project quotas). */
+/* Returns true if files can be renamed from the stage into the target. The rename fails with EXDEV
+ * if the target is a mount point, even on the same file system (bind mount), or if the file system
+ * separates folders (subvolumes, project quotas). */
 static bool can_move(const io_folder *f)
 {
     struct stat stage, target;
@@ -172,7 +173,7 @@ static ddsc_status open_stage(io_folder *f)
     bool inside = !f->beside && (is_denied(errno) || errno == ENAMETOOLONG);
     if (f->beside && f->there && !can_move(f)) {
         inside = errno == EXDEV || errno == EBUSY;
-        f->beside = is_denied(errno); /* an exchange needs no write permission in the target */
+        f->beside = is_denied(errno); /* an exchange does not need write permission in the target */
         int kept = errno;
         if (!f->beside)
             rmdir(f->stage);
@@ -224,7 +225,7 @@ const char *folder_stage(const io_folder *f)
 
 /* ---- putting files in place ---- */
 
-/* Sets the mode of the new folder to that of the old one. Returns false if the new folder would
+/* Sets the mode of the new folder to that of the old folder. Returns false if the new folder would
  * have another owner or group. */
 static bool take_mode(const io_folder *f)
 {
@@ -238,7 +239,7 @@ static bool take_mode(const io_folder *f)
 }
 
 /* Links files with other names, such as notes or temporary files of other processes, into the new
- * folder before that folder replaces the old one. Folders cannot be linked. */
+ * folder before it replaces the old folder. Folders cannot be linked. */
 static bool link_others(const io_folder *f)
 {
     DIR *dir = opendir(f->path);
@@ -319,8 +320,8 @@ static ddsc_status limit_files(const io_folder *f)
 
 /* ---- finishing ---- */
 
-/* Gives the stage the name of a target that does not exist. If the disk does not confirm this, the
- * target does not exist afterwards either. */
+/* Renames the stage to a target that does not exist. If the disk does not confirm this, the rename
+ * is undone. */
 static ddsc_status put_new(io_folder *f)
 {
     chmod(f->stage, f->mode);
@@ -355,20 +356,21 @@ static ddsc_status exchange(io_folder *f, bool *done)
                                        : folder_fail(f, NULL, "put the new folder in place");
     ddsc_status status = sync_parent(f);
     if (status < 0 && renameat2(AT_FDCWD, f->stage, AT_FDCWD, f->path, RENAME_EXCHANGE) != 0) {
-        ctx_warn(f->ctx, "%s: has the new files; the old ones are in %s", f->path, f->stage);
+        ctx_warn(f->ctx, "%s: contains the new files; the old files are in %s", f->path, f->stage);
         f->stage[0] = '\0';
     }
     *done = true;
     return status;
 }
 
-/* Both locks are released after the stage has been removed. */
+/* Puts the stage in place of the target. Both locks are released after the stage has been
+ * removed. */
 static ddsc_status put_in_place(io_folder *f)
 {
     bool done;
     struct stat info;
     if (f->there && lstat(f->path, &info) != 0 && errno == ENOENT)
-        f->there = false; /* it was moved away or deleted during the run */
+        f->there = false; /* the folder was moved away or deleted during the run */
     if (!f->there) {
         CHECK(put_new(f));
         if (!f->there)
@@ -394,8 +396,8 @@ static ddsc_status sync_file(const io_folder *f, const char *name)
     return good ? DDSC_OK : folder_fail(f, name, "sync");
 }
 
-/* Syncs the files from the first unsynced name on. The index after the last name refers to the
- * folder itself. */
+/* Syncs the files with the names [begin, end), counted from the first unsynced name. The index
+ * after the last name stands for the folder itself. */
 static ddsc_status sync_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
     const io_folder *f = arg;
@@ -405,7 +407,7 @@ static ddsc_status sync_piece(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Syncs the files in parallel, because a journaling file system then writes its journal only
+/* The files are synced in parallel, because a journaling file system then writes its journal only
  * once for all waiting calls. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names)
 {
@@ -427,7 +429,7 @@ ddsc_status folder_finish(io_folder *f, ddsc_status status)
     else
         ctx_reword(ctx, f->stage, f->path); /* reports the path that the caller passed */
     if (f->stage[0] && !folder_remove_stage(f->stage, f->name, f->path))
-        ctx_warn(ctx, "%s: files that another program wrote meanwhile are in %s", f->path,
+        ctx_warn(ctx, "%s: files that another program wrote during the run are in %s", f->path,
                  f->stage);
     folder_unlock(f->stage_lock);
     folder_unlock(f->lock);

@@ -29,7 +29,7 @@ struct io_stream {
     int64_t base, raw_at,
         raw_end; /* first, next and end byte of the source; raw_end is -1 if unknown */
     enum stream_coding coding;
-    z_stream z;      /* next_in and avail_in hold prefetched raw bytes in every coding */
+    z_stream z;      /* for all codings, next_in and avail_in describe prefetched raw bytes */
     void *zstd;      /* zstd decoder */
     bool frame_done; /* the current zstd frame is complete */
     bool z_open, finished, is_part;
@@ -44,15 +44,16 @@ struct io_stream {
     char *record;
     int64_t record_room;
     bool mark_seen,
-        is_utf8;     /* the first bytes of the text were checked; the text is known to be UTF-8 */
+        is_utf8;     /* mark_seen: the first bytes of the text were checked; is_utf8: the text is
+                      * known to be UTF-8 */
     char *converted; /* last converted text, as UTF-8 */
     int64_t converted_room;
 };
 
 /* Configures zlib to allocate its memory from the context. */
 void stream_zlib_memory(z_stream *z, ddsc_context *ctx);
-/* Start, step and end zstd decoding. A step uses the buffers of z. If it is called without input
- * bytes, the source has ended. */
+/* These functions start, step and end zstd decoding. A step uses the buffers of z. If a step is
+ * called without input bytes, the source has ended. */
 ddsc_status stream_zstd_open(io_stream *s);
 ddsc_status stream_zstd_step(io_stream *s);
 void stream_zstd_close(io_stream *s);
@@ -63,46 +64,47 @@ ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t 
 
 /* Renames a file unless the new name exists (EEXIST). Returns 0 or -1, like rename. */
 int files_rename_new(const char *from, const char *to);
-/* Returns true for an error of a rename that another method may avoid. */
+/* Returns true for an error of a rename after which another method may succeed. */
 bool files_is_refusal(int error);
 /* Returns true if an access control list adds to the permissions of a file or folder. */
 bool files_has_acl(const char *path);
-/* Returns the permissions that a replacement of the file `old` gets if it belongs to `group`. */
+/* Returns the permissions of a file that replaces the file `old` and belongs to `group`. */
 mode_t files_mode(const char *old, const struct stat *info, gid_t group);
 bool files_is_mount_point(const char *path);
 
 /* Writes "folder/name" to `out`, or "" if it is too long. */
 void folder_path(char out[PATH_MAX], const char *folder, const char *name);
-/* Waits until no other process replaces files of the folder, and locks it. *lock is -1 if the file
- * system has no locks. folder_try_lock does not wait; it returns false if the folder is locked. */
+/* Waits until no other process is replacing files of the folder, and locks it. *lock is -1 if the
+ * file system has no locks. folder_try_lock does not wait; it returns false if the folder is
+ * locked. */
 ddsc_status folder_lock(ddsc_context *ctx, const char *folder, int *lock);
 bool folder_try_lock(const char *folder, int *lock);
 void folder_unlock(int lock);
 /* Moves the files with these names from one folder into another on the same file system. On
  * failure, the old files are restored. On success, old files without a replacement are removed.
- * `locked`: the caller holds the lock of the target. */
+ * `locked` is true if the caller holds the lock of the target. */
 ddsc_status folder_replace(ddsc_context *ctx, const char *from, const char *to, folder_name_fn name,
                            bool overwrite, bool locked);
-/* Restores the files that were set aside by a folder_replace call whose process was killed. */
+/* Restores the old files if a process was killed during folder_replace. */
 void folder_recover(const char *folder, folder_name_fn name);
 
-/* Name of the file that is renamed from the stage into the target to see whether that works. */
+/* Name of the file that is renamed from the stage into the target as a test. */
 #define STAGE_PROBE OWNER_PREFIX "try"
 
 bool folder_is_dots(const char *entry);
 /* Returns true for the names of result files, and of temporary files that no process uses. */
 bool folder_is_own(folder_name_fn name, const char *entry);
-/* Deletes a stage and the files in it that are our own. Other files are moved to `home` unless they
- * also exist elsewhere. If `home` is NULL, they remain. Returns false if files could not be
- * moved; the stage then remains. */
+/* Deletes a stage and the files in it for which folder_is_own is true. Other files are moved to
+ * `home` unless they also exist elsewhere; if `home` is NULL, they remain. Returns false if files
+ * could not be moved, in which case the stage remains. */
 bool folder_remove_stage(const char *stage, folder_name_fn name, const char *home);
 /* Removes stages and files in a folder that were left by processes that no longer exist. */
 void folder_clean(const char *place, folder_name_fn name);
 
-/* Temporary folders have predictable names, so another user can place a link there. Both functions
- * therefore accept only a real folder that this user owns. */
+/* Temporary folders have predictable names, so another user could create a link with such a name.
+ * Both functions therefore accept only a real folder that this user owns. */
 bool owner_is_own_folder(int at, const char *name);
-/* Returns NULL for anything else. */
+/* Opens the folder if it is a real folder that this user owns; otherwise returns NULL. */
 DIR *owner_open_folder(const char *path);
 
 #endif

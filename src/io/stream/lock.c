@@ -1,5 +1,5 @@
-/* Locks the folder of a result, so that one process at a time replaces its files. The lock belongs
- * to the folder, not to its name, and ends with the process. */
+/* Locks the folder of a result, so that only one process at a time replaces its files. The lock
+ * belongs to the folder, not to its name, and is released when the process ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>

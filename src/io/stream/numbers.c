@@ -41,7 +41,7 @@ static inline double load_float(const unsigned char *p, int width, bool swap)
     return d;
 }
 
-/* The width is a constant in each call, so that the compiler generates one loop per type. */
+/* Calls LOOP with a constant width, so that the compiler generates one loop per type. */
 #define EACH_WIDTH(LOOP)     \
     switch (type.width) {    \
     case 1: LOOP(1); break;  \

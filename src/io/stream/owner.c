@@ -1,7 +1,7 @@
-/* Names temporary files and folders ".ddsc-HOST.ID-PID-NUMBER.tmp". The name distinguishes files
- * left by a dead process from files still in use. A process id says whether its process exists only
- * if it belongs to the same running kernel and the same pid namespace (container). ID is a hash of
- * both. Files of another machine, container or boot are therefore never taken for leftovers. */
+/* Names temporary files and folders ".ddsc-HOST.ID-PID-NUMBER.tmp". The name distinguishes files of
+ * a process that no longer exists from files that are still in use. A process id can be checked
+ * only within the same running kernel and pid namespace (container), of which ID is a hash. Files
+ * of another machine, container or boot are therefore never treated as leftovers. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 enum { HOST_LENGTH = 32, PLACE_TEXT = HOST_LENGTH + 10 };
 
-/* Computes the ID. Returns false if the system does not reveal the kernel or the namespace. */
+/* Computes the ID. Returns false if the system does not identify the kernel or the namespace. */
 static bool place_id(uint32_t *id)
 {
     char boot[64], space[64];
@@ -96,7 +96,8 @@ void owner_clean(const char *folder)
     DIR *dir = opendir(folder);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
         if (owner_left(e->d_name))
-            unlinkat(dirfd(dir), e->d_name, 0); /* a folder stays here; folder_open removes it */
+            unlinkat(dirfd(dir), e->d_name, 0); /* does not remove folders, which folder_open
+                                                 * does */
     if (dir)
         closedir(dir);
 }

@@ -66,7 +66,7 @@ ddsc_status stream_expect_end(io_stream *s, const char *what)
     size_t got;
     ddsc_status status = stream_read(s, &byte, 1, &got);
     if (status >= 0 && got > 0)
-        return stream_fail(s, "has more bytes than expected after %s (from byte %lld on)", what,
+        return stream_fail(s, "has unexpected bytes after %s (from byte %lld on)", what,
                            (long long)handed_out(s) - 1);
     return status;
 }
@@ -103,7 +103,8 @@ static ddsc_status finish_line(io_stream *s, char **line, size_t *length, char *
     s->line_had_return = n > 0 && text[n - 1] == '\r';
     n -= s->line_had_return;
     text[n] = '\0';
-    if (!s->mark_seen && n >= 2 && memchr(text, 0, n)) /* reports UTF-16 text as such */
+    /* reports UTF-16 text with its own message */
+    if (!s->mark_seen && n >= 2 && memchr(text, 0, n))
         CHECK(stream_make_utf8(s, &text, &(size_t){2}));
     if (memchr(text, 0, n))
         return stream_fail(s, "line %lld contains a zero byte, so this is not a UTF-8 text file",
@@ -242,8 +243,8 @@ ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what)
         return DDSC_OK;
     if (s->coding == STREAM_GZIP)
         return stream_fail(s,
-                           "declares %lld bytes of %s, far more than its compressed size can hold "
-                           "(a zip bomb?); if the file is genuine, decompress it first",
+                           "declares %lld bytes of %s, far more than its compressed size can "
+                           "contain (a zip bomb?); if you trust the file, decompress it first",
                            (long long)bytes, what);
     return stream_fail(s, "declares %lld bytes of %s, but at most %lld bytes follow",
                        (long long)bytes, what, (long long)there);

@@ -1,9 +1,9 @@
 /* Replaces the files of a folder one by one, for folders that cannot be exchanged as a whole. The
  * old files are first moved into a folder inside the target, and are moved back after a failure. If
- * the process is killed, the next process that writes into the target moves them back. The ending
- * of that folder's name records the progress. With ".part", some old files are in it and the others
- * are still in the target. With ".old", all old files are in it, and any result files in the target
- * are new. */
+ * the process is killed, the next process that writes into the target moves them back. The
+ * extension of the folder's name records the progress: with ".part", some old files are in this
+ * folder and the others are still in the target; with ".old", all old files are in it, and all
+ * result files in the target are new. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static ddsc_status replace_fail(const replacement *r, const char *name, const ch
 void folder_path(char out[PATH_MAX], const char *folder, const char *name)
 {
     if (snprintf(out, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        out[0] = '\0'; /* no file has that name, so the next call that uses it fails */
+        out[0] = '\0'; /* an empty name does not exist, so the next call that uses it fails */
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -78,8 +78,8 @@ static bool remove_file(const char *folder, const char *name)
 
 /* ---- old files ---- */
 
-/* Moves the old files back. The last name is moved last, because its file marks a complete
- * result. The call can be repeated after the process was killed at any point. */
+/* Moves the old files back. The file with the last name is moved last, because it marks a complete
+ * result. If the process is killed, the call can be repeated. */
 static bool restore_old(const char *to, char aside[PATH_MAX], folder_name_fn name)
 {
     char part[PATH_MAX];
@@ -107,8 +107,8 @@ static bool discard(const char *aside, folder_name_fn name)
     return rmdir(aside) == 0;
 }
 
-/* Finds a folder of old files whose process no longer exists. The holder of the lock knows that no
- * other process, on any machine, is writing into the target. */
+/* Finds a folder of old files whose process no longer exists. If the caller holds the lock, no
+ * other process on any machine is writing into the target. */
 static bool find_orphan(char aside[PATH_MAX], const char *folder, bool locked)
 {
     bool found = false;
@@ -161,8 +161,8 @@ static ddsc_status make_aside(replacement *r)
     return replace_fail(r, NULL, "write into the folder");
 }
 
-/* Moves the old files aside. The last name is moved first, because the other files are not a valid
- * result without it. */
+/* Moves the old files aside. The file with the last name is moved first, because the other files
+ * are not a valid result without it. */
 static ddsc_status set_aside(replacement *r)
 {
     int64_t last = last_number(r->name);

@@ -1,5 +1,6 @@
-/* Removes stages: the folders in which the files of a result are written. A stage can also hold the
- * old folder after an exchange, and therefore files of the user and of other processes. */
+/* Removes stages: the folders in which the files of a result are written. After an exchange, a
+ * stage contains the files of the old folder, including files of the user and of other
+ * processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

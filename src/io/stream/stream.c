@@ -1,6 +1,6 @@
 /* Opens and decodes sources of bytes: files, pipes, memory and parts of archives. gzip, deflate and
- * zstd data are decompressed. A stream never returns more bytes than its limit, and never expands
- * far beyond what its compressed size justifies. */
+ * zstd data are decompressed. A stream never returns more bytes than its limit. Its expansion is
+ * limited relative to its compressed size. */
 #include "io/stream/internal.h"
 
 #include <errno.h>
@@ -60,8 +60,8 @@ static ddsc_status copy_text(ddsc_context *ctx, char **out, const char *text)
     return status;
 }
 
-/* Sets the name shown in messages. Only the end of a long path is shown, so that the reason
- * still fits into the message. */
+/* Sets the name shown in messages. Only the end of a long path is shown, so that the rest of the
+ * message is not truncated. */
 static ddsc_status set_name(io_stream *s, const char *name)
 {
     size_t n = strlen(name);
@@ -86,7 +86,7 @@ static ddsc_status stream_new(ddsc_context *ctx, io_stream **out, const char *na
 
 /* ---- raw bytes ---- */
 
-/* Fails if the file has changed since it was opened, because a mix of two versions may look
+/* Fails if the file has changed since it was opened, because a mixture of two versions may look
  * valid. */
 static ddsc_status check_unchanged(io_stream *s)
 {
@@ -96,7 +96,8 @@ static ddsc_status check_unchanged(io_stream *s)
     bool same = now.st_size == s->opened_size && now.st_mtim.tv_sec == s->opened_at.tv_sec &&
                 now.st_mtim.tv_nsec == s->opened_at.tv_nsec;
     return same ? DDSC_OK
-                : stream_fail(s, "was changed by another program while it was being read");
+                : stream_fail(
+                      s, "was changed by another program while it was being read; read it again");
 }
 
 static ddsc_status read_fd(io_stream *s, unsigned char *out, size_t n, size_t *got)
@@ -151,8 +152,8 @@ static const char *coding_name(const io_stream *s)
     return s->coding == STREAM_GZIP ? "gzip" : "deflate";
 }
 
-/* Handles the end of a gzip member, which is followed by another member, by zero padding, or by the
- * end of the file. */
+/* Handles the end of a gzip member. Another member, zero padding or the end of the file may
+ * follow. */
 static ddsc_status gzip_next_member(io_stream *s)
 {
     bool padded = false;
@@ -226,7 +227,7 @@ static ddsc_status decode_plain(io_stream *s, unsigned char *out, size_t room, s
 static ddsc_status refuse_bomb(io_stream *s)
 {
     return stream_fail(
-        s, "expands more than %lld-fold (a zip bomb?); if the file is genuine, decompress it first",
+        s, "expands more than %lld-fold (a zip bomb?); if you trust the file, decompress it first",
         (long long)STREAM_EXPANSION_RATIO);
 }
 

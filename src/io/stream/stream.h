@@ -1,5 +1,5 @@
 /* stream: input and output of bytes. Sources are files, pipes, memory and members of archives,
- * decompressed if needed. The module also splits text into lines, fields and numbers, and writes
+ * decompressed if needed. The module also splits text into lines, fields and numbers, and it writes
  * files atomically. All input is untrusted: declared sizes are checked against the actual size of
  * the stream before memory is allocated, and totals are checked against limits. Numbers are read
  * and written the same way in every locale. */
@@ -14,8 +14,8 @@
 typedef struct io_stream io_stream;
 
 enum { STREAM_PEEK_MAX = 4096 };
-/* Compressed data may always expand to FLOOR bytes. Larger expansions are limited to RATIO times
- * the compressed size. */
+/* Limits of decompression. Data may always expand to STREAM_EXPANSION_FLOOR bytes; beyond that, to
+ * at most STREAM_EXPANSION_RATIO times the compressed size. */
 #define STREAM_EXPANSION_FLOOR ((int64_t)128 << 20)
 #define STREAM_EXPANSION_RATIO ((int64_t)200)
 #define STREAM_DEFAULT_MAX_BYTES ((int64_t)64 << 30)
@@ -46,8 +46,8 @@ ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
 /* Returns one NUL-terminated line without its end (LF or CRLF). The caller may change it until the
  * next call. *line is NULL at the end of the file. A NUL byte in the text is an error. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length);
-/* Like stream_line, but a quoted field (RFC 4180) may contain line ends, which remain in the
- * record. If `delimiter` is 0, fields_delimiter determines it. */
+/* Does the same as stream_line, but a quoted field (RFC 4180) may contain line ends, which remain
+ * in the record. If `delimiter` is 0, fields_delimiter determines it. */
 ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter);
 /* Returns the next record that is not blank. A byte order mark at the start of the file is
  * skipped. */
@@ -56,14 +56,14 @@ ddsc_status stream_text_line(io_stream *s, char **line, char delimiter);
  * wrote it. */
 void stream_set_utf8(io_stream *s);
 /* Converts a text of n bytes plus a NUL to UTF-8. *text either is unchanged or points to a
- * converted copy that is valid until the next call. Invalid bytes are an error. Lines are
- * converted when they are read; use this function for all other text. */
+ * converted copy that is valid until the next call. Invalid bytes are an error. Lines are converted
+ * when they are read, so this function is needed only for other text. */
 ddsc_status stream_make_utf8(io_stream *s, char **text, size_t *n);
 int64_t stream_line_number(const io_stream *s); /* number of the last line returned, from 1 */
 /* Returns an upper bound on the number of remaining bytes. */
 int64_t stream_remaining_bound(const io_stream *s);
-/* Fails if a declared size exceeds that bound. Must be called before memory of that size is
- * allocated. */
+/* Fails if a declared size exceeds the bound of stream_remaining_bound. Must be called before
+ * memory of that size is allocated. */
 ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what);
 /* Returns the maximum number of bytes that this stream may return. */
 int64_t stream_limit(const io_stream *s);
@@ -83,8 +83,8 @@ ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n,
 /* Fails with DDSC_ERROR_INPUT and the message "NAME: text". */
 ddsc_status stream_fail(io_stream *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Like stream_fail, with "NAME: line N" as the prefix, where N is the number of the last line
- * returned. The text begins with ": " or ", ". */
+/* Does the same as stream_fail with the prefix "NAME: line N", where N is the number of the last
+ * line returned. The text begins with ": " or ", ". */
 ddsc_status stream_fail_line(io_stream *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -96,9 +96,10 @@ typedef struct file_list {
 } file_list;
 
 bool files_is_folder(const char *path);
-/* Adds a file, or the files of a folder sorted by name. Files one level down are included, and the
- * name of their folder is their class. `kinds` is a NULL-terminated list of NULL-terminated lists
- * of endings. The first list that matches any file of the folder is used. */
+/* Adds a file, or the files of a folder sorted by name. Files in immediate subfolders are included,
+ * and the name of the subfolder is their class. `kinds` is a NULL-terminated list of
+ * NULL-terminated lists of endings. The first list with an ending that occurs in the folder is
+ * used. */
 ddsc_status files_add(ddsc_context *ctx, file_list *list, const char *path,
                       const char *const *const *kinds);
 void files_free(ddsc_context *ctx, file_list *list);
@@ -110,7 +111,7 @@ void files_base_name(const char *path, const char **start, size_t *length);
 ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,
                        const char *class);
 /* Reads a whole stream into *bytes, which grows as needed, and appends a NUL. More than `most`
- * bytes are an error; its message says that they are too long for `what`. */
+ * bytes are an error, whose message says that the stream is too long for `what`. */
 ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int64_t *room,
                              int64_t *n, int64_t most, const char *what);
 
@@ -126,7 +127,7 @@ typedef struct field_list {
 char fields_delimiter(const char *line);
 ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char *line,
                          char delimiter);
-/* Splits at every delimiter and nowhere else. Quotes are data, and nothing is trimmed. */
+/* Splits the line only at delimiters. Quotes are part of the data, and blanks are not trimmed. */
 ddsc_status fields_split_plain(ddsc_context *ctx, field_list *list, char *line, char delimiter);
 void fields_free(ddsc_context *ctx, field_list *list);
 
@@ -180,9 +181,9 @@ void owner_name(char out[OWNER_TEXT]);
 /* Returns true if the text begins with "HOST.ID-PID-" of a process of this machine and container
  * that no longer exists. */
 bool owner_is_gone(const char *text);
-/* Returns true if the name is that of a temporary file or folder left by such a process. */
+/* Returns true if the name is that of a temporary file or folder of such a process. */
 bool owner_left(const char *name);
-/* Removes the files of such processes from a folder. */
+/* Removes the temporary files of such processes from a folder. */
 void owner_clean(const char *folder);
 
 /* ---- writing: a temporary file in the same folder, fsync, rename ---- */
@@ -192,18 +193,17 @@ typedef struct io_writer io_writer;
 /* Opens a file for writing, or standard output if path is "-". The output is compressed if the name
  * ends in .gz. `flags` are ddsc_write_flags. */
 ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, unsigned flags);
-/* Checks that a file can be written at `path`, without leaving anything there. */
-ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags);
 ddsc_status writer_put(io_writer *w, const void *bytes, size_t n);
 ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Writes a number as "%.17g" in every locale. */
+/* Writes a number in the format "%.17g", independent of the locale. */
 ddsc_status writer_number(io_writer *w, double value);
 /* Writes a CSV field, quoted if necessary (RFC 4180), so that any text is preserved when it is read
  * again. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
-/* If several processes write this file, the first finished version is kept, and the other
- * processes succeed without writing. Requires a writer that was opened with overwriting allowed. */
+/* Allows several processes to write the same file: the first finished version is kept, and the
+ * other processes succeed without writing. The writer must have been opened with overwriting
+ * allowed. */
 void writer_give_way(io_writer *w);
 /* Finishes writing; `status` is the result of the writes. On success, the file is flushed, synced
  * and renamed into place. On failure, the temporary file is removed. The writer is freed in both
@@ -213,20 +213,20 @@ ddsc_status writer_finish(io_writer *w, ddsc_status status);
 /* ---- a folder of files that is replaced as a whole ---- */
 
 typedef struct io_folder io_folder;
-/* Returns the name of file number 0, 1, ..., or NULL after the last one. The last file is
- * written last, and its presence means that all other files exist. */
+/* Returns the name of file number 0, 1, ..., or NULL after the last one. The file with the last
+ * name is written last, so if it exists, all other files exist. */
 typedef const char *(*folder_name_fn)(int64_t number);
 
-/* Opens a folder for replacement and removes the temporary files of dead processes next to it.
- * `flags` are ddsc_write_flags. */
+/* Opens a folder for replacement. Also removes temporary files of processes that no longer exist
+ * from its parent folder. `flags` are ddsc_write_flags. */
 ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, folder_name_fn name,
                         unsigned flags);
-/* Checks that folder_open would succeed, without leaving anything there. */
+/* Checks that folder_open would succeed. Leaves no files behind. */
 ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn name, unsigned flags);
 /* Returns the folder that the files must be written into. */
 const char *folder_stage(const io_folder *f);
-/* Syncs the files with the first n_names names, because they are not synced when they are
- * written. If n_names exceeds the number of names, the folder itself is also synced. */
+/* Syncs the files with the first n_names names. The files are not synced when they are written. If
+ * n_names exceeds the number of names, the folder itself is also synced. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names);
 /* Finishes the folder; `status` is the result of the writes. On success, the new files replace
  * the old ones, old files without a replacement are removed, and files with other names remain.

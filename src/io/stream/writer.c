@@ -139,7 +139,7 @@ static ddsc_status open_target(io_writer *w, const char *path)
     return open_temp(w, there ? &info : NULL);
 }
 
-/* The header contains no name and no time, so that the same content always produces the same
+/* Writes a header without a name and a time, so that the same content always produces the same
  * bytes. */
 static ddsc_status start_gzip(io_writer *w)
 {
@@ -175,7 +175,8 @@ ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, un
     return DDSC_OK;
 }
 
-ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags)
+/* Checks that a file can be written at `path`, without leaving anything there. */
+static ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags)
 {
     struct stat info;
     io_writer *w = NULL;
@@ -209,8 +210,8 @@ static ddsc_status write_all(io_writer *w, const unsigned char *bytes, size_t n)
     return DDSC_OK;
 }
 
-/* Writes text to a terminal, with control characters as escape sequences. One byte becomes at
- * most four. */
+/* Writes text to a terminal, replacing control characters by escape sequences. Each byte becomes at
+ * most four bytes. */
 static ddsc_status show_all(io_writer *w, const unsigned char *bytes, size_t n)
 {
     char *shown = NULL;
@@ -313,12 +314,13 @@ static ddsc_status sync_folder(io_writer *w)
     if (fd >= 0)
         close(fd);
     errno = kept;
-    /* A folder that is writable but not readable cannot be synced. The file itself is safe. */
+    /* A folder that is writable but not readable cannot be synced, which is not an error because
+     * the file itself has been synced. */
     return good || fd < 0 ? DDSC_OK : writer_fail(w, "sync the folder");
 }
 
-/* Renames the temporary file to the target. If overwriting is not allowed, this atomically requires
- * that the target does not exist. */
+/* Renames the temporary file to the target. If overwriting is not allowed, the rename atomically
+ * fails if the target exists. */
 static ddsc_status take_name(io_writer *w)
 {
     if (w->overwrite)
@@ -331,8 +333,8 @@ static ddsc_status take_name(io_writer *w)
     return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
 }
 
-/* Exchanges the temporary file and the file that it replaces. *done is false if there is no such
- * file, or if the file system cannot do this. */
+/* Exchanges the temporary file and the file that it replaces. Sets *done to false if there is no
+ * such file or if the file system does not support this. */
 static ddsc_status swap_files(io_writer *w, bool *done)
 {
     struct stat info;
@@ -343,7 +345,7 @@ static ddsc_status swap_files(io_writer *w, bool *done)
     return *done || files_is_refusal(errno) ? DDSC_OK : writer_fail(w, "put the file in place");
 }
 
-/* Returns true if the file is in a stage, which folder_sync syncs as a whole. */
+/* Returns true if the file is in a stage. folder_sync syncs the files of a stage together. */
 static bool in_stage(const io_writer *w)
 {
     const char *end = w->path + BASE_MAX(folder_length(w->path) - 1, 0), *name = end;
@@ -361,7 +363,7 @@ static ddsc_status writer_commit(io_writer *w)
         return DDSC_OK;
     bool staged = in_stage(w);
     if (staged)
-        sync_file_range(w->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* starts writing and does not wait */
+        sync_file_range(w->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* starts writing without waiting */
     else if (fsync(w->fd) != 0)
         return writer_fail(w, "sync");
     int fd = w->fd;
@@ -379,7 +381,7 @@ static ddsc_status writer_commit(io_writer *w)
         return DDSC_OK;
     ddsc_status status = sync_folder(w);
     if (status < 0 && exchanged)
-        swap_files(w, &exchanged); /* puts the old file back; writer_finish removes the other one */
+        swap_files(w, &exchanged); /* restores the old file; writer_finish removes the new one */
     return status;
 }
 

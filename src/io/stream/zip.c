@@ -26,7 +26,8 @@ static uint64_t get(const unsigned char *p, int n)
 
 typedef struct directory {
     int64_t size, begin, end,
-        n_entries; /* size of the file; position and length of the central directory */
+        n_entries; /* size of the file; position, length and number of entries of the central
+                    * directory */
 } directory;
 
 static ddsc_status damaged(io_stream *s, const char *what)
@@ -49,7 +50,7 @@ static ddsc_status set_directory(io_stream *s, directory *d, uint64_t n, uint64_
     return DDSC_OK;
 }
 
-/* Reads the 64-bit end record, which is found through the locator just before the plain end
+/* Reads the 64-bit end record, whose position is stored in the locator just before the plain end
  * record. */
 static ddsc_status read_end64(io_stream *s, directory *d, int64_t end_at)
 {

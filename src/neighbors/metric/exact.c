@@ -13,12 +13,13 @@ typedef struct transport {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;       /* per worker: the pair that its solver last solved, as it was solved */
+    pair_ij *last;       /* one per worker: the pair that its solver solved last, in the order in
+                          * which it was solved */
     bool starts;         /* true if solves start from the potentials of a dual bound */
-    bound_refined *dual; /* NULL if the set has no dual bounds, or before they are created */
+    bound_refined *dual; /* NULL if the set has no dual bounds or they have not been created yet */
 } transport;
 
-/* Returns true if the values are W2^2. Refined bounds and cuts apply to no other values. */
+/* Returns true if the values are W2^2. Refined bounds and cuts exist only for these values. */
 static bool has_squares(const transport *s)
 {
     return s->ground.kind == DDSC_COST_SQEUCLIDEAN && !s->is_distance;
@@ -73,6 +74,12 @@ done:
     return status;
 }
 
+static ddsc_status transport_grow(void *state, int64_t first)
+{
+    const transport *s = state;
+    return s->dual ? bound_refined_grow(s->dual, first) : DDSC_OK;
+}
+
 /* Small sets use small tiles, so that all threads have work. If costs are computed per tile, a
  * solve takes only microseconds, and larger tiles share more of the cost computation. */
 static void transport_shape(const void *state, pair_shape *shape)
@@ -124,7 +131,8 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
 typedef struct bounds_state {
     transport *s;
     metric_first *first;
-    bool refined; /* true if dual bounds are refined potentials, false if relaxed transport */
+    bool refined; /* true if dual bounds use refined potentials, false if they use relaxed
+                   * transport */
     bound_cut_table cuts;
 } bounds_state;
 
@@ -139,8 +147,8 @@ static void bounds_close(void *state)
     mem_free(ctx, b);
 }
 
-/* Cuts are cheaper than dual bounds, but they improve little on dual bounds where these are
- * available. */
+/* Opens the bounds. Cuts are used only if there are no dual bounds: they are cheaper, but would
+ * improve little on dual bounds. */
 static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;
@@ -192,12 +200,24 @@ static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
     cut->unit = b->cuts.unit2;
 }
 
-static const pair_bounds transport_bounds = {
-    .open = bounds_open, .close = bounds_close, .pair = bounds_pair, .cut = bounds_cut};
+/* A cut has one potential per row of the support table. */
+static ddsc_status bounds_grow(void *state, int64_t first, bool *done)
+{
+    bounds_state *b = state;
+    *done = b->cuts.v == 0 || b->cuts.v == b->s->m->v;
+    return *done ? metric_first_grow(b->first, first, done) : DDSC_OK;
+}
+
+static const pair_bounds transport_bounds = {.open = bounds_open,
+                                             .close = bounds_close,
+                                             .grow = bounds_grow,
+                                             .pair = bounds_pair,
+                                             .cut = bounds_cut};
 
 #define TRANSPORT(named)                                                                       \
     {                                                                                          \
         .name = named, .tile_side = W2_SIDE, .open = transport_open, .close = transport_close, \
-        .tile = transport_tile, .shape = transport_shape, .bounds = &transport_bounds          \
+        .grow = transport_grow, .tile = transport_tile, .shape = transport_shape,              \
+        .bounds = &transport_bounds                                                            \
     }
 const pair_backend metric_w2 = TRANSPORT("w2"), metric_w1 = TRANSPORT("w1");

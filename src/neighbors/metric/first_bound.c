@@ -1,10 +1,10 @@
 /* Computes first bounds of the transport value for all pairs.
  *
- * Projections are tight in few dimensions. For squared distances they cost one short matrix
- * product, and for other costs the differences of short rows. The relaxed bound holds for every
- * cost. It is tight for small supports in many dimensions, such as documents. If items share their
- * points, a table of least costs gives a lower but far cheaper bound of all pairs, and the relaxed
- * bound is computed for single pairs only. */
+ * Projections are tight in few dimensions. For squared distances, they take one matrix product of
+ * short rows; for other costs, they take the differences of short rows. The relaxed bound is valid
+ * for every cost. It is tight for small supports in many dimensions, such as documents. If items
+ * share their points, a table of least costs gives a lower but far cheaper bound of all pairs, and
+ * the relaxed bound is computed for single pairs only. */
 #include <math.h>
 
 #include "base/workspace.h"
@@ -23,8 +23,8 @@ struct metric_first {
     bound_marginal marginal;
     bound_relaxed transport;
     bool has_table;
-    bound_least least; /* first bounds of the relaxed transport, if has_table is true */
-    scratch memory;    /* scratch of both */
+    bound_least least; /* first bounds by relaxed transport, if has_table is true */
+    scratch memory;    /* scratch memory of both */
 };
 
 void metric_first_close(metric_first *b)
@@ -151,6 +151,13 @@ ddsc_status metric_first_open(metric_first **out, first_bounds *first, first_pai
 done:
     metric_first_close(b);
     return status;
+}
+
+/* Only projections can grow. The blocks of relaxed transport have a fixed number of items. */
+ddsc_status metric_first_grow(metric_first *b, int64_t first, bool *done)
+{
+    *done = b->projection.embedder != NULL;
+    return *done ? bound_projection_grow(&b->projection, first, done) : DDSC_OK;
 }
 
 double metric_first_pair(const metric_first *b, int64_t i, int64_t j, double enough, int worker)

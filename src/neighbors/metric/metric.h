@@ -1,5 +1,5 @@
 /* metric: provides one backend per metric, which computes the values of pairs and their lower
- * bounds, and resolves the rules in the settings to values. */
+ * bounds. Resolves the rules in the settings to values. */
 #ifndef DDSC_NEIGHBORS_METRIC_METRIC_H
 #define DDSC_NEIGHBORS_METRIC_METRIC_H
 
@@ -19,22 +19,22 @@ typedef struct metric_resolved {
     const pair_backend *backend; /* the backend for these settings, which is approximate if they
                                   * request it */
     measures *reference;         /* owns set.reference_measures if the library computed it */
-    double *cost_matrix;         /* owns set.cost_matrix, a copy */
-    measures *own; /* the set whose items are compared if it is not the original: its points are
-                    * scaled to length 1, or its support is in ascending order; or NULL */
+    double *cost_matrix; /* symmetrized copy of the caller's matrix; set.cost_matrix points to it */
+    measures *own;       /* a modified copy of the set, whose points are scaled to length 1 or whose
+                    * support is in ascending order; NULL if the original set is used */
     pair_frame frame;
 } metric_resolved;
 
 /* Resolves settings that plan_take_metric has checked. Resolving them twice changes nothing. */
 ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
                            const ddsc_metric_settings *set);
-/* Fixes what the values of pairs depend on besides the settings: the order of the points within an
- * item, and the frame. A value is then a function of its two items, the settings and the frame. If
- * `given` is a frame (its kind is not FRAME_NONE) in which the items can be compared, it is used;
- * otherwise, the frame that suits the set is chosen. */
+/* Determines the order of the points within an item and the frame, on which the values of pairs
+ * depend in addition to the settings. A value is then a function of its two items, the settings and
+ * the frame. If `given` is a frame (its kind is not FRAME_NONE) in which the items can be compared,
+ * it is used. Otherwise, the default frame of the set is chosen. */
 ddsc_status metric_settle(ddsc_context *ctx, metric_resolved *r, const measures *m,
                           const pair_frame *given);
-/* Returns the set whose items are compared, which is m itself unless r has a set of its own. */
+/* Returns the set whose items are compared: the copy that r owns, or else m. */
 static inline const measures *metric_measures(const metric_resolved *r, const measures *m)
 {
     return r->own ? r->own : m;
@@ -43,24 +43,27 @@ void metric_resolved_free(metric_resolved *r);
 /* Creates a copy with points scaled to length 1, for cosine costs. */
 ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m);
 
-/* ---- bounds of exact transport, which are also bounds of the larger sinkhorn values ---- */
+/* ---- bounds of exact transport, which are also valid for the larger Sinkhorn values ---- */
 
 typedef struct metric_first metric_first;
 typedef struct ground_cost ground_cost; /* distance/cost/ground.h */
 
-/* What metric_first_pair computes. */
+/* The kind of bound that metric_first_pair computes. */
 typedef enum first_pairs { FIRST_NO_PAIRS, FIRST_FRAMES, FIRST_RELAXED } first_pairs;
 
 /* Opens the first bounds of the transport value, or of its square if `square` is true. *first
- * borrows memory from *out. *pairs states which bounds of single pairs exist: frames of
- * projections, or relaxed transport if the first bounds come from a table of least costs. If
- * epsilon > 0, the bounds are those of the regularized value; this requires squared distances and
- * bound_relaxed_applies. */
+ * borrows memory from *out. *pairs is set to the kind of bounds that exist for single pairs: frames
+ * of projections, or relaxed transport if the first bounds are computed from a table of least
+ * costs. If epsilon > 0, the bounds are those of the regularized value; this requires squared
+ * distances and bound_relaxed_applies. */
 ddsc_status metric_first_open(metric_first **out, first_bounds *first, first_pairs *pairs,
                               const pair_job *job, const ground_cost *ground, double epsilon,
                               bool square);
+/* Prepares the bounds of the items from `first` on, which were appended to the set. Sets *done to false
+ * if the bounds must be opened again. */
+ddsc_status metric_first_grow(metric_first *b, int64_t first, bool *done);
 void metric_first_close(metric_first *b);
-/* Returns a bound of the transport value of one pair. Frames may stop as soon as the bound exceeds
+/* Returns a bound on the transport value of one pair. Frames may stop as soon as the bound exceeds
  * `enough`. */
 double metric_first_pair(const metric_first *b, int64_t i, int64_t j, double enough, int worker);
 

@@ -15,7 +15,7 @@ static ddsc_status open_state(void **state, const pair_job *job, ddsc_pair_stats
                                        [MMD_GRID] = "field on the grid, axis by axis"};
     CHECK(mmd_open(job->ctx, &opened, job->m, &set));
     ctx_note(job->ctx, "kernel sums", ways[mmd_get_way(opened)],
-             "least work for %lld points, %lld of them distinct", (long long)job->m->nnz,
+             "lowest estimated cost for %lld points, %lld of them distinct", (long long)job->m->nnz,
              (long long)job->m->v);
     *state = opened;
     return DDSC_OK;

@@ -56,12 +56,12 @@ static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set,
     return DDSC_OK;
 }
 
-/* Below this extent, squared differences lose digits or underflow. */
+/* Smallest extent of the coordinates. Below it, squared differences lose digits or underflow. */
 static const double EXTENT_LEAST = 1e-140;
 
-/* Rejects coordinates whose differences are too small to be squared. W2 solves avoid this problem
- * by scaling with a power of two, and they mark results that cannot be squared. Epsilon, bandwidths
- * and kernels have no such scaling. */
+/* Rejects coordinates whose differences are too small to be squared. W2 solves scale the
+ * coordinates by a power of two and mark results that cannot be squared. Epsilon, bandwidths and
+ * kernels are not scaled. */
 static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
 {
     double extent = 0;
@@ -75,11 +75,10 @@ static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
         extent = fmax(extent, high - low);
     }
     if (extent > 0 && extent < EXTENT_LEAST)
-        return ctx_fail(
-            ctx, DDSC_ERROR_INPUT,
-            "coordinates differ by at most %.3g, which is too small to square; multiply all "
-            "coordinates by a constant",
-            extent);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "coordinates differ by at most %.3g, and the square of this is too small "
+                        "for a double; multiply all coordinates by a constant",
+                        extent);
     return DDSC_OK;
 }
 
@@ -96,11 +95,11 @@ ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measu
             largest = fmax(largest, fabs(x[k]));
         if (largest == 0)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "cost = cosine: point %lld of the set is 0 in every coordinate and has "
-                            "no direction; remove such points",
+                            "cost = cosine: all coordinates of point %lld are 0, so it has no "
+                            "direction; remove such points",
                             (long long)r);
         for (int64_t k = 0; k < m->d; k++)
-            x[k] /= largest; /* so that squares neither overflow nor underflow */
+            x[k] /= largest; /* ensures that squares neither overflow nor underflow */
         double length = la_norm(m->d, x);
         for (int64_t k = 0; k < m->d; k++)
             x[k] /= length;
@@ -123,7 +122,7 @@ static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const m
     }
     CHECK(MEM_COPY(ctx, out->cost_matrix, own->cost_matrix, own->cost_size * own->cost_size));
     for (int64_t i = 0; i < own->cost_size;
-         i++) /* The matrix is symmetric up to rounding, but bounds require exact symmetry. */
+         i++) /* the matrix is symmetric up to rounding, but bounds require exact symmetry */
         for (int64_t j = 0; j < i; j++) {
             double *above = &out->cost_matrix[j * own->cost_size + i];
             double *below = &out->cost_matrix[i * own->cost_size + j];

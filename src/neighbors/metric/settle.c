@@ -1,4 +1,4 @@
-/* Fixes the order of points and the frame of a metric (see metric_settle). */
+/* Determines the order of points and the frame of a metric (see metric_settle). */
 #include "distance/bound/bound.h"
 #include "distance/mmd/mmd.h"
 #include "distance/sinkhorn/set.h"
@@ -19,7 +19,7 @@ static mmd_settings mmd_of(const ddsc_metric_settings *set)
                           .biased = set->mmd_estimator == DDSC_MMD_BIASED};
 }
 
-/* Returns the frame that suits the set. */
+/* Returns the default frame of the set. */
 static pair_frame frame_of(ddsc_context *ctx, const metric_resolved *r, const measures *m)
 {
     const ddsc_metric_settings *set = &r->set;
@@ -60,7 +60,8 @@ ddsc_status metric_settle(ddsc_context *ctx, metric_resolved *r, const measures 
                           const pair_frame *given)
 {
     measures *ordered = NULL;
-    CHECK(measures_ordered(ctx, &ordered, metric_measures(r, m)));
+    if (r->backend != &metric_lot) /* lot_embed sorts the points of one item at a time */
+        CHECK(measures_ordered(ctx, &ordered, metric_measures(r, m)));
     if (ordered) {
         ddsc_measures_destroy(r->own);
         r->own = ordered;

@@ -1,5 +1,5 @@
 /* The pair backend of entropic transport. It computes the requested value from the results of the
- * solvers. The divergence also requires the value of each item with itself. */
+ * solvers. For the divergence, it also computes the value of each item with itself. */
 #include "base/team.h"
 #include "neighbors/metric/sinkhorn.h"
 
@@ -11,7 +11,7 @@ static void sinkhorn_close(void *state)
     sinkhorn_metric *s = state;
     if (!s)
         return;
-    metric_remote_close(s->remote);
+    metric_device_close(s->remote);
     mem_free(s->ctx, s->stats);
     mem_free(s->ctx, s->self);
     sinkhorn_set_close(s->set);
@@ -51,9 +51,9 @@ static void take(void *arg, int64_t i, int64_t j, const sinkhorn_result *found, 
     *entry_of(to, i, j) = s->is_distance ? value * value : value;
 }
 
-/* Returns true if the pair still needs a solve. The divergence of equal items is set to exactly 0,
- * because computing it would add the rounding errors of three values. Values that a device has
- * already computed are used. */
+/* Returns true if the pair still needs a solve. Returns false if a device has already computed the
+ * value. It also returns false for the divergence of equal items, which is set to exactly 0,
+ * because a computed value would contain the rounding errors of three terms. */
 static bool wants(void *arg, int64_t i, int64_t j)
 {
     const tile_target *to = arg;
@@ -64,7 +64,7 @@ static bool wants(void *arg, int64_t i, int64_t j)
         *entry_of(to, i, j) = 0;
         return false;
     }
-    if (!metric_remote_find(to->s->remote, &found, i, j))
+    if (!metric_device_find(to->s->remote, &found, i, j))
         return true;
     take(arg, i, j, &found, DDSC_OK);
     return false;
@@ -131,7 +131,7 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     if (s->value == DDSC_SINKHORN_DEBIASED)
         TRY(find_self_terms(s, stats));
     if (job->matrix)
-        TRY(metric_remote_open(&s->remote, s, sinkhorn_set_side(s->set)));
+        TRY(metric_device_open(&s->remote, s, sinkhorn_set_side(s->set)));
     *state = s;
     s = NULL;
 done:
@@ -143,14 +143,14 @@ static void sinkhorn_shape(const void *state, pair_shape *shape)
 {
     const sinkhorn_metric *s = state;
     shape->tile_side = sinkhorn_set_side(s->set);
-    shape->strip = metric_remote_strip(s->remote);
+    shape->strip = metric_device_strip(s->remote);
 }
 
 static ddsc_status sinkhorn_prepare(void *state, int64_t j0, int64_t j1)
 {
     sinkhorn_metric *s = state;
     if (s->remote)
-        metric_remote_prepare(s->remote, j0, j1);
+        metric_device_prepare(s->remote, j0, j1);
     return DDSC_OK;
 }
 

@@ -1,12 +1,12 @@
-/* The state of the sinkhorn backend, shared with its lower bounds. */
+/* The state of the Sinkhorn backend, shared with its lower bounds. */
 #ifndef DDSC_NEIGHBORS_METRIC_SINKHORN_H
 #define DDSC_NEIGHBORS_METRIC_SINKHORN_H
 
 #include "distance/sinkhorn/set.h"
 #include "neighbors/pairs/backend.h"
 
-/* The values that a device computes for the pairs of a strip of columns. */
-typedef struct metric_remote metric_remote;
+/* The values that a device has computed for the pairs of a strip of columns. */
+typedef struct metric_device metric_device;
 
 typedef struct sinkhorn_metric {
     ddsc_context *ctx;
@@ -18,20 +18,20 @@ typedef struct sinkhorn_metric {
     double range;     /* upper bound of all costs */
     sinkhorn_set *set;
     double *self; /* n: regularized value of each item with itself, for the debiased value */
-    ddsc_pair_stats *stats; /* one per worker, for the work done when the metric is opened */
-    metric_remote *remote;  /* NULL: the CPU computes everything */
+    ddsc_pair_stats *stats; /* one per worker, for the solves when the metric is opened */
+    metric_device *remote;  /* NULL: the CPU computes everything */
 } sinkhorn_metric;
 
 /* Opens the device that the context selects. *out is NULL if there is none. `side` is the side of
  * the tiles. */
-ddsc_status metric_remote_open(metric_remote **out, const sinkhorn_metric *s, int64_t side);
-void metric_remote_close(metric_remote *r);
+ddsc_status metric_device_open(metric_device **out, const sinkhorn_metric *s, int64_t side);
+void metric_device_close(metric_device *r);
 /* Returns the number of columns that the device computes at once, or 0 without a device. */
-int64_t metric_remote_strip(const metric_remote *r);
-void metric_remote_prepare(metric_remote *r, int64_t j0, int64_t j1);
+int64_t metric_device_strip(const metric_device *r);
+void metric_device_prepare(metric_device *r, int64_t j0, int64_t j1);
 /* Looks up the values of a pair. Returns false if the device did not compute the pair or did not
  * solve it. */
-bool metric_remote_find(const metric_remote *r, sinkhorn_result *found, int64_t i, int64_t j);
+bool metric_device_find(const metric_device *r, sinkhorn_result *found, int64_t i, int64_t j);
 
 extern const pair_bounds metric_sinkhorn_bounds;
 

@@ -1,13 +1,26 @@
-/* Lower bounds of the sinkhorn values.
+/* Lower bounds of the Sinkhorn values.
  *
- * By duality, any potentials give a lower bound of the regularized value. They also give a lower
- * bound of the divergence, because its self terms are known. All values except the divergence are
- * at least the exact transport value, because the entropy term is not negative and the plan is
- * feasible for exact transport. The bounds of exact transport are therefore used for the sharp
- * value, and whenever dual bounds would be expensive.
+ * The regularized value is W = min <P, C> + eps KL(P | a x b) over the plans P of a and b. It has
+ * two kinds of lower bounds:
  *
- * For small items in many dimensions, dual bounds cost no more than bounds of exact transport,
- * because they are relaxed transport with soft minima.
+ * - W >= OT(a, b), the exact value. For every plan, KL(P | a x b) >= 0 because P and a x b have the
+ *   same mass, and <P, C> >= OT because P is feasible for exact transport. The sharp value <P, C>
+ *   of the minimizer is at least OT for the second reason.
+ * - W >= <a, f> + <b, g> for every f, if g_j = -eps log sum_i a_i exp((f_i - C_ij) / eps). Proof:
+ *   by duality, W = max_{f, g} <a, f> + <b, g> - eps (sum_ij a_i b_j exp((f_i + g_j - C_ij) / eps)
+ *   - 1) (Peyre and Cuturi 2019, section 4.4; Feydy et al. 2019, eq. 8). For this g, each column
+ *   sum over i is b_j, so the last term is 0.
+ *
+ * The divergence is W(a, b) - W(a, a) / 2 - W(b, b) / 2. It can be smaller than OT, so only bounds
+ * of W minus the same self terms hold for it. The self terms are subtracted as computed, in the
+ * same way as from the value.
+ *
+ * The better bound depends on epsilon, because W - OT is about the entropy of the plan. On a cohort
+ * of biopsies (38 points in 14 dimensions, epsilon 5% of the median cost), 18 to 35% of the pairs
+ * remain if the bound is the exact value of OT, and 3 to 5% remain if it is 97% of W. All pairs
+ * therefore get a first bound from exact transport or from relaxed transport with soft minima.
+ * Single pairs then get a dual bound after a few iterations, which approaches W. Small items have
+ * only the first bound, because for them a dual bound takes as long as a solve in a group of eight.
  *
  * A value computed with a marginal error e differs from the true value by at most e times the range
  * of the costs. This amount is subtracted from every bound. */
@@ -28,7 +41,7 @@ typedef struct sinkhorn_bound_state {
     first_bounds first;  /* first bounds of exact transport */
     bound_minorant minorant;
     bound_refined *refined; /* bounds of W2; NULL if dual bounds are used */
-    bool relaxed;           /* true if level DUAL is relaxed transport of single pairs */
+    bool relaxed;           /* true if bounds of level DUAL are relaxed transport of single pairs */
     double unit, offered;   /* unit of the values; unit of the bounds of D^2 */
 } sinkhorn_bound_state;
 
@@ -37,22 +50,22 @@ static bool by_dual(const sinkhorn_metric *s)
     return sinkhorn_set_grid(s->set) && !s->rule.sharp;
 }
 
-/* Returns true for small items in many dimensions, for which relaxed transport can be used.
- * bound_open uses soft minima unless epsilon is too small for them. */
+/* Returns true for small items in many dimensions, for which relaxed transport can be used. See
+ * soft_of for the use of soft minima. */
 static bool by_relaxed(const sinkhorn_metric *s)
 {
     return !by_dual(s) && !s->rule.sharp && s->ground.kind == DDSC_COST_SQEUCLIDEAN &&
            bound_relaxed_applies(s->m, &s->ground);
 }
 
-/* Returns the amount to subtract from a bound of the transport value to obtain a bound of the
+/* Returns the amount to subtract from a bound on the transport value to obtain a bound on the
  * requested value. */
 static double offset(const sinkhorn_metric *s, int64_t i, int64_t j)
 {
     return s->rule.tolerance * s->range + (s->self ? 0.5 * (s->self[i] + s->self[j]) : 0);
 }
 
-/* Converts a bound of the transport value to a bound of D^2. */
+/* Converts a bound on the transport value to a bound on D^2. */
 static double lowered(const sinkhorn_metric *s, int64_t i, int64_t j, double bound)
 {
     double value = BASE_MAX(0, bound - offset(s, i, j));
@@ -97,26 +110,48 @@ static ddsc_status bound_load(void *state, int64_t a, int64_t c)
     return b->first.load(b->first.state, a, c);
 }
 
+typedef enum first_kind {
+    FIRST_EXACT, /* bounds of exact transport, refined for single pairs if epsilon is small */
+    FIRST_HARD,  /* bounds of exact transport; the dual bounds of single pairs are tighter */
+    FIRST_SOFT   /* soft minima */
+} first_kind;
+
+/* Chooses between hard and soft minima in relaxed transport. Sets *epsilon to that of the soft
+ * minima, or to 0. */
+static ddsc_status choose_minima(const sinkhorn_metric *s, first_kind *kind, double *epsilon)
+{
+    double median, least = BOUND_SOFT_EPSILON;
+    *kind = FIRST_EXACT;
+    *epsilon = 0;
+    if (!by_relaxed(s))
+        return DDSC_OK;
+    CHECK(cost_median(s->ctx, &s->ground, s->m, &median));
+    if (s->rule.epsilon < least * median)
+        return DDSC_OK;
+    if (!sinkhorn_group_applies(s->m))
+        least = BOUND_SOFT_EPSILON_SINGLE;
+    *kind = s->rule.epsilon < least * median ? FIRST_HARD : FIRST_SOFT;
+    if (*kind == FIRST_SOFT)
+        *epsilon = fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median);
+    return DDSC_OK;
+}
+
 static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;
     sinkhorn_metric *s = metric;
     sinkhorn_bound_state *b = NULL;
     bool small = !sinkhorn_set_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
-    bool soft = false, squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
+    bool squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
     first_pairs pairs = FIRST_NO_PAIRS;
+    first_kind kind;
     int exponent;
-    double median, epsilon = 0;
+    double epsilon;
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = s;
     frexp(s->range, &exponent);
     b->unit = ldexp(1, exponent);
-    if (by_relaxed(s)) { /* soft minima are already used, so dual bounds of single pairs would not
-                          * be tighter */
-        TRY(cost_median(job->ctx, &s->ground, s->m, &median));
-        soft = s->rule.epsilon >= BOUND_SOFT_EPSILON * median;
-        epsilon = soft ? fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median) : 0;
-    }
+    TRY(choose_minima(s, &kind, &epsilon));
     if (!by_dual(s)) {
         TRY(metric_first_open(&b->exact, &b->first, &pairs, job, &s->ground, epsilon, false));
         b->unit = b->first.unit;
@@ -127,9 +162,10 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
                  (long long)s->m->grid.shape[0], (long long)s->m->grid.shape[1]);
     }
     b->offered = s->is_distance ? b->unit * b->unit : b->unit;
-    if ((s->rule.sharp || (small && !soft)) && squares && bound_refined_applies(s->m))
+    if ((s->rule.sharp || (small && kind == FIRST_EXACT)) && squares && bound_refined_applies(s->m))
         TRY(bound_refined_create(job->ctx, &b->refined, s->m, NULL));
-    bool dual = (!s->rule.sharp && !soft) || b->refined;
+    bool grouped = kind == FIRST_SOFT && sinkhorn_group_applies(s->m);
+    bool dual = (!s->rule.sharp && !grouped) || b->refined;
     if (dual && !b->refined)
         TRY(sinkhorn_set_reserve(s->set));
     b->relaxed = !dual && pairs == FIRST_RELAXED;
@@ -162,13 +198,13 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
     limit *= 1 + 2e-9;
     if (b->refined)
         return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));
-    int looks = isfinite(enough) ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
-    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
+    int evaluations = isfinite(enough) ? SINKHORN_GRID_EVALUATIONS : SINKHORN_QUICK_EVALUATIONS;
+    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, evaluations, worker));
 }
 
-/* Returns true if bounds save time. Without a grid, small problems are solved faster than their
- * bounds are computed. The same holds for a large epsilon, which requires few iterations. Moreover,
- * the sharp values are then far above W2. */
+/* Returns true if bounds save time. Without a grid, solving a small problem takes less time than
+ * computing its bounds. The same is true if epsilon is large, because few iterations are needed and
+ * sharp values are far above W2. */
 static bool bound_pays(const void *metric, const char **why)
 {
     const sinkhorn_metric *s = metric;
@@ -177,8 +213,8 @@ static bool bound_pays(const void *metric, const char **why)
     bool dense = s->m->nnz >= BOUND_SINKHORN_POINTS * s->m->n;
     if (by_dual(s) || by_relaxed(s) || (slow && dense))
         return true;
-    *why = dense ? "a large epsilon takes few iterations"
-                 : "solving small items in few dimensions is as fast";
+    *why = dense ? "solves with a large epsilon take few iterations"
+                 : "small items in few dimensions are solved as fast as they are bounded";
     return false;
 }
 

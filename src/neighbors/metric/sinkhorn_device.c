@@ -2,8 +2,8 @@
  * a strip of columns are computed before its tiles are requested.
  *
  * The iterations and the stopping test are the same as on the CPU, but the last digits differ.
- * Graphs must be byte-identical on every machine, so they never use this code, and neither does the
- * setting "auto". The CPU solves the pairs that the device leaves unsolved. */
+ * Graphs must be byte-identical on every machine, so they never use this code. The setting "auto"
+ * does not use it either. The CPU solves the pairs that the device leaves unsolved. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "neighbors/metric/sinkhorn.h"
 #include "neighbors/metric/tuning.h"
 
-struct metric_remote {
+struct metric_device {
     ddsc_context *ctx;
     device dev;
     device_rule rule;
@@ -24,7 +24,7 @@ struct metric_remote {
     device_scaled *found; /* ordered by column, then row; only pairs i < j */
 };
 
-void metric_remote_close(metric_remote *r)
+void metric_device_close(metric_device *r)
 {
     if (!r)
         return;
@@ -38,7 +38,7 @@ static int64_t pairs_below(int64_t j)
     return j * (j - 1) / 2;
 }
 
-static bool hand_over_points(const metric_remote *r, const measures *m, char *why)
+static bool hand_over_points(const metric_device *r, const measures *m, char *why)
 {
     device_points points = {.n = m->n,
                             .d = m->d,
@@ -50,7 +50,7 @@ static bool hand_over_points(const metric_remote *r, const measures *m, char *wh
     return r->dev.table.load_points(r->dev.state, &points, why) == 0;
 }
 
-static bool hand_over_grid(metric_remote *r, const sinkhorn_metric *s, char *why)
+static bool hand_over_grid(metric_device *r, const sinkhorn_metric *s, char *why)
 {
     const grid_items *items = sinkhorn_set_grid(s->set);
     double *mean = r->moments, *cov = r->moments + 2 * r->n;
@@ -70,16 +70,16 @@ static bool hand_over_grid(metric_remote *r, const sinkhorn_metric *s, char *why
     return r->dev.table.load_grid(r->dev.state, &grid, why) == 0;
 }
 
-ddsc_status metric_remote_open(metric_remote **out, const sinkhorn_metric *s, int64_t side)
+ddsc_status metric_device_open(metric_device **out, const sinkhorn_metric *s, int64_t side)
 {
     ddsc_status status = DDSC_OK;
-    metric_remote *r = NULL;
+    metric_device *r = NULL;
     char why[DEVICE_WORDS] = "";
     *out = NULL;
     if (s->ground.kind != DDSC_COST_SQEUCLIDEAN || s->m->n < 2 || team_size(s->ctx) > 1)
         return DDSC_OK;
     TRY(MEM_ZERO(s->ctx, r, 1));
-    *r = (metric_remote){.ctx = s->ctx, .n = s->m->n, .grid = sinkhorn_set_grid(s->set) != NULL};
+    *r = (metric_device){.ctx = s->ctx, .n = s->m->n, .grid = sinkhorn_set_grid(s->set) != NULL};
     r->rule =
         (device_rule){s->rule.epsilon, s->rule.tolerance, s->rule.max_iterations, s->rule.sharp};
     if (!device_open(s->ctx, &r->dev, 0) ||
@@ -101,18 +101,18 @@ ddsc_status metric_remote_open(metric_remote **out, const sinkhorn_metric *s, in
     *out = r;
     r = NULL;
 done:
-    metric_remote_close(r);
+    metric_device_close(r);
     return status;
 }
 
-int64_t metric_remote_strip(const metric_remote *r)
+int64_t metric_device_strip(const metric_device *r)
 {
     return r ? r->strip : 0;
 }
 
 /* Returns false if a value is not finite or violates the stopping test. This is treated as a device
  * failure. */
-static bool values_plausible(const metric_remote *r, int64_t n)
+static bool values_plausible(const metric_device *r, int64_t n)
 {
     for (int64_t k = 0; k < n; k++)
         if (r->found[k].iterations != 0 &&
@@ -123,9 +123,9 @@ static bool values_plausible(const metric_remote *r, int64_t n)
     return true;
 }
 
-void metric_remote_prepare(metric_remote *r, int64_t j0, int64_t j1)
+void metric_device_prepare(metric_device *r, int64_t j0, int64_t j1)
 {
-    char why[DEVICE_WORDS] = "it returned values that are not plausible";
+    char why[DEVICE_WORDS] = "the device returned invalid values";
     int64_t n = 0;
     const device_table *table = &r->dev.table;
     r->j0 = r->j1 = j1;
@@ -144,7 +144,7 @@ void metric_remote_prepare(metric_remote *r, int64_t j0, int64_t j1)
     r->j0 = j0;
 }
 
-bool metric_remote_find(const metric_remote *r, sinkhorn_result *found, int64_t i, int64_t j)
+bool metric_device_find(const metric_device *r, sinkhorn_result *found, int64_t i, int64_t j)
 {
     if (!r || j < r->j0 || j >= r->j1 || i >= j)
         return false;

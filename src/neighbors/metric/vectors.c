@@ -1,7 +1,6 @@
 /* Computes the Euclidean distance between rows of numbers from differences. A value depends only on
- * its two rows, so equal rows have equal distances at any position, in matrices and graphs alike.
- * Linear transport and random features use this backend with rows that are computed when the metric
- * is opened. */
+ * its two rows, and is therefore the same in matrices and graphs. Linear transport and random
+ * features use this backend with rows that are computed when the metric is opened. */
 #include <math.h>
 
 #include "distance/cost/points.h"
@@ -14,11 +13,14 @@
 
 typedef struct vectors {
     ddsc_context *ctx;
+    const measures *m; /* linear transport: the items and the settings */
+    const ddsc_metric_settings *set;
+    ddsc_pair_stats late; /* of items that were appended */
     points table;
     double *rows;   /* rows of the table, if this backend computed them */
     double *offset; /* n: value added for each item of a pair, or NULL */
     int n_workers;
-    points_panel *panel; /* two per worker, for rows and columns; used only if the dimension is
+    points_panel *panel; /* two per worker, for rows and columns; NULL unless the dimension is
                           * small */
 } vectors;
 
@@ -45,8 +47,9 @@ ddsc_status metric_vectors_open(ddsc_context *ctx, void **state, int64_t n, int6
     TRY(MEM_ZERO(ctx, s, 1));
     *s = (vectors){.ctx = ctx, .n_workers = parallel_width(ctx)};
     TRY(points_open(ctx, &s->table, n, dim, rows));
-    TRY(MEM_ZERO(ctx, s->panel, 2 * s->n_workers));
-    for (int k = 0; k < 2 * s->n_workers; k++)
+    if (dim <= POINTS_MAX_DIRECT)
+        TRY(MEM_ZERO(ctx, s->panel, 2 * s->n_workers));
+    for (int k = 0; s->panel && k < 2 * s->n_workers; k++)
         TRY(points_panel_create(ctx, &s->panel[k], &s->table, VECTORS_SIDE));
     *state = s;
     s = NULL;
@@ -59,13 +62,13 @@ static ddsc_status vectors_tile(void *state, const pair_tile *t, double *d2, int
                                 ddsc_pair_stats *stats)
 {
     vectors *s = state;
-    points_panel *rows = &s->panel[2 * worker], *columns = rows + 1;
     int64_t d = s->table.d;
     (void)stats;
-    if (d > POINTS_MAX_DIRECT) {
+    if (!s->panel) {
         la_differences(t->i1 - t->i0, t->j1 - t->j0, d, s->table.x + t->i0 * d,
                        s->table.x + t->j0 * d, d2, ld);
     } else {
+        points_panel *rows = &s->panel[2 * worker], *columns = rows + 1;
         points_panel_load(rows, &s->table, t->i1 - t->i0, NULL, t->i0);
         points_panel_load(columns, &s->table, t->j1 - t->j0, NULL, t->j0);
         points_distance2(&s->table, rows, columns, d2, ld);
@@ -79,17 +82,18 @@ static ddsc_status vectors_tile(void *state, const pair_tile *t, double *d2, int
 typedef struct rounding {
     const vectors *s;
     prefilter_rows *out;
+    int64_t first;
     int exponent; /* rows are divided by 2^exponent */
 } rounding;
 
-/* Rounds the centered rows to floats. */
+/* Converts the centered rows to floats. */
 static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const rounding *r = arg;
     const points *table = &r->s->table;
     int64_t d = table->d;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = r->first + begin; i < r->first + end; i++) {
         for (int64_t k = 0; k < d; k++)
             r->out->rows[i * d + k] =
                 (float)ldexp(table->x[i * d + k] - table->center[k], -r->exponent);
@@ -112,9 +116,27 @@ static ddsc_status vectors_rows(void *state, prefilter_rows *out)
     if (table->d <= POINTS_MAX_DIRECT || !(largest > 0) || exponent < -400 || exponent > 400 ||
         table->n * table->d > ctx_memory_left(s->ctx) / 8)
         return DDSC_OK;
-    CHECK(prefilter_rows_create(s->ctx, out, table->n, table->d));
+    CHECK(prefilter_rows_create(s->ctx, out, s->m ? measures_item_room(s->m) : table->n, table->d));
+    out->n = table->n;
     out->unit = ldexp(1, 2 * exponent);
-    return parallel_for(s->ctx, table->n, 64, round_range, &(rounding){s, out, exponent});
+    return parallel_for(s->ctx, table->n, 64, round_range, &(rounding){s, out, 0, exponent});
+}
+
+static ddsc_status vectors_grow_rows(void *state, prefilter_rows *out, bool *done)
+{
+    vectors *s = state;
+    const points *table = &s->table;
+    int64_t first = out->n, d = table->d;
+    int exponent = ilogb(out->unit) / 2;
+    for (int64_t p = first * d; p < table->n * d; p++)
+        if (!(ldexp(fabs(table->x[p] - table->center[p % d]), -exponent) <= 1e15)) {
+            *done = false;
+            return DDSC_OK;
+        }
+    *done = true;
+    out->n = table->n;
+    return parallel_for(s->ctx, table->n - first, 64, round_range,
+                        &(rounding){s, out, first, exponent});
 }
 
 const pair_backend metric_vectors = {.name = "vectors",
@@ -132,19 +154,34 @@ static ddsc_status lot_open(void **state, const pair_job *job, ddsc_pair_stats *
     int64_t columns;
     TRY(lot_run(job->ctx, &z, &columns, stats, job->m, job->set));
     TRY(metric_vectors_open(job->ctx, state, job->m->n, columns, z));
-    ((vectors *)*state)->rows = z;
+    vectors *s = *state;
+    s->rows = z;
+    s->m = job->m;
+    s->set = job->set;
     z = NULL;
 done:
     mem_free(job->ctx, z);
     return status;
 }
 
+/* The reference is known, because the settings are resolved. */
+static ddsc_status lot_grow(void *state, int64_t first)
+{
+    vectors *s = state;
+    CHECK(lot_embed_from(s->ctx, s->rows, &s->late, s->m, first, s->set->reference_measures,
+                         s->set->w2_max_pivots));
+    s->table.n = s->m->n;
+    return DDSC_OK;
+}
+
 const pair_backend metric_lot = {.name = "lot",
                                  .tile_side = VECTORS_SIDE,
                                  .open = lot_open,
                                  .close = vectors_close,
+                                 .grow = lot_grow,
                                  .tile = vectors_tile,
-                                 .rows = vectors_rows};
+                                 .rows = vectors_rows,
+                                 .grow_rows = vectors_grow_rows};
 
 /* ---- the maximum mean discrepancy with random Fourier features ---- */
 
@@ -161,7 +198,7 @@ static ddsc_status features_open(void **state, const pair_job *job, ddsc_pair_st
     stats->n_features = f.columns;
     vectors *s = *state;
     s->rows = f.rows;
-    s->offset = f.offset; /* the term that the unbiased estimator adds for each item */
+    s->offset = f.offset; /* term that the unbiased estimator adds for each item */
     f = (mmd_fourier){0};
 done:
     mmd_fourier_free(job->ctx, &f);

@@ -1,5 +1,5 @@
 /* The interface between the pair service and a metric. A metric is a table of functions (a
- * backend), and its lower bounds are a second table. A value depends only on its two items, the
+ * backend). Its lower bounds are a second table. A value depends only on its two items, the
  * resolved settings and the frame. It has the same bits in any tile or list, on any worker, and in
  * any other set. docs/numerics.md lists the exceptions. */
 #ifndef DDSC_NEIGHBORS_PAIRS_BACKEND_H
@@ -44,8 +44,8 @@ static inline int64_t first_item(const int32_t *order, int64_t place)
     return order ? order[place] : place;
 }
 
-/* First bounds as floats: unit * low(i, j) <= D^2(i, j), including rounding errors. If there are
- * rows,
+/* First bounds as floats. They satisfy unit * low(i, j) <= D^2(i, j), including rounding errors. If
+ * there are rows,
  *
  *     low(i, j) = (start_i + start_j) - 2 rows_i . rows_j.
  *
@@ -70,9 +70,9 @@ typedef struct first_bounds {
 /* The bounds that are available for a set. */
 typedef struct bound_offer {
     bool level[BOUND_LEVELS]; /* BOUND_FIRST is always available */
-    /* True if first bounds are cheap and loose, and bounds of level DUAL are much tighter and do not
-     * depend on `enough`. First lists are then short, or are skipped if an earlier search found
-     * enough values. */
+    /* True if first bounds are cheap but loose, and bounds of level DUAL are much tighter and do
+     * not depend on `enough`. The first lists are then short. They are omitted if an earlier search
+     * found enough values. */
     bool short_lists;
     first_bounds first;
     /* Data from which a device can compute bounds of levels DUAL and TIGHT (base/device_table.h),
@@ -91,6 +91,9 @@ typedef struct pair_bounds {
     /* Opens the bounds for the open state `metric`, which must outlive them. */
     ddsc_status (*open)(void **state, bound_offer *offer, const pair_job *job, void *metric);
     void (*close)(void *state);
+    /* Optional: prepares the bounds of the items from `first` on, which were appended to the set after
+     * the metric was prepared for them. Sets *done to false if the bounds must be opened again. */
+    ddsc_status (*grow)(void *state, int64_t first, bool *done);
     /* Returns a bound of level FRAME, DUAL or TIGHT. The computation may stop as soon as the bound
      * exceeds `enough`, or when it can no longer exceed it. If `enough` is infinite, DUAL runs only
      * a few iterations. The result depends only on the other arguments, not on the worker. */
@@ -98,8 +101,8 @@ typedef struct pair_bounds {
     /* For level CUT: returns the minorant of i (side 0) or j (side 1) after a solve of (i, j) by
      * this worker. */
     void (*cut)(void *state, int worker, int side, pair_cut *cut);
-    /* Optional: returns true if a pruned search is worthwhile for this open metric. Otherwise sets
-     * *why to the reason against it. NULL: always worthwhile. */
+    /* Optional: returns true if a pruned search saves time for this open metric. Otherwise, sets
+     * *why to the reason. NULL: a pruned search always saves time. */
     bool (*pays)(const void *metric, const char **why);
 } pair_bounds;
 
@@ -113,18 +116,23 @@ typedef struct prefilter_rows {
     float *rows;        /* n x columns, preferably near the origin */
     double *offset;     /* n */
     double *tail;       /* n */
-    double unit; /* a power of two, because squares of some data exceed the range of floats */
+    double unit;        /* a power of two; required because squares of some data exceed the range of
+                  * floats */
 } prefilter_rows;
 
 /* ---- the metric ---- */
 
 typedef struct pair_backend {
     const char *name;
-    int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
+    int64_t tile_side; /* preferred side of a tile, which is small for solvers and large for matrix
+                        * products */
     /* Prepares data that all pairs share (kernels, embeddings, self terms). May use
      * parallel_for. */
     ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
     void (*close)(void *state);
+    /* Optional: prepares the items from `first` on, which were appended to the set (data/growing.h).
+     * NULL: the metric must be opened again. */
+    ddsc_status (*grow)(void *state, int64_t first);
     /* Computes the squared distances d2[(i-i0)*ld + (j-j0)]. It is called from many threads, with
      * `worker` < n_workers. It adds iterations, gaps and the number of solves that reached their
      * iteration limit to the worker's `stats`. The statistics of all workers are merged by sums and
@@ -140,6 +148,9 @@ typedef struct pair_backend {
     /* Optional: creates rows for a prefilter. A backend with rows must be able to compute single
      * pairs cheaply. */
     ddsc_status (*rows)(void *state, prefilter_rows *rows);
+    /* Optional: adds the rows of appended items, after `grow`. Sets *done to false if the rows must be
+     * created again. `rows` creates arrays with room for them. */
+    ddsc_status (*grow_rows)(void *state, prefilter_rows *rows, bool *done);
 } pair_backend;
 
 #endif

@@ -1,12 +1,12 @@
-/* The journal of a run over pairs.
+/* Implements the journal of a run over pairs.
  *
  * The manifest consists of "ddsc-resume FORMAT", the caller's lines and a checksum. A chunk
  * consists of a header (magic, hash of the manifest, size and hash of the data) and records. Its
  * file is called "chunk-FIRST-LAST-HOST-PID-NUMBER". FIRST and LAST are the lowest and highest
- * first row of its tiles, for human readers. HOST and PID identify the writer.
+ * first row of its tiles; they only inform human readers. HOST and PID identify the writer.
  *
- * Every process reads all chunks, because the rank that a pair is assigned to depends on the round
- * and on the number of ranks. Each worker collects its own records, so workers share nothing while
+ * Every process reads all chunks, because the rank to which a pair is assigned depends on the round
+ * and on the number of ranks. Each worker collects its own records, so workers share no data while
  * they solve pairs. Several processes may share a folder. */
 #include "neighbors/pairs/journal.h"
 
@@ -53,7 +53,7 @@ typedef struct journal_worker {
     unsigned char *bytes;
     int64_t used, capacity;
     int64_t first_row, last_row;
-    double next, wait; /* time of the next write; delay until the write after it */
+    double next, wait; /* time of the next write; delay between it and the following write */
     int fd;            /* descriptor of the chunk read last */
     int32_t chunk;
 } journal_worker;
@@ -101,7 +101,7 @@ static ddsc_status refuse(const journal *j, const char *kept, const char *now)
     int n_kept = (int)strcspn(kept, "\n"), n_now = (int)strcspn(now, "\n");
     bool input = strncmp(kept, "input ", 6) == 0;
     return ctx_fail(j->ctx, input ? DDSC_ERROR_INPUT : DDSC_ERROR_ARGUMENT,
-                    "%s: holds %s and cannot be resumed (it has \"%.*s\", this run has "
+                    "%s: contains %s and cannot be resumed (it has \"%.*s\", this run has "
                     "\"%.*s\"); use another folder, or remove this one",
                     j->folder, input ? "a run with another input" : "a run with other settings",
                     n_kept, kept, n_now, now);
@@ -121,21 +121,20 @@ static ddsc_status check_sound(const journal *j, const char *path, const char *k
     int format = 0;
     if (sscanf(kept, "ddsc-resume %d", &format) == 1 && format != FORMAT)
         return ctx_fail(j->ctx, DDSC_ERROR_ARGUMENT,
-                        "%s: holds a run in format %d, written by another version of ddsc; "
-                        "this version reads format %d: use another folder, or remove this "
-                        "one",
+                        "%s: contains a run in format %d, written by another version of ddsc; this "
+                        "version reads format %d. Use another folder, or remove this one",
                         j->folder, format, FORMAT);
     snprintf(sum, sizeof sum, "xxh64 %016" PRIx64 "\n", hash_bytes(kept, body, 0));
     if (n - body == strlen(sum) && memcmp(kept + body, sum, n - body) == 0)
         return DDSC_OK;
-    return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
-                    "%s: is damaged%s, so its run cannot be resumed; use another "
-                    "folder, or remove this one",
-                    path, n == 0 ? " (it is empty)" : "");
+    return ctx_fail(
+        j->ctx, DDSC_ERROR_INPUT,
+        "%s is damaged%s, so its run cannot be resumed; use another folder, or remove this one",
+        path, n == 0 ? " (it is empty)" : "");
 }
 
 /* Writes the manifest. If two processes start at the same time, only one manifest remains, and both
- * processes check it. */
+ * processes compare theirs with it. */
 static ddsc_status write_manifest(journal *j, const char *path, const char *text, size_t n)
 {
     io_writer *w = NULL;

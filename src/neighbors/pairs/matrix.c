@@ -1,5 +1,6 @@
-/* Writes distances directly from the tiles. The output is the full matrix, the triangle above the
- * diagonal, or the block between two sets. The distance of an item to itself is 0 by definition. */
+/* Writes distances from the tiles to the output array. The output is the full matrix, the triangle
+ * above the diagonal, or the block between two sets. The distance of an item to itself is 0 by
+ * definition. */
 #include <math.h>
 
 #include "neighbors/pairs/pairs.h"

@@ -1,6 +1,6 @@
 /* Finds the tau nearest neighbors of each item. Each item has a binary heap whose top is the worst
- * entry. The arrays of the heaps become those of the graph, so no more than n * tau entries are
- * stored. */
+ * entry. The arrays of the heaps become the arrays of the graph, so no more than n * tau entries
+ * are stored. */
 #include <math.h>
 
 #include "neighbors/pairs/nearest.h"
@@ -22,7 +22,7 @@ static double key_at(heap h, int64_t k)
     return local_key(h.by, h.index[k], h.value[k]);
 }
 
-/* Returns true if entry a has a larger (key, index) than entry b. */
+/* Returns true if entry a follows entry b in the order of (key, index). */
 static bool worse(heap h, int64_t a, int64_t b)
 {
     double x = key_at(h, a), y = key_at(h, b);
@@ -89,8 +89,8 @@ ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int6
                         (long long)(first + n), INT32_MAX);
     if (!mul_ok(n, tau, &size))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY,
-                        "a graph of %lld items with tau = %lld is too large", (long long)n,
-                        (long long)tau);
+                        "a graph of %lld items with tau = %lld is too large; reduce tau",
+                        (long long)n, (long long)tau);
     TRY(MEM_NEW(ctx, near->value, size));
     TRY(MEM_NEW(ctx, near->index, size));
     TRY(MEM_ZERO(ctx, near->count, n));
@@ -185,7 +185,7 @@ ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool
     return team_rows(ctx, slots, 256, sort_lists, &(sorting){near, worst_first});
 }
 
-/* Closes the gaps that lists with fewer than tau entries leave. */
+/* Removes the gaps after lists with fewer than tau entries. */
 static void pack_lists(const nearest *near, int64_t *offset)
 {
     for (int64_t i = 0; i < near->n; i++) {

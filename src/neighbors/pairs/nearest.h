@@ -6,9 +6,9 @@
 #include "base/team.h"
 #include "numeric/graph/graph.h"
 
-/* Neighbors are ordered by (key, index). The key is the value or, if `by` is set, the value divided
- * by the scale of the neighbor. This is a total order, so the result does not depend on the order
- * in which pairs arrive. */
+/* Neighbors are ordered by (key, index), which is a total order, so the result does not depend on
+ * the order in which pairs arrive. The key is the value or, if `by` is set, the value divided by
+ * the scale of the neighbor. */
 typedef struct nearest {
     int64_t first, n, tau; /* items first .. first + n - 1 have heaps */
     double *value;         /* n x tau */
@@ -24,11 +24,11 @@ void nearest_free(ddsc_context *ctx, nearest *near);
 
 /* Adds `other` to the heap of a slot. The slot of an item is its number minus `first`. */
 void nearest_put(nearest *near, int64_t slot, int64_t other, double d2);
-/* Adds `other` in the same way if a pair may arrive more than once. */
+/* Does the same as nearest_put for pairs that may arrive more than once. */
 void nearest_put_once(nearest *near, int64_t slot, int64_t other, double d2);
 
-/* Returns the current limit of a slot. Limits never increase, so an outdated limit may admit too
- * many entries, but never too few. */
+/* Returns the current limit of a slot. Limits never increase, so an outdated limit may admit
+ * entries that do not belong to the heap, but never excludes one that does. */
 static inline double nearest_limit(const nearest *near, int64_t slot)
 {
     double limit;
@@ -43,7 +43,8 @@ static inline void nearest_offer_one(nearest *near, int64_t slot, int64_t other,
         nearest_put(near, slot, other, d2);
 }
 
-/* Offers a pair to the heaps of both its items, if they have one. May be called from any thread. */
+/* Offers a pair to the heaps of both its items, unless an item has no heap. May be called from any
+ * thread. */
 static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
 {
     int64_t a = i - near->first, b = j - near->first;
@@ -53,20 +54,21 @@ static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
         nearest_put(near, b, i, d2);
 }
 
-/* Sorts the lists of these slots, with the nearest or the worst entry first. The order depends only
- * on the entries. A list with the worst entry first is still a heap. */
+/* Sorts the lists of these slots, starting with the nearest or the worst entry. The order depends
+ * only on the entries. A list with the worst entry first is still a heap. */
 ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool worst_first);
-/* Joins the heaps after a search that was divided over a team, in which every rank offered its
- * pairs to its own heaps. Rank r collects the heaps of its rows (team_own of n in blocks). Set
- * `once` if two ranks may have offered the same pair. */
+/* Joins the heaps after a search that was divided among the ranks of a team, in which every rank
+ * offered its pairs to its own heaps. Rank r collects the heaps of the rows that it owns
+ * (team_own). Set `once` if two ranks may have offered the same pair. */
 ddsc_status nearest_join(ddsc_context *ctx, nearest *near, bool once);
-/* Sends the heaps of all rows from their owners to all ranks. Either `near` was joined before, or
- * each row was offered only on its owner. */
+/* Sends the heaps of all rows from their owners to all ranks. Requires that `near` was joined
+ * before, or that pairs of a row were offered only on the rank that owns it. */
 ddsc_status nearest_spread(ddsc_context *ctx, nearest *near);
 /* Joins and spreads the heaps. */
 ddsc_status nearest_share(ddsc_context *ctx, nearest *near, bool once);
 
-/* Sorts the lists and returns them as a graph. Free the rest of `near` with nearest_free. */
+/* Sorts the lists and returns them as a graph. The caller frees the rest of `near` with
+ * nearest_free. */
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 
 #endif

@@ -1,5 +1,5 @@
-/* Combines heaps over a team. The ranks that own the rows merge the partial heaps of all ranks and
- * send the results to all ranks. */
+/* Combines the heaps of a team. Each rank merges the partial heaps that all ranks have for its
+ * rows, and sends the results to all ranks. */
 #include "base/blocks.h"
 #include "base/team.h"
 #include "neighbors/pairs/nearest.h"
@@ -36,7 +36,7 @@ static team_part slice_of(const ddsc_context *ctx, int64_t n, int r, int64_t s, 
 }
 
 /* Packs the entries of this rank for one slice of the rows of all other ranks, with bytes[r] for
- * rank r. If `out` is NULL, only counts them. */
+ * rank r. If `out` is NULL, the entries are only counted. */
 static int64_t pack_slice(const ddsc_context *ctx, const nearest *near, int64_t s, int64_t n_slices,
                           join_entry *out, int64_t *bytes)
 {

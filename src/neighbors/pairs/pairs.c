@@ -80,8 +80,8 @@ static ddsc_status check_row(const pairs *p, const pair_tile *t, int64_t i, doub
             continue;
         if (!isfinite(row[k]))
             return ctx_fail(p->ctx, DDSC_ERROR_INTERNAL,
-                            "metric %s returned %g for items %lld and %lld", p->backend->name,
-                            row[k], (long long)i, (long long)(t->j0 + k));
+                            "metric %s returned the invalid value %g for items %lld and %lld",
+                            p->backend->name, row[k], (long long)i, (long long)(t->j0 + k));
         row[k] += 0.0;
         n_negative += row[k] < 0;
     }
@@ -148,7 +148,7 @@ done:
 }
 
 /* Counts the values, allocates the lists and fills them. The order within a list depends on the
- * workers, but no caller depends on this order. */
+ * workers; no caller relies on it. */
 static ddsc_status take_known(pairs *p)
 {
     ddsc_status status = DDSC_OK;
@@ -268,8 +268,8 @@ static ddsc_status show_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Processes a few tiles at a time. The tiles are divided among the ranks, and then all ranks
- * receive the results of all of them. */
+/* Processes a range of tiles. The tiles are divided among the ranks, and all ranks then receive the
+ * results of all tiles. */
 static ddsc_status show_tiles(shared_tiles *s, int64_t begin, int64_t end)
 {
     ddsc_status status = DDSC_OK;
@@ -304,7 +304,7 @@ static ddsc_status walk_pairs(pairs *p, const pair_choice *choice, tile_sink sin
         TRY(pairs_prepare(p, j0, j1));
         if (from >= j1)
             continue;
-        /* first tile of the first block column that has requested pairs */
+        /* begin is the first tile of the first block column with requested pairs */
         int64_t begin = tile_count(from / side * side, side), end = tile_count(j1, side);
         TRY(shown ? show_tiles(&s, begin, end)
                   : tiles_walk(p->ctx, p->n, side, begin, end, solve_tile, &s.job));
@@ -385,8 +385,8 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n)
     return team_sum_i64(p->ctx, n, 1);
 }
 
-/* Adds up the counts of all workers and ranks. Counts from opening the metric are the same on every
- * rank and are already in `stats`. */
+/* Adds up the counts of all workers and ranks. `stats` already contains the counts from opening the
+ * metric, which are the same on every rank. */
 static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_bounds)
 {
     ddsc_pair_stats mine = {0};

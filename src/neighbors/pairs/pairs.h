@@ -25,7 +25,7 @@ typedef struct pair_worker {
     pair_value *solved; /* n_known values, if the service stores them for the next search */
     int64_t n_known, known_capacity;
     bool replayed;    /* true if the last pair was looked up and therefore has no potentials */
-    ddsc_status late; /* error in a function that cannot return one */
+    ddsc_status late; /* error that occurred in a function that returns no status */
 } pair_worker;
 
 typedef struct pairs {
@@ -43,9 +43,9 @@ typedef struct pairs {
     pair_worker *worker;
     scratch tile;      /* memory for the arrays of the workers */
     scratch potential; /* potentials of a cut, one element per support row */
-    /* Local scales if the search chooses neighbors by a rescaled distance, otherwise NULL. `known`
-     * holds the values of an earlier search over the same pairs; the pair i < j is in the list of
-     * i. */
+    /* Local scales if the search ranks neighbors by a rescaled distance, otherwise NULL. `known`
+     * contains the values of an earlier search over the same pairs; a pair i < j is stored in the
+     * list of i. */
     const local_scales *by;
     ddsc_graph *known;
     bool remembers; /* true if pairs_solve stores its values for the next search */
@@ -57,7 +57,7 @@ ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backen
 ddsc_status pairs_open_bounds(pairs *p, const pair_job *job);
 void pairs_close(pairs *p);
 
-/* Starts a search that chooses neighbors with the scales `by` (or NULL). The values stored by the
+/* Starts a search that ranks neighbors with the scales `by` (or NULL). The values stored by the
  * previous search become `known`. If `remembers` is true, this search stores its own values. */
 ddsc_status pairs_begin(pairs *p, const local_scales *by, bool remembers);
 /* Computes the value of one pair i < j. */
@@ -72,11 +72,11 @@ ddsc_status pairs_prepare(pairs *p, int64_t j0, int64_t j1);
 /* Receives a finished tile. It is called from many threads, once per tile. */
 typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
 
-/* Computes all pairs of a choice, tile by tile. */
+/* Computes all requested pairs, tile by tile. */
 ddsc_status pairs_walk(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
-/* Does the same, but passes every tile to every rank of a team, as a distance matrix requires. */
+/* Does the same, but every rank of a team receives every tile. A distance matrix requires this. */
 ddsc_status pairs_walk_all(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
-/* Offers a tile to the heaps of a `nearest`; a tile_sink. */
+/* A tile_sink that offers the values of a tile to the heaps of a `nearest`. */
 void pairs_offer_tile(void *near, const pair_tile *tile, const double *d2, int64_t ld);
 
 /* Returns a bound of level FRAME, DUAL or TIGHT. */
@@ -93,8 +93,8 @@ void pairs_count_first(pairs *p, int64_t n);
 
 /* Returns the number of solves so far, over all ranks. */
 ddsc_status pairs_solved(const pairs *p, int64_t *n);
-/* Collects the statistics of a search over n_pairs pairs. Returns the error of any bound that could
- * not return it itself. */
+/* Collects the statistics of a search over n_pairs pairs. Also returns errors that occurred in the
+ * computation of bounds, which cannot return a status. */
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats);
 void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 
@@ -102,7 +102,7 @@ void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from);
  * n_old) distances between the first n_old items and the later ones. flags: ddsc_distance_flags. */
 ddsc_status pairs_matrix(pairs *p, double *out, int64_t n_old, unsigned flags);
 
-/* ---- lookup or computation with a journal, for pairs.c ---- */
+/* ---- used by pairs.c to look up or compute values with a journal ---- */
 
 ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2, int64_t ld,
                             int worker);

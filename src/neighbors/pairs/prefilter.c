@@ -1,7 +1,7 @@
-/* Computes float bounds of all pairs on the CPU, and the rounding errors of float rows.
+/* Computes float bounds of all pairs on the CPU, and bounds on the rounding errors of float rows.
  *
  * If the bounds have windows, tiles are ordered by pairs of windows: (0, 0), (0, 1), (1, 1), (0, 2)
- * and so on. Both passes then use this order, and each pair of windows is loaded once. */
+ * and so on. Both passes then use this order, so each pair of windows is loaded once per pass. */
 #include "neighbors/pairs/prefilter.h"
 
 #include <math.h>
@@ -35,7 +35,8 @@ void prefilter_tile(const first_bounds *b, const pair_tile *t, float *low, int64
 typedef struct cpu {
     ddsc_context *ctx;
     const first_bounds *bounds;
-    float *scratch; /* per worker: a tile, followed by the limits of its columns and of its rows */
+    float *scratch; /* one per worker: a tile, followed by the limits of its columns and of its
+                     * rows */
     nearest *kept;  /* heaps to fill in the current walk, or NULL */
     const double *reach;
     prefilter_hit hit; /* called for pairs within `reach` if kept is NULL */
@@ -43,8 +44,9 @@ typedef struct cpu {
     int64_t first; /* first tile of this rank */
 } cpu;
 
-/* Reads the limits of a range of items, rounded up to floats. Limits never increase, so limits read
- * before the tile is processed may admit too many pairs, but never too few. */
+/* Reads the limits of a range of items, rounded up to floats. Limits never increase, so limits that
+ * are read before the tile is processed may admit too many pairs, but never exclude a required
+ * one. */
 static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
 {
     double scale = 1 / c->bounds->unit;
@@ -133,18 +135,18 @@ done:
 /* ---- nearest items ----
  *
  * The tile rows are arranged on a circle. Each row is combined with itself and with the half circle
- * of rows after it. Each rank of a team processes an equal, contiguous part of these tiles, row by
- * row, so its few rows are compared with many others. Within its part, a rank alternates between
- * rows. Tiles that are processed at the same time should share few items, because workers wait for
- * the heaps of shared items. After the first eighth of the circle, the ranks exchange their
- * smallest limits, so that no rank keeps entries beyond them. */
+ * of rows after it. Each rank of a team processes an equal, contiguous part of these tiles, so the
+ * tiles of a rank have few rows and many columns. Within its part, a rank alternates between rows,
+ * because tiles that are processed at the same time should share few items: workers wait for each
+ * other at the heaps of shared items. After the first eighth of the circle, the ranks exchange
+ * their smallest limits, so that no rank keeps entries beyond them. */
 
 typedef struct half_circle {
     cpu *c;
     int64_t n_rows;        /* number of tile rows */
     int64_t from, n_steps; /* steps of the current wave */
     team_part own;         /* this rank's part of the n_rows x n_steps tiles */
-    int64_t n_own_rows;    /* number of rows that these tiles would cover if the first row were
+    int64_t n_own_rows;    /* number of rows that these tiles would have if the first row were
                             * complete */
 } half_circle;
 
@@ -178,8 +180,8 @@ static ddsc_status circle_wave(half_circle *h, int64_t from, int64_t to)
     return team_rows(h->c->ctx, (team_part){0, h->n_own_rows * h->n_steps}, 1, circle_range, h);
 }
 
-/* Replaces each limit by the smallest limit of all ranks. The limit of any rank's heap is valid for
- * all ranks. */
+/* Replaces each limit by the smallest limit of all ranks. The limit of a heap on one rank is valid
+ * for all ranks. */
 static ddsc_status share_limits(const cpu *c)
 {
     double *limit = c->kept->limit;
@@ -198,7 +200,7 @@ typedef struct window_pair {
     cpu *c;
     int64_t row, column; /* first tile row and column of the windows */
     int64_t n_rows, n_columns;
-    int64_t first; /* first tile of this rank, counted in the pair of windows */
+    int64_t first; /* index of this rank's first tile in the pair of windows */
 } window_pair;
 
 static int64_t window_tiles(const window_pair *w)
@@ -230,7 +232,7 @@ static ddsc_status window_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Processes the tiles [begin, end) in the order of windows. */
+/* Processes the tiles [begin, end), one pair of windows after the other. */
 static ddsc_status walk_windows(cpu *c, int64_t begin, int64_t end)
 {
     const first_bounds *b = c->bounds;
@@ -271,8 +273,8 @@ static ddsc_status cpu_nearest(void *state, nearest *kept)
     return circle_wave(&h, first, last);
 }
 
-/* Processes the tiles of this rank. Tiles are assigned to the ranks in turn, so that the ranks
- * share a region with many pairs within reach. */
+/* Processes the tiles of this rank. Tiles are assigned to the ranks in turn, so that a region with
+ * many pairs within reach is divided among all ranks. */
 static ddsc_status turn_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     cpu *c = arg;
@@ -311,7 +313,7 @@ ddsc_status prefilter_rows_create(ddsc_context *ctx, prefilter_rows *r, int64_t 
     int64_t size;
     *r = (prefilter_rows){.n = n, .columns = columns, .unit = 1};
     if (!mul_ok(n, columns, &size))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld rows with %lld columns are too many",
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "cannot allocate %lld rows with %lld columns",
                         (long long)n, (long long)columns);
     CHECK(MEM_NEW(ctx, r->rows, size));
     CHECK(MEM_ZERO(ctx, r->offset, n));
@@ -324,7 +326,7 @@ void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r)
     *r = (prefilter_rows){0};
 }
 
-/* u = 2^-24, slightly enlarged to cover terms of order u^2. */
+/* The unit roundoff u = 2^-24 of floats, slightly enlarged to cover terms of order u^2. */
 static const double UNIT_ROUNDOFF = 0x1.02p-24;
 
 double prefilter_radius(int64_t columns)
@@ -336,6 +338,7 @@ typedef struct enclosing {
     const prefilter_rows *r;
     float *start;
     double *spread, radius;
+    int64_t first;
 } enclosing;
 
 /* Computes the starts and spreads. With R columns and n = |y|^2, the float product of two rows has
@@ -348,7 +351,7 @@ static ddsc_status enclose_range(void *arg, int64_t begin, int64_t end, int work
     const enclosing *e = arg;
     int64_t columns = e->r->columns;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = e->first + begin; i < e->first + end; i++) {
         const float *y = e->r->rows + i * columns;
         double norm2 = 0, c = e->r->offset[i];
         for (int64_t k = 0; k < columns; k++)
@@ -361,6 +364,13 @@ static ddsc_status enclose_range(void *arg, int64_t begin, int64_t end, int work
     return DDSC_OK;
 }
 
+ddsc_status prefilter_enclose_from(ddsc_context *ctx, float *start, double *spread,
+                                   const prefilter_rows *r, double radius, int64_t first)
+{
+    return parallel_for(ctx, r->n - first, 256, enclose_range,
+                        &(enclosing){r, start, spread, radius, first});
+}
+
 ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *start, double *spread,
                               const prefilter_rows *r, double radius)
 {
@@ -370,5 +380,5 @@ ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *st
                              .columns = r->columns,
                              .rows = r->rows,
                              .start = start};
-    return parallel_for(ctx, r->n, 256, enclose_range, &(enclosing){r, start, spread, radius});
+    return prefilter_enclose_from(ctx, start, spread, r, radius, 0);
 }

@@ -1,6 +1,6 @@
-/* Float bounds of all pairs, with an interface that a device can implement. The rows are uploaded
- * once, and few results are returned. The metric computes the selected pairs in double precision,
- * so the graph has the same bytes on any device. */
+/* Computes float bounds of all pairs, through an interface that a device can implement. The rows
+ * are uploaded once, and only few results are returned. The metric computes the selected pairs in
+ * double precision, so the graph has the same bytes on any device. */
 #ifndef DDSC_NEIGHBORS_PAIRS_PREFILTER_H
 #define DDSC_NEIGHBORS_PAIRS_PREFILTER_H
 
@@ -20,11 +20,11 @@ typedef struct prefilter_device {
                         const struct device_grid *grid);
     void (*close)(void *state);
     /* Finds the kept->tau smallest bounds of every item by (bound, index). Each pair is offered to
-     * the heaps of both its items. Rows are processed in strips that fit the device memory. */
+     * the heaps of both its items. Rows are processed in strips that fit in device memory. */
     ddsc_status (*nearest)(void *state, nearest *kept);
-    /* Calls hit for every pair of the tiles [begin, end) (tile_number with bounds->side) whose
-     * bound is at most the larger reach of its two items. It may also call hit for a few other
-     * pairs. */
+    /* Calls `hit` for every pair of the tiles [begin, end) whose bound is at most the larger reach
+     * of its two items, and possibly for a few other pairs. Tiles are numbered as in tile_number
+     * with bounds->side. */
     ddsc_status (*within)(void *state, int64_t begin, int64_t end, const double *reach,
                           prefilter_hit hit, void *arg);
     /* Optional: computes bounds of level FRAME, DUAL or TIGHT for many pairs at once. If *made is
@@ -33,7 +33,7 @@ typedef struct prefilter_device {
                          const double *enough, double *bound, bool *made);
 } prefilter_device;
 
-/* The CPU implementation uses BLAS products, or tiles if there are no rows. */
+/* The CPU implementation. It uses BLAS products, or computes tiles if there are no rows. */
 extern const prefilter_device prefilter_cpu;
 
 /* Computes a tile of bounds on the CPU. */
@@ -48,7 +48,7 @@ void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r);
  * lengths. */
 double prefilter_radius(int64_t columns);
 
-/* Computes bounds from rows, and their largest possible distance to the values:
+/* Computes bounds from rows, and the largest possible difference to the values:
  *
  *     unit low(i, j) <= D^2(i, j) <= unit low(i, j) + spread_i + spread_j,
  *
@@ -56,5 +56,8 @@ double prefilter_radius(int64_t columns);
  * *bounds refers to the rows and to start. */
 ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *start, double *spread,
                               const prefilter_rows *r, double radius);
+/* Computes the starts and spreads of the rows from `first` on. */
+ddsc_status prefilter_enclose_from(ddsc_context *ctx, float *start, double *spread,
+                                   const prefilter_rows *r, double radius, int64_t first);
 
 #endif

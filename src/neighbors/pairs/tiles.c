@@ -1,4 +1,4 @@
-/* Tiles: their numbering, the loop over them, and the requested pairs. */
+/* Implements the numbering of tiles, the loop over them, and the selection of requested pairs. */
 #include <math.h>
 
 #include "base/team.h"
@@ -73,12 +73,12 @@ ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin
 int64_t pairs_chosen(const pair_choice *c, int64_t n)
 {
     int64_t rows = BASE_MIN(c->i_end, n), from = BASE_MIN(c->j_begin, rows);
-    int64_t whole = BASE_MAX(c->j_begin, rows); /* all rows are requested in the columns from this
-                                                 * one on */
+    int64_t whole = BASE_MAX(c->j_begin, rows); /* from this column on, all rows are requested */
     return n < 2 ? 0 : (rows * (rows - 1) - from * (from - 1)) / 2 + rows * (n - whole);
 }
 
-/* Hashing the pair requires no table, and the result does not depend on the order of the pairs. */
+/* The pair is hashed, so that no table is needed and the result does not depend on the order of the
+ * pairs. */
 bool pairs_sampled(uint64_t seed, double p, int64_t i, int64_t j)
 {
     uint64_t low = (uint64_t)BASE_MIN(i, j), high = (uint64_t)BASE_MAX(i, j);
@@ -109,8 +109,8 @@ int64_t tile_choose(const pair_choice *c, pair_tile *t, uint8_t *mask, uint64_t 
 ddsc_status pairs_none_sampled(ddsc_context *ctx, double p, int64_t n)
 {
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "sample = %g leaves none of the %lld pairs of %lld items; %g would "
-                    "give about ten per item",
+                    "sample = %g selects none of the %lld pairs of %lld items; sample = %g would "
+                    "select about ten per item",
                     p, (long long)(n * (n - 1) / 2), (long long)n,
                     BASE_MIN(1.0, 10 / (double)(n - 1)));
 }

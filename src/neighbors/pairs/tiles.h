@@ -12,7 +12,7 @@ typedef struct pair_ij {
 /* A rectangle of pairs with i0 <= j0. In a diagonal tile (i0 == j0), only entries with i < j are
  * read. */
 typedef struct pair_tile {
-    int64_t i0, i1, j0, j1; /* rows and columns, half open */
+    int64_t i0, i1, j0, j1; /* half-open ranges of rows and columns */
     const uint8_t *wanted;  /* (i1-i0) x (j1-j0), or NULL for all; unwanted entries are undefined */
 } pair_tile;
 
@@ -40,24 +40,24 @@ ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin
 typedef struct pair_choice {
     int64_t i_end, j_begin;
     double sample;
-    bool others; /* true: requests the pairs that were not drawn */
+    bool others; /* if true, the requested pairs are those that were not drawn */
 } pair_choice;
 
 static inline pair_choice pairs_all(int64_t n)
 {
     return (pair_choice){.i_end = n, .sample = 1};
 }
-/* Returns the number of pairs before sampling. */
+/* Returns the number of pairs from which the sample is drawn. */
 int64_t pairs_chosen(const pair_choice *c, int64_t n);
 /* Counts the requested pairs of a tile. If the tile also contains other pairs, fills `mask`, with
- * one byte per entry, and sets t->wanted to it. *in_question is the number of pairs before
- * sampling. */
+ * one byte per entry, and sets t->wanted to it. *in_question is the number of pairs from which the
+ * sample is drawn. */
 int64_t tile_choose(const pair_choice *c, pair_tile *t, uint8_t *mask, uint64_t seed,
                     int64_t *in_question);
 /* Returns true if the pair (i, j) belongs to a random sample of fraction p. The result is symmetric
  * and needs no state. */
 bool pairs_sampled(uint64_t seed, double p, int64_t i, int64_t j);
-/* Fails because the sample contains no pairs, and sets the error message. */
+/* Sets the error message for a sample without pairs, and returns its status. */
 ddsc_status pairs_none_sampled(ddsc_context *ctx, double p, int64_t n);
 
 #endif

@@ -5,8 +5,8 @@
 #define DDSC_NEIGHBORS_PAIRS_TUNING_H
 
 enum {
-    /* Tile side of float products. 256 x 256 floats fit in the L2 cache, and the product of 64
-     * columns takes nine tenths of the time (70,000 digits with mmd; bench/scale.py). */
+    /* Tile side of float products. 256 x 256 floats fit in the L2 cache. The product of 64 columns
+     * then takes nine tenths of the time (70,000 digits with mmd; bench/scale.py). */
     PREFILTER_SIDE = 256,
     /* Number of bounds that are compared with their limits at once: two vectors of eight floats
      * (bench/scale.py). */
@@ -18,8 +18,8 @@ enum {
 };
 
 static const double JOURNAL_FIRST_WAIT_S = 0.2, JOURNAL_LONGEST_WAIT_S = 20;
-/* A value that is computed in less than this time is cheaper to recompute than to store, because a
- * record has 64 bytes. */
+/* A value whose computation takes less than this time is recomputed instead of stored, because a
+ * record takes 64 bytes. */
 static const double JOURNAL_CHEAP_S = 5e-7;
 
 #endif

@@ -1,5 +1,5 @@
-/* Creates vectors that represent the items in an approximate search. These are the metric's own
- * rows if it has them, and otherwise random features of a kernel or a linear embedding of
+/* Creates vectors that represent the items in an approximate search. These are the rows of the
+ * metric if it has any, and otherwise random features of a kernel or a linear embedding of
  * transport. */
 #include <string.h>
 
@@ -27,8 +27,8 @@ done:
     return status;
 }
 
-/* Uses the metric's own rows. If they have more than ROWS_MOST columns, they are reduced to that
- * number. */
+/* Uses the rows of the metric. If they have more than ROWS_MOST columns, they are projected on
+ * their principal components. */
 static ddsc_status from_metric(ddsc_context *ctx, search_rows *t, prefilter_rows *s)
 {
     ddsc_status status = DDSC_OK;
@@ -50,7 +50,7 @@ done:
     return status;
 }
 
-/* Appends columns to the rows. The squared distances are then the sums over both sets of
+/* Appends columns to the rows. Squared distances are then the sums of those over both sets of
  * columns. */
 static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *more, int64_t columns,
                               double unit, int64_t n)
@@ -111,8 +111,8 @@ done:
     return status;
 }
 
-/* Creates rows for a cost matrix. Row numbers of the matrix have no geometry, so each item is
- * represented by its mean cost to every row of the matrix. */
+/* Creates rows for a cost matrix. The row numbers of the matrix have no geometric meaning, so each
+ * item is represented by its mean cost to every row of the matrix. */
 static ddsc_status from_costs(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;

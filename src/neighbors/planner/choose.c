@@ -16,13 +16,14 @@ static const char *const reasons[] = {[PLAN_DEFAULT] = "",
                                       [PLAN_MANY_ITEMS] = "large set",
                                       [PLAN_CHEAP_BOUNDS] = "lower bounds cost less than solves",
                                       [PLAN_NO_BOUNDS] = "no lower bounds",
-                                      [PLAN_ALL_ASKED] = "all pairs requested",
-                                      [PLAN_SAMPLE_ASKED] = "a sample of the pairs requested",
+                                      [PLAN_ALL_ASKED] = "all pairs were requested",
+                                      [PLAN_SAMPLE_ASKED] = "a sample of the pairs was requested",
                                       [PLAN_NO_PAIRS] = "no pairs",
                                       [PLAN_ALL_NEAR] = "all items are neighbors",
                                       [PLAN_FEW_ITEMS] = "too few items for a prefilter",
                                       [PLAN_NO_ROWS] = "no float rows with error bounds",
-                                      [PLAN_ROUNDING] = "rounding left too many items undecided"};
+                                      [PLAN_ROUNDING] =
+                                          "rounding errors left too many items undecided"};
 
 /* ---- rules ---- */
 
@@ -35,8 +36,7 @@ static bool is_approximate(const plan_facts *f, const ddsc_graph_settings *set)
 }
 
 /* Returns PLAN_ASKED or PLAN_CHEAP_BOUNDS if a pruned search should be used, and otherwise the
- * reason not to use one. If a random sample of the pairs is requested, there is nothing to
- * prune. */
+ * reason not to use one. A random sample of the pairs cannot be pruned. */
 static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *set, int64_t tau)
 {
     if (f->input == PLAN_OF_VECTORS)
@@ -109,7 +109,7 @@ search_plan plan_choose(const plan_facts *f, const ddsc_graph_settings *set, int
                      .tau = tau,
                      .sample = f->n_old > 0 ? 1 : set->sample,
                      .hubs = f->n_old > 0 ? DDSC_HUBS_OFF : set->hubs,
-                     .hubs_tau = plan_tau(f->n, set)};
+                     .hubs_tau = plan_tau_for_count(f->n, set)};
     choose_path(&p, f, set, fills);
     p.keeps_values =
         f->input == PLAN_OF_METRIC && p.hubs != DDSC_HUBS_OFF && p.path != PLAN_COLUMNS;

@@ -1,4 +1,5 @@
-/* Builds the graph of a given distance matrix: checks every entry, then keeps the nearest items. */
+/* Builds the graph of a given distance matrix. Checks every entry and keeps the nearest items of
+ * each item. */
 #include <math.h>
 
 #include "neighbors/planner/plan.h"
@@ -41,8 +42,8 @@ static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
                 return bad_entry(t, i, j, "distances must not be negative");
             if (j > i && !agree(row[j], mirrored))
                 return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
-                                "the matrix is not symmetric: entry (%lld, %lld) is %.17g but "
-                                "(%lld, %lld) is %.17g",
+                                "the matrix is not symmetric: entry (%lld, %lld) is %.17g, but "
+                                "entry (%lld, %lld) is %.17g",
                                 (long long)i, (long long)j, row[j], (long long)j, (long long)i,
                                 mirrored);
         }
@@ -59,8 +60,8 @@ static ddsc_status check_squares(const given_matrix *t)
     if (largest == 0 || largest >= 1e-140)
         return DDSC_OK;
     return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
-                    "the largest distance of the matrix is %.3g, which is too small to square; "
-                    "multiply all distances by a constant",
+                    "the largest distance in the matrix is %.3g, and its square is too small for a "
+                    "double; multiply all distances by a constant",
                     largest);
 }
 
@@ -70,7 +71,8 @@ typedef struct matrix_cut {
     nearest near;
 } matrix_cut;
 
-/* Uses the entry above the diagonal for both items, as the tiles of a metric do. */
+/* Offers the values of a range of rows to the heaps. As in the tiles of a metric, the entry above
+ * the diagonal is used for both items. */
 static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     matrix_cut *cut = arg;
@@ -97,7 +99,7 @@ static bool none_taken(const nearest *near, int64_t n)
     return count == 0;
 }
 
-/* Runs a search over sampled columns. The sampled columns are the same as for a metric. */
+/* Runs a search over sampled columns. The columns are the same as those drawn for a metric. */
 static ddsc_status run_columns(const given_matrix *t, ddsc_graph **graph, const search_plan *plan,
                                double fraction)
 {
@@ -109,7 +111,8 @@ static ddsc_status run_columns(const given_matrix *t, ddsc_graph **graph, const 
             int64_t from = BASE_MIN(i, c.order[a]), to = BASE_MAX(i, c.order[a]);
             double value = from == to ? 0 : t->value[from * t->n + to] + 0.0;
             if (isnan(value))
-                TRY(bad_entry(t, from, to, "all values of the sampled columns must be known"));
+                TRY(bad_entry(t, from, to,
+                              "the sampled columns must not contain unknown values (NaN)"));
             c.d2[i * c.m + a] = t->squared ? value : value * value;
         }
     TRY(plan_run(t->ctx, graph, plan, &(plan_source){.columns = &c}));
@@ -131,7 +134,8 @@ ddsc_status plan_search_matrix(const given_matrix *matrix, ddsc_graph **graph,
     if (plan->sample < 1 && n > 1 && none_taken(&cut.near, n))
         TRY(pairs_none_sampled(ctx, plan->sample, n));
     if (n > 1 && none_taken(&cut.near, n))
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "the matrix contains no known distance between items"));
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                     "the matrix contains no known distance between different items"));
     TRY(nearest_finish(ctx, &cut.near, graph));
 done:
     nearest_free(ctx, &cut.near);
@@ -161,7 +165,7 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     TRY(parallel_for(context, n, 16, check_rows, &t));
     TRY(check_squares(&t));
     plan_facts facts = {.input = PLAN_OF_MATRIX, .n = n};
-    search_plan plan = plan_choose(&facts, &set, plan_tau(n, &set), false);
+    search_plan plan = plan_choose(&facts, &set, plan_tau_for_count(n, &set), false);
     plan_source from = {.matrix = &t};
     TRY(plan.path == PLAN_COLUMNS ? run_columns(&t, graph, &plan, set.sample_columns)
                                   : plan_run_spanned(context, graph, &plan, &from));

@@ -1,7 +1,7 @@
-/* Chooses neighbors without hubs. A first search finds the nearest items. Hubs are detected by the
+/* Detects and corrects hubs. A first search finds the nearest items. Hubs are detected by the
  * skewness of the in-degrees, or by the share of items that are neighbors of none. If there are
  * hubs, or if the caller requests it, a second search over the same pairs ranks neighbors by
- * rescaled distances. The scales come from the first graph. */
+ * rescaled distances. The scales are computed from the first graph. */
 #include "neighbors/planner/plan.h"
 #include "neighbors/planner/tuning.h"
 
@@ -34,6 +34,7 @@ ddsc_status plan_rescale(ddsc_context *ctx, rescaled_plan *r, const search_plan 
     if (!neighbors_are_rescaled(ctx, first->hubs, &r->plain, found->n))
         return DDSC_OK;
     TRY(graph_narrow(ctx, &r->nearest, found, GRAPH_NEAREST));
+    TRY(graph_narrow(ctx, &r->lists, found, first->hubs_tau));
     TRY(graph_scales_find(ctx, &r->scale, found, first->hubs_tau));
     TRY(graph_scales_make(ctx, &r->scales, r->scale, found->n));
     r->plan.by = &r->scales;
@@ -48,8 +49,9 @@ void plan_rescale_keep(rescaled_plan *r, ddsc_graph *graph)
     graph->scale = r->scale;
     graph->plain = r->plain;
     graph->nearest = r->nearest;
+    graph->plain_lists = r->lists;
     r->scale = NULL;
-    r->nearest = NULL;
+    r->nearest = r->lists = NULL;
 }
 
 void plan_rescale_free(ddsc_context *ctx, rescaled_plan *r)
@@ -57,4 +59,5 @@ void plan_rescale_free(ddsc_context *ctx, rescaled_plan *r)
     mem_free(ctx, r->scale);
     graph_scales_free(ctx, &r->scales);
     ddsc_graph_destroy(r->nearest);
+    ddsc_graph_destroy(r->lists);
 }

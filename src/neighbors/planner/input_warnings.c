@@ -15,12 +15,12 @@ void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set)
     if (n > 1 && set->tau >= n)
         ctx_warn(ctx,
                  "tau = %lld, but there are only %lld other items, so all of them become "
-                 "neighbors; lower tau (--tau)",
+                 "neighbors; reduce tau (--tau)",
                  (long long)set->tau, (long long)n - 1);
 }
 
 /* Warns if the bandwidth differs greatly from the distances between points. All kernel values are
- * then 0, or 1 up to rounding, and all items are equally far apart. */
+ * then either 0 or 1 up to rounding, and all items have the same distance from each other. */
 ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
                                 const ddsc_metric_settings *set)
 {
@@ -69,8 +69,8 @@ ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k)
     mem_free(ctx, hash);
     if (n_distinct < k)
         ctx_warn(ctx,
-                 "%lld clusters were requested, but only %lld of the %lld items are distinct, "
-                 "which limits the number of clusters; lower K (-k)",
+                 "%lld clusters were requested, but only %lld of the %lld items are distinct, so "
+                 "there can be no more clusters than that; reduce K (-k)",
                  (long long)k, (long long)n_distinct, (long long)m->n);
     return DDSC_OK;
 }
@@ -86,24 +86,24 @@ bool plan_joins_copies(const measures *m, const ddsc_graph *g)
 
 /* ---- coordinates ---- */
 
-typedef struct sense_spread {
+typedef struct coordinate_spread {
     double *middle; /* d: mean of the support, which is subtracted to reduce cancellation */
     double *square; /* d: mean over items of the mean square within each item */
     double *sum;    /* d: sum of the item means */
     double *own;    /* d: sum of the squared item means */
     double *mean;   /* d: mean of one item */
-} sense_spread;
+} coordinate_spread;
 
-/* Returns the mean squared distance along coordinate k between points of different items. With s_i
- * the mean square and u_i the mean of item i, it is the mean of s_i + s_j - 2 u_i u_j over i != j.
- */
-static double between(const sense_spread *s, int64_t k, int64_t n)
+/* Returns the mean squared distance along coordinate k between points of different items. If s_i is
+ * the mean square and u_i the mean of item i, this is the mean of s_i + s_j - 2 u_i u_j over all i
+ * != j. */
+static double between(const coordinate_spread *s, int64_t k, int64_t n)
 {
     double count = (double)n * (double)(n - 1);
     return fmax(0, 2 * s->square[k] - 2 * (s->sum[k] * s->sum[k] - s->own[k]) / count);
 }
 
-static void add_to_spread(const sense_spread *s, const measures *m, int64_t i)
+static void add_to_spread(const coordinate_spread *s, const measures *m, int64_t i)
 {
     item_view item = measures_item(m, i);
     for (int64_t k = 0; k < m->d; k++)
@@ -132,7 +132,8 @@ static void describe(char *text, size_t size, const measures *m, int64_t k)
         snprintf(text, size, "%lld (of 0 to %lld)", (long long)k, (long long)m->d - 1);
 }
 
-static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measures *m, double total)
+static void warn_of_units(ddsc_context *ctx, const coordinate_spread *s, const measures *m,
+                          double total)
 {
     int64_t most = 0;
     for (int64_t k = 0; k < m->d; k++)
@@ -144,11 +145,11 @@ static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measur
         ctx_warn(
             ctx,
             "coordinate %s accounts for %.4g%% of the squared distances, so the others have almost "
-            "no effect; rescale it to the unit of the others (--arcsinh) or drop it (--drop)",
+            "no effect; transform it to the scale of the others (--arcsinh) or drop it (--drop)",
             which, 100 * share);
 }
 
-/* Returns true if the coordinates were rescaled by the user's choice. */
+/* Returns true if the user requested a transform that rescales the coordinates. */
 static bool is_normalized(const measures *m)
 {
     for (int64_t k = 0; k < m->recipe.n; k++) {
@@ -172,7 +173,8 @@ static double name_largest(char *text, size_t size, const measures *m, const dou
     for (int64_t k = 0; k < n; k++) {
         int64_t most = -1;
         char which[160];
-        for (int64_t c = 0; c < m->d; c++) /* the next smaller share; ties in order of index */
+        for (int64_t c = 0; c < m->d; c++) /* finds the next smaller share; ties are in order of
+                                            * index */
             if ((share[c] < below || (share[c] <= below && c > last)) &&
                 (most < 0 || share[c] > share[most]))
                 most = c;
@@ -188,7 +190,8 @@ static double name_largest(char *text, size_t size, const measures *m, const dou
     return total;
 }
 
-/* Warns if a few coordinates make up nearly all of the distances. *warned is true if so. */
+/* Warns if a few coordinates account for nearly all of the distances, and sets *warned
+ * accordingly. */
 static ddsc_status warn_of_scales(ddsc_context *ctx, bool *warned, const measures *m)
 {
     static const char *const remedy[] = {
@@ -207,7 +210,7 @@ static ddsc_status warn_of_scales(ddsc_context *ctx, bool *warned, const measure
         double total = name_largest(names, sizeof names, m, units.share, units.n_large);
         ctx_warn(ctx,
                  "%lld of %lld coordinates spread less than 1/20 of the widest and have almost no "
-                 "effect: %s make up %.4g%% of the squared distances; %s",
+                 "effect: %s account for %.4g%% of the squared distances; %s",
                  (long long)units.n_small, (long long)(units.n_small + units.n_large), names,
                  100 * total, remedy[units.advice]);
     }
@@ -239,7 +242,7 @@ static bool is_id(const measures *m, int64_t k)
 ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m)
 {
     ddsc_status status = DDSC_OK;
-    sense_spread s = {0};
+    coordinate_spread s = {0};
     double total = 0;
     if (m->d < 2 || m->n < 2 || m->grid.found || m->words.n > 0)
         return DDSC_OK;

@@ -1,5 +1,5 @@
-/* Opens a metric and its pair service for a set. Closing them collects statistics, closes the
- * journal and checks convergence. */
+/* Opens a metric and its pair service for a set. When they are closed, statistics are collected,
+ * the journal is closed, and convergence is checked. */
 #include "neighbors/planner/plan.h"
 
 /* Opens the resume folder and checks that its contents belong to this run. */
@@ -56,6 +56,7 @@ ddsc_status plan_metric_close(plan_metric *r, ddsc_status status, int64_t n_pair
     if (stats->n_not_converged == 0)
         return status;
     return ctx_fail(r->job.ctx, DDSC_NOT_CONVERGED,
-                    "metric %s: %lld solves reached the iteration limit (largest gap %.3g)",
+                    "metric %s: %lld solves reached the iteration limit (largest gap %.3g); raise "
+                    "the limit or the tolerance",
                     metric->backend->name, (long long)stats->n_not_converged, stats->max_gap);
 }

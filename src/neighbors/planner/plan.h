@@ -13,10 +13,10 @@
 
 ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
                              const ddsc_metric_settings *given);
-/* If `for_clusters` is true, the default for hubs is the one for clustering. */
+/* If `for_clusters` is true, the default of `hubs` is the one for clustering. */
 ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
                             const ddsc_graph_settings *given, bool for_clusters);
-/* Extends `paper` from one of several settings structs to all of them. */
+/* If `paper` is set in one of the settings structs, sets it in all of them. */
 ddsc_status plan_follow_paper(ddsc_context *ctx, ddsc_metric_settings *metric,
                               ddsc_graph_settings *graph);
 /* Copies resolved settings to the caller's structs. */
@@ -31,23 +31,23 @@ const char *plan_cost_name(int64_t cost);
 /* Fails if exact_graph = pruned is requested although the metric `name` has no lower bounds. */
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name);
 /* Returns the tau to use: resolves tau = 0 and limits tau to n - 1. */
-int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings);
+int64_t plan_tau_for_count(int64_t n, const ddsc_graph_settings *settings);
 /* Returns the number of neighbors of the items of a set. The default is larger for documents. */
-int64_t plan_tau_of(const measures *m, const ddsc_graph_settings *settings);
+int64_t plan_tau_for_items(const measures *m, const ddsc_graph_settings *settings);
 
 /* ---- warnings before a run (input_warnings.c) ---- */
 
 /* Warns if tau is not less than the number of items. */
 void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set);
-/* Warns if all items are equally far apart at the given bandwidth. */
+/* Warns if all items have the same distance from each other at the given bandwidth. */
 ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
                                 const ddsc_metric_settings *set);
 /* Warns if more clusters are requested than there are distinct items. */
 ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k);
-/* Warns if one coordinate accounts for nearly all of the distances, or looks like an id. */
+/* Warns if one coordinate accounts for nearly all of the distances, or is probably an id. */
 ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m);
-/* Returns true if all edges connect equal items. The items within a component are then
- * indistinguishable, whatever value the metric has for equal items. */
+/* Returns true if all edges connect equal items. The items of a component are then
+ * indistinguishable, whatever distance the metric assigns to equal items. */
 bool plan_joins_copies(const measures *m, const ddsc_graph *g);
 
 /* ---- a graph request: settings resolved for a set (settings.c, run.c) ---- */
@@ -57,7 +57,7 @@ typedef struct graph_request {
     metric_resolved metric;
     ddsc_graph_settings graph;
     int64_t tau;
-    bool fills; /* true: estimate the pairs that a sample omits */
+    bool fills; /* if true, the pairs that a sample omits are estimated */
 } graph_request;
 
 /* Resolves checked settings for a set. `frame` is the frame of an earlier run or NULL (see
@@ -65,9 +65,8 @@ typedef struct graph_request {
 ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
                          const ddsc_metric_settings *metric, const ddsc_graph_settings *graph,
                          const pair_frame *frame);
-/* Chooses a search and runs it. The graph contains the `tau` nearest items, and this tau may be
- * larger than p->tau. Each list is in the order in which its neighbors were ranked; see
- * graph_sort. */
+/* Chooses a search and runs it. The graph contains the `tau` nearest items of each item; tau may
+ * exceed p->tau. Neighbors are listed in the order of their ranking; see graph_sort. */
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const graph_request *p, int64_t tau);
 /* Finds the neighbors of each later item among the first n_old items, ranked with the scales `by`
@@ -75,15 +74,27 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                        const graph_request *p, int64_t n_old, int64_t tau, const local_scales *by);
 
+static inline bool plan_same_frame(const pair_frame *a, const pair_frame *b)
+{
+    return a->kind == b->kind && a->unit == b->unit && a->spread == b->spread &&
+           a->step[0] == b->step[0] && a->step[1] == b->step[1];
+}
+
 /* The neighbor lists of an earlier graph, for an updated set: the first n_kept items are kept, and
- * `lists` contains what is left of their lists, in the new numbers (see search_update). */
+ * `lists` contains the remaining entries of their lists, with the new item numbers (see
+ * search_update). */
 typedef struct plan_known {
     const ddsc_graph *lists;
+    /* If neighbors were chosen by rescaled distances: the lists of nearest items, and the scales of the
+     * items of `lists`. NULL otherwise, or if they are unknown. */
+    const ddsc_graph *plain;
+    const double *scale;
     int64_t n_kept;
 } plan_known;
 
-/* Returns NULL if plan_update can compute the graph, or the reason why it cannot. */
-const char *plan_update_refused(ddsc_context *ctx, const graph_request *p);
+/* Returns NULL if plan_update can compute the graph, or the reason why it cannot. `known` may be
+ * NULL. */
+const char *plan_update_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known);
 /* Computes the same graph as plan_neighbors from the lists of an earlier graph with the same settings
  * and frame, in proportion to the change. */
 ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
@@ -102,7 +113,8 @@ typedef struct plan_facts {
     int64_t n, n_old;
     bool bounds, rows;   /* true if the metric has lower bounds; true if it may have float rows for
                           * a prefilter */
-    const char *against; /* reason of the metric's bounds->pays against a pruned search, or NULL */
+    const char *against; /* reason that bounds->pays of the metric gives against a pruned search, or
+                          * NULL */
 } plan_facts;
 
 typedef enum plan_path {
@@ -125,7 +137,7 @@ typedef enum plan_reason {
     PLAN_SAMPLE_ASKED,
     PLAN_NO_PAIRS,
     PLAN_ADVISED,  /* the metric advises against a pruned search; see search_plan.against */
-    PLAN_ALL_NEAR, /* every item is a neighbor of every other */
+    PLAN_ALL_NEAR, /* every item is a neighbor of every other item */
     PLAN_FEW_ITEMS,
     PLAN_NO_ROWS,
     PLAN_ROUNDING
@@ -139,10 +151,11 @@ typedef struct search_plan {
     int64_t tau;         /* neighbors per item */
     double sample;       /* FULL, SAMPLED: fraction of the pairs */
     int64_t n_columns;   /* COLUMNS */
-    bool must_prefilter; /* PREFILTER: fails if the metric has no rows */
-    /* a ddsc_hubs other than DEFAULT; number of neighbors that are counted for in-degrees */
+    bool must_prefilter; /* PREFILTER: if true, the search fails if the metric has no rows */
+    /* a ddsc_hubs other than DEFAULT; number of neighbors per item that count for in-degrees */
     int64_t hubs, hubs_tau;
-    bool keeps_values;      /* true: store the values for a second search over the same pairs */
+    bool keeps_values;      /* if true, the values are stored for a second search over the same
+                             * pairs */
     const local_scales *by; /* scales that divide the distances, or NULL */
     /* The following fields are set after the metric is opened, for plan_describe. */
     int64_t row_columns;      /* PREFILTER */
@@ -156,7 +169,7 @@ search_plan plan_choose(const plan_facts *f, const ddsc_graph_settings *set, int
 /* Replaces a prefilter by a search over all pairs, for the reason `why`. */
 search_plan plan_without_prefilter(search_plan plan, plan_reason why);
 const char *plan_path_name(plan_path path);
-/* Writes the reason in words, including the relevant numbers. */
+/* Describes the reason for the plan in words, with the relevant numbers. */
 void plan_describe(const search_plan *plan, char *words, size_t size);
 
 /* The second search, which ranks neighbors by rescaled distances (hubs.c). */
@@ -167,6 +180,7 @@ typedef struct rescaled_plan {
     double *scale;
     local_scales scales;
     ddsc_graph *nearest; /* the first graph, limited to GRAPH_NEAREST neighbors */
+    ddsc_graph *lists;   /* the first graph, limited to the neighbors that determine the scales */
 } rescaled_plan;
 
 /* Creates the second plan from the first plan and its graph. */
@@ -192,7 +206,7 @@ typedef struct plan_source {
 /* Runs a plan. Neighbors are listed in the order of their ranking; graph_sort sorts them by D^2. */
 ddsc_status plan_run(ddsc_context *ctx, ddsc_graph **graph, const search_plan *plan,
                      const plan_source *from);
-/* Does the same, sorts the lists, and provides the spanning tree of a small set (graph_span). */
+/* Does the same, sorts the lists, and computes the spanning tree of a small set (graph_span). */
 ddsc_status plan_run_spanned(ddsc_context *ctx, ddsc_graph **graph, const search_plan *plan,
                              const plan_source *from);
 ddsc_status plan_search_matrix(const given_matrix *matrix, ddsc_graph **graph,
@@ -215,16 +229,18 @@ typedef struct plan_metric {
 ddsc_status plan_metric_open(ddsc_context *ctx, plan_metric *r, const measures *m,
                              const metric_resolved *metric, bool matrix, const char *kept_as);
 /* Closes a run over n_pairs pairs that ended with `status`. If the run was successful, fills
- * *stats. If it was interrupted, the pairs that are still in memory are written to the resume
- * folder as well. */
+ * *stats. If it was interrupted, writes the pairs that are still in memory to the resume folder. */
 ddsc_status plan_metric_close(plan_metric *r, ddsc_status status, int64_t n_pairs,
                               ddsc_pair_stats *stats);
+
+/* Collects the facts for plan_choose. r may be NULL if the metric is not open. */
+plan_facts plan_facts_of(const graph_request *p, const plan_metric *r, int64_t n_old);
 
 /* Creates the vectors that represent the items of an open metric in an approximate search. */
 ddsc_status plan_rows_make(search_rows *rows, const pair_job *job, const pair_backend *backend,
                            void *state);
 /* Writes the settings that two runs must have in common for one run to reuse the pairs of the
- * other. `what` is "of the matrix" or a description of the graph settings. */
+ * other. `what` is "of the matrix" or describes the graph settings. */
 ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
                           const ddsc_metric_settings *set, const char *what);
 

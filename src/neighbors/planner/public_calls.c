@@ -6,16 +6,16 @@
 #include "neighbors/planner/tuning.h"
 #include "numeric/graph/graph.h"
 
-/* Returns true if distances are proportional to the coordinates and no other parameter has the unit
- * of the coordinates. */
+/* Returns true if distances are proportional to the coordinates and no parameter has the unit of
+ * the coordinates. */
 static bool may_scale(const ddsc_metric_settings *set)
 {
     bool exact = set->metric == DDSC_METRIC_W2 || set->metric == DDSC_METRIC_W1;
     return exact && set->cost != DDSC_COST_COSINE && set->cost != DDSC_COST_MATRIX;
 }
 
-/* Copies the set with coordinates scaled by a power of two if their squares may underflow. This is
- * the case for distances below 1e-150. Only exact transport is rescaled. */
+/* If the squares of distances may underflow (distances below 1e-150), copies the set with
+ * coordinates scaled by a power of two. Only exact transport is rescaled. */
 static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, const measures *m,
                            bool possible)
 {
@@ -24,7 +24,7 @@ static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, c
     *unit = 1;
     for (int64_t k = 0; possible && k < m->v * m->d; k++)
         largest = BASE_MAX(largest, fabs(m->support[k]));
-    /* Below 1e-290, digits have already been lost. */
+    /* Coordinates below 1e-290 have already lost digits, so scaling would not help. */
     if (!possible || largest > 1e-130 || largest < 1e-290)
         return DDSC_OK;
     frexp(largest, &exponent);
@@ -68,7 +68,7 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     TRY(plan_metric_open(ctx, &r, metric_measures(&metric, m), &metric, n_old < 0,
                          n_old < 0 ? "of the matrix" : NULL));
     TRY(pairs_matrix(&r.p, out, n_old, flags));
-    ctx_device_tell(ctx);
+    ctx_device_report(ctx);
     for (int64_t k = 0; scaled && k < matrix_cells(n, n_old, flags); k++)
         out[k] *= unit;
 done:
@@ -105,11 +105,10 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
     if (rows->d != columns->d)
         return ctx_fail(context, DDSC_ERROR_INPUT,
                         "the points of the row items have %lld coordinates, but those of the "
-                        "column items have %lld",
+                        "column items have %lld; both sets must have the same dimension",
                         (long long)rows->d, (long long)columns->d);
     CHECK(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
-    /* The row item comes first in each solve, as in the matrix of the rows followed by the
-     * columns. */
+    /* The row item comes first in each solve, as in the matrix of the joined set. */
     CHECK(measures_join(context, &joint, rows, columns));
     ddsc_status status = run_matrix(context, out, stats, joint, rows->n, settings, flags);
     ddsc_measures_destroy(joint);
@@ -121,7 +120,9 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
 static void warn_of_columns(ddsc_context *ctx, const ddsc_graph *g)
 {
     if (g->n_columns > 0 && isnan(g->columns_error))
-        ctx_warn(ctx, "%lld columns are too few to estimate the accuracy of the other distances",
+        ctx_warn(ctx,
+                 "%lld columns are too few to estimate the accuracy of the other distances; raise "
+                 "the fraction of columns",
                  (long long)g->n_columns);
     else if (g->n_columns > 0 && g->columns_error > COLUMNS_POOR)
         ctx_warn(ctx,
@@ -181,7 +182,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     TRY(pairs_open(context, &p, n, &metric_vectors, state, NULL));
     plan_facts facts = {
         .input = PLAN_OF_VECTORS, .metric = metric_vectors.name, .n = n, .rows = true};
-    search_plan plan = plan_choose(&facts, &set, plan_tau(n, &set), false);
+    search_plan plan = plan_choose(&facts, &set, plan_tau_for_count(n, &set), false);
     TRY(plan_run_spanned(context, graph, &plan, &(plan_source){.pairs = &p}));
 done:
     pairs_close(&p);

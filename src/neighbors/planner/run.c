@@ -43,7 +43,7 @@ static ddsc_status run_pruned(const plan_source *from, ddsc_graph **graph, searc
     note_plan(p->ctx, &plan);
     if (plan.n_old > 0)
         return search_query(p, graph, plan.tau, plan.n_old);
-    p->device = &search_remote;
+    p->device = &search_device;
     return search_pruned(p, graph, plan.tau);
 }
 
@@ -109,7 +109,7 @@ ddsc_status plan_run(ddsc_context *ctx, ddsc_graph **graph, const search_plan *p
     rescaled_plan second = {0};
     TRY(run_once(ctx, &first, plan, from));
     if (plan->n_old == 0)
-        ctx_device_tell(ctx);
+        ctx_device_report(ctx);
     TRY(plan_rescale(ctx, &second, plan, first));
     if (second.needed) {
         TRY(run_once(ctx, graph, &second.plan, from));
@@ -154,7 +154,7 @@ done:
 
 /* ---- choosing and running a search for a metric ---- */
 
-static plan_facts facts_of(const graph_request *p, const plan_metric *r, int64_t n_old)
+plan_facts plan_facts_of(const graph_request *p, const plan_metric *r, int64_t n_old)
 {
     const pair_backend *backend = p->metric.backend;
     plan_facts f = {.metric = backend->name,
@@ -168,8 +168,8 @@ static plan_facts facts_of(const graph_request *p, const plan_metric *r, int64_t
 }
 
 /* Computes whole columns of the matrix and approximates the other distances with the Nystrom
- * method. The items are reordered. This does not affect the metric, because it was resolved for the
- * whole set. */
+ * method. The items are reordered. The reordering does not affect the metric, because it was
+ * resolved for the whole set. */
 static ddsc_status neighbors_by_columns(ddsc_context *ctx, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const graph_request *p, int64_t tau)
 {
@@ -177,7 +177,7 @@ static ddsc_status neighbors_by_columns(ddsc_context *ctx, ddsc_graph **graph,
     plan_metric r = {0};
     column_set c = {0};
     measures *ordered = NULL;
-    plan_facts facts = facts_of(p, NULL, 0);
+    plan_facts facts = plan_facts_of(p, NULL, 0);
     search_plan plan = plan_choose(&facts, &p->graph, tau, p->fills);
     int64_t n = p->m->n;
     TRY(search_columns_draw(ctx, &c, n, p->graph.sample_columns));
@@ -198,7 +198,7 @@ done:
 static ddsc_status run_over(plan_metric *r, ddsc_graph **graph, const graph_request *p,
                             int64_t n_old, int64_t tau, const local_scales *by)
 {
-    plan_facts facts = facts_of(p, r, n_old);
+    plan_facts facts = plan_facts_of(p, r, n_old);
     search_plan plan = plan_choose(&facts, &p->graph, tau, p->fills);
     plan_source from = {.pairs = &r->p, .job = &r->job, .stats = &r->stats};
     plan.by = by;
@@ -226,49 +226,6 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
              frame->unit, frame->spread, frame->step[0], frame->step[1]);
     TRY(plan_metric_open(ctx, &r, p->m, &p->metric, false, kept_as));
     TRY(run_over(&r, graph, p, 0, tau, NULL));
-done:
-    status = plan_metric_close(&r, status, n * (n - 1) / 2, stats);
-    if (status < 0) {
-        ddsc_graph_destroy(*graph);
-        *graph = NULL;
-    }
-    return status;
-}
-
-const char *plan_update_refused(ddsc_context *ctx, const graph_request *p)
-{
-    const ddsc_graph_settings *set = &p->graph;
-    if (team_size(ctx) > 1)
-        return "several processes share the run";
-    if (set->hubs != DDSC_HUBS_OFF)
-        return "adding or removing items would change the rescaling of the distances";
-    if (set->sample < 1 || set->sample_columns < 1)
-        return "the distances of most pairs are estimated";
-    if (set->neighbors == DDSC_NEIGHBORS_APPROXIMATE ||
-        (set->neighbors == DDSC_NEIGHBORS_AUTO && p->m->n > EXACT_ITEMS))
-        return "neighbors are approximate";
-    if (p->metric.set.mmd_features > 0 || p->metric.set.lot_components > 0)
-        return "the metric is approximated for the whole set";
-    return NULL;
-}
-
-ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                        const graph_request *p, const plan_known *known)
-{
-    ddsc_status status = DDSC_OK;
-    plan_metric r = {0};
-    int64_t n = p->m->n, n_open = 0;
-    TRY(plan_metric_open(ctx, &r, p->m, &p->metric, false, NULL));
-    r.job.n_old = BASE_MIN(known->n_kept, n - 1);
-    plan_facts facts = facts_of(p, &r, r.job.n_old);
-    search_plan plan = plan_choose(&facts, &p->graph, p->tau, false);
-    TRY(pairs_begin(&r.p, NULL, false));
-    if (plan.path == PLAN_PRUNED)
-        TRY(pairs_open_bounds(&r.p, &r.job));
-    TRY(search_update(&r.p, graph, p->tau, known->lists, known->n_kept, &n_open));
-    ctx_note(ctx, "search", "update", "%" PRId64 " of %" PRId64 " neighbor lists were searched",
-             n_open, n);
-    ctx_detail(ctx, "lists_searched", (double)n_open);
 done:
     status = plan_metric_close(&r, status, n * (n - 1) / 2, stats);
     if (status < 0) {

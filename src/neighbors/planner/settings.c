@@ -1,5 +1,5 @@
-/* Metric and graph settings: their defaults, checks whose messages name the field and its value,
- * and the values resolved for a set. */
+/* Metric and graph settings: sets their defaults, checks them, and resolves them for a set. Error
+ * messages name the field and its value. */
 #include <math.h>
 
 #include "base/paper.h"
@@ -7,8 +7,7 @@
 #include "neighbors/planner/plan.h"
 #include "neighbors/planner/tuning.h"
 
-/* With this limit, h^2 and 1/h^2 are finite. The limit for coordinates is the same
- * (data/parts.c). */
+/* Up to this limit, h^2 and 1/h^2 are finite. Coordinates have the same limit (data/parts.c). */
 static const double largest_bandwidth = 1e150;
 static const int64_t most_features = 1 << 20;
 
@@ -35,7 +34,7 @@ int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
     ddsc_graph_settings own;
     if (!sized_copy(&graph_struct, &own, settings) || n < 1 || own.tau < 0)
         return 0;
-    return plan_tau(n, &own);
+    return plan_tau_for_count(n, &own);
 }
 
 int64_t ddsc_measures_get_tau(const ddsc_measures *m, const ddsc_graph_settings *settings)
@@ -43,11 +42,11 @@ int64_t ddsc_measures_get_tau(const ddsc_measures *m, const ddsc_graph_settings 
     ddsc_graph_settings own;
     if (!m || !sized_copy(&graph_struct, &own, settings) || own.tau < 0)
         return 0;
-    return plan_tau_of(m, &own);
+    return plan_tau_for_items(m, &own);
 }
 
-/* Checks that the value of an enumeration is between 0 and `last`. Callers in other languages can
- * pass any integer. */
+/* Checks that the value of an enumeration is between 0 and `last`. The check is necessary because
+ * callers in other languages can pass any integer. */
 static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t value, int64_t last)
 {
     if (value >= 0 && value <= last)
@@ -67,7 +66,7 @@ const char *plan_cost_name(int64_t cost)
     return names[cost];
 }
 
-/* The costs that a metric accepts, and a hint that is printed for other costs. */
+/* The costs that a metric accepts, and a hint that the error message for other costs contains. */
 typedef struct cost_rule {
     ddsc_metric metric;
     unsigned takes; /* one bit per cost */
@@ -97,10 +96,10 @@ static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settin
     int64_t n = s->cost_size;
     double largest = 0;
     if (!c || n < 1)
-        return ctx_fail(
-            ctx, DDSC_ERROR_ARGUMENT,
-            "cost = matrix: cost_matrix is NULL or cost_size (%lld) is less than 1; set both",
-            (long long)n);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "cost = matrix: cost_matrix is NULL or cost_size is %lld, which is less "
+                        "than 1; set both",
+                        (long long)n);
     for (int64_t k = 0; k < n * n; k++) {
         if (!(c[k] >= 0 && c[k] <= most))
             return ctx_fail(
@@ -164,7 +163,8 @@ ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
                     "bandwidth", s->bandwidth, "positive, from 1e-150 to 1e150"));
     CHECK(ctx_check(ctx, s->mmd_features >= 0 && s->mmd_features <= most_features, "mmd_features",
                     (double)s->mmd_features, "0 (exact) or 1 .. 1048576"));
-    /* Random features require a kernel with a spectral density. */
+    /* Random features require a kernel with a spectral density, which the energy kernel does not
+     * have. */
     CHECK(ctx_check(ctx, s->mmd_features == 0 || s->mmd_kernel != DDSC_KERNEL_ENERGY,
                     "mmd_features", (double)s->mmd_features,
                     "0: the energy kernel has no random features; use gaussian or laplace"));
@@ -247,12 +247,12 @@ static int64_t tau_from(int64_t n, int64_t least, const ddsc_graph_settings *set
     return BASE_MAX(0, BASE_MIN(tau, n - 1));
 }
 
-int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings)
+int64_t plan_tau_for_count(int64_t n, const ddsc_graph_settings *settings)
 {
     return tau_from(n, TAU_LEAST, settings);
 }
 
-int64_t plan_tau_of(const measures *m, const ddsc_graph_settings *settings)
+int64_t plan_tau_for_items(const measures *m, const ddsc_graph_settings *settings)
 {
     int64_t least = TAU_LEAST;
     if (m->words.n > 0 && !settings->paper)
@@ -273,8 +273,8 @@ ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
                          const ddsc_metric_settings *metric, const ddsc_graph_settings *graph,
                          const pair_frame *frame)
 {
-    *p = (graph_request){.m = m, .graph = *graph, .tau = plan_tau_of(m, graph)};
-    p->graph.tau = p->tau; /* also for the in-degrees of hubs */
+    *p = (graph_request){.m = m, .graph = *graph, .tau = plan_tau_for_items(m, graph)};
+    p->graph.tau = p->tau; /* also used for the in-degrees of hubs */
     CHECK(metric_resolve(ctx, &p->metric, m, metric));
     CHECK(metric_settle(ctx, &p->metric, m, frame));
     p->m = metric_measures(&p->metric, m);
@@ -285,7 +285,7 @@ ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
                                ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,
                                const ddsc_graph_settings *own_graph)
 {
-    ddsc_metric_settings old_metric; /* checks that the caller's structs are valid */
+    ddsc_metric_settings old_metric; /* only checks that the caller's structs are valid */
     ddsc_graph_settings old_graph;
     CHECK(sized_take(ctx, &metric_struct, &old_metric, metric));
     CHECK(sized_take(ctx, &graph_struct, &old_graph, graph));

@@ -8,28 +8,36 @@ enum {
     /* Number of items above which a float prefilter saves time. Measured on digits with mmd and
      * lot (bench/tuning.py, "prefilter or all pairs"). */
     PREFILTER_ITEMS = 2000,
+    /* Number of items above which an update uses the rows of a prefilter as bounds (bench/update.py). */
+    UPDATE_ROW_ITEMS = 1000,
+    /* An index has room for at least INDEX_ROOM_LEAST new items, or a share of its items. The metric is
+     * opened again when the room is used up, at the cost of about INDEX_ROOM_SHARE prepared items per
+     * insert (bench/update.py). */
+    INDEX_ROOM_LEAST = 64,
+    INDEX_ROOM_SHARE = 4,
     /* Largest number of items for which the automatic choice is an exact search. 100,000 digits
      * take minutes (bench/scale.py). */
     EXACT_ITEMS = 100000,
-    /* Smallest default of tau. With 10 to 13 neighbors, the smallest k-means inertia of AgNews and
-     * Reuters belongs to a partition far from the classes; with 25 or more it is near them. NMI of
-     * refined labels, for 10 to 15 neighbors, 20, 30 and 40 (bench/shorttext.py -- --tau T):
-     * AgNews .535, .497, .629, .626; Reuters .540, .651, .663, .661; BBC .727, .727, .723, .740;
-     * BBCSport .748, .768, .750, .741; SearchSnippets .656, .663, -, .657; StackOverflow .688, .689,
-     * -, .687. Documents of few points gain little, and 40 neighbors nearly double their time. */
+    /* Smallest default of tau. With 10 to 13 neighbors, the partition of AgNews and Reuters with
+     * the smallest k-means inertia differs much from the classes; with 25 or more neighbors, it is
+     * similar to them. The following values are the NMI of refined labels for 10 to 15, 20, 30 and
+     * 40 neighbors (bench/shorttext.py -- --tau T): AgNews .535, .497, .629, .626; Reuters .540,
+     * .651, .663, .661; BBC .727, .727, .723, .740; BBCSport .748, .768, .750, .741; SearchSnippets
+     * .656, .663, -, .657; StackOverflow .688, .689, -, .687. Documents with few points gain little
+     * from more neighbors, and 40 neighbors nearly double their time. */
     TAU_LEAST = 10,
     TAU_LEAST_OF_TITLES = 20,
     TAU_LEAST_OF_DOCUMENTS = 28,
     SHORT_DOCUMENT = 12, /* mean number of points below which documents are titles */
-    /* Documents have at most one neighbor per 40 documents, unless tau is TAU_LEAST. BBCSport (737)
-     * with GloVe vectors has AMI .792, .781 and .759 for 12, 18 and 28 neighbors, and .747, .764 and
-     * about .75 without vectors. */
+    /* The default for documents is at most one neighbor per 40 documents, but at least TAU_LEAST.
+     * With GloVe vectors, BBCSport (737 documents) has an AMI of .792, .781 and .759 for 12, 18 and
+     * 28 neighbors. Without vectors, the values are .747, .764 and about .75. */
     ITEMS_PER_NEIGHBOR = 40,
     /* ---- rows that represent items in an approximate search (bench/scale.py) ---- */
     ROWS_MOST = 64,        /* number of columns; if there are more, they are reduced to their
                             * principal components */
     REFERENCE_MOST = 64,   /* number of points in the reference of linear transport */
-    FEATURES = 1024,       /* number of random features if mmd has no rows of its own */
+    FEATURES = 1024,       /* number of random features if mmd provides no rows */
     BANDWIDTH_TRIED = 200, /* number of sampled points whose distances are compared with a given
                             * bandwidth */
     PROJECTION_DIM = 10    /* largest dimension in which candidates for transport also use
@@ -58,12 +66,12 @@ static const double HUBS_UNLISTED = 0.3;
 /* A warning is issued if one coordinate contributes more than this share of the mean squared
  * distance between points of different items. */
 static const double UNITS_SHARE = 0.99;
-/* The same limit for an integer coordinate that is constant within items. Smaller shares are
- * harmless. */
+/* The corresponding limit for an integer coordinate that is constant within items. Smaller shares
+ * have no noticeable effect. */
 static const double ID_SHARE = 0.05;
 /* A warning is issued if the bandwidth is smaller than the 5% quantile of the point distances by
- * the first factor, or larger by the second. In the first case, all kernel values of the other 95%
- * are below 1e-20. In the second case, they differ from 1 by less than 1e-12. */
+ * the first factor, or larger by the second. If it is smaller, the kernel values of 95% of the
+ * pairs are below 1e-20. If it is larger, kernel values differ from 1 by less than 1e-12. */
 static const double BANDWIDTH_SMALL = 50, BANDWIDTH_LARGE = 1e6;
 
 #endif

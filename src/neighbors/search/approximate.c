@@ -2,13 +2,13 @@
  *
  * NN-descent over rows of numbers (descent.c) proposes k > tau candidates per item. The metric then
  * computes the true values of the candidates, and the tau best are kept. The cost is that of the
- * descent plus at most k metric values per item, instead of n values.
+ * descent plus at most k metric values per item, compared with n values for an exact search.
  *
  * The recall is the fraction of true neighbors that were found. It is measured on randomly drawn
- * items, each of which is compared with all others. Its 95% interval is Wilson's interval with an
- * effective number of trials. The neighbors of one item tend to be found or missed together, so
- * they are not independent trials. The effective number is estimated from the variance between
- * items. */
+ * items, each of which is compared with all others. Its 95% confidence interval is Wilson's
+ * interval for an effective number of trials. This number is estimated from the variance between
+ * items, because the neighbors of one item tend to be found or missed together and are not
+ * independent trials. */
 #include <math.h>
 #include <string.h>
 
@@ -22,8 +22,9 @@ void search_rows_free(ddsc_context *ctx, search_rows *r)
     *r = (search_rows){0};
 }
 
-/* Makes all other items candidates of n_rows items. One item is drawn from each of n_rows equal
- * parts of the set, so the choice depends neither on the order within the set nor on the search. */
+/* Draws n_rows items and makes all other items their candidates. One item is drawn from each of
+ * n_rows equal parts of the set. The draw depends on the seed and the sizes only, not on the
+ * search. */
 static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_t n_rows)
 {
     int64_t part = 0, drawn = -1;
@@ -58,9 +59,9 @@ static double student_quantile(double degrees)
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * degrees * degrees * degrees);
 }
 
-/* Computes the 95% Wilson interval for a fraction p of n trials (Wilson 1927). Unlike p -+ 2 s,
- * this interval is valid for few trials and for fractions near 1. It uses Student's quantile
- * because the number of trials is estimated from n_rows items. */
+/* Computes the 95% Wilson interval for a fraction p of n trials (Wilson 1927). Unlike the normal
+ * approximation, this interval is valid for few trials and for fractions near 1. It uses Student's
+ * quantile because the number of trials is estimated from n_rows items. */
 static void wilson(ddsc_pair_stats *stats, double p, double n, int64_t n_rows)
 {
     double z = student_quantile((double)BASE_MAX(n_rows - 1, 2));
@@ -72,9 +73,8 @@ static void wilson(ddsc_pair_stats *stats, double p, double n, int64_t n_rows)
 }
 
 /* Computes the fraction of the drawn items' true neighbors that were found. An item at the same
- * distance as the tau-th neighbor is treated as found. Neighbors of one item are found or missed
- * together, so the effective number of trials is computed from the variance over items. It is at
- * least one per item and at most the number of neighbors. */
+ * distance as the tau-th neighbor is treated as found. The effective number of trials is computed
+ * from the variance over items. It is at least one per item and at most the number of neighbors. */
 static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc_graph *truth,
                          const ddsc_graph *found, const local_scales *by)
 {
@@ -137,8 +137,8 @@ ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stat
     TRY(measure_recall(p, stats, graph, cheap));
     if (stats->recall < RECALL_GOOD)
         ctx_warn(p->ctx,
-                 "only about %.0f%% of the neighbors were found (%.0f to %.0f%%); an exact search "
-                 "finds all of them (--neighbors exact)",
+                 "only about %.0f%% of the neighbors were found (%.0f to %.0f%%); use --neighbors "
+                 "exact to find all of them",
                  100 * stats->recall, 100 * stats->recall_low, 100 * stats->recall_high);
     *out = graph;
     graph = NULL;

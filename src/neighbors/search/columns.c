@@ -1,6 +1,6 @@
-/* The tau-NN graph from whole columns of the distance matrix.
+/* Builds the tau-NN graph from whole columns of the distance matrix.
  *
- * A random subset of m items, the landmarks, is compared with all n items, which costs about n m
+ * A random subset of m items, the landmarks, is compared with all n items, which takes about n m
  * values instead of n^2 / 2. Distances to a landmark are then exact. All other distances are
  * approximated with the Nystrom method (landmarks.c): D^2_ij ~ |x_i - x_j|^2 + rest_i + rest_j. The
  * neighbors in the graph are the nearest items by exact or approximate distances, which takes O(n^2
@@ -54,12 +54,12 @@ ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, dou
     *c = (column_set){.n = n, .m = columns_of(n, fraction)};
     if (c->m < COLUMNS_LEAST)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "sample_columns = %g of %lld items selects %lld columns: at least %d are "
-                        "required, and a "
-                        "few hundred are recommended",
+                        "sample_columns = %g of %lld items selects %lld columns; at least %d are "
+                        "required, and a few hundred are recommended",
                         fraction, (long long)n, (long long)c->m, COLUMNS_LEAST);
     if (!mul_ok(n, c->m, &size))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld columns of %lld items are too many",
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                        "%lld columns of %lld items are too many; reduce sample_columns",
                         (long long)c->m, (long long)n);
     TRY(MEM_NEW(ctx, c->order, n));
     TRY(MEM_NEW(ctx, c->rank, n));
@@ -147,7 +147,7 @@ static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double
     double *to = NULL, *off = NULL, *truth = NULL;
     landmark_map fit = {0};
     *error = NAN;
-    if (m < JUDGED_LEAST)
+    if (m < ESTIMATE_LEAST)
         return DDSC_OK;
     TRY(MEM_NEW(ctx, item, m)); /* the remaining landmarks, followed by the held-out ones */
     TRY(MEM_NEW(ctx, to, m * n_in));

@@ -2,10 +2,10 @@
  * similarity measures, 2011).
  *
  * The lists initially contain random items and improve in rounds. In each round, any two items that
- * are neighbors or reverse neighbors of the same item are compared. Pairs that were already
- * compared in this way are skipped: at least one of the two must be fresh, that is, new since the
- * previous round. The rounds end when at most one neighbor in DESCENT_FEW changes, or after
- * DESCENT_ROUNDS rounds.
+ * are neighbors or reverse neighbors of the same item are compared. A pair is skipped unless at
+ * least one of its items is fresh, that is, was added to the list in the previous round; other
+ * pairs have already been compared. The rounds end when at most one neighbor in DESCENT_FEW
+ * changes, or after DESCENT_ROUNDS rounds.
  *
  * All comparisons of a round use the lists of the previous round. The heaps order entries by
  * (value, index), so their contents do not depend on the order of arrival. The result is therefore

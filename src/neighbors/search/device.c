@@ -4,12 +4,12 @@
  * pairs as one matrix product. It returns the `most` smallest bounds of each item. The rule of
  * shortlist.c then selects the candidates. The metric computes their values in double precision on
  * the CPU, so the graph has the same bytes as that of a CPU search. Meanwhile, the device may
- * already compute the next strip.
+ * compute the next strip.
  *
  * A device offers several product types, from the cheapest and least accurate to the most accurate.
- * Each type has a radius, which bounds its relative rounding error and widens the bounds. If too
- * many items have undecided candidates, the search restarts with the next type. The cost is n^2
- * columns multiplications per attempt. If the device fails or returns impossible lists, the CPU
+ * Each type has a radius, which bounds its relative rounding error and by which the bounds are
+ * widened. If too many items have undecided candidates, the search restarts with the next type.
+ * Each attempt computes n^2 products of rows. If the device fails or returns invalid lists, the CPU
  * performs the search instead. */
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ typedef struct remote {
     double unit;           /* unit of the keys */
     int64_t strip;         /* rows per strip */
     float *key;            /* strip x most */
-    double *scratch;       /* per worker: keys and upper bounds of a list */
+    double *scratch;       /* one per worker: keys and upper bounds on a list */
 } remote;
 
 /* Converts the local scales to floats with the largest in [1, 2). A weight has a relative error of
@@ -74,7 +74,7 @@ static ddsc_status settle_strip(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Checks the lists of a strip. Impossible entries are treated as a device failure. */
+/* Checks the lists of a strip. Invalid entries are treated as a device failure. */
 static bool plausible(const remote *r, int64_t rows)
 {
     int64_t most = r->d->most;
@@ -98,7 +98,7 @@ static ddsc_status walk_strip(remote *r, int64_t *open, filtered *how, char *why
     if (r->dev.table.nearest(r->dev.state, d->first, end, d->most, r->key, d->index, why) != 0)
         return DDSC_OK;
     if (!plausible(r, end - d->first)) {
-        snprintf(why, DEVICE_WORDS, "it returned invalid neighbor lists");
+        snprintf(why, DEVICE_WORDS, "the device returned invalid neighbor lists");
         return DDSC_OK;
     }
     CHECK(parallel_for(r->ctx, end - d->first, 64, settle_strip, r));

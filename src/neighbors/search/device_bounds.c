@@ -1,15 +1,15 @@
-/* Lower bounds of the pruned search on a device (GPU). The device computes the first bounds of all
- * pairs, and the dual and tight bounds for the pairs of a round.
+/* Computes lower bounds of the pruned search on a device (GPU): the first bounds of all pairs, and
+ * the dual and tight bounds for the pairs of a round.
  *
  * The first bounds have the form low(i, j) = start_i + start_j - 2 rows_i . rows_j (backend.h). The
  * starts already include the rounding error of float products in any order of summation. A product
- * type of the device can therefore be used directly if it is at least as accurate as float
- * products. The device returns either the smallest bounds of each item or all pairs within reach.
+ * type of the device can therefore be used if it is at least as accurate as float products. The
+ * device returns either the smallest bounds of each item or all pairs within reach.
  *
  * Bounds that the device does not offer, or fails to compute, are computed on the CPU. A team of
  * several ranks also uses the CPU. The last digits of device bounds may differ from those of CPU
  * bounds, and so may the number of solves. However, both are valid lower bounds, so the graph is
- * the same. The cost is one product of n^2 columns for each pass over the first bounds, plus O(1)
+ * the same. The cost is n^2 products of rows for each pass over the first bounds, plus O(1)
  * transfers per strip. */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "neighbors/search/search.h"
 #include "neighbors/search/tuning.h"
 
-typedef struct remote_bounds {
+typedef struct device_prefilter {
     ddsc_context *ctx;
     const first_bounds *first;
     void *cpu;
@@ -35,15 +35,15 @@ typedef struct remote_bounds {
     /* The following fields are used by `within`. */
     float *reach; /* n */
     const double *wide;
-    int32_t *pair; /* REMOTE_FOUND x 2 */
+    int32_t *pair; /* DEVICE_FOUND x 2 */
     float *low;    /* bounds of these pairs; also used for frames */
     int64_t low_capacity;
-    bool odd; /* some returned pairs are invalid */
+    bool odd; /* true if some returned pairs are invalid */
     prefilter_hit hit;
     void *arg;
-} remote_bounds;
+} device_prefilter;
 
-static void lose_device(remote_bounds *r, const char *why)
+static void lose_device(device_prefilter *r, const char *why)
 {
     device_fail(r->ctx, &r->dev, why);
     device_close(&r->dev);
@@ -52,9 +52,9 @@ static void lose_device(remote_bounds *r, const char *why)
 
 /* ---- open and close ---- */
 
-static void remote_close(void *state)
+static void device_prefilter_close(void *state)
 {
-    remote_bounds *r = state;
+    device_prefilter *r = state;
     if (!r)
         return;
     prefilter_cpu.close(r->cpu);
@@ -64,7 +64,7 @@ static void remote_close(void *state)
 
 /* Returns true if the device can use the rows. They must be in item order, and the most accurate
  * product type of the device must be as accurate as float products. */
-static bool has_rows(const remote_bounds *r)
+static bool has_rows(const device_prefilter *r)
 {
     double radius = INFINITY;
     int64_t columns = r->first->columns;
@@ -74,12 +74,12 @@ static bool has_rows(const remote_bounds *r)
     return radius <= prefilter_radius(columns);
 }
 
-static void open_device(remote_bounds *r, const device_grid *grid)
+static void open_device(device_prefilter *r, const device_grid *grid)
 {
     char why[DEVICE_WORDS] = "";
     double n = (double)r->first->n, rows = r->first->order ? 0 : (double)r->first->columns;
     if ((rows == 0 && !grid) || team_size(r->ctx) > 1 ||
-        !device_open(r->ctx, &r->dev, n * n * rows + (grid ? n * REMOTE_WORK_PER_ITEM : 0)))
+        !device_open(r->ctx, &r->dev, n * n * rows + (grid ? n * DEVICE_WORK_PER_ITEM : 0)))
         return;
     if (grid && r->dev.table.load_grid && r->dev.table.bounds) {
         if (r->dev.table.load_grid(r->dev.state, grid, why) != 0) {
@@ -98,19 +98,19 @@ static void open_device(remote_bounds *r, const device_grid *grid)
              r->grid ? "dual bounds" : "");
 }
 
-static ddsc_status remote_open(ddsc_context *ctx, void **state, const first_bounds *bounds,
-                               const struct device_grid *grid)
+static ddsc_status device_prefilter_open(ddsc_context *ctx, void **state,
+                                         const first_bounds *bounds, const struct device_grid *grid)
 {
     ddsc_status status = DDSC_OK;
-    remote_bounds *r = NULL;
+    device_prefilter *r = NULL;
     TRY(MEM_ZERO(ctx, r, 1));
-    *r = (remote_bounds){.ctx = ctx, .first = bounds};
+    *r = (device_prefilter){.ctx = ctx, .first = bounds};
     TRY(prefilter_cpu.open(ctx, &r->cpu, bounds, grid));
     open_device(r, grid);
     *state = r;
     r = NULL;
 done:
-    remote_close(r);
+    device_prefilter_close(r);
     return status;
 }
 
@@ -118,7 +118,7 @@ done:
 
 /* Converts the local scales to floats with the largest in [1, 2). Sets *good to false if their
  * range exceeds that of floats. */
-static ddsc_status weigh_bounds(remote_bounds *r, const local_scales *by, bool *good)
+static ddsc_status weigh_bounds(device_prefilter *r, const local_scales *by, bool *good)
 {
     double largest = 0, least = INFINITY;
     *good = true;
@@ -137,10 +137,10 @@ static ddsc_status weigh_bounds(remote_bounds *r, const local_scales *by, bool *
 
 /* Adds a strip of lists to the heaps. Each float weight has a relative error of 2^-24, and so does
  * its product with a bound. Subtracting 0x1p-21 of the value more than covers both errors, so the
- * values remain lower bounds. The same holds for the items that were not kept. */
+ * values remain lower bounds. The same margin applies to the items that were not kept. */
 static ddsc_status take_strip(void *arg, int64_t begin, int64_t end, int worker)
 {
-    remote_bounds *r = arg;
+    device_prefilter *r = arg;
     int64_t keep = r->kept->tau;
     (void)worker;
     for (int64_t c = begin; c < end; c++)
@@ -153,7 +153,7 @@ static ddsc_status take_strip(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-static bool plausible_lists(const remote_bounds *r)
+static bool plausible_lists(const device_prefilter *r)
 {
     int64_t keep = r->kept->tau;
     for (int64_t c = 0; c < r->size; c++)
@@ -164,7 +164,7 @@ static bool plausible_lists(const remote_bounds *r)
     return true;
 }
 
-static bool load_rows(remote_bounds *r, int64_t keep, int64_t *strip, char *why)
+static bool load_rows(device_prefilter *r, int64_t keep, int64_t *strip, char *why)
 {
     const first_bounds *b = r->first;
     device_rows rows = {
@@ -175,7 +175,7 @@ static bool load_rows(remote_bounds *r, int64_t keep, int64_t *strip, char *why)
 }
 
 /* Loads the rows for the walk. Also loads the frames if the device has enough memory for them. */
-static bool load_walk(remote_bounds *r, char *why)
+static bool load_walk(device_prefilter *r, char *why)
 {
     char no_room[DEVICE_WORDS];
     int64_t strip;
@@ -188,7 +188,7 @@ static bool load_walk(remote_bounds *r, char *why)
 }
 
 /* Processes all strips. If the device fails, sets *why to the cause. */
-static ddsc_status strips(remote_bounds *r, int64_t keep, char *why)
+static ddsc_status strips(device_prefilter *r, int64_t keep, char *why)
 {
     int64_t n = r->first->n, strip = 0;
     if (!load_rows(r, keep, &strip, why))
@@ -202,7 +202,7 @@ static ddsc_status strips(remote_bounds *r, int64_t keep, char *why)
                                  why) != 0)
             return DDSC_OK;
         if (!plausible_lists(r)) {
-            snprintf(why, DEVICE_WORDS, "it returned invalid neighbor lists");
+            snprintf(why, DEVICE_WORDS, "the device returned invalid neighbor lists");
             return DDSC_OK;
         }
         CHECK(parallel_for(r->ctx, r->size, 64, take_strip, r));
@@ -211,9 +211,9 @@ static ddsc_status strips(remote_bounds *r, int64_t keep, char *why)
     return DDSC_OK;
 }
 
-static ddsc_status remote_nearest(void *state, nearest *kept)
+static ddsc_status device_prefilter_nearest(void *state, nearest *kept)
 {
-    remote_bounds *r = state;
+    device_prefilter *r = state;
     char why[DEVICE_WORDS] = "";
     bool good = false;
     r->kept = kept;
@@ -239,7 +239,7 @@ static ddsc_status remote_nearest(void *state, nearest *kept)
 
 static ddsc_status hit_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const remote_bounds *r = arg;
+    const device_prefilter *r = arg;
     for (int64_t k = begin; k < end; k++) {
         int64_t i = r->pair[2 * k], j = r->pair[2 * k + 1];
         double bound = r->first->unit * (double)r->low[k];
@@ -251,7 +251,7 @@ static ddsc_status hit_range(void *arg, int64_t begin, int64_t end, int worker)
 
 static ddsc_status look_at_pairs(void *arg, int64_t begin, int64_t end, int worker)
 {
-    remote_bounds *r = arg;
+    device_prefilter *r = arg;
     bool good = true;
     (void)worker;
     for (int64_t k = begin; k < end; k++)
@@ -266,8 +266,8 @@ typedef struct rectangle {
     int64_t row[2], column[2];
 } rectangle;
 
-/* Covers the tiles [begin, end) with rectangles: the rest of one column of tiles, whole columns,
- * and the beginning of another column. Returns the number of rectangles. */
+/* Covers the tiles [begin, end) with up to three rectangles: the rest of one column of tiles, whole
+ * columns, and the beginning of the last column. Returns the number of rectangles. */
 static int rectangles_of(const first_bounds *b, int64_t begin, int64_t end, rectangle *out)
 {
     pair_tile first = tile_number(b->n, b->side, begin), last = tile_number(b->n, b->side, end - 1);
@@ -282,21 +282,22 @@ static int rectangles_of(const first_bounds *b, int64_t begin, int64_t end, rect
 }
 
 /* Stores the pairs of the tiles that are within reach in r->pair and r->low. *out is their number,
- * or REMOTE_FOUND + 1 if there are more. */
-static ddsc_status find_pairs(remote_bounds *r, int64_t begin, int64_t end, int64_t *out, char *why)
+ * or DEVICE_FOUND + 1 if there are more. */
+static ddsc_status find_pairs(device_prefilter *r, int64_t begin, int64_t end, int64_t *out,
+                              char *why)
 {
     rectangle part[3];
     int n_parts = rectangles_of(r->first, begin, end, part);
     int64_t n = 0;
     for (int k = 0; k < n_parts; k++) {
-        int64_t found = 0, left = REMOTE_FOUND - n;
+        int64_t found = 0, left = DEVICE_FOUND - n;
         if (part[k].row[0] == part[k].row[1] || part[k].column[0] == part[k].column[1])
             continue;
         if (r->dev.table.within(r->dev.state, part[k].row, part[k].column, r->reach, left,
                                 r->pair + 2 * n, r->low + n, &found, why) != 0)
             return DDSC_OK;
         if (found < 0 || found > left) {
-            *out = found < 0 ? found : REMOTE_FOUND + 1;
+            *out = found < 0 ? found : DEVICE_FOUND + 1;
             return DDSC_OK;
         }
         n += found;
@@ -305,26 +306,27 @@ static ddsc_status find_pairs(remote_bounds *r, int64_t begin, int64_t end, int6
     r->odd = false;
     CHECK(parallel_for(r->ctx, n, 4096, look_at_pairs, r));
     if (r->odd)
-        snprintf(why, DEVICE_WORDS, "it returned invalid pairs");
+        snprintf(why, DEVICE_WORDS, "the device returned invalid pairs");
     return DDSC_OK;
 }
 
-/* Finds the pairs of the tiles that are within reach, and calls hit for them only when all have
- * arrived. If the device fails before that, the CPU processes these tiles from the start. If there
- * are too many pairs, the range is split in half. A single tile never has too many. */
-static ddsc_status within_tiles(remote_bounds *r, int64_t begin, int64_t end)
+/* Finds the pairs of the tiles that are within reach. It calls hit only after the device has
+ * returned all of them; if the device fails before that, the CPU processes these tiles from the
+ * start. If there are too many pairs, the range is split in half. A single tile never has too
+ * many. */
+static ddsc_status within_tiles(device_prefilter *r, int64_t begin, int64_t end)
 {
     char why[DEVICE_WORDS] = "";
     int64_t n = 0;
     if (r->dev.state && load_walk(r, why))
         CHECK(find_pairs(r, begin, end, &n, why));
-    if (r->dev.state && !why[0] && (n < 0 || (n > REMOTE_FOUND && end - begin < 2)))
-        snprintf(why, sizeof why, "it returned more pairs than exist");
+    if (r->dev.state && !why[0] && (n < 0 || (n > DEVICE_FOUND && end - begin < 2)))
+        snprintf(why, sizeof why, "the device returned more pairs than exist");
     if (r->dev.state && why[0])
         lose_device(r, why);
     if (!r->dev.state)
         return prefilter_cpu.within(r->cpu, begin, end, r->wide, r->hit, r->arg);
-    if (n > REMOTE_FOUND) {
+    if (n > DEVICE_FOUND) {
         CHECK(within_tiles(r, begin, (begin + end) / 2));
         return within_tiles(r, (begin + end) / 2, end);
     }
@@ -335,10 +337,10 @@ static ddsc_status within_tiles(remote_bounds *r, int64_t begin, int64_t end)
     return parallel_for(r->ctx, n, 64, hit_range, r);
 }
 
-static ddsc_status remote_within(void *state, int64_t begin, int64_t end, const double *reach,
-                                 prefilter_hit hit, void *arg)
+static ddsc_status device_prefilter_within(void *state, int64_t begin, int64_t end,
+                                           const double *reach, prefilter_hit hit, void *arg)
 {
-    remote_bounds *r = state;
+    device_prefilter *r = state;
     if (!has_rows(r) || !r->dev.table.within)
         return prefilter_cpu.within(r->cpu, begin, end, reach, hit, arg);
     r->wide = reach;
@@ -346,8 +348,8 @@ static ddsc_status remote_within(void *state, int64_t begin, int64_t end, const 
     r->arg = arg;
     if (!r->reach) {
         CHECK(MEM_NEW(r->ctx, r->reach, r->first->n));
-        CHECK(MEM_NEW(r->ctx, r->pair, 2 * REMOTE_FOUND));
-        CHECK(MEM_RESERVE(r->ctx, r->low, &r->low_capacity, REMOTE_FOUND));
+        CHECK(MEM_NEW(r->ctx, r->pair, 2 * DEVICE_FOUND));
+        CHECK(MEM_RESERVE(r->ctx, r->low, &r->low_capacity, DEVICE_FOUND));
     }
     for (int64_t i = 0; i < r->first->n; i++)
         r->reach[i] = nextafterf((float)(reach[i] / r->first->unit), INFINITY);
@@ -357,7 +359,7 @@ static ddsc_status remote_within(void *state, int64_t begin, int64_t end, const 
 /* ---- bounds of many single pairs ---- */
 
 /* Computes frame bounds as floats, in the unit of the first bounds. */
-static ddsc_status frame_pairs(remote_bounds *r, int64_t n, const pair_ij *pair, double *bound,
+static ddsc_status frame_pairs(device_prefilter *r, int64_t n, const pair_ij *pair, double *bound,
                                char *why)
 {
     CHECK(MEM_RESERVE(r->ctx, r->low, &r->low_capacity, n));
@@ -368,17 +370,18 @@ static ddsc_status frame_pairs(remote_bounds *r, int64_t n, const pair_ij *pair,
     return DDSC_OK;
 }
 
-static bool makes_pairs(remote_bounds *r, bound_level level, char *why)
+static bool makes_pairs(device_prefilter *r, bound_level level, char *why)
 {
     if (level != BOUND_FRAME)
         return r->grid;
     return has_rows(r) && r->dev.table.framed && load_walk(r, why) && r->framed;
 }
 
-static ddsc_status remote_pairs(void *state, bound_level level, int64_t n, const pair_ij *pair,
-                                const double *enough, double *bound, bool *made)
+static ddsc_status device_prefilter_pairs(void *state, bound_level level, int64_t n,
+                                          const pair_ij *pair, const double *enough, double *bound,
+                                          bool *made)
 {
-    remote_bounds *r = state;
+    device_prefilter *r = state;
     char why[DEVICE_WORDS] = "";
     *made = false;
     if (makes_pairs(r, level, why)) {
@@ -391,7 +394,7 @@ static ddsc_status remote_pairs(void *state, bound_level level, int64_t n, const
     }
     for (int64_t k = 0; *made && k < n; k++)
         if (!isfinite(bound[k])) {
-            snprintf(why, sizeof why, "it returned invalid bounds");
+            snprintf(why, sizeof why, "the device returned invalid bounds");
             *made = false;
         }
     if (why[0])
@@ -399,9 +402,9 @@ static ddsc_status remote_pairs(void *state, bound_level level, int64_t n, const
     return DDSC_OK;
 }
 
-const prefilter_device search_remote = {.name = "device",
-                                        .open = remote_open,
-                                        .close = remote_close,
-                                        .nearest = remote_nearest,
-                                        .within = remote_within,
-                                        .pairs = remote_pairs};
+const prefilter_device search_device = {.name = "device",
+                                        .open = device_prefilter_open,
+                                        .close = device_prefilter_close,
+                                        .nearest = device_prefilter_nearest,
+                                        .within = device_prefilter_within,
+                                        .pairs = device_prefilter_pairs};

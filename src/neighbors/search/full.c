@@ -1,10 +1,10 @@
-/* The tau-NN graph from all pairs.
+/* Builds the tau-NN graph from all pairs.
  *
- * The pair service computes every pair i < j of the choice once, tile by tile. Each value is
- * offered to the heaps of both items. A heap keeps the tau smallest (key, index), which is a total
- * order. The graph therefore depends neither on the order of arrival nor on the number of threads
- * or ranks. The cost is n (n - 1) / 2 metric values for a complete choice, and O(n tau) memory. The
- * other exact searches return the same bytes as this search. */
+ * The pair service computes every requested pair i < j once, tile by tile. Each value is offered to
+ * the heaps of both items. A heap keeps the tau smallest entries in the order of (key, index),
+ * which is a total order. The graph therefore depends neither on the order of arrival nor on the
+ * number of threads or ranks. If all pairs are requested, the cost is n (n - 1) / 2 metric values
+ * and O(n tau) memory. The other exact searches return the same bytes as this search. */
 #include "neighbors/search/search.h"
 #include "numeric/graph/graph.h"
 

@@ -1,5 +1,6 @@
-/* Coordinates of all items from their distances to m landmarks: the Nystrom method on the Gram
- * matrix (Williams and Seeger 2001; for distances Platt 2005, after de Silva and Tenenbaum 2004).
+/* Computes coordinates of all items from their distances to m landmarks, using the Nystrom method
+ * on the Gram matrix (Williams and Seeger 2001; for distances Platt 2005, after de Silva and
+ * Tenenbaum 2004).
  *
  * The m x m matrix of squared distances between the landmarks is double-centered to obtain the Gram
  * matrix G = U Lambda U^T, and the leading eigenvectors are kept. Let d_i be the squared distances
@@ -19,8 +20,8 @@
 
 enum { FIT_GRAIN = 256 };
 
-/* Smallest eigenvalue that is kept, relative to the largest. Smaller ones are noise, and dividing
- * by their square root would amplify it. The part of the distances that belongs to them is included
+/* Smallest eigenvalue that is kept, relative to the largest. Smaller eigenvalues are noise, which
+ * would be amplified by the division by their square root. Their part of the distances is included
  * in the rest. */
 static const double DIRECTION_LEAST = 0.01;
 
@@ -66,7 +67,7 @@ done:
 
 /* Computes x_i = -1/2 Lambda^-1/2 U^T (d_i - mean) and the rest. The squared distance from item i
  * to the mean of the landmarks is known: it is mean_l d_il - mean/2. The rest is the part of this
- * squared distance that x_i does not explain. It can have either sign, because unbiased estimates
+ * squared distance that x_i does not explain. It can be negative, because unbiased estimates
  * subtract a term per item and because most metrics are not exactly Euclidean. */
 static ddsc_status fit_rows(void *arg, int64_t begin, int64_t end, int worker)
 {

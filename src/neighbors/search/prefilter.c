@@ -1,14 +1,15 @@
-/* The exact tau-NN graph with a float prefilter.
+/* Builds the exact tau-NN graph with a float prefilter.
  *
  * The metric provides rows of floats whose distances enclose its values (prefilter_rows). One
  * matrix product gives lower bounds of all n^2 / 2 pairs in floats. For each item, the `most`
  * smallest of them are kept. The rule of shortlist.c then selects the candidates that cannot be
- * excluded within rounding errors. The metric computes these candidates in double precision, and
- * only its values determine the graph, so the graph has the same bytes as that of the full search.
+ * excluded, given the rounding errors. The metric computes these candidates in double precision,
+ * and only its values determine the graph, so the graph has the same bytes as that of the full
+ * search.
  *
- * The cost is n^2 columns float multiplications and slightly more than tau metric values per item.
- * If too many items have undecided candidates, for example because many distances are equal, the
- * caller searches all pairs instead. A device is tried first (device.c). */
+ * The cost is one float product of n^2 / 2 pairs of rows and slightly more than tau metric values
+ * per item. If too many items have undecided candidates, for example because many distances are
+ * equal, the caller searches all pairs instead. A device is tried first (device.c). */
 #include "neighbors/search/search.h"
 #include "neighbors/search/shortlist.h"
 #include "neighbors/search/tuning.h"
@@ -17,7 +18,7 @@
 typedef struct settling {
     shortlist *d;
     const nearest *kept;
-    double *scratch; /* per worker: keys and upper bounds of a list */
+    double *scratch; /* one per worker: keys and upper bounds on a list */
 } settling;
 
 static ddsc_status settle_range(void *arg, int64_t begin, int64_t end, int worker)

@@ -1,21 +1,21 @@
-/* The exact tau-NN graph without most of the solves. It is equal, edge for edge, to that of the
- * full matrix.
+/* Builds the exact tau-NN graph with a small part of the solves. The graph is equal, edge for edge,
+ * to that of the full matrix.
  *
- * Each item has a list of candidates, ordered by a lower bound of D^2. In each round, every item
+ * Each item has a list of candidates, ordered by a lower bound on D^2. In each round, every item
  * chooses its next few candidates. The pairs of a round are solved in parallel, each for both of
  * its items. A solve may also yield a linear minorant of the distances to i and to j (a cut), which
  * raises the bounds of the remaining candidates on both lists. A candidate whose bound exceeds the
  * tau-th distance found so far is excluded permanently, because these distances never increase and
  * bounds never decrease.
  *
- * With local scales (numeric/graph/hubs.c), an item compares keys: D^2, or a bound of it, divided
- * by the scale of the other item. For two fixed items, the key is monotone in D^2, so the key of a
- * bound is a bound of the key.
+ * With local scales (numeric/graph/hubs.c), an item compares keys. A key is D^2, or a bound on it,
+ * divided by the scale of the other item. For a given pair, the key is monotone in D^2, so the key
+ * of a bound on D^2 is a bound on the key.
  *
- * Items choose their candidates from the state at the start of the round, and a pair chosen by both
- * of its items is recorded once. The graph and the number of solves are therefore the same for any
+ * Items choose their candidates from the state at the start of the round. A pair chosen by both of
+ * its items is recorded once. The graph and the number of solves are therefore the same for any
  * number of threads. The cost is one pass of first bounds over all pairs, O(n tau) frame and dual
- * bounds, and the solves. The number of solves depends on how tight the bounds are. */
+ * bounds, and the solves, whose number depends on how tight the bounds are. */
 #include "neighbors/search/pruned.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static bool needs_dual_bound(const pruned *s, int64_t i, const candidate *c)
 {
     if (!s->p->offer.level[BOUND_DUAL] || c->reached >= HAS_DUAL)
         return false;
-    return c->reached < HAS_LOOK || isfinite(enough_of(s, i, c->index));
+    return c->reached < HAS_ROUGH || isfinite(enough_of(s, i, c->index));
 }
 
 /* Returns the number of solves that would fill the heap of item i if no other item chose a pair
@@ -49,7 +49,7 @@ static int64_t n_missing(const pruned *s, int64_t i)
 }
 
 /* Chooses the first candidates that need a dual bound. While the item has no limit, it chooses
- * enough candidates to select its first solves from. */
+ * enough candidates from which its first solves can be selected. */
 static void choose_for_bounds(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -97,7 +97,7 @@ static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worke
 static reached goal_of(const pruned *s, int64_t i, int64_t j)
 {
     bool last = s->p->offer.short_lists || isfinite(enough_of(s, i, j));
-    return s->solving ? SETTLED : last ? HAS_DUAL : HAS_LOOK;
+    return s->solving ? SETTLED : last ? HAS_DUAL : HAS_ROUGH;
 }
 
 static void mark_pair(pruned *s, candidate *c, int64_t item, int64_t other)
@@ -109,24 +109,24 @@ static void mark_pair(pruned *s, candidate *c, int64_t item, int64_t other)
 }
 
 /* Notifies the ranks that own the other items of the chosen pairs. */
-static ddsc_status tell_range(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status send_choices(void *arg, int64_t begin, int64_t end, int worker)
 {
     pruned *s = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < s->list[i].n; k++) {
             const candidate *c = &s->list[i].at[k];
             if (c->chosen && !pruned_owns(s, c->index))
-                CHECK(pruned_tell(s, c->index, i, 0, worker));
+                CHECK(pruned_send(s, c->index, i, 0, worker));
         }
     return DDSC_OK;
 }
 
-static void hear_choice(pruned *s, const pair_news *news)
+static void mark_chosen(pruned *s, const pair_message *message)
 {
-    candidate *c = pruned_list_find(s, news->item, news->other);
+    candidate *c = pruned_list_find(s, message->item, message->other);
     if (c)
         c->also = true;
-    mark_pair(s, c, news->item, news->other);
+    mark_pair(s, c, message->item, message->other);
 }
 
 /* Marks each chosen pair on the lists of both its items and records the pair once. If both items
@@ -162,8 +162,8 @@ static ddsc_status propose_pairs(pruned *s, bool solving)
     s->n_pairs = 0;
     CHECK(team_for(s->ctx, s->n, rows, choose_pairs, s));
     if (!s->alone) {
-        CHECK(team_for(s->ctx, s->n, rows, tell_range, s));
-        CHECK(pruned_hear(s, hear_choice));
+        CHECK(team_for(s->ctx, s->n, rows, send_choices, s));
+        CHECK(pruned_deliver(s, mark_chosen));
     }
     CHECK(team_for(s->ctx, s->n, rows, mark_range, s));
     for (int64_t b = s->own.begin / rows; b * rows < s->own.end; b++) {
@@ -173,36 +173,36 @@ static ddsc_status propose_pairs(pruned *s, bool solving)
             memcpy(s->pair + s->n_pairs, from->at, (size_t)from->n * sizeof *s->pair);
         s->n_pairs += from->n;
     }
-    return pruned_deal(s);
+    return pruned_divide(s);
 }
 
 /* ---- dual bounds ---- */
 
-static void raise_bound(pruned *s, const pair_news *news)
+static void raise_bound(pruned *s, const pair_message *message)
 {
-    candidate *c = pruned_list_find(s, news->item, news->other);
+    candidate *c = pruned_list_find(s, message->item, message->other);
     if (!c)
         return;
-    spin_lock(&s->near.lock[news->item]);
-    c->bound = BASE_MAX(c->bound, local_key(s->p->by, news->other, news->value));
-    spin_unlock(&s->near.lock[news->item]);
+    spin_lock(&s->near.lock[message->item]);
+    c->bound = BASE_MAX(c->bound, local_key(s->p->by, message->other, message->value));
+    spin_unlock(&s->near.lock[message->item]);
 }
 
-static void offer_value(pruned *s, const pair_news *news)
+static void offer_value(pruned *s, const pair_message *message)
 {
-    nearest_offer_one(&s->near, news->item, news->other, news->value);
+    nearest_offer_one(&s->near, message->item, message->other, message->value);
 }
 
 /* Sends a value to both items of a pair. Rows of this rank are updated directly, and other ranks
  * receive a message. */
-static ddsc_status tell_ends(pruned *s, pair_ij pair, double value, news_fn fn, int worker)
+static ddsc_status send_to_ends(pruned *s, pair_ij pair, double value, message_fn fn, int worker)
 {
     for (int side = 0; side < 2; side++) {
-        pair_news news = {value, side == 0 ? pair.i : pair.j, side == 0 ? pair.j : pair.i};
-        if (pruned_owns(s, news.item))
-            fn(s, &news);
+        pair_message message = {value, side == 0 ? pair.i : pair.j, side == 0 ? pair.j : pair.i};
+        if (pruned_owns(s, message.item))
+            fn(s, &message);
         else
-            CHECK(pruned_tell(s, news.item, news.other, value, worker));
+            CHECK(pruned_send(s, message.item, message.other, value, worker));
     }
     return DDSC_OK;
 }
@@ -247,7 +247,7 @@ static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker
     pruned *s = arg;
     for (int64_t k = begin; k < end; k++) {
         double bound = pruned_bound_of(s, BOUND_DUAL, k, worker);
-        CHECK(tell_ends(s, s->pair[k], bound, raise_bound, worker));
+        CHECK(send_to_ends(s, s->pair[k], bound, raise_bound, worker));
     }
     return DDSC_OK;
 }
@@ -271,7 +271,8 @@ static bool bounds_hold(pruned *s, pair_ij pair, double d2)
     return holds;
 }
 
-/* The maximum is commutative, so the result does not depend on the order of the cuts. */
+/* Raises each bound to the maximum of its old value and the value of the cut. The result does not
+ * depend on the order of the cuts. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
     candidate_list *l = &s->list[item];
@@ -286,8 +287,8 @@ void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
     pairs_count_bounds(s->p, BOUND_CUT, l->n, worker);
 }
 
-/* Returns true if the tight bound exceeds both limits. This bound costs only a small part of a
- * solve. */
+/* Returns true if the tight bound of a pair exceeds the limits of both items, so that the pair need
+ * not be solved. The bound takes a small fraction of the time of a solve. */
 static bool abandons(pruned *s, int64_t k, int worker)
 {
     return s->p->offer.level[BOUND_TIGHT] && isfinite(s->enough[k]) &&
@@ -306,7 +307,7 @@ static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker
             continue;
         TRY(pairs_value(s->p, pair, &d2, worker));
         DDSC_ASSERT(bounds_hold(s, pair, d2));
-        TRY(tell_ends(s, pair, d2, offer_value, worker));
+        TRY(send_to_ends(s, pair, d2, offer_value, worker));
         for (int side = 0; side < 2; side++) {
             int64_t item = side == 0 ? pair.i : pair.j;
             if (!pairs_cut(s->p, worker, side, &cut))
@@ -314,17 +315,18 @@ static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker
             if (pruned_owns(s, item))
                 pruned_apply_cut(s, item, &cut, worker);
             else
-                TRY(pruned_tell_cut(s, item, &cut, worker));
+                TRY(pruned_send_cut(s, item, &cut, worker));
         }
     }
 done:
     return status;
 }
 
-/* Processes the pairs assigned to this rank, timed as a separate stage. If there is a device, it
- * first computes the required bounds. Messages from other ranks are received at the end. */
+/* Processes the pairs assigned to this rank. The time is recorded as a separate stage. If there is
+ * a device, it first computes the required bounds. Messages from other ranks are received at the
+ * end. */
 static ddsc_status timed_pairs(pruned *s, bound_level level, int64_t grain, parallel_fn fn,
-                               news_fn heard)
+                               message_fn on_message)
 {
     const char *before = stage_enter(s->ctx, "bounds");
     ddsc_status status = round_bounds(s, level);
@@ -332,7 +334,7 @@ static ddsc_status timed_pairs(pruned *s, bound_level level, int64_t grain, para
     if (status >= 0)
         status = parallel_for(s->ctx, s->n_pairs, grain, fn, s);
     if (status >= 0 && !s->alone)
-        status = pruned_hear(s, heard);
+        status = pruned_deliver(s, on_message);
     stage_leave(s->ctx, before);
     return status;
 }
@@ -355,8 +357,8 @@ ddsc_status pruned_rounds(pruned *s, bool reports)
             progress_add(s->ctx, left - s->n_left);
         if (s->n_round > 0) {
             TRY(timed_pairs(s, BOUND_TIGHT, 1, solve_range, offer_value));
-            TRY(pruned_hear_cuts(s));
-            /* If only few items remain, they solve most of their candidates anyway. Small batches
+            TRY(pruned_deliver_cuts(s));
+            /* The few remaining items solve most of their candidates anyway, and small batches
              * would lead to many nearly empty rounds. */
             if (s->n_round <= s->n / FEW_SHARE)
                 s->batch = BASE_MIN(2 * s->batch, BASE_MAX(s->width, s->tau));

@@ -1,8 +1,8 @@
 /* The state of a pruned search, shared by pruned.c (rounds), pruned_lists.c (candidate lists),
  * pruned_walk.c (pairs on no list) and pruned_team.c (messages between ranks). Rows are processed
- * in fixed blocks (base/blocks.h). Each rank of a team owns a contiguous run of blocks. The lists
- * and heaps of other rows are empty on that rank. Results about these rows are sent to their owners
- * as messages. */
+ * in fixed blocks (base/blocks.h). Each rank of a team owns a contiguous run of blocks. On that
+ * rank, the lists and heaps of other rows are empty. Results for other rows are sent to their
+ * owners as messages. */
 #ifndef DDSC_NEIGHBORS_SEARCH_PRUNED_H
 #define DDSC_NEIGHBORS_SEARCH_PRUNED_H
 
@@ -12,7 +12,7 @@
 #include "neighbors/search/search.h"
 
 typedef struct candidate {
-    double bound; /* lower bound of D^2, or of its key (local_key) for this item */
+    double bound; /* lower bound on D^2, or on its key (local_key) for this item */
     int32_t index;
     uint8_t reached; /* current level of the bound, or its level after this round */
     bool chosen;     /* chosen by this item in this round */
@@ -23,7 +23,7 @@ typedef struct candidate {
 typedef struct candidate_list {
     candidate *at;
     int64_t n;
-    double complete_to; /* every item with a first bound below this was on the list */
+    double complete_to; /* every item whose first bound is below this value was on the list */
 } candidate_list;
 
 /* A pair that the walk found within reach. */
@@ -31,7 +31,8 @@ typedef struct found_pair {
     double bound;
     int32_t i, j;
     uint8_t reached;
-    bool at_i, at_j; /* true if the pair belongs on the list of i; the same for j */
+    bool at_i, at_j; /* at_i is true if the pair belongs on the list of i, and at_j if it belongs on
+                      * that of j */
 } found_pair;
 
 typedef struct found_list {
@@ -46,31 +47,31 @@ typedef struct block_pairs {
     int64_t n, capacity;
 } block_pairs;
 
-/* Message about the pair (item, other) to the rank that owns the row `item`. */
-typedef struct pair_news {
-    double value; /* D^2 or a bound of it */
+/* A message about the pair (item, other), sent to the rank that owns the row `item`. */
+typedef struct pair_message {
+    double value; /* D^2 or a bound on it */
     int32_t item, other;
-} pair_news;
+} pair_message;
 
 typedef struct pruned {
     ddsc_context *ctx;
     pairs *p;
     team_part own; /* rows of this rank */
     bool alone;    /* true if this rank owns all rows */
-    team_mail news, found_news, cuts;
-    scratch cut_room; /* per worker: a cut to be sent */
+    team_mail messages, found_messages, cuts;
+    scratch cut_room; /* one per worker: a cut to be sent */
     void *device;     /* state of p->device, which computes the first bounds */
     int64_t n, tau;
     candidate *storage; /* entries of all lists */
     candidate_list *list;
-    /* Items on the first lists: n x width, ascending, with a mark on settled pairs. */
+    /* The items on the first lists, n x width, ascending. Settled pairs are marked. */
     uint32_t *seen;
     int64_t width;
     nearest near;
     double *limit;  /* tau-th key of each item when the lists were last cleaned */
     double *reach;  /* largest key that the walk has to find: the limit with slack, or -inf if there
                     * is none */
-    double *within; /* the same as a value of D^2, valid for any other item */
+    double *within; /* the same limit as a value of D^2, valid for any other item */
     int64_t own_left; /* number of candidates on the lists of this rank after they were last
                        * cleaned */
     int64_t n_left;   /* number of candidates on all lists; set when pairs are assigned to ranks */
@@ -87,7 +88,7 @@ typedef struct pruned {
     int64_t enough_capacity, bound_capacity;
     bool made;         /* true if s->bound is filled; otherwise each bound is computed when it is
                         * used */
-    found_list *found; /* per worker: pairs found in the walk */
+    found_list *found; /* one per worker: pairs found in the walk */
 } pruned;
 
 static inline bool pruned_owns(const pruned *s, int64_t item)
@@ -100,19 +101,19 @@ static inline bool pruned_owns(const pruned *s, int64_t item)
 ddsc_status pruned_team_open(pruned *s);
 void pruned_team_close(pruned *s);
 /* Queues a message about a row that another rank owns. */
-ddsc_status pruned_tell(pruned *s, int64_t item, int64_t other, double value, int worker);
+ddsc_status pruned_send(pruned *s, int64_t item, int64_t other, double value, int worker);
 /* Delivers the queued messages. Calls fn for each message about this rank's rows, from many
  * threads. */
-typedef void (*news_fn)(pruned *s, const pair_news *news);
-ddsc_status pruned_hear(pruned *s, news_fn fn);
+typedef void (*message_fn)(pruned *s, const pair_message *messages);
+ddsc_status pruned_deliver(pruned *s, message_fn fn);
 /* Divides the pairs of the round evenly among the ranks, and sets n_round and n_left. */
-ddsc_status pruned_deal(pruned *s);
-/* Queues a cut for a row that another rank owns. pruned_hear_cuts delivers the cuts and applies
+ddsc_status pruned_divide(pruned *s);
+/* Queues a cut for a row that another rank owns. pruned_deliver_cuts delivers the cuts and applies
  * those that concern this rank's rows. */
-ddsc_status pruned_tell_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
-ddsc_status pruned_hear_cuts(pruned *s);
+ddsc_status pruned_send_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
+ddsc_status pruned_deliver_cuts(pruned *s);
 /* Sends the pairs found by the walk to the owners of their items. */
-ddsc_status pruned_deal_found(pruned *s);
+ddsc_status pruned_send_found(pruned *s);
 /* Raises the bounds on the list of one of this rank's rows using a linear minorant. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
 
@@ -133,7 +134,7 @@ ddsc_status pruned_lists_clean(pruned *s, bool solved);
 /* Returns the entry of `other` in the list of `item`, or NULL. */
 candidate *pruned_list_find(const pruned *s, int64_t item, int64_t other);
 
-/* States whether `other` was on the first list of `item`, and whether the pair is settled. */
+/* Whether an item was on the first list of another item, and whether the pair is settled. */
 typedef enum seen_state { NOT_SEEN, SEEN, SEEN_SETTLED } seen_state;
 seen_state pruned_seen(const pruned *s, int64_t item, int64_t other);
 void pruned_seen_settle(pruned *s, int64_t item, int64_t other);
@@ -141,12 +142,13 @@ void pruned_seen_settle(pruned *s, int64_t item, int64_t other);
 /* Computes bounds of this level for the pairs of the round, up to s->enough, if a device is
  * available. s->made is true if the bounds were computed. */
 ddsc_status pruned_bounds_make(pruned *s, bound_level level);
-/* Returns the bound of pair k: the device's if s->made, otherwise a newly computed one. */
+/* Returns the bound of pair k: the device's bound if s->made is true, otherwise a newly computed
+ * one. */
 double pruned_bound_of(pruned *s, bound_level level, int64_t k, int worker);
 /* Processes the lists until no candidate within reach remains on them. */
 ddsc_status pruned_rounds(pruned *s, bool reports);
-/* Processes the pairs that are on no list but within reach of an item whose list ended before its
- * limit. */
+/* Processes the pairs that are on no list but are within reach of an item whose list ended before
+ * its limit. */
 ddsc_status pruned_walk(pruned *s);
 
 #endif

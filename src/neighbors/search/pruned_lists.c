@@ -1,4 +1,4 @@
-/* Candidate lists of the pruned search.
+/* Manages the candidate lists of the pruned search.
  *
  * The first list of item i contains the `width` other items with the smallest keys of first bounds.
  * The list is complete up to the last of these keys: no omitted item has a smaller one. If the
@@ -7,8 +7,8 @@
  *
  * The array `seen` stores which items were on the first lists, in ascending order and with a mark
  * on settled pairs. The walk finds these pairs by binary search and skips them. Lists are cleaned
- * and sorted once per round. They are nearly sorted, so this costs about O(width) per item. The
- * memory is O(n width), with width = max(LIST_LEAST, LIST_PER_TAU tau). */
+ * and sorted once per round. They are nearly sorted, so this takes about O(width) time per item.
+ * The memory is O(n width), where width = max(LIST_LEAST, LIST_PER_TAU tau). */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 
@@ -106,8 +106,8 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
         const double *value = f->kept->value + i * width;
         const int32_t *index = f->kept->index + i * width;
         candidate_list *l = &s->list[i];
-        /* No item with a smaller key than the last entry is missing from the list. If the list
-         * contains all items, none is missing. */
+        /* The list contains all items with a smaller key than its last entry, or all other
+         * items. */
         *l = (candidate_list){.at = s->storage + (i - s->own.begin) * width,
                               .n = width,
                               .complete_to =
@@ -131,7 +131,7 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Fills the lists of some rows at a time, so that a device can compute the frame bounds of many
+/* Fills the lists, a range of rows at a time, so that a device can compute the frame bounds of many
  * candidates at once. */
 static ddsc_status lists_fill(pruned *s, const nearest *kept)
 {
@@ -168,7 +168,8 @@ ddsc_status pruned_lists_make(pruned *s)
     int64_t all = s->n * (s->n - 1) / 2;
     nearest kept = {0};
     bool full = false;
-    TRY(MEM_ZERO(s->ctx, s->list, s->n)); /* complete_to is 0: every other item may be missing */
+    TRY(MEM_ZERO(s->ctx, s->list, s->n)); /* complete_to is 0, which means that any other item may
+                                           * be missing */
     if (s->p->offer.short_lists && s->p->known)
         TRY(heaps_are_full(s, &full));
     if (full)
@@ -287,13 +288,13 @@ static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e
                                 .reached = e->reached};
 }
 
-/* Counts the entries, allocates the lists consecutively and fills them. The rounds sort the lists,
- * so the order in which workers found the pairs does not matter. */
+/* Counts the entries, allocates the lists consecutively and fills them. The order in which the
+ * workers found the pairs does not matter, because the rounds sort the lists. */
 ddsc_status pruned_lists_refill(pruned *s)
 {
     int n_workers = s->p->n_workers;
     int64_t n_left = 0;
-    CHECK(pruned_deal_found(s));
+    CHECK(pruned_send_found(s));
     for (int64_t i = 0; i < s->n; i++)
         s->list[i].n = 0;
     for (int w = 0; w < n_workers; w++)

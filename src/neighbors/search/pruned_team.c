@@ -1,23 +1,23 @@
-/* Messages between the ranks of a pruned search.
+/* Exchanges messages between the ranks of a pruned search.
  *
- * Each rank owns the lists and heaps of a run of rows. Choices, bounds and values of pairs are sent
- * to the owners of both items, and so are the pairs found by the walk. Cuts are sent to the owner
- * of the row. The pairs of a round are divided evenly among the ranks, regardless of which rank
- * proposed them.
+ * Each rank owns the lists and heaps of a contiguous range of rows. Choices, bounds and values of
+ * pairs, and the pairs found by the walk, are sent to the owners of both items. Cuts are sent to
+ * the owner of the row. The pairs of a round are divided evenly among the ranks, regardless of
+ * which rank proposed them.
  *
  * All updates are commutative: bounds are combined by their maximum, heaps keep the smallest values
  * under a total order, and each item records a choice once. The result therefore does not depend on
- * the order of messages, and the graph is the same for any number of ranks. The volume per round is
- * O(pairs) records, plus one float per row of the support table for each cut. */
+ * the order of messages, and the graph is the same for any number of ranks. In each round, O(pairs)
+ * records are sent, plus one float per row of the support table for each cut. */
 #include <string.h>
 
 #include "neighbors/search/pruned.h"
 
 /* Header of a cut message. It is followed by a float for each row of the support table. */
-typedef struct cut_news {
+typedef struct cut_message {
     double unit, constant;
     int64_t item;
-} cut_news;
+} cut_message;
 
 ddsc_status pruned_team_open(pruned *s)
 {
@@ -26,17 +26,17 @@ ddsc_status pruned_team_open(pruned *s)
     s->alone = team_size(s->ctx) == 1;
     if (s->alone)
         return DDSC_OK;
-    CHECK(team_mail_open(s->ctx, &s->news, sizeof(pair_news)));
-    CHECK(team_mail_open(s->ctx, &s->found_news, sizeof(found_pair)));
-    CHECK(
-        team_mail_open(s->ctx, &s->cuts, (int64_t)sizeof(cut_news) + BASE_ROUND_UP(potential, 8)));
+    CHECK(team_mail_open(s->ctx, &s->messages, sizeof(pair_message)));
+    CHECK(team_mail_open(s->ctx, &s->found_messages, sizeof(found_pair)));
+    CHECK(team_mail_open(s->ctx, &s->cuts,
+                         (int64_t)sizeof(cut_message) + BASE_ROUND_UP(potential, 8)));
     return scratch_create(s->ctx, &s->cut_room, s->cuts.record, 1);
 }
 
 void pruned_team_close(pruned *s)
 {
-    team_mail_close(&s->news);
-    team_mail_close(&s->found_news);
+    team_mail_close(&s->messages);
+    team_mail_close(&s->found_messages);
     team_mail_close(&s->cuts);
     scratch_free(s->ctx, &s->cut_room);
 }
@@ -48,31 +48,31 @@ static int owner_of(const pruned *s, int64_t item)
 
 /* ---- messages about pairs ---- */
 
-ddsc_status pruned_tell(pruned *s, int64_t item, int64_t other, double value, int worker)
+ddsc_status pruned_send(pruned *s, int64_t item, int64_t other, double value, int worker)
 {
-    pair_news news = {value, (int32_t)item, (int32_t)other};
-    return team_mail_put(&s->news, worker, owner_of(s, item), &news);
+    pair_message message = {value, (int32_t)item, (int32_t)other};
+    return team_mail_put(&s->messages, worker, owner_of(s, item), &message);
 }
 
-typedef struct hearing {
+typedef struct delivery {
     pruned *s;
-    news_fn fn;
-} hearing;
+    message_fn fn;
+} delivery;
 
-static ddsc_status hear_range(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status deliver_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const hearing *h = arg;
-    const pair_news *news = (const pair_news *)(const void *)h->s->news.in;
+    const delivery *h = arg;
+    const pair_message *messages = (const pair_message *)(const void *)h->s->messages.in;
     (void)worker;
     for (int64_t k = begin; k < end; k++)
-        h->fn(h->s, &news[k]);
+        h->fn(h->s, &messages[k]);
     return DDSC_OK;
 }
 
-ddsc_status pruned_hear(pruned *s, news_fn fn)
+ddsc_status pruned_deliver(pruned *s, message_fn fn)
 {
-    CHECK(team_mail_deliver(&s->news));
-    return parallel_for(s->ctx, s->news.n_in, 256, hear_range, &(hearing){s, fn});
+    CHECK(team_mail_deliver(&s->messages));
+    return parallel_for(s->ctx, s->messages.n_in, 256, deliver_range, &(delivery){s, fn});
 }
 
 /* ---- assigning pairs to ranks ---- */
@@ -105,7 +105,7 @@ static ddsc_status count_round(pruned *s, int64_t *count)
     return DDSC_OK;
 }
 
-ddsc_status pruned_deal(pruned *s)
+ddsc_status pruned_divide(pruned *s)
 {
     ddsc_status status = DDSC_OK;
     int size = team_size(s->ctx), rank = team_rank(s->ctx);
@@ -138,9 +138,9 @@ done:
 
 /* ---- cuts ---- */
 
-ddsc_status pruned_tell_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
+ddsc_status pruned_send_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
-    cut_news head = {cut->unit, cut->constant, item};
+    cut_message head = {cut->unit, cut->constant, item};
     char *record = scratch_of(&s->cut_room, worker);
     memcpy(record, &head, sizeof head);
     memcpy(record + sizeof head, cut->potential, (size_t)s->p->m->v * sizeof *cut->potential);
@@ -152,7 +152,7 @@ static ddsc_status cut_range(void *arg, int64_t begin, int64_t end, int worker)
     pruned *s = arg;
     for (int64_t k = begin; k < end; k++) {
         char *record = s->cuts.in + k * s->cuts.record;
-        cut_news head;
+        cut_message head;
         memcpy(&head, record, sizeof head);
         pair_cut cut = {head.unit, head.constant, (float *)(void *)(record + sizeof head)};
         pruned_apply_cut(s, head.item, &cut, worker);
@@ -160,7 +160,7 @@ static ddsc_status cut_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-ddsc_status pruned_hear_cuts(pruned *s)
+ddsc_status pruned_deliver_cuts(pruned *s)
 {
     if (s->alone || !s->p->offer.level[BOUND_CUT])
         return DDSC_OK;
@@ -170,34 +170,34 @@ ddsc_status pruned_hear_cuts(pruned *s)
 
 /* ---- pairs found in the walk ---- */
 
-static ddsc_status tell_found(pruned *s, const found_pair *e, int worker)
+static ddsc_status send_found_pair(pruned *s, const found_pair *e, int worker)
 {
     int at_i = owner_of(s, e->i), at_j = owner_of(s, e->j);
     found_pair part = *e;
     if (at_i == at_j)
-        return team_mail_put(&s->found_news, worker, at_i, e);
+        return team_mail_put(&s->found_messages, worker, at_i, e);
     part.at_j = false;
     if (e->at_i)
-        CHECK(team_mail_put(&s->found_news, worker, at_i, &part));
+        CHECK(team_mail_put(&s->found_messages, worker, at_i, &part));
     part.at_i = false;
     part.at_j = true;
-    return e->at_j ? team_mail_put(&s->found_news, worker, at_j, &part) : DDSC_OK;
+    return e->at_j ? team_mail_put(&s->found_messages, worker, at_j, &part) : DDSC_OK;
 }
 
-ddsc_status pruned_deal_found(pruned *s)
+ddsc_status pruned_send_found(pruned *s)
 {
     if (s->alone)
         return DDSC_OK;
     for (int w = 0; w < s->p->n_workers; w++) {
         for (int64_t k = 0; k < s->found[w].n; k++)
-            CHECK(tell_found(s, &s->found[w].at[k], w));
+            CHECK(send_found_pair(s, &s->found[w].at[k], w));
         s->found[w].n = 0;
     }
-    CHECK(team_mail_deliver(&s->found_news));
+    CHECK(team_mail_deliver(&s->found_messages));
     found_list *to = &s->found[0];
-    CHECK(MEM_RESERVE(s->ctx, to->at, &to->capacity, s->found_news.n_in));
-    to->n = s->found_news.n_in;
+    CHECK(MEM_RESERVE(s->ctx, to->at, &to->capacity, s->found_messages.n_in));
+    to->n = s->found_messages.n_in;
     if (to->n > 0)
-        memcpy(to->at, s->found_news.in, (size_t)to->n * sizeof *to->at);
+        memcpy(to->at, s->found_messages.in, (size_t)to->n * sizeof *to->at);
     return DDSC_OK;
 }

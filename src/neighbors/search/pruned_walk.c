@@ -1,22 +1,21 @@
-/* The walk of the pruned search over the pairs that are on no list.
+/* The walk of the pruned search, which visits the pairs that are on no list.
  *
- * It starts when the first lists are exhausted, so every item has a limit. If known values replaced
- * the lists, it visits all pairs. An item whose list ended
- * before its limit may have neighbors among the items that were not on its list. The walk evaluates
- * the first bounds of all pairs once more, tile by tile. It keeps new pairs that are within reach
- * of such an item and raises their bounds (frame, then dual). It drops the pairs that are then out
- * of reach.
+ * The walk starts when the first lists are exhausted, so every item has a limit. If known values
+ * replaced the lists, the walk visits all pairs. If the list of an item ended before its limit,
+ * some of its neighbors may not have been on the list. The walk evaluates the first bounds of all
+ * pairs once more, tile by tile. It keeps new pairs that are within reach of such an item and
+ * raises their bounds (frame, then dual). It drops the pairs that are then out of reach.
  *
- * The few remaining pairs are added to lists and solved before the walk continues. This limits the
- * memory to little more than FOUND_PER_ITEM n pairs, and the limits keep decreasing as the walk
- * proceeds. The length of a step depends only on counts of the whole team, so all ranks make the
- * same steps. The cost is a second pass over the first bounds, and the dual bounds of the pairs
- * within reach. */
+ * The few remaining pairs are added to lists and solved before the walk continues. This bounds the
+ * memory by little more than FOUND_PER_ITEM n pairs and lowers the limits while the walk proceeds.
+ * The length of a step depends only on counts of the whole team, so all ranks make the same steps.
+ * The cost is a second pass over the first bounds, plus the dual bounds of the pairs within
+ * reach. */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 
-/* Clears at_i or at_j if the pair is out of reach of that item. Returns true if at least one of
- * them remains set. */
+/* Clears at_i if the pair is out of reach of item i, and at_j if it is out of reach of item j.
+ * Returns true if at least one of them remains set. */
 static bool keep_ends(const pruned *s, found_pair *e)
 {
     const local_scales *by = s->p->by;
@@ -163,7 +162,7 @@ static ddsc_status count_found(const pruned *s, walk_stride *step)
 
 /* Sets the length of the next step from the counts of the previous one. Longer steps make ranks
  * wait for each other less often, but they need more memory. The length is limited, because the
- * items may be sorted so that items with few pairs come first. */
+ * input order may put items with few pairs first. */
 static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
 {
     double n = (double)s->n, left = FOUND_PER_ITEM * n - (double)step->n_found;
@@ -174,29 +173,29 @@ static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
     step->tiles = BASE_MAX(step->least, (int64_t)tiles);
 }
 
-/* Sets looks[i] for the items whose list ended before their limit. If a list contains all other
- * items, its complete_to is infinite. */
-static ddsc_status set_looks(const pruned *s, bool *looks, bool *any)
+/* Sets unfinished[i] for the items whose list ended before their limit. The complete_to of a list that
+ * contains all other items is infinite. */
+static ddsc_status set_unfinished(const pruned *s, bool *unfinished, bool *any)
 {
     for (int64_t i = s->own.begin; i < s->own.end; i++) {
         double to = s->list[i].complete_to;
-        looks[i] = isfinite(to) && !beyond(to, s->limit[i]);
+        unfinished[i] = isfinite(to) && !beyond(to, s->limit[i]);
     }
-    CHECK(team_gather(s->ctx, looks, s->n, block_rows(s->n), sizeof *looks));
+    CHECK(team_gather(s->ctx, unfinished, s->n, block_rows(s->n), sizeof *unfinished));
     *any = false;
     for (int64_t i = 0; i < s->n; i++)
-        *any = *any || looks[i];
+        *any = *any || unfinished[i];
     return DDSC_OK;
 }
 
 ddsc_status pruned_walk(pruned *s)
 {
     ddsc_status status = DDSC_OK;
-    bool *looks = NULL, any;
+    bool *unfinished = NULL, any;
     int64_t n_tiles = tile_count(s->n, s->p->offer.first.side), all = s->n * (s->n - 1) / 2;
     walk_stride step = {.least = BASE_MAX(WALK_TILES, n_tiles / WALK_STEPS)};
-    TRY(MEM_NEW(s->ctx, looks, s->n));
-    TRY(set_looks(s, looks, &any));
+    TRY(MEM_NEW(s->ctx, unfinished, s->n));
+    TRY(set_unfinished(s, unfinished, &any));
     if (!any)
         goto done;
     /* A pair's mark changes only when the pair is solved, which happens after the walk has reached
@@ -212,7 +211,7 @@ ddsc_status pruned_walk(pruned *s)
         int64_t found_before = step.n_found;
         end = BASE_MIN(n_tiles, begin + step.tiles);
         for (int64_t i = 0; i < s->n; i++) {
-            s->reach[i] = looks[i] ? reach_of(s->limit[i]) : -INFINITY;
+            s->reach[i] = unfinished[i] ? reach_of(s->limit[i]) : -INFINITY;
             s->within[i] = local_limit_any(s->p->by, s->reach[i]);
         }
         TRY(s->p->device->within(s->device, begin, end, s->within, meet_pair, s));
@@ -229,6 +228,6 @@ ddsc_status pruned_walk(pruned *s)
     progress_end(s->ctx);
     pairs_count_first(s->p, all);
 done:
-    mem_free(s->ctx, looks);
+    mem_free(s->ctx, unfinished);
     return status;
 }

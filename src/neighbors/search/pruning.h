@@ -11,12 +11,12 @@
 
 #include "base/base.h"
 
-/* Level of the best bound of a candidate. HAS_LOOK is a dual bound computed with a few iterations
+/* Level of the best bound of a candidate. HAS_ROUGH is a dual bound computed with a few iterations
  * and without a target value. It determines the order of solves while no limit is known. */
-typedef enum reached { HAS_FIRST, HAS_FRAME, HAS_LOOK, HAS_DUAL, SETTLED } reached;
+typedef enum reached { HAS_FIRST, HAS_FRAME, HAS_ROUGH, HAS_DUAL, SETTLED } reached;
 
-/* Returns the limit plus a slack for the rounding of values. Ties between distances are decided by
- * index, never by a bound. */
+/* Returns the limit plus a slack for the rounding of values. Because of the slack, ties between
+ * distances are decided by index and never by a bound. */
 static inline double reach_of(double limit)
 {
     return limit + (isfinite(limit) ? 1e-9 * fabs(limit) : 0);

@@ -1,15 +1,17 @@
-/* Finds the nearest items of some items only, using lower bounds: those of new items among old ones
- * (search_query), or those that a change of the set requires (search_update, update.c).
+/* Finds the nearest items of a subset of the items, using lower bounds. search_query finds the
+ * nearest old items of new items. search_update (update.c) repeats the searches that a change of
+ * the set requires.
  *
  * New items are not compared with each other, so the search for each is an independent best-first
- * search. A heap contains all old items, ordered by a lower bound of D^2. For the top candidate,
- * the bound of the next level is computed. If it already has the most expensive bound worth
- * computing, it is solved. The search ends when the smallest bound exceeds the tau-th distance
- * found. All remaining candidates are then excluded, because bounds never exceed values. The result
- * equals that of a full search.
+ * search. A heap contains all old items, ordered by a lower bound on D^2. For the top candidate,
+ * the bound of the next level is computed. If the candidate already has the last bound that is
+ * worth computing, the pair is solved. The search ends when the smallest bound exceeds the tau-th
+ * distance found. All remaining candidates are then excluded, because bounds never exceed values.
+ * The result equals that of a full search.
  *
  * With local scales, the heap and the limit use keys (numeric/graph/hubs.c). The cost per item is
- * n_old first bounds, an O(n_old) heap construction, and O(log n_old) per raised bound or solve. */
+ * n_old first bounds, the construction of the heap in O(n_old) time, and O(log n_old) time per
+ * raised bound or solve. */
 #include "base/team.h"
 #include "base/workspace.h"
 #include "neighbors/search/query.h"
@@ -46,9 +48,8 @@ void search_candidates_make(query_entry *heap, int64_t n, const float *low,
         search_candidates_sift(heap, n, at);
 }
 
-/* Computes the next bound of the candidate. Returns false if it already has the last bound that is
- * worth computing. Without a limit, a dual bound from a few iterations is accurate enough to order
- * the candidates. */
+/* While there is no limit, a dual bound from a few iterations is accurate enough to order the
+ * candidates. */
 bool search_candidate_raise(pairs *p, query_entry *top, int64_t item, double limit, int worker)
 {
     const bool *level = p->offer.level;
@@ -56,8 +57,8 @@ bool search_candidate_raise(pairs *p, query_entry *top, int64_t item, double lim
     if (top->reached == HAS_FIRST && level[BOUND_FRAME]) {
         top->reached = HAS_FRAME;
     } else if (level[BOUND_DUAL] &&
-               (top->reached < HAS_LOOK || (top->reached == HAS_LOOK && isfinite(limit)))) {
-        top->reached = p->offer.short_lists || isfinite(limit) ? HAS_DUAL : HAS_LOOK;
+               (top->reached < HAS_ROUGH || (top->reached == HAS_ROUGH && isfinite(limit)))) {
+        top->reached = p->offer.short_lists || isfinite(limit) ? HAS_DUAL : HAS_ROUGH;
         next = BOUND_DUAL;
     } else {
         return false;
@@ -73,8 +74,8 @@ typedef struct query {
     pairs *p;
     int64_t n_old, ld;
     nearest near;
-    scratch heap; /* per worker: candidates, with the smallest bound on top */
-    scratch rows; /* per worker: first bounds of QUERY_ITEMS new items */
+    scratch heap; /* one per worker: candidates, with the smallest bound on top */
+    scratch rows; /* one per worker: first bounds of QUERY_ITEMS new items */
 } query;
 
 static ddsc_status query_item(query *q, int64_t item, const float *low, int worker)

@@ -12,14 +12,14 @@ typedef struct query_entry {
     reached reached;
 } query_entry;
 
-/* Fills a heap with the first n items in the order of the first bounds, and their bounds. */
+/* Fills a heap with the first n items (in the order in which first bounds are stored) and their
+ * bounds. */
 void search_candidates_make(query_entry *heap, int64_t n, const float *low,
                             const first_bounds *first, const local_scales *by);
 /* Moves entry `at` down to its position, after its bound was raised or it was replaced. */
 void search_candidates_sift(query_entry *heap, int64_t n, int64_t at);
-/* Computes the next bound of the candidate of `item`. Returns false if it already has the last bound
- * that is worth computing. Without a limit, a dual bound from a few iterations is accurate enough to
- * order the candidates. */
+/* Computes the next bound of the candidate of `item`. Returns false if the candidate already has
+ * the last bound that is worth computing. */
 bool search_candidate_raise(pairs *p, query_entry *top, int64_t item, double limit, int worker);
 
 #endif

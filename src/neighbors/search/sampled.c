@@ -1,8 +1,9 @@
-/* The graph from a random sample of the pairs.
+/* Builds the graph from a random sample of the pairs.
  *
  * Few of an item's nearest neighbors are among the sampled pairs. However, if the items vary along
- * few directions, the other distances follow from the sample: D^2_ij = |x_i|^2 + |x_j|^2 - 2 x_i .
- * x_j is the sum of one number per item and an entry of a matrix of low rank. The model
+ * few directions, the other distances can be estimated from the sample. D^2_ij = |x_i|^2 + |x_j|^2
+ * - 2 x_i . x_j is then the sum of one number per item and an entry of a matrix of low rank. The
+ * model
  *
  *     D^2_ij ~ m + b_i + b_j + (u_i . v_j + v_i . u_j) / 2
  *
@@ -27,12 +28,12 @@
 static const double FITTED_PART = 0.9;
 static const double RIDGE = 0.3; /* relative to a residual variance of 1 */
 /* Unknown pairs are filled in only if the error of the fit is at most this fraction of the median
- * deviation of the distances. With a larger error, the known pairs alone give the better graph. */
+ * deviation of the distances. If the error is larger, the known pairs alone give a better graph. */
 static const double FILL_ERROR = 0.25;
 
 enum { SHARED_PIECE = 1 << 16 };
 
-/* Pairs kept for the fit. Each is listed for both of its items. */
+/* The pairs that are kept for the fit. Each pair is listed for both of its items. */
 typedef struct kept_pairs {
     uint64_t seed;
     double part;
@@ -41,7 +42,7 @@ typedef struct kept_pairs {
     int32_t *other;  /* ascending */
     double *value;   /* D^2; after fitting m and b, the residuals in units of their spread */
     bool *held;      /* true if the pair is held out */
-    nearest *near;   /* heaps to which the values are also offered */
+    nearest *near;   /* heaps to which the values are offered as well */
 } kept_pairs;
 
 typedef struct pair_fit {
@@ -294,7 +295,7 @@ static ddsc_status fitted_tile(void *state, const pair_tile *t, double *d2, int6
 
 static const pair_backend backend_fitted = {.name = "fill", .tile_side = 64, .tile = fitted_tile};
 
-/* Offers the model's values of the pairs that were not sampled. */
+/* Offers the fitted values of the pairs that were not sampled. */
 static ddsc_status offer_others(ddsc_context *ctx, nearest *near, pair_fit *f, double sample)
 {
     ddsc_status status = DDSC_OK;
@@ -322,12 +323,12 @@ static ddsc_status fill(ddsc_context *ctx, kept_pairs *k, double sample)
     bool good = error <= FILL_ERROR;
     if (isfinite(error)) {
         ctx_note(ctx, "other pairs", good ? "filled in" : "left out",
-                 "rank %lld from %.0f pairs per item; median error on held-out "
-                 "pairs %.2g of the spread",
+                 "rank %lld, fitted to %.0f pairs per item; median error on held-out pairs %.2g of "
+                 "the spread",
                  (long long)f.rank, known, error);
         ctx_detail(ctx, good ? "filled_error" : "left_out_error", error);
     } else {
-        ctx_note(ctx, "other pairs", "left out", "the held-out distances have no spread");
+        ctx_note(ctx, "other pairs", "left out", "the held-out distances are all equal");
     }
     if (good)
         TRY(offer_others(ctx, k->near, &f, sample));
@@ -354,7 +355,7 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
     TRY(pairs_solved(p, &n_solved));
     if (p->n > 1 && n_solved == 0)
         TRY(pairs_none_sampled(p->ctx, sample, p->n));
-    /* The sum is computed piece by piece, because each piece requires memory for the values of all
+    /* The sum is computed piece by piece, because it requires memory for the values of all
      * ranks. */
     for (int64_t at = 0, all = k.offset[p->n]; at < all; at += SHARED_PIECE)
         TRY(team_sum_f64(p->ctx, k.value + at, BASE_MIN(SHARED_PIECE, all - at)));

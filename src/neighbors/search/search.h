@@ -1,11 +1,11 @@
 /* Searches for the tau nearest neighbors of every item.
  *
- * The methods are: all pairs, a sample of the pairs, lower bounds that avoid most solves, a float
- * prefilter, candidate lists, and landmarks with whole columns of the matrix. All methods access a
- * metric only through the pair service (neighbors/pairs). A value is the same for every method, and
- * equal values are ordered by index. The exact methods therefore return byte-identical graphs and
- * differ only in cost. Only the approximate, sampled and column methods may return a different
- * graph. */
+ * There are six methods: all pairs, a sample of the pairs, lower bounds that avoid most solves, a
+ * float prefilter, candidate lists, and landmarks with whole columns of the matrix. All methods
+ * access a metric only through the pair service (neighbors/pairs). The value of a pair is the same
+ * for every method, and equal values are ordered by index. The exact methods therefore return
+ * byte-identical graphs and differ only in cost. Only the approximate, sampled and column methods
+ * may return a different graph. */
 #ifndef DDSC_NEIGHBORS_SEARCH_SEARCH_H
 #define DDSC_NEIGHBORS_SEARCH_SEARCH_H
 
@@ -13,7 +13,7 @@
 
 #include "neighbors/pairs/pairs.h"
 
-/* Searches all pairs of a choice. If j_begin is not 0, only items from j_begin on have lists. */
+/* Searches all requested pairs. If j_begin is not 0, only items from j_begin on have lists. */
 ddsc_status search_full(pairs *p, ddsc_graph **out, int64_t tau, const pair_choice *choice);
 
 /* Searches a random sample of the pairs. If the sample predicts the other pairs well enough, their
@@ -22,7 +22,7 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
 
 /* Computes the bounds of the pruned search on the device that the context selects, or on the CPU
  * (see device_bounds.c). */
-extern const prefilter_device search_remote;
+extern const prefilter_device search_device;
 /* Computes the exact graph with few solves, using lower bounds (see pruned.c). The bounds must be
  * open. */
 ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau);
@@ -30,13 +30,6 @@ ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau);
 /* Finds the tau nearest of the first n_old items for each item from n_old on, using lower bounds.
  * The bounds must be open. */
 ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old);
-
-/* Computes the exact graph of a changed set. The first n_kept items are kept, and the other ones are
- * new. kept contains their lists of tau neighbors in an exact graph of the old set, in the new
- * numbers and without the removed items; the lists of new items are empty. Uses the bounds if they
- * are open. *n_open is the number of lists that had to be searched. */
-ddsc_status search_update(pairs *p, ddsc_graph **out, int64_t tau, const ddsc_graph *kept,
-                          int64_t n_kept, int64_t *n_open);
 
 /* Computes the exact graph from rows that enclose the values. Sets *done to false and returns no
  * graph if too many items have undecided candidates, for example because many distances are
@@ -81,16 +74,16 @@ typedef struct ranking {
 /* Starts a search. After an error, the caller still has to call search_rank_free. */
 ddsc_status search_rank_create(pairs *p, ranking *r, int64_t tau);
 void search_rank_free(ranking *r);
-/* Makes all other items candidates of this item, which must belong to the next strip. */
+/* Makes all other items candidates of `item`, which must belong to the next strip. */
 ddsc_status search_rank_open(ranking *r, int64_t item);
 /* Processes the candidates of the next l->n items. */
 ddsc_status search_rank_strip(ranking *r, const pair_lists *l);
 ddsc_status search_rank_finish(ranking *r, ddsc_graph **out);
 
 /* NN-descent (Dong, Moses, Li 2011): finds nearly all of the k nearest neighbors of each of n rows
- * under |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0). The method relies on the fact that
- * neighbors of neighbors are likely neighbors. Each round reads the lists of the previous round.
- * The heaps keep the best entries, whatever the order in which they arrive. */
+ * under |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0). The method uses the fact that
+ * neighbors of neighbors are likely to be neighbors. Each round reads the lists of the previous
+ * round. The heaps keep the best entries, whatever the order in which they arrive. */
 ddsc_status search_descend(ddsc_context *ctx, ddsc_graph **out, int64_t n, int64_t columns,
                            const float *rows, const double *offset, int64_t k);
 
@@ -99,13 +92,13 @@ typedef struct search_rows {
     int64_t columns;
     float *rows;    /* n x columns */
     double *offset; /* term that the metric adds for each item, or NULL */
-    bool enclosing; /* true for rows of the metric itself: fewer candidates suffice, and computing a
-                     * pair is cheap */
+    bool enclosing; /* true for rows of the metric itself, for which fewer candidates suffice and
+                     * computing a pair is cheap */
 } search_rows;
 
 void search_rows_free(ddsc_context *ctx, search_rows *r);
-/* Finds the tau best of the candidates that NN-descent returns. Measures stats->recall by comparing
- * some items with all others. Takes ownership of the rows and frees them. */
+/* Finds the tau nearest of the candidates that NN-descent returns. Measures stats->recall by
+ * comparing some items with all others. Takes ownership of the rows and frees them. */
 ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stats, int64_t tau,
                                search_rows *rows);
 
@@ -117,7 +110,7 @@ typedef struct column_set {
     int64_t n, m;
     int64_t *order; /* n: the m landmarks, then the other items, each part ascending */
     int32_t *rank;  /* n: column number of the item, or -1 */
-    double *d2;     /* n x m: item by landmark; 0 between an item and itself */
+    double *d2;     /* n x m, one row per item; 0 between a landmark and itself */
 } column_set;
 
 enum { COLUMNS_LEAST = 2 };
@@ -131,8 +124,9 @@ ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, dou
 void search_columns_free(ddsc_context *ctx, column_set *c);
 /* Computes the columns with a pair service whose items are in the order of c->order. */
 ddsc_status search_columns_fill(column_set *c, pairs *ordered);
-/* Builds the tau-NN graph from known and approximate distances, with neighbors chosen by the local
- * scales `by` (or NULL). Stores the estimated error of the approximate distances in the graph. */
+/* Builds the tau-NN graph from known and approximate distances. If `by` is not NULL, neighbors are
+ * ranked with these local scales. Stores the estimated error of the approximate distances in the
+ * graph. */
 ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set *c, int64_t tau,
                            const local_scales *by);
 

@@ -1,4 +1,4 @@
-/* The selection rule of the float prefilter.
+/* Implements the selection rule of the float prefilter.
  *
  * For each item, the prefilter keeps the `most` smallest lower bounds L_j, with most > tau. Each
  * item j also has an upper bound U_j = L_j + e_j, where e_j covers the rounding of floats and the
@@ -8,7 +8,7 @@
  *
  * The candidates are complete only if every omitted item is excluded too, that is, if the largest
  * kept bound exceeds r. Otherwise, all items remain candidates (count -1). With local scales, the
- * same argument holds for keys. The cost per item is O(most) for a selection. */
+ * same argument holds for keys. The selection takes O(most) time per item. */
 #include "neighbors/search/shortlist.h"
 
 #include <math.h>

@@ -8,12 +8,13 @@
 typedef struct shortlist {
     int64_t n, tau, most;
     int64_t first;  /* first item that has a list */
-    int32_t *index; /* lists of `most` entries, from item `first` on; after settling, candidates
-                     * come first */
+    int32_t *index; /* lists of `most` entries, one list per item from `first` on; after settling,
+                     * the candidates come first */
     int64_t *count; /* n: number of candidates, or -1 if all items are candidates */
     double *spread; /* n: see prefilter_enclose */
     const local_scales *by;
-    double relative, absolute; /* rounding errors of keys, which are floats on a device */
+    double relative, absolute; /* relative and absolute rounding errors of keys, which are floats on
+                                * a device */
 } shortlist;
 
 /* Allocates the counts and the spread. The caller allocates the index. */
@@ -24,10 +25,10 @@ void search_shortlist_free(ddsc_context *ctx, shortlist *d);
  * is the key of a lower bound for i and the k-th item of its list. No item outside the list has a
  * key below the largest of these keys. `upper` is scratch memory for `most` values. */
 void search_shortlist_settle(const shortlist *d, int64_t i, const double *key, double *upper);
-/* Adds the number of items in [first, end) that have all other items as candidates to *open. *few
- * is true if there are not too many of them. */
+/* Adds to *open the number of items in [first, end) that have all other items as candidates. Sets
+ * *few to true if there are not too many of them. */
 void search_shortlist_count(const shortlist *d, int64_t end, int64_t *open, bool *few);
-/* Sends the candidates of [first, end) to the metric. */
+/* Passes the candidates of items [first, end) to the ranking, which computes their values. */
 ddsc_status search_shortlist_rank(const shortlist *d, int64_t end, ranking *r);
 
 /* Outcome of the candidate search on a device. */
@@ -38,7 +39,8 @@ typedef enum filtered {
 } filtered;
 
 /* Finds the candidates on the device that the context selects. If *how is FILTERED, all candidates
- * have been ranked. The candidates of one strip are ranked while the device computes the next. */
+ * have been ranked. The candidates of one strip are ranked while the device computes the next
+ * strip. */
 ddsc_status search_on_device(pairs *p, ranking *r, const prefilter_rows *rows, int64_t tau,
                              filtered *how);
 

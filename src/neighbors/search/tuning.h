@@ -1,7 +1,7 @@
 /* Tuning constants of the searches. Each comment names the benchmark in which the constant was
- * measured. The constants affect speed and the quality of approximations, but not an exact graph.
- * No constant may depend on the number of threads. `./run bench tuning` prints the crossover points
- * of the current machine. */
+ * measured. The constants affect speed and the quality of approximations, but not exact graphs. No
+ * constant may depend on the number of threads. `./run bench tuning` prints the crossover points of
+ * the current machine. */
 #ifndef DDSC_NEIGHBORS_SEARCH_TUNING_H
 #define DDSC_NEIGHBORS_SEARCH_TUNING_H
 
@@ -9,48 +9,48 @@ enum {
     /* ---- pruned: 1,000 to 64,000 digits, 2,224 documents (bench/scale.py) ---- */
     LIST_LEAST = 128,       /* minimum length of a first candidate list */
     LIST_PER_TAU = 12,      /* number of candidates in a first list per requested neighbor */
-    LIST_PER_TAU_SHORT = 4, /* the same for short lists (bench/shorttext_speed.py) */
-    LIST_PAIRS = 1 << 18, /* number of pairs of first lists whose frame bounds are computed at once:
-                           * 6 MB */
-    DUAL_BATCH = 16,      /* number of candidates of an item for which dual bounds are computed in
+    LIST_PER_TAU_SHORT = 4, /* LIST_PER_TAU for short lists (bench/shorttext_speed.py) */
+    LIST_PAIRS = 1 << 18,   /* number of pairs whose frame bounds are computed at once for the first
+                           * lists; takes 6 MB */
+    DUAL_BATCH = 16,        /* number of candidates of an item for which dual bounds are computed in
                            * one round */
-    SOLVE_BATCH = 2,      /* number of candidates of an item that are solved in one round */
-    FEW_SHARE = 16,       /* the batch is doubled after a round with at most n / FEW_SHARE solves */
-    WALK_TILES = 64,      /* minimum number of tiles in a step of the walk, ... */
-    WALK_STEPS = 256,     /* ... but at least the WALK_STEPS-th part of all tiles */
-    WALK_STRIDE = 16,     /* maximum length of a step, in multiples of the minimum length */
-    MET_PER_ITEM = 32,    /* intended number of dual bounds per item in one step, as for the first
-                           * lists */
-    FOUND_PER_ITEM = 4,   /* number of pairs per item that the walk may find before the lists are
+    SOLVE_BATCH = 2,        /* number of candidates of an item that are solved in one round */
+    FEW_SHARE = 16,     /* the batch is doubled after a round with at most n / FEW_SHARE solves */
+    WALK_TILES = 64,    /* minimum number of tiles in a step of the walk */
+    WALK_STEPS = 256,   /* a step also has at least 1/WALK_STEPS of all tiles */
+    WALK_STRIDE = 16,   /* maximum length of a step, in multiples of the minimum length */
+    MET_PER_ITEM = 32,  /* intended number of dual bounds per item in one step, which is similar
+                           * to that for the first lists */
+    FOUND_PER_ITEM = 4, /* number of pairs per item that the walk may find before the lists are
                            * processed */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
     QUERY_ITEMS = 8, /* number of new items whose first bounds are computed at once */
     /* ---- update (bench/update.py) ---- */
-    UPDATE_BLOCK = 64, /* number of items that are searched before other lists are changed */
+    UPDATE_BLOCK = 64, /* number of items that are searched before the values are offered to other
+                        * lists */
     /* ---- prefilter: 70,000 digits with mmd and lot (bench/scale.py) ---- */
     SPARE_LEAST = 8, /* minimum number of bounds kept beyond tau, to allow for rounding */
-    OPEN_LEAST = 64, /* number of items that may have all others as candidates, ... */
-    OPEN_SHARE = 64, /* ... plus one in OPEN_SHARE items; if there are more, computing all pairs is
-                      * cheaper */
+    OPEN_LEAST = 64, /* number of items that may have all others as candidates */
+    OPEN_SHARE = 64, /* 1/OPEN_SHARE of the items is added to OPEN_LEAST; if there are more such
+                      * items, computing all pairs is cheaper */
     /* Number of bounds kept beyond tau when a device computes them, because its cheaper products
      * have larger errors. With tau = 20, the lists have 64 entries, which is the length of the
      * device's short lists (bench/gpu.py). */
     DEVICE_SPARE = 44,
     /* ---- device bounds: digits on one H200 (docs/gpu.md) ---- */
-    REMOTE_FOUND = 1 << 24, /* maximum number of pairs within reach that a device returns at once:
+    DEVICE_FOUND = 1 << 24, /* maximum number of pairs within reach that a device returns at once:
                              * 200 MB */
     /* ---- descent and approximate: 100,000 digits (bench/scale.py) ---- */
     DESCENT_ROUNDS = 20, /* maximum number of rounds */
     DESCENT_FEW = 1000,  /* the descent stops when at most one neighbor in DESCENT_FEW has
                           * changed */
-    RECALL_CHEAP = 128,  /* number of items whose recall is measured if computing a pair is cheap,
-                          * ... */
-    RECALL_LEAST = 24,   /* ... and minimum number if each pair is a transport problem */
+    RECALL_CHEAP = 128,  /* number of items whose recall is measured if computing a pair is cheap */
+    RECALL_LEAST = 24,   /* minimum number of these items if each pair is a transport problem */
     /* ---- columns: landmarks held out to estimate the error (bench/defaults.py) ---- */
     HELD_OUT = 12,       /* intended number of held-out landmarks */
     HELD_OUT_SHARE = 10, /* largest and smallest k if every k-th landmark is held out */
     HELD_OUT_SHARE_LEAST = 3,
-    JUDGED_LEAST = 15, /* minimum number of landmarks for an error estimate */
+    ESTIMATE_LEAST = 15, /* minimum number of landmarks for an error estimate */
     /* ---- sampled: 1,000 digits with mmd, 10 to 50% of the pairs (docs/paper.md) ---- */
     FIT_KEPT = 240,     /* maximum number of pairs per item in the fit */
     FIT_LEAST = 24,     /* minimum number of pairs per item for a fit */
@@ -59,9 +59,9 @@ enum {
     FIT_ROUNDS = 15     /* number of rounds of the alternating fit, and of the means */
 };
 
-/* Estimated work of computing the dual bounds of an item, in multiplications: about 100 bounds with
- * 100,000 multiplications each. */
-static const double REMOTE_WORK_PER_ITEM = 1e7;
+/* Estimated number of multiplications for the dual bounds of an item: about 100 bounds with 100,000
+ * multiplications each. */
+static const double DEVICE_WORK_PER_ITEM = 1e7;
 
 /* Recall below which a warning is printed. */
 static const double RECALL_GOOD = 0.9;

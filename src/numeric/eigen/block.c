@@ -1,4 +1,5 @@
-/* Block Davidson method with Chebyshev filters (Zhou and Saad 2007; Zhou 2010).
+/* Computes eigenpairs with a block Davidson method and Chebyshev filters (Zhou and Saad 2007; Zhou
+ * 2010).
  *
  * The basis V starts as a filtered random block that is wider than the number of wanted vectors, so
  * that it contains a component along every copy of a multiple eigenvalue. Each step takes the first
@@ -7,11 +8,12 @@
  * best Ritz vectors.
  *
  * The search ends when the wanted pairs have converged and a new random block finds no missed
- * eigenvalue. Otherwise that block joins the basis and the search continues.
+ * eigenvalue. Otherwise, that block is added to the basis, and the search continues.
  *
- * M V is not stored. The first product of a filter also gives the residuals and costs no more
- * than multiplying M V by the coordinates of the Ritz vectors. The cost is about one product
- * with M per filter degree and vector, plus the orthogonalization against V. */
+ * M V is not stored. Instead, the first product of a filter also gives the residuals, which takes
+ * no longer than multiplying M V by the coordinates of the Ritz vectors. In total, each vector
+ * takes about one product with M per degree of each filter, plus the orthogonalization against
+ * V. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +23,8 @@
 enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 16, DEGREE_MAX = 64 };
 enum {
     ROUNDS = 12
-}; /* number of filters of the verification; afterwards, the block found so far joins the basis */
+}; /* number of filters of the verification; afterwards, the block found so far is added to the
+    * basis */
 
 typedef struct basis {
     panel x, mx, old;       /* Ritz vectors of the step, their products with M, and a copy;
@@ -146,9 +149,9 @@ static double goal(const solver *s)
     return fmax(0.3 * s->tolerance, 1e-14);
 }
 
-/* Computes `count` Ritz vectors from index `first` on. Stores them in x and their products in mx,
- * and computes their residuals. */
-static ddsc_status look_from(solver *s, basis *b, int64_t first, int64_t count)
+/* Computes `count` Ritz vectors, starting at index `first`. Stores them in x and their products in
+ * mx, and computes their residuals. */
+static ddsc_status compute_ritz(solver *s, basis *b, int64_t first, int64_t count)
 {
     b->x.width = b->x.stride = b->mx.width = b->mx.stride = count;
     b->old.width = b->old.stride = count;
@@ -159,10 +162,10 @@ static ddsc_status look_from(solver *s, basis *b, int64_t first, int64_t count)
 }
 
 /* Computes the Ritz vectors of the next step, starting at the first one that has not converged. */
-static ddsc_status look(solver *s, basis *b)
+static ddsc_status next_ritz(solver *s, basis *b)
 {
     for (int64_t passed = 1; passed > 0 && b->n_converged < s->wanted;) {
-        CHECK(look_from(s, b, b->n_converged, BASE_MIN(b->step, s->v.width - b->n_converged)));
+        CHECK(compute_ritz(s, b, b->n_converged, BASE_MIN(b->step, s->v.width - b->n_converged)));
         for (passed = 0; passed < b->x.width && b->residual[passed] <= goal(s); passed++)
             b->n_converged++;
     }
@@ -175,10 +178,10 @@ static ddsc_status look(solver *s, basis *b)
 }
 
 /* Chooses the cut of the filter, normally in the middle of the guard values. If there are more
- * equal eigenvalues than columns, the Ritz values down to that index hardly differ, and such a
- * filter damps nothing. A contamination of size e from an eigenvalue at distance g gives the
- * residual r = e g and shifts the Ritz value by e^2 g. Hence g is about r^2 / spread, and the
- * cut must lie at least a fraction of g below the first Ritz value. */
+ * equal eigenvalues than columns, the Ritz values down to that index hardly differ, and a filter
+ * with that cut would damp nothing. A contamination of size e from an eigenvalue at distance g
+ * gives the residual r = e g and shifts the Ritz value by e^2 g. Hence g is about r^2 / spread, and
+ * the cut must lie at least a fraction of g below the first Ritz value. */
 static double choose_cut(const solver *s, const basis *b)
 {
     int64_t first = b->n_converged, w = s->v.width;
@@ -189,9 +192,9 @@ static double choose_cut(const solver *s, const basis *b)
     return fmax(fmin(s->theta[at], s->theta[first] - fmin(distance, 0.5)), -0.98);
 }
 
-/* Chooses the degree of the filter. It is large enough to gain a factor of about ten and to be
- * worth the overhead of a step. It is limited so that rounding errors along known vectors are
- * not amplified too much. */
+/* Chooses the degree of the filter. The degree is large enough that a step gains a factor of about
+ * ten and takes longer than its overhead. It is limited so that rounding errors along known vectors
+ * are not amplified too much. */
 static int64_t choose_degree(const solver *s, const basis *b, double cut)
 {
     double want = 2.5 / fmax(filter_growth(cut, s->theta[b->n_converged]), 1e-4);
@@ -232,7 +235,7 @@ static ddsc_status recheck(solver *s, basis *b)
     b->n_converged = 0;
     for (int64_t passed = 1; passed > 0 && b->n_converged < s->wanted;) {
         int64_t first = b->n_converged;
-        CHECK(look_from(s, b, first, BASE_MIN(b->step, s->wanted - first)));
+        CHECK(compute_ritz(s, b, first, BASE_MIN(b->step, s->wanted - first)));
         for (passed = 0; passed < b->x.width && b->residual[passed] <= s->tolerance; passed++)
             b->n_converged++;
     }
@@ -254,10 +257,10 @@ ddsc_status block_solve(solver *s, bool *verified)
     TRY(basis_new(s, &b));
     TRY(basis_start(s, &b));
     while (verdict != FRESH_CLEAN) {
-        TRY(look(s, &b));
+        TRY(next_ritz(s, &b));
         while (b.n_converged < s->wanted && !exhausted(s, &b)) {
             TRY(block_grow(s, &b));
-            TRY(look(s, &b));
+            TRY(next_ritz(s, &b));
         }
         TRY(recheck(s, &b));
         if (exhausted(s, &b) && b.n_converged < s->wanted)

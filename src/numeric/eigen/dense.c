@@ -1,4 +1,4 @@
-/* Eigenpairs of small graphs, computed by LAPACK on the dense matrix.
+/* Computes the eigenpairs of small graphs with LAPACK on the dense matrix.
  *
  * The solver needs the largest eigenpairs of M outside the space spanned by the exact vectors E of
  * the components. Those vectors have eigenvalue 1, so the matrix M + (AWAY - 1) E E^T has the same
@@ -6,17 +6,17 @@
  * AWAY on the diagonal and no other entry. All other eigenvalues lie in [-1, 1], so the largest
  * ones are the wanted ones.
  *
- * The result is verified like that of the block iteration. The cost is O(n^3) time and n^2
- * doubles. */
+ * The result is verified like that of the block iteration. The solve takes O(n^3) time and n^2
+ * doubles of memory. */
 #include "numeric/eigen/solver.h"
 #include "numeric/linalg/linalg.h"
 
-/* Largest number of filters of the verification. Hundreds of equal eigenvalues, which occur with
- * identical items, separate slowly from the others. The limit is high because no other step can
- * verify the result. */
+/* Largest number of filters of the verification. The limit is high because hundreds of equal
+ * eigenvalues, which occur with identical items, separate slowly from the others, and no other step
+ * can verify the result. */
 enum { ROUNDS = 60 };
 
-/* Fills a with M, with the eigenvalues of the exact vectors and of excluded items replaced by
+/* Stores M in `a`, with the eigenvalues of the exact vectors and of excluded items replaced by
  * AWAY. */
 static void fill_matrix(const solver *s, double *a)
 {

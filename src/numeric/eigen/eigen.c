@@ -5,13 +5,13 @@
  * with eigenvalue 1. Those vectors are computed directly, and the solver searches only their
  * orthogonal complement.
  *
- * The remaining vectors come from LAPACK (dense.c), from the block iteration (block.c) or from the
- * solver of a team of ranks (team.c). The team's solver is tried first, and the local methods take
- * over if its result is not verified. The local methods work on a copy of the graph in
+ * The remaining vectors are computed by LAPACK (dense.c), by the block iteration (block.c) or by
+ * the solver of a team of ranks (team.c). The team's solver is tried first. If its result is not
+ * verified, the local methods are used. The local methods work on a copy of the graph in
  * breadth-first order (order.c), and the results are mapped back to the original order.
  *
- * Finally, every column gets a fixed sign, and all residuals |M v - lambda v| are recomputed
- * with the original matrix. This costs one product with a block of k vectors. */
+ * Finally, every column gets a fixed sign, and all residuals |M v - lambda v| are recomputed with
+ * the original matrix. This costs one product with a block of k vectors. */
 #include "numeric/eigen/eigen.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@
 
 enum { DENSE_MOST = 8000 };
 
-/* Rounding errors alone give residuals of this size. */
+/* Smallest tolerance. Rounding errors alone cause residuals of this size. */
 static const double TOLERANCE_LEAST = 1e-13;
 
 /* When a column's sign is chosen, entries within this relative distance of the largest entry are
@@ -93,8 +93,8 @@ done:
     return status;
 }
 
-/* Returns true if LAPACK should solve the problem: the graph is small, or the block would span
- * at least a quarter of a space with at most DENSE_MOST items. */
+/* Returns true if LAPACK should solve the problem. This is the case if the graph is small, or if it
+ * has at most DENSE_MOST items and the block would span at least a quarter of the space. */
 static bool prefer_dense(const solver *s, const eigen_settings *set)
 {
     int64_t width = s->wanted + guard_width(s->wanted), n = s->m->n;
@@ -102,8 +102,8 @@ static bool prefer_dense(const solver *s, const eigen_settings *set)
            (set->dense_below > 0 && n <= DENSE_MOST && 4 * width >= s->room);
 }
 
-/* The first method that fits is used. To add the solver of another library or device, add an
- * entry. */
+/* The methods in order of preference; the first one that fits is used. To add the solver of another
+ * library or device, add an entry. */
 static const eigen_method methods[] = {
     {"dense", prefer_dense, dense_solve},
     {"block iteration", NULL, block_solve},
@@ -129,8 +129,8 @@ static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_setting
     return method->solve(s, &out->verified);
 }
 
-/* Gives each column the sign that makes its largest entry positive. If entries are tied, the lowest
- * item decides. */
+/* Chooses the sign of each column so that its largest entry is positive. Of several such entries,
+ * the one of the lowest item is used. */
 static ddsc_status fix_signs(ddsc_context *ctx, eigen_result *r)
 {
     double *largest = NULL, *sign = NULL;
@@ -172,8 +172,8 @@ static void copy_out(solver *s, eigen_result *r, const int32_t *item)
     panel_free(s->ctx, &s->exact);
 }
 
-/* Recomputes the residuals with the original matrix. If the vectors were computed over ranks,
- * each rank contributes its own rows. */
+/* Recomputes the residuals with the original matrix. If the vectors were computed by a team, each
+ * rank contributes its own rows. */
 static ddsc_status measure(solver *s, eigen_result *r, const sparse *m, bool over_ranks)
 {
     ddsc_status status = DDSC_OK;
@@ -203,13 +203,14 @@ static ddsc_status check(ddsc_context *ctx, const sparse *m, int64_t n_live, int
 {
     if (k < 1 || k > n_live)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "cannot compute %lld eigenvectors: the graph has %lld linked items of %lld",
+                        "cannot compute %lld eigenvectors, because only %lld of the %lld items are "
+                        "in components that are large enough; reduce K",
                         (long long)k, (long long)n_live, (long long)m->n);
     if (!(set->tolerance > 0) || set->max_iterations < 1)
-        return ctx_fail(
-            ctx, DDSC_ERROR_ARGUMENT,
-            "the eigensolver needs a positive tolerance and iteration limit, not %g and %lld",
-            set->tolerance, (long long)set->max_iterations);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "the tolerance and the iteration limit of the eigensolver must be "
+                        "positive, but they are %g and %lld",
+                        set->tolerance, (long long)set->max_iterations);
     return DDSC_OK;
 }
 

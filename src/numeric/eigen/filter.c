@@ -1,24 +1,27 @@
-/* Chebyshev filter of a block of vectors (Zhou, Saad, Tiago, Chelikowsky 2006).
+/* Applies Chebyshev filters to blocks of vectors (Zhou, Saad, Tiago, Chelikowsky 2006).
  *
- * The affine map (lambda - center) / half takes [-1, cut] to [-1, 1]. There the Chebyshev
- * polynomial T_d stays within 1, and above it T_d grows fastest of all polynomials of its degree.
- * Eigenvectors above the cut are therefore amplified by about exp(d acosh(z)) / 2, where z is the
- * mapped eigenvalue. All eigenvalues of M lie in [-1, 1], so the lower end needs no estimate, and
- * bipartite parts of the graph with eigenvalues near -1 are damped like the rest.
+ * The affine map (lambda - center) / half takes [-1, cut] to [-1, 1]. On that interval, the
+ * Chebyshev polynomial T_d is at most 1 in magnitude. Above it, T_d grows faster than any other
+ * such polynomial of its degree. Eigenvectors above the cut are therefore amplified by about exp(d
+ * acosh(z)) / 2, where z is the mapped eigenvalue. All eigenvalues of M lie in [-1, 1], so the
+ * lower end need not be estimated. Bipartite parts of the graph, with eigenvalues near -1, are
+ * damped like the rest.
  *
- * The recurrence T_{d+1} = 2 z T_d - T_{d-1} costs one product with the block per degree. A
- * device computes a whole filter per call. The matrix is transferred once per solve, and one
- * block of vectors is transferred in each direction per filter. Its results are bit-identical to
- * those of the CPU, so the eigenvectors do not depend on the device or on when it fails. */
+ * The recurrence T_{d+1} = 2 z T_d - T_{d-1} takes one product with the block per degree. A device
+ * applies the whole filter in one call. The matrix is transferred once per solve, and one block of
+ * vectors is transferred in each direction per filter. The results of a device are bit-identical to
+ * those of the CPU, so the eigenvectors do not depend on the device, nor on whether or when it
+ * fails. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/team.h"
 #include "numeric/eigen/solver.h"
 
-/* Approximate number of block products per solve. This value and the smallest amount of work for
- * which a device is used were measured when products cost twice as much. A solve now takes 318
- * to 327 products on 4,000 digits (K = 3 to 30). Neither value has been re-measured on a device. */
+/* Approximate number of block products per solve, used to estimate the work. This value and the
+ * smallest amount of work for which a device is used were measured when products took twice as
+ * long, and have not been re-measured on a device. A solve now takes 318 to 327 products on 4,000
+ * digits (K = 3 to 30). */
 static const double PRODUCTS = 250;
 
 static void filter_alone(solver *s, const char *why)
@@ -27,7 +30,8 @@ static void filter_alone(solver *s, const char *why)
     device_close(&s->dev);
 }
 
-/* With several ranks, the rows of a product are divided among them, so all ranks use the CPU. */
+/* Opens a device. With several ranks, the rows of a product are divided among them, so all ranks
+ * use the CPU. */
 void filter_open(solver *s)
 {
     const sparse *m = s->m;
@@ -73,10 +77,10 @@ static ddsc_status look_at_numbers(void *arg, int64_t begin, int64_t end, int wo
 
 /* Applies a filter on the device. If *made is false, x is unchanged, and the CPU computes this
  * filter and all later ones. */
-static ddsc_status filter_remote(solver *s, int64_t width, double scale, double shift,
-                                 int64_t degree, const double *x, double *y, bool *made)
+static ddsc_status filter_on_device(solver *s, int64_t width, double scale, double shift,
+                                    int64_t degree, const double *x, double *y, bool *made)
 {
-    char why[DEVICE_WORDS] = "it returned vectors with non-finite entries";
+    char why[DEVICE_WORDS] = "the device returned vectors with non-finite entries";
     numbers found = {.x = y};
     *made = false;
     if (!s->dev.state)
@@ -93,7 +97,7 @@ static ddsc_status filter_remote(solver *s, int64_t width, double scale, double 
 ddsc_status filter_product(solver *s, int64_t width, const double *x, double *y)
 {
     bool made;
-    CHECK(filter_remote(s, width, 1, 0, 1, x, y, &made));
+    CHECK(filter_on_device(s, width, 1, 0, 1, x, y, &made));
     return made ? DDSC_OK : operator_apply(s->ctx, s->m, width, x, y);
 }
 
@@ -145,8 +149,8 @@ static ddsc_status filter_begin(solver *s, const panel *x, panel *y, double scal
 ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree, bool begun)
 {
     double center = (cut - 1) / 2, half = (cut + 1) / 2;
-    bool made, there = begun && !s->dev.state; /* if a device fails, it may have overwritten y */
-    CHECK(filter_remote(s, x->width, 1 / half, center, degree, x->x, y->x, &made));
+    bool made, there = begun && !s->dev.state; /* if a device failed, it may have overwritten y */
+    CHECK(filter_on_device(s, x->width, 1 / half, center, degree, x->x, y->x, &made));
     /* Computes T_1 = (M x - c x) / h in y, then T_{d+1} = 2 (M - c) / h T_d - T_{d-1} in the
      * older block. */
     if (!made)

@@ -1,13 +1,14 @@
-/* Leading eigenpairs of a symmetric matrix by subspace iteration (Halko, Martinsson, Tropp 2011).
+/* Computes the leading eigenpairs of a symmetric matrix by subspace iteration (Halko, Martinsson,
+ * Tropp 2011).
  *
- * A random block X of w > k columns is multiplied by M and made orthonormal `rounds` times. Each
- * round multiplies the component along an eigenvector by its eigenvalue, so the block approaches
- * the eigenspace of the largest |lambda|. Rayleigh-Ritz then gives the pairs: the eigenpairs
- * (theta, u) of X^T M X yield the vectors X u.
+ * In each of `rounds` rounds, a random block X of w > k columns is multiplied by M and made
+ * orthonormal. This multiplies the component along an eigenvector by its eigenvalue, so the block
+ * approaches the eigenspace of the largest |lambda|. Rayleigh-Ritz then gives the pairs: the
+ * eigenpairs (theta, u) of X^T M X yield the vectors X u.
  *
- * X^T M X is symmetrized before it is solved. The vectors are orthonormal up to rounding, but
- * the last pairs may be inaccurate; their residuals show it. The cost is rounds + 1 products
- * with a block of w columns. */
+ * X^T M X is symmetrized before it is solved. The vectors are orthonormal up to rounding. The last
+ * pairs may be inaccurate, which their residuals show. The cost is rounds + 1 products with a block
+ * of w columns. */
 #include <math.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@
 #include "numeric/eigen/panel.h"
 #include "numeric/linalg/linalg.h"
 
-/* Returns the width of the block. A block with some extra columns captures the space of the k
- * largest eigenvalues in fewer rounds. */
+/* Returns the width of the block. With some extra columns, the block contains the space of the k
+ * largest eigenvalues after fewer rounds. */
 static int64_t block_width(int64_t n, int64_t k)
 {
     return BASE_MIN(n, k + BASE_MAX(16, k / 2));

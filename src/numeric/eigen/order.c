@@ -5,9 +5,9 @@
  * rows, the order is breadth-first over the graph, and the matrix is copied in that order. This
  * takes O(n + nnz) time.
  *
- * With several ranks, no rank has all rows, and each rank reorders only its own. Seeds at equal
- * distances in the input order spread over the graph, one step per round, and divide it into
- * cells. Each rank then sorts its rows by cell with a counting sort. */
+ * With several ranks, no rank has all rows, so each rank reorders only its own rows. Equally spaced
+ * items in the input order are the seeds of cells, which grow by one step of the graph per round.
+ * Each rank then sorts its rows by cell with a counting sort. */
 #include "numeric/eigen/order.h"
 
 #include <string.h>
@@ -95,7 +95,7 @@ done:
 
 /* ---- order of one rank's rows ---- */
 
-/* Cells of the graph. Every item belongs to the seed that reaches it first; ties go to the seed
+/* The cells of the graph. Every item belongs to the seed that reaches it first; ties go to the seed
  * with the lowest number. */
 typedef struct spreading {
     const sparse *m;
@@ -127,9 +127,9 @@ static int64_t count_reached(const int32_t *cell, int64_t n)
     return count;
 }
 
-/* Chooses seeds at equal distances in the order of the file and spreads their cells by one step per
- * round. After a few rounds, the cells contain all items except those in long chains and in
- * components without a seed. */
+/* Chooses equally spaced seeds in the input order and lets their cells grow by one step per round.
+ * After a few rounds, the cells contain all items except those in long chains and in components
+ * without a seed. */
 static ddsc_status spread_cells(ddsc_context *ctx, int32_t *cell, const sparse *m, int64_t n_cells)
 {
     ddsc_status status = DDSC_OK;

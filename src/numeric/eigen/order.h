@@ -17,9 +17,9 @@ ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const d
                        const int32_t *component);
 void order_free(ddsc_context *ctx, reordered *r);
 
-/* Orders each rank's rows so that neighboring items are close together, for teams in which no
- * rank has all rows. item[p - own.begin] is this rank's item at position p. place[i] is the
- * position of item i, known for all items on every rank. */
+/* Orders the rows of each rank so that neighboring items are close together. Used for teams in
+ * which no rank has all rows. item[p - own.begin] is this rank's item at position p. place[i] is
+ * the position of item i, known for all items on every rank. */
 ddsc_status order_own(ddsc_context *ctx, int32_t *item, int32_t *place, const sparse *m,
                       team_part own, const int32_t *component);
 

@@ -1,4 +1,4 @@
-/* Orthonormalization of a panel of vectors with Gram matrices (Stathopoulos and Wu, "A block
+/* Orthonormalizes a panel of vectors with Gram matrices (Stathopoulos and Wu, "A block
  * orthogonalization procedure with constant synchronization requirements", 2002).
  *
  * Each pass first projects the panel X against the known vectors and forms the Gram matrix G = X^T
@@ -18,11 +18,11 @@
 enum { PASSES_MAX = 12 };
 
 static const double GRAM_TOLERANCE = 3e-14;
-/* Relative rounding error of a projection: the component that remains along the vectors that
- * were subtracted, and the error of an inner product, both for a vector of length 1. */
+/* Rounding error of a projection of a vector of length 1. It bounds the component that remains
+ * along the subtracted vectors, and the error of an inner product. */
 static const double ROUNDING = 1e-15;
-/* A direction of a normalized panel is rounding noise if its eigenvalue is below this constant
- * times the width. */
+/* A direction of a normalized panel consists of rounding errors if its eigenvalue is below this
+ * constant times the width. */
 static const double RANK_TOLERANCE = 1e-13;
 
 /* Projects x against the known panels. taken[j] receives the squared norm of the part subtracted

@@ -1,12 +1,13 @@
-/* Panels of column vectors: products, Gram matrices, rotations, residuals and random columns.
+/* Implements panels of column vectors: products, Gram matrices, rotations, residuals and random
+ * columns.
  *
  * A panel is a tall n x width block, stored by rows. All operations run over pieces of rows in
- * parallel. The Gram matrix A^T B and the residual norms are sums over rows. Each piece leaves a
- * partial sum, and a fixed tree adds the partial sums. The boundaries of the pieces depend only on
- * the shape of the panel, so the results do not depend on the number of threads.
+ * parallel. The Gram matrix A^T B and the residual norms are sums over rows. Each piece produces a
+ * partial sum, and the partial sums are added in a fixed tree. The boundaries of the pieces depend
+ * only on the shape of the panel, so the results do not depend on the number of threads.
  *
- * Matrix products within a piece call BLAS on small chunks of rows. Y = V U costs 2 n p q
- * operations for widths p and q, and a Gram matrix costs the same. */
+ * Matrix products within a piece call BLAS on small chunks of rows. For widths p and q, Y = V U
+ * takes 2 n p q operations, and so does a Gram matrix. */
 #include "numeric/eigen/panel.h"
 
 #include <math.h>
@@ -25,9 +26,8 @@ ddsc_status panel_new(ddsc_context *ctx, panel *p, int64_t n, int64_t width)
     int64_t size;
     *p = (panel){.n = n, .width = width, .stride = width};
     if (!mul_ok(n, width, &size))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
-                        "%lld vectors of %lld entries are too large for memory", (long long)width,
-                        (long long)n);
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "cannot allocate %lld vectors of %lld entries",
+                        (long long)width, (long long)n);
     return MEM_NEW(ctx, p->x, size);
 }
 

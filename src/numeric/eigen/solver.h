@@ -9,8 +9,8 @@
 typedef struct solver {
     ddsc_context *ctx;
     const sparse *m;
-    team_part own; /* rows of `exact` and v that are stored: all rows, or only this rank's rows if
-                    * solving over ranks */
+    team_part own; /* rows of `exact` and v that are stored: all rows, or only those of this rank if
+                    * a team solves the problem */
     const int32_t *component; /* negative if the item is excluded */
     int64_t room;             /* dimension of the orthogonal complement of the exact vectors */
     int64_t wanted;           /* number of pairs wanted in addition to the exact ones */
@@ -27,8 +27,9 @@ typedef struct solver {
  * in [-1, 1]. */
 enum { AWAY = -3 };
 
-/* Returns the number of guard vectors that are iterated with the wanted ones. They let the last
- * wanted vectors converge and keep a cluster of equal eigenvalues from filling the block. */
+/* Returns the number of guard vectors that are iterated with the wanted ones. They speed up the
+ * convergence of the last wanted vectors, and leave columns free if a group of equal eigenvalues is
+ * at the end of the wanted ones. */
 static inline int64_t guard_width(int64_t wanted)
 {
     return BASE_MAX(8, wanted / 2);
@@ -40,8 +41,8 @@ void filter_open(solver *s);
 void filter_close(solver *s);
 /* Computes Y = M X; both blocks are contiguous. */
 ddsc_status filter_product(solver *s, int64_t width, const double *x, double *y);
-/* Returns the growth rate of the filter at lambda. The filter damps the interval [-1, cut];
- * components above it grow like exp(degree * filter_growth). */
+/* Returns the growth rate of the filter at lambda. The filter damps the interval [-1, cut].
+ * Components above it grow like exp(degree * filter_growth). */
 double filter_growth(double cut, double lambda);
 /* Returns the factor by which the filter multiplies an eigenvector with eigenvalue lambda. */
 double filter_value(double cut, double lambda, int64_t degree);
@@ -50,21 +51,21 @@ double filter_value(double cut, double lambda, int64_t degree);
 ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree, bool begun);
 
 /* A method that computes the eigenpairs. Its input is the operator m, the known vectors `exact`,
- * the number of further pairs wanted, and the tolerance. It stores the wanted vectors and values
- * in v and theta, followed by some guards. *verified is true if a new random block showed that
- * no eigenvalue was missed; otherwise the method returns DDSC_NOT_CONVERGED. The caller
- * recomputes the residuals. */
+ * the number of further pairs wanted, and the tolerance. It stores the wanted vectors and values in
+ * v and theta, followed by some guards. *verified is true if a new random block showed that no
+ * eigenvalue was missed. Otherwise, the method returns DDSC_NOT_CONVERGED. The caller recomputes
+ * the residuals. */
 typedef struct eigen_method {
     const char *name;
-    bool (*fits)(const solver *s, const eigen_settings *set); /* returns true if the method suits
-                                                               * the problem; NULL: always */
+    /* returns true if the method can solve the problem; NULL: it always can */
+    bool (*fits)(const solver *s, const eigen_settings *set);
     ddsc_status (*solve)(solver *s, bool *verified);
 } eigen_method;
 
 ddsc_status dense_solve(solver *s, bool *verified);
 ddsc_status block_solve(solver *s, bool *verified);
-/* Solves over ranks with the team's solver; v receives this rank's rows. If the result could not
- * be verified, *verified is false and v is empty. */
+/* Solves the problem with the team's solver. v receives the rows of this rank. If the result could
+ * not be verified, *verified is false and v is empty. */
 ddsc_status eigen_team_solve(solver *s, bool *verified);
 
 /* Width of the random block that searches for missed eigenvalues. */

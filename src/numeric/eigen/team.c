@@ -1,13 +1,13 @@
-/* Eigenpairs computed over ranks by a team's own solver (ddsc_team.eigen, such as SLEPc).
+/* Computes eigenpairs with the distributed solver of a team (ddsc_team.eigen, such as SLEPc).
  *
  * Each rank passes its rows of the operator and of the exact vectors to the solver and receives its
- * rows of the computed vectors. The solver calls back for products with those rows. Excluded items
- * have only the diagonal entry AWAY, which moves their eigenvalues below all others. The solver
- * reports whether its result is verified; if not, the caller uses the local solver.
+ * rows of the computed vectors. The solver uses a callback to compute products with those rows.
+ * Excluded items have only the diagonal entry AWAY, which moves their eigenvalues below all others.
+ * The solver reports whether its result is verified; if not, the caller uses the local solver.
  *
- * The rows are passed as a copy in which neighbors are close together (order.c), so that the
- * vector read by a product stays in cache. For a million items on 4 ranks, this order takes 63
- * CPU seconds, compared with 101 in the order of the file. */
+ * The rows are passed as a copy in which neighbors are close together (order.c), so that the vector
+ * read by a product stays in cache. For a million items on 4 ranks, the solve takes 63 CPU seconds
+ * in this order, compared with 101 in input order. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ typedef struct handed {
     int32_t *item, *place; /* from order_own */
     sparse m;              /* this rank's rows, with columns for all items */
     double *known, *vector;
-    int64_t n_told; /* number of pairs reported to the progress callback */
+    int64_t n_reported; /* number of pairs reported to the progress callback */
 } handed;
 
 static ddsc_status handed_rows(void *arg, int64_t begin, int64_t end, int worker)
@@ -75,8 +75,8 @@ static ddsc_status handed_make(handed *h)
     return parallel_for(ctx, n, ROWS_A_PIECE, handed_rows, h);
 }
 
-/* Implements ddsc_team_eigen.multiply. A rank that has been canceled sets y to zero; the solver
- * soon checks for cancellation on all ranks. */
+/* Implements ddsc_team_eigen.multiply. A rank that has been canceled sets y to zero, because the
+ * solver soon checks for cancellation on all ranks. */
 static int handed_multiply(void *user, const double *x, double *y)
 {
     const handed *h = user;
@@ -90,14 +90,14 @@ static void tell(void *user, int64_t n_found)
 {
     handed *h = user;
     int64_t n = BASE_MIN(n_found, h->s->wanted);
-    if (n <= h->n_told)
+    if (n <= h->n_reported)
         return;
-    progress_add(h->s->ctx, n - h->n_told);
-    h->n_told = n;
+    progress_add(h->s->ctx, n - h->n_reported);
+    h->n_reported = n;
 }
 
 /* Copies the rows back in their original order. Rows of excluded items are set to zero, because
- * rounding leaves traces that would look like ordinary rows once they are normalized. */
+ * rounding errors in them would look like ordinary rows after normalization. */
 static void handed_take(const handed *h, panel *v)
 {
     for (int64_t p = 0; p < v->n; p++) {

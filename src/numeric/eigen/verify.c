@@ -1,18 +1,18 @@
-/* Verification that the solver missed no eigenvalue.
+/* Verifies that the solver missed no eigenvalue.
  *
- * A random block, kept orthogonal to all computed vectors, is filtered with the interval [-1, cut]
- * damped, where the cut lies a margin below the last wanted eigenvalue (the bound). After each
- * filter, the largest Ritz value theta of the block is compared with the bound.
+ * A random block, kept orthogonal to all computed vectors, is filtered. The filter damps the
+ * interval [-1, cut], where the cut lies a margin below the last wanted eigenvalue (the bound).
+ * After each filter, the largest Ritz value theta of the block is compared with the bound.
  *
  * If theta exceeds the bound, an eigenvalue was missed. If theta stays below the cut, or if theta
- * plus its residual does not exceed the bound, no eigenvalue was missed. The negative result also
+ * plus its residual does not exceed the bound, no eigenvalue was missed. The second conclusion also
  * requires enough amplification. An eigenvector at the bound has a component of about 1/sqrt(n) in
  * a random vector, and the filters must have raised it well above the rest (see lift_wanted). If
  * eigenvalues between the cut and the bound prevent a decision, the margin is reduced.
  *
  * The test is probabilistic, because a random block can be nearly orthogonal to a missed
- * eigenvector. The cost is one filter of at most DEGREE_MAX block products with FRESH_WIDTH
- * vectors per round. */
+ * eigenvector. Each round takes one filter of at most DEGREE_MAX block products with FRESH_WIDTH
+ * vectors. */
 #include <math.h>
 
 #include "numeric/eigen/solver.h"
@@ -21,10 +21,10 @@
 enum { DEGREE_MAX = 160 };
 
 /* Returns the logarithm of the amplification that is needed for a decision. An eigenvector at the
- * bound has a component of about 1/sqrt(n) in a random vector. Amplified by exp(L) relative to
- * everything below the cut, it keeps the largest Ritz value above bound - 2 n exp(-2L). That value
- * must be well above the cut before a Ritz value below the cut proves that no such eigenvector
- * exists. */
+ * bound has a component of about 1/sqrt(n) in a random vector. If it is amplified by exp(L)
+ * relative to everything below the cut, the largest Ritz value exceeds bound - 2 n exp(-2L). A Ritz
+ * value below the cut proves that no such eigenvector exists only if this value is well above the
+ * cut. */
 static double lift_wanted(const solver *s, double margin)
 {
     return log(200 * (double)s->m->n / margin) / 2;
@@ -111,9 +111,9 @@ ddsc_status fresh_search(solver *s, int rounds, fresh_verdict *verdict, panel *f
     TRY(panel_new(s->ctx, &y, s->m->n, width));
     TRY(panel_random(s->ctx, fresh, 0, width, &noise));
     TRY(panel_orthonormalize(s->ctx, fresh, 2, known, &noise));
-    /* A wide margin needs few products. However, eigenvalues between the cut and the bound also
-     * grow and may prevent a decision. In that case, the margin is reduced, down to the last guard
-     * value. */
+    /* The search starts with a wide margin, which needs few products. However, eigenvalues between
+     * the cut and the bound also grow and may prevent a decision. In that case, the margin is
+     * reduced. */
     fresh_state f = {.bound = s->theta[s->wanted - 1], .residual = INFINITY};
     double least = fmax(f.bound - s->theta[s->v.width - 1], 0.05 * (1 - f.bound));
     f.margin = fmax(0.3 * (1 - f.bound), 1e-3);

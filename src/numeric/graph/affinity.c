@@ -8,23 +8,27 @@
 
 enum { ROW_GRAIN = 1024 };
 
-/* Scales below this fraction of the median are raised to it. A group of exact duplicates has s =
- * 0, which would make every other weight 0/0 or zero. Equal items keep the weight exp(0) = 1. */
+/* Scales below this fraction of the median are raised to it. Exact duplicates have s = 0, which
+ * would make all weights to other items 0 or 0/0. The weight between equal items remains exp(0) =
+ * 1. */
 static const double SCALE_FLOOR = 0.01;
 
 /* Thresholds for using a single gamma instead of local scaling, measured with bench/defaults.py on
  * ten data sets under every metric. ONE_GAMMA_SPREAD is the smallest ratio of the 95% to the 5%
- * quantile of the scales. ONE_GAMMA_ONE_SIDED is the smallest share of one-sided links. ONE_GAMMA_FAR
- * limits the 99% quantile of the D^2 to the nearest neighbor, in units of the median D^2 of all
- * edges.
+ * quantile of the scales. ONE_GAMMA_ONE_SIDED is the smallest share of one-sided links.
+ * ONE_GAMMA_FAR limits the 99% quantile of the D^2 to the nearest neighbor, in units of the median
+ * D^2 of all edges.
  *
  * A single gamma is better only on `animals`, where 0.60 to 0.75 of the links are one-sided and the
  * scales spread by a factor of 3.1 or more. On other data sets with such a spread, at most 0.48 of
  * the links are one-sided. Text data sets have as many one-sided links, but their scales spread by
- * a factor of at most 2.4. The exception is ng6 under mmd (2.8), where a single gamma does no
- * harm. */
+ * a factor of at most 2.4. The exception is ng6 under mmd (2.8), where a single gamma does not
+ * reduce the AMI. */
 static const double ONE_GAMMA_SPREAD = 2.5, ONE_GAMMA_ONE_SIDED = 0.55, ONE_GAMMA_FAR = 20;
-enum { ONE_GAMMA_ITEMS = 40 }; /* with fewer items, the quantiles are not reliable */
+enum {
+    ONE_GAMMA_ITEMS = 40
+}; /* minimum number of items, because quantiles of fewer values are
+                                * unreliable */
 
 double affinity_median_positive(double *x, int64_t n)
 {
@@ -124,14 +128,14 @@ static ddsc_status one_sided(ddsc_context *ctx, double *share, const ddsc_graph 
     return DDSC_OK;
 }
 
-/* Sets *result to true if a single gamma suits the graph better than local scaling. Local scaling
- * measures each link relative to the scales of its two items. That suits clusters of different
- * density that are well separated.
+/* Sets *result to true if a single gamma is better for the graph than local scaling. Local scaling
+ * measures each link relative to the scales of its two items. This works well for clusters of
+ * different density that are well separated.
  *
- * It fails if items of a sparse class have many neighbors in a dense class that do not list
- * them. Those one-sided links then weigh as much as the links within the classes. In such a
- * graph, the scales vary widely, most links are one-sided, and no item is so far away that a
- * single gamma would disconnect it. */
+ * It fails if items of a sparse class have many neighbors in a dense class that do not list them.
+ * Those one-sided links then weigh as much as the links within the classes. In such a graph, the
+ * scales vary widely, most links are one-sided, and no item is so far away that a single gamma
+ * would disconnect it. */
 static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, const double *scale,
                          double least)
 {
@@ -166,8 +170,8 @@ typedef struct weigh {
     const ddsc_graph *graph;
     double *scale; /* NULL: one gamma for all */
     double gamma;
-    double *weight; /* output: weights by edge of the graph */
-    sparse *lists;  /* or output: weights by row, with ascending columns */
+    double *weight; /* output: one weight per edge of the graph */
+    sparse *lists;  /* alternative output: weights as rows of a matrix, with ascending columns */
     scratch room;   /* scratch for one row */
 } weigh;
 
@@ -243,8 +247,8 @@ done:
     return status;
 }
 
-/* Computes the same rows of the transpose. The items are visited in order, so the columns are
- * already ascending. */
+/* Computes the same rows of the transposed matrix. The items are visited in order, so the columns
+ * are already ascending. */
 static ddsc_status make_turned(ddsc_context *ctx, sparse *out, const weigh *w, team_part rows)
 {
     const ddsc_graph *g = w->graph;
@@ -268,7 +272,7 @@ static ddsc_status make_turned(ddsc_context *ctx, sparse *out, const weigh *w, t
             out->column[offset[j]] = (int32_t)i;
             out->value[offset[j]++] = weigh_edge(w, i, p);
         }
-    /* Each offset now points to the start of the next row; shift the offsets back. */
+    /* Each offset now points to the start of the next row, so the offsets are shifted back. */
     for (int64_t i = g->n; i > 0; i--)
         offset[i] = offset[i - 1];
     offset[0] = 0;

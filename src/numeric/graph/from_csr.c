@@ -6,7 +6,7 @@
 
 #include "numeric/graph/graph.h"
 
-/* Square of the largest distance that a matrix may contain. */
+/* Largest squared distance: the square of 1e150, the largest distance that a matrix may contain. */
 static const double LARGEST_D2 = 1e300;
 
 typedef struct edge {
@@ -41,18 +41,17 @@ static ddsc_status check_entry(const csr_job *j, int64_t item, int64_t at)
     int32_t neighbor = j->index[at];
     if (neighbor < 0 || neighbor >= j->graph->n)
         return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
-                        "entry %lld of item %lld is item %lld: items must be in 0 to %lld",
+                        "neighbor %lld of item %lld is item %lld; item numbers must be 0 to %lld",
                         (long long)(at - j->offset[item]), (long long)item, (long long)neighbor,
                         (long long)j->graph->n - 1);
     if (neighbor == item)
-        return ctx_fail(j->ctx, DDSC_ERROR_INPUT, "item %lld is among its own neighbors",
-                        (long long)item);
+        return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
+                        "item %lld is in its own list of neighbors; remove it", (long long)item);
     if (!(fabs(j->d2[at]) <= LARGEST_D2))
-        return ctx_fail(
-            j->ctx, DDSC_ERROR_INPUT,
-            "the squared distance of items %lld and %lld is %g: it must be finite and at "
-            "most 1e300",
-            (long long)item, (long long)neighbor, j->d2[at]);
+        return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
+                        "the squared distance of items %lld and %lld is %g; it must be finite and "
+                        "at most 1e300",
+                        (long long)item, (long long)neighbor, j->d2[at]);
     return DDSC_OK;
 }
 
@@ -67,7 +66,9 @@ static ddsc_status take_list(const csr_job *j, int64_t item, edge *list)
     qsort(list, (size_t)n, sizeof *list, by_index);
     for (int64_t k = 1; k < n; k++)
         if (list[k].index == list[k - 1].index)
-            return ctx_fail(j->ctx, DDSC_ERROR_INPUT, "item %lld lists its neighbor %lld twice",
+            return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
+                            "the list of item %lld contains its neighbor %lld twice; each neighbor "
+                            "may occur only once",
                             (long long)item, (long long)list[k].index);
     qsort(list, (size_t)n, sizeof *list, by_distance);
     for (int64_t k = 0; k < n; k++) {
@@ -97,7 +98,7 @@ static ddsc_status csr_check_offsets(ddsc_context *ctx, int64_t *tau, int64_t n,
     for (int64_t i = 0; i < n; i++) {
         if (offset[i + 1] < offset[i] || offset[i + 1] - offset[i] >= n)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "offsets[%lld] is %lld after %lld: a list must have 0 to %lld entries",
+                            "offsets[%lld] is %lld after %lld; a list must have 0 to %lld entries",
                             (long long)i + 1, (long long)offset[i + 1], (long long)offset[i],
                             (long long)n - 1);
         *tau = BASE_MAX(*tau, offset[i + 1] - offset[i]);

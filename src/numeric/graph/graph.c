@@ -1,5 +1,5 @@
-/* The neighbor graph object: creation, copies, subgraphs and the public view. The searches fill its
- * n * tau edges. */
+/* Implements the neighbor graph: creation, copies, subgraphs and the public view. The searches fill
+ * its n * tau edges. */
 #include <string.h>
 
 #include "base/sized.h"
@@ -27,8 +27,8 @@ ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64
     *graph = NULL;
     if (!mul_ok(n, tau, &room))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY,
-                        "a graph of %lld items with tau = %lld is too large", (long long)n,
-                        (long long)tau);
+                        "a graph of %lld items with tau = %lld is too large; reduce tau",
+                        (long long)n, (long long)tau);
     TRY(MEM_ZERO(ctx, g, 1));
     *g = (ddsc_graph){.ctx = ctx, .n = n, .tau = tau};
     TRY(MEM_ZERO(ctx, g->offset, n + 1));
@@ -58,6 +58,8 @@ ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *
     DDSC_ASSERT(graph_lists_hold(g));
     if (wide->nearest)
         CHECK(graph_narrow(ctx, &g->nearest, wide->nearest, GRAPH_NEAREST));
+    if (wide->plain_lists)
+        CHECK(graph_narrow(ctx, &g->plain_lists, wide->plain_lists, wide->plain_lists->tau));
     return wide->scale ? MEM_COPY(ctx, g->scale, wide->scale, wide->n) : DDSC_OK;
 }
 
@@ -87,6 +89,7 @@ void ddsc_graph_destroy(ddsc_graph *graph)
         return;
     ddsc_context *ctx = graph->ctx;
     ddsc_graph_destroy(graph->nearest);
+    ddsc_graph_destroy(graph->plain_lists);
     MEM_FREE(ctx, graph->span, graph->scale, graph->d2, graph->index, graph->offset);
     mem_free(ctx, graph);
 }

@@ -6,12 +6,12 @@
 
 #include "base/team.h"
 
-/* Statistics of how often items are neighbors of others. */
+/* Statistics of the in-degrees: how often items are neighbors of other items. */
 typedef struct in_degrees {
     int64_t largest;    /* largest in-degree of an item */
     int64_t hub;        /* the first item with this in-degree */
     int64_t n_none;     /* number of items that are not a neighbor of any item */
-    int64_t n_unlisted; /* number of those items that have no copy (D^2 = 0) in the set */
+    int64_t n_unlisted; /* number of these items that have no duplicate (D^2 = 0) in the set */
     /* Skewness of the in-degrees; 0 if all are equal. Duplicates (D^2 = 0) are not counted,
      * because only their index determines their order. */
     double skewness;
@@ -37,8 +37,10 @@ struct ddsc_graph {
     in_degrees plain;     /* if scale is set: in-degrees of the nearest neighbors */
     ddsc_graph *nearest;  /* if scale is set: the nearest items of each item, for reports; otherwise
                           * NULL */
-    bool copies;          /* true if every edge connects equal items */
-    span_edge *span; /* n - 1 edges of the minimum spanning tree, shortest first; NULL if not all
+    ddsc_graph
+        *plain_lists; /* if scale is set: the first graph, from which the scales come; or NULL */
+    bool copies;      /* true if every edge connects equal items */
+    span_edge *span;  /* n - 1 edges of the minimum spanning tree, shortest first; NULL if not all
                            * distances are known */
 };
 
@@ -73,7 +75,7 @@ ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,
 /* Counts in-degrees over the first tau entries of each list. */
 ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g, int64_t tau);
 
-/* The scales s by which distances are rescaled when neighbors are chosen. The neighbors of item i
+/* Local scales s, by which distances are divided when neighbors are ranked. The neighbors of item i
  * are the items j with the smallest D^2 / s_j, which is the same order as D^2 / (s_i s_j). */
 typedef struct local_scales {
     double *scale, *inverse; /* s and 1 / s, n each */
@@ -81,8 +83,8 @@ typedef struct local_scales {
 } local_scales;
 
 /* Computes s_i, the mean distance of item i to those of its first tau neighbors that are not
- * duplicates. Values below a tenth of the median are raised to it. If all neighbors are duplicates,
- * s_i is the median. */
+ * duplicates. Values below a tenth of the median are raised to this limit. If all neighbors are
+ * duplicates, s_i is the median. */
 ddsc_status graph_scales_find(ddsc_context *ctx, double **scale, const ddsc_graph *g, int64_t tau);
 /* Creates the scales from a copy of `scale`. */
 ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const double *scale, int64_t n);
@@ -93,9 +95,9 @@ static inline double local_key(const local_scales *by, int64_t other, double d2)
     return by ? d2 * by->inverse[other] : d2;
 }
 
-/* Converts a limit on keys to a limit on D^2, for one neighbor or for any neighbor. Up to rounding,
- * a neighbor whose D^2 is above the result has a key above the limit. For any neighbor, a finite
- * limit below 0 is converted to 0. */
+/* Convert a limit on keys to a limit on D^2, for one neighbor or for any neighbor. Up to rounding,
+ * a neighbor whose D^2 is above the result has a key above the limit. local_limit_any converts a
+ * finite limit below 0 to 0. */
 static inline double local_limit(const local_scales *by, int64_t other, double limit)
 {
     return by ? limit * by->scale[other] : limit;
@@ -106,7 +108,7 @@ static inline double local_limit_any(const local_scales *by, double limit)
     return !by || limit == -INFINITY ? limit : limit > 0 ? limit * by->widest : 0;
 }
 
-/* Sorts each list by D^2 if its items were chosen in another order. */
+/* Sorts each list by D^2, if the neighbors were ranked in another order. */
 void graph_sort(ddsc_graph *g);
 
 /* Returns the median of the positive finite entries of x, or 1 if there are none. Reorders x. */
@@ -118,15 +120,17 @@ typedef struct sparse {
     int64_t *offset;
     int32_t *column;
     double *value;
-    /* The rows are divided over ranks. Offsets are complete, but only the entries of sparse_rows
-     * are set. The other entries are allocated and use no memory until they are written. */
+    /* True if the rows are divided among ranks. Offsets are complete, but only the entries of
+     * sparse_rows are set. The other entries are allocated but use no memory until they are
+     * written. */
     bool divided;
 } sparse;
 
 /* Returns true if the rows are valid, for assertions: columns are ascending without duplicates
  * and in [0, n), and values are not negative. */
 bool sparse_rows_hold(const sparse *s, team_part rows);
-/* Allocates arrays for n rows and nnz entries, with all offsets zero. On error, *s is all zero. */
+/* Allocates arrays for n rows and nnz entries, with all offsets zero. On error, all fields of *s
+ * are zero. */
 ddsc_status sparse_new(ddsc_context *ctx, sparse *s, int64_t n, int64_t nnz);
 void sparse_free(ddsc_context *ctx, sparse *s);
 /* Returns the rows whose entries are set on this rank: all rows, or this rank's part. */
@@ -137,8 +141,8 @@ team_part sparse_own(const ddsc_context *ctx, int64_t n);
 ddsc_status sparse_gather(ddsc_context *ctx, sparse *s);
 /* Transposes `in`. The columns of `out` are ascending even if those of `in` are in any order. */
 ddsc_status sparse_transpose(ddsc_context *ctx, sparse *out, const sparse *in);
-/* Computes out = scale (S + T) with ascending columns. S and T have the same size and the same
- * division over ranks. */
+/* Computes out = scale (S + T) with ascending columns. S and T have the same size and are divided
+ * among ranks in the same way. */
 ddsc_status sparse_sum(ddsc_context *ctx, sparse *out, const sparse *s, const sparse *t,
                        double scale);
 
@@ -151,10 +155,10 @@ typedef struct affinity_settings {
 typedef struct affinity_report {
     double gamma;      /* the value used; 0 with local scaling */
     int64_t n_edges;   /* number of edges in the neighbor lists */
-    int64_t n_clamped; /* edges with negative D^2, treated as 0 */
-    int64_t n_faint;   /* items whose weights would all underflow in double precision */
-    /* True if nothing distinguishes the items, because all D^2 are equal and not positive, or
-     * because all edges join copies. */
+    int64_t n_clamped; /* number of edges with negative D^2, which is treated as 0 */
+    int64_t n_faint;   /* number of items whose weights would all underflow in double precision */
+    /* True if no item can be distinguished from its neighbors, because all D^2 are equal and not
+     * positive, or because all edges connect duplicates. */
     bool flat;
 } affinity_report;
 
@@ -176,23 +180,23 @@ double affinity_value(double d2, double gamma, double s, double t);
  * if fewer are known. */
 enum { AFFINITY_NEIGHBOR = 7 };
 
-/* Computes the scale s_i of every item and raises it to at least *least, because a group of
- * exact duplicates has s = 0. */
+/* Computes the scale s_i of every item and raises it to at least *least, because exact duplicates
+ * have s = 0. */
 ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
                             const ddsc_graph *graph);
 
-/* Smallest affinity. It leaves enough range for the scaling by degrees not to underflow. */
+/* Smallest affinity. It is large enough that scaling by degrees does not underflow. */
 #define AFFINITY_FLOOR 1e-280
 
 /* Finds the connected component of every item, numbered by first appearance. An item without edges
- * is a component by itself. Entries offset[i] .. offset[i + 1] of `column` are linked to i,
- * regardless of direction. */
+ * forms a component. Entries offset[i] .. offset[i + 1] of `column` are linked to i, regardless of
+ * direction. */
 ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components, int64_t n,
                             const int64_t *offset, const int32_t *column);
 
-/* Computes the row sums `degree` (n) and m = S^-1/2 A S^-1/2, which is divided over ranks in the
- * same way as A. For an item without edges, the degree is 1 and m_ii = 1. Such an item is a
- * component, and each component has one eigenvalue 1. */
+/* Computes the row sums `degree` (n) and m = S^-1/2 A S^-1/2, which is divided among ranks in the
+ * same way as A. For an item without edges, the degree is 1 and m_ii = 1. The item then forms a
+ * component and, like every component, has one eigenvalue 1. */
 ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a);
 /* Computes y = M x for a block of b vectors with contiguous rows (n x b). The result is
  * bit-identical for any number of threads. */

@@ -2,9 +2,9 @@
  *
  * In many dimensions, a few items near the center of the data become neighbors of nearly all items,
  * and many items are neighbors of none (Radovanovic et al. 2010). The skewness of the in-degrees
- * detects this. To reduce hubs, distances are rescaled by the local density at both items: D^2 /
- * (s_i s_j), where s is the mean distance to the nearest items (Jegou et al. 2010; Schnitzer et al.
- * 2012). */
+ * detects this. To reduce hubs, distances are rescaled by the local density at both items. The
+ * rescaled distance is D^2 / (s_i s_j), where s is the mean distance to the nearest items (Jegou et
+ * al. 2010; Schnitzer et al. 2012). */
 #include <math.h>
 
 #include "numeric/graph/graph.h"
@@ -104,7 +104,7 @@ done:
     return status;
 }
 
-/* Uses insertion sort, because lists are short and partly sorted. */
+/* The function uses insertion sort, because lists are short and partly sorted. */
 void graph_sort(ddsc_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++)

@@ -2,9 +2,9 @@
  * (Tang, Liu, Zhang and Mei 2016), with the gradients of McInnes, Healy and Melville 2018 for a = b
  * = 1.
  *
- * In an epoch, every item moves step by step, while all other items keep their positions from
- * the start of the epoch. The items can therefore move in any order and on any thread, in groups
- * of SIMD lanes. */
+ * In an epoch, every item moves in several steps, which use the positions of the other items at the
+ * start of the epoch. The items can therefore move in any order and on any thread, in groups of
+ * SIMD lanes. */
 #include "numeric/graph/graph.h"
 
 #include <math.h>
@@ -14,12 +14,13 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-/* With many repulsions per attraction, few epochs suffice: 200 epochs with 4 repulsions preserve
- * fewer neighbors than 40 epochs with 16 (bench/map.py). Small maps are cheap, so they use more
+/* With many repulsions per attraction, few epochs are enough: 40 epochs with 16 repulsions preserve
+ * more neighbors than 200 epochs with 4 (bench/map.py). Small maps are cheap, so they use more
  * epochs. */
 enum { EPOCHS = 44, MORE_EPOCHS = 20000, MAX_EPOCHS = 200, MIN_EPOCHS = 20 };
 enum { N_REPELLED = 16, START_SIZE = 10, GRAIN = 256, GROUPS = 4 };
-#define WORK_LIMIT 4e8 /* pair updates, a few seconds; larger graphs use fewer epochs */
+/* maximum number of pair updates, which take a few seconds; larger graphs use fewer epochs */
+#define WORK_LIMIT 4e8
 #define STEP_LIMIT 4.0
 
 typedef struct layout {
@@ -33,7 +34,7 @@ typedef struct layout {
     uint64_t key; /* seed of the epoch's random numbers */
 } layout;
 
-/* A group of items in SIMD lanes, with their current positions and their lists. Unused lanes
+/* A group of items, one per SIMD lane, with their current positions and their lists. Unused lanes
  * have empty lists. */
 typedef struct lanes {
     simd_f64 x, y;
@@ -41,7 +42,7 @@ typedef struct lanes {
     int64_t out[SIMD_LANES], n_out[SIMD_LANES]; /* first neighbor and number of neighbors of each
                                                  * item */
     int64_t in[SIMD_LANES],
-        n_in[SIMD_LANES]; /* first and number of the items that have it on their list */
+        n_in[SIMD_LANES]; /* first item and number of items that have this item on their list */
     int64_t most_out;
 } lanes;
 
@@ -52,7 +53,8 @@ SIMD_INLINE simd_f64 limited(simd_f64 step)
     return simd_max(simd_min(step, simd_all(STEP_LIMIT)), simd_all(-STEP_LIMIT));
 }
 
-/* Moves the items toward the starting positions of the others. `rate` is 0 in unused lanes. */
+/* Moves the items toward the positions of the others at the start of the epoch. `rate` is 0 in
+ * unused lanes. */
 SIMD_INLINE void attract(lanes *a, const layout *l, const int64_t *other, simd_f64 rate)
 {
     simd_f64 x, y;
@@ -67,7 +69,7 @@ SIMD_INLINE void attract(lanes *a, const layout *l, const int64_t *other, simd_f
     a->y -= rate * limited(pull * y);
 }
 
-/* Moves the items away from consecutive others, one for each lane. */
+/* Moves each item away from another item; lane l uses item other + l. */
 SIMD_INLINE void repel(lanes *a, const layout *l, int64_t other, simd_f64 rate)
 {
     simd_f64 x = a->x - simd_load(l->x + other), y = a->y - simd_load(l->y + other);
@@ -95,9 +97,9 @@ SIMD_INLINE void lanes_take(lanes *a, const layout *l, int64_t first, int64_t n)
     }
 }
 
-/* Applies the p-th share of the attractions by items that have this one on their list. These
- * attractions are spread evenly between the repulsions; otherwise items would end an epoch too
- * close together. */
+/* Applies the p-th part of the attractions by items that have this item on their list. These
+ * attractions are spread evenly between the repulsions, because items would otherwise be too close
+ * together at the end of an epoch. */
 SIMD_INLINE void attract_in(lanes *a, const layout *l, int64_t p)
 {
     int64_t at[SIMD_LANES], end[SIMD_LANES], other[SIMD_LANES], most = 0;
@@ -118,10 +120,10 @@ SIMD_INLINE void attract_in(lanes *a, const layout *l, int64_t p)
     }
 }
 
-/* Draws a random index and repels each lane from the item at that index plus the lane number. Each
- * item is thus repelled from a uniformly chosen item, and one draw serves all lanes. A draw equal
- * to the group's own first index is skipped, because every item would repel itself. A repulsion
- * depends on the result of the previous one, so the code alternates between groups. */
+/* Draws a random index and moves the item in each lane away from the item at that index plus the
+ * lane number. A single draw thus gives every lane a uniformly chosen item. A draw equal to the
+ * first index of the group is skipped, because every item would be compared with itself. Repulsions
+ * of one group depend on each other, so the code alternates between groups. */
 SIMD_INLINE void repel_some(lanes *a, const layout *l, int64_t p, const simd_f64 *rate)
 {
     for (int r = 0; r < N_REPELLED; r += 2) {
@@ -178,7 +180,7 @@ static ddsc_status move_items(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Inverts the lists, because an edge attracts both of its items. */
+/* Builds the inverse lists, because an edge attracts both of its items. */
 static ddsc_status turn_lists(ddsc_context *ctx, layout *l)
 {
     const ddsc_graph *g = l->g;

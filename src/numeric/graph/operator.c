@@ -89,14 +89,14 @@ typedef struct operator_product {
     int64_t b;
     double scale, shift, back;
     const double *x;
-    double *y;           /* its first row is row `first` */
+    double *y;           /* output; its first row is row `first` of the product */
     int64_t first, last; /* first row; last entry */
     bool far;            /* true if x does not fit in a near cache */
 } operator_product;
 
-/* Prefetches the rows of x that are needed AHEAD entries later, because the rows of x are read in
- * irregular order. */
-SIMD_INLINE void ask(const operator_product *t, const double *x, int groups, int64_t p)
+/* Prefetches the rows of x that are needed AHEAD entries later, because they are read in irregular
+ * order. */
+SIMD_INLINE void prefetch(const operator_product *t, const double *x, int groups, int64_t p)
 {
     const double *row = x + t->m->column[BASE_MIN(p + AHEAD, t->last)] * t->b;
     for (int g = 0; g < groups; g++)
@@ -117,7 +117,7 @@ SIMD_INLINE void row_lanes(const operator_product *t, int64_t i, int64_t c, int 
         sum[g] = simd_all(0);
     for (int64_t p = t->m->offset[i]; p < end; p++) {
         if (far)
-            ask(t, x, groups, p);
+            prefetch(t, x, groups, p);
         simd_f64 v = simd_all(value[p]);
         for (int g = 0; g < groups; g++)
             sum[g] += v * simd_load(x + column[p] * b + g * LANES);
@@ -179,7 +179,7 @@ static ddsc_status product_run(ddsc_context *ctx, operator_product *t, team_part
     t->first = rows.begin;
     t->last = t->m->offset[rows.end] - 1;
     t->far = t->m->n * t->b > NEAR;
-    /* A piece is large enough to justify waking a thread. No sum crosses a boundary between
+    /* A piece has enough work to justify waking a thread. No sum crosses a boundary between
      * pieces. */
     int64_t work = t->b * (t->m->nnz / BASE_MAX(t->m->n, 1) + 2);
     return team_rows(ctx, rows, BASE_MAX(PIECE_ROWS, PIECE_WORK / work), product_rows, t);

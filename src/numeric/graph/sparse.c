@@ -1,4 +1,5 @@
-/* Sparse matrices in CSR format: storage, transposition by counting, and sums. */
+/* Implements sparse matrices in CSR format: storage, transposition with a counting sort, and
+ * sums. */
 #include "base/blocks.h"
 #include "numeric/graph/graph.h"
 
@@ -72,7 +73,7 @@ ddsc_status sparse_transpose(ddsc_context *ctx, sparse *out, const sparse *in)
             out->column[at] = (int32_t)i;
             out->value[at] = in->value[p];
         }
-    /* Each offset now points to the start of the next row; shift the offsets back. */
+    /* Each offset now points to the start of the next row, so the offsets are shifted back. */
     for (int64_t i = in->n; i > 0; i--)
         offset[i] = offset[i - 1];
     offset[0] = 0;
@@ -120,8 +121,8 @@ static ddsc_status sparse_sum_rows(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Computes the offsets of the sum. Each rank counts the entries of its rows and receives the
- * other counts from the other ranks. */
+/* Computes the offsets of the sum. Each rank counts the entries of its own rows and receives the
+ * remaining counts from the other ranks. */
 static ddsc_status sum_offsets(ddsc_context *ctx, int64_t *offset, const sparse *s, const sparse *t)
 {
     team_part rows = sparse_rows(ctx, s);

@@ -1,8 +1,8 @@
 /* Runs the restarts of k-means, computes their objective, and numbers the clusters.
  *
  * The objective is computed from the labels alone. Equal partitions therefore have bitwise equal
- * objectives, however their clusters are numbered. This shows when restarts agree, and the best
- * restart is the same for any number of threads. Ties go to the earlier restart. */
+ * objectives, however their clusters are numbered. Equal objectives thus show that restarts agree,
+ * and the best restart is the same for any number of threads. Ties go to the earlier restart. */
 #include "numeric/kmeans/kmeans.h"
 
 #include <math.h>
@@ -13,10 +13,10 @@
 #include "numeric/linalg/linalg.h"
 
 enum { PIECE_MIN = 1024 };
-/* If this many restarts all end in the same partition, the others are skipped. With more than MANY
- * clusters, partitions hardly ever repeat. Restarts then run in groups of this size until the two
- * best objectives agree up to AGREEING_SHARE. Titles with K = 150: objectives of restarts differ by
- * 0.8%, and their AMI does not depend on the objective. */
+/* If the first AGREEING restarts all end in the same partition, the others are skipped. With more
+ * than MANY clusters, partitions hardly ever repeat. Restarts then run in groups of AGREEING until
+ * the two best objectives differ by less than AGREEING_SHARE. For titles with K = 150, the
+ * objectives of restarts differ by 0.8%, and the AMI does not depend on the objective. */
 enum { AGREEING = 8, MANY = 64 };
 static const double AGREEING_SHARE = 0.005;
 /* If there are at least this many pieces, threads share the rows of one restart. Otherwise, each
@@ -120,7 +120,7 @@ typedef struct runner {
     double least;
     int64_t which; /* the restart that found it; -1: no restart has run */
     int32_t *best;
-    /* its best results among the first restarts, best first, if they are wanted */
+    /* its best results among the first restarts, in order of quality, if they were requested */
     int32_t *few;
     double few_objective[KMEANS_FEW + 1];
     int64_t few_which[KMEANS_FEW + 1], few_slot[KMEANS_FEW + 1], n_few;
@@ -186,7 +186,7 @@ static void keep_few(runner *r, int64_t n, const int32_t *found, double objectiv
         at--;
     if (at > KMEANS_FEW)
         return;
-    if (r->n_few > KMEANS_FEW) /* the worst result makes place */
+    if (r->n_few > KMEANS_FEW) /* drops the worst result */
         slot = r->few_slot[--r->n_few];
     for (int64_t i = r->n_few; i > at; i--) {
         r->few_objective[i] = r->few_objective[i - 1];
@@ -210,7 +210,7 @@ static void drop_first(runner *r)
     }
 }
 
-/* Copies the best of the few results of all runners, apart from restart `best`. */
+/* Collects the best of the few results of all runners, except for restart `best`. */
 static void give_few(const kmeans_tries *f, int64_t best)
 {
     kmeans_few *few = f->p.few;
@@ -301,9 +301,9 @@ static bool best_agree(const kmeans_tries *f, int64_t n)
     return second <= best * (1 + AGREEING_SHARE);
 }
 
-/* Runs restarts until they agree, and then more until the best partition was found twice. With many
- * clusters, two equal partitions are unlikely, so restarts whose inertia is nearly the best suffice.
- * Returns the number of restarts in *n_run. */
+/* Runs restarts until they agree, and then more until the best partition has been found twice. With
+ * many clusters, two equal partitions are unlikely, so a second restart with nearly the best
+ * inertia is sufficient. Returns the number of restarts in *n_run. */
 static ddsc_status run_until_agreed(kmeans_tries *f, int64_t *n_run)
 {
     int64_t restarts = f->p.restarts;
@@ -336,8 +336,8 @@ static runner *best_runner(const kmeans_tries *f)
     return best;
 }
 
-/* Copies the labels of the best restart from the rank that ran it. The best restart overall is also
- * the best of its rank. */
+/* Copies the labels of the best restart from the rank that ran it. The best restart of all is also
+ * the best one of its rank. */
 static ddsc_status share_best(const kmeans_tries *f, runner *best, int64_t n_run)
 {
     int64_t which = 0, *parts = NULL;

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* The best of the first `restarts` starts apart from the one that is returned. */
+/* The best results of the first `restarts` starts, apart from the one that is returned. */
 enum { KMEANS_FEW = 5 };
 typedef struct kmeans_few {
     int32_t *labels; /* KMEANS_FEW x n, provided by the caller */
@@ -14,18 +14,18 @@ typedef struct kmeans_few {
 
 typedef struct kmeans_problem {
     int64_t n, dim;
-    const double *rows; /* n x dim; digits are best preserved if the mean is near zero */
+    const double *rows; /* n x dim; for full accuracy, the mean should be near zero */
     int64_t k, restarts;
     int64_t progress;     /* progress units per restart */
     const double *weight; /* n, positive; NULL: all 1 */
     /* Number of random candidates for each center during initialization; 0: 2 + log k. */
     int draws;
     const double *pairs; /* n x n squared distances from kmeans_pairs, or NULL */
-    /* True if rows have a length of at most 1. No row can then dominate the variance, so initial
-     * centers may be drawn from a sample. */
+    /* True if all rows have a length of at most 1. Initial centers may then be drawn from a sample,
+     * because no row can dominate the variance. */
     bool bounded;
-    /* Largest number of restarts. After `restarts`, further ones follow until the best partition has
-     * been found twice. 0: no further ones. */
+    /* Maximum number of restarts. After `restarts` starts, more follow until the best partition has
+     * been found twice. 0: no more starts follow. */
     int64_t most;
     kmeans_few *few; /* output, or NULL */
     bool alone;      /* true if k-means runs inside a parallel loop and must not use threads */
@@ -44,10 +44,10 @@ static inline double kmeans_weight(const kmeans_problem *p, int64_t row)
 ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
                        const kmeans_problem *problem);
 /* Computes the table of squared distances that all restarts, and all k on the same rows, can share.
- * It is NULL if computing it would not save time. kmeans_fit computes its own if the problem has
- * none. */
+ * It is NULL if computing it would not save time. If the problem has no table, kmeans_fit computes
+ * its own. */
 ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
-/* Computes the table in any case. */
+/* Computes the table even if it would not save time. */
 ddsc_status kmeans_pairs_fill(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
 /* Returns the number of random candidates for each initial center. */
 int kmeans_draws(const kmeans_problem *problem);
@@ -55,31 +55,32 @@ int kmeans_draws(const kmeans_problem *problem);
  * there are fewer distinct rows. */
 ddsc_status kmeans_start(ddsc_context *ctx, double *centers, int64_t *n_centers,
                          const kmeans_problem *problem, rng *r);
-/* Does the same, but returns the indices of the rows (k of them). */
+/* Does the same, but returns the indices of up to k rows. */
 ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                               const kmeans_problem *problem, rng *r);
 /* A sample of the rows in which all restarts choose their initial centers, with the squared
  * distances between its rows. */
 typedef struct kmeans_sample {
     int64_t *from;        /* row numbers */
-    double *rows, *pairs; /* of `among`, which refers to them */
+    double *rows, *pairs; /* arrays to which `among` refers */
     kmeans_problem among; /* n is 0 if there is no common sample */
 } kmeans_sample;
 
-/* Draws a sample for many clusters of bounded rows. The table then costs less than the distances of
- * one restart. */
+/* Draws a sample if there are many clusters and the rows are bounded. Computing its table then
+ * takes less time than the distances of one restart. */
 ddsc_status kmeans_sample_create(ddsc_context *ctx, kmeans_sample *s,
                                  const kmeans_problem *problem);
 void kmeans_sample_free(ddsc_context *ctx, kmeans_sample *s);
-/* Does the same as kmeans_start_rows, in the common sample if there is one. Otherwise, bounded rows
- * are sampled for this call alone if they are many. A sample contains one row from each of many
- * equal parts. If it has fewer than k distinct values, all rows are used. Initialization only needs
- * a point in every cluster, and a sample of 16 rows per cluster provides these as reliably as all
- * rows. Lloyd's iterations then use every row. */
+/* Does the same as kmeans_start_rows on a sample of the rows. This is the common sample if there is
+ * one; otherwise, a large number of bounded rows is sampled for this call alone. A sample contains
+ * one row from each of many equal parts. If it has fewer than k distinct values, all rows are used.
+ * Initialization only needs a point in every cluster, and 16 sampled rows per cluster provide one
+ * as reliably as all rows. Lloyd's iterations then use every row. */
 ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                                  const kmeans_problem *problem, const kmeans_sample *common,
                                  rng *r);
-/* Calls parallel_for, or processes the same pieces one after another if problem->alone is set. */
+/* Calls parallel_for. If problem->alone is set, processes the same pieces one after another
+ * instead. */
 ddsc_status kmeans_pieces(ddsc_context *ctx, const kmeans_problem *problem, int64_t grain,
                           parallel_fn fn, void *arg);
 /* Computes the means (k x dim) and sizes (k) of the clusters, for labels in 0 .. k-1. The mean of
@@ -87,7 +88,7 @@ ddsc_status kmeans_pieces(ddsc_context *ctx, const kmeans_problem *problem, int6
 void kmeans_means(double *center, int64_t *count, const int32_t *labels, int64_t k, int64_t n,
                   int64_t dim, const double *rows);
 /* Computes the sum of squared distances between the rows and the means of their clusters, for
- * labels in 0 .. k-1. It does not depend on how the clusters are numbered. */
+ * labels in 0 .. k-1. The result does not depend on the numbering of the clusters. */
 ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels,
                            const kmeans_problem *problem);
 /* Renumbers clusters in order of first appearance and counts them in *n_found. Labels must be below
@@ -99,12 +100,12 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
 
 typedef struct lloyd lloyd;
 
-/* Creates the workspace. With `plain`, which is for tests, every iteration compares every row with
- * every center. */
+/* Creates the workspace. If `plain` is true, every iteration compares every row with every center;
+ * only tests use this. */
 ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p, bool plain);
 void lloyd_destroy(lloyd *l);
-/* Returns the array of up to k centers (k x dim). The caller fills it before a run, and it holds
- * the resulting means afterwards. */
+/* Returns the array of up to k centers (k x dim). The caller fills the array before a run. After
+ * the run, it contains the resulting means. */
 double *lloyd_centers(lloyd *l);
 /* Runs from n_centers centers and returns the labels (n, borrowed). */
 ddsc_status lloyd_run(lloyd *l, int64_t n_centers, const int32_t **labels);
@@ -114,7 +115,7 @@ int64_t lloyd_work(const lloyd *l);
 /* Returns the number of pieces into which the rows are divided. */
 int64_t lloyd_pieces(const kmeans_problem *p);
 
-/* ---- the same from the table of pairs, without coordinates ---- */
+/* ---- the same algorithm with the table of pairs instead of coordinates ---- */
 
 typedef struct lloyd_table lloyd_table;
 

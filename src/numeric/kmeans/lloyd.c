@@ -1,9 +1,9 @@
-/* Lloyd's algorithm by matrix products, with the bounds of Hamerly (2010).
+/* Implements Lloyd's algorithm with matrix products and the bounds of Hamerly (2010).
  *
- * A row keeps its label without computing any distance if the bounds prove that its center is still
- * the nearest one. Sums over rows are computed in pieces of fixed size and added in a fixed tree,
- * so that the result does not depend on the number of threads. A piece without changed labels keeps
- * its sums. */
+ * If the bounds prove that the center of a row is still the nearest one, the row keeps its label,
+ * and no distance is computed. Sums over rows are computed in pieces of fixed size and added in a
+ * fixed tree, so that the result does not depend on the number of threads. A piece without changed
+ * labels keeps its sums. */
 #include <math.h>
 #include <string.h>
 
@@ -43,12 +43,12 @@ struct lloyd {
     /* n: upper bound on the distance to the row's center, and lower bound on the distance to any
      * other. */
     double *upper, *lower;
-    double *sum;    /* per piece: k x dim, weighted */
-    double *mass;   /* per piece: k sums of weights */
-    int64_t *count; /* per piece: k counts */
-    /* Per piece: number of labels that changed in this iteration, and number of rows compared with
-     * all centers so far. */
-    int64_t *changed, *looked;
+    double *sum;    /* one per piece: k x dim weighted sums */
+    double *mass;   /* one per piece: k sums of weights */
+    int64_t *count; /* one per piece: k counts */
+    /* One entry per piece: number of labels that changed in this iteration, and number of rows
+     * compared with all centers so far. */
+    int64_t *changed, *compared;
     double *total;      /* k x dim */
     double *total_mass; /* k */
     int64_t *size;      /* k */
@@ -83,7 +83,8 @@ static void measure_norms(lloyd *l)
         l->norm2[i] = la_dot(l->p->dim, row, row);
         largest = fmax(largest, l->norm2[i]);
     }
-    /* For a center within the rows, |c|^2 - 2 x.c has an error of at most a few dim 2^-53 |x|^2. */
+    /* If a center is no longer than the longest row, |c|^2 - 2 x.c has an error of at most a small
+     * multiple of dim 2^-53 |x|^2. */
     l->slack = 0x1p-50 * (double)(l->p->dim + 8) * largest;
 }
 
@@ -120,7 +121,7 @@ ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p
     TRY(MEM_NEW(ctx, l->sum, l->n_pieces * p->k * p->dim));
     TRY(MEM_NEW(ctx, l->count, l->n_pieces * p->k));
     TRY(MEM_NEW(ctx, l->changed, l->n_pieces));
-    TRY(MEM_ZERO(ctx, l->looked, l->n_pieces));
+    TRY(MEM_ZERO(ctx, l->compared, l->n_pieces));
     TRY(MEM_NEW(ctx, l->total, p->k * p->dim));
     TRY(MEM_NEW(ctx, l->size, p->k));
     TRY(MEM_NEW(ctx, l->mass, l->n_pieces * p->k));
@@ -139,7 +140,7 @@ void lloyd_destroy(lloyd *l)
     if (!l)
         return;
     MEM_FREE(l->ctx, l->center, l->before, l->center2, l->moved, l->half, l->label, l->norm2,
-             l->upper, l->lower, l->sum, l->count, l->changed, l->looked, l->total, l->size,
+             l->upper, l->lower, l->sum, l->count, l->changed, l->compared, l->total, l->size,
              l->mass, l->total_mass);
     scratch_free(l->ctx, &l->chunk);
     mem_free(l->ctx, l);
@@ -154,7 +155,7 @@ int64_t lloyd_work(const lloyd *l)
 {
     int64_t work = 0;
     for (int64_t piece = 0; piece < l->n_pieces; piece++)
-        work += l->looked[piece];
+        work += l->compared[piece];
     return work;
 }
 
@@ -175,8 +176,8 @@ static bool is_undecided(const lloyd *l, int64_t i)
     return !(away > upper && (away - upper) * (away + upper) > l->slack);
 }
 
-/* Returns the center with the smallest |c|^2 - 2 x.c (the lower number on ties), and updates the
- * bounds of the row. */
+/* Returns the center with the smallest |c|^2 - 2 x.c, and updates the bounds of the row. Ties go to
+ * the lower number. */
 static int32_t own_center(lloyd *l, int64_t i, const double *dot)
 {
     int32_t best = 0;
@@ -197,7 +198,7 @@ static int32_t own_center(lloyd *l, int64_t i, const double *dot)
 }
 
 /* Compares the rows of a chunk with all centers. Returns the number of changed labels. */
-static int64_t look_at_chunk(lloyd *l, lloyd_chunk *r)
+static int64_t compare_chunk(lloyd *l, lloyd_chunk *r)
 {
     int64_t dim = l->p->dim, changed = 0;
     if (r->n == 0)
@@ -244,11 +245,11 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
             continue;
         memcpy(r->rows + r->n * dim, l->p->rows + i * dim, (size_t)dim * sizeof *r->rows);
         r->row[r->n++] = i;
-        l->looked[piece]++;
+        l->compared[piece]++;
         if (r->n == CHUNK_ROWS)
-            changed += look_at_chunk(l, r);
+            changed += compare_chunk(l, r);
     }
-    changed += look_at_chunk(l, r);
+    changed += compare_chunk(l, r);
     if (changed > 0)
         sum_piece(l, begin, end);
     l->changed[piece] = changed;

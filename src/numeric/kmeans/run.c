@@ -15,12 +15,13 @@ ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *iner
     if (k < 1 || k > n || restarts < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "k-means requires 1 <= k <= %lld (the number of rows) and restarts >= 1, "
-                        "but k = %lld and restarts = %lld",
+                        "but k is %lld and restarts is %lld",
                         (long long)n, (long long)k, (long long)restarts);
     progress_begin(context, "k-means", restarts);
     TRY(MEM_NEW(context, centered, n * dim));
     TRY(MEM_NEW(context, mean, dim));
-    /* Centered rows lose the fewest digits when distances are computed from products. */
+    /* The rows are centered, because distances computed from products are most accurate near the
+     * origin. */
     la_center(n, dim, rows, mean, centered);
     kmeans_problem problem = {
         .n = n, .dim = dim, .rows = centered, .k = k, .restarts = restarts, .progress = 1};

@@ -1,5 +1,5 @@
-/* Chooses starting centers by greedy k-means++ (Arthur and Vassilvitskii 2007): each center is the
- * best of a few random candidates. */
+/* Chooses starting centers by greedy k-means++ (Arthur and Vassilvitskii 2007), in which each
+ * center is the best of a few random candidates. */
 #include <math.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "numeric/linalg/linalg.h"
 
 enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16, CHUNK_ROWS = 64 };
-/* Size of the sample that represents all rows during initialization: in total for up to MANY
- * centers, and per center for more. A sample of up to TABLE_MOST rows has a table of distances, of
- * at most 64 MiB, that all restarts share. Titles with K = 150: a restart takes 1.0 instead of 3.5
- * CPU s, and inertia and AMI are the same (bench/shorttext_speed.py). */
+/* Size of the sample that represents all rows during initialization: the total for up to MANY
+ * centers, and the number per center for more. A sample of up to TABLE_MOST rows has a table of
+ * distances, of at most 64 MiB, that all restarts share. For titles with K = 150, a restart takes
+ * 1.0 instead of 3.5 CPU seconds, and inertia and AMI are the same (bench/shorttext_speed.py). */
 enum {
     SAMPLE_MIN = 4096,
     MANY = 64,
@@ -65,7 +65,7 @@ static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Makes the first candidate a center. */
+/* Makes the first candidate a center, and updates d2. */
 static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;
@@ -104,7 +104,8 @@ static int64_t draw_row(const spread *s, double total, rng *r)
         if (at < 0 && last >= 0)
             return last;
     }
-    /* Rounding moved the draw past the end. Use the last row that is not yet a center. */
+    /* Because of rounding, the draw is past the end, so the last row that is not yet a center is
+     * used. */
     for (int64_t i = s->p->n - 1; last < 0 && i >= 0; i--)
         if (s->d2[i] > 0)
             last = i;

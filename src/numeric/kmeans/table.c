@@ -1,5 +1,5 @@
-/* Lloyd's algorithm from the squared distances D between all pairs of rows, without coordinates. It
- * is used for few rows of many dimensions.
+/* Implements Lloyd's algorithm with the squared distances D between all pairs of rows instead of
+ * coordinates. It is used for few rows in many dimensions.
  *
  * Let cluster c have m rows, let T_ic be the sum of D_ij over its rows j, and let W_c be the sum of
  * T_jc over its rows. Then
@@ -13,8 +13,8 @@
 #include "numeric/kmeans/kmeans.h"
 #include "numeric/linalg/linalg.h"
 
-/* 2,500 rows are half of the rows that measure the stability of a number of clusters
- * (cluster/spectral/split_agreement.c). */
+/* ROWS_MOST is half of the number of rows that are used to measure the stability of a number of
+ * clusters (cluster/spectral/split_agreement.c). */
 enum { ROWS_MOST = 2500, TILE = 64, ITERATIONS_MAX = 300 };
 
 /* ---- the table ---- */
@@ -24,8 +24,8 @@ typedef struct table_job {
     double *pairs;
 } table_job;
 
-/* Computes a strip of rows against all rows up to its end, and mirrors the part before the
- * strip. */
+/* Computes the distances between a strip of rows and all rows up to its end, and mirrors the part
+ * before the strip. */
 static ddsc_status fill_strip(void *arg, int64_t begin, int64_t end, int worker)
 {
     const table_job *j = arg;
@@ -58,8 +58,8 @@ ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem
 {
     int64_t draws = p->restarts * p->k * (kmeans_draws(p) + 1);
     *pairs = NULL;
-    /* Half of the table costs as much as initialization with n / 2 candidates in total. The runs
-     * also become faster. */
+    /* Half of the table takes as long as an initialization with n / 2 candidates in total. The
+     * table also makes the runs faster. */
     if (p->weight || p->n > ROWS_MOST || draws < p->n ||
         p->n * p->n > ctx_memory_left(ctx) / 4 / (int64_t)sizeof(double))
         return DDSC_OK;
@@ -145,7 +145,7 @@ static void measure_within(lloyd_table *t)
         t->within[t->label[i]] += t->sum[t->label[i] * t->p->n + i];
 }
 
-/* Finds the nearest center of each row (the lower number on ties). */
+/* Finds the nearest center of each row. Ties go to the lower number. */
 static void find_nearest(lloyd_table *t)
 {
     int64_t n = t->p->n;

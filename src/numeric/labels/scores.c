@@ -12,7 +12,7 @@ typedef struct scores_table {
     int64_t n, n_cells, n_labels, n_truth;
     uint64_t *key;  /* label << 32 | truth while sorting, then with consecutive numbers */
     int64_t *cell;  /* counts */
-    int64_t *label; /* sizes; there are n_labels of them */
+    int64_t *label; /* n_labels sizes */
     int64_t *truth;
     int32_t *order; /* distinct truth values, ascending */
 } scores_table;
@@ -23,7 +23,7 @@ static void scores_table_free(ddsc_context *ctx, scores_table *t)
     *t = (scores_table){0};
 }
 
-/* Merges the sorted pairs into cells. The label number increases where the upper half of the key
+/* Merges the sorted pairs into cells. A new label begins where the upper half of the key
  * changes. */
 static void count_cells(scores_table *t)
 {
@@ -64,7 +64,8 @@ static ddsc_status table_make(ddsc_context *ctx, scores_table *t, int64_t n, con
             t->order[t->n++] = truth[i];
         }
     if (t->n == 0)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "none of the %lld items has a label on both sides",
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                     "none of the %lld items has a label on both sides, so they cannot be compared",
                      (long long)n));
     TRY(MEM_NEW(ctx, t->cell, t->n));
     TRY(MEM_NEW(ctx, t->label, t->n));
@@ -120,8 +121,8 @@ static double expected_pair(double a, double b, double n)
     double p = exp(logp);
     for (double x = low; x <= high; x++) {
         sum += x / n * (log(x) + shift) * p;
-        /* The next probability follows from the ratio, or from its logarithm if the probability is
-         * too small. */
+        /* The next probability is computed from the ratio of consecutive probabilities, or from its
+         * logarithm if the probability is too small. */
         double ratio = (a - x) * (b - x) / ((x + 1) * (n - a - b + x + 1));
         logp += log(ratio);
         p = p > 1e-290 ? p * ratio : exp(logp);
@@ -129,7 +130,8 @@ static double expected_pair(double a, double b, double n)
     return sum;
 }
 
-/* Finds the distinct sizes and their counts. Equal sizes have the same expectation. */
+/* Finds the distinct sizes and their counts, because equal sizes have the same expected
+ * information. */
 static int64_t group_sizes(int64_t *size, int64_t *times, int64_t k)
 {
     int64_t n_groups = 0;
@@ -191,7 +193,7 @@ static double pairs_of(double x)
     return x * (x - 1) / 2;
 }
 
-/* Uses pair counts, so that perfect agreement gives exactly 1. */
+/* Computes the adjusted Rand index from pair counts, so that perfect agreement gives exactly 1. */
 static double adjusted_rand(const scores_table *t)
 {
     double both = 0, in_labels = 0, in_truth = 0, all = pairs_of((double)t->n);
@@ -263,7 +265,7 @@ ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t 
     CHECK(ctx_enter(context));
     if (!scores || !labels || !truth || n < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                        "scores need two labelings of at least one item");
+                        "scores require two labelings of at least one item");
     ddsc_scores found;
     CHECK(sized_take(context, &scores_struct, &found, scores));
     CHECK(scores_compute(context, &found, n, labels, truth));

@@ -1,5 +1,5 @@
-/* Row-major wrappers of BLAS that run on the calling thread only, and sums over rows in a fixed
- * order. */
+/* Wraps BLAS for row-major matrices, running on the calling thread only, and computes sums over
+ * rows in a fixed order. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "numeric/linalg/linalg.h"
 
 #ifdef DDSC_PYPI_BLAS
-/* The OpenBLAS package on PyPI has its own threads and one setting per process. No other code uses
- * this copy, so it is limited to one thread. */
+/* The OpenBLAS package on PyPI has its own threads, whose number is set per process. No other code
+ * uses this copy, so it is limited to one thread. */
 void scipy_openblas_set_num_threads(int);
 __attribute__((constructor)) static void keep_to_one_thread(void)
 {
@@ -83,7 +83,7 @@ void la_center(int64_t n, int64_t d, const double *rows, double *mean, double *o
             out[i * d + k] = rows[i * d + k] - mean[k];
 }
 
-/* Runs Gram-Schmidt twice, because one pass leaves rounding errors proportional to the removed
+/* Gram-Schmidt runs twice, because one pass leaves rounding errors proportional to the removed
  * part. */
 double la_orthogonalize(double *rows, int64_t at, int64_t d)
 {
@@ -122,8 +122,9 @@ ddsc_status la_check_rows(ddsc_context *ctx, const char *who, int64_t least, int
     int64_t size;
     if (n < least || dim < 1 || !mul_ok(n, dim, &size) || n > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "%s: %lld rows of %lld columns is not a valid size", who, (long long)n,
-                        (long long)dim);
+                        "%s: %lld rows of %lld columns is not a valid size; there must be at least "
+                        "%lld rows and 1 column",
+                        who, (long long)n, (long long)dim, (long long)least);
     for (int64_t i = 0; i < size; i++)
         if (!(fabs(rows[i]) <= 1e150))
             return ctx_fail(

@@ -1,5 +1,6 @@
-/* Computes squared distances by differences. There is no cancellation, and each value depends on
- * its two rows only. In a matrix product, the bits also depend on the other rows of the block. */
+/* Computes squared distances by differences. This avoids cancellation, and each value depends on
+ * its two rows only. If a matrix product is used instead, the bits also depend on the other rows of
+ * the block. */
 #include "base/simd.h"
 #include "numeric/linalg/linalg.h"
 
@@ -16,7 +17,8 @@ SIMD_INLINE simd_f64 tail_load(const double *from, int64_t n)
 }
 
 /* Computes a block of distances with eight running sums per pair, over coordinates k, k + 8, ...
- * The number of rows and columns is a constant at every call, so inlining unrolls the loops. */
+ * The numbers of rows and columns are constants at every call, so the compiler unrolls the loops
+ * after inlining. */
 SIMD_INLINE void block(int rows, int columns, int64_t d, const double *x, const double *y,
                        double *out, int64_t ld)
 {

@@ -5,8 +5,8 @@
 
 #include "numeric/linalg/linalg.h"
 
-/* Returns true if the triangle that dsyevd reads contains NaN. LAPACK's iterations may not
- * terminate on NaN. */
+/* Returns true if the triangle that dsyevd reads contains NaN, for which LAPACK's iterations may
+ * not terminate. */
 static bool has_nan(int64_t n, const double *matrix)
 {
     for (int64_t i = 0; i < n; i++)
@@ -18,8 +18,8 @@ static bool has_nan(int64_t n, const double *matrix)
 
 /* The matrix is symmetric, so column-major LAPACK returns the eigenvectors as columns, which are
  * rows in row-major order. The workspace is allocated from the context, so it counts against the
- * memory limit. Divide and conquer fails on about one in ten thousand matrices with many equal
- * eigenvalues, and QR iteration then solves the same problem. */
+ * memory limit. Divide and conquer fails for about one in ten thousand matrices with many equal
+ * eigenvalues. In that case, QR iteration solves the problem. */
 ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, double *values,
                                double *vectors)
 {
@@ -49,8 +49,8 @@ ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, dou
     }
     if (info != 0)
         TRY(ctx_fail(ctx, DDSC_ERROR_INTERNAL,
-                     "LAPACK failed on an eigenproblem of order %lld (info = %d)", (long long)n,
-                     (int)info));
+                     "LAPACK failed to solve an eigenproblem of order %lld (info = %d)",
+                     (long long)n, (int)info));
 done:
     serial_end(saved);
     MEM_FREE(ctx, iwork, work);

@@ -1,8 +1,8 @@
 /* linalg: dense linear algebra. This is the only module that calls CBLAS and LAPACKE.
  *
  * Unless stated otherwise, functions run on the calling thread only, so that the bits do not depend
- * on the number of threads. Parallelism comes from parallel_for. All memory, including LAPACK
- * workspaces, comes from the context. */
+ * on the number of threads. Callers use parallel_for to run in parallel. All memory, including
+ * LAPACK workspaces, is allocated from the context. */
 #ifndef DDSC_NUMERIC_LINALG_LINALG_H
 #define DDSC_NUMERIC_LINALG_LINALG_H
 
@@ -39,9 +39,9 @@ void la_center(int64_t n, int64_t d, const double *rows, double *mean, double *o
  * 1952). `mean` (n) receives the means of the columns, and the function returns the mean of all
  * entries. `gram` may be d2. */
 double la_center_distances(int64_t n, const double *d2, double *mean, double *gram);
-/* Removes from row `at` its components along the preceding rows, which are orthonormal, and
- * normalizes it. Returns the remaining length. If only rounding errors remain, it returns 0 and
- * sets the row to zero. */
+/* Subtracts the components of row `at` along the preceding rows, which are orthonormal, and
+ * normalizes it. Returns the length before normalization. If only rounding errors remain, it
+ * returns 0 and sets the row to zero. */
 double la_orthogonalize(double *rows, int64_t at, int64_t d);
 
 /* Computes all eigenpairs of a symmetric n x n matrix, which is overwritten. The values are

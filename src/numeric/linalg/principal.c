@@ -3,7 +3,8 @@
  *
  * The iteration is Q <- orth(Z^T (Z Q)), where Z holds the centered rows and is never stored. The
  * principal axes of Z Q then give the directions. Four rounds reduce the error of a direction by
- * the eighth power of the ratio between the singular values beyond the basis and its own. */
+ * the eighth power of a ratio: the largest singular value beyond the basis divided by the singular
+ * value of the direction. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ typedef struct range_finder {
     double *basis;  /* width x d, rows orthonormal or zero */
     double *image;  /* n x width */
     double *sum;    /* PIECES x width x d */
-    int64_t piece;  /* rows per piece */
+    int64_t piece;  /* number of rows per piece */
     double *energy; /* PIECES: squared norms of the centered rows */
     scratch chunk;  /* CHUNK_ROWS centered rows */
 } range_finder;

@@ -1,8 +1,8 @@
 /* Projects rows onto the two directions of largest variance, for figures.
  *
- * The directions come from power iterations with a fixed start. If variances are equal, as they can
- * be for separate components, rounding determines the directions that an eigendecomposition
- * returns. The power iteration finds the same directions on every machine. */
+ * The directions are computed by power iterations with a fixed start. If variances are equal, as
+ * they can be for separate components, rounding determines the directions that an
+ * eigendecomposition returns. Power iterations find the same directions on every machine. */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static ddsc_status project_center_rows(projection *p)
     return DDSC_OK;
 }
 
-/* Computes some rows of the products. Every sum runs in the order of `length`. */
+/* Computes a range of rows of the products. Every sum runs in the order of `length`. */
 static ddsc_status multiply(void *arg, int64_t begin, int64_t end, int worker)
 {
     const projection *p = arg;
@@ -100,8 +100,8 @@ static ddsc_status project_iterate(const projection *p, double *v, double *work,
         n_sweeps++;
         CHECK(progress_poll(p->ctx));
     }
-    /* The remainder may consist of rounding errors only. In that case, it is not orthogonal to
-     * `before`. */
+    /* If the remainder consists of rounding errors only, it is not orthogonal to `before`, and the
+     * result is zero. */
     if (n_sweeps == 0 || (before && fabs(dot(v, before, p->order)) > 0.01))
         memset(v, 0, (size_t)p->order * sizeof *v);
     return DDSC_OK;

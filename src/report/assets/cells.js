@@ -10,6 +10,7 @@ function styled(node, style) {
   Object.assign(node.style, style);
   return node;
 }
+const soft = name => name.split(/(?<=_)/).flatMap((part, k) => k ? [make('wbr'), part] : [part]); // may break after "_"
 const swatchOf = background => styled(make('span', { class: 'patch', 'aria-hidden': 'true' }), { background });
 
 // A table with a row per coordinate and a column per cluster or state. The color shows the value.
@@ -21,7 +22,7 @@ function heatTable(columns, means, extra) {
       { background: `color-mix(in srgb, var(${v < 0 ? '--c0' : '--c1'}) ${share}%, var(--paper))` });
   };
   const rows = cells.names.map((name, a) => make('tr', a < ROWS_FIRST ? null : { hidden: '' },
-    make('th', { scope: 'row' }, name), ...means.map(mean => cell(mean[a]))));
+    make('th', { scope: 'row' }, ...soft(name)), ...means.map(mean => cell(mean[a]))));
   const table = make('table', { class: 'grid heat' },
     make('thead', null, make('tr', null, make('td'), ...columns), ...(extra ? [extra] : [])), make('tbody', null, ...rows));
   if (rows.length <= ROWS_FIRST) return [table];
@@ -29,13 +30,13 @@ function heatTable(columns, means, extra) {
     `show all ${rows.length} coordinates`);
   return [table, button];
 }
-const head = (patch, name) => make('th', { scope: 'col' }, swatchOf(patch), ' ' + name);
+const head = (patch, name) => make('th', { scope: 'col' }, swatchOf(patch), ' ', ...soft(name));
 function drawMarkerHeat() {
   byId('marker-heat').replaceChildren(...heatTable(
     cells.clusters.map(c => head(`var(${clusterColor(c.label)})`, data.names[c.label])), cells.clusters.map(c => c.means)));
 }
 function drawStateHeat() {
-  const { states } = cells, shares = (name, list) => make('tr', null, make('th', { scope: 'row' }, name),
+  const { states } = cells, shares = (name, list) => make('tr', null, make('th', { scope: 'row' }, ...soft(name)),
     ...list.map(share => make('td', { class: 'number' }, percent(share))));
   const table = heatTable(states.names.map((name, s) => head(stateMix(s), name)), states.means);
   const body = table[0].querySelector('tbody');
@@ -92,7 +93,7 @@ function densityFigure(row) {
       graphic('path', { d: `M${x.toFixed(1)} ${foot - 8}V${foot}`, stroke: 'currentColor', 'stroke-width': 2 }));
   };
   const words = `${name}: ` + known.map(c => `median ${short(middle(c))} in ${data.names[c.label]}`).join(', ');
-  return [make('figure', null, make('figcaption', null, name),
+  return [make('figure', null, make('figcaption', null, ...soft(name)),
     graphic('svg', { viewBox: `0 0 ${WIDE} ${high2 + 14}`, role: 'img', 'aria-label': words }, ...known.map(ridge),
       graphic('text', { x: 0, y: high2 + 10 }, short(low)), graphic('text', { x: WIDE, y: high2 + 10, 'text-anchor': 'end' }, short(high))))];
 }
@@ -181,43 +182,111 @@ const mix = cells && cells.states && byId('mix') ? (() => {
 
 // ---- flows ----
 
-function drawFlow() {
-  const { states } = cells, flow = states.flows[byId('flow-pair').value], n = states.names.length;
-  const sum = list => list.reduce((a, b) => a + b, 0), whole = sum(flow.mass.map(sum)) || 1;
-  const WIDE = 640, HIGH = 320, GAP = 6, BAR = 12, LEFT = 190, RIGHT = WIDE - 205;
-  const out = flow.mass.map(sum), into = out.map((_, t) => sum(flow.mass.map(row => row[t])));
+const sum = list => list.reduce((a, b) => a + b, 0);
+
+// A flow diagram: mass[s][t] moves from state s of the left side to state t of the right side.
+function flowFigure(mass, names, room) {
+  const states = cells.states.names, n = states.length, whole = sum(mass.map(sum)) || 1, narrow = room < 540;
+  const WIDE = narrow ? 360 : 640, SIDE = narrow ? 100 : 190, HIGH = 320, GAP = 6, BAR = 12, LEFT = SIDE, RIGHT = WIDE - SIDE - BAR;
+  const out = mass.map(sum), into = out.map((_, t) => sum(mass.map(row => row[t])));
   const scale = (HIGH - GAP * n - 24) / whole;
   const starts = sizes => { let y = 22; return sizes.map(v => { const own = y; y += v * scale + GAP; return own; }); };
   const left = starts(out), right = starts(into), fromY = left.slice(), toY = right.slice(), bands = [];
   for (let s = 0; s < n; s++)
     for (let t = 0; t < n; t++) {
-      const m = flow.mass[s][t], size = m * scale;
+      const m = mass[s][t], size = m * scale;
       if (!m) continue;
       const a = fromY[s] + size / 2, b = toY[t] + size / 2, half = (LEFT + RIGHT) / 2;
       fromY[s] += size;
       toY[t] += size;
       bands.push(graphic('path', { d: `M${LEFT + BAR} ${a}C${half} ${a} ${half} ${b} ${RIGHT} ${b}`, fill: 'none', stroke: `var(${stateColor(s)})`,
         'stroke-width': Math.max(0.5, size), 'stroke-opacity': s === t ? 0.25 : 0.6 },
-      graphic('title', {}, `${states.names[s]} to ${states.names[t]}: ${percent(m / whole)}`)));
+      graphic('title', {}, `${states[s]} to ${states[t]}: ${percent(m / whole)}`)));
     }
-  const cut = name => name.length > 27 ? name.slice(0, 26) + '\u2026' : name;
+  const most = narrow ? 13 : 27, cut = name => name.length > most ? name.slice(0, most - 1) + '\u2026' : name;
+  const stateWords = name => cut(narrow ? name.replace(/^(S\d+) \(.*/, '$1') : name);
   const side = (y, sizes, x, words, anchor) => sizes.flatMap((v, s) => v ? [
     graphic('rect', { x, y: y[s], width: BAR, height: Math.max(1, v * scale), fill: `var(${stateColor(s)})` }),
-    ...(v * scale >= 9 ? [graphic('text', { x: words, y: y[s] + v * scale / 2 + 4, 'text-anchor': anchor }, cut(states.names[s]))] : [])] : []);
-  const title = (x, c, anchor) => graphic('text', { x, y: 12, 'text-anchor': anchor, 'font-weight': 600 }, cut(data.names[c]));
-  byId('flow').replaceChildren(graphic('svg', { viewBox: `0 0 ${WIDE} ${HIGH + 4}`, role: 'img',
-    'aria-label': `Transport of mass from ${data.names[flow.from]} to ${data.names[flow.to]}; the table lists the same numbers` },
+    ...(v * scale >= 9 ? [graphic('text', { x: words, y: y[s] + v * scale / 2 + 4, 'text-anchor': anchor }, stateWords(states[s]))] : [])] : []);
+  const title = (x, name, anchor) => graphic('text', { x, y: 12, 'text-anchor': anchor, 'font-weight': 600 }, cut(name));
+  return graphic('svg', { viewBox: `0 0 ${WIDE} ${HIGH + 4}`, role: 'img',
+    'aria-label': `Transport of mass from ${names[0]} to ${names[1]}; the table lists the same numbers` },
   ...bands, ...side(left, out, LEFT, LEFT - 6, 'end'), ...side(right, into, RIGHT, RIGHT + BAR + 6, 'start'),
-  title(LEFT + BAR, flow.from, 'end'), title(RIGHT, flow.to, 'start')));
-  const moves = [];
-  flow.mass.forEach((row, s) => row.forEach((m, t) => { if (s !== t && m / whole >= 0.001) moves.push([m, s, t]); }));
+  title(LEFT + BAR, names[0], 'end'), title(RIGHT, names[1], 'start'));
+}
+const tableOf = (heads, rows) => make('table', null, make('thead', null, make('tr', null, ...heads.map(h => make('th', { scope: 'col' }, ...soft(h))))),
+  make('tbody', null, ...rows));
+const numberCell = words => make('td', { class: 'number' }, words);
+function flowTable(mass) {
+  const { names } = cells.states, whole = sum(mass.map(sum)) || 1, moves = [];
+  mass.forEach((row, s) => row.forEach((m, t) => { if (s !== t && m / whole >= 0.001) moves.push([m, s, t]); }));
   moves.sort((a, b) => b[0] - a[0]);
-  const stays = sum(flow.mass.map((row, s) => row[s]));
-  byId('flow-table').replaceChildren(make('table', null,
-    make('thead', null, make('tr', null, ...['from state', 'to state', 'mass'].map(h => make('th', { scope: 'col' }, h)))),
-    make('tbody', null, make('tr', null, make('td', { colspan: 2 }, 'stays in its state'), make('td', { class: 'number' }, percent(stays / whole))),
-      ...moves.slice(0, 12).map(([m, s, t]) => make('tr', null, make('td', null, states.names[s]), make('td', null, states.names[t]),
-        make('td', { class: 'number' }, percent(m / whole)))))));
+  return tableOf(['from state', 'to state', 'mass'], [
+    make('tr', null, make('td', { colspan: 2 }, 'stays in its state'), numberCell(percent(sum(mass.map((row, s) => row[s])) / whole))),
+    ...moves.slice(0, 12).map(([m, s, t]) => make('tr', null, make('td', null, ...soft(names[s])), make('td', null, ...soft(names[t])), numberCell(percent(m / whole))))]);
+}
+function drawFlow() {
+  const { from, to, mass } = cells.states.flows[byId('flow-pair').value];
+  byId('flow').replaceChildren(flowFigure(mass, [data.names[from], data.names[to]], byId('flow').clientWidth));
+  byId('flow-table').replaceChildren(flowTable(mass));
+}
+
+// Transport from the shares `from` to the shares `to` with the smallest sum of mass x distance. Shares that both sides have
+// stay (distances are a metric), so mass moves from states with an excess to states that lack mass. Every step moves mass
+// along a shortest path of the residual graph (Bellman and Ford).
+function planBetween(from, to, distances) {
+  const EPS = 1e-9, n = from.length, rest = from.map((v, s) => v - to[s]), kind = rest.map(v => Math.abs(v) > EPS ? Math.sign(v) : 0);
+  const mass = from.map((v, s) => from.map((_, t) => s === t ? Math.min(v, to[s]) : 0));
+  const costOf = (s, t) => kind[s] > 0 && kind[t] < 0 ? distances[s][t] : kind[s] < 0 && kind[t] > 0 && mass[t][s] > EPS ? -distances[t][s] : Infinity;
+  for (let step = 0; step < 4 * n * n; step++) {
+    const best = rest.map(v => v > EPS ? 0 : Infinity), before = best.map(() => -1);
+    for (let round = 0, changed = true; changed && round < 2 * n; round++) {
+      changed = false;
+      for (let s = 0; s < n; s++)
+        for (let t = 0; t < n; t++) {
+          const way = best[s] + costOf(s, t);
+          if (way < best[t] - EPS) { best[t] = way; before[t] = s; changed = true; }
+        }
+    }
+    let end = -1;
+    for (let t = 0; t < n; t++) if (rest[t] < -EPS && best[t] < Infinity && (end < 0 || best[t] < best[end])) end = t;
+    if (end < 0) break;
+    const path = [];
+    for (let t = end; before[t] >= 0; t = before[t]) path.push([before[t], t]);
+    const start = path[path.length - 1][0], backs = path.filter(([s]) => kind[s] < 0).map(([s, t]) => mass[t][s]);
+    const size = Math.min(rest[start], -rest[end], ...backs);
+    for (const [s, t] of path) if (kind[s] > 0) mass[s][t] += size; else mass[t][s] -= size;
+    rest[start] -= size;
+    rest[end] += size;
+  }
+  return mass;
+}
+function drawPair() {
+  const { states } = cells, [a, b] = ['pair-from', 'pair-to'].map(id => states.items[byId(id).value]);
+  const [from, to] = [a, b].map(item => item.shares.map(v => v / (sum(item.shares) || 1)));
+  const mass = planBetween(from, to, states.distances), points = v => (v < -5e-4 ? '\u2212' : v > 5e-4 ? '+' : '') + percent(Math.abs(v));
+  byId('pair-flow').replaceChildren(flowFigure(mass, [nameOf(a.row), nameOf(b.row)], byId('pair-flow').clientWidth));
+  byId('pair-table').replaceChildren(flowTable(mass), tableOf(['share of', nameOf(a.row), nameOf(b.row), 'change'], states.names.map((name, s) =>
+    make('tr', null, make('td', null, ...soft(name)), numberCell(percent(from[s])), numberCell(percent(to[s])), numberCell(points(to[s] - from[s]))))));
+}
+function compareButton(i, other) { // for the drawer: shows the transport between two items
+  const at = cells && byId('pair') ? [i, other].map(row => cells.states.items.findIndex(item => item.row === row)) : [-1];
+  return at.includes(-1) ? [] : [' ', make('button', { click: () => {
+    ['pair-from', 'pair-to'].forEach((id, k) => { byId(id).value = at[k]; });
+    drawPair();
+    closeDrawer();
+    byId('pair').scrollIntoView();
+    byId('pair-from').focus({ preventScroll: true });
+  } }, 'compare')];
+}
+function setUpPair() { // first, the two ends of the order
+  const { items } = cells.states;
+  for (const [id, chosen] of [['pair-from', 0], ['pair-to', items.length - 1]]) {
+    byId(id).replaceChildren(...items.map((item, k) => make('option', { value: k }, nameOf(item.row))));
+    byId(id).value = chosen;
+    byId(id).addEventListener('change', drawPair);
+  }
+  drawPair();
 }
 function setUpCells() {
   if (!cells || !byId('marker-heat')) return;
@@ -226,9 +295,14 @@ function setUpCells() {
   if (!cells.states) return;
   drawStateHeat();
   if (mix) mix.draw();
+  if (byId('pair')) {
+    setUpPair();
+    addEventListener('resize', drawPair);
+  }
   if (!byId('flow-pair')) return;
   byId('flow-pair').replaceChildren(...cells.states.flows.map((f, k) => make('option', { value: k }, `${data.names[f.from]} to ${data.names[f.to]}`)));
   byId('flow-pair').addEventListener('change', drawFlow);
+  addEventListener('resize', drawFlow);
   drawFlow();
 }
 
@@ -240,7 +314,7 @@ function orderFigure({ name, rho, mean, half }) {
   const line = list => list.map((v, c) => `${x(c)} ${y(v)}`).join('L');
   const band = 'M' + line(mean.map((m, c) => m + half[c])) + 'L' + mean.map((m, c) => `${x(c)} ${y(m - half[c])}`).reverse().join('L') + 'Z';
   const words = `${name}: from ${short(mean[0])} to ${short(mean[mean.length - 1])}, rank correlation ${rho.toFixed(2)}`;
-  return make('figure', null, make('figcaption', null, name, make('span', { class: 'faint' }, ` ${rho > 0 ? '+' : '\u2212'}${Math.abs(rho).toFixed(2)}`)),
+  return make('figure', null, make('figcaption', null, ...soft(name), make('span', { class: 'faint' }, ` ${rho > 0 ? '+' : '\u2212'}${Math.abs(rho).toFixed(2)}`)),
     graphic('svg', { viewBox: `0 0 ${WIDE} ${HIGH + 16}`, role: 'img', 'aria-label': words },
       graphic('path', { d: band, class: 'c0', fill: 'currentColor', 'fill-opacity': 0.2 }),
       graphic('path', { d: 'M' + line(mean), class: 'c0', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 }),

@@ -63,10 +63,10 @@ function nameByParts(row, table, g) {
 }
 
 function clusteringOf(k, of, isChosen) {
-  if (isChosen) return { name: 'group', of, names: data.names, colors: data.names.map((_, c) => c), isChosen };
+  if (isChosen) return { name: 'cluster', of, names: data.names, colors: data.names.map((_, c) => c), isChosen };
   const table = overlaps(of, k, label, data.names.length);
   return {
-    name: 'group', of, names: table.map((row, g) => nameByParts(row, table, g)),
+    name: 'cluster', of, names: table.map((row, g) => nameByParts(row, table, g)),
     colors: matchColors(table, data.names.length),
   };
 }
@@ -115,17 +115,17 @@ function shadesOf(name, code, values) {
 const columns = [];
 if (data.truth) columns.push({ name: 'class', values: data.classes, code: words16(data.truth) });
 for (const c of data.columns || []) columns.push({ name: c.name, values: c.values, code: words16(c.code) });
-function groupingOf(column) {
+function coloringOf(column) {
   const { name, values, code } = column;
   const isNumbers = values.length > 10 && values.every(v => v.trim() !== '' && isFinite(v));
   return isNumbers ? shadesOf(name, code, values)
     : { name, of: code, names: values, colors: values.map((_, v) => v) };
 }
-const groupings = new Map(); // by column index, created on first use
-function grouping() { // the labels that determine the colors of the marks
+const colorings = new Map(); // by column index, created on first use
+function coloring() { // the labels that determine the colors of the marks
   if (state.by < 0) return clustering();
-  if (!groupings.has(state.by)) groupings.set(state.by, groupingOf(columns[state.by]));
-  return groupings.get(state.by);
+  if (!colorings.has(state.by)) colorings.set(state.by, coloringOf(columns[state.by]));
+  return colorings.get(state.by);
 }
 const columnText = (column, i) => column.code[i] === NONE ? '' : column.values[column.code[i]];
 

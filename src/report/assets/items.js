@@ -4,7 +4,7 @@
 
 const tableColumns = [
   { name: 'item', text: nameOf, fill: i => [itemButton(i)] },
-  { name: 'cluster', text: i => groupName(i), fill: i => groupLink(clustering().of[i]) },
+  { name: 'cluster', text: i => clusterName(i), fill: i => clusterLink(clustering().of[i]) },
 ];
 if (ambiguity) {
   tableColumns.push({ name: 'next cluster', text: i => nextName(i), fill: i => [nextName(i)] });
@@ -13,9 +13,9 @@ if (ambiguity) {
 const table = { sort: tableColumns[ambiguity ? 3 : 0], falling: Boolean(ambiguity), rows: 20 }; // sort holds the column itself, because names may be equal
 for (const column of columns.slice(0, 8))
   tableColumns.push({ name: column.name, text: i => columnText(column, i), fill: i => [columnText(column, i)] });
-const groupName = i => clustering().of[i] === NONE ? 'none' : clustering().names[clustering().of[i]];
+const clusterName = i => clustering().of[i] === NONE ? 'none' : clustering().names[clustering().of[i]];
 const nextName = i => state.at !== chosen || next[i] === NONE ? '' : data.names[next[i]];
-function groupLink(g) {
+function clusterLink(g) {
   if (g === NONE) return ['none'];
   const by = clustering();
   return [swatch(by, g), ' ', by.isChosen ? make('a', { href: '#cluster-' + g }, by.names[g]) : by.names[g]];
@@ -107,14 +107,14 @@ function standingWords(i) {
 function neighborList(i) {
   const near = neighborsOf(i);
   if (!near.length) return [];
-  const lines = near.map(({ i: other, distance }, at) => make('li', null, itemButton(other),
-    make('div', { class: 'faint' }, ...groupLink(clustering().of[other]), `, distance ${distance.toPrecision(3)}`,
+  const lines = near.map(({ i: other, distance }, at) => make('li', null, itemButton(other), ...compareButton(i, other),
+    make('div', { class: 'faint' }, ...clusterLink(clustering().of[other]), `, distance ${distance.toPrecision(3)}`,
       ...[reason(i, other, at === 0)].filter(Boolean).map(why => ', ' + why))));
   return [make('h3', null, 'Nearest neighbors'), make('ol', null, ...lines)];
 }
 function openDrawer(i) {
   if (!drawer.open) opener = document.activeElement;
-  const facts = [['cluster', groupLink(clustering().of[i])]];
+  const facts = [['cluster', clusterLink(clustering().of[i])]];
   if (standingWords(i)) facts.push(['position', [standingWords(i)]]);
   if (outliers.has(i)) facts.push(['outlier', [`its neighbors are ${outliers.get(i)} times as far away as their own neighbors are from them`]]);
   if (nameOf(i) !== idOf(i)) facts.push(['id', [idOf(i)]]);

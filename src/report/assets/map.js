@@ -58,7 +58,7 @@ const map = !view ? null : (() => {
   // ---- drawing ----
 
   function drawMarks(paint, wide, high, radius) {
-    const by = grouping(), s = scale(), left = wide / 2 - s * camera.x, top = high / 2 + s * camera.y;
+    const by = coloring(), s = scale(), left = wide / 2 - s * camera.x, top = high / 2 + s * camera.y;
     const groups = new Map(), faded = [], seen = [];
     for (const i of all) {
       const px = left + s * x[i], py = top - s * y[i];
@@ -97,7 +97,7 @@ const map = !view ? null : (() => {
 
   // Places names so that they do not overlap each other or, if there are few marks, the marks.
   // Earlier names take precedence.
-  const NAMED = 60, GROUP_NAMES = 40, LINE = 15;
+  const NAMED = 60, CLUSTER_NAMES = 40, LINE = 15;
   function placer(paint, wide, high) {
     const taken = [];
     const meets = b => taken.some(t => t[0] < b[2] && t[2] > b[0] && t[1] < b[3] && t[3] > b[1]);
@@ -126,7 +126,7 @@ const map = !view ? null : (() => {
   }
   const cut = (words, most) => words.length > most ? words.slice(0, most - 1) + '\u2026' : words;
   let centers = { by: null, list: [] };
-  function groupCenters(by) { // the item nearest to the median position of each cluster, and the extent of the cluster, largest first
+  function clusterCenters(by) { // the item nearest to the median position of each cluster, and the extent of the cluster, largest first
     if (centers.by === by) return centers.list;
     const members = by.names.map(() => []);
     for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] !== NONE) members[by.of[i]].push(i);
@@ -137,11 +137,11 @@ const map = !view ? null : (() => {
       return { x: x[i], y: y[i] };
     };
     const list = members.map((list, g) => ({ g, size: list.length, ...(list.length ? center(list) : {}), ...boundsOf(list) }))
-      .filter(c => c.size).sort((a, b) => b.size - a.size).slice(0, GROUP_NAMES);
+      .filter(c => c.size).sort((a, b) => b.size - a.size).slice(0, CLUSTER_NAMES);
     centers = { by, list };
     return list;
   }
-  function drawGroupPicture(paint, by, g, px, py) {
+  function drawClusterPicture(paint, by, g, px, py) {
     const [small] = typicalPicture(by, g), SIDE = 34;
     if (!small) return 0;
     paint.globalAlpha = 0.85;
@@ -153,14 +153,14 @@ const map = !view ? null : (() => {
     return SIDE / 2 + LINE / 2;
   }
   function drawNames(paint, wide, high, seen, radius) {
-    const names = placer(paint, wide, high), by = grouping(), few = seen.length <= NAMED;
+    const names = placer(paint, wide, high), by = coloring(), few = seen.length <= NAMED;
     if (few) for (const i of seen) names.keepOff(across(i), down(i), radius);
     if (!by.shades)
-      for (const c of groupCenters(by)) {
+      for (const c of clusterCenters(by)) {
         const px = wide / 2 + scale() * (c.x - camera.x), py = high / 2 - scale() * (c.y - camera.y);
         if (px < 0 || py < 0 || px > wide || py > high) continue;
         const isWide = scale() * Math.min(c.right - c.left, c.high - c.low) > 90; // otherwise a picture would hide the cluster
-        const below = isWide ? drawGroupPicture(paint, by, c.g, px, py) : 0;
+        const below = isWide ? drawClusterPicture(paint, by, c.g, px, py) : 0;
         names.put(cut(by.names[c.g], 34), '600 14px system-ui,sans-serif', w =>
           (few ? [py - 20, py + 20, high / 2 - scale() * (c.high - camera.y) - 20, high / 2 - scale() * (c.low - camera.y) + 20]
             : [0, -18, 18, -36, 36].map(shift => py + below + shift)).map(middle => [px - w / 2, middle]), by.names.length < wide / 90);

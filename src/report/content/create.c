@@ -3,68 +3,20 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
 SIZED_INIT(source_struct, ddsc_report_source, origin, NULL);
 SIZED_INIT(origin_struct, ddsc_report_origin, compress_points, NULL);
 
-result_call result_call_begin(ddsc_context *ctx)
-{
-    result_call call = {.ctx = ctx, .plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
-    ctx_enter(ctx);
-    ctx_hold(ctx, true);
-    call.before = call.plain ? uselocale(call.plain) : (locale_t)0;
-    return call;
-}
-
-void result_call_end(result_call *call)
-{
-    if (call->plain) {
-        uselocale(call->before);
-        freelocale(call->plain);
-    }
-    ctx_hold(call->ctx, false);
-}
-
-/* ---- properties of the source ---- */
-
-bool result_certified(const ddsc_report *r)
-{
-    return r->from.status == DDSC_OK &&
-           (!r->from.clustering || r->view.verified || r->view.eigen_dense);
-}
-
-bool result_by_metric(const ddsc_report *r)
-{
-    return r->k > 0 ? r->measures && r->view.graph : r->from.pairs != NULL;
-}
-
-const char *result_method(const ddsc_report *r)
-{
-    return r->origin.method ? r->origin.method : "ddsc";
-}
-
-const ddsc_graph *result_graph(const ddsc_report *r)
-{
-    return r->from.graph ? r->from.graph : r->view.graph;
-}
-
-const ddsc_k_row *result_chosen(const ddsc_report *r)
-{
-    for (int64_t i = 0; i < r->view.n_sweep; i++)
-        if (r->view.sweep[i]->k == r->view.k || r->view.n_sweep == 1)
-            return r->view.sweep[i];
-    return NULL;
-}
-
-/* Copies a result struct whose size is set by the caller. Fields beyond that size become zero. */
+/* Copies a result struct whose size was set by the caller. Fields beyond this size are set to zero.
+ * */
 #define TAKE_RESULT(own, given)                                           \
     do {                                                                  \
         if (given)                                                        \
             sized_view(&(own), sizeof(own), given, (given)->struct_size); \
     } while (0)
 
-/* Returns the number of clusters of plain labels: K if the settings fix it, otherwise the
+/* Returns the number of clusters of plain labels: K if it is fixed in the settings, otherwise the
  * largest label plus 1. */
 static int64_t count_clusters(const ddsc_report *r)
 {
@@ -112,11 +64,15 @@ static ddsc_status check_source(ddsc_report *r)
     const ddsc_report_source *from = &r->from;
     if (from->n_cluster_names < 0 || (from->n_cluster_names > 0 && !from->cluster_names))
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "report: cluster_names is NULL, but n_cluster_names is %lld",
+                        "report: cluster_names is NULL, but n_cluster_names is %lld; set both",
                         (long long)from->n_cluster_names);
+    if (from->n_class_names < 0 || (from->n_class_names > 0 && !from->class_names))
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "report: class_names is NULL, but n_class_names is %lld",
+                        (long long)from->n_class_names);
     if (!!from->clustering + !!from->d2 + !!from->labels > 1)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "a report needs exactly one of a clustering, a d2 result or labels");
+                        "report: set exactly one of clustering, d2 and labels");
     if (from->labels && !from->measures)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: labels require measures");
     if (r->k > 0 && r->measures && r->view.n != r->items.n_items)
@@ -174,8 +130,9 @@ static ddsc_status find_outliers(ddsc_report *r)
     ddsc_outliers found;
     bool possible = r->edges.n > 0 && r->from.clustering;
     if (r->from.outliers && !possible)
-        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
-                        "this method builds no neighbor graph, which outlier detection requires");
+        return ctx_fail(
+            r->ctx, DDSC_ERROR_ARGUMENT,
+            "outlier detection requires a neighbor graph, which this method does not build");
     if (!possible)
         return DDSC_OK;
     CHECK(MEM_NEW(r->ctx, r->outlier, r->view.n));
@@ -187,11 +144,6 @@ static ddsc_status find_outliers(ddsc_report *r)
     r->outlier_from = found.from;
     r->n_outlying = found.n_outlying;
     return DDSC_OK;
-}
-
-bool result_left_out(const ddsc_report *r, int64_t item)
-{
-    return r->from.outliers && r->outlying && r->outlying[item];
 }
 
 static ddsc_status take_rows(ddsc_report *r)
@@ -209,7 +161,7 @@ static ddsc_status take_rows(ddsc_report *r)
     return write_headline(r);
 }
 
-ddsc_status result_find_standing(ddsc_report *r, const int32_t *labels, int64_t n)
+ddsc_status content_find_ambiguity(ddsc_report *r, const int32_t *labels, int64_t n)
 {
     ddsc_standing places;
     if (!r->coords || n == 0)
@@ -271,8 +223,8 @@ done:
     return status;
 }
 
-/* Computes the map. The layout starts from the two directions of largest variance of the
- * embedding, and then moves neighbors closer together. */
+/* Computes the map. The layout starts with the two directions of largest variance of the embedding
+ * and then moves neighbors closer together. */
 static ddsc_status make_map(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;
@@ -296,7 +248,8 @@ static ddsc_status find_memberships(ddsc_report *r)
     if (!r->from.membership || !r->from.clustering)
         return DDSC_OK;
     if (!mul_ok(r->view.n, r->k, &cells))
-        return ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "memberships: too many items and clusters");
+        return ctx_fail(r->ctx, DDSC_ERROR_MEMORY,
+                        "memberships: the matrix of items x clusters is too large");
     ddsc_membership_report_init(&r->membership_fit);
     CHECK(MEM_NEW(r->ctx, r->membership, cells));
     return ddsc_membership_run(r->ctx, r->membership, &r->membership_fit, r->from.clustering,
@@ -308,8 +261,13 @@ static ddsc_status resolve_settings(ddsc_report *r)
     ddsc_cluster_settings_init(&r->plan.set);
     ddsc_metric_settings_init(&r->plan.metric);
     ddsc_graph_settings_init(&r->plan.graph);
-    return ddsc_cluster_settings_resolve(r->ctx, &r->plan.set, &r->plan.metric, &r->plan.graph,
-                                         r->from.settings);
+    CHECK(ddsc_cluster_settings_resolve(r->ctx, &r->plan.set, &r->plan.metric, &r->plan.graph,
+                                        r->from.settings));
+    ddsc_update_view u;
+    ddsc_update_get_view(r->from.update, &u);
+    if (u.n_candidates > 0 && u.candidates[0]->accepted)
+        r->plan.set.k_min = r->plan.set.k_max = u.candidates[0]->k;
+    return DDSC_OK;
 }
 
 static ddsc_status result_fill(ddsc_report *r)
@@ -319,8 +277,8 @@ static ddsc_status result_fill(ddsc_report *r)
     CHECK(check_source(r));
     if (r->k > 0) {
         CHECK(take_rows(r));
-        CHECK(result_find_standing(r, r->view.labels, r->view.n));
-        CHECK(result_find_order(r));
+        CHECK(content_find_ambiguity(r, r->view.labels, r->view.n));
+        CHECK(content_find_order(r));
         CHECK(find_memberships(r));
         CHECK(ddsc_verdict_run(r->ctx, &r->verdict, r->from.clustering, r->measures,
                                result_graph(r)));
@@ -330,7 +288,7 @@ static ddsc_status result_fill(ddsc_report *r)
     stage_enter(r->ctx, "map");
     CHECK(make_map(r));
     stage_enter(r->ctx, "findings");
-    CHECK(result_tree(r));
+    CHECK(content_build(r));
     return r->from.truth ? result_classes(r, r->from.truth) : DDSC_OK;
 }
 

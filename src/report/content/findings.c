@@ -1,6 +1,6 @@
 /* Computes findings about a clustering: typical and ambiguous items, the distances between
- * neighbors, and a comparison of classes and clusters. They are stored in result.json, from
- * which the page is generated. */
+ * neighbors, and a comparison of classes and clusters. These findings are stored in result.json,
+ * from which the page is generated. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,22 +8,22 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
 enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
 
-/* An item with its ambiguity as ddsc_standing_run reports it. */
+/* An item with its ambiguity, as computed by ddsc_standing_run. */
 typedef struct standing_item {
     int64_t item;
     int32_t next;
     double distance, ambiguity;
 } standing_item;
 
-/* Items with the same title are copies of each other, for example stories that several agencies
- * printed. Lists of items contain only the first copy. */
+/* Items with the same title are treated as copies, for example stories that several agencies
+ * published. Lists of items contain only the first copy. */
 typedef struct titles_seen {
     int64_t *number; /* per item: number of its title; -1: no title */
-    int64_t *copies; /* per title: items of the current cluster; 0 once the title is listed */
+    int64_t *copies; /* per title: items in the current cluster; 0 if the title has been listed */
 } titles_seen;
 
 static int by_closeness(const void *a, const void *b)
@@ -85,7 +85,8 @@ static void count_titles(const titles_seen *s, const standing_item *all, int64_t
                     pass ? s->copies[s->number[all[i].item]] + 1 : 0;
 }
 
-/* Returns the number of items of the cluster with the title of this item, or 0 if it was listed. */
+/* Returns the number of items of the cluster with the title of this item, or 0 if the title has
+ * been listed. */
 static int64_t take_copies(const titles_seen *s, int64_t item)
 {
     int64_t title = s->number[item], copies = title >= 0 ? s->copies[title] : 1;
@@ -94,7 +95,7 @@ static int64_t take_copies(const titles_seen *s, int64_t item)
     return copies;
 }
 
-/* Lists the first items of the cluster, each title once. */
+/* Lists the first items of the cluster. Each title is listed once. */
 static void put_members(ddsc_report *r, json_t *list, const standing_item *all, int64_t n,
                         const titles_seen *s, bool borderline)
 {
@@ -130,7 +131,7 @@ static void put_cluster(ddsc_report *r, json_t *clusters, standing_item *all, in
     put_members(r, put_array(r, cluster, "borderline"), all, n, s, true);
 }
 
-/* Counts the items whose title an earlier item has. */
+/* Counts the items that have the same title as an earlier item. */
 static int64_t count_repeated(const ddsc_report *r, const titles_seen *s)
 {
     int64_t n_titles = 0, n_items = 0;
@@ -193,7 +194,7 @@ static void put_neighbors(ddsc_report *r, json_t *root)
         put_last(r, counts, json_integer(count[b]));
 }
 
-ddsc_status result_put_findings(ddsc_report *r, json_t *root)
+ddsc_status content_put_findings(ddsc_report *r, json_t *root)
 {
     if (!r->from.clustering || r->view.n == 0)
         return DDSC_OK;
@@ -229,12 +230,14 @@ static int64_t find_classes(int32_t *class, const int32_t *truth, int64_t n)
 static json_t *result_class_name(const ddsc_report *r, int32_t class)
 {
     char number[16];
-    const char *name = r->measures ? ddsc_measures_get_label_name(r->measures, class) : NULL;
+    const char *name = class < r->from.n_class_names ? r->from.class_names[class]
+                       : r->measures ? ddsc_measures_get_label_name(r->measures, class)
+                                     : NULL;
     snprintf(number, sizeof number, "%" PRId32, class);
     return result_string(name ? name : number);
 }
 
-ddsc_status result_put_confusion(ddsc_report *r, json_t *scores)
+ddsc_status content_put_confusion(ddsc_report *r, json_t *scores)
 {
     int32_t class[MAX_CLASSES];
     const int32_t *truth = r->from.truth;

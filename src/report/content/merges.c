@@ -1,7 +1,7 @@
 /* Computes the merge tree of the clusters and a linear order of the items. */
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
-ddsc_status result_put_merges(ddsc_report *r, json_t *root)
+ddsc_status content_put_merges(ddsc_report *r, json_t *root)
 {
     ddsc_merge *merge = NULL;
     if (!r->from.clustering || r->view.n == 0 || r->k < 2 || r->k > DDSC_MERGES_MOST_CLUSTERS)
@@ -21,7 +21,7 @@ ddsc_status result_put_merges(ddsc_report *r, json_t *root)
     return status;
 }
 
-ddsc_status result_find_order(ddsc_report *r)
+ddsc_status content_find_order(ddsc_report *r)
 {
     if (!r->from.clustering || r->view.n == 0 || r->view.n_vectors < 2)
         return DDSC_OK;

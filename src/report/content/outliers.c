@@ -1,7 +1,7 @@
 /* Writes the outliers to the key "outliers" of the result tree. */
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
-void result_put_outliers(ddsc_report *r, json_t *root)
+void content_put_outliers(ddsc_report *r, json_t *root)
 {
     char space[RESULT_ID];
     if (!r->outlying)

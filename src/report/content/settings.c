@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
 static const char *const metrics[] = {"w2", "sinkhorn", "mmd", "lot", "w1"};
 static const char *const costs[] = {"default", "sqeuclidean", "euclidean",
@@ -19,32 +19,32 @@ static const char *const refinements[] = {"auto", "off", "words"};
 static const char *const hubs[] = {"default", "off", "auto", "always"};
 static const char *const neighbor_searches[] = {"auto", "exact", "approximate"};
 
-/* Returns the name of an enum value, or "?" if a later version added it. */
+/* Returns the name of an enum value, or "?" for values added by later versions. */
 #define NAMED(names, value) \
     ((size_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "?")
 
-const char *result_metric_name(ddsc_metric metric)
+const char *content_metric_name(ddsc_metric metric)
 {
     return NAMED(metrics, metric);
 }
 
-bool result_uses(const ddsc_report *r, ddsc_metric metric)
+bool content_uses(const ddsc_report *r, ddsc_metric metric)
 {
     return r->plan.metric.metric == metric || (r->plan.set.joined >> metric & 1);
 }
 
-const char *result_metric_names(const ddsc_report *r, char space[RESULT_METRICS])
+const char *content_metric_names(const ddsc_report *r, char space[CONTENT_METRICS])
 {
     ddsc_metric own = r->plan.metric.metric;
-    size_t used = (size_t)snprintf(space, RESULT_METRICS, "%s", result_metric_name(own));
+    size_t used = (size_t)snprintf(space, CONTENT_METRICS, "%s", content_metric_name(own));
     for (int m = 0; m <= DDSC_METRIC_W1; m++)
-        if (m != (int)own && result_uses(r, (ddsc_metric)m) && used < RESULT_METRICS)
-            used += (size_t)snprintf(space + used, RESULT_METRICS - used, "+%s",
-                                     result_metric_name((ddsc_metric)m));
+        if (m != (int)own && content_uses(r, (ddsc_metric)m) && used < CONTENT_METRICS)
+            used += (size_t)snprintf(space + used, CONTENT_METRICS - used, "+%s",
+                                     content_metric_name((ddsc_metric)m));
     return space;
 }
 
-const char *result_cost_given(const ddsc_report *r)
+const char *content_cost_given(const ddsc_report *r)
 {
     int64_t cost = r->plan.metric.cost;
     return cost == DDSC_COST_DEFAULT ? NULL : NAMED(costs, cost);
@@ -81,18 +81,18 @@ static void put_lot(ddsc_report *r, json_t *object, const ddsc_metric_settings *
 
 static void put_metric(ddsc_report *r, json_t *object, const ddsc_metric_settings *m)
 {
-    char space[RESULT_METRICS];
-    put_text(r, object, "metric", result_metric_names(r, space));
+    char space[CONTENT_METRICS];
+    put_text(r, object, "metric", content_metric_names(r, space));
     if (m->metric != DDSC_METRIC_MMD)
         put_text(r, object, "cost",
                  m->cost != DDSC_COST_DEFAULT  ? NAMED(costs, m->cost)
                  : m->metric == DDSC_METRIC_W1 ? "euclidean"
                                                : "sqeuclidean");
-    if (result_uses(r, DDSC_METRIC_SINKHORN))
+    if (content_uses(r, DDSC_METRIC_SINKHORN))
         put_sinkhorn(r, object, m);
-    if (result_uses(r, DDSC_METRIC_MMD))
+    if (content_uses(r, DDSC_METRIC_MMD))
         put_mmd(r, object, m);
-    if (result_uses(r, DDSC_METRIC_LOT))
+    if (content_uses(r, DDSC_METRIC_LOT))
         put_lot(r, object, m);
 }
 
@@ -136,7 +136,7 @@ static void put_spectral(ddsc_report *r, json_t *object, const ddsc_cluster_sett
     put_real(r, object, "eigen_tolerance", set->eigen_tolerance);
 }
 
-/* Adds the settings passed in by the caller. They replace settings with the same name. */
+/* Adds the settings passed by the caller, which replace settings with the same name. */
 static ddsc_status put_more(ddsc_report *r, json_t *object)
 {
     for (int64_t i = 0; i < r->origin.n_settings; i++) {
@@ -154,7 +154,7 @@ static ddsc_status put_more(ddsc_report *r, json_t *object)
     return DDSC_OK;
 }
 
-ddsc_status result_put_settings(ddsc_report *r, json_t *root)
+ddsc_status content_put_settings(ddsc_report *r, json_t *root)
 {
     const ddsc_cluster_settings *set = &r->plan.set;
     json_t *object = put_object(r, root, "settings");

@@ -2,11 +2,10 @@
  * stability under resampled points. */
 #include <stdio.h>
 
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
 /* Theorem 2: if the graph of the sample has as many components as clusters, changing affinities by
- * up to xi/2 leaves the clusters unchanged. Every resample is a sample, so the condition is checked
- * for each of them. */
+ * up to xi/2 leaves the clusters unchanged. The condition is checked for every resample. */
 static void put_theorem_2(ddsc_report *r, json_t *root)
 {
     const ddsc_theory *t = &r->theory;
@@ -25,7 +24,7 @@ static void put_theorem_2(ddsc_report *r, json_t *root)
     put_bool(r, theorem, "holds", components && t->xi > 0 && r->trust.worst->zeta <= t->xi / 2);
 }
 
-void result_put_theory(ddsc_report *r, json_t *parent)
+void content_put_theory(ddsc_report *r, json_t *parent)
 {
     const ddsc_theory *t = &r->theory;
     json_t *root = put_object(r, parent, "theory");
@@ -73,7 +72,7 @@ static void put_run(ddsc_report *r, json_t *root, const ddsc_stability_row *row,
 }
 
 /* Lemma 1, for sinkhorn with costs that have a simple Lipschitz constant. log10_E is large for most
- * data, so it is not an input of any other value. */
+ * data, so no other value depends on it. */
 static void put_lemma_1(ddsc_report *r, json_t *root)
 {
     ddsc_sampling_constants c;
@@ -93,7 +92,7 @@ static void put_lemma_1(ddsc_report *r, json_t *root)
     put_real(r, lemma, "log10_E", c.log10_e);
 }
 
-void result_put_stability(ddsc_report *r, json_t *parent)
+void content_put_stability(ddsc_report *r, json_t *parent)
 {
     const ddsc_stability_view *v = &r->trust;
     json_t *root = put_object(r, parent, "stability");

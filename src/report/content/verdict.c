@@ -1,22 +1,22 @@
-/* Writes the verdict and its evidence to the key "verdict". The texts are those of
- * assess/verdict_levels.c. assess/verdict.c adds one about outliers. */
+/* Writes the verdict and its evidence to the key "verdict". The texts come from verdict_levels.c,
+ * and verdict.c adds a text about outliers. */
 #include <math.h>
 
-#include "report/content/tree.h"
+#include "report/content/content.h"
 
-const char *result_agreement_word(double halves)
+const char *content_agreement_word(double halves)
 {
     return halves >= 0.9 ? "almost always" : halves >= 0.7 ? "mostly" : "poorly";
 }
 
-bool result_judged(const ddsc_report *r)
+bool content_judged(const ddsc_report *r)
 {
     ddsc_verdict_view v;
     ddsc_verdict_get_view(r->verdict, &v);
     return v.judged;
 }
 
-bool result_has_next_step(const ddsc_report *r)
+bool content_has_next_step(const ddsc_report *r)
 {
     const json_t *sizes = json_object_get(json_object_get(r->tree, "sizes"), "clusters"), *size;
     json_int_t largest = 0;
@@ -74,7 +74,7 @@ static void put_sentences(ddsc_report *r, json_t *verdict, const ddsc_verdict_vi
               json_sprintf("%s%s%s", v->headline, *v->detail ? " " : "", v->detail));
 }
 
-void result_put_verdict(ddsc_report *r, json_t *root)
+void content_put_verdict(ddsc_report *r, json_t *root)
 {
     ddsc_verdict_view v;
     ddsc_verdict_get_view(r->verdict, &v);

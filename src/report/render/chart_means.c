@@ -1,4 +1,4 @@
-/* Draws the mean pictures of clusters (report/content/means.c) and their differences from the
+/* Draws the mean pictures of clusters (report/traits/means.c) and their differences from the
  * other items. */
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "report/render/charts.h"
 
-/* Returns the value of a cell, from 0 to 255, or `none` if the picture is damaged. */
+/* Returns the value of a cell, from 0 to 255, or `none` if the picture is invalid. */
 static int cell_at(const json_t *rows, int x, int y, int none)
 {
     const char *line = json_string_value(json_array_get(rows, (size_t)y));
@@ -46,7 +46,8 @@ bool chart_means(plot *p, const ddsc_report *r)
     bool any = false;
     *p = (plot){.ctx = p->ctx, .name = "means"};
     plot_words(p, MARGIN, HEAD - 12, ANCHOR_START, "mean");
-    plot_words(p, MARGIN + STEP, HEAD - 12, ANCHOR_START, "difference to the others (black: less)");
+    plot_words(p, MARGIN + STEP, HEAD - 12, ANCHOR_START,
+               "difference from the others (black: less)");
     for (size_t c = 0; c < n; c++) {
         const json_t *picture = json_object_get(json_array_get(clusters, c), "picture");
         double y = HEAD + STEP * (double)c;

@@ -1,5 +1,5 @@
 /* Draws the share of each cluster per period of a column ("over" in the tree), with its confidence
- * interval. Each cluster has a panel with a scale of its own. */
+ * interval. Each cluster has a panel with its own scale. */
 #include <math.h>
 
 #include "report/render/charts.h"

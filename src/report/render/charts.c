@@ -119,7 +119,7 @@ const char *chart_short_name(const json_t *name, char *room, size_t size)
     return room;
 }
 
-bool chart_confusion(plot *p, const ddsc_report *r)
+static bool chart_confusion(plot *p, const ddsc_report *r)
 {
     enum { SIDE = 34, MARGIN = 150, HEAD = 28 };
     const json_t *table = part(r, "scores", "confusion");
@@ -155,7 +155,7 @@ bool chart_confusion(plot *p, const ddsc_report *r)
     return true;
 }
 
-bool chart_map(plot *p, const ddsc_report *r)
+static bool chart_map(plot *p, const ddsc_report *r)
 {
     enum { SIZE = 640, EDGE = 12 };
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -191,7 +191,7 @@ static void add_picture(plot *p, const picture_frame *f, const ddsc_report *r, i
                      r->label[row], cells[c] / (PICTURE_LEVELS - 1.0));
 }
 
-bool chart_representatives(plot *p, const ddsc_report *r)
+static bool chart_representatives(plot *p, const ddsc_report *r)
 {
     enum { CELL = 56, STEP = 62, MARGIN = 90, HEAD = 24 };
     const json_t *clusters = part(r, "clusters", NULL);

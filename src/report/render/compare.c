@@ -8,7 +8,7 @@
 #include "report/render/plot.h"
 #include "report/render/report.h"
 
-/* Defines the colors, because a standalone file has no page to inherit them from. */
+/* Defines the colors, because a standalone file cannot inherit them from a page. */
 static void svg_style(buffer *t)
 {
     buffer_add(t, "<style>svg{background:#fff;color:#222}"
@@ -54,7 +54,7 @@ static double frame_y(const frame *f, double y)
 
 enum { CELL = 26, PANEL_GAP = 24, PANEL_HEAD = 22 };
 
-/* A labeling to show. scores is NULL for the true classes. */
+/* A labeling to draw. scores is NULL for the true classes. */
 typedef struct svg_panel {
     const char *name;
     const ddsc_scores *scores;
@@ -77,7 +77,8 @@ static panel_grid panels_lay_out(int64_t n_items, int64_t n_panels)
     return g;
 }
 
-/* Draws the points of every item once. The panels refer to them and set their own colors. */
+/* Draws the points of every item once. The panels refer to these points and set their own colors.
+ * */
 static void add_item_paths(buffer *t, const ddsc_measures_view *v)
 {
     frame f = frame_fit(v->support, v->n_support, CELL, CELL, 2);
@@ -158,11 +159,11 @@ static ddsc_status compare_check(ddsc_context *ctx, const ddsc_comparison *c,
                                  const ddsc_measures_view *items)
 {
     if (!c->measures || c->n < 0 || (c->n > 0 && (!c->names || !c->labels)))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a comparison needs measures, names and labels");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "a comparison needs measures, names and labels; set all of them");
     if (items->dim != 2 || !items->label || items->n_rows != items->n_items)
-        return ctx_fail(
-            ctx, DDSC_ERROR_ARGUMENT,
-            "a comparison needs labeled items in the plane, and no item may be without mass");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "a comparison needs labeled items in the plane, all of which have mass");
     return DDSC_OK;
 }
 

@@ -4,13 +4,13 @@
 
 #include <jansson.h>
 
-#include "report/content/buffer.h"
+#include "report/result/buffer.h"
 
 void html_begin(buffer *b, const char *title);
 void html_end(buffer *b, bool script);
 void html_heading(buffer *b, const char *heading);
 void html_paragraph(buffer *b, const char *words);
-/* Functions that write a table: begin the table, write rows of cells, end the table. Numbers are
+/* Functions that begin a table, write rows of cells, and end the table. Numbers are
  * right-aligned. */
 void html_table_begin(buffer *b,
                       const char *const *heads); /* NULL-terminated; NULL for no header */

@@ -22,11 +22,10 @@ static void add_standing(buffer *b, const ddsc_report *r, int64_t item)
     add_number(b, known ? r->ambiguity[item] : NAN);
 }
 
-/* Writes the nearest items by distance, even if the graph connects other items instead to avoid
- * hubs. */
+/* Writes the nearest items by distance, even if the graph connects other items to avoid hubs. */
 static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, int64_t item)
 {
-    int64_t first = item >= 0 ? g->offset[item] : 0; /* neighbors are sorted by distance */
+    int64_t first = item >= 0 ? g->offset[item] : 0; /* the neighbors are sorted by distance */
     int64_t n = item >= 0 ? g->offset[item + 1] - first : 0;
     char space[RESULT_ID];
     bool scored = item >= 0 && r->outlier;
@@ -40,7 +39,7 @@ static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, 
     }
 }
 
-/* Writes the label before refinement. */
+/* Writes the unrefined label. */
 static void add_spectral(buffer *b, const ddsc_report *r, int64_t item)
 {
     buffer_add(b, ",");

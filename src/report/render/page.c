@@ -1,8 +1,8 @@
 /* Writes report.html from result.json, the labels, the map and the items. The page first answers
  * the main questions: how many clusters there are, what they contain, whether they are reliable,
- * which items are ambiguous, and what to do next. The map and the clusters follow, and then how
- * the result was computed. A script fills in the interactive parts: the map, the legend, the
- * tables and the heat map. */
+ * which items are ambiguous, and what to do next. The map, the clusters and a section on the
+ * computation follow. A script fills in the interactive parts: the map, the legend, the tables and
+ * the heat map. */
 #include "report/render/page.h"
 
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 
 #include "report/render/charts.h"
 #include "report/render/html.h"
+#include "report/traits/traits.h"
 
 enum { CARD_PARTS = 8 };
 
@@ -25,7 +26,7 @@ const char *report_page_text(const json_t *value)
     return words ? words : "";
 }
 
-/* Returns the name of a file without its folder, which may be private. */
+/* Returns the name of a file without its folder, because the folder may be private. */
 static const char *base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -47,7 +48,8 @@ static void add_files(buffer *t, const ddsc_report *r)
 
 /* ---- map ---- */
 
-/* Adds a slider over the K of a sweep or, without a sweep, over the cuts of the cluster tree. */
+/* Adds a slider over the K of a sweep, or over the cuts of the cluster tree if there is no sweep.
+ * */
 static void add_slider(buffer *t, const ddsc_report *r)
 {
     if (r->n_tried < 2 && !report_has_merges(r))
@@ -61,9 +63,10 @@ static void add_map(buffer *t, const ddsc_report *r)
     if (!r->xy)
         return;
     html_heading(t, "Map");
-    html_paragraph(t, "Each mark is an item, and similar items are close together. Large distances "
-                      "on the map are not to scale. Click a mark to see its details, or draw a "
-                      "frame around several items to select them.");
+    html_paragraph(
+        t, "Each mark is an item, and similar items are close to each other. Large distances "
+           "on the map are not to scale. Click a mark to see its details, or draw a "
+           "frame around several items to select them.");
     buffer_add(t,
                "<div class=\"controls\">\n<label>find <input id=\"search\" "
                "type=\"search\"></label>\n<label>color by <select id=\"by\"></select></label>\n");
@@ -77,9 +80,10 @@ static void add_map(buffer *t, const ddsc_report *r)
         "aria-describedby=\"keys\"></canvas><div id=\"tip\" hidden></div></div>\n<ul id=\"legend\" "
         "aria-label=\"Clusters: select one or more\"></ul></div>\n<p id=\"keys\" "
         "class=\"faint\">Zoom with the wheel after a click on the map, or with Ctrl held. Drag to "
-        "move the map, or drag with Shift held to draw a frame. Keys: left and right step through "
-        "the items, Enter opens the current item, + and - zoom, 0 shows all items, and Escape "
-        "clears the selection.</p>\n<p id=\"said\" class=\"hushed\" aria-live=\"polite\"></p>\n");
+        "move the map, or drag with Shift held to draw a frame. Keys: left and right select the "
+        "previous or next item, Enter opens the current item, + and - zoom, 0 shows all items, and "
+        "Escape clears the selection.</p>\n<p id=\"said\" class=\"hushed\" "
+        "aria-live=\"polite\"></p>\n");
 }
 
 /* ---- clusters ---- */
@@ -105,7 +109,7 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
     buffer_add(t, "</button></li>\n");
 }
 
-/* Returns true if the item is ambiguous, as counted in the answers. */
+/* Returns true if the item counts as ambiguous in the answers. */
 static bool lies_between(const json_t *item)
 {
     return json_number_value(json_object_get(item, "ambiguity")) > RESULT_AMBIGUOUS;
@@ -129,7 +133,7 @@ static void add_items(buffer *t, const ddsc_report *r, const json_t *items, bool
 static void add_traits_of(buffer *t, const json_t *cluster)
 {
     buffer traits = {.ctx = t->ctx};
-    result_add_traits(&traits, cluster, CARD_PARTS);
+    traits_add(&traits, cluster, CARD_PARTS);
     if (traits.status < 0)
         t->status = traits.status;
     if (traits.status >= 0 && traits.length > 0) {
@@ -165,20 +169,18 @@ static void add_nearest(buffer *t, const ddsc_report *r, const json_t *cluster)
     buffer_add(t, "</p>\n");
 }
 
-/* Explains the words and numbers shown on the cards. */
+/* Writes an explanation of the words and numbers on the cards. */
 static void explain_traits(buffer *t, const json_t *cluster)
 {
     if (json_object_get(cluster, "words"))
-        html_paragraph(
-            t,
-            "Words: the words with a larger share in this cluster than elsewhere, most distinctive "
-            "first. Nearest: the cluster that is next for most items, and the words by which the "
-            "two clusters differ most.");
+        html_paragraph(t, "Words: words with a larger share in this cluster than elsewhere, most "
+                          "distinctive first. Nearest: the nearest other cluster of most of its "
+                          "items, and the words in which the two clusters differ most.");
     if (json_object_get(cluster, "markers"))
         html_paragraph(
             t, "Coordinates: how much the values in this cluster differ from those elsewhere, in "
-               "standard deviations (+ is higher, - is lower). These are effect sizes and not "
-               "tests, because the clusters were computed from the same data.");
+               "standard deviations (+ is higher, - is lower). Effect sizes are not tests, because "
+               "the clusters were computed from the same data.");
 }
 
 static void add_card(buffer *t, const ddsc_report *r, int64_t c)
@@ -187,7 +189,7 @@ static void add_card(buffer *t, const ddsc_report *r, int64_t c)
     buffer_addf(t, "<section class=\"card\" id=\"cluster-%" PRId64 "\"><h3><span class=\"swatch ",
                 c);
     plot_class(t, (int32_t)c);
-    buffer_addf(t, "\" data-group=\"%" PRId64 "\"></span> ", c);
+    buffer_addf(t, "\" data-value=\"%" PRId64 "\"></span> ", c);
     report_page_name(t, r, c);
     buffer_add(t, "</h3>\n<p class=\"faint\">");
     if (report_page_has_name(r, c))
@@ -214,8 +216,8 @@ static void add_cards(buffer *t, const ddsc_report *r)
         plot_free(&p);
         return;
     }
-    html_paragraph(t, "Typical items lie near the center of their cluster. Ambiguous items are "
-                      "almost as close to the center of another cluster, which is named.");
+    html_paragraph(t, "Typical items are near the center of their cluster. Ambiguous items are "
+                      "almost as close to the center of another cluster, whose name is shown.");
     explain_traits(t, report_page_cluster(r, 0));
     buffer_add(t, "<div class=\"cards\" id=\"cards\">\n");
     for (size_t c = 0; c < n; c++)
@@ -231,9 +233,9 @@ static void add_joints(buffer *t, const ddsc_report *r)
         return;
     html_heading(t, "How the clusters merge");
     html_paragraph(
-        t, "The clusters with the strongest links merge first, from left to right. At height 0 "
-           "there is no gap between two clusters, at 0.5 they are linked as strongly as by chance, "
-           "and at 1 they have no links. Click a joint to select the items that it merges.");
+        t, "The clusters with the strongest links merge first, from left to right. At height 0, "
+           "there is no gap between two clusters; at 0.5, they have as many links as expected by "
+           "chance; at 1, they have no links. Click a joint to select the items that it merges.");
     buffer_add(t, "<div class=\"wide\" id=\"tree\"><svg></svg></div>\n");
 }
 
@@ -245,7 +247,7 @@ static void add_views(buffer *t, const ddsc_report *r)
     html_heading(t, "Items");
     if (json_is_integer(report_page_get(r, "ambiguous", NULL)))
         html_paragraph(t, "Ambiguity: 0 at the center of the item's cluster, 0.5 on the boundary "
-                          "with the next cluster.");
+                          "with the nearest other cluster.");
     buffer_add(t, "<div class=\"wide\" id=\"items\"></div>\n");
     if (r->class) {
         html_heading(t, "Classes and clusters");
@@ -262,9 +264,9 @@ static void add_views(buffer *t, const ddsc_report *r)
     if (r->coords) {
         buffer_add(t, "<div id=\"heat\" hidden>\n");
         html_heading(t, "Distances between all items");
-        html_paragraph(
-            t, "Dark cells are pairs of similar items. Items are sorted by cluster. Distances are "
-               "measured in the embedding from which the clusters were computed.");
+        html_paragraph(t, "Dark cells represent pairs of similar items. Items are sorted by "
+                          "cluster. Distances are "
+                          "measured in the embedding from which the clusters were computed.");
         buffer_add(t, "<div class=\"wide\"><canvas id=\"heat-view\" role=\"img\" "
                       "aria-label=\"Heat map of the distances between items\"></canvas></div>\n"
                       "<p id=\"heat-said\" class=\"faint\"></p></div>\n");

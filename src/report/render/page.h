@@ -4,7 +4,7 @@
 
 #include "report/render/report.h"
 
-/* Returns the value root[key][inner], or root[key] if inner is NULL. */
+/* Returns root[key][inner], or root[key] if inner is NULL. */
 const json_t *report_page_get(const ddsc_report *r, const char *key, const char *inner);
 /* Returns the text of a value, or "" if the value is not a string. */
 const char *report_page_text(const json_t *value);
@@ -12,11 +12,11 @@ const char *report_page_text(const json_t *value);
 const json_t *report_page_cluster(const ddsc_report *r, int64_t cluster);
 /* Returns true if the cluster has a name other than its number. */
 bool report_page_has_name(const ddsc_report *r, int64_t cluster);
-/* Write the name of a cluster (report_page_name), and the title or id of an item in the tree
- * (report_page_item). */
+/* report_page_name writes the name of a cluster, and report_page_item the title or id of an item in
+ * the tree. */
 void report_page_name(buffer *b, const ddsc_report *r, int64_t cluster);
 void report_page_item(buffer *b, const json_t *item);
-/* Returns the row of an item in the tree, or -1 if the result has no such row. */
+/* Returns the row of an item in the tree, or -1 if the result does not have this row. */
 int64_t report_page_row(const ddsc_report *r, const json_t *item);
 void report_page_answers(buffer *b, const ddsc_report *r);
 /* Writes the association of metadata columns with the clusters. */

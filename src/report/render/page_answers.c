@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "report/render/page.h"
+#include "report/traits/traits.h"
+#include "report/content/content.h"
 
-enum { NAMED_FIRST = 12, ITEMS_FIRST = 3, NAME_PARTS = 3, TOLD_APART = 60 };
+enum { NAMED_FIRST = 12, ITEMS_FIRST = 3, NAME_PARTS = 3, NAMES_COMPARED = 60 };
 
 const json_t *report_page_cluster(const ddsc_report *r, int64_t c)
 {
@@ -44,7 +46,7 @@ static bool add_known_name(buffer *t, const ddsc_report *r, int64_t c)
     if (name)
         buffer_add(t, name);
     else if (json_object_get(cluster, "words"))
-        result_add_traits(t, cluster, NAME_PARTS);
+        traits_add(t, cluster, NAME_PARTS);
     else
         add_marker_name(t, json_object_get(cluster, "markers"));
     return t->length > before;
@@ -78,7 +80,7 @@ static bool same_name(const ddsc_report *r, int64_t c, int64_t other)
 void report_add_name(buffer *t, const ddsc_report *r, int64_t c)
 {
     bool twice = false;
-    for (int64_t other = 0; r->k <= TOLD_APART && other < r->k && !twice; other++)
+    for (int64_t other = 0; r->k <= NAMES_COMPARED && other < r->k && !twice; other++)
         twice = other != c && same_name(r, c, other);
     add_plain_name(t, r, c);
     if (twice)
@@ -103,8 +105,8 @@ static void begin_answer(buffer *t, const char *question)
     buffer_addf(t, "<div><dt>%s</dt><dd>", question);
 }
 
-/* Returns the texts for the level of the verdict. Results of older versions have only a structure,
- * whose name is not that of a level. */
+/* Returns the texts for the level of the verdict. Results of older versions contain only
+ * `structure`, whose values differ from the names of the levels. */
 static const ddsc_level_words *verdict_words(const ddsc_report *r)
 {
     static const ddsc_level_words unknown = {"", "", "", "", "", "", ""};
@@ -116,7 +118,7 @@ static const ddsc_level_words *verdict_words(const ddsc_report *r)
     return &unknown;
 }
 
-/* Shows the number of clusters in bold only if the data supports it. */
+/* Shows the number of clusters in bold only if the verdict supports it. */
 static void add_group_count(buffer *t, const ddsc_report *r)
 {
     const ddsc_level_words *words = verdict_words(r);
@@ -125,7 +127,8 @@ static void add_group_count(buffer *t, const ddsc_report *r)
                 before ? "" : "</b>", words->after);
 }
 
-/* Lists the candidates for K, which are more reliable than the choice among them. */
+/* Lists the candidates for K. One of them is usually near the true K, even if the chosen K is not.
+ * */
 static void add_candidates(buffer *t, const ddsc_report *r)
 {
     buffer candidates = {.ctx = t->ctx};
@@ -173,7 +176,7 @@ static void answer_how_many(buffer *t, const ddsc_report *r)
     buffer_add(t, "</dd></div>\n");
 }
 
-/* Shows the most typical item of a cluster, if items can be drawn. */
+/* Draws the most typical item of a cluster, if the items have pictures. */
 static void add_group_picture(buffer *t, const ddsc_report *r, int64_t c)
 {
     const json_t *items = json_object_get(report_page_cluster(r, c), "representatives");
@@ -210,7 +213,7 @@ static void begin_part(buffer *t, int *n, const char *words)
     buffer_add(t, words);
 }
 
-/* Appends the error of the metric. For w2 it is relative; for mmd it is a difference of D^2. */
+/* Appends the error of the metric: a relative error for w2, and a difference of D^2 for mmd. */
 static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
 {
     const json_t *error = report_page_get(r, "approximation", "error_median");
@@ -225,13 +228,26 @@ static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
     buffer_addf(t, " (median of %" JSON_INTEGER_FORMAT " pairs)", json_integer_value(pairs));
 }
 
-/* Lists the approximations that the settings requested, with their errors. Returns the number of
- * approximations. */
+/* Adds how much --compress changed the distances and neighbors of sampled items. */
+static void add_compress_accuracy(buffer *t, const ddsc_report *r)
+{
+    const json_t *error = report_page_get(r, "compress", "error_median");
+    if (json_is_number(error))
+        buffer_addf(
+            t,
+            "; on sampled pairs, distances change by %.2g%% (median) and %.2g%% (95%% quantile), "
+            "and %.0f%% of the nearest neighbors stay the same",
+            100 * json_number_value(error),
+            100 * json_number_value(report_page_get(r, "compress", "error_95")),
+            100 * json_number_value(report_page_get(r, "compress", "neighbors_kept")));
+}
+
+/* Lists the requested approximations with their errors. Returns the number of approximations. */
 static int add_errors(buffer *t, const ddsc_report *r)
 {
     const json_t *recall = report_page_get(r, "pairs", "recall");
     const json_t *low =
-        report_page_get(r, "pairs", "recall_low"); /* absent in results of older versions */
+        report_page_get(r, "pairs", "recall_low"); /* missing in results of older versions */
     low = json_is_number(low) ? low : recall;
     const json_t *columns = report_page_get(r, "pairs", "columns_error");
     const json_t *moved = report_page_get(r, "compress", "mean_w2");
@@ -242,6 +258,7 @@ static int add_errors(buffer *t, const ddsc_report *r)
     if (json_is_number(moved)) {
         begin_part(t, &n, "points were merged, which changed an item by ");
         buffer_addf(t, "%.2g on average (W2)", json_number_value(moved));
+        add_compress_accuracy(t, r);
     }
     if (json_is_number(columns)) {
         begin_part(t, &n, "squared distances that were filled in have a median error of ");
@@ -284,7 +301,7 @@ static void add_exactness(buffer *t, const ddsc_report *r)
     buffer_free(&errors);
 }
 
-/* If the starts of k-means agree less than this, the page reports it. */
+/* The page reports an agreement between the starts of k-means below this value. */
 static const double STARTS_LOW = 0.9;
 
 static void answer_belief(buffer *t, const ddsc_report *r)
@@ -300,15 +317,14 @@ static void answer_belief(buffer *t, const ddsc_report *r)
     buffer_add(t, "</b> ");
     if (json_is_number(halves))
         buffer_addf(t,
-                    "Clusters found in two random halves of the items agree %s (%.2f, where 1 is "
-                    "always and 0 is chance). ",
-                    result_agreement_word(json_number_value(halves)), json_number_value(halves));
+                    "Clusters found in two random halves of the items agree %s (%.2f, where 1 "
+                    "means always and 0 means by chance). ",
+                    content_agreement_word(json_number_value(halves)), json_number_value(halves));
     if (json_is_number(starts) && json_number_value(starts) < STARTS_LOW)
-        buffer_addf(
-            t,
-            "Another start gives other clusters: the next best starts of k-means agree with "
-            "this one at %.2f. ",
-            json_number_value(starts));
+        buffer_addf(t,
+                    "Other starts of k-means give different clusters: their agreement with this "
+                    "result is only %.2f. ",
+                    json_number_value(starts));
     add_exactness(t, r);
     buffer_add(t, "</dd></div>\n");
 }
@@ -319,8 +335,8 @@ void report_page_item(buffer *t, const json_t *item)
     buffer_add_html(t, report_page_text(title ? title : json_object_get(item, "id")));
 }
 
-/* Returns the ambiguous item that follows `last` (NULL: the first one) in descending order of
- * ambiguity, or NULL if none is left. Equal items are ordered by their row. */
+/* Returns the ambiguous item that follows `last` (NULL: the first item) in descending order of
+ * ambiguity, or NULL if there are no more items. Equally ambiguous items are sorted by row. */
 static const json_t *next_ambiguous(const ddsc_report *r, const json_t *last)
 {
     const json_t *found = NULL;
@@ -405,7 +421,7 @@ static void add_advice(buffer *t, const char *words, bool bad)
 static void answer_next(buffer *t, const ddsc_report *r)
 {
     const char *advice = report_page_text(report_page_get(r, "advice", NULL));
-    const char *next_step = result_has_next_step(r) ? verdict_words(r)->next_step : "";
+    const char *next_step = content_has_next_step(r) ? verdict_words(r)->next_step : "";
     bool exact = json_is_true(report_page_get(r, "certificates", "certified"));
     if (!*next_step && !*advice && exact)
         return;

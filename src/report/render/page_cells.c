@@ -1,13 +1,13 @@
-/* The sections of the page about points with named coordinates, such as cells with markers: a heat
- * map of clusters and coordinates, densities, the composition of the items by state, and the flows
- * between clusters. The script draws them from the data block. The numbers come from result.json,
- * which may have been edited, so their sizes are checked first. */
+/* Writes the sections of the page about points with named coordinates, such as cells with markers:
+ * a heat map of clusters and coordinates, densities, the composition of the items by state, and the
+ * flows between clusters. The script draws these figures from the data block. The numbers come from
+ * result.json, which may have been edited, so their sizes are checked first. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/content/cells.h"
+#include "report/traits/cells.h"
 #include "report/render/html.h"
 #include "report/render/page.h"
 
@@ -82,6 +82,9 @@ static bool good_states(const ddsc_report *r, const json_t *states, size_t n_coo
         if (!json_is_number(json_object_get(row, "share")) ||
             !are_numbers(json_object_get(row, "means"), n_coordinates))
             return false;
+        const json_t *distances = json_object_get(row, "distances"); /* not in older results */
+        if (distances && !are_numbers(distances, n))
+            return false;
     }
     json_array_foreach(json_object_get(states, "items"), i, row)
     {
@@ -123,19 +126,8 @@ static const json_t *cells_of(const ddsc_report *r, const json_t **states)
 
 static void add_dump(buffer *t, const char *key, const json_t *value)
 {
-    char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII |
-                                       JSON_REAL_PRECISION(5));
-    if (!dump)
-        t->status = t->status < 0
-                        ? t->status
-                        : ctx_fail(t->ctx, DDSC_ERROR_MEMORY, "out of memory for the page");
     buffer_addf(t, ",\"%s\":", key);
-    for (const char *c = dump ? dump : ""; *c; c++)
-        if (*c == '<' || *c == '>' || *c == '&')
-            buffer_addf(t, "\\u%04x", (unsigned)*c);
-        else
-            buffer_add_bytes(t, c, 1);
-    free(dump);
+    report_data_json(t, value);
 }
 
 static void add_named(buffer *t, const char *key, const json_t *list)
@@ -148,14 +140,28 @@ static void add_named(buffer *t, const char *key, const json_t *list)
     buffer_add(t, "]");
 }
 
+/* Returns true if the page can compute the transport between two items. */
+static bool has_distances(const json_t *states)
+{
+    const json_t *list = json_object_get(states, "list"), *row;
+    size_t i;
+    json_array_foreach(list, i, row)
+    {
+        if (!json_object_get(row, "distances"))
+            return false;
+    }
+    return json_array_size(json_object_get(states, "items")) > 1;
+}
+
 /* Adds the means of the states as a table of their own, without the names. */
 static void add_states(buffer *t, const json_t *states)
 {
+    static const char *const columns[] = {"share", "means", "distances"};
     const json_t *list = json_object_get(states, "list");
     buffer_add(t, ",\"states\":{");
     add_named(t, "names", list);
-    for (int column = 0; column < 2; column++) {
-        const char *key = column ? "means" : "share";
+    for (int column = 0; column < (has_distances(states) ? 3 : 2); column++) {
+        const char *key = columns[column];
         json_t *values = json_array();
         for (size_t s = 0; s < json_array_size(list); s++)
             json_array_append(values, json_object_get(json_array_get(list, s), key));
@@ -198,29 +204,30 @@ static void add_limits(buffer *t, const ddsc_report *r, const json_t *cells)
     size_t n_clusters = json_array_size(json_object_get(cells, "clusters"));
     if (dim > (json_int_t)n)
         buffer_addf(t,
-                    "<p class=\"faint\">Shown are the %zu coordinates that differ most, of "
+                    "<p class=\"faint\">The figure shows the %zu coordinates that differ most, of "
                     "%" JSON_INTEGER_FORMAT ".</p>\n",
                     n, dim);
     if (n_clusters == CELLS_CLUSTERS && r->k > CELLS_CLUSTERS)
-        buffer_addf(t, "<p class=\"faint\">Shown are the first %zu clusters of %" PRId64 ".</p>\n",
-                    n_clusters, r->k);
+        buffer_addf(
+            t, "<p class=\"faint\">The figure shows the first %zu clusters of %" PRId64 ".</p>\n",
+            n_clusters, r->k);
 }
 
-/* Explains where the states come from. */
+/* Writes how the states were obtained. */
 static void explain_states(buffer *t, const json_t *states)
 {
     const json_t *tried = json_object_get(states, "tried");
     size_t n = json_array_size(json_object_get(states, "list"));
     if (json_is_true(json_object_get(states, "given"))) {
-        html_paragraph(t, "States are the types of the points that the input names.");
+        html_paragraph(t, "States are the types of the points given in the input.");
         return;
     }
     buffer_addf(t,
                 "<p>States are %zu k-means clusters of a sample of %" JSON_INTEGER_FORMAT
                 " points from all items. ",
                 n, json_integer_value(json_object_get(states, "sampled")));
-    buffer_add(t, "The number is the largest on which two random halves of the sample agree "
-                  "(every state is found again with an overlap of at least 0.75). ");
+    buffer_add(t, "Their number is the largest for which two random halves of the sample agree "
+                  "(every state is found in both, with an overlap of at least 0.75). ");
     for (size_t i = 0; i < json_array_size(tried); i++) {
         const json_t *row = json_array_get(tried, i);
         buffer_addf(t, "%s%" JSON_INTEGER_FORMAT ": %.2f", i ? ", " : "Agreement by number: ",
@@ -238,14 +245,14 @@ static void add_composition(buffer *t, const ddsc_report *r, const json_t *state
     buffer_add(t, "<div class=\"wide\" id=\"state-heat\"></div>\n");
     html_heading(t, "Composition of the items");
     buffer_addf(t,
-                "<p>Each column is an item, and its parts are the shares of the states. The "
-                "strip above shows the cluster. Items %s. Choose a state to sort the items by "
-                "its share.",
+                "<p>Each column represents an item, and its parts are the shares of the states. "
+                "The strip above the columns shows the clusters. Items %s. Select a state to sort "
+                "the items by its share.",
                 json_is_true(json_object_get(states, "ordered"))
                     ? "follow the order along the main direction"
                     : "are in input order");
     if ((int64_t)shown < json_integer_value(report_page_get(r, "sizes", "items")))
-        buffer_addf(t, " Shown are %zu evenly spaced items.", shown);
+        buffer_addf(t, " The figure shows %zu evenly spaced items.", shown);
     buffer_add(t,
                "</p>\n<ul id=\"mix-states\" class=\"states\"></ul>\n<div class=\"wide\"><canvas "
                "id=\"mix\" tabindex=\"0\" role=\"application\" aria-label=\"Composition of the "
@@ -254,16 +261,31 @@ static void add_composition(buffer *t, const ddsc_report *r, const json_t *state
                "use the arrow keys.</p>\n");
 }
 
+static void add_item_flows(buffer *t, const json_t *states)
+{
+    if (!has_distances(states))
+        return;
+    html_heading(t, "Transport between two items");
+    buffer_add(t,
+               "<p>The smallest mass that has to change its state to turn the shares of one item "
+               "into those of the other, moved to the nearest states. <code>ddsc states DIR FROM "
+               "TO</code> computes an optimal transport plan between the points of both items, "
+               "and lists the coordinates that change within each state.</p>\n<div "
+               "class=\"controls\" id=\"pair\"><label>from <select "
+               "id=\"pair-from\"></select></label><label>to <select id=\"pair-to\"></select>"
+               "</label></div>\n<div class=\"flows\"><div class=\"wide\" id=\"pair-flow\"></div>"
+               "<div class=\"wide\" id=\"pair-table\"></div></div>\n");
+}
+
 static void add_cluster_flows(buffer *t, const json_t *states)
 {
     if (json_array_size(json_object_get(states, "flows")) == 0)
         return;
     html_heading(t, "Transport between clusters");
-    html_paragraph(t,
-                   "An optimal transport plan between the pooled points of two clusters, added "
-                   "up by state. Wide bands between different states are mass that has to change "
-                   "state; the rest moves within its state. This is a description: the clusters "
-                   "were computed from the same data.");
+    html_paragraph(t, "The diagram shows an optimal transport plan between the pooled points of "
+                      "two clusters, summed by state. Bands between different states represent "
+                      "mass that changes its state; other mass moves within its state. This figure "
+                      "is descriptive, because the clusters were computed from the same data.");
     buffer_add(t, "<div class=\"controls\"><label>clusters <select id=\"flow-pair\"></select>"
                   "</label></div>\n<div class=\"flows\"><div class=\"wide\" id=\"flow\"></div>"
                   "<div class=\"wide\" id=\"flow-table\"></div></div>\n");
@@ -275,23 +297,25 @@ void report_page_cells(buffer *t, const ddsc_report *r)
     if (!cells)
         return;
     html_heading(t, "Coordinates by cluster");
-    html_paragraph(t,
-                   "Mean of each coordinate in each cluster, in standard deviations of all "
-                   "points from the overall mean. Similar rows and columns are adjacent. This is "
-                   "a description: the clusters were computed from the same data.");
+    html_paragraph(t, "The heat map shows the mean of each coordinate in each cluster, as the "
+                      "difference from the overall mean in standard deviations of all points. "
+                      "Similar rows and columns are adjacent. This figure is descriptive, because "
+                      "the clusters were computed from the same data.");
     add_limits(t, r, cells);
     buffer_add(t, "<div class=\"wide\" id=\"marker-heat\"></div>\n");
     if (json_array_size(json_object_get(json_object_get(cells, "densities"), "coordinates")) > 0) {
         html_heading(t, "Densities by cluster");
-        buffer_addf(t,
-                    "<p>Distribution of the points of each cluster, from the 1%% to the 99%% "
-                    "quantile, for the coordinates that differ most (at most %d) and the largest "
-                    "clusters (at most %d). Clusters with fewer than 50 points are left out.</p>"
-                    "\n<div id=\"densities\"></div>\n",
-                    CELLS_DENSITIES, CELLS_DENSITY_CLUSTERS);
+        buffer_addf(
+            t,
+            "<p>The curves show the distribution of the points of each cluster, from the 1%% to "
+            "the 99%% quantile, for the coordinates that differ most (at most %d) and the largest "
+            "clusters (at most %d). Clusters with fewer than 50 points are omitted.</p>"
+            "\n<div id=\"densities\"></div>\n",
+            CELLS_DENSITIES, CELLS_DENSITY_CLUSTERS);
     }
     if (states) {
         add_composition(t, r, states);
+        add_item_flows(t, states);
         add_cluster_flows(t, states);
     }
 }

@@ -34,6 +34,22 @@ void report_data_words(buffer *t, const char *key, uint16_t *value, int64_t n)
     mem_free(t->ctx, value);
 }
 
+void report_data_json(buffer *t, const json_t *value)
+{
+    char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII |
+                                       JSON_REAL_PRECISION(5));
+    if (!dump)
+        t->status = t->status < 0
+                        ? t->status
+                        : ctx_fail(t->ctx, DDSC_ERROR_MEMORY, "out of memory for the page");
+    for (const char *c = dump ? dump : ""; *c; c++)
+        if (*c == '<' || *c == '>' || *c == '&')
+            buffer_addf(t, "\\u%04x", (unsigned)*c);
+        else
+            buffer_add_bytes(t, c, 1);
+    free(dump);
+}
+
 void report_data_string(buffer *t, const char *words)
 {
     char *shown = NULL;
@@ -44,16 +60,8 @@ void report_data_string(buffer *t, const char *words)
     text_visible(shown, room, words, strlen(words));
     json_t *string = result_string(shown);
     mem_free(t->ctx, shown);
-    char *dump = json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+    report_data_json(t, string);
     json_decref(string);
-    if (!dump)
-        t->status = ctx_fail(t->ctx, DDSC_ERROR_MEMORY, "out of memory for the page");
-    for (const char *c = dump ? dump : ""; *c; c++)
-        if (*c == '<' || *c == '>' || *c == '&')
-            buffer_addf(t, "\\u%04x", (unsigned)*c);
-        else
-            buffer_add_bytes(t, c, 1);
-    free(dump);
 }
 
 static bool ids_are_numbers(const ddsc_report *r)
@@ -111,8 +119,8 @@ static void add_classes(buffer *t, const ddsc_report *r)
     buffer_add(t, "]");
 }
 
-/* Writes the map with one scale for both axes, centered in 0 .. 65534. Items without a position
- * are written as NO_VALUE. */
+/* Writes the map with the same scale for both axes, centered in 0 .. 65534. Items without a
+ * position have the value NO_VALUE. */
 static void add_places(buffer *t, const ddsc_report *r)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -168,7 +176,7 @@ bool report_has_merges(const ddsc_report *r)
     return r->k > 2 && (int64_t)n == r->k - 1;
 }
 
-/* Writes the merges of clusters and their heights. The most similar clusters come first. */
+/* Writes the merges of clusters and their heights. The most similar clusters are listed first. */
 static void add_merges(buffer *t, const ddsc_report *r)
 {
     for (int64_t m = 0; m + 1 < r->k; m++)

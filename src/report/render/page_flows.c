@@ -1,13 +1,14 @@
 /* Explains why an item is close to its nearest neighbor, if the points have names. The
  * explanation lists the largest flows of the exact transport plan between the two items, with
- * squared Euclidean costs. Mass that stays on the same word is reported as one sum. Each item
+ * squared Euclidean costs. Mass that stays on the same word is reported as a single sum. Each item
  * needs one solve. No plans are computed if their total cost would exceed FLOW_CELLS. */
 #include <string.h>
 
 #include "report/render/report.h"
 
 enum {
-    FLOW_CELLS = 20000000 /* sum over all pairs of the product of sizes; about half a second */
+    FLOW_CELLS =
+        20000000 /* sum over all pairs of the product of their sizes; about half a second */
 };
 
 /* Computes the plan from item i to its nearest neighbor j and stores its largest flows in f. */

@@ -1,10 +1,10 @@
 /* Writes the data about single items: nearest neighbors with distances, next cluster and ambiguity,
  * labels for every K, titles and metadata columns.
  *
- * It also describes what is unusual about each item. If points have names, the description lists
- * the item's heaviest words, ranked by weight times log(N / items that contain the word), and
- * the words that a transport plan moves to the nearest neighbor. Otherwise it lists the item's
- * mean coordinates, in standard deviations over all items. */
+ * It also describes what is unusual about each item. If points have names, this description lists
+ * the heaviest words of the item, ranked by weight times log(N / items that contain the word), and
+ * the words that a transport plan moves to the nearest neighbor. Otherwise, it lists the mean
+ * coordinates of the item, in standard deviations over all items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@ enum {
     NO_VALUE = 65535,
     N_NEAR = 5,
     N_HEAVY = 8,
-    HEAVY_ITEMS = 20000,    /* with more items, no words are written */
-    MEAN_CELLS = 1 << 20,   /* with more items x coordinates, no means are written */
-    EMBEDDED_ITEMS = 300,   /* with more items, there is no embedding for the heat map */
-    LONG_TITLES = 20000,    /* with more items, titles are shortened */
+    HEAVY_ITEMS = 20000,    /* if there are more items, no words are written */
+    MEAN_CELLS = 1 << 20,   /* if items x coordinates is larger, no means are written */
+    EMBEDDED_ITEMS = 300,   /* if there are more items, there is no embedding for the heat map */
+    LONG_TITLES = 20000,    /* if there are more items, titles are shortened */
     SHORT_TITLE = 80,       /* bytes */
     COLUMN_BYTES = 4 << 20, /* limit for all metadata columns */
     MEAN_UNIT = 16          /* units per standard deviation */
 };
 
-/* Writes a block with 1 to 4 bytes per number, low byte first. */
+/* Writes a block of numbers with 1 to 4 bytes each, low byte first. */
 static void add_block(buffer *t, const char *key, const unsigned char *bytes, int64_t n)
 {
     buffer_addf(t, "\"%s\":\"", key);
@@ -164,8 +164,8 @@ static bool number_values(buffer *t, const ddsc_report *r, int64_t column, text_
     return true;
 }
 
-/* Writes a column if it fits into the remaining `left` bytes, and subtracts its size. Returns
- * false if it does not fit. */
+/* Writes a column if it fits into the remaining `left` bytes, and subtracts its size from `left`.
+ * Returns false if the column does not fit. */
 static bool add_column(buffer *t, const ddsc_report *r, int64_t column, bool first, int64_t *left)
 {
     text_table values = {0};
@@ -372,7 +372,7 @@ static void add_means(buffer *t, const ddsc_report *r)
     MEM_FREE(t->ctx, mean, bytes);
 }
 
-/* Writes the rows of the embedding with one common scale, which preserves ratios of distances. */
+/* Writes the rows of the embedding with a common scale, which preserves ratios of distances. */
 static void add_embedding(buffer *t, const ddsc_report *r)
 {
     double low = INFINITY, high = -INFINITY;

@@ -1,5 +1,6 @@
-/* The section about the order of the items along the main direction. The script draws the curves. The
- * numbers come from result.json, which may have been edited, so their sizes are checked first. */
+/* Writes the section about the order of the items along the main direction. The script draws the
+ * curves. The numbers come from result.json, which may have been edited, so their sizes are checked
+ * first. */
 #include <math.h>
 
 #include "report/render/html.h"
@@ -72,12 +73,13 @@ void report_page_answer_order(buffer *t, const ddsc_report *r)
     const json_t *rho = report_page_get(r, "order", "stability");
     if (!report_page_leads(r) || !json_is_number(rho))
         return;
-    buffer_addf(t,
-                "<div><dt>How do the items differ?</dt><dd>They follow an <a href=\"#order\">order"
-                "</a> rather than separate clusters. The order is stable: random halves of the "
-                "points of each item give the same order (rank correlation <b>%.2f</b>).</dd></div>"
-                "\n",
-                json_number_value(rho));
+    buffer_addf(
+        t,
+        "<div><dt>How do the items differ?</dt><dd>They follow an <a href=\"#order\">order"
+        "</a> instead of forming separate clusters. The order is stable: random halves of the "
+        "points of each item give nearly the same order (rank correlation <b>%.2f</b>).</dd></div>"
+        "\n",
+        json_number_value(rho));
 }
 
 void report_page_order(buffer *t, const ddsc_report *r)
@@ -88,14 +90,14 @@ void report_page_order(buffer *t, const ddsc_report *r)
     buffer_add(t, "<h2 id=\"order\">Order of the items</h2>\n<p>");
     if (json_is_number(rho))
         buffer_addf(t,
-                    "The orders from two random halves of the points of each item have a rank "
-                    "correlation of %.2f (0.8 or more is stable). ",
+                    "The rank correlation between the orders from two random halves of the points "
+                    "of each item is %.2f (0.8 or more is stable). ",
                     json_number_value(rho));
-    buffer_add(t,
-               "The curves show the mean of each coordinate along the order, from the first item "
-               "to the last, with a 95% band and its range; the largest rank correlation comes "
-               "first. This is a "
-               "description: the order was computed from the same data. <code>ddsc order</code> "
-               "compares it with columns about the items, and orients it with "
-               "<code>--start</code>.</p>\n<div id=\"order-curves\" class=\"multiples\"></div>\n");
+    buffer_add(
+        t,
+        "The curves show the mean of each coordinate along the order, from the first item to the "
+        "last, with a 95% band and the range. They are sorted by rank correlation, largest first. "
+        "This figure is descriptive, because the order was computed from the same data. <code>ddsc "
+        "order</code> compares the order with columns about the items, and <code>--start</code> "
+        "sets its direction.</p>\n<div id=\"order-curves\" class=\"multiples\"></div>\n");
 }

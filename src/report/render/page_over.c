@@ -41,7 +41,7 @@ static void add_period_row(buffer *t, const char *name, const json_t *row)
     html_row_end(t);
 }
 
-/* Adds when a cluster begins or ends. */
+/* Adds the periods in which a cluster begins or ends. */
 static void add_life(buffer *t, const json_t *cluster, const json_t *names)
 {
     static const char *const keys[] = {"new", "vanished"}, *const ends[] = {"first", "last"};
@@ -88,11 +88,12 @@ void report_page_over(buffer *t, const ddsc_report *r)
     buffer_add(t, "</h2>\n");
     html_paragraph(
         t,
-        "The bars are the share of each cluster in the items of a period, and the lines are 95% "
-        "confidence intervals (Wilson). A cluster is marked as new or vanished if its absence "
+        "The bars show the share of each cluster among the items of a period, and the lines show "
+        "95% confidence intervals (Wilson). A cluster is marked as new or vanished if its absence "
         "from the first or last periods is unlikely in random order (p, corrected for the number "
-        "of clusters, at most 0.05). Typical: words or coordinates that differ from the other "
-        "clusters. Changed: those that differ from the other periods of the cluster.");
+        "of clusters, at most 0.05). Typical: words or coordinates in which the items differ from "
+        "the other clusters. Changed: words or coordinates in which they differ from other periods "
+        "of the cluster.");
     if (chart_over(&p, r))
         plot_svg(t, &p);
     plot_free(&p);

@@ -1,13 +1,13 @@
-/* Writes small pictures of the items, with 4 bits per cell. If there are many items, the
- * pictures of all items are coarser, but those on the cards remain fine. */
+/* Writes small pictures of the items, with 4 bits per cell. If there are many items, pictures have
+ * a lower resolution, except those on the cards. */
 #include <inttypes.h>
 
 #include "report/render/charts.h"
 
 enum {
-    MANY_ITEMS = 2000, /* with more items, the pictures of all items are coarser */
+    MANY_ITEMS = 2000, /* if there are more items, pictures have a lower resolution */
     MORE_ITEMS = 20000,
-    MOST_ITEMS = 100000, /* with more items, only those on cards have pictures */
+    MOST_ITEMS = 100000, /* if there are more items, only those on cards have pictures */
     COARSE_SIDE = 20,
     COARSER_SIDE = 14,
     ITEMS_A_PIECE = 256
@@ -68,7 +68,7 @@ static void add_all_pictures(buffer *t, const ddsc_report *r)
     mem_free(t->ctx, bytes);
 }
 
-/* Collects the items that appear on cards, each once, in ascending order. */
+/* Collects the items shown on the cluster cards, without duplicates and in ascending order. */
 static int64_t card_rows(int64_t *rows, const ddsc_report *r, bool *on_card)
 {
     static const char *const lists[] = {"representatives", "borderline"};
@@ -113,6 +113,7 @@ void report_data_pictures(buffer *t, const ddsc_report *r)
         return;
     if (r->n_rows <= MOST_ITEMS)
         add_all_pictures(t, r);
-    if (r->n_rows > MANY_ITEMS) /* otherwise the pictures of all items are fine enough */
+    if (r->n_rows >
+        MANY_ITEMS) /* otherwise, the pictures of all items already have a high resolution */
         add_card_pictures(t, r);
 }

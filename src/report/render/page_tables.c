@@ -1,4 +1,4 @@
-/* Writes the tables of the page: metadata columns, and how the result was computed. */
+/* Writes the tables of the page: the metadata columns, and the details of the computation. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -19,10 +19,11 @@ void report_page_about(buffer *t, const ddsc_report *r)
         return;
     html_heading(t, "Columns associated with the clusters");
     html_paragraph(
-        t, "Metadata columns, which were not used for clustering. Effect: 0 is no association, and "
-           "1 is complete association. p: the share of random permutations of the labels with an "
-           "effect at least as large. Holm: p corrected for the number of columns. If the number "
-           "of points or the batch predicts the clusters, the clusters may reflect nothing else.");
+        t,
+        "Metadata columns were not used for clustering. Effect: 0 means no association, and "
+        "1 means complete association. p: the share of random permutations of the labels with an "
+        "effect at least as large. Holm: p corrected for the number of columns. If the number "
+        "of points or the batch predicts the clusters, the clusters may be an artifact.");
     html_table_begin(t, heads);
     for (size_t i = 0; i < json_array_size(about); i++) {
         const json_t *row = json_array_get(about, i);
@@ -140,7 +141,7 @@ static void add_object(buffer *t, const ddsc_report *r, const char *key, const c
     html_object(t, object);
 }
 
-/* Writes the times. Results of earlier versions list fewer stages and no CPU times. */
+/* Writes the times. Results of earlier versions contain fewer stages and no CPU times. */
 static void add_seconds_table(buffer *t, const ddsc_report *r)
 {
     static const char *const heads[] = {"stage", "wall", "CPU", NULL};
@@ -191,11 +192,11 @@ void report_page_how(buffer *t, const ddsc_report *r)
     add_sweep_table(t, r);
     add_stability(t, r);
     add_chart(t, r, "Eigenvalues", chart_eigenvalues,
-              "There is one value near 0 for each well separated cluster. A jump after the K-th "
-              "value supports K clusters.");
+              "Each well-separated cluster has one eigenvalue near 0. A jump after the K-th value "
+              "supports K clusters.");
     add_chart(t, r, "Distances between neighbors", chart_neighbors,
-              "All edges of the neighbor graph. A long tail to the right indicates items that are "
-              "far from all others.");
+              "The histogram shows the distances along all edges of the neighbor graph. A long "
+              "tail to the right indicates items that are far from all others.");
     add_object(t, r, "chosen", "Chosen from the data");
     add_object(t, r, "settings", "Settings");
     add_object(t, r, "pairs", "Pairs");

@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Ten hues, followed by ten darker hues between them. Each has a contrast ratio of at least 3
- * against white. */
+/* The palette has ten hues, followed by ten darker hues between them. Each color has a contrast
+ * ratio of at least 3 against white. */
 static const char *const colors[PLOT_COLORS] = {
     "#3c79d1", "#d16022", "#218a45", "#ad3d9a", "#a97f05", "#068b96", "#7d51d2",
     "#cc3143", "#6c7e1e", "#77563a", "#38428a", "#7e4501", "#02523b", "#75104c",

@@ -1,17 +1,20 @@
 /* plot: a figure as a list of marks, which is written as inline SVG or passed to the caller.
- * `status` holds the first failure. */
+ * `status` is the status of the first failure. */
 #ifndef DDSC_REPORT_RENDER_PLOT_H
 #define DDSC_REPORT_RENDER_PLOT_H
 
-#include "report/content/buffer.h"
+#include "report/result/buffer.h"
 
-enum { COLOR_INK = -2, COLOR_NONE = -1 }; /* values >= 0: the color of that cluster */
+enum {
+    COLOR_INK = -2,
+    COLOR_NONE = -1
+}; /* values >= 0: the color of the cluster with this number */
 enum { PLOT_COLORS = 20 };
 typedef enum plot_anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END } plot_anchor;
 
 typedef struct plot {
     ddsc_context *ctx;
-    const char *name; /* name of the file; also read by screen readers */
+    const char *name; /* name of the file, which screen readers also use */
     double width, height;
     ddsc_mark *mark; /* each mark owns its text */
     int64_t n, capacity;

@@ -33,7 +33,7 @@ static ddsc_status load_tree(folder_reader *f)
                         error.text);
     const json_t *version = json_object_get(r->tree, "format_version");
     if (json_integer_value(version) > DDSC_FORMAT_VERSION)
-        return read_refuse(f, "was written by a newer version of ddsc; use that version");
+        return read_refuse(f, "was written by a newer version of ddsc; use this newer version");
     if (!version)
         CHECK(result_upgrade(r));
     r->n_rows = json_integer_value(json_object_get(r->tree, "n"));
@@ -60,7 +60,7 @@ static ddsc_status load_labels(folder_reader *f)
                            "the number of labels differs from the number of items in result.json");
     for (int64_t i = 0; i < n; i++)
         if (r->label[i] < -1 || r->label[i] >= r->k)
-            return read_refuse(f, "a label is not from -1 to K - 1");
+            return read_refuse(f, "a label is not in the range from -1 to K - 1");
     return DDSC_OK;
 }
 
@@ -75,8 +75,8 @@ static ddsc_status load_map(folder_reader *f)
     return DDSC_OK;
 }
 
-/* Assigns excluded outliers to their nearest cluster, because the page shows them there. In
- * labels.csv their label is -1. */
+/* Assigns excluded outliers, whose label in labels.csv is -1, to their nearest cluster, in which
+ * the page shows them. */
 static ddsc_status restore_outliers(folder_reader *f)
 {
     ddsc_report *r = f->r;
@@ -96,8 +96,7 @@ static ddsc_status restore_outliers(folder_reader *f)
     return DDSC_OK;
 }
 
-/* Loads ids and pictures from the items stored in the model. Without a model, ids are row
- * numbers. */
+/* Loads ids and pictures from the items in the model. If there is no model, ids are row numbers. */
 static ddsc_status load_items(folder_reader *f)
 {
     ddsc_report *r = f->r;

@@ -8,6 +8,7 @@
 
 #include "io/stream/stream.h"
 #include "report/render/report.h"
+#include "report/content/content.h"
 
 static int64_t count_items(const ddsc_report *r)
 {
@@ -110,14 +111,14 @@ ddsc_status report_load_embedding(ddsc_report *r, const char *path)
     }
     r->coords = r->own_coords;
     r->n_coords = columns;
-    TRY(result_find_standing(r, labels, n));
+    TRY(content_find_ambiguity(r, labels, n));
 done:
     mem_free(r->ctx, labels);
     return status;
 }
 
-/* Reads one row of labels. Each label must be less than the K of its column in result.json, or
- * -1 for an excluded outlier. */
+/* Reads one row of labels. Each label must be less than the K that result.json lists for the
+ * column, or -1 for an excluded outlier. */
 static ddsc_status take_tried(ddsc_report *r, io_stream *s, const field_list *field, int64_t row,
                               int64_t n)
 {
@@ -135,8 +136,8 @@ static ddsc_status take_tried(ddsc_report *r, io_stream *s, const field_list *fi
     return DDSC_OK;
 }
 
-/* Returns true if result.json lists the K of every column. Without these values, the labels
- * cannot be interpreted. */
+/* Returns true if result.json lists the K of every column. The labels cannot be interpreted without
+ * these values. */
 static bool knows_tried(const ddsc_report *r)
 {
     const json_t *sweep = json_object_get(r->tree, "sweep");

@@ -1,10 +1,10 @@
-/* render: writes a report as a terminal summary, an HTML page, figures and the files of a
- * folder. The page and the figures are generated from the tree of values, so that a folder
- * produces the same page after it is read back. */
+/* render: writes a report as a terminal summary, an HTML page, figures and the files of a folder.
+ * The page and the figures are generated from the tree of values, so that the page generated from a
+ * saved folder is the same. */
 #ifndef DDSC_REPORT_RENDER_REPORT_H
 #define DDSC_REPORT_RENDER_REPORT_H
 
-#include "report/content/result.h"
+#include "report/result/result.h"
 
 /* ---- formats ---- */
 
@@ -16,10 +16,11 @@ void report_items(buffer *b, const ddsc_report *r);
 /* Writes the data block of the page: map positions, labels, ids and small pictures. */
 void report_page_data(buffer *b, const ddsc_report *r);
 /* Functions that write members of the data block. report_data_words takes ownership of the
- * numbers and encodes them in base64, low byte first. report_data_string escapes text so that it
- * cannot end the script element. */
+ * numbers and encodes them in base64, low byte first. report_data_json and report_data_string escape
+ * text so that it cannot end the script element. */
 void *report_data_memory(buffer *b, int64_t count, size_t size); /* zeroed; NULL after a failure */
 void report_data_words(buffer *b, const char *key, uint16_t *value, int64_t n);
+void report_data_json(buffer *b, const json_t *value); /* real numbers have 5 digits */
 void report_data_string(buffer *b, const char *text);
 /* Writes the data for the item drawer: neighbors, ambiguity, labels for other K, titles,
  * metadata and words. */
@@ -31,8 +32,8 @@ typedef struct report_flows {
     int64_t from[REPORT_FLOWS], to[REPORT_FLOWS];
     double mass[REPORT_FLOWS], stays;
 } report_flows;
-/* Returns the flows of every item. Returns NULL if the points have no names, if the run used
- * another cost, or if the plans would take too long. */
+/* Returns the flows of every item. Returns NULL if the points have no names, if the cost is not
+ * squared Euclidean, or if the plans would take too long. */
 report_flows *report_find_flows(buffer *b, const ddsc_report *r);
 /* Writes means, quantiles and states of points with named coordinates. */
 void report_data_cells(buffer *b, const ddsc_report *r);
@@ -46,12 +47,13 @@ void report_add_name(buffer *b, const ddsc_report *r, int64_t cluster);
 bool report_has_merges(const ddsc_report *r);
 bool report_has(const ddsc_report *r, ddsc_report_form form);
 void report_text(buffer *b, const ddsc_report *r, ddsc_report_form form);
-/* Passes the text to the caller's function and frees it. */
+/* Passes the text to the caller's function and then frees the text. */
 ddsc_status report_hand_out(buffer *b, ddsc_write_fn write, void *user);
 
 /* ---- files of a folder ---- */
 
-/* Load graph.mtx, embedding.npy and sweep.csv into a report whose rows are known. */
+/* These functions load graph.mtx, embedding.npy and sweep.csv into a report whose rows are known.
+ * */
 ddsc_status report_load_graph(ddsc_report *r, const char *path);
 ddsc_status report_load_embedding(ddsc_report *r, const char *path);
 ddsc_status report_load_sweep(ddsc_report *r, const char *path);

@@ -1,10 +1,11 @@
-/* Saves a result as the files of a folder. result.json is written last, so that its presence
- * means that the folder is complete. */
+/* Saves a result as the files of a folder. result.json is written last, so a folder that contains
+ * it is complete. */
 #include <stdio.h>
 #include <string.h>
 
 #include "io/stream/stream.h"
 #include "report/render/report.h"
+#include "report/content/content.h"
 
 enum { NO_FORM = -1 };
 
@@ -138,8 +139,8 @@ static bool has_truth(const ddsc_report *r)
     return r->from.truth != NULL;
 }
 
-/* A file either is in one of the text formats or has its own writer. If `wanted` is NULL, the
- * file is always written. */
+/* Each file has one of the text formats or its own writer. If `wanted` is NULL, the file is always
+ * written. */
 static const struct {
     const char *name;
     int form;
@@ -184,7 +185,7 @@ static void add_page(buffer *b, const ddsc_report *r, int f, io_folder *place)
     const char *page = stage_enter(b->ctx, "sync");
     b->status = folder_sync(place, f);
     stage_leave(b->ctx, page);
-    result_renew_seconds(r);
+    content_renew_seconds(r);
     report_page(b, r, &data);
     buffer_free(&data);
 }
@@ -220,7 +221,8 @@ static ddsc_status save_files(ddsc_context *ctx, const ddsc_report *r, report_pa
 {
     for (int f = 0; f < N_FILES; f++)
         if (has_file(r, f)) {
-            stage_enter(ctx, files[f].name); /* until the next stage begins or the call ends */
+            stage_enter(ctx,
+                        files[f].name); /* valid until the next stage begins or the call ends */
             CHECK(save_file(ctx, r, f, report_path_of(path, files[f].name), place));
         }
     stage_enter(ctx, "folder");
@@ -246,8 +248,8 @@ ddsc_status ddsc_report_save(ddsc_context *context, const ddsc_report *report, c
     result_call call = result_call_begin(context);
     if (!report || !folder || report->k == 0 || report->saved) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                          "saving needs a folder name and a report of a new clustering; a report "
-                          "that was read from a folder cannot be saved");
+                          "saving needs a folder name and a report of a new clustering; reports "
+                          "that were read from a folder cannot be saved");
         goto done;
     }
     TRY(folder_open(context, &place, folder, ddsc_report_get_file_name, flags));

@@ -3,19 +3,21 @@
 #include <string.h>
 
 #include "report/render/report.h"
+#include "report/traits/traits.h"
+#include "report/content/content.h"
 
-/* Number of clusters with their own line, in the short and in the long summary. */
+/* Maximum number of clusters with their own line, in the short and in the long summary. */
 enum { FEW_CLUSTERS = 10, MANY_CLUSTERS = 100, MAX_TRAITS = 6, TYPICAL = 3 };
 
 static void add_head(buffer *t, const ddsc_report *r)
 {
-    char space[RESULT_METRICS];
-    const char *cost = result_cost_given(r);
+    char space[CONTENT_METRICS];
+    const char *cost = content_cost_given(r);
     buffer_add(t, r->headline);
     if (!r->measures)
         buffer_add(t, ", distances as given");
     else if (result_by_metric(r))
-        buffer_addf(t, ", metric %s%s%s", result_metric_names(r, space), cost ? ", cost " : "",
+        buffer_addf(t, ", metric %s%s%s", content_metric_names(r, space), cost ? ", cost " : "",
                     cost ? cost : "");
     else
         buffer_addf(t, ", baseline %s", result_method(r));
@@ -27,7 +29,7 @@ static void add_head(buffer *t, const ddsc_report *r)
         buffer_addf(t, "  verdict      %s\n", text);
     if (json_is_number(halves))
         buffer_addf(t, "  stable       halves of the items agree %s on the clusters (%.2f)\n",
-                    result_agreement_word(json_number_value(halves)), json_number_value(halves));
+                    content_agreement_word(json_number_value(halves)), json_number_value(halves));
 }
 
 /* Lists the candidates for K, if K was not given. */
@@ -52,11 +54,11 @@ static void add_parameters(buffer *t, const ddsc_report *r)
         buffer_addf(t, ", gamma %.4g", r->view.gamma);
     else
         buffer_add(t, ", gamma by local scaling");
-    if (pairs && result_uses(r, DDSC_METRIC_SINKHORN))
+    if (pairs && content_uses(r, DDSC_METRIC_SINKHORN))
         buffer_addf(t, ", epsilon %.4g", p->epsilon);
-    if (pairs && result_uses(r, DDSC_METRIC_MMD) && p->bandwidth > 0)
+    if (pairs && content_uses(r, DDSC_METRIC_MMD) && p->bandwidth > 0)
         buffer_addf(t, ", bandwidth %.4g", p->bandwidth);
-    if (pairs && result_uses(r, DDSC_METRIC_LOT))
+    if (pairs && content_uses(r, DDSC_METRIC_LOT))
         buffer_addf(t, ", reference of %" PRId64 " points", p->reference_size);
     buffer_add(t, "\n");
 }
@@ -66,7 +68,7 @@ static void add_joined(buffer *t, const ddsc_report *r)
 {
     for (int64_t i = 0; i < r->view.n_joined; i++) {
         const ddsc_joined_row *j = r->view.joined[i];
-        buffer_addf(t, "%s%s (", i ? ", " : "  joined       ", result_metric_name(j->metric));
+        buffer_addf(t, "%s%s (", i ? ", " : "  joined       ", content_metric_name(j->metric));
         if (j->gamma > 0)
             buffer_addf(t, "gamma %.4g", j->gamma);
         else
@@ -75,7 +77,7 @@ static void add_joined(buffer *t, const ddsc_report *r)
     }
     if (r->view.n_joined > 0)
         buffer_addf(t, "; the graph and the map use %s; no model for new items\n",
-                    result_metric_name(r->view.joined[0]->metric));
+                    content_metric_name(r->view.joined[0]->metric));
 }
 
 static void add_resumed(buffer *t, const ddsc_report *r)
@@ -179,6 +181,14 @@ static void add_merged(buffer *t, const ddsc_report *r)
                     "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
                     "%.4g\n",
                     r->origin.compress_points, r->compress.mean_w2, r->compress.max_w2);
+    if (r->origin.compress && r->compress.n_pairs > 0)
+        buffer_addf(
+            t,
+            "               on %" PRId64 " pairs of %" PRId64
+            " items, D changes by %.2g%% (median) and %.2g%% (95%% quantile), and %.0f%% of "
+            "the %" PRId64 " nearest neighbors stay the same\n",
+            r->compress.n_pairs, r->compress.n_items, 100 * r->compress.error_median,
+            100 * r->compress.error_95, 100 * r->compress.kept, r->compress.n_near);
 }
 
 /* Adds the ids of typical items, for a cluster that has neither words nor markers. */
@@ -197,11 +207,14 @@ static void add_cluster(buffer *t, const ddsc_report *r, int64_t c, bool first)
     char name[32];
     const json_t *cluster = json_array_get(json_object_get(r->tree, "clusters"), (size_t)c);
     buffer traits = {.ctx = t->ctx};
+    const char *given = json_string_value(json_object_get(cluster, "name"));
     snprintf(name, sizeof name, "cluster %" PRId64, c);
     buffer_addf(t, "  %-12s ", name);
+    if (given && *given)
+        buffer_addf(t, "%s, ", given);
     buffer_add_count(t, r->size[c]);
     buffer_add(t, r->size[c] == 1 ? " item" : " items");
-    result_add_traits(&traits, cluster, MAX_TRAITS);
+    traits_add(&traits, cluster, MAX_TRAITS);
     if (traits.status < 0)
         t->status = traits.status;
     else if (traits.length > 0)
@@ -215,16 +228,21 @@ static void add_cluster(buffer *t, const ddsc_report *r, int64_t c, bool first)
 
 static void add_cluster_lines(buffer *t, const ddsc_report *r, int64_t most)
 {
-    for (int64_t c = 0; c < r->k && c < most; c++)
-        add_cluster(t, r, c, c == 0);
-    if (r->k > most)
-        buffer_addf(t, "               and %" PRId64 " more\n", r->k - most);
+    int64_t shown = 0, n_clusters = 0;
+    for (int64_t c = 0; c < r->k; c++) {
+        if (r->from.update && r->size[c] == 0)
+            continue; /* the number of a cluster that vanished */
+        if (n_clusters++ < most)
+            add_cluster(t, r, c, shown++ == 0);
+    }
+    if (n_clusters > most)
+        buffer_addf(t, "               and %" PRId64 " more\n", n_clusters - most);
 }
 
-/* Adds the first sentence of the next step that the verdict recommends. */
+/* Adds the first sentence of the recommended next step. */
 static void add_next(buffer *t, const ddsc_report *r)
 {
-    if (!r->from.clustering || !r->verdict || !result_has_next_step(r))
+    if (!r->from.clustering || !r->verdict || !content_has_next_step(r))
         return;
     ddsc_verdict_view v;
     ddsc_verdict_get_view(r->verdict, &v);
@@ -242,9 +260,9 @@ static void add_goes_with(buffer *t, const ddsc_report *r)
     bool any = false;
     for (size_t i = 0; i < json_array_size(about); i++) {
         const json_t *row = json_array_get(about, i);
-        if (result_is_association(row)) {
+        if (traits_is_association(row)) {
             buffer_add(t, any ? ", " : "  associated   ");
-            result_add_about(t, row);
+            traits_add_about(t, row);
             any = true;
         }
     }
@@ -320,11 +338,11 @@ static void add_neighbor_classes(buffer *t, const ddsc_report *r)
 }
 
 /* Stages whose share of the total time is smaller are listed only in result.json. */
-static const double SECONDS_TOLD = 0.05;
+static const double STAGE_SHOWN = 0.05;
 
 static void add_seconds(buffer *t, const ddsc_report *r)
 {
-    result_times now = result_times_now(r);
+    content_times now = content_times_now(r);
     double cpu = 0;
     int64_t told = 0;
     for (int64_t i = 0; i < now.n; i++)
@@ -332,7 +350,7 @@ static void add_seconds(buffer *t, const ddsc_report *r)
     buffer_addf(t, "  seconds      %.2f, CPU %.2f (", now.total, cpu);
     for (int64_t i = 1; i <= now.n; i++) {
         double wall = i < now.n ? now.list[i].wall : now.other;
-        if (wall >= SECONDS_TOLD * now.total)
+        if (wall >= STAGE_SHOWN * now.total)
             buffer_addf(t, "%s%s %.2f", told++ ? ", " : "", now.list[i % now.n].name, wall);
     }
     buffer_add(t, ")\n");

@@ -1,4 +1,4 @@
-/* Writes the text formats of a report to the caller. */
+/* Writes a report in its text formats through the caller's function. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void add_class_fields(buffer *b, const ddsc_report *r, int64_t item)
         buffer_add_double(b, r->xi[item]);
 }
 
-/* Writes stability.csv. Dropped items have empty fields. */
+/* Writes stability.csv. The fields of dropped items are empty. */
 static void add_stability_rows(buffer *b, const ddsc_report *r)
 {
     const ddsc_stability_view *v = &r->trust;
@@ -108,7 +108,7 @@ static void add_stability_rows(buffer *b, const ddsc_report *r)
     }
 }
 
-/* Writes membership.csv. Dropped items and items without a cluster have empty fields. */
+/* Writes membership.csv. The fields of dropped items and of items without a cluster are empty. */
 static void add_membership_rows(buffer *b, const ddsc_report *r)
 {
     char space[RESULT_ID];

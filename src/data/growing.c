@@ -1,0 +1,224 @@
+/* A set with room for more items. Backends size their arrays by this room, so that an appended item
+ * costs only its own preparation.
+ *
+ * The set starts as a copy of an ordered set. An appended item uses the rows of the support table that
+ * have its points, or appends all its points as new rows. Its rows must ascend in the order of their
+ * coordinates, as in an ordered set; measures_precedes compares coordinates where rows differ. A set on
+ * a small grid has rows for all its cells. Other items do not fit, and the caller has to create the set
+ * again. This is the case if some points of an item have rows and others do not, if points are off the
+ * grid of the set, if an item has far more points than all items before, and if the room is used up. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/growing.h"
+
+/* An item may have more points than the largest one so far by this share. */
+enum { LARGER_SHARE = 4 };
+
+/* ---- rows by their points: open addressing, slots hold row + 1 ---- */
+
+static uint64_t slot_of(const measures_growing *g, const double *x)
+{
+    const measures *m = g->set;
+    size_t size = (size_t)m->d * sizeof *x;
+    uint64_t at = hash_bytes(x, size, 0) & g->mask;
+    while (g->slot[at] != 0 && memcmp(measures_point(m, g->slot[at] - 1), x, size) != 0)
+        at = (at + 1) & g->mask;
+    return at;
+}
+
+static void insert_row(measures_growing *g, int32_t row)
+{
+    g->slot[slot_of(g, measures_point(g->set, row))] = row + 1;
+}
+
+/* ---- all cells of a grid ---- */
+
+enum { CELLS_MOST = 1 << 14, UNUSED = -1 };
+
+/* Returns the number of cells, in ascending order of their coordinates, or 0 if they are too many. */
+static int64_t number_of_cells(const measures *m)
+{
+    int64_t n = m->grid.found ? 1 : 0;
+    for (int64_t k = 0; k < m->d && n <= CELLS_MOST; k++)
+        n *= m->grid.shape[k];
+    return n <= CELLS_MOST ? n : 0;
+}
+
+static int64_t cell_of_point(const measures *m, int64_t row)
+{
+    int64_t cell = 0;
+    for (int64_t k = 0; k < m->d; k++)
+        cell = cell * m->grid.shape[k] +
+               llround((m->support[row * m->d + k] - m->grid.origin[k]) / m->grid.step[k]);
+    return cell;
+}
+
+static void fill_cell(const measures *m, int64_t cell, double *x)
+{
+    for (int64_t k = m->d - 1; k >= 0; k--) {
+        x[k] = m->grid.origin[k] + (double)(cell % m->grid.shape[k]) * m->grid.step[k];
+        cell /= m->grid.shape[k];
+    }
+}
+
+/* Gives every cell of a grid a row, so that appended items may use cells that no item has used. The rows
+ * still ascend. Does nothing if two rows share a cell, within the tolerance of grids. */
+static ddsc_status complete_grid(ddsc_context *ctx, measures *to)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = number_of_cells(to), last = UNUSED;
+    double *support = NULL;
+    int32_t *row = NULL;
+    if (n <= to->v)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, support, n * to->d));
+    TRY(MEM_NEW(ctx, row, to->v));
+    for (int64_t cell = 0; cell < n; cell++)
+        fill_cell(to, cell, support + cell * to->d);
+    for (int64_t r = 0; r < to->v; r++) {
+        int64_t cell = cell_of_point(to, r);
+        if (cell <= last || cell >= n)
+            goto done;
+        memcpy(support + cell * to->d, to->support + r * to->d, (size_t)to->d * sizeof *support);
+        row[r] = (int32_t)cell;
+        last = cell;
+    }
+    for (int64_t e = 0; e < to->nnz; e++)
+        to->index[e] = row[to->index[e]];
+    mem_free(ctx, to->support);
+    to->support = support;
+    to->v = to->v_room = n;
+    support = NULL;
+done:
+    MEM_FREE(ctx, row, support);
+    return status;
+}
+
+/* ---- room ---- */
+
+static ddsc_status copy_with_room(ddsc_context *ctx, measures *to, const measures *m)
+{
+    CHECK(MEM_NEW(ctx, to->support, to->v_room * m->d));
+    CHECK(MEM_NEW(ctx, to->offset, to->n_room + 1));
+    CHECK(MEM_NEW(ctx, to->index, to->nnz_room));
+    CHECK(MEM_NEW(ctx, to->weight, to->nnz_room));
+    CHECK(MEM_NEW(ctx, to->row, to->n_room));
+    CHECK(mem_get(ctx, &to->number_ids, to->n_room, NUMBER_ID_SIZE));
+    memcpy(to->support, m->support, (size_t)(m->v * m->d) * sizeof *to->support);
+    memcpy(to->offset, m->offset, (size_t)(m->n + 1) * sizeof *to->offset);
+    memcpy(to->index, m->index, (size_t)m->nnz * sizeof *to->index);
+    memcpy(to->weight, m->weight, (size_t)m->nnz * sizeof *to->weight);
+    for (int64_t i = 0; i < to->n_room; i++) {
+        to->row[i] = i;
+        snprintf(to->number_ids + i * NUMBER_ID_SIZE, NUMBER_ID_SIZE, "%" PRId64, i);
+    }
+    return DDSC_OK;
+}
+
+ddsc_status measures_growing_make(ddsc_context *ctx, measures_growing *g, const measures *m,
+                                  int64_t more)
+{
+    measures *to = NULL;
+    uint64_t size = 16;
+    int64_t largest = measures_largest_item(m);
+    largest += largest / LARGER_SHARE;
+    *g = (measures_growing){0};
+    CHECK(MEM_ZERO(ctx, to, 1));
+    g->set = to;
+    *to = (measures){.ctx = ctx,
+                     .n = m->n,
+                     .n_rows = m->n,
+                     .v = m->v,
+                     .nnz = m->nnz,
+                     .d = m->d,
+                     .grid = m->grid,
+                     .largest_room = largest,
+                     .n_room = m->n + more,
+                     .nnz_room = m->nnz + more * (m->nnz / BASE_MAX(1, m->n) + 1) + largest,
+                     .v_room = m->v};
+    if (!measures_is_shared(m))
+        to->v_room += more * (m->v / BASE_MAX(1, m->n) + 1) + largest;
+    if (to->n_room > INT32_MAX || to->v_room > INT32_MAX)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items with %lld points are too many",
+                        (long long)to->n_room, (long long)to->v_room);
+    CHECK(copy_with_room(ctx, to, m));
+    CHECK(complete_grid(ctx, to));
+    while (size < 2 * (uint64_t)to->v_room)
+        size *= 2;
+    g->mask = size - 1;
+    CHECK(MEM_ZERO(ctx, g->slot, size));
+    for (int64_t r = 0; r < to->v; r++)
+        insert_row(g, (int32_t)r);
+    return DDSC_OK;
+}
+
+void measures_growing_free(ddsc_context *ctx, measures_growing *g)
+{
+    ddsc_measures_destroy(g->set);
+    mem_free(ctx, g->slot);
+    *g = (measures_growing){0};
+}
+
+/* ---- appending ---- */
+
+/* Finds the rows of an item's points. Returns their number, or -1 if they do not ascend. */
+static int64_t rows_of_points(const measures_growing *g, const measures *from, item_view item,
+                              int32_t *row)
+{
+    int64_t n = 0;
+    for (int64_t p = 0; p < item.n; p++) {
+        int32_t found = g->slot[slot_of(g, measures_point(from, item.index[p]))] - 1;
+        if (found < 0)
+            continue;
+        if (n > 0 && row[n - 1] >= found)
+            return -1;
+        row[n++] = found;
+    }
+    return n;
+}
+
+static void append_rows(measures_growing *g, const measures *from, item_view item, int32_t *row)
+{
+    measures *to = g->set;
+    for (int64_t p = 0; p < item.n; p++) {
+        row[p] = (int32_t)to->v;
+        memcpy(to->support + to->v * to->d, measures_point(from, item.index[p]),
+               (size_t)to->d * sizeof *to->support);
+        insert_row(g, (int32_t)to->v++);
+    }
+}
+
+static bool append_item(measures_growing *g, const measures *from, item_view item)
+{
+    measures *to = g->set;
+    int32_t *row = to->index + to->nnz;
+    if (item.n > to->largest_room || to->n == to->n_room || to->nnz + item.n > to->nnz_room)
+        return false;
+    int64_t found = rows_of_points(g, from, item, row);
+    if (found == 0 && !to->grid.found && to->v + item.n <= to->v_room)
+        append_rows(g, from, item, row);
+    else if (found != item.n)
+        return false;
+    memcpy(to->weight + to->nnz, item.weight, (size_t)item.n * sizeof *to->weight);
+    to->nnz += item.n;
+    to->offset[++to->n] = to->nnz;
+    to->n_rows = to->n;
+    return true;
+}
+
+bool measures_growing_append(measures_growing *g, const measures *from)
+{
+    measures *to = g->set;
+    int64_t n = to->n, nnz = to->nnz, v = to->v;
+    for (int64_t i = 0; i < from->n; i++)
+        if (!append_item(g, from, measures_item(from, i))) {
+            to->n = to->n_rows = n;
+            to->nnz = nnz;
+            to->v = v;
+            return false;
+        }
+    return true;
+}

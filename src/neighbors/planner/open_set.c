@@ -1,0 +1,221 @@
+/* Opens a metric for an update of its neighbor lists, and runs a single update.
+ *
+ * The lists are searched with the lower bounds of the metric or, if it has rows for a prefilter, with
+ * the bounds that the rows give. Otherwise all pairs of the changed items are computed. */
+#include <inttypes.h>
+
+#include "base/team.h"
+#include "neighbors/planner/index.h"
+#include "neighbors/planner/tuning.h"
+
+const char *plan_update_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known)
+{
+    const ddsc_graph_settings *set = &p->graph;
+    if (team_size(ctx) > 1)
+        return "several processes share the run";
+    if (set->hubs != DDSC_HUBS_OFF &&
+        (set->hubs != DDSC_HUBS_ALWAYS || !known || !known->plain || !known->scale))
+        return "the lists from which the rescaling of the distances comes are unknown";
+    if (set->sample < 1 || set->sample_columns < 1)
+        return "the distances of most pairs are estimated";
+    if (set->neighbors == DDSC_NEIGHBORS_APPROXIMATE ||
+        (set->neighbors == DDSC_NEIGHBORS_AUTO && p->m->n > EXACT_ITEMS))
+        return "neighbors are approximate";
+    if (p->metric.set.mmd_features > 0 || p->metric.set.lot_components > 0)
+        return "the metric is approximated for the whole set";
+    return NULL;
+}
+
+/* Uses the rows of a prefilter as bounds. They need a metric that computes any pair at any time. */
+static ddsc_status open_rows(plan_open_set *s)
+{
+    pairs *p = &s->r.p;
+    const pair_backend *backend = p->backend;
+    int64_t room = measures_item_room(s->r.job.m);
+    if (!backend->rows || p->n < UPDATE_ROW_ITEMS || pairs_strip(p) < p->n)
+        return DDSC_OK;
+    CHECK(backend->rows(p->state, &s->rows));
+    if (s->rows.columns == 0)
+        return DDSC_OK;
+    CHECK(MEM_NEW(s->ctx, s->start, room));
+    CHECK(MEM_NEW(s->ctx, s->spread, room));
+    CHECK(prefilter_enclose(s->ctx, &p->offer.first, s->start, s->spread, &s->rows,
+                            prefilter_radius(s->rows.columns)));
+    return pairs_prepare(p, 0, p->n);
+}
+
+/* Takes the lists of nearest items, and the scales with which the other lists were chosen. */
+static ddsc_status open_plain(plan_open_set *s, const graph_request *p, const plan_known *known,
+                              int64_t room)
+{
+    ddsc_status status = DDSC_OK;
+    double *scale = NULL;
+    TRY(MEM_NEW(s->ctx, scale, room));
+    for (int64_t i = 0; i < room; i++)
+        scale[i] = i < known->n_kept ? known->scale[i] : 1;
+    TRY(graph_scales_make(s->ctx, &s->scales[0], scale, room));
+    TRY(search_update_create(&s->r.p, &s->plain, p->tau, room));
+    search_update_take(&s->plain, known->plain, known->n_kept);
+    s->plan = (search_plan){.n = p->m->n, .tau = p->tau, .hubs = DDSC_HUBS_ALWAYS};
+    s->plan.hubs_tau = plan_tau_for_count(p->m->n, &p->graph);
+    s->lists.near.by = &s->scales[0];
+    s->lists.also = &s->plain;
+    s->rescales = true;
+done:
+    mem_free(s->ctx, scale);
+    return status;
+}
+
+ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_request *p,
+                          int64_t room, const plan_known *known)
+{
+    ddsc_status status = DDSC_OK;
+    plan_open_set *s = NULL;
+    const measures *m = p->m;
+    TRY(MEM_ZERO(ctx, s, 1));
+    s->ctx = ctx;
+    s->metric = p->metric;
+    *out = s; /* plan_set_close frees it even on error */
+    if (room > 0) {
+        TRY(measures_growing_make(ctx, &s->items, m, room));
+        m = s->items.set;
+    }
+    TRY(plan_metric_open(ctx, &s->r, m, &s->metric, false, NULL));
+    s->r.job.n_old = BASE_MIN(known->n_kept, m->n - 1);
+    plan_facts facts = plan_facts_of(p, &s->r, s->r.job.n_old);
+    search_plan plan = plan_choose(&facts, &p->graph, p->tau, false);
+    TRY(pairs_begin(&s->r.p, NULL, false));
+    TRY(plan.path == PLAN_PRUNED ? pairs_open_bounds(&s->r.p, &s->r.job) : open_rows(s));
+    TRY(search_update_create(&s->r.p, &s->lists, p->tau, measures_item_room(m)));
+    if (p->graph.hubs != DDSC_HUBS_OFF)
+        TRY(open_plain(s, p, known, measures_item_room(m)));
+    search_update_take(&s->lists, known->lists, known->n_kept);
+    plan_set_change(s, 0, NULL, m->n);
+done:
+    return status;
+}
+
+void plan_set_change(plan_open_set *s, int64_t n, const int64_t *slot, int64_t n_slots)
+{
+    search_update *const lists[2] = {&s->lists, s->rescales ? &s->plain : NULL};
+    for (int k = 0; k < 2 && lists[k]; k++) {
+        search_update_remove(lists[k], n, slot);
+        search_update_add(lists[k], n_slots);
+    }
+}
+
+bool plan_set_searches(const plan_open_set *s)
+{
+    return !s->rescales || s->r.p.offer.first.n > 0;
+}
+
+/* ---- rescaled distances ---- */
+
+/* Computes the scales from the lists of nearest items, as plan_run does. */
+static ddsc_status find_rescaling(plan_open_set *s, rescaled_plan *r)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph *plain = NULL;
+    TRY(search_update_graph(&s->plain, &plain));
+    TRY(plan_rescale(s->ctx, r, &s->plan, plain));
+done:
+    ddsc_graph_destroy(plain);
+    return status;
+}
+
+/* Gives every slot its scale. Empty slots have the scale 1. */
+static ddsc_status spread_scales(plan_open_set *s, local_scales *to, const double *scale)
+{
+    ddsc_status status = DDSC_OK;
+    double *of = NULL;
+    int64_t n = 0;
+    TRY(MEM_NEW(s->ctx, of, s->plain.room));
+    for (int64_t i = 0; i < s->plain.room; i++)
+        of[i] = i < s->plain.n && !s->plain.is_gone[i] ? scale[n++] : 1;
+    graph_scales_free(s->ctx, to);
+    TRY(graph_scales_make(s->ctx, to, of, s->plain.room));
+done:
+    mem_free(s->ctx, of);
+    return status;
+}
+
+ddsc_status plan_set_run(plan_open_set *s)
+{
+    ddsc_status status = DDSC_OK;
+    rescaled_plan r = {0};
+    pairs *p = &s->r.p;
+    int next = 1 - s->current;
+    if (!s->rescales)
+        return search_update_run(&s->lists);
+    TRY(search_update_run(&s->plain));
+    TRY(find_rescaling(s, &r));
+    TRY(spread_scales(s, &s->scales[next], r.scale));
+    search_update_rescale(&s->lists, &s->scales[next]);
+    s->current = next;
+    p->by = &s->scales[next];
+    TRY(search_update_run(&s->lists));
+done:
+    p->by = NULL;
+    plan_rescale_free(s->ctx, &r);
+    return status;
+}
+
+ddsc_status plan_set_graph(plan_open_set *s, ddsc_graph **out)
+{
+    ddsc_status status = DDSC_OK;
+    rescaled_plan r = {0};
+    if (s->rescales)
+        TRY(find_rescaling(s, &r));
+    TRY(search_update_graph(&s->lists, out));
+    if (s->rescales)
+        plan_rescale_keep(&r, *out);
+done:
+    plan_rescale_free(s->ctx, &r);
+    return status;
+}
+
+ddsc_status plan_set_close(plan_open_set *s, ddsc_status status, ddsc_pair_stats *stats)
+{
+    ddsc_pair_stats ignored;
+    if (!s)
+        return status;
+    ddsc_context *ctx = s->ctx;
+    search_update_free(&s->lists);
+    search_update_free(&s->plain);
+    graph_scales_free(ctx, &s->scales[0]);
+    graph_scales_free(ctx, &s->scales[1]);
+    if (s->r.metric) {
+        int64_t n = s->r.job.m->n;
+        status = plan_metric_close(&s->r, status, n * (n - 1) / 2, stats ? stats : &ignored);
+    }
+    prefilter_rows_free(ctx, &s->rows);
+    MEM_FREE(ctx, s->start, s->spread);
+    measures_growing_free(ctx, &s->items);
+    ddsc_measures_destroy(s->own);
+    mem_free(ctx, s);
+    return status;
+}
+
+ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                        const graph_request *p, const plan_known *known)
+{
+    ddsc_status status = DDSC_OK;
+    plan_open_set *s = NULL;
+    TRY(plan_set_open(ctx, &s, p, 0, known));
+    if (!plan_set_searches(s)) {
+        plan_set_close(s, DDSC_OK, NULL);
+        return plan_neighbors(ctx, graph, stats, p, p->tau);
+    }
+    TRY(plan_set_run(s));
+    ctx_note(ctx, "search", "update", "%" PRId64 " of %" PRId64 " neighbor lists were searched",
+             s->lists.n_open, p->m->n);
+    ctx_detail(ctx, "lists_searched", (double)s->lists.n_open);
+    TRY(plan_set_graph(s, graph));
+done:
+    status = plan_set_close(s, status, stats);
+    if (status < 0) {
+        ddsc_graph_destroy(*graph);
+        *graph = NULL;
+    }
+    return status;
+}
