@@ -27,7 +27,8 @@ GRAPH = ("distances", "bounds", "solves", "graph", "neighbors", "candidates")
 
 
 def cut(source, rows, path):
-    z = np.load(source)
+    with np.load(source) as stored:
+        z = {name: stored[name] for name in ("support", "indices", "weights", "offsets")}
     at = z["offsets"]
     parts = [slice(at[i], at[i + 1]) for i in rows]
     np.savez(path, support=z["support"], indices=np.concatenate([z["indices"][p] for p in parts]),

@@ -8,7 +8,7 @@
 #include "ddsc/ddsc.h"
 #include "support.h"
 
-enum { ROUNDS = 12, CHECKED = 4 /* every fourth round is compared with a run */ };
+enum { CHECKED = 4 /* every fourth round is compared with a run */ };
 
 typedef struct fixture {
     ddsc_context *ctx, *other;
@@ -101,7 +101,7 @@ static void check_changes(int metric, bool images, int64_t hubs)
     rng r = rng_make(11, RNG_SUBSET, (uint64_t)metric);
     start(&f, metric, images, hubs);
     check_graph(&f, -1);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0, n_rounds = (int)test_size(12); round < n_rounds; round++) {
         int64_t removed[CHANGES], n_removed, n_added;
         ddsc_measures *more = NULL;
         changing_step(&f.p, &r, removed, &n_removed, &n_added);
