@@ -84,8 +84,7 @@ typedef struct flows {
     int64_t *count; /* number of plan entries of each item */
     int64_t *begin; /* n + 1 */
     int32_t *target;
-    int32_t *
-        order; /* sort order along a coordinate; for a cost matrix, the row to which each point would move */
+    int32_t *order; /* sort order along a coordinate; for a cost matrix, the row for each point */
     double *share, *key, *gain;
     bool *held;    /* one per row of the matrix: a point of the center occupies the row */
     scratch place; /* scratch memory for two points, or for two values per row of the matrix */
@@ -215,8 +214,7 @@ typedef struct center_method {
     /* Discards the plan of an item that has changed its cluster. */
     void (*forget)(void *state, int64_t item);
     void (*close)(void *state);
-    bool
-        judged; /* the centers of this method are accepted only after exact transport has confirmed an improvement */
+    bool judged; /* accept centers only if exact transport confirms an improvement */
 } center_method;
 
 static inline int64_t method_extra(const center_method *m, int64_t d, const method_settings *set)

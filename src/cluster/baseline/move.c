@@ -10,7 +10,7 @@
 enum { PULLS_MOST = 20 }; /* maximum number of steps per move; the next move continues */
 static const double pull_least = 1e-9; /* relative decreases below this value are treated as 0 */
 static const double pull_near =
-    1e-3; /* targets within this fraction of the mean distance shorten the steps */
+    1e-3; /* targets within this fraction of the mean distance count as one */
 static const double half_slack =
     1e-12; /* rounding tolerance when testing whether a sum of masses is half of the total */
 

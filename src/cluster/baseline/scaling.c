@@ -13,7 +13,7 @@
 
 enum { MOVE_ROUNDS_MOST = 20 }; /* maximum number of rounds between two moves of the points */
 static const double near_enough =
-    1e-2; /* the points move once the marginal error and the gradient are below this */
+    1e-2; /* the points move once the marginal error and gradient are below this value */
 static const double scaling_settled_at = 1e-7; /* gain of a move, relative to the mean cost, below
                                                 * which the run has converged */
 static const double ascent_step = 0.5;
