@@ -77,7 +77,7 @@ def protocol(plan):
             "- **best**: the highest AMI on this grid, with the paper's algorithm or the program's own, and with the paper's words "
             "or fitted words.",
             "- Baselines use the same K and tau. D2 and PD2 use 16 points per center, one start, and images merged to 32 points; "
-            "all runs after the first use only its two best values of K. Rows with * are results of Huang et al. (2021), as quoted in "
+            "the other runs use only the two best values of K of the first run. Rows with * are results of Huang et al. (2021), as quoted in "
             "the paper.", ""]
 
 
@@ -175,7 +175,7 @@ def difference_section(found):
         changes = [difference(found, name, metric) for name in SETS]
         rows.append([metric, *(MISSING if c is None else pair(*c, signed) for c in changes)])
     return ["## The paper's algorithm minus the paper", "", *table(["metric", *(TITLE[n] for n in SETS)], rows),
-            "[Further comparisons](notes/paper-details.md) contain the tested causes of these differences, the sensitivity to "
+            "The [notes](notes/paper-details.md) contain the tested causes of these differences, the sensitivity to "
             "each parameter, the effect of noise (appendix E), and measured time complexities.", ""]
 
 
