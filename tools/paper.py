@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Computes the tables of the paper, compares them with the published values, and writes docs/paper.md and docs/notes/paper-details.md.
+"""Computes the tables of the paper, compares them with the published values, and writes docs/paper.md and
+docs/notes/paper-details.md.
 
 Each row is computed separately and stored in tools/paper_tables/rows, so a run can be interrupted and resumed. The page
 is generated from the stored rows; missing rows are shown as "not computed".
