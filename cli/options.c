@@ -80,7 +80,8 @@ static const char *const former_names[][2] = {{"normalise", "normalize"},
                                               {"centre-size", "center-size"},
                                               {"centre", "center"},
                                               {"colours", "colors"},
-                                              {"regularised", "regularized"}};
+                                              {"regularised", "regularized"},
+                                              {"groups", "clusters"}};
 
 /* Returns the current spelling of an option name or an option value of `length` bytes, or NULL. */
 static const char *current_name(const char *name, size_t length)
