@@ -15,7 +15,7 @@ typedef struct assign_result {
     int32_t *label, *far; /* by input row; -1 and 0 for dropped items */
     double *confidence, *distance;
     double *membership; /* items x k, or NULL */
-    int64_t *size; /* number of new items in each cluster */
+    int64_t *size;      /* number of new items in each cluster */
     int64_t n_far;
     double mean_confidence;
     ddsc_pair_stats stats;
@@ -261,10 +261,10 @@ static const option_spec membership_options[] = {
     {.name = NULL}};
 static const option_group group_membership = {"Labels", membership_options};
 
-static const option_group *const groups[] = {&group_membership, &group_file_output,  &group_truth, &group_input,
-                                             &group_input_format, &group_table, &group_transform,
-                                             &group_subset,       &group_paper, &group_run,
-                                             &group_help,         NULL};
+static const option_group *const groups[] = {&group_membership, &group_file_output,  &group_truth,
+                                             &group_input,      &group_input_format, &group_table,
+                                             &group_transform,  &group_subset,       &group_paper,
+                                             &group_run,        &group_help,         NULL};
 
 const cli_verb verb_assign = {
     .name = "assign",

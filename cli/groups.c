@@ -475,8 +475,12 @@ const option_group group_help = {"Help", help_options};
 
 void options_init(cli_options *o)
 {
-    *o = (cli_options){
-        .items = 20, .points = 40, .generated_clusters = 3, .dim = 2, .separation = 4, .read_timeout = 60};
+    *o = (cli_options){.items = 20,
+                       .points = 40,
+                       .generated_clusters = 3,
+                       .dim = 2,
+                       .separation = 4,
+                       .read_timeout = 60};
     o->permutations = 9999;
     ddsc_read_settings_init(&o->read);
     ddsc_transform_settings_init(&o->transform);
