@@ -123,17 +123,18 @@ static ddsc_status basis_start(solver *s, basis *b)
     TRY(panel_random(s->ctx, &x, 0, w, &s->noise));
     if (w < s->room)
         TRY(filter_apply(s, &x, &mx, 0, DEGREE_START, false));
+    panel_free(s->ctx, &mx); /* saves memory at the peak */
     TRY(panel_orthonormalize(s->ctx, &x, 1, known, &s->noise));
+    TRY(panel_new(s->ctx, &mx, n, w));
     TRY(filter_product(s, w, x.x, mx.x));
     s->n_products++;
     TRY(panel_gram(s->ctx, b->rows, &x, &mx));
     for (int64_t i = 0; i < w; i++)
         memcpy(b->h + i * b->capacity, b->rows + i * w, (size_t)w * sizeof *b->h);
     panel_free(s->ctx, &mx);
-    TRY(panel_new(s->ctx, &s->v, n, b->capacity));
-    TRY(panel_copy(s->ctx, &s->v, 0, &x, 0, w));
-    s->v.width = w;
-    panel_free(s->ctx, &x);
+    TRY(panel_reserve(s->ctx, &x, b->capacity));
+    s->v = x;
+    x = (panel){0};
     TRY(panel_new(s->ctx, &b->x, n, b->step));
     TRY(panel_new(s->ctx, &b->mx, n, b->step));
     TRY(panel_new(s->ctx, &b->old, n, b->step));
