@@ -6,14 +6,14 @@
 
 #include <stdint.h>
 
-/* The version increases with every change below. Functions are only added at the end. If a
- * plug-in has an older version or a NULL function, the CPU replaces the missing functions. */
+/* The version increases with every change below. New functions are added only at the end. If a
+ * plug-in lacks a function or sets it to NULL, the CPU does its work. */
 enum { DEVICE_TABLE_VERSION = 3, DEVICE_WORDS = 200, DEVICE_TILE = 128 };
 
 typedef struct device_about {
     char name[64];
     int64_t memory;  /* free bytes */
-    int n_ways;      /* product types, cheapest first; the last is as accurate as floats */
+    int n_ways;      /* product types, cheapest first; the last has float accuracy */
     int64_t longest; /* maximum list length of `nearest` */
 } device_about;
 
@@ -24,9 +24,9 @@ typedef struct device_rows {
     const float *weight; /* n, positive, or NULL: ones */
 } device_rows;
 
-/* Additional rows for the same items, in several frames. D^2, in the unit of the keys, is at least
- * (keep |x - y| - slack)^2 for the rows x and y of every frame. Squares may be summed as floats in
- * any order. */
+/* Additional rows for the same items, in several frames. If x and y are the rows of two items in
+ * any frame, D^2 in the unit of the keys is at least (keep |x - y| - slack)^2. Squares may be
+ * summed in float precision, in any order. */
 typedef struct device_frames {
     int64_t n, n_frames, length; /* length: a multiple of 16 */
     const float *rows;           /* n x n_frames x length */
@@ -99,9 +99,8 @@ typedef struct device_table {
     int version;
     int (*open)(void **state, int number, device_about *about, char *why);
     void (*close)(void *state);
-    /* Returns the name of a product type, and its maximum error: the computed product of any two
-     * rows with this number of columns differs from x . y by at most radius |x||y| plus 2^-126 per
-     * column. */
+    /* Returns the name of a product type. The computed product of any two rows x and y with this
+     * number of columns differs from x . y by at most *radius |x||y| plus 2^-126 per column. */
     const char *(*way)(void *state, int way, int64_t columns, double *radius);
     /* Uploads rows, which replace any previous rows and need not outlive the call. *strip is the
      * number of rows that `nearest` can process at a time with lists of length `keep`. */
@@ -148,9 +147,9 @@ typedef struct device_table {
     /* Uploads a square matrix M, which replaces any previous one and need not outlive the call. */
     int (*load_sparse)(void *state, const device_sparse *m, char *why);
     /* Computes y = T_degree of x, both n x width by rows and not overlapping. T_0 = x, T_1 = scale
-     * (M - shift) x, and T_d = 2 scale (M - shift) T_(d - 1) - T_(d - 2). Values are doubles, sums
-     * are in the order of a row's entries, and each operation is rounded to nearest. The result has
-     * the same bits as operator_step (numeric/graph/operator.c). */
+     * (M - shift) x, and T_d = 2 scale (M - shift) T_(d - 1) - T_(d - 2). Values are doubles, the
+     * entries of a row are added in order, and each operation is rounded to nearest. The result is
+     * bit-identical to that of operator_step (numeric/graph/operator.c). */
     int (*filter)(void *state, int64_t width, double scale, double shift, int64_t degree,
                   const double *x, double *y, char *why);
     /* Computes key[k], the lower bound on D^2 from the loaded frames for items pair[2 k] and

@@ -75,8 +75,8 @@ static void forget_helpers_of_the_parent(pool *p)
     p->n_helpers = p->seats = p->busy = 0;
 }
 
-/* Waits for the helpers that are working. Only the caller may call the user's cancel function.
- * It does so every 50 ms, so that a helper processing a long item notices a cancellation. */
+/* Waits for the busy helpers. Only the calling thread may call the user's cancel function. It does
+ * so every 50 ms, so that a helper that is working on a long item notices a cancellation. */
 static void wait_for_helpers(ddsc_context *ctx)
 {
     pool *p = &ctx->pool;
@@ -89,7 +89,7 @@ static void wait_for_helpers(ddsc_context *ctx)
         pthread_cond_timedwait(&p->idle, &p->lock, &until);
         if (p->busy == 0 || !ctx->set.cancel)
             continue;
-        pthread_mutex_unlock(&p->lock); /* the user's function may be slow */
+        pthread_mutex_unlock(&p->lock); /* the user's callback may be slow */
         ctx_canceled(ctx);
         pthread_mutex_lock(&p->lock);
     }

@@ -51,8 +51,8 @@ SIMD_STORE(SIMD_INLINE, simd_f64x4, double, simd_store4)
 SIMD_LOAD(SIMD_INLINE, simd_f32, float, simd_load_f32)
 SIMD_STORE(SIMD_INLINE, simd_f32, float, simd_store_f32)
 
-/* Returns a vector of equal elements. For an initializer list of eight equal elements, gcc 12
- * generates eight masked broadcasts in a cloned function, but only one for a shuffle. */
+/* Returns a vector of equal elements. In cloned functions, gcc 12 compiles a shuffle into a single
+ * masked broadcast, but an initializer list of eight equal elements into eight. */
 SIMD_INLINE simd_f64 simd_all(double x)
 {
     simd_f64 first = {x};
@@ -120,10 +120,10 @@ SIMD_INLINE simd_f64x4 simd_abs4(simd_f64x4 x)
     return (simd_f64x4)((simd_i64x4)x & INT64_MAX);
 }
 
-/* SIMD_FOLD_TWO adds lanes k and k + 4 of two vectors and interleaves the results.
- * SIMD_FOLD_FOUR adds lanes k and k + 2 of two such results. Adding the two halves of its result
- * gives four sums over lanes, each in the order of simd_sum. These are macros because a function
- * cannot pass vectors of another instruction set. */
+/* SIMD_FOLD_TWO adds lanes k and k + 4 of two vectors and interleaves the results. SIMD_FOLD_FOUR
+ * adds lanes k and k + 2 of two such results. Adding the two halves of its result gives four sums
+ * over lanes, each in the order of simd_sum. They are macros because a function cannot receive
+ * vectors of another instruction set. */
 #define SIMD_FOLD_TWO(a, b)                                    \
     (__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) + \
      __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15))

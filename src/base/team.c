@@ -70,7 +70,7 @@ static ddsc_status shifted_range(void *arg, int64_t begin, int64_t end, int work
     return s->fn(s->arg, s->by + begin, s->by + end, worker);
 }
 
-/* Runs a loop over a part of the rows. In the reported progress, each row of this rank counts as
+/* Runs a loop over a part of the rows. The reported progress counts each row of this rank as
  * `scale` rows. */
 static ddsc_status scaled_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn,
                                void *arg, double scale)

@@ -30,7 +30,7 @@ ddsc_status archive_read_strings(archive *z, char **text, int64_t **at);
 ddsc_status archive_read_words(archive *z, measures_words *out);
 /* Reads the word counts of n items, if the archive contains any. */
 ddsc_status archive_read_counts(archive *z, measures_counts *out, int64_t n);
-/* Read and write the arrays from which memberships in the clusters of a model are computed. */
+/* Read and write the arrays of a model from which cluster memberships are computed. */
 ddsc_status archive_read_memberships(archive *z, ddsc_model *m);
 ddsc_status npz_add_memberships(npz_writer *z, const ddsc_model *m);
 /* Reads the transforms that produced the d coordinates. n = 0 if there are none. */
@@ -42,12 +42,11 @@ ddsc_status archive_read_names(archive *z, measures_texts *out, const char *name
 /* Reads the items in any of the three layouts, with ids, labels and words if present. */
 ddsc_status archive_read_items(archive *z, measures_parts *out);
 
-/* Reads the settings of a model. If settings that version 0.2.0 does not have are missing, they
- * remain 0. */
+/* Reads the settings of a model. Missing settings that were added after version 0.2.0 remain 0. */
 ddsc_status archive_read_model_settings(archive *z, ddsc_model *m);
 ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m);
 
-/* These functions add the arrays of a set to an archive. The archive may contain other arrays. */
+/* Add the arrays of a set to an archive, which may contain other arrays. */
 ddsc_status npz_add_items(npz_writer *z, const measures *m);
 ddsc_status npz_add_recipe(npz_writer *z, const measures_recipe *r);
 ddsc_status npz_add_words(npz_writer *z, const measures_words *words);

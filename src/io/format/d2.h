@@ -7,7 +7,7 @@
 
 enum { D2_MAX_PHASES = 16, D2_MAX_DIM = 1 << 20 };
 
-/* Splits a text into tokens, counts blank lines, and tracks positions. */
+/* Splits a file into tokens, counts blank lines, and tracks the position. */
 typedef struct d2_tokens {
     io_stream *s;
     char *line, *at;
@@ -35,7 +35,7 @@ typedef struct d2_file {
     double *pool;
     int64_t n_pool, pool_room;
     d2_table table[D2_MAX_PHASES];
-    int n_tables; /* highest phase with a table, from 1 */
+    int n_tables; /* highest phase with a table, counted from 1 */
 } d2_file;
 
 /* Finds the tables next to the file, at most one per phase. */
