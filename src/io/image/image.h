@@ -12,10 +12,10 @@ typedef struct image {
     unsigned char *pixel; /* height x width x 4: red, green, blue, opacity */
 } image;
 
-/* Allocates the pixels, or fails with a message that contains the size. */
+/* Allocates the pixels. If the size is not supported, fails with a message that states it. */
 ddsc_status image_allocate(ddsc_context *ctx, image *im, io_stream *s, int64_t width,
                            int64_t height);
-/* Each decoder receives the whole file in memory. */
+/* Decode the n bytes of a whole file. */
 ddsc_status image_decode_png(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
                              int64_t n);
 ddsc_status image_decode_jpeg(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,

@@ -1,4 +1,4 @@
-/* Decodes PNG with the simplified reader of libpng, which handles its own longjmp calls. */
+/* Decodes PNG images with the simplified API of libpng, which handles longjmp internally. */
 #include "io/image/image.h"
 
 #ifdef DDSC_HAVE_PNG

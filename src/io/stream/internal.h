@@ -1,6 +1,5 @@
-/* Declarations shared within this module. stream.c (decoding) and read.c (reading) share the
- * fields of a stream. folder.c, replace.c and writer.c share helpers for folders and finished
- * files. */
+/* Internals of the module stream: the fields of a stream, which several files use, and helpers for
+ * folders and finished files, which folder.c, replace.c, stage.c and writer.c use. */
 #ifndef DDSC_IO_STREAM_INTERNAL_H
 #define DDSC_IO_STREAM_INTERNAL_H
 
@@ -52,8 +51,8 @@ struct io_stream {
 
 /* Configures zlib to allocate its memory from the context. */
 void stream_zlib_memory(z_stream *z, ddsc_context *ctx);
-/* These functions start, step and end zstd decoding. A step uses the buffers of z. If a step is
- * called without input bytes, the source has ended. */
+/* Begin, continue and end zstd decoding. stream_zstd_step uses the buffers of z. If z has no input,
+ * the source has ended. */
 ddsc_status stream_zstd_open(io_stream *s);
 ddsc_status stream_zstd_step(io_stream *s);
 void stream_zstd_close(io_stream *s);
@@ -68,7 +67,7 @@ int files_rename_new(const char *from, const char *to);
 bool files_is_refusal(int error);
 /* Returns true if an access control list adds to the permissions of a file or folder. */
 bool files_has_acl(const char *path);
-/* Returns the permissions of a file that replaces the file `old` and belongs to `group`. */
+/* Returns the permissions for a file that replaces the file `old` and belongs to `group`. */
 mode_t files_mode(const char *old, const struct stat *info, gid_t group);
 bool files_is_mount_point(const char *path);
 
@@ -92,19 +91,21 @@ void folder_recover(const char *folder, folder_name_fn name);
 #define STAGE_PROBE OWNER_PREFIX "try"
 
 bool folder_is_dots(const char *entry);
-/* Returns true for the names of result files, and of temporary files that no process uses. */
+/* Returns true for the names of result files, and of temporary files whose process no longer
+ * exists. */
 bool folder_is_own(folder_name_fn name, const char *entry);
-/* Deletes a stage and the files in it for which folder_is_own is true. Other files are moved to
- * `home` unless they also exist elsewhere; if `home` is NULL, they remain. Returns false if files
- * could not be moved, in which case the stage remains. */
+/* Deletes a stage and the files in it for which folder_is_own is true or which also exist
+ * elsewhere. Other files are moved to `home`; if `home` is NULL, they remain. Returns false if
+ * files remain, in which case the stage remains too. */
 bool folder_remove_stage(const char *stage, folder_name_fn name, const char *home);
 /* Removes stages and files in a folder that were left by processes that no longer exist. */
 void folder_clean(const char *place, folder_name_fn name);
 
 /* Temporary folders have predictable names, so another user could create a link with such a name.
- * Both functions therefore accept only a real folder that this user owns. */
+ * owner_is_own_folder therefore returns true only for a real folder (not a link) that this user
+ * owns. */
 bool owner_is_own_folder(int at, const char *name);
-/* Opens the folder if it is a real folder that this user owns; otherwise returns NULL. */
+/* Opens a real folder that this user owns. Returns NULL for anything else. */
 DIR *owner_open_folder(const char *path);
 
 #endif

@@ -103,7 +103,7 @@ static ddsc_status finish_line(io_stream *s, char **line, size_t *length, char *
     s->line_had_return = n > 0 && text[n - 1] == '\r';
     n -= s->line_had_return;
     text[n] = '\0';
-    /* reports UTF-16 text with its own message */
+    /* UTF-16 text has a separate message */
     if (!s->mark_seen && n >= 2 && memchr(text, 0, n))
         CHECK(stream_make_utf8(s, &text, &(size_t){2}));
     if (memchr(text, 0, n))
@@ -114,7 +114,7 @@ static ddsc_status finish_line(io_stream *s, char **line, size_t *length, char *
     return stream_make_utf8(s, line, length);
 }
 
-/* Returns the next line. A line that is entirely in the buffer is returned in place; other lines
+/* Returns the next line. A line that is completely in the buffer is returned in place; other lines
  * are assembled in s->line. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length)
 {
