@@ -18,9 +18,9 @@
 
 /* ---- errors: a call reports its first message ---- */
 
-/* Every public function begins with a CHECK of one of these. They reject a missing context and
- * clear the message of the previous call. ctx_enter_new also sets the output pointer to NULL;
- * the function sets it only when the new object is complete. */
+/* Every public function begins with a CHECK of ctx_enter or ctx_enter_new. These functions reject a
+ * missing context and clear the message of the previous call. ctx_enter_new also sets the output
+ * pointer to NULL; the function sets it only when the new object is complete. */
 ddsc_status ctx_enter(ddsc_context *ctx);
 ddsc_status ctx_enter_new(ddsc_context *ctx, void *out);
 /* Keeps the state of the current call (message, details, notes) while that call makes further

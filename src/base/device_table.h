@@ -77,7 +77,7 @@ typedef struct device_rule {
 } device_rule;
 
 typedef struct device_scaled {
-    double regularized, sharp; /* in the same squared lengths as the points */
+    double regularized, sharp; /* in squared lengths of the points */
     double marginal_error;
     int64_t iterations; /* 0 if the pair was not solved and the CPU must solve it */
 } device_scaled;

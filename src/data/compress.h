@@ -1,4 +1,4 @@
-/* The merging algorithm. The public function, which also reports the exact error, is in
+/* Merges the points of an item. The public function, which also reports the exact error, is in
  * distance/exact/compress_items.c. */
 #ifndef DDSC_DATA_COMPRESS_H
 #define DDSC_DATA_COMPRESS_H

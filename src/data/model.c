@@ -87,7 +87,7 @@ ddsc_status model_move(ddsc_context *ctx, ddsc_model **model)
     m->metric.cost_matrix = m->cost_matrix;
     *model = m;
 done:
-    if (status < 0 && !own && m) { /* its arrays belong to another rank */
+    if (status < 0 && !own && m) { /* the arrays belong to another rank */
         ddsc_measures_destroy(m->items);
         ddsc_measures_destroy(m->reference);
         team_unshare(ctx, m->block);
@@ -205,7 +205,8 @@ static bool fresh_within(const ddsc_model *m)
     return true;
 }
 
-/* Whether the frame suits the items is checked when it is used. */
+/* Checks the ranges of the settings of the run. The code that uses the frame checks that it matches
+ * the items. */
 static bool run_within(const model_run *run)
 {
     const pair_frame *f = &run->frame;
@@ -244,7 +245,7 @@ const char *model_breach(const ddsc_model *m)
     if (!rules_within(&m->rules))
         return "a requested setting is out of range";
     if (!fresh_within(m))
-        return "the numbers of new items are not ascending, or not less than the number of items";
+        return "the indices of new items are not ascending, or not less than the number of items";
     if (m->run.frame.kind != FRAME_NONE && !run_within(&m->run))
         return "a setting of the run is out of range";
     if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||

@@ -24,8 +24,8 @@ typedef struct word_mixture {
 ddsc_status model_copy_mixture(ddsc_context *ctx, word_mixture *to, const word_mixture *from);
 void model_free_mixture(ddsc_context *ctx, word_mixture *mix);
 
-/* Resolved settings of the run that a model needs only to be repeated or updated. The frame is
- * FRAME_NONE in models of version 0.2.0, which have none of these settings. */
+/* Resolved settings that are needed only to repeat or update the run. The frame is FRAME_NONE in
+ * models of version 0.2.0, which have none of these settings. */
 typedef struct model_run {
     pair_frame frame;
     int64_t mmd_features, lot_components; /* new items are assigned without these approximations */
@@ -34,8 +34,8 @@ typedef struct model_run {
     int64_t seed, k; /* k: number of clusters that was requested or chosen */
 } model_run;
 
-/* Settings as they were requested, before values were chosen from the data. Models without them
- * have the defaults. */
+/* Settings as they were requested, before values were chosen from the data. Models that do not
+ * store them have the defaults. */
 typedef struct model_rules {
     int64_t tau, hubs, gamma_rule, bandwidth_rule, estimator, reference_rule, reference_size;
     double epsilon;
@@ -47,7 +47,7 @@ struct ddsc_model {
     measures *items;             /* labeled by cluster; all rows are items */
     measures *reference;         /* the item of the LOT reference, else NULL */
     double *cost_matrix;         /* metric.cost_size rows and columns, or NULL */
-    ddsc_metric_settings metric; /* resolved: no setting depends on the data any more */
+    ddsc_metric_settings metric; /* resolved: no setting depends on the data */
     int64_t n, k, tau;
     double gamma;         /* 0 selects local scaling */
     double far_distance;  /* quantile of the distances to the far_neighbor-th neighbor */
@@ -63,8 +63,8 @@ struct ddsc_model {
     int64_t n_centers;
     double *center; /* n_centers x width */
     int32_t *center_label;
-    word_mixture mixture; /* of refined documents */
-    double softness;      /* of memberships by distance; 0: unknown */
+    word_mixture mixture; /* n_words = 0 unless word counts refined the labels */
+    double softness;      /* softness of memberships computed from distances; 0: unknown */
     model_run run;
     model_rules rules;
     int32_t *fresh; /* n_fresh: items inserted since K was chosen, ascending */
@@ -73,7 +73,8 @@ struct ddsc_model {
     int64_t *list_offset; /* n + 1 */
     int32_t *list_index;
     double *list_d2;
-    /* The nearest items, from which hub_scale comes. NULL if hub_scale is, and in older models. */
+    /* The nearest items by D^2, from which hub_scale was computed. NULL if hub_scale is NULL, and
+     * in older models. */
     int64_t *plain_offset;
     int32_t *plain_index;
     double *plain_d2;

@@ -1,4 +1,4 @@
-/* A set that the first rank of a team creates and all ranks use. */
+/* Shares a set that the first rank of a team creates with all ranks. */
 #include "base/team.h"
 #include "data/measures.h"
 

@@ -1,6 +1,6 @@
-/* Splits one line with a JSON object (RFC 8259) in place into keys and values as text. Strings are
- * decoded. Numbers, true and false are copied verbatim, null becomes "", and nested values are
- * skipped. */
+/* Splits a line that contains a JSON object (RFC 8259) in place into keys and values, as text.
+ * Strings are decoded. Numbers, true and false remain as they are, and null and nested values
+ * become "". */
 #include "text/text.h"
 
 #include <string.h>
@@ -120,8 +120,8 @@ static ddsc_status skip_nested(json_line *j)
     return DDSC_OK;
 }
 
-/* Advances past a value. *end is the end of its text, or NULL. The caller terminates the text there
- * after it has checked the next character. */
+/* Reads a value. If *end is not NULL, the caller must terminate the text there, after it has
+ * checked the next character. */
 static ddsc_status take_json_value(json_line *j, char **text, char **end)
 {
     *end = NULL;

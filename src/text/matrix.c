@@ -9,7 +9,7 @@
 
 enum { NAME_ROOM = 4096 };
 
-/* Finds the file of words of a matrix. */
+/* Finds the file with the words of a matrix. */
 static bool find_vocabulary(char out[NAME_ROOM], const char *path)
 {
     static const char *const endings[] = {".vocab", ".txt", ".vocab.gz", ".txt.gz"};

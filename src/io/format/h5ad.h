@@ -24,8 +24,7 @@ typedef struct h5ad {
 typedef struct h5ad_texts {
     text_rows text;
     int64_t n;
-    int64_t *
-        code; /* index of each row's text, -1 if the row has none; NULL if text i belongs to row i */
+    int64_t *code; /* index of each row's text, or -1; NULL: text i belongs to row i */
 } h5ad_texts;
 
 const char *h5ad_text(const h5ad_texts *t, int64_t row);

@@ -217,8 +217,8 @@ static ddsc_status read_cost_matrix(archive *z, ddsc_model *m)
     return DDSC_OK;
 }
 
-/* Reads neighbor lists, which models of version 0.2.0 do not contain. The entries are validated by
- * model_breach or where the lists are used. */
+/* Reads neighbor lists, which models of version 0.2.0 do not contain. Their entries are checked
+ * where the lists are used. */
 static ddsc_status read_lists(archive *z, const list_names *name, int64_t n, int64_t **offset,
                               int32_t **index, double **d2)
 {

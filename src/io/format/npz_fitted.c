@@ -423,7 +423,7 @@ ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d)
     for (int64_t k = 0; k < r->n; k++)
         if (r->step[3 * k] == RECIPE_BATCH) {
             if (n_batches > 0)
-                return stream_fail(z->s, "its transforms contain more than one step by batch");
+                return stream_fail(z->s, "its transforms contain more than one batch step");
             n_batches = r->step[3 * k + 1];
         }
     return n_batches == 0 ? DDSC_OK

@@ -197,7 +197,7 @@ typedef struct gathering {
     ddsc_context *ctx;
     const ddsc_read_settings *set;
     file_list files;
-    const char *where; /* name of all files, for messages */
+    const char *where; /* name of the whole input, for messages */
     measures_parts level[LEVELS], parts;
     measures_texts coordinates; /* coordinate names of the first file that has them */
     const char *named;

@@ -15,7 +15,7 @@ typedef struct image {
 /* Allocates the pixels. If the size is not supported, fails with a message that states it. */
 ddsc_status image_allocate(ddsc_context *ctx, image *im, io_stream *s, int64_t width,
                            int64_t height);
-/* Decode the n bytes of a whole file. */
+/* Decode an image file of n bytes that has been read into memory. */
 ddsc_status image_decode_png(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
                              int64_t n);
 ddsc_status image_decode_jpeg(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,

@@ -183,9 +183,10 @@ void owner_name(char out[OWNER_TEXT]);
 /* Returns true if the text begins with the "HOST.ID-PID-" of a process that ran on this machine and
  * in this container but no longer exists. */
 bool owner_is_gone(const char *text);
-/* Returns true if the name is that of a temporary file or folder of such a process. */
+/* Returns true for the name of a temporary file or folder whose process no longer exists
+ * (owner_is_gone). */
 bool owner_left(const char *name);
-/* Removes the temporary files of such processes from a folder. */
+/* Removes the temporary files of processes that no longer exist from a folder. */
 void owner_clean(const char *folder);
 
 /* ---- writing: a temporary file in the same folder, fsync, rename ---- */

@@ -23,18 +23,17 @@
 enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 16, DEGREE_MAX = 64 };
 enum {
     ROUNDS = 12
-}; /* number of filters of the verification; afterwards, the block found so far is added to the
-    * basis */
+}; /* filters per verification; if it remains unclear, its block is added to the basis */
 
 typedef struct basis {
-    panel x, mx, old;       /* Ritz vectors of the step, their products with M, and a copy;
-                             * contiguous */
+    panel x, mx,
+        old; /* Ritz vectors of the step, their products with M, and a copy; all contiguous */
     int64_t keep, capacity; /* number of columns after and before a reduction */
     int64_t step;           /* number of columns added per step */
     double *h, *rows, *u;   /* capacity^2: V^T M V, and its eigenvectors */
     double *residual;       /* residuals of the step's Ritz vectors */
     int64_t n_converged;    /* number of leading Ritz pairs that have converged */
-    int64_t n_reported;     /* number of these pairs that the progress callback has received */
+    int64_t n_reported;     /* number of these pairs that were reported as progress */
     double *values;
 } basis;
 
@@ -79,7 +78,7 @@ static ddsc_status solve_projected(solver *s, basis *b)
     return status;
 }
 
-/* Replaces the basis by its first `count` Ritz vectors. */
+/* Replaces the basis with its first `count` Ritz vectors. */
 static ddsc_status cut_back(solver *s, basis *b, int64_t count)
 {
     int64_t ld = b->capacity;
@@ -192,9 +191,9 @@ static double choose_cut(const solver *s, const basis *b)
     return fmax(fmin(s->theta[at], s->theta[first] - fmin(distance, 0.5)), -0.98);
 }
 
-/* Chooses the degree of the filter. The degree is large enough that a step gains a factor of about
- * ten and takes longer than its overhead. It is limited so that rounding errors along known vectors
- * are not amplified too much. */
+/* Chooses the degree of the filter. The degree is large enough that a step reduces the residuals by
+ * a factor of about ten and that its products take longer than its overhead. It is limited so that
+ * rounding errors along known vectors are not amplified too much. */
 static int64_t choose_degree(const solver *s, const basis *b, double cut)
 {
     double want = 2.5 / fmax(filter_growth(cut, s->theta[b->n_converged]), 1e-4);

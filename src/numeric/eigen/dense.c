@@ -11,9 +11,9 @@
 #include "numeric/eigen/solver.h"
 #include "numeric/linalg/linalg.h"
 
-/* Largest number of filters of the verification. The limit is high because hundreds of equal
- * eigenvalues, which occur with identical items, separate slowly from the others, and no other step
- * can verify the result. */
+/* Maximum number of filters in the verification. The limit is high because hundreds of equal
+ * eigenvalues, which identical items cause, separate slowly from the others, and no later step can
+ * verify the result. */
 enum { ROUNDS = 60 };
 
 /* Stores M in `a`, with the eigenvalues of the exact vectors and of excluded items replaced by

@@ -32,8 +32,8 @@ static const double TOLERANCE_LEAST = 1e-13;
  * treated as equal to it. */
 static const double SIGN_TIE = 1e-6;
 
-/* Sets order[r] to the component with the r-th largest size, for r < c. Ties go to the component
- * with the lower number. */
+/* Sets order[r], for r < c, to the component with the r-th largest size. Among equal sizes, the
+ * component with the lower number comes first. */
 static void rank_components(int64_t *order, const int64_t *size, int64_t n_components, int64_t c)
 {
     for (int64_t r = 0; r < c; r++)
@@ -129,8 +129,8 @@ static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_setting
     return method->solve(s, &out->verified);
 }
 
-/* Chooses the sign of each column so that its largest entry is positive. Of several such entries,
- * the one of the lowest item is used. */
+/* Chooses the sign of each column so that its largest entry is positive. If several entries are
+ * largest, the one with the lowest index is used. */
 static ddsc_status fix_signs(ddsc_context *ctx, eigen_result *r)
 {
     double *largest = NULL, *sign = NULL;

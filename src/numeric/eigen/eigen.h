@@ -32,8 +32,9 @@ typedef struct eigen_result {
  * the solver gathers the other rows if it needs them. component[i] is the component of item i, from
  * 0 to n_components - 1, or -1 if the item is excluded. Rows of excluded items are zero in the
  * vectors, and k is at most the number of other items. If n_components >= k, the vectors are those
- * of the k largest components; ties go to the lower number. Returns DDSC_NOT_CONVERGED, with the
- * best vectors found so far, if the solver reached its product limit or the verification failed. */
+ * of the k largest components; among equal sizes, lower numbers come first. Returns
+ * DDSC_NOT_CONVERGED, with the best vectors found so far, if the solver reached its product limit
+ * or the verification failed. */
 ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, sparse *m, const double *degree,
                       const int32_t *component, int64_t n_components, int64_t k,
                       const eigen_settings *settings);

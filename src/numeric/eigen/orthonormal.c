@@ -41,8 +41,8 @@ static ddsc_status project(ddsc_context *ctx, panel *x, int n_against, const pan
     return DDSC_OK;
 }
 
-/* Returns the largest ratio of a column's squared norm before and after the projection. Rounding
- * errors along the subtracted vectors grow relative to the column by the square root of that
+/* Returns the largest ratio of a column's squared norms before and after the projection. Relative
+ * to the column, rounding errors along the subtracted vectors grow by the square root of this
  * ratio. */
 static double shrinking(const double *g, const double *taken, int64_t b)
 {

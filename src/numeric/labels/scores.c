@@ -7,10 +7,11 @@
 #include "base/sized.h"
 #include "numeric/labels/scores.h"
 
-/* The sparse contingency table: its cells sorted by (label, truth), and the sizes of both sides. */
+/* The sparse contingency table: its cells, sorted by (label, truth), and the class sizes of both
+ * labelings. */
 typedef struct scores_table {
     int64_t n, n_cells, n_labels, n_truth;
-    uint64_t *key;  /* label << 32 | truth while sorting, then with consecutive numbers */
+    uint64_t *key;  /* label << 32 | truth while sorting; later with consecutive numbers */
     int64_t *cell;  /* counts */
     int64_t *label; /* n_labels sizes */
     int64_t *truth;
@@ -108,9 +109,9 @@ static double log_factorial(double x)
     return lgamma_r(x + 1, &sign);
 }
 
-/* Returns the expected mutual information of a label of size a and a truth of size b under random
- * matching: the sum over the overlap x of x/n log(n x / (a b)) times its hypergeometric
- * probability. */
+/* Returns the contribution of a label of size a and a truth of size b to the expected mutual
+ * information of random labelings: the sum over the overlap x of x/n log(n x / (a b)) times the
+ * hypergeometric probability of x. */
 static double expected_pair(double a, double b, double n)
 {
     double sum = 0, low = fmax(1, a + b - n), high = fmin(a, b);
@@ -130,7 +131,7 @@ static double expected_pair(double a, double b, double n)
     return sum;
 }
 
-/* Finds the distinct sizes and their counts, because equal sizes have the same expected
+/* Finds the distinct sizes and their counts, because equal sizes contribute equally to the expected
  * information. */
 static int64_t group_sizes(int64_t *size, int64_t *times, int64_t k)
 {
