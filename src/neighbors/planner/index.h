@@ -34,8 +34,6 @@ ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_re
                           int64_t room, const plan_known *known);
 /* Removes the items of n slots from all lists, and adds lists up to slot n_slots. */
 void plan_set_change(plan_open_set *s, int64_t n, const int64_t *slot, int64_t n_slots);
-/* Returns false if the lists cannot be searched because they need lower bounds. */
-bool plan_set_searches(const plan_open_set *s);
 /* Searches the lists. */
 ddsc_status plan_set_run(plan_open_set *s);
 /* Creates the graph of the occupied slots. */
