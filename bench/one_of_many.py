@@ -44,7 +44,7 @@ class Rank:
 
     def draw(self, name, n, seed):
         place = self.folder / f"{name}.npz"
-        self.ddsc("generate", "gaussians", "--groups", GROUPS, "--items", n // GROUPS, "--points", POINTS, "--dim", DIM,
+        self.ddsc("generate", "gaussians", "--clusters", GROUPS, "--items", n // GROUPS, "--points", POINTS, "--dim", DIM,
                   "--seed", seed, "-o", place)
         return place
 

@@ -77,7 +77,7 @@ def make_sets(program, folder):
     jobs, missing = [], []
     shapes, clouds = folder / "shapes.npz", folder / "gaussians.npz"
     run(program, "generate", "shapes", "-o", shapes, "-q")
-    run(program, "generate", "gaussians", "--dim", 3, "--items", 60, "--groups", 4, "--points", 50, "-o", clouds, "-q")
+    run(program, "generate", "gaussians", "--dim", 3, "--items", 60, "--clusters", 4, "--points", 50, "-o", clouds, "-q")
     jobs += [("shapes", shapes, 2, []), ("gaussians3d", clouds, 4, [])]
     if (DATA / "mnist").is_dir():
         digits = make_digits(program, folder, 1000)

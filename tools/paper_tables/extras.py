@@ -234,7 +234,7 @@ def complexity_row(bench, metric):
         for size in sizes:
             n, m = (size, 20) if by == "N" else (120, size)
             file = f"growth-{n}-{m}.npz"
-            bench.ddsc("generate", "gaussians", "--groups", 5, "--items", n // 5, "--points", m, "--dim", 3, "-o", file, "-f")
+            bench.ddsc("generate", "gaussians", "--clusters", 5, "--items", n // 5, "--points", m, "--dim", 3, "-o", file, "-f")
             times.append(bench.ddsc("cluster", file, "-k", 5, *method, *more, "--json")["cpu_s"])
         return round(float(np.polyfit(np.log(sizes), np.log(times), 1)[0]), 2)
 
