@@ -33,9 +33,8 @@ struct ddsc_graph {
     int64_t n_columns;    /* number of columns used to estimate distances; 0: all distances were
                            * computed */
     double columns_error; /* error of the estimated distances */
-    double *
-        scale; /* n scales used to choose neighbors (local_scales); NULL: the nearest items are used */
-    in_degrees plain; /* if scale is set: in-degrees of the nearest neighbors */
+    double *scale;        /* n scales used to choose neighbors (local_scales); NULL: none */
+    in_degrees plain;     /* if scale is set: in-degrees of the nearest neighbors */
     ddsc_graph
         *nearest; /* if scale is set: the nearest items of each item, for reports; else NULL */
     ddsc_graph
